@@ -1,0 +1,10 @@
+//! Statistics and diagnosis: pure functions of a run file.
+//!
+//! Two rooms: `statistics` knows numbers and no NIC, `diagnosis` knows facts and rungs.
+
+mod result;
+
+pub use result::{
+    ArmSamples, Cause, Ceiling, Diagnosis, Effect, Estimate, ExperimentResult, Fix, LadderRung,
+    NoiseFloor, RungName, RunAnalysis, Trust, Unit, Verdict,
+};

@@ -1,0 +1,231 @@
+//! What analysis says. No bare number leaves it: every estimate carries n, its interval and caveats.
+
+use record::{Arm, Decision, Direction, HostFacts, Level, Phase, Plan, Question};
+use serde::Serialize;
+
+/// The unit of an estimate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Payload bytes per second.
+    BytesPerSecond,
+    /// A ratio; above 1 is better.
+    Ratio,
+    /// Processor seconds per byte.
+    SecondsPerByte,
+}
+
+/// An estimate with all that is needed to defend it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// The estimate.
+    pub value: f64,
+    /// `[low, high]`; `None` where too few trials were run for any interval.
+    pub interval: Option<[f64; 2]>,
+    /// Confidence the interval really reaches, 0 to 1.
+    pub confidence: Option<f64>,
+    /// Independent trials, or blocks, behind it.
+    pub n: usize,
+    /// Unit of the numbers.
+    pub unit: Unit,
+    /// What a reader must know: outliers, drift, too few trials.
+    pub caveats: Vec<String>,
+}
+
+/// What an interval says against the band of practical equivalence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Better, by more than nothing and not shown to be within the band.
+    Better,
+    /// Worse.
+    Worse,
+    /// No difference that matters: the whole interval is inside the band.
+    Equivalent,
+    /// Cannot tell yet.
+    Undecided,
+}
+
+/// The effect of B against A on one response.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Effect {
+    /// Which rate of the share.
+    pub response: Direction,
+    /// Which part of the experiment it is from.
+    pub phase: Phase,
+    /// B over A (Hodges-Lehmann on log differences).
+    pub ratio: Estimate,
+    /// What that means.
+    pub verdict: Verdict,
+    /// Blocks that would settle an undecided one, where that can be said.
+    pub blocks_to_settle: Option<usize>,
+}
+
+/// The trials of one arm, response and phase.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ArmSamples {
+    /// Which arm.
+    pub arm: Arm,
+    /// Which response.
+    pub response: Direction,
+    /// Which part.
+    pub phase: Phase,
+    /// Rate of each counted trial in bytes per second, in the order of its block.
+    pub rates: Vec<f64>,
+    /// Their median.
+    pub median: Estimate,
+}
+
+/// What a difference must exceed to be seen here.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NoiseFloor {
+    /// Which response.
+    pub response: Direction,
+    /// Baseline over baseline.
+    pub ratio: Estimate,
+    /// Smallest difference, as a share of 1, that as many blocks would show.
+    pub smallest_detectable: Option<f64>,
+    /// Whether baseline against itself came out different, so that nothing else can be believed.
+    pub alarm: bool,
+}
+
+/// One experiment.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ExperimentResult {
+    /// Its id.
+    pub experiment: String,
+    /// What was asked.
+    pub question: Question,
+    /// The baseline against itself, where it was run.
+    pub noise: Vec<NoiseFloor>,
+    /// Effects of phases `compare` and `confirm`.
+    pub effects: Vec<Effect>,
+    /// The trials.
+    pub samples: Vec<ArmSamples>,
+    /// What was done about it, and why.
+    pub decision: Option<(Decision, String)>,
+    /// Trials that failed, with their reasons.
+    pub failures: Vec<String>,
+}
+
+/// The computed limit of the slowest hop.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ceiling {
+    /// TCP payload per second that fits through it.
+    pub rate: Estimate,
+    /// Which hop and how it was computed, for people.
+    pub because: String,
+}
+
+/// Which rung.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RungName {
+    /// The computed ceiling.
+    Ceiling,
+    /// Raw TCP.
+    Tcp,
+    /// The share through one channel.
+    Share,
+}
+
+/// One rung of the ladder in one direction.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LadderRung {
+    /// Which.
+    pub rung: RungName,
+    /// Which way.
+    pub direction: Direction,
+    /// Payload per second; `None` where it was not measured.
+    pub rate: Option<Estimate>,
+    /// As a share of the rung above, 0 to 1.
+    pub of_above: Option<f64>,
+    /// As a share of the ceiling.
+    pub of_ceiling: Option<f64>,
+    /// Why it was not measured.
+    pub not_measured: Option<String>,
+}
+
+/// How sure a cause or a fix is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trust {
+    /// Computed from facts; not measured yet.
+    Computed,
+    /// Seen in this run.
+    Measured,
+}
+
+/// Something that costs speed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cause {
+    /// Stable name: `link-saturated`, `one-link-of-two`, `share-slower-than-tcp`.
+    pub id: String,
+    /// One sentence.
+    pub text: String,
+    /// How sure.
+    pub trust: Trust,
+}
+
+/// Something to try.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Fix {
+    /// Stable name, and id of the experiment that proves it: `channels-2`, `mtu-9000`.
+    pub id: String,
+    /// One sentence.
+    pub text: String,
+    /// What it sets, ready for `tune`.
+    pub level: Level,
+    /// Predicted rate over today's rate.
+    pub predicted: Estimate,
+    /// What it disturbs while it is made, for people.
+    pub disturbs: String,
+    /// Why it cannot be tried by linerate here, if so.
+    pub blocked: Option<String>,
+}
+
+/// What `check` concludes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Diagnosis {
+    /// One sentence that a busy person reads.
+    pub headline: String,
+    /// The first rung that loses more than a tenth of the one above, if one does.
+    pub first_loss: Option<(RungName, Direction)>,
+    /// Whether enough was measured to say so.
+    pub complete: bool,
+    /// What costs speed, most certain first.
+    pub causes: Vec<Cause>,
+    /// What to try, best prediction first.
+    pub fixes: Vec<Fix>,
+}
+
+/// Everything that can be said of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunAnalysis {
+    /// What was asked for.
+    pub plan: Plan,
+    /// Program and version that wrote the run.
+    pub program: String,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Wall clock at its start.
+    pub started: String,
+    /// The hosts at its start.
+    pub facts: Vec<HostFacts>,
+    /// The computed ceiling of each direction.
+    pub ceilings: Vec<(Direction, Ceiling)>,
+    /// The ladder.
+    pub ladder: Vec<LadderRung>,
+    /// Rates of `bench` repetitions.
+    pub bench: Vec<ArmSamples>,
+    /// Causes and fixes.
+    pub diagnosis: Option<Diagnosis>,
+    /// The experiments, in order.
+    pub experiments: Vec<ExperimentResult>,
+    /// Notes of the run, for people.
+    pub notes: Vec<String>,
+    /// Whether the run ended by itself.
+    pub finished: bool,
+    /// What was wrong with the file.
+    pub warnings: Vec<String>,
+}

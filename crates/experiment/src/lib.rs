@@ -1,0 +1,1 @@
+//! Many trials in a defensible order, and tune.

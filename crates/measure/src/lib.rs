@@ -1,0 +1,1 @@
+//! One trial: a workload gives samples and counters; the ladder.

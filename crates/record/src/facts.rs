@@ -1,0 +1,141 @@
+//! What was seen on a host. A fact that could not be read is `None`, never a guess.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{BitsPerSecond, Bytes, HostName};
+
+/// The kind of operating system a host runs; run-time data, never a `cfg`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum System {
+    /// Any Linux.
+    Linux,
+    /// Windows 10, Server 2016 or newer.
+    Windows,
+    /// macOS 12 or newer.
+    Macos,
+}
+
+/// Everything `linerate` looks at on one host, at one moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostFacts {
+    /// The host as the user named it: `local`, `lab://demo/client`.
+    pub name: HostName,
+    /// Its operating system.
+    pub system: System,
+    /// Kernel release, as `uname -r` prints it.
+    pub kernel: String,
+    /// `/etc/machine-id` or its equivalent: which installation this is.
+    pub machine_id: Option<String>,
+    /// Which boot of it this is.
+    pub boot_id: Option<String>,
+    /// Logical processors that are online.
+    pub cores: u32,
+    /// Memory installed.
+    pub memory: Option<Bytes>,
+    /// Network interfaces without the loopback, in the order of their index.
+    pub nics: Vec<Nic>,
+    /// IPv4 and IPv6 routes of the main table.
+    pub routes: Vec<Route>,
+    /// Settings and limits of TCP.
+    pub tcp: TcpFacts,
+}
+
+/// Whether a link has a carrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkState {
+    /// Up, with a carrier.
+    Up,
+    /// Down, or up without a carrier.
+    Down,
+    /// The driver does not say.
+    Unknown,
+}
+
+/// One network interface.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Nic {
+    /// Interface name.
+    pub name: String,
+    /// Interface index.
+    pub index: u32,
+    /// Hardware address, six bytes in hexadecimal with colons.
+    pub mac: Option<String>,
+    /// Largest IP packet in bytes.
+    pub mtu: u32,
+    /// Largest MTU the driver takes, where it says so.
+    pub mtu_max: Option<u32>,
+    /// Line rate the driver reports. Virtual NICs report inventions, see `shaped`.
+    pub speed: Option<BitsPerSecond>,
+    /// Rate of a shaper (`htb`, `tbf`) on the NIC's way out, in bits per second of frames without
+    /// preamble, FCS and gap. It, not `speed`, is the ceiling where it is lower.
+    pub shaped: Option<BitsPerSecond>,
+    /// Whether there is a carrier.
+    pub state: LinkState,
+    /// Kernel driver.
+    pub driver: Option<String>,
+    /// Kind of a virtual link as `ip` names it (`veth`, `bridge`, `vlan`).
+    pub kind: Option<String>,
+    /// Addresses.
+    pub addresses: Vec<InterfaceAddress>,
+    /// Offloads by ethtool's long name (`tcp-segmentation-offload`).
+    pub offloads: BTreeMap<String, Offload>,
+    /// Receive queues in use. More than one is what others call capable of RSS.
+    pub rx_queues: Option<u32>,
+    /// Transmit queues in use.
+    pub tx_queues: Option<u32>,
+}
+
+/// An address with the length of its prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InterfaceAddress {
+    /// The address.
+    pub address: IpAddr,
+    /// Bits of the prefix, 0 to 32 or 128.
+    pub prefix: u8,
+}
+
+/// One offload of a NIC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offload {
+    /// Whether it is on.
+    pub on: bool,
+    /// Whether the driver refuses to change it.
+    pub fixed: bool,
+}
+
+/// One route of the main table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Route {
+    /// `default`, or a network as `10.77.1.0/24`.
+    pub destination: String,
+    /// The next hop, where there is one.
+    pub gateway: Option<IpAddr>,
+    /// The interface it leaves by.
+    pub nic: String,
+    /// Preferred source address.
+    pub source: Option<IpAddr>,
+    /// Metric; the lower one wins.
+    pub metric: Option<u32>,
+}
+
+/// Settings of TCP that decide how fast one stream can be.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TcpFacts {
+    /// Congestion control of new connections.
+    pub congestion_control: Option<String>,
+    /// The ones that can be chosen now.
+    pub congestion_control_available: Vec<String>,
+    /// Receive buffer: smallest, first, largest, in bytes.
+    pub receive_buffer: Option<[u64; 3]>,
+    /// Send buffer: smallest, first, largest, in bytes.
+    pub send_buffer: Option<[u64; 3]>,
+    /// Whether window scaling is on.
+    pub window_scaling: Option<bool>,
+    /// Whether timestamps are on.
+    pub timestamps: Option<bool>,
+}

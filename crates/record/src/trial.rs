@@ -1,0 +1,402 @@
+//! One trial: what it is asked to do, and what it says.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::{BitsPerSecond, Bytes, Nanoseconds, Setting};
+
+/// Which way the data goes, seen from the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// From server to client.
+    Read,
+    /// From client to server.
+    Write,
+}
+
+/// How long a trial lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timing {
+    /// Time that is run but not counted, so that slow start is over.
+    pub warm_up: Nanoseconds,
+    /// Time that is counted.
+    pub measured: Nanoseconds,
+    /// Length of one sample inside it.
+    pub interval: Nanoseconds,
+}
+
+/// What a trial does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "engine", rename_all = "snake_case")]
+pub enum Workload {
+    /// Raw TCP to an `iperf3 -s`.
+    Tcp(TcpWorkload),
+    /// Reading or writing one big file of a share with our own client.
+    Share(ShareWorkload),
+}
+
+impl Workload {
+    /// Which way the data goes.
+    #[must_use]
+    pub const fn direction(&self) -> Direction {
+        match self {
+            Self::Tcp(tcp) => tcp.direction,
+            Self::Share(share) => share.direction,
+        }
+    }
+}
+
+/// Raw TCP, by the iperf3 protocol.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TcpWorkload {
+    /// The far end's address.
+    pub server: IpAddr,
+    /// Its port, usually 5201.
+    pub port: u16,
+    /// `Read` is iperf3's reverse mode.
+    pub direction: Direction,
+    /// Parallel streams, 1 to 128.
+    pub streams: u32,
+    /// The interface to leave by, where the route is not to decide.
+    pub nic: Option<String>,
+    /// How long.
+    pub timing: Timing,
+}
+
+/// Where a share is. A password is never part of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShareAddress {
+    /// Host name or address, as typed.
+    pub server: String,
+    /// TCP port, usually 445.
+    pub port: u16,
+    /// Name of the share.
+    pub share: String,
+    /// A folder or file in it with `/` between the parts; empty for the top.
+    pub path: String,
+}
+
+impl fmt::Display for ShareAddress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "smb://{}", self.server)?;
+        if self.port != 445 {
+            write!(formatter, ":{}", self.port)?;
+        }
+        write!(formatter, "/{}", self.share)?;
+        if !self.path.is_empty() {
+            write!(formatter, "/{}", self.path)?;
+        }
+        Ok(())
+    }
+}
+
+/// Reading or writing one file of a share again and again until the time is over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShareWorkload {
+    /// The share and the folder in it that takes the test file.
+    pub share: ShareAddress,
+    /// Read or write.
+    pub direction: Direction,
+    /// The most channels to use, 1 to 32; fewer where the NICs allow fewer.
+    pub channels: u32,
+    /// Bytes of one request.
+    pub block: Bytes,
+    /// Requests in flight on each channel.
+    pub depth: u32,
+    /// Size of the test file.
+    pub file_size: Bytes,
+    /// How long.
+    pub timing: Timing,
+}
+
+/// A password on its way to a trial. Shown nowhere, wiped when dropped.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Secret(Zeroizing<String>);
+
+impl Secret {
+    /// Takes a password.
+    #[must_use]
+    pub fn new(password: String) -> Self {
+        Self(Zeroizing::new(password))
+    }
+
+    /// The password itself: for authentication and a trial's standard input only.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Secret(..)")
+    }
+}
+
+/// Who logs in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Credentials {
+    /// User name.
+    pub user: String,
+    /// Domain or workgroup, empty for none.
+    pub domain: String,
+    /// The password.
+    pub password: Secret,
+}
+
+/// The whole standard input of `linerate trial`: one line of JSON. The trial ends at once when its
+/// standard input is closed after it, so that no trial outlives the program that asked for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialInput {
+    /// What to do.
+    pub workload: Workload,
+    /// Who logs in, for shares.
+    pub credentials: Option<Credentials>,
+}
+
+/// One line of a trial's standard output.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum TrialLine {
+    /// The counted time has begun, or another of its intervals is over: for progress.
+    Sample(Sample),
+    /// The trial is over, well.
+    Result(Box<TrialResult>),
+    /// The trial is over, badly.
+    Failure(Failure),
+}
+
+/// One interval of the counted time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Its begin, since the counted time began.
+    pub at: Nanoseconds,
+    /// Its length.
+    pub duration: Nanoseconds,
+    /// Payload moved in it over all connections.
+    pub bytes: Bytes,
+    /// Processor time of our own process in it, user and system.
+    pub cpu: Nanoseconds,
+    /// Segments this host sent again in it, where the system says so.
+    pub retransmits: Option<u64>,
+}
+
+/// What one TCP connection did during the counted time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConnectionUse {
+    /// Our end.
+    pub local: SocketAddr,
+    /// The far end.
+    pub remote: SocketAddr,
+    /// The interface our end's address belongs to.
+    pub nic: Option<String>,
+    /// Payload moved.
+    pub bytes: Bytes,
+    /// Smoothed round trip at the end, where the system says so.
+    pub round_trip: Option<Nanoseconds>,
+    /// Segments sent again over the connection's life, by our end.
+    pub retransmits: Option<u64>,
+}
+
+/// What was really agreed with the server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SmbSession {
+    /// Dialect, as `3.1.1`.
+    pub dialect: String,
+    /// Signing algorithm that was agreed, as `AES-128-GMAC`.
+    pub signing_algorithm: Option<String>,
+    /// Whether READ and WRITE were signed.
+    pub data_signed: bool,
+    /// Cipher in use, as `AES-128-GCM`; none when plain.
+    pub encryption: Option<String>,
+    /// Whether the server took us as guest.
+    pub guest: bool,
+    /// Largest READ the server takes.
+    pub read_max: Bytes,
+    /// Largest WRITE the server takes.
+    pub write_max: Bytes,
+    /// The server's own list of its interfaces, as advertised.
+    pub server_interfaces: Vec<ServerInterface>,
+    /// Channels that were wanted and not made, each with its reason.
+    pub rejected_channels: Vec<String>,
+}
+
+/// One entry of the server's list of interfaces (MS-SMB2 2.2.32.5), as advertised, true or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerInterface {
+    /// Its address.
+    pub address: IpAddr,
+    /// Interface index; 0xFFFF_FFFF where Samba does not know it.
+    pub index: u32,
+    /// Line rate.
+    pub speed: BitsPerSecond,
+    /// Whether it is said to be capable of RSS.
+    pub rss: bool,
+}
+
+/// What a trial measured, from the counted time only.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialResult {
+    /// The samples, in order, without gaps.
+    pub samples: Vec<Sample>,
+    /// From the start of the session to the first byte of payload.
+    pub first_byte: Option<Nanoseconds>,
+    /// The connections used.
+    pub connections: Vec<ConnectionUse>,
+    /// What was agreed with the SMB server.
+    pub session: Option<SmbSession>,
+    /// Segments the far end sent again, where it says so (iperf3 does, an SMB server does not).
+    pub far_retransmits: Option<u64>,
+}
+
+impl TrialResult {
+    /// Payload of all samples.
+    #[must_use]
+    pub fn bytes(&self) -> Bytes {
+        self.samples.iter().map(|sample| sample.bytes).sum()
+    }
+
+    /// Length of all samples.
+    #[must_use]
+    pub fn duration(&self) -> Nanoseconds {
+        self.samples.iter().map(|sample| sample.duration).sum()
+    }
+
+    /// Processor time of our process over all samples.
+    #[must_use]
+    pub fn cpu(&self) -> Nanoseconds {
+        self.samples.iter().map(|sample| sample.cpu).sum()
+    }
+
+    /// Payload per second; `None` where no time was counted.
+    #[must_use]
+    pub fn bytes_per_second(&self) -> Option<f64> {
+        let nanoseconds = self.duration().get();
+        (nanoseconds > 0).then(|| self.bytes().get() as f64 * 1e9 / nanoseconds as f64)
+    }
+}
+
+/// Why something failed, sorted by who has to act; decides the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// The request makes no sense: exit code 64.
+    Usage,
+    /// The machine, the server or a rule of ours said no: exit code 65.
+    Refused,
+    /// Nobody answers: exit code 69.
+    Unreachable,
+    /// Our own fault, or a peer that breaks the protocol: exit code 70.
+    Internal,
+    /// Stopped by the user: exit code 130.
+    Interrupted,
+}
+
+/// A failure with its causes and a way out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// Whose turn it is.
+    pub kind: FailureKind,
+    /// What we were doing and why it failed, outermost first.
+    pub chain: Vec<String>,
+    /// What to do next.
+    pub hint: Option<String>,
+}
+
+/// A rung of the ladder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rung {
+    /// Raw TCP.
+    Tcp,
+    /// The share, through one channel.
+    Share,
+}
+
+/// One of the two arms that are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Arm {
+    /// The baseline.
+    A,
+    /// With the change.
+    B,
+}
+
+/// The part of an experiment a trial belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// The baseline against itself: the noise floor.
+    SameAgainstSame,
+    /// Baseline against change.
+    Compare,
+    /// The same again on fresh trials, once the change has won.
+    Confirm,
+}
+
+/// Why a trial was run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "stage", rename_all = "snake_case")]
+pub enum Stage {
+    /// A rung of the ladder.
+    Ladder {
+        /// Which.
+        rung: Rung,
+        /// Repetition, from 0.
+        repetition: u32,
+    },
+    /// A repetition of one workload by `bench`.
+    Bench {
+        /// Repetition, from 0.
+        repetition: u32,
+    },
+    /// An arm of an experiment.
+    Experiment {
+        /// The experiment's id, as in its schedule.
+        experiment: String,
+        /// Its part.
+        phase: Phase,
+        /// Block, from 0.
+        block: u32,
+        /// Place within the block, from 0.
+        position: u32,
+        /// Which arm.
+        arm: Arm,
+        /// Run after a switch only to wash it out: not counted.
+        discarded: bool,
+    },
+}
+
+/// How a trial ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Measured.
+    Measured(Box<TrialResult>),
+    /// Not measured, and why.
+    Failed(Failure),
+}
+
+/// One trial as it stands in a run file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialRecord {
+    /// Number of the trial in its run, from 0.
+    pub id: u64,
+    /// Why it was run.
+    pub stage: Stage,
+    /// What it did.
+    pub workload: Workload,
+    /// The settings under test, as read back before it began.
+    pub settings: Vec<Setting>,
+    /// When it began, since the start of the run.
+    pub started: Nanoseconds,
+    /// When it ended, since the start of the run.
+    pub ended: Nanoseconds,
+    /// What came of it.
+    pub outcome: Outcome,
+}

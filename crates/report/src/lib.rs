@@ -1,0 +1,1 @@
+//! Analysis to terminal text, one-file HTML, SVG and JSON.

@@ -1,0 +1,1 @@
+//! A multichannel SMB client: sockets, threads and authentication for smb-proto.
