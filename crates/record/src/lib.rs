@@ -9,12 +9,10 @@ mod setting;
 mod trial;
 mod unit;
 
-pub use facts::{
-    HostFacts, InterfaceAddress, LinkState, Nic, Offload, Route, System, TcpFacts,
-};
+pub use facts::{HostFacts, InterfaceAddress, LinkState, Nic, Offload, Route, System, TcpFacts};
 pub use run::{
-    Decision, Error, Event, Header, Plan, Question, Record, Run, RunWriter, Schedule, RUN_FORMAT,
-    RUN_VERSION,
+    Decision, Error, Event, Header, Plan, Question, RUN_FORMAT, RUN_VERSION, Record, Run,
+    RunWriter, Schedule,
 };
 pub use setting::{HostName, KnobId, Level, Setting, Target, Value};
 pub use trial::{

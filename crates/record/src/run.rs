@@ -128,6 +128,9 @@ pub enum Event {
     },
     /// The run ended by itself. A run without it was cut short.
     Finished,
+    /// An event of a newer program, which this one does not know.
+    #[serde(other)]
+    Unknown,
 }
 
 /// A line after the header.
@@ -207,9 +210,15 @@ impl RunWriter {
     pub fn create(path: &Path, header: &Header) -> Result<Self, Error> {
         let file = OpenOptions::new().write(true).create_new(true).open(path);
         let file = file.map_err(|source| io_error("create", path, source))?;
-        let mut writer = Self { file, path: path.to_owned() };
+        let mut writer = Self {
+            file,
+            path: path.to_owned(),
+        };
         writer.write_line(header)?;
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        if let Some(folder) = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+        {
             let synced = File::open(folder).and_then(|folder| folder.sync_all());
             synced.map_err(|source| io_error("sync the folder of", path, source))?;
         }
@@ -231,11 +240,13 @@ impl RunWriter {
     }
 
     fn write_line(&mut self, value: &impl Serialize) -> Result<(), Error> {
-        let written = serde_json::to_vec(value).map_err(io::Error::from).and_then(|mut line| {
-            line.push(b'\n');
-            self.file.write_all(&line)?;
-            self.file.sync_data()
-        });
+        let written = serde_json::to_vec(value)
+            .map_err(io::Error::from)
+            .and_then(|mut line| {
+                line.push(b'\n');
+                self.file.write_all(&line)?;
+                self.file.sync_data()
+            });
         written.map_err(|source| io_error("write", &self.path, source))
     }
 }
@@ -262,21 +273,36 @@ impl Run {
     }
 
     fn parse(path: &Path, lines: &[Vec<u8>]) -> Result<Self, Error> {
-        let not_a_run = |reason: String| Error::NotARun { path: path.to_owned(), reason };
-        let (first, rest) = lines.split_first().ok_or_else(|| not_a_run("it is empty".into()))?;
+        let not_a_run = |reason: String| Error::NotARun {
+            path: path.to_owned(),
+            reason,
+        };
+        let (first, rest) = lines
+            .split_first()
+            .ok_or_else(|| not_a_run("it is empty".into()))?;
         let header = parse_header(first).map_err(not_a_run)?;
-        let mut run = Self { header, records: Vec::new(), warnings: Vec::new() };
+        let mut run = Self {
+            header,
+            records: Vec::new(),
+            warnings: Vec::new(),
+        };
         for (index, line) in rest.iter().enumerate() {
             let number = index + 2;
             if !line.ends_with(b"\n") {
-                run.warnings.push(format!("line {number} was cut off and is left out"));
+                run.warnings
+                    .push(format!("line {number} was cut off and is left out"));
                 break;
             }
-            let error = |source| Error::Line { path: path.to_owned(), line: number, source };
+            let error = |source| Error::Line {
+                path: path.to_owned(),
+                line: number,
+                source,
+            };
             let value: serde_json::Value = serde_json::from_slice(line).map_err(error)?;
             match value.get("kind").and_then(serde_json::Value::as_str) {
                 Some("schedule" | "trial" | "event") => {
-                    run.records.push(serde_json::from_value(value).map_err(error)?);
+                    run.records
+                        .push(serde_json::from_value(value).map_err(error)?);
                 }
                 other => run.warnings.push(format!(
                     "line {number} has the unknown kind `{}` and is left out",
@@ -292,9 +318,14 @@ fn parse_header(line: &[u8]) -> Result<Header, String> {
     let value: serde_json::Value = serde_json::from_slice(line)
         .map_err(|error| format!("its first line is no complete header ({error})"))?;
     if value.get("format").and_then(serde_json::Value::as_str) != Some(RUN_FORMAT) {
-        return Err(format!("its first line does not say `\"format\":\"{RUN_FORMAT}\"`"));
+        return Err(format!(
+            "its first line does not say `\"format\":\"{RUN_FORMAT}\"`"
+        ));
     }
-    let version = value.get("version").and_then(serde_json::Value::as_u64).unwrap_or(0);
+    let version = value
+        .get("version")
+        .and_then(serde_json::Value::as_u64)
+        .unwrap_or(0);
     if version == 0 || version > u64::from(RUN_VERSION) {
         return Err(format!(
             "it has version {version} and this program reads 1 to {RUN_VERSION}; update linerate"
@@ -304,5 +335,9 @@ fn parse_header(line: &[u8]) -> Result<Header, String> {
 }
 
 fn io_error(action: &'static str, path: &Path, source: io::Error) -> Error {
-    Error::Io { action, path: path.to_owned(), source }
+    Error::Io {
+        action,
+        path: path.to_owned(),
+        source,
+    }
 }
