@@ -1,0 +1,32 @@
+# linerate: `make demo` shows the whole job on a virtual LAN, `make test` proves the parts.
+
+CARGO ?= cargo
+AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
+.PHONY: demo test bench lint setup-demo setup-test
+
+demo: setup-demo
+	$(CARGO) build --release -p linerate
+	$(AS_ROOT) "$$($(CARGO) metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/release/linerate" demo --out target/demo
+
+# Everything that makes namespaces runs one test at a time; the rest runs as cargo likes.
+test: setup-test
+	$(CARGO) test --workspace --exclude lab --exclude smb --exclude measure --exclude host --exclude linerate
+	$(CARGO) build -p linerate
+	$(CARGO) test -p lab -p smb -p measure -p host -p linerate -- --test-threads=1
+	fuzz/smoke
+
+bench: setup-test
+	$(CARGO) build --release -p linerate
+	$(CARGO) run --release -p linerate --example speeds
+
+lint:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
+
+setup-demo:
+	@scripts/setup demo
+
+setup-test:
+	@scripts/setup test
