@@ -5,6 +5,6 @@
 mod result;
 
 pub use result::{
-    ArmSamples, Cause, Ceiling, Diagnosis, Effect, Estimate, ExperimentResult, Fix, LadderRung,
-    NoiseFloor, RungName, RunAnalysis, Trust, Unit, Verdict,
+    ArmSamples, BenchSamples, Cause, Ceiling, Diagnosis, Effect, Estimate, ExperimentResult, Fix,
+    LadderRung, NoiseFloor, RunAnalysis, RungName, Trust, Unit, Verdict,
 };

@@ -1,6 +1,6 @@
 //! What analysis says. No bare number leaves it: every estimate carries n, its interval and caveats.
 
-use record::{Arm, Decision, Direction, HostFacts, Level, Phase, Plan, Question};
+use record::{Arm, Decision, Direction, HostFacts, Level, Phase, Plan, Question, Workload};
 use serde::Serialize;
 
 /// The unit of an estimate.
@@ -72,8 +72,31 @@ pub struct ArmSamples {
     pub phase: Phase,
     /// Rate of each counted trial in bytes per second, in the order of its block.
     pub rates: Vec<f64>,
+    /// The block of each of these rates, from 0; a block whose trial failed is missing.
+    pub blocks: Vec<u32>,
     /// Their median.
     pub median: Estimate,
+    /// Processor time of our own process per byte, median over the trials.
+    pub cpu_per_byte: Option<Estimate>,
+    /// Segments sent again at our end over all these trials, where the system says so.
+    pub retransmits: Option<u64>,
+}
+
+/// The repetitions of one workload of `bench`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BenchSamples {
+    /// What was run.
+    pub workload: Workload,
+    /// Rate of each repetition in bytes per second, in order.
+    pub rates: Vec<f64>,
+    /// Their median; `None` where every repetition failed.
+    pub median: Option<Estimate>,
+    /// Processor time of our own process per byte, median over the repetitions.
+    pub cpu_per_byte: Option<Estimate>,
+    /// Segments sent again at our end over all repetitions, where the system says so.
+    pub retransmits: Option<u64>,
+    /// Repetitions that failed, with their reasons.
+    pub failures: Vec<String>,
 }
 
 /// What a difference must exceed to be seen here.
@@ -96,7 +119,7 @@ pub struct ExperimentResult {
     pub experiment: String,
     /// What was asked.
     pub question: Question,
-    /// The baseline against itself, where it was run.
+    /// The baseline against itself, in the experiment that ran it only.
     pub noise: Vec<NoiseFloor>,
     /// Effects of phases `compare` and `confirm`.
     pub effects: Vec<Effect>,
@@ -106,6 +129,8 @@ pub struct ExperimentResult {
     pub decision: Option<(Decision, String)>,
     /// Trials that failed, with their reasons.
     pub failures: Vec<String>,
+    /// What a reader must know: phases that were cut short.
+    pub caveats: Vec<String>,
 }
 
 /// The computed limit of the slowest hop.
@@ -138,10 +163,10 @@ pub struct LadderRung {
     pub direction: Direction,
     /// Payload per second; `None` where it was not measured.
     pub rate: Option<Estimate>,
-    /// As a share of the rung above, 0 to 1.
-    pub of_above: Option<f64>,
+    /// As a share of the rung above: 1 is all of it.
+    pub of_above: Option<Estimate>,
     /// As a share of the ceiling.
-    pub of_ceiling: Option<f64>,
+    pub of_ceiling: Option<Estimate>,
     /// Why it was not measured.
     pub not_measured: Option<String>,
 }
@@ -217,7 +242,7 @@ pub struct RunAnalysis {
     /// The ladder.
     pub ladder: Vec<LadderRung>,
     /// Rates of `bench` repetitions.
-    pub bench: Vec<ArmSamples>,
+    pub bench: Vec<BenchSamples>,
     /// Causes and fixes.
     pub diagnosis: Option<Diagnosis>,
     /// The experiments, in order.
