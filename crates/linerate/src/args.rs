@@ -1,0 +1,301 @@
+//! The command line as typed. What it means is decided in `request`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+/// Finds why a file share is slower than its network, and proves what helps.
+#[derive(Debug, Parser)]
+#[command(name = "linerate", version, about, max_term_width = 100)]
+#[command(after_help = "\
+exit codes:
+  0    well                         64   the request makes no sense
+  1    something was found          65   refused, by this machine, a server or a rule of linerate
+  2    could not tell               69   nobody answers, or a program is missing
+  130  interrupted                  70   internal error, or a peer that breaks the protocol
+
+run files and open changes are kept in /var/lib/linerate (root) or $XDG_STATE_HOME/linerate;
+LINERATE_STATE_DIR names another folder")]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measure the path to a share and name the first thing that loses; changes nothing
+    Check(CheckArguments),
+    /// Measure one workload on a share, or raw TCP to a host, several times
+    Bench(BenchArguments),
+    /// Try changes in a fair experiment and keep only what is proven, until reboot or undo
+    Tune(TuneArguments),
+    /// Put back what was changed: one change, or all open ones, newest first
+    Undo(UndoArguments),
+    /// List what is changed now, by which run, since when
+    Changes(JsonArguments),
+    /// Analyse a run file again, and print what it says
+    Analyze(AnalyzeArguments),
+    /// Draw a run file as one HTML page
+    Report(ReportArguments),
+    /// Copy one file to or from a share over every channel
+    Copy(CopyArguments),
+    /// A LAN on this machine: hosts, links with a rate, a real Samba (needs root)
+    #[command(subcommand)]
+    Lab(LabCommand),
+    /// The whole job on a virtual LAN: check, tune, undo, with a report (needs root)
+    Demo(DemoArguments),
+    /// Print a shell's completion script
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Run one trial: specification on standard input, samples on standard output
+    #[command(hide = true)]
+    Trial,
+}
+
+/// `--json` and nothing else.
+#[derive(Clone, Debug, Args)]
+pub struct JsonArguments {
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which hosts, and who logs in.
+#[derive(Clone, Debug, Args)]
+pub struct PathArguments {
+    /// Where the client is: `local` or `lab://LAB/HOST`
+    #[arg(long, value_name = "HOST", default_value = "local")]
+    pub client: String,
+    /// Where the server is, if linerate may run commands there: `local` or `lab://LAB/HOST`
+    #[arg(long, value_name = "HOST")]
+    pub server: Option<String>,
+    #[command(flatten)]
+    pub login: LoginArguments,
+}
+
+/// Who logs in.
+#[derive(Clone, Debug, Args)]
+pub struct LoginArguments {
+    /// File with `username=`, `password=` and `domain=` lines, as mount.cifs reads it; else the
+    /// password is taken from the environment variable LINERATE_PASSWORD, or asked for
+    #[arg(long, value_name = "FILE")]
+    pub credentials: Option<PathBuf>,
+}
+
+/// Where results go.
+#[derive(Clone, Debug, Args)]
+pub struct OutputArguments {
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+    /// Write the run file here [default: a new file in the state folder]
+    #[arg(long, value_name = "FILE")]
+    pub run: Option<PathBuf>,
+    /// Also write a one-file HTML report here
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+/// `check`.
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// `smb://[user@]host[:port]/share[/folder]`, `//host/share` or `\\host\share`
+    pub share: String,
+    #[command(flatten)]
+    pub path: PathArguments,
+    #[command(flatten)]
+    pub output: OutputArguments,
+    /// Fresh sessions per rung and direction
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub repetitions: u32,
+    /// Counted seconds of each trial
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.5)]
+    pub seconds: f64,
+}
+
+/// Which way to measure.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum DirectionArgument {
+    /// From the server
+    Read,
+    /// To the server
+    Write,
+    /// One after the other
+    Both,
+}
+
+/// `bench`.
+#[derive(Debug, Args)]
+pub struct BenchArguments {
+    /// A share, or a host as `tcp://ADDRESS[:PORT]` with an `iperf3 -s`
+    pub target: String,
+    #[command(flatten)]
+    pub path: PathArguments,
+    #[command(flatten)]
+    pub output: OutputArguments,
+    /// Which way
+    #[arg(long, value_enum, default_value_t = DirectionArgument::Both)]
+    pub direction: DirectionArgument,
+    /// Most channels of the share, or streams of raw TCP
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=32))]
+    pub channels: u32,
+    /// Repetitions, each in a fresh session
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repetitions: u32,
+    /// Counted seconds of each trial
+    #[arg(long, value_name = "SECONDS", default_value_t = 3.0)]
+    pub seconds: f64,
+}
+
+/// `tune`.
+#[derive(Debug, Args)]
+pub struct TuneArguments {
+    /// `smb://[user@]host[:port]/share[/folder]`, `//host/share` or `\\host\share`
+    pub share: String,
+    #[command(flatten)]
+    pub path: PathArguments,
+    #[command(flatten)]
+    pub output: OutputArguments,
+    /// Print the schedule and the very commands, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Blocks of each experiment; each holds every arm once
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub blocks: u32,
+    /// Counted seconds of each trial
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
+    pub seconds: f64,
+    /// Differences smaller than this many percent do not matter
+    #[arg(long, value_name = "PERCENT", default_value_t = 2.0)]
+    pub band: f64,
+    /// Seed of the random order [default: a new one, recorded in the run file]
+    #[arg(long)]
+    pub seed: Option<u64>,
+}
+
+/// `undo`.
+#[derive(Debug, Args)]
+pub struct UndoArguments {
+    /// Id of a change, as `linerate changes` lists it [default: all open ones]
+    pub id: Option<String>,
+    /// Also overwrite what somebody else has changed since
+    #[arg(long)]
+    pub force: bool,
+    /// Print what would be put back, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `analyze`.
+#[derive(Debug, Args)]
+pub struct AnalyzeArguments {
+    /// A run file
+    pub run: PathBuf,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `report`.
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// A run file
+    pub run: PathBuf,
+    /// Where the page goes [default: beside the run file, ending in .html]
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `copy`.
+#[derive(Debug, Args)]
+pub struct CopyArguments {
+    /// A file: a path, or a share's as `smb://host/share/file`
+    pub source: String,
+    /// A file or folder: a path, or a share's
+    pub destination: String,
+    #[command(flatten)]
+    pub login: LoginArguments,
+    /// Most channels [default: every pair of NICs]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
+    pub channels: Option<u32>,
+    /// Say what would be copied, and copy nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Overwrite a destination that exists
+    #[arg(long)]
+    pub force: bool,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `lab`.
+#[derive(Debug, Subcommand)]
+pub enum LabCommand {
+    /// Build the LAN of a topology file and leave it running
+    Up {
+        /// The topology
+        file: PathBuf,
+        /// Name of the lab [default: the file's name]
+        #[arg(long)]
+        name: Option<String>,
+        /// Check the topology and say what would be built, and build nothing
+        #[arg(long)]
+        dry_run: bool,
+        /// Print JSON instead of text
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run a command on a host of a lab
+    Run {
+        /// `HOST` where one lab runs, else `LAB/HOST` or `lab://LAB/HOST`
+        host: String,
+        /// The command and its arguments
+        #[arg(last = true, required = true)]
+        command: Vec<String>,
+    },
+    /// List the labs that run now
+    List(JsonArguments),
+    /// Take a lab down with all that is in it
+    Down {
+        /// Its name [default: the only one that runs]
+        name: Option<String>,
+        /// Say what would be taken down, and leave it
+        #[arg(long)]
+        dry_run: bool,
+        /// Print JSON instead of text
+        #[arg(long)]
+        json: bool,
+    },
+    /// The process that holds a lab
+    #[command(hide = true)]
+    Supervise {
+        /// Name of the lab
+        name: String,
+    },
+    /// The first process of a lab's host
+    #[command(hide = true)]
+    Hold,
+}
+
+/// `demo`.
+#[derive(Debug, Args)]
+pub struct DemoArguments {
+    /// Folder for the run files, `report.html` and `summary.json`
+    #[arg(long, value_name = "FOLDER", default_value = "target/demo")]
+    pub out: PathBuf,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,115 @@
+//! Errors as the user sees them: the chain of causes, a hint, an exit code.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use record::{Failure, FailureKind};
+
+pub use record::FailureKind as Kind;
+
+/// Why a command could not do what it was asked to.
+#[derive(Debug)]
+pub struct CommandError {
+    failure: Failure,
+}
+
+impl CommandError {
+    /// An error with one sentence.
+    pub fn new(kind: Kind, text: impl Into<String>) -> Self {
+        Self { failure: Failure { kind, chain: vec![text.into()], hint: None } }
+    }
+
+    /// An error with everything below it.
+    pub fn caused(kind: Kind, text: impl Into<String>, cause: &dyn std::error::Error) -> Self {
+        let mut chain = vec![text.into()];
+        let mut next = Some(cause);
+        while let Some(error) = next {
+            push_new(&mut chain, error.to_string());
+            next = error.source();
+        }
+        Self { failure: Failure { kind, chain, hint: None } }
+    }
+
+    /// The same, told from an error of a library alone.
+    pub fn from_error(kind: Kind, error: &dyn std::error::Error) -> Self {
+        let below = error.source();
+        match below {
+            Some(below) => Self::caused(kind, error.to_string(), below),
+            None => Self::new(kind, error.to_string()),
+        }
+    }
+
+    /// Adds what to do next.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.failure.hint = Some(hint.into());
+        self
+    }
+
+    /// Says what we were doing when it failed.
+    #[must_use]
+    pub fn while_doing(mut self, text: impl Into<String>) -> Self {
+        self.failure.chain.insert(0, text.into());
+        self
+    }
+
+    /// The failure as a record.
+    pub fn failure(&self) -> &Failure {
+        &self.failure
+    }
+
+    /// The exit code.
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(exit_code(self.failure.kind))
+    }
+}
+
+impl From<Failure> for CommandError {
+    fn from(failure: Failure) -> Self {
+        Self { failure }
+    }
+}
+
+impl From<CommandError> for Failure {
+    fn from(error: CommandError) -> Self {
+        error.failure
+    }
+}
+
+impl fmt::Display for CommandError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut chain = self.failure.chain.iter();
+        let first = chain.next().map_or("unknown failure", String::as_str);
+        write!(formatter, "error: {}", printable(first))?;
+        for cause in chain {
+            write!(formatter, "\n  because: {}", printable(cause))?;
+        }
+        if let Some(hint) = &self.failure.hint {
+            write!(formatter, "\nhint: {}", printable(hint))?;
+        }
+        Ok(())
+    }
+}
+
+/// Exit code of each kind of failure; 0, 1 and 2 are verdicts.
+pub const fn exit_code(kind: FailureKind) -> u8 {
+    match kind {
+        FailureKind::Usage => 64,
+        FailureKind::Refused => 65,
+        FailureKind::Unreachable => 69,
+        FailureKind::Internal => 70,
+        FailureKind::Interrupted => 130,
+    }
+}
+
+/// Names from peers and files can hold escape sequences; none reaches a terminal.
+fn printable(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() && letter != '\n' { '\u{fffd}' } else { letter }).collect()
+}
+
+/// Many libraries repeat their cause in their own text; once is enough.
+fn push_new(chain: &mut Vec<String>, text: String) {
+    if chain.last().is_none_or(|last| !last.ends_with(&text)) {
+        chain.push(text);
+    }
+}

@@ -1,0 +1,131 @@
+//! Shares as people type them.
+
+use record::ShareAddress;
+
+use crate::failure::{CommandError, Kind};
+
+/// A share with the user that was typed before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypedShare {
+    /// Where.
+    pub address: ShareAddress,
+    /// `user` or `DOMAIN;user` before the `@`.
+    pub user: Option<String>,
+}
+
+const PORT_DEFAULT: u16 = 445;
+
+/// Whether a word of the command line means a share rather than a file or a host.
+pub fn looks_like_share(text: &str) -> bool {
+    text.starts_with("smb://") || text.starts_with("//") || text.starts_with("\\\\")
+}
+
+/// Reads `smb://[user@]host[:port]/share[/path]`, `//host/share` and `\\host\share`.
+pub fn parse(text: &str) -> Result<TypedShare, CommandError> {
+    let wrong = |why: &str| {
+        CommandError::new(Kind::Usage, format!("`{}` is not a share: {why}", hide_password(text)))
+            .hint("write it as `smb://user@host/share/folder`, `//host/share` or `\\\\host\\share`")
+    };
+    let plain = text.replace('\\', "/");
+    let rest = plain
+        .strip_prefix("smb://")
+        .or_else(|| plain.strip_prefix("//"))
+        .ok_or_else(|| wrong("it does not begin with `smb://`, `//` or `\\\\`"))?;
+    if rest.chars().any(char::is_control) {
+        return Err(wrong("it holds a control character"));
+    }
+    let (authority, path) = rest.split_once('/').ok_or_else(|| wrong("it names no share"))?;
+    let (user, host) = match authority.rsplit_once('@') {
+        Some((user, host)) => (Some(user), host),
+        None => (None, authority),
+    };
+    if user.is_some_and(|user| user.contains(':')) {
+        return Err(wrong("a password has no place in it")
+            .hint("use `--credentials FILE` or the environment variable LINERATE_PASSWORD"));
+    }
+    let (server, port) = split_port(host).ok_or_else(|| wrong("its port is no port"))?;
+    let mut parts = path.split('/').filter(|part| !part.is_empty());
+    let share = parts.next().ok_or_else(|| wrong("it names no share"))?;
+    let parts: Vec<&str> = parts.collect();
+    if server.is_empty() || user == Some("") {
+        return Err(wrong("its host or user is empty"));
+    }
+    if parts.iter().any(|&part| part == "." || part == "..") {
+        return Err(wrong("`.` and `..` have no place in it"));
+    }
+    Ok(TypedShare {
+        address: ShareAddress {
+            server: server.to_owned(),
+            port,
+            share: share.to_owned(),
+            path: parts.join("/"),
+        },
+        user: user.map(str::to_owned),
+    })
+}
+
+/// Splits `host`, `host:port`, `[v6]`, `[v6]:port`.
+pub fn split_port(host: &str) -> Option<(&str, u16)> {
+    if let Some(rest) = host.strip_prefix('[') {
+        let (address, rest) = rest.split_once(']')?;
+        let port = rest.strip_prefix(':');
+        return match (rest, port) {
+            ("", _) => Some((address, PORT_DEFAULT)),
+            (_, Some(port)) => Some((address, parse_port(port)?)),
+            _ => None,
+        };
+    }
+    match host.split_once(':') {
+        // More than one colon and no brackets: a bare IPv6 address.
+        Some((_, rest)) if rest.contains(':') => Some((host, PORT_DEFAULT)),
+        Some((name, port)) => Some((name, parse_port(port)?)),
+        None => Some((host, PORT_DEFAULT)),
+    }
+}
+
+fn parse_port(text: &str) -> Option<u16> {
+    text.parse().ok().filter(|&port| port != 0)
+}
+
+/// A password typed into a share is not repeated in an error.
+fn hide_password(text: &str) -> String {
+    let Some(end) = text.rfind('@') else { return text.to_owned() };
+    let begin = text.find("//").map_or(0, |at| at + 2);
+    match text.get(begin..end).and_then(|user| user.split_once(':')) {
+        Some((user, _)) => format!("{}{user}:***{}", &text[..begin], &text[end..]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(text: &str) -> (String, u16, String, String, Option<String>) {
+        let TypedShare { address, user } = parse(text).unwrap_or_else(|error| panic!("{error:?}"));
+        (address.server, address.port, address.share, address.path, user)
+    }
+
+    #[test]
+    fn every_way_to_write_a_share_is_read() {
+        let plain = ("nas".to_owned(), 445, "media".to_owned(), String::new(), None);
+        assert_eq!(address("smb://nas/media"), plain);
+        assert_eq!(address("//nas/media/"), plain);
+        assert_eq!(address(r"\\nas\media"), plain);
+        assert_eq!(
+            address("smb://WORK;ann@[fe80::1]:4450/media//a/b"),
+            ("fe80::1".into(), 4450, "media".into(), "a/b".into(), Some("WORK;ann".into()))
+        );
+        assert_eq!(address("//2001:db8::2/s").0, "2001:db8::2");
+    }
+
+    #[test]
+    fn what_is_no_share_is_refused_and_a_password_is_not_repeated() {
+        for text in ["nas/media", "smb://nas", "smb:///x", "smb://nas:0/x", "smb://nas:99999/x",
+            "smb://@nas/x", "smb://nas/", "smb://nas/x/../y", "smb://na\x1bs/x"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        let error = parse("smb://ann:secret@nas/media").expect_err("a password in a share");
+        assert!(!format!("{error:?}").contains("secret"), "{error:?}");
+    }
+}

@@ -1,0 +1,3 @@
+//! The binary and the repository as users and newcomers see them.
+
+mod structure;

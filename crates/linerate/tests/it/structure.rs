@@ -1,0 +1,149 @@
+//! The structure of the repository, held against what cargo says: crate edges, licences, sources,
+//! where `unsafe` and operating systems are allowed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository")
+}
+
+fn metadata() -> Metadata {
+    MetadataCommand::new().current_dir(root()).exec().expect("`cargo metadata`")
+}
+
+/// Crates and what they use, from the table of ARCHITECTURE.md.
+fn table() -> BTreeMap<String, BTreeSet<String>> {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    let words = |cell: &str| -> BTreeSet<String> {
+        cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    text.lines()
+        .filter(|line| line.starts_with("| `"))
+        .map(|line| {
+            let cells: Vec<&str> = line.trim_matches('|').split('|').collect();
+            let name = words(cells[0]).into_iter().next().expect("a name in back-ticks");
+            (name, words(cells[cells.len() - 1]))
+        })
+        .collect()
+}
+
+#[test]
+fn crates_use_what_the_architecture_says_and_nothing_else() {
+    let metadata = metadata();
+    let packages = metadata.workspace_packages();
+    let names: BTreeSet<&str> = packages.iter().map(|package| package.name.as_str()).collect();
+    let edges: BTreeMap<String, BTreeSet<String>> = packages
+        .iter()
+        .map(|package| {
+            let uses = package.dependencies.iter();
+            let uses = uses.filter(|dependency| dependency.kind == DependencyKind::Normal);
+            let uses = uses.map(|dependency| dependency.name.clone());
+            let uses = uses.filter(|name| names.contains(name.as_str()));
+            (package.name.to_string(), uses.collect())
+        })
+        .collect();
+    assert_eq!(edges, table());
+}
+
+/// Licences that MIT OR Apache-2.0 programs may be built from.
+const LICENCES: [&str; 13] = [
+    "0BSD", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "BSD-1-Clause", "BSD-2-Clause", "BSD-3-Clause",
+    "BSL-1.0", "CC0-1.0", "ISC", "MIT", "MIT-0", "Unicode-3.0", "Zlib",
+];
+
+/// An expression is fine when some choice of its `OR`s is; `AND` binds tighter.
+fn licence_is_allowed(expression: &str) -> bool {
+    let plain = expression.replace(['(', ')'], "").replace('/', " OR ");
+    plain.split(" OR ").any(|choice| {
+        choice.split(" AND ").all(|licence| LICENCES.contains(&licence.trim()) || licence.trim() == "OpenSSL")
+    })
+}
+
+#[test]
+fn every_dependency_is_from_the_registry_and_has_a_licence_of_the_list() {
+    let metadata = metadata();
+    let mut wrong = Vec::new();
+    for package in &metadata.packages {
+        if metadata.workspace_members.contains(&package.id) {
+            assert_eq!(package.license.as_deref(), Some("MIT OR Apache-2.0"), "{}", package.name);
+            continue;
+        }
+        let from_registry = package.source.as_ref().is_some_and(cargo_metadata::Source::is_crates_io);
+        let licence = package.license.as_deref().unwrap_or("none");
+        if !from_registry || !licence_is_allowed(licence) {
+            wrong.push(format!("{} {}: {licence}", package.name, package.version));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Crates that decisions of the architecture keep out of the product.
+const BANNED: [&str; 9] =
+    ["async-std", "charming", "faer", "keyring", "nix", "openssh", "plotly", "smb-msg", "smb2"];
+
+#[test]
+fn banned_crates_stay_out() {
+    let metadata = metadata();
+    let found: Vec<_> = metadata
+        .packages
+        .iter()
+        .filter(|package| BANNED.contains(&package.name.as_str()))
+        .map(|package| package.name.to_string())
+        .collect();
+    assert!(found.is_empty(), "{found:?}");
+}
+
+fn sources() -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join("crates")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder of the repository") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(&path).expect("UTF-8");
+                found.push((path.strip_prefix(root()).expect("below the root").to_owned(), text));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn unsafe_code_and_systems_stay_where_they_belong() {
+    // Split, so that this file does not find itself.
+    let keyword = concat!("unsafe", " {");
+    let system = concat!("cfg(target", "_os");
+    for (path, text) in sources() {
+        let in_sockets = path.starts_with("crates/smb/src/socket");
+        let in_lab = path.starts_with("crates/lab");
+        assert!(in_sockets || !text.contains(keyword), "unsafe code in {}", path.display());
+        assert!(in_sockets || in_lab || !text.contains(system), "`cfg` in {}", path.display());
+    }
+}
+
+#[test]
+fn no_test_is_ignored_and_no_lint_is_silenced_without_a_reason() {
+    let ignored = concat!("#[", "ignore");
+    let allowed = concat!("#[", "allow(");
+    for (path, text) in sources() {
+        assert!(!text.contains(ignored), "an ignored test in {}", path.display());
+        assert!(!text.contains(allowed), "a bare `allow` in {}", path.display());
+    }
+}
+
+#[test]
+fn only_exec_starts_programs() {
+    let start = concat!("process::", "Command");
+    for (path, text) in sources() {
+        let text = text.split("#[cfg(test)]").next().expect("a first part");
+        let is_test = path.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "examples");
+        let is_exec = path.starts_with("crates/host/src/exec") || path.starts_with("crates/host/src/exec.rs");
+        assert!(is_test || is_exec || !text.contains(start), "a program is started in {}", path.display());
+    }
+}
