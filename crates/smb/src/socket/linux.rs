@@ -1,0 +1,71 @@
+//! Linux.
+
+use std::fs;
+use std::io;
+use std::mem::{MaybeUninit, size_of};
+use std::net::TcpStream;
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+use socket2::Socket;
+
+use super::{InterfaceAddress, TcpFacts, addresses};
+
+pub(super) fn bind_to_nic(socket: &Socket, nic: &str) -> io::Result<()> {
+    socket.bind_device(Some(nic.as_bytes()))
+}
+
+#[expect(unsafe_code, reason = "no safe crate of ours reads TCP_INFO")]
+pub(super) fn tcp_facts(stream: &TcpStream) -> Option<TcpFacts> {
+    let mut info = MaybeUninit::<libc::tcp_info>::zeroed();
+    let mut length = libc::socklen_t::try_from(size_of::<libc::tcp_info>()).ok()?;
+    // SAFETY: the descriptor is open while `stream` is borrowed, and the kernel writes at most
+    // `length` bytes to memory that is that long.
+    let status = unsafe {
+        libc::getsockopt(
+            stream.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            info.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    if status != 0 {
+        return None;
+    }
+    // SAFETY: the structure holds plain numbers only, for which zeros are values; an older kernel
+    // that writes fewer of them leaves the rest zero.
+    let info = unsafe { info.assume_init() };
+    Some(TcpFacts {
+        round_trip: Duration::from_micros(info.tcpi_rtt.into()),
+        retransmits: info.tcpi_total_retrans.into(),
+    })
+}
+
+pub(super) fn interface_addresses() -> io::Result<Vec<InterfaceAddress>> {
+    let mut found = addresses::all()?;
+    for address in &mut found {
+        let folder = format!("/sys/class/net/{}", address.nic);
+        address.bits_per_second = megabits(&folder).map(|megabits| megabits * 1_000_000);
+        address.queues = receive_queues(&folder);
+    }
+    Ok(found)
+}
+
+/// What the driver reports; `None` for the -1 and the 4294967295 of those that do not know.
+fn megabits(folder: &str) -> Option<u64> {
+    let text = fs::read_to_string(format!("{folder}/speed")).ok()?;
+    let speed: i64 = text.trim().parse().ok()?;
+    u64::try_from(speed)
+        .ok()
+        .filter(|speed| *speed > 0 && *speed < u64::from(u32::MAX))
+}
+
+fn receive_queues(folder: &str) -> Option<u32> {
+    let entries = fs::read_dir(format!("{folder}/queues")).ok()?;
+    let queues = entries
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("rx-"))
+        .count();
+    u32::try_from(queues).ok()
+}

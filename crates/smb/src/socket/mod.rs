@@ -1,0 +1,169 @@
+//! TCP connections, and what the system knows about them and about its own interfaces.
+//!
+//! Everything that differs between systems is in one `imp` file each.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use socket2::{Domain, Protocol, Socket, Type};
+
+#[cfg_attr(target_os = "linux", path = "linux.rs")]
+#[cfg_attr(all(unix, not(target_os = "linux")), path = "unix.rs")]
+#[cfg_attr(windows, path = "windows.rs")]
+mod imp;
+
+#[cfg(unix)]
+mod addresses;
+
+/// Our end of a connection: where it leaves this machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LocalEnd {
+    /// The source address; the system chooses when there is none.
+    pub address: Option<IpAddr>,
+    /// The interface to leave by, whatever the routes say; they decide when there is none. Only
+    /// Linux can do this; elsewhere the source address has to.
+    pub nic: Option<String>,
+}
+
+/// One address of one interface of this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InterfaceAddress {
+    /// Name of the interface.
+    pub nic: String,
+    /// Its index.
+    pub index: u32,
+    /// The address.
+    pub address: IpAddr,
+    /// Bits of the prefix.
+    pub prefix: u8,
+    /// Line rate in bits per second as the driver says, where it does.
+    pub bits_per_second: Option<u64>,
+    /// Receive queues, where the system says.
+    pub queues: Option<u32>,
+}
+
+/// What TCP itself knows about a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TcpFacts {
+    /// Smoothed round trip.
+    pub round_trip: Duration,
+    /// Segments our end has sent again since the connection began.
+    pub retransmits: u64,
+}
+
+/// A new connection, and why it does not leave by the interface that was asked for, if so.
+pub(crate) struct Connection {
+    pub(crate) stream: std::net::TcpStream,
+    pub(crate) not_bound_because: Option<String>,
+}
+
+/// Connects from `local` to `remote`. The stream does not block and sends at once what it is
+/// given; its buffers are left to the system, which otherwise stops tuning them.
+pub(crate) fn connect(
+    remote: SocketAddr,
+    local: &LocalEnd,
+    timeout: Duration,
+) -> io::Result<Connection> {
+    let socket = Socket::new(
+        Domain::for_address(remote),
+        Type::STREAM,
+        Some(Protocol::TCP),
+    )?;
+    // Otherwise the last segment of a request waits for the ACK of the one before it.
+    socket.set_tcp_nodelay(true)?;
+    let not_bound_because = match &local.nic {
+        Some(nic) => imp::bind_to_nic(&socket, nic)
+            .err()
+            .map(|error| format!("cannot bind to the interface `{nic}`: {error}")),
+        None => None,
+    };
+    if let Some(address) = local.address {
+        socket.bind(&SocketAddr::new(address, 0).into())?;
+    }
+    socket.connect_timeout(&remote.into(), timeout)?;
+    socket.set_nonblocking(true)?;
+    Ok(Connection {
+        stream: socket.into(),
+        not_bound_because,
+    })
+}
+
+/// What TCP knows about a connection; `None` where the system does not say.
+pub(crate) fn tcp_facts(stream: &std::net::TcpStream) -> Option<TcpFacts> {
+    imp::tcp_facts(stream)
+}
+
+/// The addresses of this machine's interfaces that are up, without the loopback.
+///
+/// # Errors
+/// When the system does not tell.
+pub fn interface_addresses() -> io::Result<Vec<InterfaceAddress>> {
+    imp::interface_addresses()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, TcpListener};
+
+    use super::*;
+
+    #[test]
+    fn a_connection_leaves_from_the_address_that_was_asked_for() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        let remote = listener.local_addr().expect("it is bound");
+        let address = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 77));
+        let local = LocalEnd {
+            address: Some(address),
+            nic: None,
+        };
+        let connection = connect(remote, &local, Duration::from_secs(2)).expect("it listens");
+        let (_, peer) = listener.accept().expect("it connected");
+        assert_eq!(peer.ip(), address);
+        assert!(connection.stream.nodelay().expect("an open socket"));
+        assert_eq!(connection.not_bound_because, None);
+    }
+
+    #[test]
+    fn a_closed_port_is_told_at_once() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        let remote = listener.local_addr().expect("it is bound");
+        drop(listener);
+        let error = connect(remote, &LocalEnd::default(), Duration::from_secs(2)).err();
+        assert_eq!(
+            error.map(|error| error.kind()),
+            Some(io::ErrorKind::ConnectionRefused)
+        );
+    }
+
+    #[test]
+    fn a_missing_interface_is_a_reason_and_no_error() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        let remote = listener.local_addr().expect("it is bound");
+        let local = LocalEnd {
+            address: None,
+            nic: Some("no-such-nic".to_owned()),
+        };
+        let connection = connect(remote, &local, Duration::from_secs(2)).expect("it listens");
+        let reason = connection
+            .not_bound_because
+            .expect("there is no such interface");
+        assert!(reason.contains("no-such-nic"), "{reason}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn tcp_tells_its_round_trip() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        let remote = listener.local_addr().expect("it is bound");
+        let local = LocalEnd {
+            address: None,
+            nic: Some("lo".to_owned()),
+        };
+        let connection = connect(remote, &local, Duration::from_secs(2)).expect("it listens");
+        assert_eq!(connection.not_bound_because, None);
+        let facts = tcp_facts(&connection.stream).expect("Linux tells");
+        assert!(facts.round_trip > Duration::ZERO && facts.round_trip < Duration::from_secs(1));
+        assert_eq!(facts.retransmits, 0);
+    }
+}

@@ -1,0 +1,23 @@
+//! macOS and the BSDs.
+
+use std::io;
+use std::net::TcpStream;
+
+use socket2::Socket;
+
+use super::{InterfaceAddress, TcpFacts, addresses};
+
+pub(super) fn bind_to_nic(_: &Socket, _: &str) -> io::Result<()> {
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        "this system chooses the interface by the source address",
+    ))
+}
+
+pub(super) fn tcp_facts(_: &TcpStream) -> Option<TcpFacts> {
+    None
+}
+
+pub(super) fn interface_addresses() -> io::Result<Vec<InterfaceAddress>> {
+    addresses::all()
+}

@@ -1,0 +1,26 @@
+//! Windows.
+
+use std::io;
+use std::net::TcpStream;
+
+use socket2::Socket;
+
+use super::{InterfaceAddress, TcpFacts};
+
+pub(super) fn bind_to_nic(_: &Socket, _: &str) -> io::Result<()> {
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        "this system chooses the interface by the source address",
+    ))
+}
+
+pub(super) fn tcp_facts(_: &TcpStream) -> Option<TcpFacts> {
+    None
+}
+
+pub(super) fn interface_addresses() -> io::Result<Vec<InterfaceAddress>> {
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        "the interfaces of this system cannot be listed yet",
+    ))
+}
