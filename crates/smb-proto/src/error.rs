@@ -1,0 +1,328 @@
+//! What can go wrong: what we were doing, to what, and why.
+
+use std::sync::Arc;
+
+use crate::session::ChannelNumber;
+
+/// A result with this crate's error.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Bytes of the peer that are not a message: which message, and what is wrong with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("malformed {message}: {problem}")]
+pub struct Malformed {
+    /// The message or structure that was being read.
+    pub message: &'static str,
+    /// What is wrong with it.
+    pub problem: &'static str,
+}
+
+/// Why something failed. It is cheap to clone, because a lost channel ends many requests.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The peer sent bytes that are no SMB message.
+    #[error("the server's bytes make no sense")]
+    Malformed(#[from] Malformed),
+    /// The peer is sound, but we and it have nothing in common, or it lacks what policy demands.
+    #[error("the server is incompatible: {0}")]
+    Incompatible(String),
+    /// The peer broke a rule of the protocol.
+    #[error("the server misbehaves: {0}")]
+    Misbehaving(String),
+    /// The server answered a request with an error.
+    #[error("the server refused {doing}: {status}")]
+    Refused {
+        /// What was asked, with its object, as in ``opening `a/b` ``.
+        doing: String,
+        /// The server's answer.
+        status: NtStatus,
+    },
+    /// The authentication mechanism failed.
+    #[error("authentication failed")]
+    Authentication(#[source] Arc<dyn std::error::Error + Send + Sync>),
+    /// The server said nothing for too long.
+    #[error("no answer from the server for {seconds} s ({waiting_for})")]
+    TimedOut {
+        /// How long.
+        seconds: u64,
+        /// The oldest request that waits.
+        waiting_for: &'static str,
+    },
+    /// The transport broke; reported by the driver.
+    #[error("the connection broke")]
+    Transport(#[source] Arc<dyn std::error::Error + Send + Sync>),
+    /// A request was under way on a channel that ended.
+    #[error("{channel} ended while {doing}")]
+    ChannelLost {
+        /// Which channel.
+        channel: ChannelNumber,
+        /// What the request was.
+        doing: &'static str,
+        /// Why the channel ended.
+        #[source]
+        cause: Arc<Error>,
+    },
+    /// There is no channel left, or the session was logged off.
+    #[error("the session has ended")]
+    SessionEnded(#[source] Option<Arc<Error>>),
+    /// The caller asked for something that cannot be.
+    #[error("invalid request: {0}")]
+    InvalidRequest(String),
+    /// The caller cancelled the transfer.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl Error {
+    /// The server's status, when a server's refusal is the reason.
+    pub fn status(&self) -> Option<NtStatus> {
+        match self {
+            Self::Refused { status, .. } => Some(*status),
+            Self::ChannelLost { cause, .. } | Self::SessionEnded(Some(cause)) => cause.status(),
+            _ => None,
+        }
+    }
+}
+
+/// A status code of the server.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct NtStatus(pub u32);
+
+impl NtStatus {
+    /// `STATUS_SUCCESS`.
+    pub const SUCCESS: Self = Self(0x0000_0000);
+    /// `STATUS_PENDING`.
+    pub const PENDING: Self = Self(0x0000_0103);
+    /// `STATUS_BUFFER_OVERFLOW`.
+    pub const BUFFER_OVERFLOW: Self = Self(0x8000_0005);
+    /// `STATUS_NO_MORE_FILES`.
+    pub const NO_MORE_FILES: Self = Self(0x8000_0006);
+    /// `STATUS_STOPPED_ON_SYMLINK`.
+    pub const STOPPED_ON_SYMLINK: Self = Self(0x8000_002D);
+    /// `STATUS_UNSUCCESSFUL`.
+    pub const UNSUCCESSFUL: Self = Self(0xC000_0001);
+    /// `STATUS_INVALID_INFO_CLASS`.
+    pub const INVALID_INFO_CLASS: Self = Self(0xC000_0003);
+    /// `STATUS_INFO_LENGTH_MISMATCH`.
+    pub const INFO_LENGTH_MISMATCH: Self = Self(0xC000_0004);
+    /// `STATUS_INVALID_HANDLE`.
+    pub const INVALID_HANDLE: Self = Self(0xC000_0008);
+    /// `STATUS_INVALID_PARAMETER`.
+    pub const INVALID_PARAMETER: Self = Self(0xC000_000D);
+    /// `STATUS_NO_SUCH_FILE`.
+    pub const NO_SUCH_FILE: Self = Self(0xC000_000F);
+    /// `STATUS_INVALID_DEVICE_REQUEST`.
+    pub const INVALID_DEVICE_REQUEST: Self = Self(0xC000_0010);
+    /// `STATUS_END_OF_FILE`.
+    pub const END_OF_FILE: Self = Self(0xC000_0011);
+    /// `STATUS_MORE_PROCESSING_REQUIRED`.
+    pub const MORE_PROCESSING_REQUIRED: Self = Self(0xC000_0016);
+    /// `STATUS_ACCESS_DENIED`.
+    pub const ACCESS_DENIED: Self = Self(0xC000_0022);
+    /// `STATUS_BUFFER_TOO_SMALL`.
+    pub const BUFFER_TOO_SMALL: Self = Self(0xC000_0023);
+    /// `STATUS_OBJECT_NAME_INVALID`.
+    pub const OBJECT_NAME_INVALID: Self = Self(0xC000_0033);
+    /// `STATUS_OBJECT_NAME_NOT_FOUND`.
+    pub const OBJECT_NAME_NOT_FOUND: Self = Self(0xC000_0034);
+    /// `STATUS_OBJECT_NAME_COLLISION`.
+    pub const OBJECT_NAME_COLLISION: Self = Self(0xC000_0035);
+    /// `STATUS_OBJECT_PATH_NOT_FOUND`.
+    pub const OBJECT_PATH_NOT_FOUND: Self = Self(0xC000_003A);
+    /// `STATUS_SHARING_VIOLATION`.
+    pub const SHARING_VIOLATION: Self = Self(0xC000_0043);
+    /// `STATUS_FILE_LOCK_CONFLICT`.
+    pub const FILE_LOCK_CONFLICT: Self = Self(0xC000_0054);
+    /// `STATUS_DELETE_PENDING`.
+    pub const DELETE_PENDING: Self = Self(0xC000_0056);
+    /// `STATUS_PRIVILEGE_NOT_HELD`.
+    pub const PRIVILEGE_NOT_HELD: Self = Self(0xC000_0061);
+    /// `STATUS_WRONG_PASSWORD`.
+    pub const WRONG_PASSWORD: Self = Self(0xC000_006A);
+    /// `STATUS_LOGON_FAILURE`.
+    pub const LOGON_FAILURE: Self = Self(0xC000_006D);
+    /// `STATUS_ACCOUNT_RESTRICTION`.
+    pub const ACCOUNT_RESTRICTION: Self = Self(0xC000_006E);
+    /// `STATUS_PASSWORD_EXPIRED`.
+    pub const PASSWORD_EXPIRED: Self = Self(0xC000_0071);
+    /// `STATUS_ACCOUNT_DISABLED`.
+    pub const ACCOUNT_DISABLED: Self = Self(0xC000_0072);
+    /// `STATUS_DISK_FULL`.
+    pub const DISK_FULL: Self = Self(0xC000_007F);
+    /// `STATUS_INSUFFICIENT_RESOURCES`.
+    pub const INSUFFICIENT_RESOURCES: Self = Self(0xC000_009A);
+    /// `STATUS_MEDIA_WRITE_PROTECTED`.
+    pub const MEDIA_WRITE_PROTECTED: Self = Self(0xC000_00A2);
+    /// `STATUS_IO_TIMEOUT`.
+    pub const IO_TIMEOUT: Self = Self(0xC000_00B5);
+    /// `STATUS_FILE_IS_A_DIRECTORY`.
+    pub const FILE_IS_A_DIRECTORY: Self = Self(0xC000_00BA);
+    /// `STATUS_NOT_SUPPORTED`.
+    pub const NOT_SUPPORTED: Self = Self(0xC000_00BB);
+    /// `STATUS_NETWORK_NAME_DELETED`.
+    pub const NETWORK_NAME_DELETED: Self = Self(0xC000_00C9);
+    /// `STATUS_BAD_NETWORK_NAME`.
+    pub const BAD_NETWORK_NAME: Self = Self(0xC000_00CC);
+    /// `STATUS_REQUEST_NOT_ACCEPTED`.
+    pub const REQUEST_NOT_ACCEPTED: Self = Self(0xC000_00D0);
+    /// `STATUS_INTERNAL_ERROR`.
+    pub const INTERNAL_ERROR: Self = Self(0xC000_00E5);
+    /// `STATUS_DIRECTORY_NOT_EMPTY`.
+    pub const DIRECTORY_NOT_EMPTY: Self = Self(0xC000_0101);
+    /// `STATUS_NOT_A_DIRECTORY`.
+    pub const NOT_A_DIRECTORY: Self = Self(0xC000_0103);
+    /// `STATUS_CANCELLED`.
+    pub const CANCELLED: Self = Self(0xC000_0120);
+    /// `STATUS_FILE_CLOSED`.
+    pub const FILE_CLOSED: Self = Self(0xC000_0128);
+    /// `STATUS_USER_SESSION_DELETED`.
+    pub const USER_SESSION_DELETED: Self = Self(0xC000_0203);
+    /// `STATUS_ACCOUNT_LOCKED_OUT`.
+    pub const ACCOUNT_LOCKED_OUT: Self = Self(0xC000_0234);
+    /// `STATUS_PATH_NOT_COVERED`.
+    pub const PATH_NOT_COVERED: Self = Self(0xC000_0257);
+    /// `STATUS_NETWORK_SESSION_EXPIRED`.
+    pub const NETWORK_SESSION_EXPIRED: Self = Self(0xC000_035C);
+    /// `STATUS_FILE_NOT_AVAILABLE`.
+    pub const FILE_NOT_AVAILABLE: Self = Self(0xC000_0467);
+
+    /// Whether this is an error (the two severity bits are set); warnings are not.
+    pub fn is_error(self) -> bool {
+        self.0 >> 30 == 3
+    }
+
+    /// The code's name, when it has one here.
+    pub fn name(self) -> Option<&'static str> {
+        NAMES
+            .iter()
+            .find(|(status, _)| *status == self)
+            .map(|(_, name)| *name)
+    }
+}
+
+/// The codes this crate knows by name, so that errors can be read.
+const NAMES: &[(NtStatus, &str)] = &[
+    (NtStatus::SUCCESS, "STATUS_SUCCESS"),
+    (NtStatus::PENDING, "STATUS_PENDING"),
+    (NtStatus::BUFFER_OVERFLOW, "STATUS_BUFFER_OVERFLOW"),
+    (NtStatus::NO_MORE_FILES, "STATUS_NO_MORE_FILES"),
+    (NtStatus::STOPPED_ON_SYMLINK, "STATUS_STOPPED_ON_SYMLINK"),
+    (NtStatus::UNSUCCESSFUL, "STATUS_UNSUCCESSFUL"),
+    (NtStatus::INVALID_INFO_CLASS, "STATUS_INVALID_INFO_CLASS"),
+    (
+        NtStatus::INFO_LENGTH_MISMATCH,
+        "STATUS_INFO_LENGTH_MISMATCH",
+    ),
+    (NtStatus::INVALID_HANDLE, "STATUS_INVALID_HANDLE"),
+    (NtStatus::INVALID_PARAMETER, "STATUS_INVALID_PARAMETER"),
+    (NtStatus::NO_SUCH_FILE, "STATUS_NO_SUCH_FILE"),
+    (
+        NtStatus::INVALID_DEVICE_REQUEST,
+        "STATUS_INVALID_DEVICE_REQUEST",
+    ),
+    (NtStatus::END_OF_FILE, "STATUS_END_OF_FILE"),
+    (
+        NtStatus::MORE_PROCESSING_REQUIRED,
+        "STATUS_MORE_PROCESSING_REQUIRED",
+    ),
+    (NtStatus::ACCESS_DENIED, "STATUS_ACCESS_DENIED"),
+    (NtStatus::BUFFER_TOO_SMALL, "STATUS_BUFFER_TOO_SMALL"),
+    (NtStatus::OBJECT_NAME_INVALID, "STATUS_OBJECT_NAME_INVALID"),
+    (
+        NtStatus::OBJECT_NAME_NOT_FOUND,
+        "STATUS_OBJECT_NAME_NOT_FOUND",
+    ),
+    (
+        NtStatus::OBJECT_NAME_COLLISION,
+        "STATUS_OBJECT_NAME_COLLISION",
+    ),
+    (
+        NtStatus::OBJECT_PATH_NOT_FOUND,
+        "STATUS_OBJECT_PATH_NOT_FOUND",
+    ),
+    (NtStatus::SHARING_VIOLATION, "STATUS_SHARING_VIOLATION"),
+    (NtStatus::FILE_LOCK_CONFLICT, "STATUS_FILE_LOCK_CONFLICT"),
+    (NtStatus::DELETE_PENDING, "STATUS_DELETE_PENDING"),
+    (NtStatus::PRIVILEGE_NOT_HELD, "STATUS_PRIVILEGE_NOT_HELD"),
+    (NtStatus::WRONG_PASSWORD, "STATUS_WRONG_PASSWORD"),
+    (NtStatus::LOGON_FAILURE, "STATUS_LOGON_FAILURE"),
+    (NtStatus::ACCOUNT_RESTRICTION, "STATUS_ACCOUNT_RESTRICTION"),
+    (NtStatus::PASSWORD_EXPIRED, "STATUS_PASSWORD_EXPIRED"),
+    (NtStatus::ACCOUNT_DISABLED, "STATUS_ACCOUNT_DISABLED"),
+    (NtStatus::DISK_FULL, "STATUS_DISK_FULL"),
+    (
+        NtStatus::INSUFFICIENT_RESOURCES,
+        "STATUS_INSUFFICIENT_RESOURCES",
+    ),
+    (
+        NtStatus::MEDIA_WRITE_PROTECTED,
+        "STATUS_MEDIA_WRITE_PROTECTED",
+    ),
+    (NtStatus::IO_TIMEOUT, "STATUS_IO_TIMEOUT"),
+    (NtStatus::FILE_IS_A_DIRECTORY, "STATUS_FILE_IS_A_DIRECTORY"),
+    (NtStatus::NOT_SUPPORTED, "STATUS_NOT_SUPPORTED"),
+    (
+        NtStatus::NETWORK_NAME_DELETED,
+        "STATUS_NETWORK_NAME_DELETED",
+    ),
+    (NtStatus::BAD_NETWORK_NAME, "STATUS_BAD_NETWORK_NAME"),
+    (
+        NtStatus::REQUEST_NOT_ACCEPTED,
+        "STATUS_REQUEST_NOT_ACCEPTED",
+    ),
+    (NtStatus::INTERNAL_ERROR, "STATUS_INTERNAL_ERROR"),
+    (NtStatus::DIRECTORY_NOT_EMPTY, "STATUS_DIRECTORY_NOT_EMPTY"),
+    (NtStatus::NOT_A_DIRECTORY, "STATUS_NOT_A_DIRECTORY"),
+    (NtStatus::CANCELLED, "STATUS_CANCELLED"),
+    (NtStatus::FILE_CLOSED, "STATUS_FILE_CLOSED"),
+    (
+        NtStatus::USER_SESSION_DELETED,
+        "STATUS_USER_SESSION_DELETED",
+    ),
+    (NtStatus::ACCOUNT_LOCKED_OUT, "STATUS_ACCOUNT_LOCKED_OUT"),
+    (NtStatus::PATH_NOT_COVERED, "STATUS_PATH_NOT_COVERED"),
+    (
+        NtStatus::NETWORK_SESSION_EXPIRED,
+        "STATUS_NETWORK_SESSION_EXPIRED",
+    ),
+    (NtStatus::FILE_NOT_AVAILABLE, "STATUS_FILE_NOT_AVAILABLE"),
+];
+
+impl std::fmt::Display for NtStatus {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.name() {
+            Some(name) => write!(formatter, "{name}"),
+            None => write!(formatter, "status {:#010X}", self.0),
+        }
+    }
+}
+
+impl std::fmt::Debug for NtStatus {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, formatter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_read_well() {
+        assert_eq!(NtStatus::END_OF_FILE.to_string(), "STATUS_END_OF_FILE");
+        assert_eq!(NtStatus(0xC0FF_EE00).to_string(), "status 0xC0FFEE00");
+        assert!(NtStatus::LOGON_FAILURE.is_error());
+        assert!(!NtStatus::NO_MORE_FILES.is_error());
+    }
+
+    #[test]
+    fn a_status_is_found_through_a_lost_channel() {
+        let cause = Error::Refused {
+            doing: "login".into(),
+            status: NtStatus::LOGON_FAILURE,
+        };
+        let error = Error::SessionEnded(Some(Arc::new(cause)));
+        assert_eq!(error.status(), Some(NtStatus::LOGON_FAILURE));
+    }
+}

