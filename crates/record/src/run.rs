@@ -84,6 +84,9 @@ pub struct Schedule {
     pub question: Question,
     /// Arms in order, a row for each block.
     pub blocks: Vec<Vec<Arm>>,
+    /// Order of the responses at each of these visits; empty where it was left open.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub orders: Vec<Vec<Vec<Direction>>>,
 }
 
 /// What became of a candidate.

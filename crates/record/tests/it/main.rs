@@ -85,6 +85,7 @@ fn records() -> Vec<Record> {
                 confidence: 0.95,
             },
             blocks: vec![vec![Arm::A, Arm::B], vec![Arm::B, Arm::A]],
+            orders: Vec::new(),
         }),
         Record::Trial(Box::new(TrialRecord {
             id: 0,
