@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -76,18 +76,25 @@ impl Local {
             .collect()
     }
 
+    /// Runs a program with our own standard input, output and environment and in our own process
+    /// group, so that a terminal's keys reach it. It has no time limit. Gives its exit status.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn run_attached(&self, command: &Command) -> Result<i32, Error> {
+        let argv = self.whole_argv(command);
+        let (program, arguments) = split(&argv, command)?;
+        let status = std::process::Command::new(program)
+            .args(arguments)
+            .env("PATH", search_path())
+            .status()
+            .map_err(|source| start_error(command, source))?;
+        Ok(exit_status(status))
+    }
+
     fn start(&self, command: &Command) -> Result<Process, Error> {
         let argv = self.whole_argv(command);
-        let start_error = |source| Error::Start {
-            argv: command.argv.clone(),
-            source,
-        };
-        let (program, arguments) = argv.split_first().ok_or_else(|| {
-            start_error(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "the command is empty",
-            ))
-        })?;
+        let (program, arguments) = split(&argv, command)?;
         let elevated = self.elevates(command);
         let child = std::process::Command::new(program)
             .args(arguments)
@@ -105,7 +112,7 @@ impl Local {
                     reason: "there is no `sudo`".into(),
                 })
             }
-            Err(source) => Err(start_error(source)),
+            Err(source) => Err(start_error(command, source)),
             Ok(child) => Ok(Process::running(command.argv.clone(), child, elevated)),
         }
     }
@@ -159,6 +166,26 @@ impl Exec for Local {
         }
         Ok(process)
     }
+}
+
+fn start_error(command: &Command, source: io::Error) -> Error {
+    Error::Start {
+        argv: command.argv.clone(),
+        source,
+    }
+}
+
+fn split<'a>(argv: &'a [String], command: &Command) -> Result<(&'a String, &'a [String]), Error> {
+    argv.split_first().ok_or_else(|| {
+        let kind = io::ErrorKind::InvalidInput;
+        start_error(command, io::Error::new(kind, "the command is empty"))
+    })
+}
+
+/// An exit status as shells give it: 128 + n when signal n ended the program.
+fn exit_status(status: ExitStatus) -> i32 {
+    let by_signal = || status.signal().map(|signal| 128 + signal);
+    status.code().or_else(by_signal).unwrap_or(-1)
 }
 
 /// What `sudo -n` says when it may not run a command; other programs' words stay theirs.
@@ -267,6 +294,15 @@ impl Process {
     /// Its standard output. `None` the second time.
     pub fn take_stdout(&mut self) -> Option<Box<dyn BufRead + Send>> {
         self.stdout.take()
+    }
+
+    /// Its process number while it runs, which is also that of its group. With `sudo` it is `sudo`'s.
+    #[must_use]
+    pub fn id(&self) -> Option<u32> {
+        match &self.state {
+            State::Running { group, .. } => group.leader.as_raw_nonzero().get().try_into().ok(),
+            State::Replayed(_) => None,
+        }
     }
 
     /// A handle that ends it from another thread.
@@ -458,10 +494,7 @@ impl Group {
         let status = child.as_mut().map(Child::wait).transpose()?;
         *child = None;
         let status = status.ok_or_else(|| io::Error::other("it was waited for before"))?;
-        Ok(status
-            .code()
-            .or_else(|| status.signal().map(|signal| 128 + signal))
-            .unwrap_or(-1))
+        Ok(exit_status(status))
     }
 
     /// Ends the group and reaps its leader. One that `sudo` started and that does not end is left
