@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use record::FailureKind;
+use record::{FailureKind, HostName, System};
 
 /// Why something on a host failed: what we were doing, to what, and the cause.
 #[derive(Debug, thiserror::Error)]
@@ -68,6 +68,28 @@ pub enum Error {
         /// The program with its arguments.
         argv: Vec<String>,
     },
+    /// A program's output is not what it prints elsewhere.
+    #[error("cannot understand what `{}` printed", argv.join(" "))]
+    Unreadable {
+        /// The program with its arguments.
+        argv: Vec<String>,
+    },
+    /// A host runs a system we know nothing of.
+    #[error("host `{name}` runs `{system}`, which is none of Linux, Windows and macOS")]
+    UnknownSystem {
+        /// The host.
+        name: HostName,
+        /// What it says of itself.
+        system: String,
+    },
+    /// A host runs a system for which this is not done yet.
+    #[error("host `{name}` runs {system:?}, where this cannot be done yet")]
+    UnsupportedSystem {
+        /// The host.
+        name: HostName,
+        /// Its system.
+        system: System,
+    },
     /// A file of recorded commands cannot be read or written.
     #[error("cannot {action} the recording `{}`", path.display())]
     Recording {
@@ -95,10 +117,12 @@ impl Error {
     pub fn kind(&self) -> FailureKind {
         match self {
             Self::NotRoot { .. } | Self::Start { .. } | Self::Status { .. } => FailureKind::Refused,
+            Self::UnknownSystem { .. } | Self::UnsupportedSystem { .. } => FailureKind::Refused,
             Self::Timeout { .. } => FailureKind::Unreachable,
             Self::OutputTooLong { .. }
             | Self::Pipe { .. }
             | Self::NotRecorded { .. }
+            | Self::Unreadable { .. }
             | Self::Recording { .. } => FailureKind::Internal,
         }
     }

@@ -1,6 +1,95 @@
 //! One machine: run commands on it, look at it, change it, put it back.
+//!
+//! [`exec`] starts programs, [`facts`] looks, [`knob`] knows what can be set and how (it runs
+//! nothing), [`change`] plans, applies and takes back, [`journal`] remembers what must be taken
+//! back, whatever happens to us.
 
+// pub mod change;
 mod error;
 pub mod exec;
+mod facts;
+// pub mod journal;
+pub mod knob;
+// mod restore;
+mod tool;
+
+use std::sync::Arc;
+
+use record::{HostName, System};
 
 pub use error::Error;
+pub use facts::facts;
+
+use exec::{Command, Exec, Local};
+
+/// One machine and the way to run commands on it.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// The host as the user named it: `local`, `lab://demo/client`.
+    pub name: HostName,
+    /// How commands run there.
+    pub exec: Arc<dyn Exec>,
+    /// Its operating system, as it says itself.
+    pub system: System,
+}
+
+/// Which machine answered, so that a change is never taken back on another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub(crate) machine_id: Option<String>,
+    pub(crate) boot_id: Option<String>,
+}
+
+impl Host {
+    /// The machine this program runs on.
+    ///
+    /// # Errors
+    /// When it cannot say what it is.
+    pub fn local() -> Result<Self, Error> {
+        Self::new(HostName::new("local"), Arc::new(Local::new()))
+    }
+
+    /// A machine that is reached through `exec`.
+    ///
+    /// # Errors
+    /// When it cannot be reached or cannot say what it is.
+    pub fn new(name: HostName, exec: Arc<dyn Exec>) -> Result<Self, Error> {
+        let command = Command::new(["uname", "-s"]);
+        let output = exec::run_one(exec.as_ref(), &command)?;
+        let system = match String::from_utf8_lossy(&output.stdout).trim() {
+            "Linux" => System::Linux,
+            "Darwin" => System::Macos,
+            other => {
+                return Err(Error::UnknownSystem {
+                    name,
+                    system: other.chars().take(80).collect(),
+                });
+            }
+        };
+        Ok(Self { name, exec, system })
+    }
+
+    pub(crate) fn identity(&self) -> Result<Identity, Error> {
+        let outputs = self.exec.run(&identity_commands())?;
+        Ok(parse_identity(&outputs))
+    }
+}
+
+pub(crate) fn identity_commands() -> [Command; 2] {
+    [
+        Command::new(["cat", "/etc/machine-id"]),
+        Command::new(["cat", "/proc/sys/kernel/random/boot_id"]),
+    ]
+}
+
+pub(crate) fn parse_identity(outputs: &[exec::Output]) -> Identity {
+    let word = |index: usize| {
+        let text = outputs.get(index)?.text()?;
+        let word = text.trim();
+        (!word.is_empty()).then(|| word.to_owned())
+    };
+    Identity {
+        machine_id: word(0),
+        boot_id: word(1),
+    }
+}

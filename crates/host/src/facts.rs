@@ -1,0 +1,182 @@
+//! A look at a whole host.
+
+use std::collections::BTreeMap;
+
+use record::{HostFacts, Nic, System};
+
+use crate::exec::{self, Command, Output};
+use crate::tool::tc::Shaper;
+use crate::tool::{ethtool, ip, is_usable_nic_name, sysctl, tc};
+use crate::{Error, Host, identity_commands, parse_identity};
+
+/// Most interfaces whose drivers are asked; of the others only what `ip` says is known.
+const NICS_DETAILED_MAX: usize = 256;
+/// Commands that ask for one interface, see [`nic_commands`].
+const COMMANDS_PER_NIC: usize = 5;
+
+/// Looks at a host in two batches: the whole, then each interface.
+///
+/// # Errors
+/// When the host cannot be reached, runs a system we cannot look at yet, or lacks `ip`. Whatever
+/// else is missing is `None` in the facts.
+pub fn facts(host: &Host) -> Result<HostFacts, Error> {
+    if host.system != System::Linux {
+        return Err(Error::UnsupportedSystem {
+            name: host.name.clone(),
+            system: host.system,
+        });
+    }
+    let commands = host_commands();
+    let outputs = host.exec.run(&commands)?;
+    let [
+        machine_id,
+        boot_id,
+        kernel,
+        cores,
+        memory,
+        addresses,
+        ipv4,
+        ipv6,
+        tcp,
+        qdiscs,
+    ] = exactly(&commands, outputs)?;
+    let addresses = addresses.checked(&commands[5])?;
+    let links = ip::links(&addresses.stdout).ok_or_else(|| unreadable(&commands[5]))?;
+    let links: Vec<ip::Link> = links.into_iter().filter(|link| !link.is_loopback).collect();
+    let shapers = tc::shapers(&qdiscs.stdout);
+    let identity = parse_identity(&[machine_id, boot_id]);
+    let mut routes = ip::routes(&ipv4.stdout);
+    routes.extend(ip::routes(&ipv6.stdout));
+    let tcp = sysctl::tcp(&String::from_utf8_lossy(&tcp.stdout));
+    Ok(HostFacts {
+        name: host.name.clone(),
+        system: host.system,
+        kernel: kernel
+            .checked(&commands[2])?
+            .text()
+            .unwrap_or_default()
+            .trim()
+            .to_owned(),
+        machine_id: identity.machine_id,
+        boot_id: identity.boot_id,
+        cores: parse_cores(&commands[3], cores)?,
+        memory: memory.text().and_then(|text| sysctl::memory(&text)),
+        nics: nics(host, links, &shapers)?,
+        routes,
+        tcp,
+    })
+}
+
+fn host_commands() -> [Command; 10] {
+    let [machine_id, boot_id] = identity_commands();
+    [
+        machine_id,
+        boot_id,
+        Command::new(["uname", "-r"]),
+        Command::new(["nproc"]),
+        Command::new(["cat", "/proc/meminfo"]),
+        Command::new(["ip", "-j", "-d", "addr", "show"]),
+        Command::new(["ip", "-j", "-4", "route", "show", "table", "main"]),
+        Command::new(["ip", "-j", "-6", "route", "show", "table", "main"]),
+        Command::new(std::iter::once("sysctl").chain(sysctl::TCP_KEYS)),
+        Command::new(["tc", "-j", "qdisc", "show"]),
+    ]
+}
+
+fn exactly<const N: usize>(
+    commands: &[Command; N],
+    outputs: Vec<Output>,
+) -> Result<[Output; N], Error> {
+    outputs.try_into().map_err(|outputs: Vec<Output>| {
+        unreadable(commands.get(outputs.len()).unwrap_or(&commands[0]))
+    })
+}
+
+fn unreadable(command: &Command) -> Error {
+    Error::Unreadable {
+        argv: command.argv.clone(),
+    }
+}
+
+fn parse_cores(command: &Command, output: Output) -> Result<u32, Error> {
+    let text = output.checked(command)?.text().unwrap_or_default();
+    text.trim()
+        .parse()
+        .ok()
+        .filter(|&cores| cores > 0)
+        .ok_or_else(|| unreadable(command))
+}
+
+fn nic_commands(nic: &str) -> [Command; COMMANDS_PER_NIC] {
+    [
+        Command::new(["ethtool", nic]),
+        Command::new(["ethtool", "-k", nic]),
+        Command::new(["ethtool", "-l", nic]),
+        Command::new(["ethtool", "-i", nic]),
+        Command::new(["tc", "class", "show", "dev", nic]),
+    ]
+}
+
+fn nics(
+    host: &Host,
+    links: Vec<ip::Link>,
+    shapers: &BTreeMap<String, Shaper>,
+) -> Result<Vec<Nic>, Error> {
+    let detailed = links.iter().filter(|link| is_usable_nic_name(&link.name));
+    let detailed: Vec<&str> = detailed
+        .map(|link| link.name.as_str())
+        .take(NICS_DETAILED_MAX)
+        .collect();
+    let commands: Vec<Command> = detailed.iter().flat_map(|nic| nic_commands(nic)).collect();
+    let outputs = host.exec.run(&commands)?;
+    let details: BTreeMap<&str, &[Output]> = detailed
+        .into_iter()
+        .zip(outputs.chunks_exact(COMMANDS_PER_NIC))
+        .collect();
+    let mut nics: Vec<Nic> = links
+        .iter()
+        .map(|link| {
+            let outputs = details.get(link.name.as_str()).copied().unwrap_or_default();
+            nic(link, outputs, shapers.get(&link.name))
+        })
+        .collect();
+    nics.sort_by_key(|nic| nic.index);
+    Ok(nics)
+}
+
+fn nic(link: &ip::Link, outputs: &[Output], shaper: Option<&Shaper>) -> Nic {
+    // `ethtool NIC` without root complains of parts of its answer; the rest of it is good.
+    let said = |index: usize| {
+        outputs
+            .get(index)
+            .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let text = |index: usize| outputs.get(index).and_then(exec::Output::text);
+    let (rx_queues, tx_queues) = text(2)
+        .map(|text| ethtool::queues(&text))
+        .unwrap_or_default();
+    let features = text(1)
+        .map(|text| ethtool::features(&text))
+        .unwrap_or_default();
+    let shaped = match shaper {
+        Some(Shaper::Tbf(rate)) => Some(*rate),
+        Some(Shaper::Htb { class }) => text(4).and_then(|text| tc::htb_rate(&text, class)),
+        None => None,
+    };
+    Nic {
+        name: link.name.clone(),
+        index: link.index,
+        mac: link.mac.clone(),
+        mtu: link.mtu,
+        mtu_max: link.mtu_max,
+        speed: said(0).and_then(|text| ethtool::speed(&text)),
+        shaped,
+        state: link.state,
+        driver: text(3).and_then(|text| ethtool::driver(&text)),
+        kind: link.kind.clone(),
+        addresses: link.addresses.clone(),
+        offloads: ethtool::offloads(&features),
+        rx_queues,
+        tx_queues,
+    }
+}

@@ -1,0 +1,5 @@
+//! Tests of the crate from outside. Those in `scratch` need root and network namespaces.
+
+mod facts;
+mod knobs;
+mod model;
