@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use smb_proto::{Authenticator, SessionKey, Step};
 use sspi::ntlm::NtlmConfig;
 use sspi::{
     AuthIdentity, BufferType, ClientRequestFlags, CredentialUse, Credentials, CredentialsBuffers,
@@ -102,9 +103,7 @@ impl Exchange {
         }
     }
 
-    /// Takes the server's token, empty at the start, and gives ours, empty when there is nothing
-    /// more to say.
-    pub(crate) fn step(&mut self, server_token: &[u8]) -> Result<Vec<u8>, AuthError> {
+    fn answer(&mut self, server_token: &[u8]) -> Result<Vec<u8>, AuthError> {
         if server_token.len() > TOKEN_BYTES_MAX {
             return Err(AuthError::TokenTooLong {
                 bytes: server_token.len(),
@@ -117,12 +116,27 @@ impl Exchange {
     }
 
     /// The key both ends have agreed on, as soon as it is known.
-    pub(crate) fn session_key(&self) -> Option<Zeroizing<Vec<u8>>> {
+    fn session_key(&self) -> Option<SessionKey> {
         match self {
             Self::User(exchange) => exchange.session_key(),
             // MS-NLMP 3.3.2: without a user there is no secret to make a key from.
-            Self::Anonymous(_) => Some(Zeroizing::new(vec![0; 16])),
+            Self::Anonymous(_) => Some(SessionKey::new(vec![0; 16])),
         }
+    }
+}
+
+impl Authenticator for Exchange {
+    /// The server's first token is the hint in its NEGOTIATE reply. It proves nothing, we offer
+    /// NTLM in any case, and so it is not looked at.
+    fn step(
+        &mut self,
+        server_token: &[u8],
+    ) -> Result<Step, Box<dyn std::error::Error + Send + Sync>> {
+        let token = self.answer(server_token)?;
+        Ok(Step {
+            token,
+            session_key: self.session_key(),
+        })
     }
 }
 
@@ -196,10 +210,10 @@ impl UserExchange {
         Ok(token.buffer)
     }
 
-    fn session_key(&self) -> Option<Zeroizing<Vec<u8>>> {
+    fn session_key(&self) -> Option<SessionKey> {
         let keys = self.context.query_context_session_key().ok()?;
         let key: &Vec<u8> = keys.session_key.as_ref();
-        Some(Zeroizing::new(key.clone()))
+        Some(SessionKey::new(key.clone()))
     }
 }
 
@@ -282,7 +296,7 @@ mod tests {
     #[test]
     fn the_first_token_offers_ntlm_in_spnego() {
         let mut exchange = Exchange::new(&login("user", "", "secret")).expect("a plain name");
-        let token = exchange.step(&[]).expect("nothing from outside yet");
+        let token = exchange.answer(&[]).expect("nothing from outside yet");
         assert_eq!(token[0], 0x60, "a GSS-API initial token");
         assert!(token.windows(8).any(|window| window == SIGNATURE));
         assert!(
@@ -301,8 +315,8 @@ mod tests {
             &[0; 60_000],
         ] {
             let mut exchange = Exchange::new(&login("user", "", "secret")).expect("a plain name");
-            exchange.step(&[]).expect("nothing from outside yet");
-            assert!(exchange.step(garbage).is_err(), "{} bytes", garbage.len());
+            exchange.answer(&[]).expect("nothing from outside yet");
+            assert!(exchange.answer(garbage).is_err(), "{} bytes", garbage.len());
         }
     }
 

@@ -1,7 +1,46 @@
-//! A multichannel SMB client: sockets, threads and authentication for smb-proto.
+//! A multichannel SMB client: sockets, threads and authentication for `smb-proto`.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), smb::Error> {
+//! use smb::{Access, Login, OpenOptions, Policy, Server, Session, Stop};
+//!
+//! let server = Server { name: "nas".to_owned(), port: 445 };
+//! let login = Login::User {
+//!     user: "me".to_owned(),
+//!     domain: String::new(),
+//!     password: String::from("secret").into(),
+//! };
+//! let session = Session::connect(&server, None, &login, &Policy::default())?;
+//! let rejected = session.add_channels(4, &smb::local_nics()?);
+//! let file = session.tree("data")?.open("film.mkv", &OpenOptions::open(Access::Read))?;
+//! let size = file.size()?;
+//! for piece in file.read_ranges(std::iter::once(0..size), &Stop::new()) {
+//!     let piece = piece?; // the bytes, in the block they were received in
+//! }
+//! # Ok(()) }
+//! ```
 
 mod auth;
+pub mod copy;
+mod driver;
+mod error;
+mod file;
+mod request;
+mod session;
+mod signal;
 mod socket;
+mod tree;
 
 pub use auth::{AuthError, Login};
-pub use socket::{InterfaceAddress, LocalEnd, TcpFacts, interface_addresses};
+pub use error::Error;
+pub use file::{File, Piece, Pieces};
+pub use session::{CHANNELS_MAX, ChannelStatus, Policy, Server, Session, local_nics};
+pub use signal::Stop;
+pub use smb_proto::plan::{LocalAddress, LocalNic, Pair, ServerInterface};
+pub use smb_proto::session::{
+    Access, CreateOptions as OpenOptions, Created, Dialect, DirectoryEntry, Disposition, FileTimes,
+    FsSize, Negotiated, SigningAlgorithm, SigningPolicy,
+};
+pub use smb_proto::{Block, ChannelNumber, Error as ProtocolError, NtStatus, Payload};
+pub use socket::{LocalEnd, TcpFacts};
+pub use tree::{Replace, Tree};

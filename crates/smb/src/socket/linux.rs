@@ -1,9 +1,9 @@
 //! Linux.
 
+use mio::net::TcpStream;
 use std::fs;
 use std::io;
 use std::mem::{MaybeUninit, size_of};
-use std::net::TcpStream;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 

@@ -28,7 +28,7 @@ pub struct LocalEnd {
 
 /// One address of one interface of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InterfaceAddress {
+pub(crate) struct InterfaceAddress {
     /// Name of the interface.
     pub nic: String,
     /// Its index.
@@ -90,7 +90,7 @@ pub(crate) fn connect(
 }
 
 /// What TCP knows about a connection; `None` where the system does not say.
-pub(crate) fn tcp_facts(stream: &std::net::TcpStream) -> Option<TcpFacts> {
+pub(crate) fn tcp_facts(stream: &mio::net::TcpStream) -> Option<TcpFacts> {
     imp::tcp_facts(stream)
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn tcp_facts(stream: &std::net::TcpStream) -> Option<TcpFacts> {
 ///
 /// # Errors
 /// When the system does not tell.
-pub fn interface_addresses() -> io::Result<Vec<InterfaceAddress>> {
+pub(crate) fn interface_addresses() -> io::Result<Vec<InterfaceAddress>> {
     imp::interface_addresses()
 }
 
@@ -162,7 +162,8 @@ mod tests {
         };
         let connection = connect(remote, &local, Duration::from_secs(2)).expect("it listens");
         assert_eq!(connection.not_bound_because, None);
-        let facts = tcp_facts(&connection.stream).expect("Linux tells");
+        let stream = mio::net::TcpStream::from_std(connection.stream);
+        let facts = tcp_facts(&stream).expect("Linux tells");
         assert!(facts.round_trip > Duration::ZERO && facts.round_trip < Duration::from_secs(1));
         assert_eq!(facts.retransmits, 0);
     }

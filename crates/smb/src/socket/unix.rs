@@ -1,7 +1,7 @@
 //! macOS and the BSDs.
 
+use mio::net::TcpStream;
 use std::io;
-use std::net::TcpStream;
 
 use socket2::Socket;
 

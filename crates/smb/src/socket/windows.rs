@@ -1,7 +1,7 @@
 //! Windows.
 
+use mio::net::TcpStream;
 use std::io;
-use std::net::TcpStream;
 
 use socket2::Socket;
 

@@ -1,0 +1,345 @@
+//! The thread of one channel: it owns the channel and its socket, and decides nothing.
+
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::task::{Wake, Waker};
+use std::time::Instant;
+
+use mio::net::TcpStream;
+use mio::{Events, Interest, Poll, Token};
+use smb_proto::{Channel, ChannelNumber, ChannelStatistics, Event, Time};
+
+use crate::signal::lock;
+use crate::socket::{self, TcpFacts};
+
+/// Most read calls before it is looked whether there is something to send: small enough that the
+/// server never waits for requests while its replies are taken.
+const READS_BEFORE_SEND_MAX: usize = 16;
+/// Most frames that are sent before it is looked whether something has arrived.
+const FRAMES_BEFORE_RECEIVE_MAX: usize = 16;
+const SOCKET: Token = Token(0);
+const WAKER: Token = Token(1);
+
+/// Wakes a driver, with a system call only when it sleeps.
+struct DriverWaker {
+    /// Something has changed since the driver last looked.
+    changed: AtomicBool,
+    /// The driver is in `poll` or about to be.
+    sleeps: AtomicBool,
+    waker: mio::Waker,
+}
+
+impl Wake for DriverWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.changed.store(true, Ordering::SeqCst);
+        if self.sleeps.swap(false, Ordering::SeqCst) {
+            // It fails only when the counter is full, and then the driver wakes up anyway.
+            let _ = self.waker.wake();
+        }
+    }
+}
+
+/// What others see of a channel, for as long as its session lives.
+pub(crate) struct Link {
+    pub(crate) number: ChannelNumber,
+    pub(crate) local: SocketAddr,
+    pub(crate) remote: SocketAddr,
+    pub(crate) nic: Option<String>,
+    pub(crate) not_bound_because: Option<String>,
+    counters: Counters,
+    stage: Mutex<Stage>,
+    stage_changed: Condvar,
+    connection: Mutex<Facts>,
+}
+
+enum Stage {
+    Opening,
+    Up,
+    Closed(Option<smb_proto::Error>),
+}
+
+/// The socket while it is open, and what TCP said last.
+struct Facts {
+    stream: Option<Arc<TcpStream>>,
+    last: Option<TcpFacts>,
+}
+
+#[derive(Default)]
+struct Counters {
+    read_bytes: AtomicU64,
+    written_bytes: AtomicU64,
+    credits: AtomicU64,
+    outstanding: AtomicU64,
+    credit_starved: AtomicU64,
+    block_starved: AtomicU64,
+}
+
+/// Counters of a channel at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counted {
+    pub(crate) read_bytes: u64,
+    pub(crate) written_bytes: u64,
+    pub(crate) credits: u64,
+    pub(crate) outstanding: u64,
+    pub(crate) credit_starved: u64,
+    pub(crate) block_starved: u64,
+}
+
+impl Link {
+    /// Waits until the channel takes work, or is over.
+    pub(crate) fn wait_until_up(&self) -> Result<(), Option<smb_proto::Error>> {
+        let mut stage = lock(&self.stage);
+        loop {
+            match &*stage {
+                Stage::Opening => {}
+                Stage::Up => return Ok(()),
+                Stage::Closed(cause) => return Err(cause.clone()),
+            }
+            stage = self
+                .stage_changed
+                .wait(stage)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        matches!(*lock(&self.stage), Stage::Up)
+    }
+
+    /// Why it ended, if it did not end as wished.
+    pub(crate) fn failure(&self) -> Option<smb_proto::Error> {
+        match &*lock(&self.stage) {
+            Stage::Closed(cause) => cause.clone(),
+            Stage::Opening | Stage::Up => None,
+        }
+    }
+
+    /// What TCP knows, or knew last.
+    pub(crate) fn tcp_facts(&self) -> Option<TcpFacts> {
+        let mut connection = lock(&self.connection);
+        if let Some(stream) = &connection.stream {
+            connection.last = socket::tcp_facts(stream);
+        }
+        connection.last
+    }
+
+    pub(crate) fn counted(&self) -> Counted {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Counted {
+            read_bytes: load(&self.counters.read_bytes),
+            written_bytes: load(&self.counters.written_bytes),
+            credits: load(&self.counters.credits),
+            outstanding: load(&self.counters.outstanding),
+            credit_starved: load(&self.counters.credit_starved),
+            block_starved: load(&self.counters.block_starved),
+        }
+    }
+
+    fn publish(&self, statistics: &ChannelStatistics) {
+        let store = |counter: &AtomicU64, value| counter.store(value, Ordering::Relaxed);
+        store(&self.counters.read_bytes, statistics.read_bytes);
+        store(&self.counters.written_bytes, statistics.written_bytes);
+        store(&self.counters.credits, statistics.credits.into());
+        store(&self.counters.outstanding, statistics.outstanding.into());
+        store(&self.counters.credit_starved, statistics.credit_starved);
+        store(&self.counters.block_starved, statistics.block_starved);
+    }
+
+    fn enter(&self, next: Stage) {
+        let mut stage = lock(&self.stage);
+        if !matches!(*stage, Stage::Closed(_)) {
+            *stage = next;
+        }
+        self.stage_changed.notify_all();
+    }
+
+    /// Closes the socket; the numbers stay.
+    fn close(&self, cause: Option<smb_proto::Error>) {
+        self.tcp_facts();
+        if let Some(stream) = lock(&self.connection).stream.take() {
+            // An error means that it is closed already.
+            let _ = stream.shutdown(std::net::Shutdown::Both);
+        }
+        self.enter(Stage::Closed(cause));
+    }
+}
+
+/// A socket and the means to wait for it, before there is a channel.
+pub(crate) struct Readiness {
+    stream: Arc<TcpStream>,
+    poll: Poll,
+    waker: Arc<DriverWaker>,
+}
+
+impl Readiness {
+    pub(crate) fn new(stream: std::net::TcpStream) -> io::Result<Self> {
+        let mut stream = TcpStream::from_std(stream);
+        let poll = Poll::new()?;
+        poll.registry()
+            .register(&mut stream, SOCKET, Interest::READABLE | Interest::WRITABLE)?;
+        let waker = DriverWaker {
+            changed: AtomicBool::new(false),
+            sleeps: AtomicBool::new(false),
+            waker: mio::Waker::new(poll.registry(), WAKER)?,
+        };
+        Ok(Self {
+            stream: Arc::new(stream),
+            poll,
+            waker: Arc::new(waker),
+        })
+    }
+
+    pub(crate) fn local_address(&self) -> Option<IpAddr> {
+        self.stream.local_addr().ok().map(|local| local.ip())
+    }
+
+    pub(crate) fn waker(&self) -> Waker {
+        Waker::from(Arc::clone(&self.waker))
+    }
+}
+
+/// One channel with its socket.
+pub(crate) struct Driver {
+    channel: Channel,
+    readiness: Readiness,
+    link: Arc<Link>,
+    /// Time 0 of the session.
+    epoch: Instant,
+}
+
+impl Driver {
+    pub(crate) fn new(
+        channel: Channel,
+        readiness: Readiness,
+        nic: Option<String>,
+        not_bound_because: Option<String>,
+        epoch: Instant,
+    ) -> io::Result<Self> {
+        let stream = &readiness.stream;
+        let link = Link {
+            number: channel.number(),
+            local: stream.local_addr()?,
+            remote: stream.peer_addr()?,
+            nic,
+            not_bound_because,
+            counters: Counters::default(),
+            stage: Mutex::new(Stage::Opening),
+            stage_changed: Condvar::new(),
+            connection: Mutex::new(Facts {
+                stream: Some(Arc::clone(stream)),
+                last: None,
+            }),
+        };
+        Ok(Self {
+            channel,
+            readiness,
+            link: Arc::new(link),
+            epoch,
+        })
+    }
+
+    pub(crate) fn link(&self) -> Arc<Link> {
+        Arc::clone(&self.link)
+    }
+
+    /// Drives the channel until it is over.
+    pub(crate) fn run(mut self) {
+        // Also when something below panics nobody waits for this channel for ever.
+        let _end = EndOnDrop(Arc::clone(&self.link));
+        let mut events = Events::with_capacity(4);
+        loop {
+            self.readiness.waker.changed.store(false, Ordering::SeqCst);
+            let now = self.now();
+            if self.channel.next_timeout().is_some_and(|due| due <= now) {
+                self.channel.handle_timeout(now);
+            }
+            let moved = self.receive_and_send(now);
+            if let Err(error) = &moved {
+                self.channel
+                    .transport_failed(io::Error::new(error.kind(), error.to_string()).into());
+            }
+            self.link.publish(&self.channel.statistics());
+            while let Some(event) = self.channel.next_event() {
+                match event {
+                    Event::Up => self.link.enter(Stage::Up),
+                    Event::Closed(cause) => return self.link.close(cause),
+                    _ => {}
+                }
+            }
+            if !moved.unwrap_or(true)
+                && let Err(error) = self.sleep(&mut events)
+            {
+                self.channel.transport_failed(error.into());
+            }
+        }
+    }
+
+    fn now(&self) -> Time {
+        time_since(self.epoch)
+    }
+
+    /// Takes what has arrived and sends what there is to send. Whether there is more of either.
+    fn receive_and_send(&mut self, now: Time) -> io::Result<bool> {
+        let mut stream = &*self.readiness.stream;
+        let mut more = true;
+        for _ in 0..READS_BEFORE_SEND_MAX {
+            match stream.read(self.channel.receive_buffer()) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(count) => self.channel.received(count, now),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    more = false;
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        for _ in 0..FRAMES_BEFORE_RECEIVE_MAX {
+            let Some(bytes) = self.channel.poll_transmit(now) else {
+                return Ok(more);
+            };
+            match stream.write(bytes) {
+                Ok(count) => self.channel.transmitted(count, now),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(more),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Waits for the socket, the waker or the next time-out.
+    fn sleep(&mut self, events: &mut Events) -> io::Result<()> {
+        let waker = &self.readiness.waker;
+        waker.sleeps.store(true, Ordering::SeqCst);
+        if !waker.changed.load(Ordering::SeqCst) {
+            let timeout = self.channel.next_timeout().map(|due| due.since(self.now()));
+            match self.readiness.poll.poll(events, timeout) {
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+                _ => {}
+            }
+        }
+        self.readiness.waker.sleeps.store(false, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+/// Now, in the session's time.
+pub(crate) fn time_since(epoch: Instant) -> Time {
+    let nanos = epoch.elapsed().as_nanos();
+    Time::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+}
+
+struct EndOnDrop(Arc<Link>);
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        self.0.close(None);
+    }
+}

@@ -1,0 +1,321 @@
+//! What can go wrong: what we were doing, to what, and why it failed.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use smb_proto::{Error as ProtocolError, NtStatus};
+
+use crate::auth::AuthError;
+
+/// Why something failed, sorted by who has to act.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The name means nothing to this machine.
+    #[error("no address is known for the host `{name}`")]
+    UnknownHost {
+        /// The name as typed.
+        name: String,
+        /// What the resolver said.
+        source: io::Error,
+    },
+    /// The host is there, and nothing listens.
+    #[error("nothing listens on port {} of `{server}` ({address})", address.port())]
+    PortClosed {
+        /// The name as typed.
+        server: String,
+        /// The address that was tried last.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// No answer, or no way there.
+    #[error("cannot reach `{server}` ({address})")]
+    Unreachable {
+        /// The name as typed.
+        server: String,
+        /// The address that was tried last.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The name or password cannot even be tried.
+    #[error("cannot log in as `{user}`")]
+    Credentials {
+        /// The user.
+        user: String,
+        /// Why.
+        source: AuthError,
+    },
+    /// The server does not take this user with this password.
+    #[error("`{server}` does not let `{user}` log in")]
+    LoginRefused {
+        /// The server as typed.
+        server: String,
+        /// The user.
+        user: String,
+        /// Its answer.
+        source: ProtocolError,
+    },
+    /// The server does not know the user and offers to take us as a guest.
+    #[error("`{server}` takes `{user}` only as a guest")]
+    GuestOnly {
+        /// The server as typed.
+        server: String,
+        /// The user.
+        user: String,
+    },
+    /// The server has no such share.
+    #[error("there is no share `{share}` on `{server}`")]
+    NoSuchShare {
+        /// The server as typed.
+        server: String,
+        /// The share.
+        share: String,
+        /// Its answer.
+        source: ProtocolError,
+    },
+    /// One more channel could not be had; the session goes on.
+    #[error("cannot open a channel from {local} to {remote}")]
+    Channel {
+        /// Our address.
+        local: IpAddr,
+        /// The server's.
+        remote: SocketAddr,
+        /// Why.
+        source: Box<Error>,
+    },
+    /// There is no such file or folder.
+    #[error("`{object}` does not exist")]
+    NotFound {
+        /// Path in the share.
+        object: String,
+        /// The server's answer.
+        source: ProtocolError,
+    },
+    /// A file or folder is in the way.
+    #[error("`{object}` exists already")]
+    AlreadyExists {
+        /// Path in the share.
+        object: String,
+        /// The server's answer.
+        source: ProtocolError,
+    },
+    /// The user may not do it.
+    #[error("no permission for `{object}`")]
+    AccessDenied {
+        /// Share, or path in the share.
+        object: String,
+        /// The server's answer.
+        source: ProtocolError,
+    },
+    /// The server's disk or the user's quota is full.
+    #[error("no space is left for `{object}`")]
+    DiskFull {
+        /// Path in the share.
+        object: String,
+        /// The server's answer.
+        source: ProtocolError,
+    },
+    /// The server said no for another reason.
+    #[error("the server refused `{object}`")]
+    Refused {
+        /// Share, or path in the share.
+        object: String,
+        /// Its answer.
+        source: ProtocolError,
+    },
+    /// The server lacks what the policy demands, or has nothing in common with us.
+    #[error("`{server}` cannot do what was asked for")]
+    Incompatible {
+        /// The server as typed.
+        server: String,
+        /// What is missing.
+        source: ProtocolError,
+    },
+    /// The connection ended before the work did.
+    #[error("the connection to `{server}` was lost")]
+    ConnectionLost {
+        /// The server as typed.
+        server: String,
+        /// How.
+        source: ProtocolError,
+    },
+    /// The server broke the protocol.
+    #[error("`{server}` breaks the protocol")]
+    Protocol {
+        /// The server as typed.
+        server: String,
+        /// How.
+        source: ProtocolError,
+    },
+    /// A transfer ended before all bytes were moved, without an error of either end.
+    #[error("`{object}` gave {moved} of {expected} bytes")]
+    Short {
+        /// Path in the share.
+        object: String,
+        /// Bytes that were moved.
+        moved: u64,
+        /// Bytes that should have been.
+        expected: u64,
+    },
+    /// It was stopped from outside.
+    #[error("stopped")]
+    Stopped,
+    /// Something of this machine failed.
+    #[error("cannot {action}")]
+    System {
+        /// What we were doing.
+        action: &'static str,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// A file of this machine failed.
+    #[error("cannot {action} `{}`", path.display())]
+    LocalFile {
+        /// What we were doing.
+        action: &'static str,
+        /// To which file.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// The server's status, where one is the reason.
+    #[must_use]
+    pub fn status(&self) -> Option<NtStatus> {
+        self.protocol().and_then(ProtocolError::status)
+    }
+
+    fn protocol(&self) -> Option<&ProtocolError> {
+        match self {
+            Self::LoginRefused { source, .. }
+            | Self::NoSuchShare { source, .. }
+            | Self::NotFound { source, .. }
+            | Self::AlreadyExists { source, .. }
+            | Self::AccessDenied { source, .. }
+            | Self::DiskFull { source, .. }
+            | Self::Refused { source, .. }
+            | Self::Incompatible { source, .. }
+            | Self::ConnectionLost { source, .. }
+            | Self::Protocol { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+
+    /// Sorts the failure of a request about `object`.
+    pub(crate) fn of_request(source: ProtocolError, server: &str, object: &str) -> Self {
+        let object = object.to_owned();
+        match &source {
+            ProtocolError::Refused { status, .. } => match *status {
+                NtStatus::OBJECT_NAME_NOT_FOUND
+                | NtStatus::OBJECT_PATH_NOT_FOUND
+                | NtStatus::NO_SUCH_FILE => Self::NotFound { object, source },
+                NtStatus::OBJECT_NAME_COLLISION => Self::AlreadyExists { object, source },
+                NtStatus::ACCESS_DENIED
+                | NtStatus::PRIVILEGE_NOT_HELD
+                | NtStatus::MEDIA_WRITE_PROTECTED => Self::AccessDenied { object, source },
+                NtStatus::DISK_FULL => Self::DiskFull { object, source },
+                NtStatus::USER_SESSION_DELETED | NtStatus::NETWORK_NAME_DELETED => {
+                    Self::ConnectionLost {
+                        server: server.to_owned(),
+                        source,
+                    }
+                }
+                _ => Self::Refused { object, source },
+            },
+            ProtocolError::Cancelled => Self::Stopped,
+            _ => Self::of_connection(source, server),
+        }
+    }
+
+    /// Sorts the failure of a share's connection.
+    pub(crate) fn of_share(source: ProtocolError, server: &str, share: &str) -> Self {
+        match source.status() {
+            Some(
+                NtStatus::BAD_NETWORK_NAME
+                | NtStatus::OBJECT_NAME_NOT_FOUND
+                | NtStatus::OBJECT_NAME_INVALID,
+            ) => Self::NoSuchShare {
+                server: server.to_owned(),
+                share: share.to_owned(),
+                source,
+            },
+            _ => Self::of_request(source, server, share),
+        }
+    }
+
+    /// Sorts the failure of a login.
+    pub(crate) fn of_login(source: ProtocolError, server: &str, user: &str) -> Self {
+        let (server, user) = (server.to_owned(), user.to_owned());
+        match &source {
+            ProtocolError::Refused { .. } => Self::LoginRefused {
+                server,
+                user,
+                source,
+            },
+            _ => Self::of_connection(source, &server),
+        }
+    }
+
+    /// Sorts the end of a connection.
+    pub(crate) fn of_connection(source: ProtocolError, server: &str) -> Self {
+        let server = server.to_owned();
+        match source {
+            ProtocolError::Malformed(_)
+            | ProtocolError::Misbehaving(_)
+            | ProtocolError::Authentication(_)
+            | ProtocolError::InvalidRequest(_) => Self::Protocol { server, source },
+            ProtocolError::Incompatible(_) => Self::Incompatible { server, source },
+            _ => Self::ConnectionLost { server, source },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(status: NtStatus) -> ProtocolError {
+        ProtocolError::Refused {
+            doing: "a test".to_owned(),
+            status,
+        }
+    }
+
+    #[test]
+    fn what_callers_tell_apart_is_told_apart() {
+        let of = |status| Error::of_request(refused(status), "server", "a/b");
+        assert!(matches!(
+            of(NtStatus::OBJECT_NAME_NOT_FOUND),
+            Error::NotFound { .. }
+        ));
+        assert!(matches!(
+            of(NtStatus::ACCESS_DENIED),
+            Error::AccessDenied { .. }
+        ));
+        assert!(matches!(of(NtStatus::DISK_FULL), Error::DiskFull { .. }));
+        assert!(matches!(
+            of(NtStatus::SHARING_VIOLATION),
+            Error::Refused { .. }
+        ));
+        let share = Error::of_share(refused(NtStatus::BAD_NETWORK_NAME), "server", "data");
+        assert_eq!(share.to_string(), "there is no share `data` on `server`");
+        assert_eq!(share.status(), Some(NtStatus::BAD_NETWORK_NAME));
+        let login = Error::of_login(refused(NtStatus::LOGON_FAILURE), "server", "user");
+        assert!(matches!(login, Error::LoginRefused { .. }));
+    }
+
+    #[test]
+    fn a_lost_connection_is_no_refusal() {
+        let ended = Error::of_request(ProtocolError::SessionEnded(None), "server", "a/b");
+        assert!(matches!(ended, Error::ConnectionLost { .. }));
+        assert!(matches!(
+            Error::of_request(ProtocolError::Cancelled, "server", "a/b"),
+            Error::Stopped
+        ));
+    }
+}

@@ -1,0 +1,531 @@
+//! An open file: questions about it, and its bytes in blocks that belong to whoever holds them.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::iter;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+use std::task::Waker;
+
+use smb_proto::session::{
+    Created, FileTimes, Information, QueryInformation, Reply, Request, SetInformation,
+};
+use smb_proto::{Block, FileKey, Payload, Sink, TransferKey};
+
+use crate::error::Error;
+use crate::request::{ask, tell};
+use crate::session::Shared;
+use crate::signal::{Registration, Signal, Stop, lock};
+use crate::tree::{Replace, Tree};
+
+/// Work that waits behind what is in flight, so that a channel that becomes free finds some
+/// before this thread has woken up: as much again as is in flight.
+const AHEAD_FACTOR: u64 = 2;
+
+/// An open file or folder. Dropping it closes it without waiting.
+pub struct File {
+    tree: Tree,
+    path: String,
+    key: FileKey,
+    created: Created,
+    closed: bool,
+}
+
+/// Bytes that were read, in the block they arrived in. Dropping the payload gives the block back;
+/// a reader that keeps all blocks gets no more.
+#[derive(Debug)]
+pub struct Piece {
+    /// Where in the file.
+    pub offset: u64,
+    /// The bytes.
+    pub payload: Payload,
+}
+
+impl File {
+    pub(crate) fn new(tree: Tree, path: &str, key: FileKey, created: Created) -> Self {
+        Self {
+            tree,
+            path: path.to_owned(),
+            key,
+            created,
+            closed: false,
+        }
+    }
+
+    pub(crate) const fn key(&self) -> FileKey {
+        self.key
+    }
+
+    fn shared(&self) -> &Arc<Shared> {
+        self.tree.shared()
+    }
+
+    /// Size, times and attributes as they were when it was opened.
+    #[must_use]
+    pub const fn created(&self) -> Created {
+        self.created
+    }
+
+    /// Its length now.
+    ///
+    /// # Errors
+    /// When the server does not say.
+    pub fn size(&self) -> Result<u64, Error> {
+        match self.query(QueryInformation::Standard)? {
+            Information::Standard { size, .. } => Ok(size),
+            _ => Err(self.shared().odd_answer()),
+        }
+    }
+
+    /// Reads into memory of the caller, which copies once; [`Self::read_ranges`] does not. Gives
+    /// how many bytes there were, less than asked for only at the end of the file.
+    ///
+    /// # Errors
+    /// When the server says no or the connection is lost.
+    pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<usize, Error> {
+        let stop = Stop::new();
+        let end = offset.saturating_add(buffer.len() as u64);
+        let mut count = 0;
+        for piece in self.read_ranges(iter::once(offset..end), &stop) {
+            let piece = piece?;
+            let place = piece
+                .offset
+                .checked_sub(offset)
+                .and_then(|start| usize::try_from(start).ok())
+                .and_then(|start| buffer.get_mut(start..start.checked_add(piece.payload.len())?));
+            let place = place.ok_or_else(|| self.shared().odd_answer())?;
+            place.copy_from_slice(piece.payload.bytes());
+            count += piece.payload.len();
+        }
+        Ok(count)
+    }
+
+    /// Writes memory of the caller, which copies once.
+    ///
+    /// # Errors
+    /// When the server says no or the connection is lost; then parts may have been written.
+    pub fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        let end = offset.saturating_add(bytes.len() as u64);
+        self.write_ranges(iter::once(offset..end), &Stop::new(), |at, room| {
+            let start = usize::try_from(at - offset).unwrap_or(usize::MAX);
+            if let Some(bytes) = bytes.get(start..).and_then(|rest| rest.get(..room.len())) {
+                room.copy_from_slice(bytes);
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Reads ranges, which may be endless; they are taken from the iterator by demand. All
+    /// channels that have room read at the same time, so that pieces come in any order. A range
+    /// beyond the end of the file gives fewer bytes and no error.
+    ///
+    /// Each piece is handed over in the block it was received in. The iterator ends after the
+    /// first error; dropping it ends the reads.
+    pub fn read_ranges<'file, R>(&'file self, ranges: R, stop: &'file Stop) -> Pieces<'file, R>
+    where
+        R: Iterator<Item = Range<u64>>,
+    {
+        let arrivals = Arc::new(Arrivals::default());
+        let registration = stop.register(Waker::from(Arc::clone(&arrivals.signal)));
+        Pieces {
+            file: self,
+            ranges: Some(ranges),
+            stop,
+            arrivals,
+            reads: Vec::new(),
+            reads_begun: 0,
+            _registration: registration,
+        }
+    }
+
+    /// Writes ranges, which may be endless; they are taken from the iterator by demand, and `fill`
+    /// puts the bytes into the blocks that are sent, on this thread. All channels that have room
+    /// write at the same time. Gives how many bytes were written.
+    ///
+    /// # Errors
+    /// When `fill` fails, the server says no, the connection is lost, or it was stopped; then
+    /// parts have been written.
+    pub fn write_ranges<R, F>(&self, ranges: R, stop: &Stop, mut fill: F) -> Result<u64, Error>
+    where
+        R: Iterator<Item = Range<u64>>,
+        F: FnMut(u64, &mut [u8]) -> Result<(), Error>,
+    {
+        let writes = Arc::new(Writes::default());
+        let waker = Waker::from(Arc::clone(&writes.signal));
+        let _registration = stop.register(waker.clone());
+        let chunk_bytes = u64::from(self.shared().protocol.write_bytes_max().max(1));
+        let mut filled = Ok(());
+        let mut written = 0;
+        'ranges: for range in ranges {
+            for offset in
+                (range.start..range.end).step_by(usize::try_from(chunk_bytes).unwrap_or(1))
+            {
+                let bytes = chunk_bytes.min(range.end - offset);
+                let Some(mut block) = self.next_block(&writes, &waker, stop)? else {
+                    break 'ranges;
+                };
+                let count = usize::try_from(bytes)
+                    .unwrap_or(usize::MAX)
+                    .min(block.capacity());
+                filled = fill(offset, &mut block.room()[..count]);
+                if filled.is_err() {
+                    break 'ranges;
+                }
+                lock(&writes.state).bytes_in_flight += bytes;
+                let sink = Arc::new(Write {
+                    writes: Arc::clone(&writes),
+                    bytes,
+                });
+                self.shared()
+                    .protocol
+                    .write(self.key, offset, block.into_payload(count), sink);
+                written += bytes;
+            }
+        }
+        loop {
+            let mut state = lock(&writes.state);
+            if let Some(source) = state.failure.take() {
+                return Err(self.shared().error(source, &self.path));
+            }
+            if state.bytes_in_flight == 0 {
+                return filled.map(|()| written);
+            }
+            drop(state);
+            if stop.is_stopped() {
+                return Err(Error::Stopped);
+            }
+            writes.signal.wait();
+        }
+    }
+
+    /// A block to fill, once fewer bytes than are worth it are in flight. None after a failure.
+    fn next_block(
+        &self,
+        writes: &Writes,
+        waker: &Waker,
+        stop: &Stop,
+    ) -> Result<Option<Block>, Error> {
+        loop {
+            if stop.is_stopped() {
+                return Err(Error::Stopped);
+            }
+            let in_flight = {
+                let state = lock(&writes.state);
+                if state.failure.is_some() {
+                    return Ok(None);
+                }
+                state.bytes_in_flight
+            };
+            if in_flight < AHEAD_FACTOR * self.shared().bytes_in_flight_max()
+                && let Some(block) = self.shared().pool.take(waker)
+            {
+                return Ok(Some(block));
+            }
+            writes.signal.wait();
+        }
+    }
+
+    /// Asks the server to put what was written on its storage.
+    ///
+    /// # Errors
+    /// When the server says no.
+    pub fn flush(&self) -> Result<(), Error> {
+        self.done(Request::Flush { file: self.key })
+    }
+
+    /// Sets its times; zero leaves one as it is.
+    ///
+    /// # Errors
+    /// When the server says no.
+    pub fn set_times(&self, times: FileTimes) -> Result<(), Error> {
+        self.set(SetInformation::Basic {
+            times,
+            attributes: 0,
+        })
+    }
+
+    /// Sets its length.
+    ///
+    /// # Errors
+    /// When the server says no, as without enough space.
+    pub fn set_size(&self, bytes: u64) -> Result<(), Error> {
+        self.set(SetInformation::EndOfFile(bytes))
+    }
+
+    /// Gives it another path in the share; it must have been opened with the right to delete.
+    ///
+    /// # Errors
+    /// When the server says no.
+    pub fn rename(&self, path: &str, replace: Replace) -> Result<(), Error> {
+        let replace = replace == Replace::Existing;
+        let what = SetInformation::Rename {
+            path: path.to_owned(),
+            replace,
+        };
+        let request = Request::Set {
+            file: self.key,
+            what,
+        };
+        match ask(self.shared(), request, path)? {
+            Reply::Done => Ok(()),
+            _ => Err(self.shared().odd_answer()),
+        }
+    }
+
+    pub(crate) fn set(&self, what: SetInformation) -> Result<(), Error> {
+        self.done(Request::Set {
+            file: self.key,
+            what,
+        })
+    }
+
+    pub(crate) fn query(&self, what: QueryInformation) -> Result<Information, Error> {
+        match ask(
+            self.shared(),
+            Request::Query {
+                file: self.key,
+                what,
+            },
+            &self.path,
+        )? {
+            Reply::Information(information) => Ok(information),
+            _ => Err(self.shared().odd_answer()),
+        }
+    }
+
+    /// Closes it and hears what the server says to that.
+    ///
+    /// # Errors
+    /// When the server says no; the file is closed then as well.
+    pub fn close(mut self) -> Result<(), Error> {
+        self.closed = true;
+        match ask(self.shared(), Request::Close { file: self.key }, &self.path)? {
+            Reply::Closed => Ok(()),
+            _ => Err(self.shared().odd_answer()),
+        }
+    }
+
+    fn done(&self, request: Request) -> Result<(), Error> {
+        match ask(self.shared(), request, &self.path)? {
+            Reply::Done => Ok(()),
+            _ => Err(self.shared().odd_answer()),
+        }
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        if !self.closed {
+            tell(self.shared(), Request::Close { file: self.key });
+        }
+    }
+}
+
+impl fmt::Debug for File {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("File")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Writes under way.
+#[derive(Default)]
+struct Writes {
+    state: Mutex<WritesState>,
+    signal: Arc<Signal>,
+}
+
+#[derive(Default)]
+struct WritesState {
+    bytes_in_flight: u64,
+    failure: Option<smb_proto::Error>,
+}
+
+struct Write {
+    writes: Arc<Writes>,
+    bytes: u64,
+}
+
+impl Sink for Write {
+    fn done(&self, outcome: smb_proto::error::Result<Reply>) {
+        // The reply holds the block: it goes home first, so that the writer finds it.
+        let failure = outcome.err();
+        let mut state = lock(&self.writes.state);
+        state.bytes_in_flight = state.bytes_in_flight.saturating_sub(self.bytes);
+        if state.failure.is_none() {
+            state.failure = failure;
+        }
+        drop(state);
+        self.writes.signal.tell();
+    }
+}
+
+/// What has arrived and is still to be taken.
+#[derive(Default)]
+struct Arrivals {
+    state: Mutex<ArrivalsState>,
+    signal: Arc<Signal>,
+}
+
+#[derive(Default)]
+struct ArrivalsState {
+    pieces: VecDeque<Piece>,
+    /// Bytes that were asked for and have not come.
+    bytes_awaited: u64,
+    /// Reads that are over, by their number here.
+    over: Vec<u64>,
+    failure: Option<smb_proto::Error>,
+    /// Nobody takes any more.
+    abandoned: bool,
+}
+
+/// The read of one range.
+struct Read {
+    number: u64,
+    /// What has not come of it yet.
+    awaited: Mutex<u64>,
+    arrivals: Arc<Arrivals>,
+}
+
+impl Sink for Read {
+    fn piece(&self, offset: u64, payload: Payload) {
+        let bytes = payload.len() as u64;
+        {
+            let mut awaited = lock(&self.awaited);
+            *awaited = awaited.saturating_sub(bytes);
+        }
+        let mut state = lock(&self.arrivals.state);
+        if state.abandoned {
+            return;
+        }
+        state.bytes_awaited = state.bytes_awaited.saturating_sub(bytes);
+        state.pieces.push_back(Piece { offset, payload });
+        drop(state);
+        self.arrivals.signal.tell();
+    }
+
+    fn done(&self, outcome: smb_proto::error::Result<Reply>) {
+        let missing = *lock(&self.awaited);
+        let mut state = lock(&self.arrivals.state);
+        state.bytes_awaited = state.bytes_awaited.saturating_sub(missing);
+        state.over.push(self.number);
+        if let (Err(failure), None) = (outcome, &state.failure) {
+            state.failure = Some(failure);
+        }
+        drop(state);
+        self.arrivals.signal.tell();
+    }
+}
+
+/// The pieces of a read, as they arrive.
+pub struct Pieces<'file, R> {
+    file: &'file File,
+    /// None once they are used up or it is over.
+    ranges: Option<R>,
+    stop: &'file Stop,
+    arrivals: Arc<Arrivals>,
+    /// Reads under way.
+    reads: Vec<(u64, TransferKey)>,
+    reads_begun: u64,
+    _registration: Registration<'file>,
+}
+
+impl<R: Iterator<Item = Range<u64>>> Iterator for Pieces<'_, R> {
+    type Item = Result<Piece, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if self.stop.is_stopped() {
+                return self.end().then_some(Err(Error::Stopped));
+            }
+            self.ask_for_more();
+            let mut state = lock(&self.arrivals.state);
+            if let Some(piece) = state.pieces.pop_front() {
+                return Some(Ok(piece));
+            }
+            if let Some(source) = state.failure.take() {
+                drop(state);
+                self.end();
+                return Some(Err(self.file.shared().error(source, &self.file.path)));
+            }
+            drop(state);
+            if self.ranges.is_none() && self.reads.is_empty() {
+                return None;
+            }
+            self.arrivals.signal.wait();
+        }
+    }
+}
+
+impl<R> Pieces<'_, R> {
+    /// Ends all reads. Whether it was not over already.
+    fn end(&mut self) -> bool {
+        let was_under_way = self.ranges.take().is_some() || !self.reads.is_empty();
+        for (_, read) in self.reads.drain(..) {
+            self.file.shared().protocol.cancel(read);
+        }
+        let mut state = lock(&self.arrivals.state);
+        state.abandoned = true;
+        let pieces = std::mem::take(&mut state.pieces);
+        drop(state);
+        drop(pieces);
+        was_under_way
+    }
+}
+
+impl<R: Iterator<Item = Range<u64>>> Pieces<'_, R> {
+    /// Begins reads until enough is awaited.
+    fn ask_for_more(&mut self) {
+        let enough = AHEAD_FACTOR * self.file.shared().bytes_in_flight_max();
+        let mut state = lock(&self.arrivals.state);
+        self.reads
+            .retain(|(number, _)| !state.over.contains(number));
+        state.over.clear();
+        if state.failure.is_some() {
+            return;
+        }
+        while state.bytes_awaited < enough
+            && let Some(ranges) = &mut self.ranges
+        {
+            let Some(range) = ranges.next() else {
+                self.ranges = None;
+                return;
+            };
+            let bytes = range.end.saturating_sub(range.start);
+            if bytes == 0 {
+                continue;
+            }
+            state.bytes_awaited += bytes;
+            drop(state);
+            let number = self.reads_begun;
+            self.reads_begun += 1;
+            let arrivals = Arc::clone(&self.arrivals);
+            let read = Arc::new(Read {
+                number,
+                awaited: Mutex::new(bytes),
+                arrivals,
+            });
+            let key = self.file.shared().protocol.read(self.file.key, range, read);
+            self.reads.push((number, key));
+            state = lock(&self.arrivals.state);
+        }
+    }
+}
+
+impl<R> Drop for Pieces<'_, R> {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl<R> fmt::Debug for Pieces<'_, R> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Pieces")
+            .field("file", &self.file.path)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,513 @@
+//! One login to one server, over one or more channels.
+
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use smb_proto::plan::{LinerateRules, LocalAddress, LocalNic, Pair, Rules, ServerInterface};
+use smb_proto::session::{
+    Dialect, Negotiated, Reply, Request, SessionSettings, SigningAlgorithm, SigningPolicy,
+};
+use smb_proto::{BlockPool, Channel, ChannelNumber, ChannelSettings, plan};
+
+use crate::auth::{Exchange, Login};
+use crate::driver::{Driver, Link, Readiness, time_since};
+use crate::error::Error;
+use crate::request::{ask, ask_briefly};
+use crate::signal::lock;
+use crate::socket::{self, Connection, LocalEnd, TcpFacts};
+use crate::tree::Tree;
+
+/// The share that every server has, for questions that are about no share.
+const IPC_SHARE: &str = "IPC$";
+/// How long a polite end may take before the connections are just closed.
+const LOGOFF_TIMEOUT: Duration = Duration::from_secs(2);
+/// Most channels of one session; servers refuse more.
+pub const CHANNELS_MAX: usize = 32;
+
+/// A server as the user typed it. Its addresses are looked up here, and each is tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// Host name or address.
+    pub name: String,
+    /// TCP port, usually 445.
+    pub port: u16,
+}
+
+/// What a session must and may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// Dialects to offer.
+    pub dialects: Vec<Dialect>,
+    /// Whether everything is signed, or only what the server insists on.
+    pub signing: SigningPolicy,
+    /// Signing algorithms to offer, best first.
+    pub signing_algorithms: Vec<SigningAlgorithm>,
+    /// Most bytes of one READ or WRITE; the server and its credits may bound it further.
+    pub block_bytes: u32,
+    /// Most READs and WRITEs in flight on one channel.
+    pub depth: usize,
+    /// Blocks in all: with `block_bytes` the bound of the session's memory. Fewer than
+    /// `depth` times channels make the channels wait.
+    pub blocks: usize,
+    /// How long one address may take to answer.
+    pub connect_timeout: Duration,
+    /// How long negotiation and login may take.
+    pub login_timeout: Duration,
+    /// A request without any answer for so long ends its channel.
+    pub request_timeout: Duration,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            dialects: vec![Dialect::Smb311, Dialect::Smb302],
+            signing: SigningPolicy::IfRequired,
+            signing_algorithms: vec![
+                SigningAlgorithm::AesGmac,
+                SigningAlgorithm::HmacSha256,
+                SigningAlgorithm::AesCmac,
+            ],
+            block_bytes: 1 << 20,
+            depth: 8,
+            blocks: 64,
+            connect_timeout: Duration::from_secs(5),
+            login_timeout: Duration::from_secs(20),
+            request_timeout: Duration::from_secs(60),
+        }
+    }
+}
+
+/// One channel at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChannelStatus {
+    /// Its number; never used twice in a session.
+    pub number: ChannelNumber,
+    /// Our end.
+    pub local: SocketAddr,
+    /// The far end.
+    pub remote: SocketAddr,
+    /// The interface our address belongs to, where known.
+    pub nic: Option<String>,
+    /// Payload read since the channel began.
+    pub bytes_received: u64,
+    /// Payload written, and confirmed by the server.
+    pub bytes_sent: u64,
+    /// What TCP knows, where the system says so.
+    pub tcp: Option<TcpFacts>,
+    /// Credits that are left.
+    pub credits: u64,
+    /// Requests in flight.
+    pub in_flight: u64,
+    /// How often work had to wait for credits.
+    pub credit_starved: u64,
+    /// How often work had to wait for a block.
+    pub block_starved: u64,
+    /// Whether it takes work.
+    pub alive: bool,
+    /// Why it does not leave by the interface that was asked for, if so.
+    pub not_bound_because: Option<String>,
+}
+
+/// A login to a server. Dropping it logs off, closes the connections and ends the threads.
+pub struct Session {
+    shared: Arc<Shared>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// What shares and files need of their session.
+pub(crate) struct Shared {
+    pub(crate) protocol: smb_proto::Session,
+    pub(crate) pool: BlockPool,
+    pub(crate) server: Server,
+    pub(crate) policy: Policy,
+    login: Login,
+    epoch: Instant,
+    links: Mutex<Vec<Arc<Link>>>,
+    /// One channel is opened after the other: Samba before 4.19 loses replies when two channels
+    /// of one client negotiate at the same time (its bug 15346).
+    opening: Mutex<()>,
+}
+
+impl Shared {
+    /// Bytes that are worth having in flight over all channels.
+    pub(crate) fn bytes_in_flight_max(&self) -> u64 {
+        let channels = self.protocol.channels_up().len().max(1) as u64;
+        channels * self.policy.depth as u64 * u64::from(self.policy.block_bytes)
+    }
+
+    /// What cannot be unless the protocol crate is wrong.
+    pub(crate) fn odd_answer(&self) -> Error {
+        let odd = smb_proto::Error::Misbehaving("an answer to another question".to_owned());
+        Error::of_connection(odd, &self.server.name)
+    }
+
+    /// Sorts the failure of a request about `object`. Where the session has ended, why the first
+    /// channel ended says more than that there is none left.
+    pub(crate) fn error(&self, source: smb_proto::Error, object: &str) -> Error {
+        let source = match source {
+            smb_proto::Error::SessionEnded(None) => {
+                let cause = lock(&self.links).iter().find_map(|link| link.failure());
+                smb_proto::Error::SessionEnded(cause.map(Arc::new))
+            }
+            source => source,
+        };
+        Error::of_request(source, &self.server.name, object)
+    }
+}
+
+impl Session {
+    /// Connects to a server and logs in. Every address of its name is tried.
+    ///
+    /// # Errors
+    /// When the server is unknown or unreachable, refuses the login or only offers a guest's, or
+    /// is not what the policy asks for.
+    pub fn connect(
+        server: &Server,
+        local: Option<LocalEnd>,
+        login: &Login,
+        policy: &Policy,
+    ) -> Result<Self, Error> {
+        let local = local.unwrap_or_default();
+        let connection = connect_any(server, &local, policy.connect_timeout)?;
+        let block_bytes = usize::try_from(policy.block_bytes).unwrap_or(usize::MAX);
+        let pool = BlockPool::new(policy.blocks, block_bytes);
+        let protocol = smb_proto::Session::new(settings(server, policy)?, pool.clone())
+            .map_err(|source| Error::of_connection(source, &server.name))?;
+        let shared = Shared {
+            protocol,
+            pool,
+            server: server.clone(),
+            policy: policy.clone(),
+            login: login.clone(),
+            epoch: Instant::now(),
+            links: Mutex::default(),
+            opening: Mutex::default(),
+        };
+        let session = Self {
+            shared: Arc::new(shared),
+            threads: Mutex::default(),
+        };
+        session.open_channel(connection)?;
+        Ok(session)
+    }
+
+    /// What was agreed with the server.
+    #[must_use]
+    pub fn negotiated(&self) -> Option<Negotiated> {
+        self.shared.protocol.negotiated()
+    }
+
+    /// The server's list of its own interfaces, true or not.
+    ///
+    /// # Errors
+    /// When the server does not give one, as without multichannel.
+    pub fn server_interfaces(&self) -> Result<Vec<ServerInterface>, Error> {
+        let ipc = self.tree(IPC_SHARE)?;
+        match ask(
+            &self.shared,
+            Request::Interfaces { tree: ipc.key() },
+            "the list of interfaces",
+        )? {
+            Reply::Interfaces(interfaces) => Ok(interfaces),
+            _ => Err(self.shared.odd_answer()),
+        }
+    }
+
+    /// Opens one more channel between two addresses.
+    ///
+    /// # Errors
+    /// When there is no way between them or the server does not want it. The session goes on with
+    /// the channels it has.
+    pub fn add_channel(&self, pair: &Pair, nic: Option<&str>) -> Result<ChannelNumber, Error> {
+        let _one_after_the_other = lock(&self.shared.opening);
+        let local = LocalEnd {
+            address: Some(pair.local),
+            nic: nic.map(str::to_owned),
+        };
+        let remote = SocketAddr::new(pair.remote, self.shared.server.port);
+        let server = &self.shared.server.name;
+        let opened = socket::connect(remote, &local, self.shared.policy.connect_timeout)
+            .map_err(|source| of_connect(source, server, remote))
+            .and_then(|connection| self.open_channel(connection));
+        opened.map_err(|source| Error::Channel {
+            local: pair.local,
+            remote,
+            source: source.into(),
+        })
+    }
+
+    /// Opens channels over all pairs of interfaces that are worth it, until there are `most` in
+    /// all. Says in a sentence each what was not taken or failed; neither is an error.
+    pub fn add_channels(&self, most: usize, local: &[LocalNic]) -> Vec<String> {
+        let Some(primary) = self.primary() else {
+            return vec!["the session has ended".to_owned()];
+        };
+        let mut rejected = Vec::new();
+        let interfaces = self.server_interfaces().unwrap_or_else(|error| {
+            rejected.push(format!(
+                "no interfaces of the server are known: {}",
+                chain(&error)
+            ));
+            Vec::new()
+        });
+        let channels_max = most.clamp(1, CHANNELS_MAX);
+        let rules = Rules::Linerate(LinerateRules {
+            channels_max,
+            ..LinerateRules::default()
+        });
+        let plan = plan(&rules, local, &interfaces, primary);
+        rejected.extend(plan.rejects.iter().map(|reject| {
+            let name =
+                |address: Option<IpAddr>| address.map_or("any".to_owned(), |it| it.to_string());
+            format!(
+                "{} to {}: {}",
+                name(reject.local),
+                name(reject.remote),
+                reject.reason
+            )
+        }));
+        // The first pair of a plan is the channel that is there already.
+        for pair in plan.pairs.iter().skip(1) {
+            let nic = local.iter().find(|nic| {
+                nic.addresses
+                    .iter()
+                    .any(|address| address.address == pair.local)
+            });
+            if let Err(error) = self.add_channel(pair, nic.map(|nic| nic.name.as_str())) {
+                rejected.push(chain(&error));
+            }
+        }
+        rejected
+    }
+
+    /// All channels there ever were, at this moment. Cheap enough to be asked every few
+    /// milliseconds.
+    #[must_use]
+    pub fn channels(&self) -> Vec<ChannelStatus> {
+        lock(&self.shared.links)
+            .iter()
+            .map(|link| status(link))
+            .collect()
+    }
+
+    /// Connects to a share.
+    ///
+    /// # Errors
+    /// When there is no such share, or the user may not use it.
+    pub fn tree(&self, share: &str) -> Result<Tree, Error> {
+        Tree::connect(&self.shared, share)
+    }
+
+    /// The two ends of the first channel that lives.
+    fn primary(&self) -> Option<Pair> {
+        let links = lock(&self.shared.links);
+        let link = links.iter().find(|link| link.is_alive())?;
+        Some(Pair {
+            local: link.local.ip(),
+            remote: link.remote.ip(),
+        })
+    }
+
+    /// Starts the thread of a new connection and waits until its channel takes work.
+    fn open_channel(&self, connection: Connection) -> Result<ChannelNumber, Error> {
+        let shared = &self.shared;
+        let user = shared.login.name();
+        let refused = |source| Error::of_login(source, &shared.server.name, user);
+        let exchange = Exchange::new(&shared.login).map_err(|source| Error::Credentials {
+            user: user.to_owned(),
+            source,
+        })?;
+        let readiness =
+            Readiness::new(connection.stream).map_err(|source| system("watch a socket", source))?;
+        let mut settings = ChannelSettings::new(readiness.waker(), Box::new(exchange), random()?);
+        settings.request_timeout = shared.policy.request_timeout;
+        settings.login_timeout = shared.policy.login_timeout;
+        let now = time_since(shared.epoch);
+        let channel = Channel::new(&shared.protocol, settings, now).map_err(refused)?;
+        let nic = readiness.local_address().and_then(nic_of);
+        let driver = Driver::new(
+            channel,
+            readiness,
+            nic,
+            connection.not_bound_because,
+            shared.epoch,
+        )
+        .map_err(|source| system("ask a socket for its addresses", source))?;
+        let link = driver.link();
+        let thread = thread::Builder::new()
+            .name(format!("smb {}", link.number))
+            .spawn(move || driver.run())
+            .map_err(|source| system("start a thread", source))?;
+        lock(&self.threads).push(thread);
+        match link.wait_until_up() {
+            Ok(()) => {
+                let number = link.number;
+                lock(&shared.links).push(link);
+                Ok(number)
+            }
+            Err(cause) => Err(refused(
+                cause.unwrap_or(smb_proto::Error::SessionEnded(None)),
+            )),
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if lock(&self.shared.links).iter().any(|link| link.is_alive()) {
+            // The server frees everything at once when we say so; when it does not answer, it
+            // will find out.
+            ask_briefly(&self.shared, Request::Logoff, LOGOFF_TIMEOUT);
+        }
+        self.shared.protocol.end();
+        for thread in lock(&self.threads).drain(..) {
+            // A driver that panicked has closed its link; there is nothing more to do about it.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Session")
+            .field("server", &self.shared.server)
+            .field("login", &self.shared.login)
+            .field("channels", &lock(&self.shared.links).len())
+            .finish()
+    }
+}
+
+/// This machine's interfaces that are up, without the loopback, as [`Session::add_channels`]
+/// takes them.
+///
+/// # Errors
+/// When the system does not tell.
+pub fn local_nics() -> Result<Vec<LocalNic>, Error> {
+    let addresses = socket::interface_addresses()
+        .map_err(|source| system("list the network interfaces", source))?;
+    let mut nics: Vec<LocalNic> = Vec::new();
+    for found in addresses {
+        let address = LocalAddress {
+            address: found.address,
+            prefix_length: found.prefix,
+        };
+        match nics.iter_mut().find(|nic| nic.name == found.nic) {
+            Some(nic) => nic.addresses.push(address),
+            None => nics.push(LocalNic {
+                name: found.nic,
+                addresses: vec![address],
+                speed_bits_per_second: found.bits_per_second,
+                rss: found.queues.is_some_and(|queues| queues > 1),
+            }),
+        }
+    }
+    Ok(nics)
+}
+
+/// The interface an address belongs to, where the system tells.
+fn nic_of(address: IpAddr) -> Option<String> {
+    let addresses = socket::interface_addresses().ok()?;
+    addresses
+        .into_iter()
+        .find(|found| found.address == address)
+        .map(|found| found.nic)
+}
+
+fn settings(server: &Server, policy: &Policy) -> Result<SessionSettings, Error> {
+    let depth_bytes_max = u64::from(policy.block_bytes) * policy.depth as u64;
+    Ok(SessionSettings {
+        signing: policy.signing,
+        dialects: policy.dialects.clone(),
+        signing_algorithms: policy.signing_algorithms.clone(),
+        chunk_bytes_max: policy.block_bytes,
+        depth_bytes_max,
+        depth_requests_max: policy.depth,
+        ..SessionSettings::new(server.name.clone(), random()?)
+    })
+}
+
+/// Tries each address of a name, in the order of the resolver.
+fn connect_any(server: &Server, local: &LocalEnd, timeout: Duration) -> Result<Connection, Error> {
+    let unknown = |source| Error::UnknownHost {
+        name: server.name.clone(),
+        source,
+    };
+    let name = server.name.trim_start_matches('[').trim_end_matches(']');
+    let addresses = (name, server.port).to_socket_addrs().map_err(unknown)?;
+    let same_family = |remote: &SocketAddr| {
+        local
+            .address
+            .is_none_or(|local| local.is_ipv4() == remote.is_ipv4())
+    };
+    let mut failure = None;
+    for remote in addresses.filter(same_family) {
+        match socket::connect(remote, local, timeout) {
+            Ok(connection) => return Ok(connection),
+            Err(source) => failure = Some(of_connect(source, &server.name, remote)),
+        }
+    }
+    let nothing = || io::Error::new(io::ErrorKind::NotFound, "no address of a usable family");
+    Err(failure.unwrap_or_else(|| unknown(nothing())))
+}
+
+fn of_connect(source: io::Error, server: &str, address: SocketAddr) -> Error {
+    let server = server.to_owned();
+    match source.kind() {
+        io::ErrorKind::ConnectionRefused => Error::PortClosed {
+            server,
+            address,
+            source,
+        },
+        _ => Error::Unreachable {
+            server,
+            address,
+            source,
+        },
+    }
+}
+
+fn status(link: &Link) -> ChannelStatus {
+    let counted = link.counted();
+    ChannelStatus {
+        number: link.number,
+        local: link.local,
+        remote: link.remote,
+        nic: link.nic.clone(),
+        bytes_received: counted.read_bytes,
+        bytes_sent: counted.written_bytes,
+        tcp: link.tcp_facts(),
+        credits: counted.credits,
+        in_flight: counted.outstanding,
+        credit_starved: counted.credit_starved,
+        block_starved: counted.block_starved,
+        alive: link.is_alive(),
+        not_bound_because: link.not_bound_because.clone(),
+    }
+}
+
+/// An error with its causes in one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+pub(crate) fn random<const BYTES: usize>() -> Result<[u8; BYTES], Error> {
+    let mut bytes = [0; BYTES];
+    getrandom::fill(&mut bytes)
+        .map_err(|source| system("get random bytes", io::Error::other(source)))?;
+    Ok(bytes)
+}
+
+fn system(action: &'static str, source: io::Error) -> Error {
+    Error::System { action, source }
+}
