@@ -1,0 +1,518 @@
+//! Pages for the terminal: the verdict first, then what it rests on.
+
+use analysis::{
+    BenchSamples, Effect, Estimate, ExperimentResult, Fix, LadderRung, RunAnalysis, RungName,
+};
+use record::Plan;
+
+use crate::page::{Ink, Look, Page, bar, left, right};
+use crate::quantity;
+use crate::text::{clean, shorten};
+use crate::view::{self, Ladder, Tone};
+
+/// Fixes that are shown: more would not be read.
+const FIXES_MAX: usize = 3;
+/// Repetitions of one workload that get a row each; the others are in the run file.
+const REPETITIONS_MAX: usize = 20;
+/// Columns of a response's name in the pages of `tune`.
+const RESPONSE_COLUMNS: usize = 8;
+/// Columns of a cell of a table; a longer text ends in an ellipsis.
+const CELL_COLUMNS_MAX: usize = 60;
+
+/// The page of a run, by the command that made it.
+#[must_use]
+pub fn text(analysis: &RunAnalysis, look: Look) -> String {
+    let mut page = Page::new(look);
+    title(&mut page, analysis);
+    let said = view::headline(analysis);
+    page.gap();
+    page.paragraph(2, 2, &[(Ink::StrongToned(said.tone), &said.text)]);
+    for alert in view::alerts(analysis) {
+        page.gap();
+        page.paragraph(
+            2,
+            4,
+            &[
+                (Ink::StrongToned(alert.tone), "!"),
+                (Ink::Toned(alert.tone), &alert.text),
+            ],
+        );
+    }
+    match analysis.plan {
+        Plan::Check { .. } => check(&mut page, analysis),
+        Plan::Tune { .. } => tune(&mut page, analysis),
+        Plan::Bench { .. } => bench(&mut page, analysis),
+    }
+    foot(&mut page, analysis);
+    page.finish()
+}
+
+/// A table for lists such as those of `linerate changes` and `linerate undo`.
+#[must_use]
+pub fn table(headers: &[&str], rows: &[Vec<String>], look: Look) -> String {
+    let cell = |text: &str| shorten(&clean(text), CELL_COLUMNS_MAX);
+    let line = comfy_table::LineStyle::none().fill('─').junction('─');
+    let style = comfy_table::TableStyle::new().header_separator(line);
+    let mut table = comfy_table::Table::new();
+    table
+        .load_style(style)
+        .set_content_arrangement(comfy_table::ContentArrangement::Dynamic)
+        .set_width(u16::try_from(look.columns()).unwrap_or(u16::MAX))
+        .set_header(headers.iter().map(|text| cell(text)));
+    for row in rows {
+        table.add_row(row.iter().map(|text| cell(text)));
+    }
+    let mut text = String::new();
+    for line in table.lines() {
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+fn title(page: &mut Page, analysis: &RunAnalysis) {
+    let date = analysis
+        .started
+        .get(..16)
+        .unwrap_or(&analysis.started)
+        .replace('T', " ");
+    let name = format!("linerate {}", view::command(&analysis.plan));
+    let room = page.columns().saturating_sub(name.len() + date.len() + 4);
+    let subject = left(&view::subject(&analysis.plan), room);
+    page.row(&[
+        (Ink::Strong, &name),
+        (Ink::Plain, "  "),
+        (Ink::Plain, &subject),
+        (Ink::Plain, "  "),
+        (Ink::Faint, &date),
+    ]);
+}
+
+fn check(page: &mut Page, analysis: &RunAnalysis) {
+    ladder(page, analysis);
+    causes(page, analysis);
+    fixes(page, analysis);
+    list(page, "not measured", &view::not_measured(analysis));
+}
+
+fn ladder(page: &mut Page, analysis: &RunAnalysis) {
+    let ladders = view::ladders(analysis);
+    let rates = ladders
+        .iter()
+        .flat_map(|ladder| &ladder.rungs)
+        .filter_map(|rung| rung.rate.as_ref());
+    let longest = rates
+        .map(|rate| rate.value)
+        .filter(|rate| rate.is_finite())
+        .fold(0.0, f64::max);
+    for ladder in &ladders {
+        page.gap();
+        ladder_heading(page, ladder);
+        for rung in &ladder.rungs {
+            ladder_rung(page, rung, longest);
+        }
+    }
+    if !ladders.is_empty() {
+        page.gap();
+        for reason in view::ceiling_reasons(analysis) {
+            page.paragraph(2, 4, &[(Ink::Faint, &reason)]);
+        }
+    }
+}
+
+/// Columns of a rung's name, of its rate, of its rate in bits, of its share, of its interval.
+const RUNG_COLUMNS: [usize; 5] = [9, 11, 12, 11, 20];
+
+/// Columns left for the bar, and whether the interval still has its place beside it.
+const fn bar_columns(columns: usize) -> (usize, bool) {
+    let [name, rate, bits, share, interval] = RUNG_COLUMNS;
+    let wide = 2 + name + rate + bits + share + interval + 4;
+    let narrow = 2 + name + rate + 1;
+    if columns >= wide + 12 {
+        (columns - wide, true)
+    } else {
+        (columns - narrow, false)
+    }
+}
+
+fn ladder_heading(page: &mut Page, ladder: &Ladder<'_>) {
+    let [name, rate, bits, share, _] = RUNG_COLUMNS;
+    let (bar, is_wide) = bar_columns(page.columns());
+    let heading = view::direction_explained(ladder.direction);
+    if is_wide {
+        let heading = left(heading, 2 + name + bar + 1 + rate + 1 + bits);
+        page.row(&[
+            (Ink::Strong, &heading),
+            (Ink::Faint, &right("of ceiling", share)),
+            (Ink::Faint, &format!("  {}", view::interval_heading(ladder))),
+        ]);
+    } else {
+        page.row(&[(Ink::Strong, heading)]);
+    }
+}
+
+fn ladder_rung(page: &mut Page, rung: &LadderRung, longest: f64) {
+    let [name_columns, rate_columns, bits_columns, share_columns, _] = RUNG_COLUMNS;
+    let (columns, is_wide) = bar_columns(page.columns());
+    let name = format!("  {}", left(view::rung(rung.rung), name_columns));
+    let Some(rate) = &rung.rate else {
+        page.row(&[(Ink::Plain, &name), (Ink::Faint, "not measured")]);
+        return;
+    };
+    let bar = bar(rate.value / longest, columns);
+    let number = format!(" {}", right(&quantity::estimate(rate), rate_columns));
+    let share = rung
+        .of_ceiling
+        .as_ref()
+        .map_or_else(String::new, |share| quantity::share(share.value));
+    let interval = quantity::interval(rate).unwrap_or_else(|| no_interval(rung));
+    let bits = quantity::bit_rate(rate.value);
+    let ink = if rung.rung == RungName::Ceiling {
+        Ink::Faint
+    } else {
+        Ink::Plain
+    };
+    page.row(&[
+        (Ink::Plain, &name),
+        (ink, &bar),
+        (Ink::Strong, &number),
+        (
+            Ink::Faint,
+            &if is_wide {
+                format!(" {}", right(&bits, bits_columns))
+            } else {
+                String::new()
+            },
+        ),
+        (
+            Ink::Plain,
+            &if is_wide {
+                right(&share, share_columns)
+            } else {
+                String::new()
+            },
+        ),
+        (
+            Ink::Faint,
+            &if is_wide {
+                format!("  {interval}")
+            } else {
+                String::new()
+            },
+        ),
+    ]);
+    if !is_wide {
+        let share = if share.is_empty() {
+            share
+        } else {
+            format!("{share} of ceiling")
+        };
+        page.paragraph(
+            2 + name_columns,
+            2 + name_columns,
+            &[
+                (Ink::Faint, &bits),
+                (Ink::Plain, &share),
+                (Ink::Faint, &interval),
+            ],
+        );
+    }
+}
+
+fn no_interval(rung: &LadderRung) -> String {
+    match rung.rung {
+        RungName::Ceiling => "computed".into(),
+        RungName::Tcp | RungName::Share => "too few trials".into(),
+    }
+}
+
+fn causes(page: &mut Page, analysis: &RunAnalysis) {
+    let Some(diagnosis) = &analysis.diagnosis else {
+        return;
+    };
+    page.heading("why");
+    if diagnosis.causes.is_empty() {
+        page.paragraph(2, 2, &[(Ink::Plain, "no cause found")]);
+    }
+    for cause in &diagnosis.causes {
+        let trust = format!("({})", view::trust(cause.trust));
+        page.paragraph(
+            2,
+            4,
+            &[
+                (Ink::Plain, "-"),
+                (Ink::Plain, &cause.text),
+                (Ink::Faint, &trust),
+            ],
+        );
+    }
+}
+
+fn fixes(page: &mut Page, analysis: &RunAnalysis) {
+    let Some(diagnosis) = analysis
+        .diagnosis
+        .as_ref()
+        .filter(|found| !found.fixes.is_empty())
+    else {
+        return;
+    };
+    page.heading("what to try");
+    for (index, fix) in diagnosis.fixes.iter().take(FIXES_MAX).enumerate() {
+        one_fix(page, index + 1, fix);
+    }
+    let more = diagnosis.fixes.len().saturating_sub(FIXES_MAX);
+    if more > 0 {
+        page.paragraph(
+            5,
+            5,
+            &[(Ink::Faint, &format!("and {more} more in the report"))],
+        );
+    }
+    if diagnosis.fixes.iter().any(|fix| fix.blocked.is_none()) {
+        let command = view::command_line("tune", analysis);
+        let prove = format!("hint: `{command}` tries them and keeps what it proves");
+        page.paragraph(2, 4, &[(Ink::Faint, &prove)]);
+    }
+}
+
+fn one_fix(page: &mut Page, number: usize, fix: &Fix) {
+    page.paragraph(
+        2,
+        5,
+        &[
+            (Ink::Strong, &format!("{number}.")),
+            (Ink::Plain, &fix.text),
+        ],
+    );
+    let predicted = format!("{};", view::prediction(fix));
+    page.paragraph(
+        5,
+        5,
+        &[
+            (Ink::Toned(Tone::Good), &predicted),
+            (Ink::Faint, "disturbs:"),
+            (Ink::Faint, &fix.disturbs),
+        ],
+    );
+    if let Some(reason) = &fix.blocked {
+        page.paragraph(
+            5,
+            5,
+            &[
+                (Ink::Toned(Tone::Doubtful), "cannot be tried here:"),
+                (Ink::Plain, reason),
+            ],
+        );
+    }
+}
+
+fn tune(page: &mut Page, analysis: &RunAnalysis) {
+    let noise: Vec<_> = analysis
+        .experiments
+        .iter()
+        .flat_map(|experiment| &experiment.noise)
+        .collect();
+    if !noise.is_empty() {
+        page.heading("noise");
+        for noise in noise {
+            let response = format!(" {}", view::direction(noise.response));
+            page.labelled(
+                &response,
+                RESPONSE_COLUMNS,
+                &[(Ink::Plain, &view::noise(noise))],
+            );
+        }
+    }
+    for (index, experiment) in analysis.experiments.iter().enumerate() {
+        candidate(page, index + 1, experiment);
+    }
+    page.heading("left changed");
+    for line in view::left_changed(analysis) {
+        page.paragraph(2, 4, &[(Ink::Plain, &line)]);
+    }
+    ladder(page, analysis);
+    list(page, "not measured", &view::not_measured(analysis));
+}
+
+fn candidate(page: &mut Page, number: usize, experiment: &ExperimentResult) {
+    page.gap();
+    page.paragraph(
+        0,
+        3,
+        &[(
+            Ink::Strong,
+            &format!("{number}. {}", view::question(experiment)),
+        )],
+    );
+    let effects = view::final_effects(experiment);
+    if effects.is_empty() {
+        page.paragraph(
+            3,
+            3,
+            &[(Ink::Toned(Tone::Doubtful), "nothing was compared")],
+        );
+    }
+    for effect in effects {
+        one_effect(page, experiment, effect);
+    }
+    let decision = view::decision(experiment);
+    page.paragraph(
+        3,
+        5,
+        &[
+            (Ink::Plain, "->"),
+            (Ink::Toned(decision.tone), &decision.text),
+        ],
+    );
+}
+
+fn one_effect(page: &mut Page, experiment: &ExperimentResult, effect: &Effect) {
+    let words = view::effect_words(effect, experiment.question.band);
+    let tone = view::verdict_tone(effect.verdict);
+    let response = format!(" {}", view::direction(effect.response));
+    page.labelled(
+        &response,
+        RESPONSE_COLUMNS,
+        &[
+            (Ink::StrongToned(tone), words.verdict),
+            (Ink::Plain, &words.how_much),
+        ],
+    );
+    let proof = proof(effect);
+    page.labelled(
+        "",
+        RESPONSE_COLUMNS,
+        &[
+            (Ink::Faint, &medians(experiment, effect)),
+            (Ink::Faint, &proof),
+        ],
+    );
+}
+
+/// `117.6 -> 231.9 MB/s`, where both arms were measured.
+fn medians(experiment: &ExperimentResult, effect: &Effect) -> String {
+    let median = |arm| {
+        view::arm_median(experiment, arm, effect.response, effect.phase).map(quantity::estimate)
+    };
+    match (median(record::Arm::A), median(record::Arm::B)) {
+        (Some(a), Some(b)) => format!("{a} -> {b},"),
+        _ => String::new(),
+    }
+}
+
+fn proof(effect: &Effect) -> String {
+    let blocks = view::counted(effect.ratio.n, "block", "blocks");
+    match effect.phase {
+        record::Phase::Confirm => format!("{blocks}, confirmed on fresh trials"),
+        record::Phase::Compare | record::Phase::SameAgainstSame => blocks,
+    }
+}
+
+fn bench(page: &mut Page, analysis: &RunAnalysis) {
+    for bench in &analysis.bench {
+        bench_workload(page, bench);
+    }
+}
+
+fn bench_workload(page: &mut Page, bench: &BenchSamples) {
+    page.gap();
+    page.paragraph(0, 2, &[(Ink::Strong, &view::workload(&bench.workload))]);
+    let longest = bench
+        .rates
+        .iter()
+        .copied()
+        .filter(|rate| rate.is_finite())
+        .fold(0.0, f64::max);
+    let columns = page.columns().saturating_sub(2 + 4 + 13 + 1 + 14).min(50);
+    for (index, rate) in bench.rates.iter().take(REPETITIONS_MAX).enumerate() {
+        page.row(&[
+            (
+                Ink::Faint,
+                &format!("  {} ", right(&(index + 1).to_string(), 3)),
+            ),
+            (Ink::Plain, &right(&quantity::rate(*rate), 12)),
+            (Ink::Faint, &right(&quantity::bit_rate(*rate), 13)),
+            (Ink::Plain, "  "),
+            (Ink::Plain, &bar(rate / longest, columns)),
+        ]);
+    }
+    let more = bench.rates.len().saturating_sub(REPETITIONS_MAX);
+    if more > 0 {
+        page.row(&[(
+            Ink::Faint,
+            &format!("      and {more} more in the run file"),
+        )]);
+    }
+    bench_summary(page, bench);
+    for failure in &bench.failures {
+        page.paragraph(
+            2,
+            4,
+            &[(Ink::Toned(Tone::Bad), "failed:"), (Ink::Plain, failure)],
+        );
+    }
+}
+
+fn bench_summary(page: &mut Page, bench: &BenchSamples) {
+    let Some(median) = &bench.median else {
+        page.row(&[(Ink::Toned(Tone::Doubtful), "  no repetition was measured")]);
+        return;
+    };
+    let mut facts = vec![(Ink::StrongToned(Tone::Neutral), with_confidence(median))];
+    if let Some(cpu) = &bench.cpu_per_byte {
+        facts.push((
+            Ink::Plain,
+            format!("· {}", quantity::estimate_with_interval(cpu)),
+        ));
+    }
+    if let Some(retransmits) = bench.retransmits {
+        facts.push((
+            Ink::Plain,
+            format!(
+                "· {}",
+                view::counted(
+                    usize::try_from(retransmits).unwrap_or(usize::MAX),
+                    "segment sent again",
+                    "segments sent again"
+                )
+            ),
+        ));
+    }
+    let facts: Vec<(Ink, &str)> = facts
+        .iter()
+        .map(|(ink, text)| (*ink, text.as_str()))
+        .collect();
+    page.paragraph(
+        2,
+        4,
+        &[&[(Ink::Strong, "median")], facts.as_slice()].concat(),
+    );
+}
+
+fn with_confidence(estimate: &Estimate) -> String {
+    let number = quantity::estimate_with_interval(estimate);
+    match estimate.confidence.filter(|_| estimate.interval.is_some()) {
+        Some(confidence) if confidence.is_finite() => {
+            format!("{number} at {}", quantity::share(confidence))
+        }
+        _ => format!("{number}, too few repetitions for an interval"),
+    }
+}
+
+fn foot(page: &mut Page, analysis: &RunAnalysis) {
+    list(
+        page,
+        "to know",
+        &[view::caveats(analysis), analysis.notes.clone()].concat(),
+    );
+}
+
+fn list(page: &mut Page, heading: &str, lines: &[String]) {
+    if lines.is_empty() {
+        return;
+    }
+    page.heading(heading);
+    for line in lines {
+        page.paragraph(2, 4, &[(Ink::Plain, "-"), (Ink::Plain, line)]);
+    }
+}

@@ -1,0 +1,678 @@
+//! Runs made by hand: one for each thing a reader may meet.
+
+use std::collections::BTreeMap;
+
+use analysis::{
+    ArmSamples, BenchSamples, Cause, Ceiling, Diagnosis, Effect, Estimate, ExperimentResult, Fix,
+    LadderRung, NoiseFloor, RunAnalysis, RungName, Trust, Unit, Verdict,
+};
+use record::{
+    Arm, BitsPerSecond, Bytes, Decision, Direction, HostFacts, HostName, InterfaceAddress, KnobId,
+    Level, LinkState, Nanoseconds, Nic, Offload, Phase, Plan, Question, Route, Setting,
+    ShareAddress, ShareWorkload, System, Target, TcpFacts, TcpWorkload, Timing, Value, Workload,
+};
+
+pub(crate) const CLIENT: &str = "lab://demo/client";
+pub(crate) const SERVER: &str = "lab://demo/server";
+
+/// Every fixture by name.
+pub(crate) fn all() -> Vec<(&'static str, RunAnalysis)> {
+    vec![
+        ("check-healthy", check_healthy()),
+        ("check-one-link-of-two", check_one_link_of_two()),
+        ("check-share-slow", check_share_slow()),
+        ("check-no-server-host", check_no_server_host()),
+        ("check-nothing-measured", check_nothing_measured()),
+        ("check-hostile", check_hostile()),
+        ("tune-demo", tune_demo()),
+        ("tune-undecided", tune_undecided()),
+        ("tune-failed-trials", tune_failed_trials()),
+        ("tune-unfinished", tune_unfinished()),
+        ("bench-share-and-tcp", bench()),
+    ]
+}
+
+pub(crate) fn check_healthy() -> RunAnalysis {
+    let mut run = check_one_link_of_two();
+    run.diagnosis = Some(Diagnosis {
+        headline: "the share gets 98 % of what its network can carry: nothing loses".into(),
+        first_loss: None,
+        complete: true,
+        causes: vec![],
+        fixes: vec![],
+    });
+    run
+}
+
+pub(crate) fn check_one_link_of_two() -> RunAnalysis {
+    let mut run = empty(Plan::Check { share: share() });
+    run.ladder = vec![
+        rung(RungName::Ceiling, Direction::Read, 117.67, None, 1.0),
+        rung(
+            RungName::Tcp,
+            Direction::Read,
+            117.6,
+            Some([117.5, 117.7]),
+            0.9994,
+        ),
+        rung(
+            RungName::Share,
+            Direction::Read,
+            116.1,
+            Some([115.8, 116.3]),
+            0.9866,
+        ),
+        rung(RungName::Ceiling, Direction::Write, 117.67, None, 1.0),
+        rung(
+            RungName::Tcp,
+            Direction::Write,
+            117.6,
+            Some([117.4, 117.7]),
+            0.9994,
+        ),
+        rung(
+            RungName::Share,
+            Direction::Write,
+            115.2,
+            Some([114.1, 115.9]),
+            0.979,
+        ),
+    ];
+    run.ceilings = [Direction::Read, Direction::Write]
+        .map(|way| (way, ceiling()))
+        .to_vec();
+    run.diagnosis = Some(Diagnosis {
+        headline:
+            "the share fills the one 1 Gbit/s link it uses (99 % read, 98 % write); a second \
+                   link of the same speed stands idle"
+                .into(),
+        first_loss: None,
+        complete: true,
+        causes: vec![
+            Cause {
+                id: "one-link-of-two".into(),
+                text: "one of two usable links carries everything: the share is used through one \
+                       channel, on `a0`"
+                    .into(),
+                trust: Trust::Measured,
+            },
+            Cause {
+                id: "small-frames".into(),
+                text: "frames of MTU 1500 spend 5 % of the line rate on headers".into(),
+                trust: Trust::Computed,
+            },
+        ],
+        fixes: vec![
+            Fix {
+                id: "channels-2".into(),
+                text: "use both links by multichannel".into(),
+                level: both_links(),
+                predicted: ratio(2.0, Some([1.9, 2.0]), 0),
+                disturbs: "nothing; new sessions only".into(),
+                blocked: None,
+            },
+            Fix {
+                id: "mtu-9000".into(),
+                text: "MTU 9000 on all four NICs of both links".into(),
+                level: jumbo(),
+                predicted: ratio(1.052, None, 0),
+                disturbs: "both links for about a second; open connections survive".into(),
+                blocked: None,
+            },
+            Fix {
+                id: "smb-aio".into(),
+                text: "answer small reads at once (`aio read size` 0)".into(),
+                level: level("no asynchronous reads", vec![]),
+                predicted: ratio(1.01, None, 0),
+                disturbs: "sessions of other users".into(),
+                blocked: Some("the server's settings cannot be written from here".into()),
+            },
+        ],
+    });
+    run
+}
+
+pub(crate) fn check_share_slow() -> RunAnalysis {
+    let mut run = check_one_link_of_two();
+    run.ladder[2] = rung(
+        RungName::Share,
+        Direction::Read,
+        61.0,
+        Some([55.3, 66.9]),
+        0.518,
+    );
+    run.ladder[5] = rung(
+        RungName::Share,
+        Direction::Write,
+        0.42,
+        Some([0.1, 0.9]),
+        0.0036,
+    );
+    run.ladder[2].rate.as_mut().expect("just made").caveats =
+        vec!["repetition 3 stands apart: 41.2 MB/s".into()];
+    run.diagnosis = Some(Diagnosis {
+        headline: "the share reads at half of what TCP carries on the same link".into(),
+        first_loss: Some((RungName::Share, Direction::Read)),
+        complete: true,
+        causes: vec![Cause {
+            id: "share-slower-than-tcp".into(),
+            text: "one request at a time: the server grants few credits".into(),
+            trust: Trust::Measured,
+        }],
+        fixes: vec![],
+    });
+    run
+}
+
+pub(crate) fn check_no_server_host() -> RunAnalysis {
+    let mut run = check_one_link_of_two();
+    run.facts.truncate(1);
+    for rung in &mut run.ladder {
+        if rung.rung == RungName::Tcp {
+            rung.rate = None;
+            rung.of_above = None;
+            rung.of_ceiling = None;
+            rung.not_measured = Some(
+                "linerate may not run commands on `10.77.1.2`, so no iperf3 could be started \
+                 there. hint: give `--server`"
+                    .into(),
+            );
+        }
+    }
+    run.diagnosis = Some(Diagnosis {
+        headline:
+            "the share gets 98 % of the ceiling computed from this side; raw TCP is not known"
+                .into(),
+        first_loss: None,
+        complete: false,
+        causes: vec![],
+        fixes: vec![],
+    });
+    run
+}
+
+pub(crate) fn check_nothing_measured() -> RunAnalysis {
+    let mut run = empty(Plan::Check { share: share() });
+    run.facts.clear();
+    run.finished = false;
+    run.warnings = vec!["line 7 was cut off and is left out".into()];
+    run
+}
+
+/// Names as an attacker, or an unlucky colleague, would choose them.
+pub(crate) fn check_hostile() -> RunAnalysis {
+    let mut run = check_one_link_of_two();
+    let long = "x".repeat(300);
+    run.plan = Plan::Check {
+        share: ShareAddress {
+            server: "<script>alert(1)</script>\u{1b}[2J".into(),
+            port: 4450,
+            share: format!("da\"ta'{long}"),
+            path: "\u{202e}gpj.exe\r\nverdict: all is well".into(),
+        },
+    };
+    run.program = "linerate \u{1b}]0;owned\u{7}".into();
+    run.started = "写".repeat(40);
+    for host in &mut run.facts {
+        host.name = HostName::new(format!("\u{9b}31m<img src=x onerror=alert(1)>{long}"));
+        host.kernel = long.clone();
+        for nic in &mut host.nics {
+            nic.name = format!("\"><svg onload=alert(1)>\u{1b}[31m{long}");
+            nic.driver = Some("</table></details><script src=//evil>".into());
+        }
+    }
+    let diagnosis = run.diagnosis.as_mut().expect("has one");
+    diagnosis.headline = format!("`{long}` </h1><script>alert(2)</script> \u{1b}[31mred");
+    diagnosis.causes[0].text = format!("NIC `{long}`\u{1b}[1A is slow & \"idle\"");
+    diagnosis.fixes[0].text = "写真".repeat(100);
+    diagnosis.fixes[0].disturbs = long.clone();
+    diagnosis.fixes[0].level.name = "<b>\u{7}".into();
+    run.ladder[1].rate = Some(rate(f64::NAN, Some([f64::NEG_INFINITY, f64::INFINITY]), 5));
+    run.ladder[1].of_ceiling = Some(ratio(f64::INFINITY, None, 5));
+    run.ladder[4].rate = None;
+    run.ladder[4].not_measured = Some(format!("`{long}` said \u{1b}[5mno\n\n# fake heading"));
+    run.notes =
+        vec!["javascript:alert(1) http://evil.example/x.png url(http://evil.example)".into()];
+    run
+}
+
+pub(crate) fn tune_demo() -> RunAnalysis {
+    let mut run = tune(vec![both_links(), jumbo()]);
+    let channels = experiment("channels-2", one_channel(), both_links(), [1.985, 1.962]);
+    let mut jumbo = experiment("mtu-9000", both_links(), jumbo(), [1.004, 0.998]);
+    jumbo.noise.clear();
+    jumbo
+        .samples
+        .retain(|samples| samples.phase == Phase::Compare);
+    jumbo.effects = vec![
+        effect(
+            Direction::Read,
+            Phase::Compare,
+            1.004,
+            0.008,
+            Verdict::Equivalent,
+        ),
+        effect(
+            Direction::Write,
+            Phase::Compare,
+            0.998,
+            0.009,
+            Verdict::Equivalent,
+        ),
+    ];
+    jumbo.decision = Some((
+        Decision::Returned,
+        "it makes no difference that matters".into(),
+    ));
+    run.experiments = vec![channels, jumbo];
+    run
+}
+
+pub(crate) fn tune_undecided() -> RunAnalysis {
+    let mut run = tune(vec![jumbo()]);
+    let mut one = experiment("mtu-9000", one_channel(), jumbo(), [1.03, 0.9]);
+    one.effects = vec![
+        effect(
+            Direction::Read,
+            Phase::Compare,
+            1.03,
+            0.05,
+            Verdict::Undecided,
+        ),
+        effect(Direction::Write, Phase::Compare, 0.9, 0.03, Verdict::Worse),
+    ];
+    one.effects[0].blocks_to_settle = Some(24);
+    one.effects[0].ratio.caveats =
+        vec!["drift: the last blocks are 4 % slower than the first".into()];
+    one.noise[0].alarm = true;
+    one.noise[0].ratio = ratio(1.06, Some([1.03, 1.09]), 8);
+    one.decision = Some((
+        Decision::Returned,
+        "read cannot be told and write is worse".into(),
+    ));
+    run.experiments = vec![one];
+    run
+}
+
+pub(crate) fn tune_failed_trials() -> RunAnalysis {
+    let mut run = tune(vec![jumbo()]);
+    let mut one = experiment("mtu-9000", one_channel(), jumbo(), [1.0, 1.0]);
+    one.effects.clear();
+    one.samples.truncate(1);
+    one.samples[0].rates.truncate(1);
+    one.samples[0].blocks.truncate(1);
+    one.samples[0].median = rate(117e6, None, 1);
+    one.noise.clear();
+    one.decision = Some((
+        Decision::Returned,
+        "too many trials failed to compare anything".into(),
+    ));
+    one.failures = vec![
+        "block 2, B: cannot write to `smb://10.77.1.2/data`: connection reset".into(),
+        "block 3, B: nobody answers at `10.77.1.2:445`".into(),
+    ];
+    run.experiments = vec![one];
+    run
+}
+
+pub(crate) fn tune_unfinished() -> RunAnalysis {
+    let mut run = tune_demo();
+    run.experiments.truncate(1);
+    let one = &mut run.experiments[0];
+    one.effects.truncate(1);
+    one.samples
+        .retain(|samples| samples.phase != Phase::Confirm);
+    one.effects[0].phase = Phase::Compare;
+    one.decision = None;
+    one.caveats = vec!["phase compare was cut short after 5 of 8 blocks".into()];
+    run.finished = false;
+    run.warnings = vec!["line 93 was cut off and is left out".into()];
+    run
+}
+
+pub(crate) fn bench() -> RunAnalysis {
+    let mut run = empty(Plan::Bench {
+        target: "smb://10.77.1.2/data".into(),
+    });
+    let workload = ShareWorkload {
+        share: share(),
+        direction: Direction::Read,
+        channels: 2,
+        block: Bytes::new(1 << 20),
+        depth: 16,
+        file_size: Bytes::new(1 << 30),
+        timing: timing(),
+    };
+    run.bench = vec![
+        BenchSamples {
+            workload: Workload::Share(workload.clone()),
+            rates: vec![231.9e6, 232.4e6, 231.2e6, 232.0e6, 232.2e6],
+            median: Some(rate(232.0e6, Some([231.2e6, 232.4e6]), 5)),
+            cpu_per_byte: Some(Estimate {
+                unit: Unit::SecondsPerByte,
+                ..rate(0.214e-9, Some([0.2e-9, 0.23e-9]), 5)
+            }),
+            retransmits: Some(3),
+            failures: vec![],
+        },
+        BenchSamples {
+            workload: Workload::Share(ShareWorkload {
+                direction: Direction::Write,
+                ..workload
+            }),
+            rates: vec![],
+            median: None,
+            cpu_per_byte: None,
+            retransmits: None,
+            failures: vec!["repetition 0: the share is full".into()],
+        },
+        BenchSamples {
+            workload: Workload::Tcp(TcpWorkload {
+                server: "10.77.1.2".parse().expect("an address"),
+                port: 5201,
+                direction: Direction::Read,
+                streams: 1,
+                nic: Some("a0".into()),
+                timing: timing(),
+            }),
+            rates: vec![117.6e6, 117.5e6, 117.7e6],
+            median: Some(rate(117.6e6, None, 3)),
+            cpu_per_byte: None,
+            retransmits: Some(0),
+            failures: vec![],
+        },
+    ];
+    run
+}
+
+fn tune(candidates: Vec<Level>) -> RunAnalysis {
+    empty(Plan::Tune {
+        share: share(),
+        candidates,
+    })
+}
+
+fn empty(plan: Plan) -> RunAnalysis {
+    RunAnalysis {
+        plan,
+        program: "linerate 0.1.0".into(),
+        seed: 20_261_121,
+        started: "2026-11-21T09:00:00Z".into(),
+        facts: vec![host(CLIENT, "a", 1), host(SERVER, "b", 2)],
+        ceilings: vec![],
+        ladder: vec![],
+        bench: vec![],
+        diagnosis: None,
+        experiments: vec![],
+        notes: vec![],
+        finished: true,
+        warnings: vec![],
+    }
+}
+
+fn experiment(id: &str, a: Level, b: Level, ratios: [f64; 2]) -> ExperimentResult {
+    let links = if a.name == both_links().name {
+        1.97
+    } else {
+        1.0
+    };
+    let ways = [
+        (Direction::Read, 117.1 * links, ratios[0]),
+        (Direction::Write, 115.3 * links, ratios[1]),
+    ];
+    let mut samples = Vec::new();
+    for (response, base, ratio) in ways {
+        for phase in [Phase::SameAgainstSame, Phase::Compare, Phase::Confirm] {
+            for arm in [Arm::A, Arm::B] {
+                let factor = if arm == Arm::B && phase != Phase::SameAgainstSame {
+                    ratio
+                } else {
+                    1.0
+                };
+                samples.push(arm_samples(arm, response, phase, base * factor * 1e6));
+            }
+        }
+    }
+    ExperimentResult {
+        experiment: id.into(),
+        question: Question {
+            a,
+            b,
+            responses: vec![Direction::Read, Direction::Write],
+            band: 0.02,
+            confidence: 0.95,
+        },
+        noise: ways
+            .map(|(response, _, _)| NoiseFloor {
+                response,
+                ratio: ratio(1.001, Some([0.994, 1.007]), 8),
+                smallest_detectable: Some(0.009),
+                alarm: false,
+            })
+            .to_vec(),
+        effects: vec![
+            effect(
+                Direction::Read,
+                Phase::Compare,
+                ratios[0] * 0.998,
+                0.012,
+                Verdict::Better,
+            ),
+            effect(
+                Direction::Write,
+                Phase::Compare,
+                ratios[1] * 1.002,
+                0.015,
+                Verdict::Better,
+            ),
+            effect(
+                Direction::Read,
+                Phase::Confirm,
+                ratios[0],
+                0.01,
+                Verdict::Better,
+            ),
+            effect(
+                Direction::Write,
+                Phase::Confirm,
+                ratios[1],
+                0.014,
+                Verdict::Better,
+            ),
+        ],
+        samples,
+        decision: Some((
+            Decision::Kept,
+            "read and write are better, and so again on fresh trials".into(),
+        )),
+        failures: vec![],
+        caveats: vec![],
+    }
+}
+
+/// Eight trials around a rate, with a scatter that is the same each time.
+fn arm_samples(arm: Arm, response: Direction, phase: Phase, centre: f64) -> ArmSamples {
+    let turn = usize::from(arm == Arm::B) * 3 + phase as usize * 5 + response as usize;
+    let rates: Vec<f64> = (0..8)
+        .map(|block| centre * (1.0 + 0.006 * ((block * 7 + turn) as f64 * 2.4).sin()))
+        .collect();
+    ArmSamples {
+        arm,
+        response,
+        phase,
+        rates,
+        blocks: (0..8).collect(),
+        median: rate(centre, Some([centre * 0.995, centre * 1.005]), 8),
+        cpu_per_byte: None,
+        retransmits: Some(0),
+    }
+}
+
+fn effect(response: Direction, phase: Phase, value: f64, half: f64, verdict: Verdict) -> Effect {
+    Effect {
+        response,
+        phase,
+        ratio: ratio(value, Some([value - half, value + half]), 8),
+        verdict,
+        blocks_to_settle: None,
+    }
+}
+
+fn rung(
+    rung: RungName,
+    direction: Direction,
+    megabytes: f64,
+    interval: Option<[f64; 2]>,
+    of_ceiling: f64,
+) -> LadderRung {
+    let n = if rung == RungName::Ceiling { 0 } else { 5 };
+    LadderRung {
+        rung,
+        direction,
+        rate: Some(rate(
+            megabytes * 1e6,
+            interval.map(|ends| ends.map(|end| end * 1e6)),
+            n,
+        )),
+        of_above: Some(ratio(of_ceiling, None, n)),
+        of_ceiling: Some(ratio(of_ceiling, None, n)),
+        not_measured: None,
+    }
+}
+
+fn rate(value: f64, interval: Option<[f64; 2]>, n: usize) -> Estimate {
+    Estimate {
+        value,
+        interval,
+        confidence: interval.map(|_| 0.957),
+        n,
+        unit: Unit::BytesPerSecond,
+        caveats: vec![],
+    }
+}
+
+fn ratio(value: f64, interval: Option<[f64; 2]>, n: usize) -> Estimate {
+    Estimate {
+        unit: Unit::Ratio,
+        ..rate(value, interval, n)
+    }
+}
+
+fn ceiling() -> Ceiling {
+    Ceiling {
+        rate: rate(117.67e6, None, 0),
+        because: "`a0` to `b0` at 1 Gbit/s and MTU 1500: 1448 of every 1538 bytes on the wire are payload".into(),
+    }
+}
+
+fn share() -> ShareAddress {
+    ShareAddress {
+        server: "10.77.1.2".into(),
+        port: 445,
+        share: "data".into(),
+        path: String::new(),
+    }
+}
+
+fn timing() -> Timing {
+    let second = Nanoseconds::new(1_000_000_000);
+    Timing {
+        warm_up: second,
+        measured: Nanoseconds::new(3_000_000_000),
+        interval: second,
+    }
+}
+
+fn level(name: &str, settings: Vec<Setting>) -> Level {
+    Level {
+        name: name.into(),
+        settings,
+    }
+}
+
+fn one_channel() -> Level {
+    level("one link", vec![channels(1)])
+}
+
+fn both_links() -> Level {
+    level("both links by multichannel", vec![channels(2)])
+}
+
+fn channels(count: i64) -> Setting {
+    Setting::Workload {
+        field: "channels".into(),
+        value: Value::Integer(count),
+    }
+}
+
+fn jumbo() -> Level {
+    let nics = [
+        (CLIENT, "a0"),
+        (CLIENT, "a1"),
+        (SERVER, "b0"),
+        (SERVER, "b1"),
+    ];
+    let settings = nics.map(|(host, nic)| Setting::Knob {
+        host: HostName::new(host),
+        target: Target::Nic(nic.into()),
+        id: KnobId::new("nic.mtu"),
+        value: Value::Integer(9000),
+    });
+    level("MTU 9000", settings.to_vec())
+}
+
+fn host(name: &str, prefix: &str, last: u8) -> HostFacts {
+    HostFacts {
+        name: HostName::new(name),
+        system: System::Linux,
+        kernel: "6.18.0-lab".into(),
+        machine_id: None,
+        boot_id: None,
+        cores: 2,
+        memory: Some(Bytes::new(8 << 30)),
+        nics: (0..2).map(|index| nic(prefix, index, last)).collect(),
+        routes: vec![Route {
+            destination: "10.77.1.0/24".into(),
+            gateway: None,
+            nic: format!("{prefix}0"),
+            source: None,
+            metric: None,
+        }],
+        tcp: TcpFacts {
+            congestion_control: Some("cubic".into()),
+            receive_buffer: Some([4096, 131_072, 6_291_456]),
+            ..TcpFacts::default()
+        },
+    }
+}
+
+fn nic(prefix: &str, index: u32, last: u8) -> Nic {
+    let offload = |name: &str, on| (name.to_owned(), Offload { on, fixed: false });
+    Nic {
+        name: format!("{prefix}{index}"),
+        index: index + 2,
+        mac: Some(format!("02:00:00:00:0{last}:0{index}")),
+        mtu: 1500,
+        mtu_max: Some(65_535),
+        speed: Some(BitsPerSecond::new(10_000_000_000)),
+        shaped: Some(BitsPerSecond::new(984_395_318)),
+        state: LinkState::Up,
+        driver: Some("veth".into()),
+        kind: Some("veth".into()),
+        addresses: vec![InterfaceAddress {
+            address: format!("10.77.{}.{last}", index + 1)
+                .parse()
+                .expect("an address"),
+            prefix: 24,
+        }],
+        offloads: BTreeMap::from([
+            offload("tcp-segmentation-offload", true),
+            offload("generic-segmentation-offload", true),
+            offload("generic-receive-offload", false),
+            offload("large-receive-offload", false),
+            offload("rx-checksumming", true),
+        ]),
+        rx_queues: Some(1),
+        tx_queues: Some(1),
+    }
+}

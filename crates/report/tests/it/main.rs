@@ -1,0 +1,4 @@
+//! What people read, kept as golden text, and what no name may do to it.
+
+mod fixtures;
+mod terminal;
