@@ -159,9 +159,9 @@ pub struct TrialInput {
     pub credentials: Option<Credentials>,
 }
 
-/// One line of a trial's standard output.
+/// One line of a trial's standard output. Its tag is not `kind`, because a failure has one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(tag = "line", rename_all = "snake_case")]
 pub enum TrialLine {
     /// The counted time has begun, or another of its intervals is over: for progress.
     Sample(Sample),
