@@ -24,10 +24,12 @@
 pub mod auth;
 pub mod block;
 pub mod channel;
+mod crypto;
 pub mod error;
 pub mod plan;
 pub mod session;
 pub mod time;
+pub mod wire;
 
 pub use auth::{Authenticator, SessionKey, Step};
 pub use block::{Block, BlockPool, Payload};

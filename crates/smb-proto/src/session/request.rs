@@ -3,6 +3,7 @@
 use crate::block::Block;
 use crate::plan::ServerInterface;
 use crate::session::{FileKey, TreeKey};
+use crate::wire::DirectoryWalk;
 
 /// Something to ask of the server. Paths use `/` or `\`, without one in front; `""` is the root.
 #[derive(Debug, Clone)]
@@ -328,7 +329,7 @@ impl Listing {
     pub fn entries(
         &self,
     ) -> impl Iterator<Item = Result<DirectoryEntry, crate::error::Malformed>> + '_ {
-        let _ = (&self.bytes, &self.range);
-        std::iter::empty()
+        let bytes = self.bytes.get(self.range.clone()).unwrap_or(&[]);
+        DirectoryWalk::new(bytes).map(|record| record.map(|record| record.to_entry()))
     }
 }

@@ -1,0 +1,236 @@
+//! Keys and signatures (3.1.4.1, 3.1.4.2), by aws-lc-rs, in place over one contiguous slice.
+
+use aws_lc_rs::aead::{self, Aad, LessSafeKey, Nonce, UnboundKey};
+use aws_lc_rs::{cmac, constant_time, digest, hmac};
+use zeroize::Zeroizing;
+
+use crate::error::Error;
+use crate::session::{Dialect, SigningAlgorithm};
+use crate::wire::{Command, HEADER_LENGTH, flags};
+
+/// Bytes of a signing key, and of the part of a session key that counts.
+pub(crate) const KEY_LENGTH: usize = 16;
+const SIGNATURE_AT: usize = 48;
+
+/// A 128-bit key, wiped when dropped.
+pub(crate) type Key = Zeroizing<[u8; KEY_LENGTH]>;
+
+/// The part of a GSS session key that SMB uses: its first 16 bytes, padded with zeros.
+pub(crate) fn session_key(exported: &[u8]) -> Key {
+    let mut key = Key::default();
+    let length = exported.len().min(KEY_LENGTH);
+    key[..length].copy_from_slice(&exported[..length]);
+    key
+}
+
+/// The hash over the handshake of 3.1.1, which goes into the keys.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct PreauthHash([u8; 64]);
+
+impl PreauthHash {
+    pub(crate) fn new() -> Self {
+        Self([0; 64])
+    }
+
+    /// Adds a whole message, from its header to its end.
+    pub(crate) fn add(&mut self, message: &[u8]) {
+        let mut context = digest::Context::new(&digest::SHA512);
+        context.update(&self.0);
+        context.update(message);
+        self.0.copy_from_slice(context.finish().as_ref());
+    }
+}
+
+/// SP800-108 in counter mode with HMAC-SHA256, for 128 bits. Label and context come with their
+/// trailing NUL.
+fn derive(key: &[u8; KEY_LENGTH], label: &[u8], context: &[u8]) -> Key {
+    let mut mac = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, key));
+    mac.update(&1_u32.to_be_bytes());
+    mac.update(label);
+    mac.update(&[0]);
+    mac.update(context);
+    mac.update(&128_u32.to_be_bytes());
+    session_key(mac.sign().as_ref())
+}
+
+/// The signing key of a session or channel. For 3.1.1 the hash is that of the connection whose
+/// authentication gave the session key.
+pub(crate) fn signing_key(dialect: Dialect, session_key: &Key, preauth: &PreauthHash) -> Key {
+    match dialect {
+        Dialect::Smb300 | Dialect::Smb302 => derive(session_key, b"SMB2AESCMAC\0", b"SmbSign\0"),
+        Dialect::Smb311 => derive(session_key, b"SMBSigningKey\0", &preauth.0),
+    }
+}
+
+/// Signs and verifies messages with one key.
+#[derive(Clone)]
+pub(crate) struct Signer(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    Hmac(hmac::Key),
+    Cmac(cmac::Key),
+    // kept as the key, because the cipher's state is not clonable; made once per channel
+    Gmac(std::sync::Arc<LessSafeKey>),
+}
+
+impl Signer {
+    pub(crate) fn new(algorithm: SigningAlgorithm, key: &Key) -> Result<Self, Error> {
+        let key = key.as_slice();
+        Ok(Self(match algorithm {
+            SigningAlgorithm::HmacSha256 => Kind::Hmac(hmac::Key::new(hmac::HMAC_SHA256, key)),
+            SigningAlgorithm::AesCmac => {
+                Kind::Cmac(cmac::Key::new(cmac::AES_128, key).map_err(unusable)?)
+            }
+            SigningAlgorithm::AesGmac => {
+                let key = UnboundKey::new(&aead::AES_128_GCM, key).map_err(unusable)?;
+                Kind::Gmac(std::sync::Arc::new(LessSafeKey::new(key)))
+            }
+        }))
+    }
+
+    /// Puts the signature into a whole message. Its header has the SIGNED flag already.
+    pub(crate) fn sign(&self, message: &mut [u8]) -> Result<(), Error> {
+        let signature = self.signature(message)?;
+        message[SIGNATURE_AT..HEADER_LENGTH].copy_from_slice(&signature);
+        Ok(())
+    }
+
+    /// Whether the signature in a whole message is right. Leaves the message as it was.
+    pub(crate) fn verify(&self, message: &mut [u8]) -> Result<bool, Error> {
+        let mut stated = [0; KEY_LENGTH];
+        stated.copy_from_slice(&message[SIGNATURE_AT..HEADER_LENGTH]);
+        let right = self.signature(message)?;
+        message[SIGNATURE_AT..HEADER_LENGTH].copy_from_slice(&stated);
+        Ok(constant_time::verify_slices_are_equal(&right, &stated).is_ok())
+    }
+
+    /// The message's signature field is zeroed for it.
+    fn signature(&self, message: &mut [u8]) -> Result<[u8; KEY_LENGTH], Error> {
+        message[SIGNATURE_AT..HEADER_LENGTH].fill(0);
+        let mut signature = [0; KEY_LENGTH];
+        match &self.0 {
+            Kind::Hmac(key) => {
+                signature.copy_from_slice(&hmac::sign(key, message).as_ref()[..KEY_LENGTH]);
+            }
+            Kind::Cmac(key) => {
+                let tag = cmac::sign(key, message).map_err(unusable)?;
+                signature.copy_from_slice(&tag.as_ref()[..KEY_LENGTH]);
+            }
+            Kind::Gmac(key) => {
+                let nonce = Nonce::assume_unique_for_key(gmac_nonce(message));
+                let tag = key
+                    .seal_in_place_separate_tag(nonce, Aad::from(&*message), &mut [])
+                    .map_err(unusable)?;
+                signature.copy_from_slice(tag.as_ref());
+            }
+        }
+        Ok(signature)
+    }
+}
+
+/// The nonce is unique per key because a MessageId is used once per direction and channel, and
+/// each channel has a key of its own (3.1.4.1).
+fn gmac_nonce(message: &[u8]) -> [u8; 12] {
+    let mut nonce = [0; 12];
+    nonce[..8].copy_from_slice(&message[24..32]);
+    let from_server = u32::from(message[16]) & flags::RESPONSE;
+    let cancel = u32::from(message[12..14] == Command::CANCEL.0.to_le_bytes());
+    nonce[8..].copy_from_slice(&(from_server | cancel << 1).to_le_bytes());
+    nonce
+}
+
+fn unusable(_: aws_lc_rs::error::Unspecified) -> Error {
+    Error::Incompatible("the cryptographic library refuses its work".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(crate) fn hex(text: &str) -> Vec<u8> {
+        let digits: Vec<u8> = text
+            .chars()
+            .filter(|letter| !letter.is_whitespace())
+            .map(|letter| u8::try_from(letter.to_digit(16).expect("hexadecimal")).expect("a digit"))
+            .collect();
+        digits
+            .chunks_exact(2)
+            .map(|pair| pair[0] << 4 | pair[1])
+            .collect()
+    }
+
+    fn key(text: &str) -> Key {
+        session_key(&hex(text))
+    }
+
+    #[test]
+    fn cmac_agrees_with_rfc_4493() {
+        let key = cmac::Key::new(cmac::AES_128, &hex("2b7e151628aed2a6abf7158809cf4f3c"))
+            .expect("a key of 16 bytes");
+        let message = hex(
+            "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51
+             30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710",
+        );
+        for (length, tag) in [
+            (0, "bb1d6929e95937287fa37d129b756746"),
+            (16, "070a16b46b4d4144f79bdd9dd04a287c"),
+            (40, "dfa66747de9ae63030ca32611497c827"),
+            (64, "51f0bebf7e3b9d92fc49741779363cfe"),
+        ] {
+            let signed = cmac::sign(&key, &message[..length]).expect("it signs");
+            assert_eq!(signed.as_ref(), hex(tag), "{length} bytes");
+        }
+    }
+
+    #[test]
+    fn a_short_session_key_is_padded_and_a_long_one_cut() {
+        assert_eq!(session_key(b"abc")[..4], *b"abc\0");
+        assert_eq!(session_key(&[5; 32]).as_slice(), [5; 16]);
+    }
+
+    fn message(command: Command, from_server: bool) -> Vec<u8> {
+        let mut header = crate::wire::Header::request(command, 5);
+        header.flags = flags::SIGNED | if from_server { flags::RESPONSE } else { 0 };
+        let mut message = header.to_bytes().to_vec();
+        message.extend(0..100);
+        message
+    }
+
+    #[test]
+    fn every_algorithm_finds_every_flipped_bit() {
+        for algorithm in [
+            SigningAlgorithm::HmacSha256,
+            SigningAlgorithm::AesCmac,
+            SigningAlgorithm::AesGmac,
+        ] {
+            let signer = Signer::new(algorithm, &key("000102030405060708090a0b0c0d0e0f"))
+                .expect("the key is good");
+            let mut bytes = message(Command::READ, true);
+            signer.sign(&mut bytes).expect("it signs");
+            let signed = bytes.clone();
+            assert!(signer.verify(&mut bytes).expect("it verifies"));
+            assert_eq!(bytes, signed, "verification leaves the message as it was");
+            for bit in 0..bytes.len() * 8 {
+                bytes[bit / 8] ^= 1 << (bit % 8);
+                assert!(
+                    !signer.verify(&mut bytes).expect("it verifies"),
+                    "{algorithm:?} {bit}"
+                );
+                bytes[bit / 8] ^= 1 << (bit % 8);
+            }
+        }
+    }
+
+    #[test]
+    fn nonces_differ_by_direction_and_cancel() {
+        let nonces = [
+            gmac_nonce(&message(Command::READ, false)),
+            gmac_nonce(&message(Command::READ, true)),
+            gmac_nonce(&message(Command::CANCEL, false)),
+        ];
+        assert_eq!(nonces[0], [5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(nonces[1], [5, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]);
+        assert_eq!(nonces[2], [5, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0]);
+    }
+}

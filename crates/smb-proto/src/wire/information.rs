@@ -1,0 +1,589 @@
+//! QUERY_DIRECTORY, QUERY_INFO, SET_INFO (2.2.33 to 2.2.40) and the structures of MS-FSCC they
+//! carry.
+
+use bytes::BufMut as _;
+
+use super::file::{decode_file_id, decode_times, encode_file_id, encode_times};
+use super::{FileId, HEADER_LENGTH, Message, Reader, index, length16, length32, utf16};
+use crate::error::Malformed;
+use crate::session::{DirectoryEntry, FileTimes};
+
+/// Information types and classes.
+pub mod class {
+    /// Type: of a file.
+    pub const TYPE_FILE: u8 = 1;
+    /// Type: of a file system.
+    pub const TYPE_FILE_SYSTEM: u8 = 2;
+    /// File: times and attributes.
+    pub const FILE_BASIC: u8 = 4;
+    /// File: size and state.
+    pub const FILE_STANDARD: u8 = 5;
+    /// File: rename.
+    pub const FILE_RENAME: u8 = 10;
+    /// File: remove when closed.
+    pub const FILE_DISPOSITION: u8 = 13;
+    /// File: length.
+    pub const FILE_END_OF_FILE: u8 = 20;
+    /// File system: size.
+    pub const FS_FULL_SIZE: u8 = 7;
+    /// Folder: all that a copy needs, with file id.
+    pub const ID_FULL_DIRECTORY: u8 = 0x26;
+}
+
+/// QUERY_DIRECTORY request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueryDirectoryRequest<'a> {
+    /// See [`class`].
+    pub class: u8,
+    /// See the constants.
+    pub flags: u8,
+    /// The folder.
+    pub file: FileId,
+    /// Pattern in UTF-16LE.
+    pub pattern: &'a [u8],
+    /// Most bytes of the reply's data.
+    pub bytes_max: u32,
+}
+
+impl QueryDirectoryRequest<'_> {
+    /// Flag: from the first entry.
+    pub const RESTART_SCANS: u8 = 0x01;
+}
+
+impl<'a> Message<'a> for QueryDirectoryRequest<'a> {
+    const NAME: &'static str = "QUERY_DIRECTORY request";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.put_u16_le(33);
+        out.put_u8(self.class);
+        out.put_u8(self.flags);
+        out.put_u32_le(0);
+        encode_file_id(self.file, out);
+        out.put_u16_le(HEADER_LENGTH as u16 + 32);
+        out.put_u16_le(length16(self.pattern.len()));
+        out.put_u32_le(self.bytes_max);
+        out.put_slice(self.pattern);
+        if self.pattern.is_empty() {
+            out.put_u8(0);
+        }
+    }
+
+    fn decode(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(Self::NAME, bytes);
+        reader.structure_size(33)?;
+        reader.at_least(33)?;
+        let class = reader.u8()?;
+        let flags = reader.u8()?;
+        reader.skip(4)?;
+        let file = decode_file_id(&mut reader)?;
+        let offset = u32::from(reader.u16()?);
+        let length = u32::from(reader.u16()?);
+        let bytes_max = reader.u32()?;
+        Ok(Self {
+            class,
+            flags,
+            file,
+            pattern: reader.referred(offset, length)?,
+            bytes_max,
+        })
+    }
+}
+
+/// Defines a reply that is one buffer, with an offset of 16 and a length of 32 bits.
+macro_rules! buffer_response {
+    ($(#[doc = $doc:literal] $type:ident, $name:literal;)*) => {$(
+        #[doc = $doc]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct $type<'a> {
+            /// The content.
+            pub data: &'a [u8],
+        }
+
+        impl<'a> Message<'a> for $type<'a> {
+            const NAME: &'static str = $name;
+
+            fn encode(&self, out: &mut Vec<u8>) {
+                out.put_u16_le(9);
+                out.put_u16_le(HEADER_LENGTH as u16 + 8);
+                out.put_u32_le(length32(self.data.len()));
+                out.put_slice(self.data);
+            }
+
+            fn decode(bytes: &'a [u8]) -> Result<Self, Malformed> {
+                let mut reader = Reader::new(Self::NAME, bytes);
+                reader.structure_size(9)?;
+                let offset = u32::from(reader.u16()?);
+                let length = reader.u32()?;
+                Ok(Self { data: reader.referred(offset, length)? })
+            }
+        }
+    )*};
+}
+
+buffer_response! {
+    /// QUERY_DIRECTORY reply.
+    QueryDirectoryResponse, "QUERY_DIRECTORY reply";
+    /// QUERY_INFO reply.
+    QueryInfoResponse, "QUERY_INFO reply";
+}
+
+/// One entry of class [`class::ID_FULL_DIRECTORY`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DirectoryRecord<'a> {
+    /// Times.
+    pub times: FileTimes,
+    /// Length.
+    pub size: u64,
+    /// Space.
+    pub allocation: u64,
+    /// Attributes.
+    pub attributes: u32,
+    /// Size of extended attributes, or the reparse tag if the attributes have that bit.
+    pub ea_size_or_reparse_tag: u32,
+    /// Number of the file.
+    pub file_id: u64,
+    /// Name in UTF-16LE.
+    pub name: &'a [u8],
+}
+
+impl DirectoryRecord<'_> {
+    const FIXED: usize = 80;
+    const REPARSE_POINT: u32 = 0x400;
+
+    fn encode(&self, next: usize, out: &mut Vec<u8>) {
+        out.put_u32_le(length32(next));
+        out.put_u32_le(0);
+        encode_times(self.times, out);
+        out.put_u64_le(self.size);
+        out.put_u64_le(self.allocation);
+        out.put_u32_le(self.attributes);
+        out.put_u32_le(length32(self.name.len()));
+        out.put_u32_le(self.ea_size_or_reparse_tag);
+        out.put_u32_le(0);
+        out.put_u64_le(self.file_id);
+        out.put_slice(self.name);
+    }
+
+    /// The entry as callers see it.
+    pub fn to_entry(&self) -> DirectoryEntry {
+        let link = self.attributes & Self::REPARSE_POINT != 0;
+        DirectoryEntry {
+            name: utf16::decode(self.name),
+            times: self.times,
+            size: self.size,
+            allocation: self.allocation,
+            attributes: self.attributes,
+            reparse_tag: if link { self.ea_size_or_reparse_tag } else { 0 },
+            file_id: self.file_id,
+        }
+    }
+}
+
+/// Walks entries without copying; stops after the first error.
+#[derive(Debug, Clone)]
+pub(crate) struct DirectoryWalk<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> DirectoryWalk<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes }
+    }
+
+    fn record(&mut self) -> Result<DirectoryRecord<'a>, Malformed> {
+        let bytes = std::mem::take(&mut self.rest);
+        let mut reader = Reader::new(DirectoryRecords::NAME, bytes);
+        let next = index(reader.u32()?);
+        reader.skip(4)?;
+        let times = decode_times(&mut reader)?;
+        let size = reader.u64()?;
+        let allocation = reader.u64()?;
+        let attributes = reader.u32()?;
+        let name_length = reader.u32()?;
+        let ea_size_or_reparse_tag = reader.u32()?;
+        reader.skip(4)?;
+        let file_id = reader.u64()?;
+        let name = reader.bytes(index(name_length))?;
+        if next != 0 {
+            if next < DirectoryRecord::FIXED + name.len() {
+                return Err(reader.malformed("an entry overlaps the next"));
+            }
+            self.rest = bytes
+                .get(next..)
+                .ok_or_else(|| reader.malformed("an entry is cut off"))?;
+            if self.rest.is_empty() {
+                return Err(reader.malformed("an entry is cut off"));
+            }
+        }
+        Ok(DirectoryRecord {
+            times,
+            size,
+            allocation,
+            attributes,
+            ea_size_or_reparse_tag,
+            file_id,
+            name,
+        })
+    }
+}
+
+impl<'a> Iterator for DirectoryWalk<'a> {
+    type Item = Result<DirectoryRecord<'a>, Malformed>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            None
+        } else {
+            Some(self.record())
+        }
+    }
+}
+
+/// The entries of a QUERY_DIRECTORY reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DirectoryRecords<'a> {
+    /// In the server's order.
+    pub records: Vec<DirectoryRecord<'a>>,
+}
+
+impl<'a> Message<'a> for DirectoryRecords<'a> {
+    const NAME: &'static str = "folder entries";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        let start = out.len();
+        for (position, record) in self.records.iter().enumerate() {
+            let length = (DirectoryRecord::FIXED + record.name.len()).next_multiple_of(8);
+            let last = position + 1 == self.records.len();
+            record.encode(if last { 0 } else { length }, out);
+            if !last {
+                super::pad_to_8(out, start);
+            }
+        }
+    }
+
+    fn decode(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        Ok(Self {
+            records: DirectoryWalk::new(bytes).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+/// QUERY_INFO request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueryInfoRequest<'a> {
+    /// See [`class`].
+    pub kind: u8,
+    /// See [`class`].
+    pub class: u8,
+    /// Most bytes of the reply's data.
+    pub bytes_max: u32,
+    /// Class-dependent.
+    pub additional: u32,
+    /// The file.
+    pub file: FileId,
+    /// Class-dependent.
+    pub input: &'a [u8],
+}
+
+impl<'a> Message<'a> for QueryInfoRequest<'a> {
+    const NAME: &'static str = "QUERY_INFO request";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.put_u16_le(41);
+        out.put_u8(self.kind);
+        out.put_u8(self.class);
+        out.put_u32_le(self.bytes_max);
+        out.put_u16_le(if self.input.is_empty() {
+            0
+        } else {
+            HEADER_LENGTH as u16 + 40
+        });
+        out.put_u16_le(0);
+        out.put_u32_le(length32(self.input.len()));
+        out.put_u32_le(self.additional);
+        out.put_u32_le(0);
+        encode_file_id(self.file, out);
+        out.put_slice(self.input);
+        if self.input.is_empty() {
+            out.put_u8(0);
+        }
+    }
+
+    fn decode(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(Self::NAME, bytes);
+        reader.structure_size(41)?;
+        reader.at_least(41)?;
+        let kind = reader.u8()?;
+        let class = reader.u8()?;
+        let bytes_max = reader.u32()?;
+        let offset = u32::from(reader.u16()?);
+        reader.skip(2)?;
+        let length = reader.u32()?;
+        let additional = reader.u32()?;
+        reader.skip(4)?;
+        let file = decode_file_id(&mut reader)?;
+        let input = reader.referred(offset, length)?;
+        Ok(Self {
+            kind,
+            class,
+            bytes_max,
+            additional,
+            file,
+            input,
+        })
+    }
+}
+
+/// SET_INFO request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SetInfoRequest<'a> {
+    /// See [`class`].
+    pub kind: u8,
+    /// See [`class`].
+    pub class: u8,
+    /// Class-dependent.
+    pub additional: u32,
+    /// The file.
+    pub file: FileId,
+    /// The new information.
+    pub data: &'a [u8],
+}
+
+impl<'a> Message<'a> for SetInfoRequest<'a> {
+    const NAME: &'static str = "SET_INFO request";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.put_u16_le(33);
+        out.put_u8(self.kind);
+        out.put_u8(self.class);
+        out.put_u32_le(length32(self.data.len()));
+        out.put_u16_le(HEADER_LENGTH as u16 + 32);
+        out.put_u16_le(0);
+        out.put_u32_le(self.additional);
+        encode_file_id(self.file, out);
+        out.put_slice(self.data);
+        if self.data.is_empty() {
+            out.put_u8(0);
+        }
+    }
+
+    fn decode(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(Self::NAME, bytes);
+        reader.structure_size(33)?;
+        reader.at_least(33)?;
+        let kind = reader.u8()?;
+        let class = reader.u8()?;
+        let length = reader.u32()?;
+        let offset = u32::from(reader.u16()?);
+        reader.skip(2)?;
+        let additional = reader.u32()?;
+        let file = decode_file_id(&mut reader)?;
+        Ok(Self {
+            kind,
+            class,
+            additional,
+            file,
+            data: reader.referred(offset, length)?,
+        })
+    }
+}
+
+/// SET_INFO reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SetInfoResponse;
+
+impl Message<'_> for SetInfoResponse {
+    const NAME: &'static str = "SET_INFO reply";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.put_u16_le(2);
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        Reader::new(Self::NAME, bytes).structure_size(2)?;
+        Ok(Self)
+    }
+}
+
+/// Times and attributes of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BasicInformation {
+    /// Times; zero leaves one as it is.
+    pub times: FileTimes,
+    /// Attributes; zero leaves them as they are.
+    pub attributes: u32,
+}
+
+impl Message<'_> for BasicInformation {
+    const NAME: &'static str = "basic information";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        encode_times(self.times, out);
+        out.put_u32_le(self.attributes);
+        out.put_u32_le(0);
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(Self::NAME, bytes);
+        let times = decode_times(&mut reader)?;
+        let attributes = reader.u32()?;
+        reader.skip(4)?;
+        Ok(Self { times, attributes })
+    }
+}
+
+/// Size and state of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StandardInformation {
+    /// Space.
+    pub allocation: u64,
+    /// Length.
+    pub size: u64,
+    /// Hard links.
+    pub links: u32,
+    /// Will be removed when closed.
+    pub delete_pending: bool,
+    /// A folder.
+    pub folder: bool,
+}
+
+impl Message<'_> for StandardInformation {
+    const NAME: &'static str = "standard information";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.put_u64_le(self.allocation);
+        out.put_u64_le(self.size);
+        out.put_u32_le(self.links);
+        out.put_u8(self.delete_pending.into());
+        out.put_u8(self.folder.into());
+        out.put_u16_le(0);
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(Self::NAME, bytes);
+        let allocation = reader.u64()?;
+        let size = reader.u64()?;
+        let links = reader.u32()?;
+        let delete_pending = reader.u8()? != 0;
+        let folder = reader.u8()? != 0;
+        reader.skip(2)?;
+        Ok(Self {
+            allocation,
+            size,
+            links,
+            delete_pending,
+            folder,
+        })
+    }
+}
+
+/// The new length of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EndOfFileInformation {
+    /// Length.
+    pub size: u64,
+}
+
+impl Message<'_> for EndOfFileInformation {
+    const NAME: &'static str = "end-of-file information";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.put_u64_le(self.size);
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        Ok(Self {
+            size: Reader::new(Self::NAME, bytes).u64()?,
+        })
+    }
+}
+
+/// Whether to remove a file when it is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DispositionInformation {
+    /// Whether.
+    pub delete: bool,
+}
+
+impl Message<'_> for DispositionInformation {
+    const NAME: &'static str = "disposition information";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.put_u8(self.delete.into());
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        Ok(Self {
+            delete: Reader::new(Self::NAME, bytes).u8()? != 0,
+        })
+    }
+}
+
+/// The new path of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RenameInformation<'a> {
+    /// Replace what is there.
+    pub replace: bool,
+    /// Path in the share in UTF-16LE.
+    pub name: &'a [u8],
+}
+
+impl<'a> Message<'a> for RenameInformation<'a> {
+    const NAME: &'static str = "rename information";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.put_u8(self.replace.into());
+        out.put_slice(&[0; 15]); // reserved, and no root folder
+        out.put_u32_le(length32(self.name.len()));
+        out.put_slice(self.name);
+    }
+
+    fn decode(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(Self::NAME, bytes);
+        let replace = reader.u8()? != 0;
+        reader.skip(15)?;
+        let length = reader.u32()?;
+        Ok(Self {
+            replace,
+            name: reader.bytes(index(length))?,
+        })
+    }
+}
+
+/// The size of a file system, in units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FsFullSizeInformation {
+    /// In all.
+    pub total_units: u64,
+    /// Free for the caller.
+    pub caller_available_units: u64,
+    /// Free for anybody.
+    pub available_units: u64,
+    /// Sectors of a unit.
+    pub sectors_per_unit: u32,
+    /// Bytes of a sector.
+    pub bytes_per_sector: u32,
+}
+
+impl Message<'_> for FsFullSizeInformation {
+    const NAME: &'static str = "file system size";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.put_u64_le(self.total_units);
+        out.put_u64_le(self.caller_available_units);
+        out.put_u64_le(self.available_units);
+        out.put_u32_le(self.sectors_per_unit);
+        out.put_u32_le(self.bytes_per_sector);
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(Self::NAME, bytes);
+        Ok(Self {
+            total_units: reader.u64()?,
+            caller_available_units: reader.u64()?,
+            available_units: reader.u64()?,
+            sectors_per_unit: reader.u32()?,
+            bytes_per_sector: reader.u32()?,
+        })
+    }
+}

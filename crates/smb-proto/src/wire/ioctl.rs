@@ -1,0 +1,309 @@
+//! IOCTL (2.2.31, 2.2.32) with the two controls that multichannel and 3.0 need.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use bytes::BufMut as _;
+
+use super::file::{decode_file_id, encode_file_id};
+use super::{FileId, HEADER_LENGTH, Message, Reader, index, length16, length32};
+use crate::error::Malformed;
+
+/// Control codes.
+pub mod control {
+    /// The server's interfaces.
+    pub const QUERY_NETWORK_INTERFACE_INFO: u32 = 0x0014_01FC;
+    /// Was the negotiation tampered with?
+    pub const VALIDATE_NEGOTIATE_INFO: u32 = 0x0014_0204;
+}
+
+/// IOCTL request; always one for the file system, not the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IoctlRequest<'a> {
+    /// See [`control`].
+    pub control: u32,
+    /// The file, if any.
+    pub file: FileId,
+    /// Input.
+    pub input: &'a [u8],
+    /// Most bytes of output.
+    pub output_max: u32,
+}
+
+impl<'a> Message<'a> for IoctlRequest<'a> {
+    const NAME: &'static str = "IOCTL request";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.put_u16_le(57);
+        out.put_u16_le(0);
+        out.put_u32_le(self.control);
+        encode_file_id(self.file, out);
+        out.put_u32_le(if self.input.is_empty() {
+            0
+        } else {
+            length32(HEADER_LENGTH + 56)
+        });
+        out.put_u32_le(length32(self.input.len()));
+        out.put_slice(&[0; 12]); // input in the reply, output in the request
+        out.put_u32_le(self.output_max);
+        out.put_u32_le(1); // a file system control
+        out.put_u32_le(0);
+        out.put_slice(self.input);
+        if self.input.is_empty() {
+            out.put_u8(0);
+        }
+    }
+
+    fn decode(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(Self::NAME, bytes);
+        reader.structure_size(57)?;
+        reader.at_least(57)?;
+        reader.skip(2)?;
+        let control = reader.u32()?;
+        let file = decode_file_id(&mut reader)?;
+        let offset = reader.u32()?;
+        let length = reader.u32()?;
+        reader.skip(12)?;
+        let output_max = reader.u32()?;
+        reader.skip(8)?;
+        Ok(Self {
+            control,
+            file,
+            input: reader.referred(offset, length)?,
+            output_max,
+        })
+    }
+}
+
+/// IOCTL reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IoctlResponse<'a> {
+    /// See [`control`].
+    pub control: u32,
+    /// The file, if any.
+    pub file: FileId,
+    /// Output.
+    pub output: &'a [u8],
+}
+
+impl<'a> Message<'a> for IoctlResponse<'a> {
+    const NAME: &'static str = "IOCTL reply";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.put_u16_le(49);
+        out.put_u16_le(0);
+        out.put_u32_le(self.control);
+        encode_file_id(self.file, out);
+        out.put_u32_le(length32(HEADER_LENGTH + 48));
+        out.put_u32_le(0);
+        out.put_u32_le(length32(HEADER_LENGTH + 48));
+        out.put_u32_le(length32(self.output.len()));
+        out.put_u64_le(0);
+        out.put_slice(self.output);
+    }
+
+    fn decode(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(Self::NAME, bytes);
+        reader.structure_size(49)?;
+        reader.skip(2)?;
+        let control = reader.u32()?;
+        let file = decode_file_id(&mut reader)?;
+        reader.skip(8)?;
+        let offset = reader.u32()?;
+        let length = reader.u32()?;
+        reader.skip(8)?;
+        Ok(Self {
+            control,
+            file,
+            output: reader.referred(offset, length)?,
+        })
+    }
+}
+
+/// One interface of the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InterfaceRecord {
+    /// The server's number for it.
+    pub index: u32,
+    /// Bit 0 RSS, bit 1 RDMA.
+    pub capability: u32,
+    /// Bits per second.
+    pub link_speed: u64,
+    /// The address; none if it is neither IPv4 nor IPv6.
+    pub address: Option<IpAddr>,
+}
+
+impl InterfaceRecord {
+    /// Receive-side scaling.
+    pub const RSS: u32 = 1;
+    /// Remote direct memory access.
+    pub const RDMA: u32 = 2;
+    const LENGTH: usize = 152;
+    const IPV4: u16 = 0x0002;
+    const IPV6: u16 = 0x0017;
+
+    fn encode(&self, last: bool, out: &mut Vec<u8>) {
+        let end = out.len() + Self::LENGTH;
+        out.put_u32_le(if last { 0 } else { length32(Self::LENGTH) });
+        out.put_u32_le(self.index);
+        out.put_u32_le(self.capability);
+        out.put_u32_le(0);
+        out.put_u64_le(self.link_speed);
+        match self.address {
+            Some(IpAddr::V4(address)) => {
+                out.put_u16_le(Self::IPV4);
+                out.put_u16(0);
+                out.put_slice(&address.octets());
+            }
+            Some(IpAddr::V6(address)) => {
+                out.put_u16_le(Self::IPV6);
+                out.put_slice(&[0; 6]); // port and flow
+                out.put_slice(&address.octets());
+            }
+            None => {}
+        }
+        out.resize(end, 0);
+    }
+
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let index = reader.u32()?;
+        let capability = reader.u32()?;
+        reader.skip(4)?;
+        let link_speed = reader.u64()?;
+        let family = reader.u16()?;
+        let socket = reader.array::<126>()?;
+        // the port (and scope) of the structure mean nothing; the address is plain bytes in order
+        let (mut v4, mut v6) = ([0; 4], [0; 16]);
+        v4.copy_from_slice(&socket[2..6]);
+        v6.copy_from_slice(&socket[6..22]);
+        let address = match family {
+            Self::IPV4 => Some(IpAddr::V4(Ipv4Addr::from(v4))),
+            Self::IPV6 => Some(IpAddr::V6(Ipv6Addr::from(v6))),
+            _ => None,
+        };
+        Ok(Self {
+            index,
+            capability,
+            link_speed,
+            address,
+        })
+    }
+}
+
+/// The output of [`control::QUERY_NETWORK_INTERFACE_INFO`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NetworkInterfaces {
+    /// In the server's order.
+    pub interfaces: Vec<InterfaceRecord>,
+}
+
+impl NetworkInterfaces {
+    /// A longer list is refused.
+    const COUNT_MAX: usize = 1024;
+}
+
+impl Message<'_> for NetworkInterfaces {
+    const NAME: &'static str = "interface list";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        for (position, interface) in self.interfaces.iter().enumerate() {
+            interface.encode(position + 1 == self.interfaces.len(), out);
+        }
+    }
+
+    fn decode(mut bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut interfaces = Vec::new();
+        while !bytes.is_empty() {
+            let mut reader = Reader::new(Self::NAME, bytes);
+            if interfaces.len() == Self::COUNT_MAX {
+                return Err(reader.malformed("it is too long"));
+            }
+            let next = index(reader.u32()?);
+            interfaces.push(InterfaceRecord::decode(&mut reader)?);
+            if next == 0 {
+                break;
+            }
+            if next < InterfaceRecord::LENGTH {
+                return Err(reader.malformed("an entry overlaps the next"));
+            }
+            let rest = bytes.get(next..).filter(|rest| !rest.is_empty());
+            bytes = rest.ok_or_else(|| reader.malformed("an entry is cut off"))?;
+        }
+        Ok(Self { interfaces })
+    }
+}
+
+/// The input of [`control::VALIDATE_NEGOTIATE_INFO`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValidateNegotiateRequest {
+    /// As sent in NEGOTIATE.
+    pub capabilities: u32,
+    /// As sent in NEGOTIATE.
+    pub client_guid: [u8; 16],
+    /// As sent in NEGOTIATE.
+    pub security_mode: u16,
+    /// As sent in NEGOTIATE.
+    pub dialects: Vec<u16>,
+}
+
+impl Message<'_> for ValidateNegotiateRequest {
+    const NAME: &'static str = "VALIDATE_NEGOTIATE request";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.put_u32_le(self.capabilities);
+        out.put_slice(&self.client_guid);
+        out.put_u16_le(self.security_mode);
+        out.put_u16_le(length16(self.dialects.len()));
+        self.dialects
+            .iter()
+            .for_each(|dialect| out.put_u16_le(*dialect));
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(Self::NAME, bytes);
+        let capabilities = reader.u32()?;
+        let client_guid = reader.array()?;
+        let security_mode = reader.u16()?;
+        let count = reader.u16()?;
+        let dialects = (0..count).map(|_| reader.u16()).collect::<Result<_, _>>()?;
+        Ok(Self {
+            capabilities,
+            client_guid,
+            security_mode,
+            dialects,
+        })
+    }
+}
+
+/// The output of [`control::VALIDATE_NEGOTIATE_INFO`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ValidateNegotiateResponse {
+    /// As sent in NEGOTIATE.
+    pub capabilities: u32,
+    /// As sent in NEGOTIATE.
+    pub server_guid: [u8; 16],
+    /// As sent in NEGOTIATE.
+    pub security_mode: u16,
+    /// As sent in NEGOTIATE.
+    pub dialect: u16,
+}
+
+impl Message<'_> for ValidateNegotiateResponse {
+    const NAME: &'static str = "VALIDATE_NEGOTIATE reply";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.put_u32_le(self.capabilities);
+        out.put_slice(&self.server_guid);
+        out.put_u16_le(self.security_mode);
+        out.put_u16_le(self.dialect);
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(Self::NAME, bytes);
+        Ok(Self {
+            capabilities: reader.u32()?,
+            server_guid: reader.array()?,
+            security_mode: reader.u16()?,
+            dialect: reader.u16()?,
+        })
+    }
+}

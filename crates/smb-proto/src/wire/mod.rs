@@ -1,0 +1,267 @@
+//! The wire format of SMB 2 and 3: hand-written, borrowing, with every length checked.
+//!
+//! A [`Message`] is the body behind the 64-byte [`Header`]. Offsets inside a body count from the
+//! header, as MS-SMB2 has it. Bytes behind what a body refers to are padding and are ignored, as
+//! the protocol demands (some servers pad replies); requests shorter than their StructureSize are
+//! refused, replies may leave out the filler byte that an odd StructureSize counts.
+//!
+//! Section numbers in comments are those of MS-SMB2.
+
+mod file;
+mod header;
+mod information;
+mod ioctl;
+mod negotiate;
+mod notice;
+mod session;
+
+pub use file::{
+    CloseRequest, CloseResponse, CreateContext, CreateRequest, CreateResponse, FileId,
+    FlushRequest, FlushResponse, READ_DATA_OFFSET, ReadRequest, ReadResponse, WRITE_DATA_OFFSET,
+    WriteRequest, WriteResponse,
+};
+pub use header::{
+    Command, HEADER_LENGTH, Header, PREFIX_LENGTH, flags, frame_length, frame_prefix,
+};
+pub(crate) use information::DirectoryWalk;
+pub use information::{
+    BasicInformation, DirectoryRecord, DirectoryRecords, DispositionInformation,
+    EndOfFileInformation, FsFullSizeInformation, QueryDirectoryRequest, QueryDirectoryResponse,
+    QueryInfoRequest, QueryInfoResponse, RenameInformation, SetInfoRequest, SetInfoResponse,
+    StandardInformation, class,
+};
+pub use ioctl::{
+    InterfaceRecord, IoctlRequest, IoctlResponse, NetworkInterfaces, ValidateNegotiateRequest,
+    ValidateNegotiateResponse, control,
+};
+pub use negotiate::{
+    NegotiateContext, NegotiateRequest, NegotiateResponse, capability, dialect, security_mode,
+};
+pub use notice::{
+    BreakNotice, CancelRequest, EchoRequest, EchoResponse, ErrorResponse, LeaseBreakNotice,
+    OplockBreakNotice,
+};
+pub use session::{
+    LogoffRequest, LogoffResponse, SessionSetupRequest, SessionSetupResponse, TreeConnectRequest,
+    TreeConnectResponse, TreeDisconnectRequest, TreeDisconnectResponse, session_flags,
+    setup_request_flags,
+};
+
+use crate::error::Malformed;
+
+/// The body of a message, or a structure inside one.
+pub trait Message<'a>: Sized {
+    /// Its name in messages to people.
+    const NAME: &'static str;
+
+    /// Appends it to `out`; it starts where `out` ends, and a header stands before it.
+    fn encode(&self, out: &mut Vec<u8>);
+
+    /// Reads it from bytes that start with it.
+    fn decode(bytes: &'a [u8]) -> Result<Self, Malformed>;
+}
+
+/// One entry of [`CODECS`]: a message with its type erased.
+#[derive(Debug, Clone, Copy)]
+pub struct Codec {
+    /// The message's name.
+    pub name: &'static str,
+    /// Decodes and encodes again.
+    pub recode: fn(&[u8]) -> Result<Vec<u8>, Malformed>,
+}
+
+macro_rules! codecs {
+    ($($message:ident),* $(,)?) => {
+        /// All messages; tests and fuzzing go through this list.
+        pub const CODECS: &[Codec] = &[$(Codec {
+            name: <$message as Message<'static>>::NAME,
+            recode: |bytes| {
+                let message: $message = Message::decode(bytes)?;
+                let mut out = Vec::new();
+                message.encode(&mut out);
+                Ok(out)
+            },
+        }),*];
+    };
+}
+
+codecs![
+    Header,
+    NegotiateRequest,
+    NegotiateResponse,
+    SessionSetupRequest,
+    SessionSetupResponse,
+    LogoffRequest,
+    LogoffResponse,
+    TreeConnectRequest,
+    TreeConnectResponse,
+    TreeDisconnectRequest,
+    TreeDisconnectResponse,
+    CreateRequest,
+    CreateResponse,
+    CloseRequest,
+    CloseResponse,
+    FlushRequest,
+    FlushResponse,
+    ReadRequest,
+    ReadResponse,
+    WriteRequest,
+    WriteResponse,
+    QueryDirectoryRequest,
+    QueryDirectoryResponse,
+    DirectoryRecords,
+    QueryInfoRequest,
+    QueryInfoResponse,
+    SetInfoRequest,
+    SetInfoResponse,
+    BasicInformation,
+    StandardInformation,
+    EndOfFileInformation,
+    DispositionInformation,
+    RenameInformation,
+    FsFullSizeInformation,
+    IoctlRequest,
+    IoctlResponse,
+    NetworkInterfaces,
+    ValidateNegotiateRequest,
+    ValidateNegotiateResponse,
+    EchoRequest,
+    EchoResponse,
+    CancelRequest,
+    OplockBreakNotice,
+    LeaseBreakNotice,
+    ErrorResponse,
+];
+
+/// Text as SMB writes it.
+pub mod utf16 {
+    /// UTF-16LE without a NUL.
+    pub fn encode(text: &str) -> Vec<u8> {
+        text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+    }
+
+    /// UTF-16LE to text; what is no Unicode becomes U+FFFD, an odd last byte is dropped.
+    pub fn decode(bytes: &[u8]) -> String {
+        let units = bytes
+            .chunks_exact(2)
+            .map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+        char::decode_utf16(units)
+            .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
+            .collect()
+    }
+}
+
+/// Reads numbers from the front of a body.
+struct Reader<'a> {
+    message: &'static str,
+    body: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn new(message: &'static str, body: &'a [u8]) -> Self {
+        Self {
+            message,
+            body,
+            at: 0,
+        }
+    }
+
+    fn malformed(&self, problem: &'static str) -> Malformed {
+        Malformed {
+            message: self.message,
+            problem,
+        }
+    }
+
+    fn bytes(&mut self, length: usize) -> Result<&'a [u8], Malformed> {
+        let rest = &self.body[self.at..];
+        let bytes = rest
+            .get(..length)
+            .ok_or_else(|| self.malformed("it is too short"))?;
+        self.at += length;
+        Ok(bytes)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+        let mut array = [0; N];
+        array.copy_from_slice(self.bytes(N)?);
+        Ok(array)
+    }
+
+    fn skip(&mut self, length: usize) -> Result<(), Malformed> {
+        self.bytes(length).map(drop)
+    }
+
+    fn u8(&mut self) -> Result<u8, Malformed> {
+        self.array::<1>().map(|[byte]| byte)
+    }
+
+    fn u16(&mut self) -> Result<u16, Malformed> {
+        self.array().map(u16::from_le_bytes)
+    }
+
+    fn u32(&mut self) -> Result<u32, Malformed> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Result<u64, Malformed> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    fn structure_size(&mut self, expected: u16) -> Result<(), Malformed> {
+        match self.u16()? {
+            size if size == expected => Ok(()),
+            _ => Err(self.malformed("its StructureSize is wrong")),
+        }
+    }
+
+    /// For requests: the filler byte that an odd StructureSize counts must be there.
+    fn at_least(&self, length: usize) -> Result<(), Malformed> {
+        if self.body.len() < length {
+            return Err(self.malformed("it is shorter than its StructureSize"));
+        }
+        Ok(())
+    }
+
+    /// What an offset (from the header) and a length refer to. It must lie behind all that was
+    /// read so far, so call this when the fixed part has been read.
+    fn referred(&self, offset: u32, length: u32) -> Result<&'a [u8], Malformed> {
+        if length == 0 {
+            return Ok(&[]);
+        }
+        let start = index(offset)
+            .checked_sub(HEADER_LENGTH)
+            .filter(|start| *start >= self.at)
+            .ok_or_else(|| self.malformed("an offset points before the data"))?;
+        start
+            .checked_add(index(length))
+            .and_then(|end| self.body.get(start..end))
+            .ok_or_else(|| self.malformed("a length reaches beyond the end"))
+    }
+}
+
+/// A number of the wire as an index; `usize` has at least 32 bits wherever this runs.
+fn index(number: u32) -> usize {
+    number as usize
+}
+
+/// A length for the wire. What is encoded here is at most a frame, so it always fits; a longer
+/// one would give a message that its receiver refuses.
+fn length32(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+fn length16(length: usize) -> u16 {
+    u16::try_from(length).unwrap_or(u16::MAX)
+}
+
+/// Appends zeros until `out[start..]` is a multiple of eight bytes long. Headers are eight-byte
+/// aligned, so counting from the body is the same as counting from the header.
+fn pad_to_8(out: &mut Vec<u8>, start: usize) {
+    let length = (out.len() - start).next_multiple_of(8);
+    out.resize(start + length, 0);
+}
+
+#[cfg(test)]
+mod tests;

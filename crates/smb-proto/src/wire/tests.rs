@@ -1,0 +1,534 @@
+//! One list of all messages drives these tests.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use super::*;
+use crate::error::NtStatus;
+use crate::session::FileTimes;
+
+struct Sample {
+    name: &'static str,
+    bytes: Vec<u8>,
+    recode: fn(&[u8]) -> Result<Vec<u8>, Malformed>,
+    /// Bytes behind it are padding; lists that fill their buffer have none.
+    may_be_empty: bool,
+}
+
+fn sample<'a, M: Message<'a>>(message: &M) -> Sample {
+    let mut bytes = Vec::new();
+    message.encode(&mut bytes);
+    let codec = CODECS
+        .iter()
+        .find(|codec| codec.name == M::NAME)
+        .expect("it is in the list");
+    Sample {
+        name: M::NAME,
+        bytes,
+        recode: codec.recode,
+        may_be_empty: false,
+    }
+}
+
+const FILE: FileId = FileId {
+    persistent: 0x1122_3344_5566_7788,
+    volatile: 0x99AA_BBCC_DDEE_FF00,
+};
+const TIMES: FileTimes = FileTimes {
+    creation: 1,
+    access: 2,
+    write: 3,
+    change: 4,
+};
+const GUID: [u8; 16] = *b"0123456789abcdef";
+
+fn samples() -> Vec<Sample> {
+    let mut all = connection_samples();
+    all.extend(file_samples());
+    all.extend(information_samples());
+    all.extend(notice_samples());
+    all
+}
+
+fn connection_samples() -> Vec<Sample> {
+    let contexts = vec![
+        NegotiateContext::Preauth {
+            algorithms: vec![1],
+            salt: &[7; 32],
+        },
+        NegotiateContext::Encryption(vec![2, 4]),
+        NegotiateContext::Signing(vec![2, 1, 0]),
+        NegotiateContext::Other {
+            kind: 99,
+            data: b"odd",
+        },
+        NegotiateContext::NetName(b"n\0"),
+    ];
+    let header = Header {
+        credit_charge: 16,
+        status: NtStatus(0x0103),
+        command: Command::READ,
+        credits: 512,
+        flags: flags::SIGNED | flags::RESPONSE,
+        next_command: 8,
+        message_id: 0x0123_4567_89AB_CDEF,
+        tree_or_async_id: 0xFEDC_BA98_7654_3210,
+        session_id: 77,
+        signature: GUID,
+    };
+    let request = NegotiateRequest {
+        security_mode: 1,
+        capabilities: 0x44,
+        client_guid: GUID,
+        dialects: vec![0x0302, 0x0311],
+        contexts: contexts.clone(),
+    };
+    let response = NegotiateResponse {
+        security_mode: 3,
+        dialect: 0x0311,
+        server_guid: GUID,
+        capabilities: 7,
+        transact_bytes_max: 1,
+        read_bytes_max: 2,
+        write_bytes_max: 3,
+        system_time: 4,
+        token: b"token",
+        contexts,
+    };
+    let setup = SessionSetupRequest {
+        flags: 1,
+        security_mode: 1,
+        capabilities: 1,
+        previous_session_id: 9,
+        token: b"client",
+    };
+    let tree = TreeConnectResponse {
+        share_type: 1,
+        flags: 0x8000,
+        capabilities: 0x10,
+        access_max: 5,
+    };
+    vec![
+        sample(&header),
+        sample(&request),
+        sample(&NegotiateRequest {
+            contexts: Vec::new(),
+            dialects: vec![0x0302],
+            ..request
+        }),
+        sample(&response),
+        sample(&NegotiateResponse {
+            contexts: Vec::new(),
+            dialect: 0x0302,
+            ..response
+        }),
+        sample(&setup),
+        sample(&SessionSetupResponse {
+            flags: 1,
+            token: b"server",
+        }),
+        sample(&LogoffRequest),
+        sample(&LogoffResponse),
+        sample(&TreeConnectRequest { path: b"\\\0\\\0" }),
+        sample(&tree),
+        sample(&TreeDisconnectRequest),
+        sample(&TreeDisconnectResponse),
+    ]
+}
+
+fn file_samples() -> Vec<Sample> {
+    let create = CreateRequest {
+        oplock_level: 0,
+        access: 1,
+        attributes: 2,
+        share_access: 3,
+        disposition: 4,
+        options: 5,
+        name: b"a\0b\0c\0",
+        contexts: vec![
+            CreateContext {
+                name: b"AlSi",
+                data: &[1; 8],
+            },
+            CreateContext {
+                name: b"MxAc",
+                data: &[],
+            },
+            CreateContext {
+                name: &GUID,
+                data: b"odd",
+            },
+        ],
+    };
+    let created = CreateResponse {
+        oplock_level: 0,
+        action: 2,
+        times: TIMES,
+        allocation: 4096,
+        size: 10,
+        attributes: 0x80,
+        file: FILE,
+        contexts: vec![CreateContext {
+            name: b"QFid",
+            data: &[3; 32],
+        }],
+    };
+    let closed = CloseResponse {
+        flags: 1,
+        times: TIMES,
+        allocation: 1,
+        size: 2,
+        attributes: 3,
+    };
+    vec![
+        sample(&create),
+        sample(&CreateRequest {
+            name: b"",
+            ..create.clone()
+        }),
+        sample(&CreateRequest {
+            contexts: Vec::new(),
+            ..create.clone()
+        }),
+        sample(&CreateRequest {
+            name: b"",
+            contexts: Vec::new(),
+            ..create
+        }),
+        sample(&created),
+        sample(&CreateResponse {
+            contexts: Vec::new(),
+            ..created
+        }),
+        sample(&CloseRequest {
+            flags: 1,
+            file: FILE,
+        }),
+        sample(&closed),
+        sample(&FlushRequest { file: FILE }),
+        sample(&FlushResponse),
+        sample(&ReadRequest {
+            length: 1 << 20,
+            offset: 1 << 40,
+            file: FILE,
+        }),
+        sample(&ReadResponse {
+            data_offset: 80,
+            data: b"data",
+        }),
+        sample(&ReadResponse {
+            data_offset: 200,
+            data: b"further back",
+        }),
+        sample(&WriteRequest {
+            offset: 1 << 40,
+            file: FILE,
+            flags: 1,
+            data: b"data",
+        }),
+        sample(&WriteRequest {
+            offset: 0,
+            file: FILE,
+            flags: 0,
+            data: b"",
+        }),
+        sample(&WriteResponse { count: 1 << 20 }),
+    ]
+}
+
+fn information_samples() -> Vec<Sample> {
+    let record = DirectoryRecord {
+        times: TIMES,
+        size: 5,
+        allocation: 6,
+        attributes: 0x400,
+        ea_size_or_reparse_tag: 0xA000_000C,
+        file_id: 7,
+        name: b"n\0a\0m\0",
+    };
+    let records = DirectoryRecords {
+        records: vec![
+            record.clone(),
+            DirectoryRecord {
+                name: b".\0",
+                ..record
+            },
+        ],
+    };
+    let standard = StandardInformation {
+        allocation: 1,
+        size: 2,
+        links: 3,
+        delete_pending: true,
+        folder: false,
+    };
+    let size = FsFullSizeInformation {
+        total_units: 1,
+        caller_available_units: 2,
+        available_units: 3,
+        sectors_per_unit: 4,
+        bytes_per_sector: 5,
+    };
+    let query = QueryInfoRequest {
+        kind: 1,
+        class: 5,
+        bytes_max: 9,
+        additional: 0,
+        file: FILE,
+        input: b"",
+    };
+    let set = SetInfoRequest {
+        kind: 1,
+        class: 20,
+        additional: 0,
+        file: FILE,
+        data: &[8; 8],
+    };
+    let folder = QueryDirectoryRequest {
+        class: 0x26,
+        flags: 1,
+        file: FILE,
+        pattern: b"*\0",
+        bytes_max: 65536,
+    };
+    vec![
+        sample(&folder),
+        sample(&QueryDirectoryResponse { data: b"entries" }),
+        Sample {
+            may_be_empty: true,
+            ..sample(&records)
+        },
+        sample(&query),
+        sample(&QueryInfoRequest {
+            input: b"input",
+            ..query
+        }),
+        sample(&QueryInfoResponse {
+            data: b"information",
+        }),
+        sample(&set),
+        sample(&SetInfoResponse),
+        sample(&BasicInformation {
+            times: TIMES,
+            attributes: 0x20,
+        }),
+        sample(&standard),
+        sample(&EndOfFileInformation { size: 1 << 33 }),
+        sample(&DispositionInformation { delete: true }),
+        sample(&RenameInformation {
+            replace: true,
+            name: b"x\0",
+        }),
+        sample(&size),
+    ]
+}
+
+fn notice_samples() -> Vec<Sample> {
+    let interface = InterfaceRecord {
+        index: u32::MAX,
+        capability: 1,
+        link_speed: 10_000_000_000,
+        address: Some(IpAddr::V4(Ipv4Addr::new(10, 77, 1, 2))),
+    };
+    let interfaces = NetworkInterfaces {
+        interfaces: vec![
+            interface,
+            InterfaceRecord {
+                address: Some(IpAddr::V6(Ipv6Addr::LOCALHOST)),
+                ..interface
+            },
+            InterfaceRecord {
+                address: None,
+                ..interface
+            },
+        ],
+    };
+    let validate = ValidateNegotiateRequest {
+        capabilities: 1,
+        client_guid: GUID,
+        security_mode: 2,
+        dialects: vec![0x0302, 0x0300],
+    };
+    let validated = ValidateNegotiateResponse {
+        capabilities: 1,
+        server_guid: GUID,
+        security_mode: 3,
+        dialect: 0x0302,
+    };
+    let ioctl = IoctlRequest {
+        control: 1,
+        file: FileId::NONE,
+        input: b"input",
+        output_max: 9,
+    };
+    let lease = LeaseBreakNotice {
+        epoch: 1,
+        flags: 1,
+        key: GUID,
+        current: 7,
+        new: 1,
+    };
+    vec![
+        sample(&ioctl),
+        sample(&IoctlRequest {
+            input: b"",
+            ..ioctl
+        }),
+        sample(&IoctlResponse {
+            control: 1,
+            file: FileId::NONE,
+            output: b"output",
+        }),
+        Sample {
+            may_be_empty: true,
+            ..sample(&interfaces)
+        },
+        sample(&validate),
+        sample(&validated),
+        sample(&EchoRequest),
+        sample(&EchoResponse),
+        sample(&CancelRequest),
+        sample(&OplockBreakNotice {
+            level: 1,
+            file: FILE,
+        }),
+        sample(&lease),
+        sample(&ErrorResponse {
+            contexts: 0,
+            data: b"",
+        }),
+        sample(&ErrorResponse {
+            contexts: 1,
+            data: b"symlink",
+        }),
+    ]
+}
+
+#[test]
+fn every_message_has_a_sample() {
+    let samples = samples();
+    for codec in CODECS {
+        assert!(
+            samples.iter().any(|sample| sample.name == codec.name),
+            "{}",
+            codec.name
+        );
+    }
+}
+
+#[test]
+fn every_message_survives_a_round_trip() {
+    for sample in samples() {
+        assert_eq!(
+            (sample.recode)(&sample.bytes).as_ref(),
+            Ok(&sample.bytes),
+            "{}",
+            sample.name
+        );
+    }
+}
+
+#[test]
+fn every_prefix_of_every_message_is_an_error() {
+    for sample in samples() {
+        for end in usize::from(sample.may_be_empty)..sample.bytes.len() {
+            let prefix = &sample.bytes[..end];
+            let recoded = (sample.recode)(prefix);
+            assert!(
+                recoded.is_err(),
+                "{} cut to {end}: {recoded:02x?}",
+                sample.name
+            );
+        }
+    }
+}
+
+#[test]
+fn padding_behind_a_message_is_ignored() {
+    for sample in samples() {
+        let mut padded = sample.bytes.clone();
+        padded.extend([0xEE; 16]);
+        assert_eq!(
+            (sample.recode)(&padded).as_ref(),
+            Ok(&sample.bytes),
+            "{}",
+            sample.name
+        );
+    }
+}
+
+#[test]
+fn a_wrong_structure_size_is_an_error() {
+    // in structures of MS-FSCC the first bytes are something else
+    let without = [
+        "folder entries",
+        "basic information",
+        "standard information",
+        "end-of-file information",
+        "disposition information",
+        "rename information",
+        "file system size",
+        "interface list",
+        "VALIDATE_NEGOTIATE request",
+        "VALIDATE_NEGOTIATE reply",
+    ];
+    for mut sample in samples()
+        .into_iter()
+        .filter(|sample| !without.contains(&sample.name))
+    {
+        sample.bytes[0] ^= 0x40;
+        assert!((sample.recode)(&sample.bytes).is_err(), "{}", sample.name);
+    }
+}
+
+#[test]
+fn offsets_before_the_data_are_errors() {
+    let mut bytes = Vec::new();
+    ReadResponse {
+        data_offset: 80,
+        data: b"data",
+    }
+    .encode(&mut bytes);
+    bytes[2] = 79;
+    assert!(ReadResponse::decode(&bytes).is_err());
+    bytes[2] = 0;
+    assert!(ReadResponse::decode(&bytes).is_err());
+}
+
+#[test]
+fn frame_prefixes() {
+    assert_eq!(frame_prefix(0x01_0203), [0, 1, 2, 3]);
+    assert_eq!(frame_length([0, 1, 2, 3]), Ok(0x01_0203));
+    assert!(frame_length([1, 0, 0, 0]).is_err());
+}
+
+#[test]
+fn text_of_the_peer_never_fails() {
+    assert_eq!(utf16::decode(&utf16::encode("häß𝄞")), "häß𝄞");
+    assert_eq!(utf16::decode(&[0x00, 0xD8, 0x41, 0x00, 0x42]), "\u{FFFD}A");
+}
+
+#[test]
+fn breaks_are_told_apart() {
+    let (mut oplock, mut lease) = (Vec::new(), Vec::new());
+    OplockBreakNotice {
+        level: 0,
+        file: FILE,
+    }
+    .encode(&mut oplock);
+    LeaseBreakNotice {
+        epoch: 1,
+        flags: 1,
+        key: GUID,
+        current: 7,
+        new: 1,
+    }
+    .encode(&mut lease);
+    assert!(matches!(
+        BreakNotice::decode(&oplock),
+        Ok(BreakNotice::Oplock(_))
+    ));
+    assert!(matches!(
+        BreakNotice::decode(&lease),
+        Ok(BreakNotice::Lease(_))
+    ));
+}
