@@ -1,0 +1,384 @@
+//! Labs on Linux: namespaces, veth pairs, bridges, `htb` and `smbd`.
+
+mod account;
+mod namespace;
+mod node;
+mod samba;
+mod supervise;
+mod talk;
+mod wire;
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fmt;
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use host::Host;
+use host::exec::{Command, Exec, Local, Process};
+use record::HostName;
+
+pub use namespace::Namespace;
+pub use supervise::supervise;
+
+use crate::topology::name_problem;
+use crate::{Error, Gone, Launcher, Summary, Topology};
+use supervise::Report;
+use talk::{Answer, Description, Question};
+
+/// How long a lab may take to come up. Each of its steps has a limit of its own, so this is never
+/// reached unless the machine stands still.
+const UP_LIMIT: Duration = Duration::from_secs(120);
+/// How long a lab may take to go down.
+const DOWN_LIMIT: Duration = Duration::from_secs(15);
+/// How often we look whether its processes are gone.
+const LOOK_INTERVAL: Duration = Duration::from_millis(5);
+/// How long a supervisor that did not come up may take to say why.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// Programs that a lab runs, with Debian's packages of them.
+const PROGRAMS: [(&str, &str); 14] = [
+    ("cat", "coreutils"),
+    ("cp", "coreutils"),
+    ("env", "coreutils"),
+    ("mkdir", "coreutils"),
+    ("tee", "coreutils"),
+    ("mount", "mount"),
+    ("ip", "iproute2"),
+    ("tc", "iproute2"),
+    ("nsenter", "util-linux"),
+    ("setpriv", "util-linux"),
+    ("setsid", "util-linux"),
+    ("unshare", "util-linux"),
+    ("iperf3", "iperf3"),
+    ("uname", "coreutils"),
+];
+/// Programs that a lab with a Samba server runs.
+const SAMBA_PROGRAMS: [(&str, &str); 2] = [("smbd", "samba"), ("smbpasswd", "samba-common-bin")];
+/// Folders of administrators' programs, which a PATH often lacks.
+const SYSTEM_FOLDERS: [&str; 4] = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
+
+/// A running lab.
+pub struct Lab {
+    name: String,
+    topology: Topology,
+    nodes: BTreeMap<String, Namespace>,
+}
+
+impl fmt::Debug for Lab {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Lab")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Brings a lab up and returns when it is ready. It stays after this process has ended.
+///
+/// # Errors
+/// When it cannot come up; then nothing of it is left.
+pub fn up(name: &str, topology: &Topology, launcher: &Launcher) -> Result<Lab, Error> {
+    check_name(name)?;
+    require_root()?;
+    require_programs(topology)?;
+    let run_error = |source| Error::Run {
+        action: "start the supervisor of",
+        node: name.to_owned(),
+        source,
+    };
+    let mut argv = vec!["setsid".to_owned(), "--fork".to_owned()];
+    argv.extend(launcher.argv.iter().cloned());
+    argv.push(name.to_owned());
+    let mut supervisor = Local::new().spawn(&Command::new(argv)).map_err(run_error)?;
+    match converse(&mut supervisor, topology) {
+        Ok(Report::Up) => find(name),
+        Ok(Report::Failed(failure)) => Err(match failure.kind {
+            // The one failure that callers tell apart.
+            _ if failure.chain == [taken(name).to_string()] => taken(name),
+            _ => Error::NotUp {
+                name: name.to_owned(),
+                failure,
+            },
+        }),
+        Err(source) => {
+            // It has probably said why.
+            let output = supervisor.wait(LAST_WORDS).map_err(run_error)?;
+            let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            let source = if said.is_empty() {
+                source
+            } else {
+                io::Error::new(source.kind(), said)
+            };
+            Err(Error::System {
+                action: "start the supervisor of",
+                subject: name.to_owned(),
+                source,
+            })
+        }
+    }
+}
+
+fn taken(name: &str) -> Error {
+    Error::NameTaken {
+        name: name.to_owned(),
+    }
+}
+
+/// Gives the supervisor its topology and waits for its report.
+fn converse(supervisor: &mut Process, topology: &Topology) -> io::Result<Report> {
+    let pipes = (supervisor.take_stdin(), supervisor.take_stdout());
+    let (Some(mut stdin), Some(stdout)) = pipes else {
+        return Err(io::ErrorKind::BrokenPipe.into());
+    };
+    stdin.write_all(topology.text().as_bytes())?;
+    drop(stdin);
+    let (sender, report) = mpsc::channel();
+    thread::spawn(move || sender.send(talk::read_line(stdout)));
+    let timeout = |_| io::Error::from(io::ErrorKind::TimedOut);
+    report.recv_timeout(UP_LIMIT).map_err(timeout)?
+}
+
+/// Ends a lab and returns when its last process is gone, and so its namespaces, interfaces and
+/// files.
+///
+/// # Errors
+/// When there is no such lab, or something of it is still there in the end.
+pub fn down(name: &str) -> Result<Gone, Error> {
+    check_name(name)?;
+    require_root()?;
+    let began = Instant::now();
+    // A lab that is on its way up has told nobody yet what belongs to it; it can only be ended.
+    let (answer, _) = talk::ask(name, &Question::Describe)?;
+    let numbers: Vec<u64> = match &answer {
+        Answer::Up(description) => {
+            let nodes = description.nodes.iter();
+            nodes.map(|node| node.process_namespace).collect()
+        }
+        Answer::Starting | Answer::Stopping => Vec::new(),
+    };
+    let processes = processes_in(name, &numbers)?.len();
+    let (_, connection) = talk::ask(name, &Question::Stop)?;
+    await_end(connection).map_err(|source| Error::Talk {
+        name: name.to_owned(),
+        source,
+    })?;
+    loop {
+        let left = processes_in(name, &numbers)?;
+        if left.is_empty() {
+            return Ok(Gone {
+                name: name.to_owned(),
+                nodes: numbers.len(),
+                processes,
+                took: began.elapsed(),
+            });
+        }
+        if began.elapsed() > DOWN_LIMIT {
+            return Err(Error::StillThere {
+                name: name.to_owned(),
+                processes: left,
+                waited: began.elapsed(),
+            });
+        }
+        thread::sleep(LOOK_INTERVAL);
+    }
+}
+
+fn processes_in(name: &str, numbers: &[u64]) -> Result<Vec<u32>, Error> {
+    namespace::processes_in(numbers).map_err(|source| Error::System {
+        action: "look for the processes of",
+        subject: name.to_owned(),
+        source,
+    })
+}
+
+/// Waits until the supervisor, which never writes again, closes its connection by ending.
+fn await_end(mut connection: UnixStream) -> io::Result<()> {
+    connection.set_read_timeout(Some(DOWN_LIMIT))?;
+    match connection.read(&mut [0]) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// All labs on this machine.
+///
+/// # Errors
+/// When this is not root or the kernel does not tell its sockets.
+pub fn list() -> Result<Vec<Summary>, Error> {
+    require_root()?;
+    let names = talk::names().map_err(|source| Error::System {
+        action: "list",
+        subject: "/proc/net/unix".to_owned(),
+        source,
+    })?;
+    let mut summaries = Vec::new();
+    for name in names {
+        // A lab that ends while we ask, or that is not root's, is none.
+        if let Ok((answer, _)) = talk::ask(&name, &Question::Describe) {
+            summaries.push(summary(name, answer));
+        }
+    }
+    Ok(summaries)
+}
+
+fn summary(name: String, answer: Answer) -> Summary {
+    match answer {
+        Answer::Up(description) => Summary {
+            name,
+            up: true,
+            nodes: description
+                .nodes
+                .into_iter()
+                .map(|node| node.name)
+                .collect(),
+            supervisor: Some(description.supervisor),
+            troubles: description.troubles,
+        },
+        Answer::Starting | Answer::Stopping => Summary {
+            name,
+            up: false,
+            nodes: Vec::new(),
+            supervisor: None,
+            troubles: Vec::new(),
+        },
+    }
+}
+
+/// A lab that is up.
+///
+/// # Errors
+/// When there is none of this name, or it is not ready.
+pub fn find(name: &str) -> Result<Lab, Error> {
+    check_name(name)?;
+    require_root()?;
+    match talk::ask(name, &Question::Describe)?.0 {
+        Answer::Up(description) => Lab::from_description(name, &description),
+        Answer::Starting | Answer::Stopping => Err(Error::Starting {
+            name: name.to_owned(),
+        }),
+    }
+}
+
+impl Lab {
+    fn from_description(name: &str, description: &Description) -> Result<Self, Error> {
+        let mut nodes = BTreeMap::new();
+        for node in &description.nodes {
+            let namespace = Namespace::of(node.holder);
+            let same = namespace
+                .as_ref()
+                .is_ok_and(|it| it.number() == node.process_namespace);
+            let namespace = namespace.ok().filter(|_| same);
+            let namespace = namespace.ok_or_else(|| Error::NoSuchLab {
+                name: name.to_owned(),
+                others: Vec::new(),
+            })?;
+            nodes.insert(node.name.clone(), namespace);
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            topology: Topology::parse(&description.topology)?,
+            nodes,
+        })
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it consists of, as it was when it came up.
+    #[must_use]
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// One of its hosts, named `lab://LAB/HOST`.
+    ///
+    /// # Errors
+    /// When there is none of this name, or it is gone.
+    pub fn host(&self, name: &str) -> Result<Host, Error> {
+        let namespace = self.namespace(name)?.clone();
+        let full_name = HostName::new(format!("lab://{}/{name}", self.name));
+        Host::new(full_name, Arc::new(namespace)).map_err(|source| Error::Run {
+            action: "reach",
+            node: name.to_owned(),
+            source,
+        })
+    }
+
+    /// The namespaces of one of its hosts or switches.
+    ///
+    /// # Errors
+    /// When there is none of this name.
+    pub fn namespace(&self, name: &str) -> Result<&Namespace, Error> {
+        self.nodes.get(name).ok_or_else(|| Error::NoSuchHost {
+            lab: self.name.clone(),
+            host: name.to_owned(),
+            others: self.nodes.keys().cloned().collect(),
+        })
+    }
+
+    /// Runs a program on a host or switch with our own standard input and output, and gives its
+    /// exit status.
+    ///
+    /// # Errors
+    /// When there is no such host, or the program cannot be started.
+    pub fn run(&self, node: &str, argv: &[String]) -> Result<i32, Error> {
+        let ran = self.namespace(node)?.run_attached(&Command::new(argv));
+        ran.map_err(|source| Error::Run {
+            action: "run a program on",
+            node: node.to_owned(),
+            source,
+        })
+    }
+
+    /// The file with user name and password of the shares, as seen from outside. Each host has it
+    /// as `/run/linerate/credentials`.
+    #[must_use]
+    pub fn credentials(&self) -> PathBuf {
+        let inside = Path::new(node::FOLDER).join("credentials");
+        let host = self.topology.hosts.first();
+        let namespace = host.and_then(|host| self.nodes.get(host));
+        namespace.map_or_else(|| inside.clone(), |namespace| namespace.path(&inside))
+    }
+}
+
+fn check_name(name: &str) -> Result<(), Error> {
+    match name_problem(name) {
+        None => Ok(()),
+        Some(rule) => Err(Error::Name {
+            name: name.to_owned(),
+            rule,
+        }),
+    }
+}
+
+fn require_root() -> Result<(), Error> {
+    if rustix::process::geteuid().is_root() {
+        Ok(())
+    } else {
+        Err(Error::NotRoot)
+    }
+}
+
+fn require_programs(topology: &Topology) -> Result<(), Error> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = env::split_paths(&path)
+        .chain(SYSTEM_FOLDERS.map(PathBuf::from))
+        .collect();
+    let samba = topology.samba.as_ref().map(|_| SAMBA_PROGRAMS);
+    for (program, package) in PROGRAMS.into_iter().chain(samba.into_iter().flatten()) {
+        if !folders.iter().any(|folder| folder.join(program).is_file()) {
+            return Err(Error::NotInstalled { program, package });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,272 @@
+//! A private Samba server inside one host of a lab.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use host::exec::{Command, Exec, Process};
+
+use super::account::{Account, DOMAIN, USER, USER_ID};
+use super::node::{FOLDER, Node};
+use crate::{Error, Samba, Topology};
+
+/// Where clients find it.
+const PORT: u16 = 445;
+/// How long it may take until it answers.
+const READY_LIMIT: Duration = Duration::from_secs(20);
+/// How often we knock.
+const KNOCK_INTERVAL: Duration = Duration::from_millis(20);
+/// How long one knock may take.
+const KNOCK_LIMIT: Duration = Duration::from_millis(500);
+/// How much of its log an error shows.
+const LOG_TAIL_BYTES: u64 = 1500;
+/// What a NIC without a line rate is said to have: more than anything else in a lab.
+const SPEED_UNLIMITED: u64 = 100_000_000_000;
+/// Folders that Samba has settings for; all of them are its own here.
+const FOLDERS: [&str; 9] = [
+    "private dir",
+    "lock directory",
+    "state directory",
+    "cache directory",
+    "pid directory",
+    "ncalrpc dir",
+    "binddns dir",
+    "winbindd socket directory",
+    "ntp signd socket directory",
+];
+
+/// Starts the server of a topology that has one, and returns when it answers on every address.
+pub(crate) fn start(
+    topology: &Topology,
+    nodes: &[Node],
+    account: &Account,
+) -> Result<Option<Process>, Error> {
+    let Some(samba) = &topology.samba else {
+        return Ok(None);
+    };
+    let Some(node) = nodes.iter().find(|node| node.name == samba.host) else {
+        return Ok(None);
+    };
+    let configuration = configuration_path();
+    prepare(samba, node)?;
+    node.write(&configuration, 0o644, &configuration_text(topology, samba))?;
+    let password = format!("{0}\n{0}\n", account.password);
+    let add_user = Command::new(["smbpasswd", "-c", &configuration, "-a", "-s", USER]);
+    node.run("add the share user on", &[add_user.with_stdin(password)])?;
+
+    let smbd = Command::new(["smbd", "-F", "--no-process-group", "-s", &configuration]);
+    let started = node.namespace.spawn(&smbd);
+    let mut server = started.map_err(|source| Error::Run {
+        action: "start Samba on",
+        node: node.name.clone(),
+        source,
+    })?;
+    await_answers(topology, node, &end_of(&mut server))?;
+    Ok(Some(server))
+}
+
+fn folder() -> String {
+    format!("{FOLDER}/samba")
+}
+
+fn configuration_path() -> String {
+    format!("{}/smb.conf", folder())
+}
+
+fn log_path() -> String {
+    format!("{}/log", folder())
+}
+
+fn share_path(share: &str) -> String {
+    format!("{FOLDER}/shares/{share}")
+}
+
+/// Makes its folders and puts a file system in memory under each share.
+fn prepare(samba: &Samba, node: &Node) -> Result<(), Error> {
+    let folders = FOLDERS.iter().map(|name| own_folder(name));
+    let mut mkdir = vec!["mkdir".to_owned(), "-p".to_owned()];
+    mkdir.extend(folders);
+    mkdir.extend(samba.shares.iter().map(|share| share_path(&share.name)));
+    let mut commands = vec![Command::new(mkdir)];
+    for share in &samba.shares {
+        let size = share.size.get();
+        let options =
+            format!("size={size},mode=700,uid={USER_ID},gid={USER_ID},nosuid,nodev,noexec");
+        let path = share_path(&share.name);
+        commands.push(Command::new([
+            "mount", "-t", "tmpfs", "-o", &options, "tmpfs", &path,
+        ]));
+    }
+    node.run("make the folders of Samba on", &commands)
+}
+
+fn own_folder(setting: &str) -> String {
+    format!("{}/{}", folder(), setting.replace(' ', "-"))
+}
+
+/// The whole `smb.conf`.
+fn configuration_text(topology: &Topology, samba: &Samba) -> String {
+    let passdb = format!("tdbsam:{}/passdb.tdb", own_folder("private dir"));
+    let multichannel = if samba.multichannel { "yes" } else { "no" };
+    let mut settings: Vec<(&str, String)> = vec![
+        ("workgroup", DOMAIN.to_owned()),
+        ("server role", "standalone server".to_owned()),
+        ("server string", "a lab of linerate".to_owned()),
+        ("disable netbios", "yes".to_owned()),
+        ("smb ports", PORT.to_string()),
+        ("passdb backend", passdb),
+        ("log file", log_path()),
+        ("max log size", "10000".to_owned()),
+        ("log level", "1".to_owned()),
+        ("bind interfaces only", "yes".to_owned()),
+        ("interfaces", interfaces(topology, &samba.host)),
+        ("server multi channel support", multichannel.to_owned()),
+        ("load printers", "no".to_owned()),
+        ("printcap name", "/dev/null".to_owned()),
+        ("disable spoolss", "yes".to_owned()),
+        ("usershare max shares", "0".to_owned()),
+    ];
+    settings.extend(FOLDERS.iter().map(|&name| (name, own_folder(name))));
+    // Samba takes the last of several settings of one parameter.
+    let free = samba.global.iter();
+    settings.extend(free.map(|(name, value)| (name.as_str(), value.clone())));
+
+    let mut text = "[global]\n".to_owned();
+    // Writing to a string cannot fail, here and below.
+    for (name, value) in settings {
+        writeln!(text, "{name} = {value}").ok();
+    }
+    for share in &samba.shares {
+        let (name, path) = (&share.name, share_path(&share.name));
+        writeln!(
+            text,
+            "\n[{name}]\npath = {path}\nvalid users = {USER}\nread only = no"
+        )
+        .ok();
+    }
+    text
+}
+
+/// The addresses to serve, with the speed of their links, which a virtual NIC does not tell.
+/// By address and not by name: so Samba gives all of them the index 0xFFFFFFFF, as many servers do.
+fn interfaces(topology: &Topology, host: &str) -> String {
+    let mut entries = Vec::new();
+    for link in &topology.links {
+        let speed = link.rate.map_or(SPEED_UNLIMITED, |rate| rate.get());
+        let ends = link.ends.iter().filter(|end| end.node == host);
+        let addresses = ends.filter_map(|end| end.address);
+        entries
+            .extend(addresses.map(|address| format!("\"{address};speed={speed},capability=RSS\"")));
+    }
+    entries.join(" ")
+}
+
+/// Tells when the server has ended.
+fn end_of(server: &mut Process) -> Receiver<()> {
+    let (alive, ended) = mpsc::channel();
+    if let Some(mut output) = server.take_stdout() {
+        thread::spawn(move || {
+            io::copy(&mut output, &mut io::sink()).ok();
+            drop(alive);
+        });
+    }
+    ended
+}
+
+/// Waits until every address of the server takes connections.
+fn await_answers(topology: &Topology, node: &Node, ended: &Receiver<()>) -> Result<(), Error> {
+    let ends = topology.ends_of(&node.name);
+    let addresses: Vec<SocketAddr> = ends
+        .filter_map(|end| end.address)
+        .map(|address| SocketAddr::new(address.ip, PORT))
+        .collect();
+    let deadline = Instant::now() + READY_LIMIT;
+    let samba_error = |problem: String| Error::Samba {
+        host: node.name.clone(),
+        problem,
+        log: log_tail(node),
+    };
+    for address in addresses {
+        let knock = || TcpStream::connect_timeout(&address, KNOCK_LIMIT).map(drop);
+        while let Err(refused) = node.namespace.in_network(knock) {
+            if Instant::now() > deadline {
+                let problem = format!("does not answer at {address} ({refused})");
+                return Err(samba_error(problem));
+            }
+            if ended.recv_timeout(KNOCK_INTERVAL) == Err(RecvTimeoutError::Disconnected) {
+                return Err(samba_error("ended at once".to_owned()));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn log_tail(node: &Node) -> String {
+    let read = || {
+        let mut file = fs::File::open(node.namespace.path(log_path()))?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(LOG_TAIL_BYTES)))?;
+        let mut tail = Vec::new();
+        file.take(LOG_TAIL_BYTES).read_to_end(&mut tail)?;
+        io::Result::Ok(String::from_utf8_lossy(&tail).trim().to_owned())
+    };
+    read().unwrap_or_else(|error| format!("it cannot be read ({error})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOPOLOGY: &str = r#"
+[[host]]
+name = "client"
+[[host]]
+name = "server"
+[[link]]
+from = { host = "client", nic = "a", address = "10.77.1.1/24" }
+to = { host = "server", nic = "a", address = "10.77.1.2/24" }
+rate = "2.5Gbit"
+[[link]]
+from = { host = "client", nic = "b", address = "fd00::1/64" }
+to = { host = "server", nic = "b", address = "fd00::2/64" }
+[samba]
+host = "server"
+multichannel = false
+[[samba.share]]
+name = "media"
+medium = "memory"
+size = "1GiB"
+[samba.global]
+"aio read size" = 0
+"log level" = "3"
+"use sendfile" = true
+"#;
+
+    #[test]
+    fn the_server_announces_the_rates_of_its_links() {
+        let topology = Topology::parse(TOPOLOGY).unwrap();
+        assert_eq!(
+            interfaces(&topology, "server"),
+            "\"10.77.1.2/24;speed=2500000000,capability=RSS\" \
+             \"fd00::2/64;speed=100000000000,capability=RSS\""
+        );
+    }
+
+    #[test]
+    fn free_parameters_come_last_and_every_path_is_inside() {
+        let topology = Topology::parse(TOPOLOGY).unwrap();
+        let text = configuration_text(&topology, topology.samba.as_ref().unwrap());
+        let (before, free) = text.split_once("aio read size = 0\n").unwrap();
+        assert!(free.starts_with("log level = 3\nuse sendfile = yes\n"));
+        assert!(before.contains("log level = 1\n"));
+        assert!(before.contains("server multi channel support = no\n"));
+        for line in text.lines().filter(|line| line.contains("= /")) {
+            let inside = line.contains("= /run/linerate/") || line.ends_with("= /dev/null");
+            assert!(inside, "{line}");
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The supervisor: the process that a lab is. All of a lab ends with it, however it ends.
+
+use std::env;
+use std::fs::OpenOptions;
+use std::io::{self, Read};
+use std::os::unix::net::UnixListener;
+use std::process;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use host::exec::Process;
+use record::Failure;
+use rustix::fs::Mode;
+use serde::{Deserialize, Serialize};
+
+use super::account::Account;
+use super::node::Node;
+use super::samba;
+use super::talk::{self, Answer, Description, NodeDescription, Question};
+use super::wire::{self, Shaper};
+use crate::topology::FILE_BYTES_MAX;
+use crate::{Error, Topology};
+
+/// Most troubles that are remembered.
+const TROUBLES_MAX: usize = 8;
+
+/// What the supervisor reacts to.
+pub(crate) enum Event {
+    /// Somebody wants the lab to end.
+    Stop,
+    /// The first process of a host or switch has ended.
+    Lost,
+    /// Something about a link has changed.
+    LinksMoved,
+}
+
+/// The one line that a supervisor writes to its standard output.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Report {
+    /// The lab is up.
+    Up,
+    /// It could not come up.
+    Failed(Failure),
+}
+
+type Shared = Arc<Mutex<Option<Description>>>;
+
+/// Runs a lab until somebody ends it or one of its hosts is lost. This is the whole life of the
+/// process that [`up`](crate::up) starts, to be called on its main thread: it reads the topology
+/// from standard input, says on standard output how it went, and then keeps neither of them.
+///
+/// # Errors
+/// When the lab cannot come up. It has been said on standard output already.
+pub fn supervise(name: &str) -> Result<(), Error> {
+    let (sender, events) = mpsc::channel();
+    let started = Supervised::start(name, sender);
+    let report = match &started {
+        Ok(_) => Report::Up,
+        Err(error) => Report::Failed(error.to_failure()),
+    };
+    let told = talk::write_line(io::stdout(), &report);
+    let lab = started?;
+    // Whoever wanted the lab is gone when nobody reads that.
+    let told = told.and_then(|()| forget_standard_streams());
+    told.map_err(|source| Error::System {
+        action: "report to whoever started the lab",
+        subject: name.to_owned(),
+        source,
+    })?;
+    lab.watch(&events);
+    Ok(())
+}
+
+/// A running lab. Fields are dropped in this order: the server first, then the hosts.
+struct Supervised {
+    _server: Option<Process>,
+    shaper: Shaper,
+    description: Shared,
+    _nodes: Vec<Node>,
+}
+
+impl Supervised {
+    fn start(name: &str, sender: Sender<Event>) -> Result<Self, Error> {
+        let system_error = |action, source| Error::System {
+            action,
+            subject: name.to_owned(),
+            source,
+        };
+        let mut text = String::new();
+        let mut input = io::stdin().lock().take(FILE_BYTES_MAX);
+        input
+            .read_to_string(&mut text)
+            .map_err(|source| system_error("read the topology of", source))?;
+        let topology = Topology::parse(&text)?;
+        env::set_current_dir("/").map_err(|source| system_error("leave the folder of", source))?;
+        rustix::process::umask(Mode::from_raw_mode(0o022));
+
+        let listener = talk::listen(name)?;
+        let description = Shared::default();
+        let (shared, events) = (Arc::clone(&description), sender.clone());
+        thread::spawn(move || serve(&listener, &shared, &events));
+
+        let account = Account::random()?;
+        let mut nodes = Vec::new();
+        let switches = topology.switches.iter().map(|switch| &switch.name);
+        for node in topology.hosts.iter().chain(switches) {
+            let node = Node::start(node, &sender)?;
+            node.isolate()?;
+            if topology.hosts.contains(&node.name) {
+                node.furnish(&topology, &account)?;
+            }
+            nodes.push(node);
+        }
+        wire::connect(&topology, &nodes)?;
+        let shaper = Shaper::start(&topology, &nodes, &sender)?;
+        let server = samba::start(&topology, &nodes, &account)?;
+        let up = describe(text, &nodes);
+        *description.lock().unwrap_or_else(PoisonError::into_inner) = Some(up);
+        Ok(Self {
+            _server: server,
+            shaper,
+            description,
+            _nodes: nodes,
+        })
+    }
+
+    fn watch(mut self, events: &Receiver<Event>) {
+        // The channel cannot close: the thread that serves has one end of it.
+        for event in events {
+            match event {
+                Event::Stop | Event::Lost => return,
+                Event::LinksMoved => {
+                    if let Err(error) = self.shaper.adjust() {
+                        self.note(&error);
+                    }
+                }
+            }
+        }
+    }
+
+    fn note(&self, error: &Error) {
+        let mut description = self
+            .description
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(description) = description.as_mut() {
+            description.troubles.truncate(TROUBLES_MAX - 1);
+            let trouble = error.to_failure().chain.join(": ");
+            description.troubles.insert(0, trouble);
+        }
+    }
+}
+
+fn describe(topology: String, nodes: &[Node]) -> Description {
+    let node = |node: &Node| NodeDescription {
+        name: node.name.clone(),
+        holder: node.namespace.holder(),
+        process_namespace: node.namespace.number(),
+    };
+    Description {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        topology,
+        supervisor: process::id(),
+        nodes: nodes.iter().map(node).collect(),
+        troubles: Vec::new(),
+    }
+}
+
+/// Answers questions, one at a time, until the process ends.
+fn serve(listener: &UnixListener, description: &Shared, events: &Sender<Event>) {
+    // Connections of those who wait for the end stay open until the kernel closes them.
+    let mut waiting = Vec::new();
+    loop {
+        // Somebody who may not ask, or asks nonsense, gets no answer.
+        let Ok((question, stream)) = talk::next_question(listener) else {
+            continue;
+        };
+        let answer = match question {
+            Question::Stop => Answer::Stopping,
+            Question::Describe => {
+                let description = description.lock().unwrap_or_else(PoisonError::into_inner);
+                description.clone().map_or(Answer::Starting, Answer::Up)
+            }
+        };
+        let answered = talk::answer(&stream, &answer);
+        if matches!(question, Question::Stop) && answered.is_ok() {
+            waiting.push(stream);
+            if events.send(Event::Stop).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Lets go of what we were started with, so that nobody waits for the end of our output.
+fn forget_standard_streams() -> io::Result<()> {
+    let null = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&null)?;
+    rustix::stdio::dup2_stdout(&null)?;
+    rustix::stdio::dup2_stderr(&null)?;
+    Ok(())
+}

@@ -1,0 +1,282 @@
+//! Links: pairs of virtual interfaces, with a line rate in each direction.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::mpsc::Sender;
+use std::thread;
+
+use host::exec::{Command, Local, run_one};
+use record::BitsPerSecond;
+use rustix::io::Errno;
+use rustix::net::netlink::SocketAddrNetlink;
+use rustix::net::{AddressFamily, Protocol, RecvFlags, SocketFlags, SocketType};
+
+use super::namespace::Namespace;
+use super::node::Node;
+use super::supervise::Event;
+use crate::topology::BRIDGE;
+use crate::{End, Error, Link, Topology};
+
+/// What the kernel counts of a frame beside the packet: the Ethernet header.
+const FRAME_BYTES_COUNTED: u32 = 14;
+/// What a frame takes on a wire beside the packet: preamble, header, check sum and gap.
+const FRAME_BYTES_ON_WIRE: u32 = 38;
+/// Least burst: one offloaded segment, which leaves as a whole.
+const BURST_BYTES_MIN: u64 = 64 << 10;
+/// How long a shaper may catch up after it woke late. Longer makes the link burstier, shorter
+/// makes fast links slower than they should be.
+const BURST_MICROSECONDS: u64 = 500;
+/// Bytes a class may send before the next one's turn. There is only one; without this `tc` warns.
+const QUANTUM_BYTES: u32 = 60_000;
+/// Netlink's protocol for links, addresses and routes, which is number 0.
+const ROUTE_PROTOCOL: Option<Protocol> = None;
+/// The kernel's multicast group of news about links.
+const LINK_NEWS: u32 = 1;
+
+/// Makes all links, each directly in the namespaces of its ends, so that nothing of them is ever
+/// on the machine itself.
+pub(crate) fn connect(topology: &Topology, nodes: &[Node]) -> Result<(), Error> {
+    let error = |source| Error::Run {
+        action: "make the links of",
+        node: "the lab".to_owned(),
+        source,
+    };
+    let mut batch = String::new();
+    for Link {
+        ends: [one, other], ..
+    } in &topology.links
+    {
+        let words = |end: &End| {
+            let node = nodes.iter().find(|node| node.name == end.node);
+            let holder = node.map_or(0, |node| node.namespace.holder());
+            format!("name {} mtu {} netns {holder}", end.nic, end.mtu)
+        };
+        // Writing to a string cannot fail, here and below.
+        writeln!(
+            batch,
+            "link add {} type veth peer {}",
+            words(one),
+            words(other)
+        )
+        .ok();
+    }
+    let command = Command::new(["ip", "-batch", "-"]).with_stdin(batch);
+    run_one(&Local::new(), &command).map_err(error)?;
+    for node in nodes {
+        let is_switch = !topology.hosts.contains(&node.name);
+        let batch = if is_switch {
+            switch_batch(topology, &node.name)
+        } else {
+            host_batch(topology, &node.name)
+        };
+        let command = Command::new(["ip", "-batch", "-"]).with_stdin(batch);
+        node.run("set up the links of", &[command])?;
+    }
+    Ok(())
+}
+
+fn host_batch(topology: &Topology, host: &str) -> String {
+    let mut batch = "link set dev lo up\n".to_owned();
+    for end in topology.ends_of(host) {
+        let nic = &end.nic;
+        if let Some(address) = end.address {
+            // Nobody else can have an IPv6 address, so it need not wait to find out.
+            let option = if address.ip.is_ipv6() { " nodad" } else { "" };
+            writeln!(batch, "address add {address} dev {nic}{option}").ok();
+        }
+        writeln!(batch, "link set dev {nic} up").ok();
+    }
+    batch
+}
+
+fn switch_batch(topology: &Topology, switch: &str) -> String {
+    let mtu = topology.switches.iter().find(|one| one.name == switch);
+    let mtu = mtu.map_or(crate::topology::MTU_DEFAULT, |switch| switch.mtu);
+    let mut batch = format!(
+        "link add name {BRIDGE} type bridge stp_state 0 forward_delay 0 mcast_snooping 0\n"
+    );
+    for End { nic, .. } in topology.ends_of(switch) {
+        writeln!(batch, "link set dev {nic} master {BRIDGE}").ok();
+        writeln!(batch, "link set dev {nic} up").ok();
+    }
+    // After the ports, whose smallest MTU it would take otherwise, and for ever after.
+    writeln!(batch, "link set dev {BRIDGE} mtu {mtu} up").ok();
+    batch
+}
+
+/// The line rates of a lab. They follow the MTU, because what the kernel does not count of each
+/// frame has to be paid for by the rate.
+pub(crate) struct Shaper {
+    cables: Vec<Cable>,
+}
+
+struct Cable {
+    rate: BitsPerSecond,
+    /// The MTU for which the rate is set now.
+    mtu: Option<u32>,
+    plugs: [Plug; 2],
+}
+
+struct Plug {
+    node: String,
+    nic: String,
+    namespace: Namespace,
+}
+
+impl Shaper {
+    /// Gives every link with a rate a shaper at both ends, and tells `events` whenever something
+    /// about a link changes from now on.
+    pub(crate) fn start(
+        topology: &Topology,
+        nodes: &[Node],
+        events: &Sender<Event>,
+    ) -> Result<Self, Error> {
+        let plug = |end: &End| {
+            let node = nodes.iter().find(|node| node.name == end.node);
+            node.map(|node| Plug {
+                node: end.node.clone(),
+                nic: end.nic.clone(),
+                namespace: node.namespace.clone(),
+            })
+        };
+        let mut shaper = Self { cables: Vec::new() };
+        for link in &topology.links {
+            let [one, other] = &link.ends;
+            if let (Some(rate), Some(one), Some(other)) = (link.rate, plug(one), plug(other)) {
+                for plug in [&one, &other] {
+                    plug.tc(&format!(
+                        "qdisc add dev {} root handle 1: htb default 10",
+                        plug.nic
+                    ))?;
+                    plug.tc(&class("add", &plug.nic, rate, link.mtu()))?;
+                }
+                shaper.cables.push(Cable {
+                    rate,
+                    mtu: Some(link.mtu()),
+                    plugs: [one, other],
+                });
+            }
+        }
+        if !shaper.cables.is_empty() {
+            for node in nodes {
+                watch(node, events)?;
+            }
+        }
+        // For what changed before the watch began.
+        shaper.adjust()?;
+        Ok(shaper)
+    }
+
+    /// Sets the rate of each link whose MTU has changed.
+    pub(crate) fn adjust(&mut self) -> Result<(), Error> {
+        for cable in &mut self.cables {
+            let [one, other] = &cable.plugs;
+            // A NIC that somebody removed has no rate to set.
+            let (Ok(mtu), Ok(other_mtu)) = (one.mtu(), other.mtu()) else {
+                continue;
+            };
+            let mtu = mtu.min(other_mtu);
+            if cable.mtu != Some(mtu) {
+                // Unknown until both are set, so that a failure is made good at the next change.
+                cable.mtu = None;
+                for plug in &cable.plugs {
+                    plug.tc(&class("change", &plug.nic, cable.rate, mtu))?;
+                }
+                cable.mtu = Some(mtu);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Plug {
+    fn mtu(&self) -> io::Result<u32> {
+        let path = format!("/sys/class/net/{}/mtu", self.nic);
+        let text = fs::read_to_string(self.namespace.path(path))?;
+        text.trim().parse().map_err(io::Error::other)
+    }
+
+    fn tc(&self, arguments: &str) -> Result<(), Error> {
+        let command = Command::new(["tc"].into_iter().chain(arguments.split_whitespace()));
+        let ran = run_one(&self.namespace, &command);
+        ran.map(drop).map_err(|source| Error::Run {
+            action: "set the line rate of",
+            node: self.node.clone(),
+            source,
+        })
+    }
+}
+
+fn class(verb: &str, nic: &str, rate: BitsPerSecond, mtu: u32) -> String {
+    let counted = counted_rate(rate, mtu);
+    let burst = BURST_BYTES_MIN.max(rate.get() / 8 * BURST_MICROSECONDS / 1_000_000);
+    format!(
+        "class {verb} dev {nic} parent 1: classid 1:10 htb rate {counted}bit burst {burst} \
+         cburst {burst} quantum {QUANTUM_BYTES}"
+    )
+}
+
+/// A line rate in terms of the bytes that the kernel counts when all frames are full.
+fn counted_rate(rate: BitsPerSecond, mtu: u32) -> u64 {
+    let counted = u128::from(mtu) + u128::from(FRAME_BYTES_COUNTED);
+    let on_wire = u128::from(mtu) + u128::from(FRAME_BYTES_ON_WIRE);
+    let bits = u128::from(rate.get()) * counted / on_wire;
+    // Smaller than the rate, which fits.
+    u64::try_from(bits).unwrap_or(u64::MAX)
+}
+
+/// Tells `events` about every change of a link in `node`, on a thread that ends with the process.
+fn watch(node: &Node, events: &Sender<Event>) -> Result<(), Error> {
+    let open = || {
+        let kind = SocketType::RAW;
+        let flags = SocketFlags::CLOEXEC;
+        let socket = rustix::net::socket_with(AddressFamily::NETLINK, kind, flags, ROUTE_PROTOCOL)?;
+        rustix::net::bind(&socket, &SocketAddrNetlink::new(0, LINK_NEWS))?;
+        Ok(socket)
+    };
+    let opened = node.namespace.in_network(open);
+    let socket = opened.map_err(|source| Error::System {
+        action: "watch the links of",
+        subject: node.name.clone(),
+        source,
+    })?;
+    let events = events.clone();
+    thread::spawn(move || while hear(&socket) && events.send(Event::LinksMoved).is_ok() {});
+    Ok(())
+}
+
+/// Waits for news. What they say does not matter: who hears them looks for himself, so that lost
+/// and shortened news do no harm.
+fn hear(socket: &OwnedFd) -> bool {
+    let mut start = [0_u8; 64];
+    loop {
+        match rustix::net::recv(socket, &mut start, RecvFlags::empty()) {
+            Err(Errno::INTR) => {}
+            Ok(_) | Err(Errno::NOBUFS) => return true,
+            Err(_) => return false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_rate_pays_for_what_the_kernel_does_not_count() {
+        let gigabit = BitsPerSecond::new(1_000_000_000);
+        // 10^9 x 1514 / 1538 and 10^9 x 9014 / 9038.
+        assert_eq!(counted_rate(gigabit, 1500), 984_395_318);
+        assert_eq!(counted_rate(gigabit, 9000), 997_344_545);
+    }
+
+    #[test]
+    fn the_fastest_rate_does_not_overflow() {
+        assert_eq!(
+            counted_rate(BitsPerSecond::new(u64::MAX), 65_535),
+            18_439_992_486_047_418_889
+        );
+    }
+}

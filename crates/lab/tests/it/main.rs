@@ -1,0 +1,1 @@
+//! Labs as a user has them. Needs root, namespaces and Samba.
