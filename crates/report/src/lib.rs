@@ -1,11 +1,14 @@
 //! Analysis to terminal text, one-file HTML with SVG, and JSON. Everything here is a pure function
 //! that returns text: the same run gives the same bytes, and nothing is printed.
 
+mod html;
 mod page;
+mod plot;
 pub mod quantity;
 mod terminal;
 mod text;
 mod view;
 
+pub use html::{Content, Section, html, html_story};
 pub use page::{Colour, Look};
 pub use terminal::{table, text};

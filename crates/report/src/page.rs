@@ -229,6 +229,13 @@ pub(crate) fn right(text: &str, columns: usize) -> String {
     format!("{}{text}", " ".repeat(fill))
 }
 
+/// The largest of the numbers that are numbers; 0 where there is none.
+pub(crate) fn finite_max(numbers: impl Iterator<Item = f64>) -> f64 {
+    numbers
+        .filter(|number| number.is_finite())
+        .fold(0.0, f64::max)
+}
+
 /// A bar from zero, in eighths of a column.
 pub(crate) fn bar(share: f64, columns: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];

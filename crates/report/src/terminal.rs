@@ -378,26 +378,14 @@ fn one_effect(page: &mut Page, experiment: &ExperimentResult, effect: &Effect) {
             (Ink::Plain, &words.how_much),
         ],
     );
+    let medians = view::medians(experiment, effect).map(|medians| format!("{medians},"));
+    let medians = medians.unwrap_or_default();
     let proof = proof(effect);
     page.labelled(
         "",
         RESPONSE_COLUMNS,
-        &[
-            (Ink::Faint, &medians(experiment, effect)),
-            (Ink::Faint, &proof),
-        ],
+        &[(Ink::Faint, &medians), (Ink::Faint, &proof)],
     );
-}
-
-/// `117.6 -> 231.9 MB/s`, where both arms were measured.
-fn medians(experiment: &ExperimentResult, effect: &Effect) -> String {
-    let median = |arm| {
-        view::arm_median(experiment, arm, effect.response, effect.phase).map(quantity::estimate)
-    };
-    match (median(record::Arm::A), median(record::Arm::B)) {
-        (Some(a), Some(b)) => format!("{a} -> {b},"),
-        _ => String::new(),
-    }
 }
 
 fn proof(effect: &Effect) -> String {

@@ -16,6 +16,18 @@ pub(crate) fn clean(text: &str) -> String {
         .collect()
 }
 
+/// A whole document cleaned of the same characters; its own line breaks stay.
+pub(crate) fn clean_lines(document: &str) -> String {
+    document
+        .chars()
+        .map(|character| match character {
+            '\n' => '\n',
+            character if is_unsafe(character) => REPLACEMENT,
+            character => character,
+        })
+        .collect()
+}
+
 /// At most so many columns of it, with an ellipsis where something is left out.
 pub(crate) fn shorten(text: &str, columns: usize) -> String {
     if width(text) <= columns {

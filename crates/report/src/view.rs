@@ -526,6 +526,37 @@ pub(crate) fn knob_lines(level: &Level) -> Vec<String> {
         .collect()
 }
 
+/// Everything a level sets, a line for each value and host.
+pub(crate) fn setting_lines(level: &Level) -> Vec<String> {
+    let workload = level.settings.iter().filter_map(|setting| match setting {
+        Setting::Workload { field, value } => {
+            Some(format!("`{field}` {value} in linerate's own transfers"))
+        }
+        Setting::Knob { .. } => None,
+    });
+    workload.chain(knob_lines(level)).collect()
+}
+
+/// `117.6 MB/s -> 231.9 MB/s`, where both arms were measured.
+pub(crate) fn medians(experiment: &ExperimentResult, effect: &Effect) -> Option<String> {
+    let median = |arm| arm_median(experiment, arm, effect.response, effect.phase);
+    let (a, b) = (median(Arm::A)?, median(Arm::B)?);
+    Some(format!(
+        "{} -> {}",
+        quantity::estimate(a),
+        quantity::estimate(b)
+    ))
+}
+
+/// Rates of many trials in MB/s, without repeating the unit.
+pub(crate) fn rate_list(rates: &[f64]) -> String {
+    let one = |rate: &f64| match rate.is_finite() {
+        true => format!("{:.1}", rate / 1e6),
+        false => quantity::UNKNOWN.to_owned(),
+    };
+    rates.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
 /// A prediction as people weigh it: `1.97x predicted`.
 pub(crate) fn prediction(fix: &Fix) -> String {
     format!(

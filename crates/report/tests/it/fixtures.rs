@@ -676,3 +676,37 @@ fn nic(prefix: &str, index: u32, last: u8) -> Nic {
         tx_queues: Some(1),
     }
 }
+
+/// The story of the demo.
+pub(crate) fn story<'a>(check: &'a RunAnalysis, tune: &'a RunAnalysis) -> Vec<report::Section<'a>> {
+    let section = |heading: &str, text: &str, content| report::Section {
+        heading: heading.into(),
+        text: vec![text.into()],
+        content,
+    };
+    let row = |nic: &str| {
+        let cells = [nic, "`nic.mtu`", "1500", "1500", "as before"];
+        cells.map(str::to_owned).to_vec()
+    };
+    let table = report::Content::Table {
+        headers: ["target", "setting", "before", "after undo", ""]
+            .map(str::to_owned)
+            .to_vec(),
+        rows: ["client a0", "client a1", "server b0", "server b1"]
+            .map(row)
+            .to_vec(),
+    };
+    vec![
+        section(
+            "check",
+            "what limits the share as it is",
+            report::Content::Run(check),
+        ),
+        section(
+            "tune",
+            "each change against the one before it, in a fair order",
+            report::Content::Run(tune),
+        ),
+        section("undo", "everything reads as before the first change", table),
+    ]
+}

@@ -1,0 +1,20 @@
+//! Writes a page for each hand-made run of the tests into a folder, for looking at:
+//! `cargo run -p report --example gallery FOLDER`.
+
+#[path = "../tests/it/fixtures.rs"]
+mod fixtures;
+
+use std::path::PathBuf;
+
+fn main() -> std::io::Result<()> {
+    let folder = PathBuf::from(std::env::args_os().nth(1).unwrap_or_else(|| ".".into()));
+    std::fs::create_dir_all(&folder)?;
+    for (name, run) in fixtures::all() {
+        std::fs::write(folder.join(format!("{name}.html")), report::html(&run))?;
+        let look = report::Look::new(100, report::Colour::Ansi);
+        std::fs::write(folder.join(format!("{name}.txt")), report::text(&run, look))?;
+    }
+    let (check, tune) = (fixtures::check_one_link_of_two(), fixtures::tune_demo());
+    let story = report::html_story("two links, one share", &fixtures::story(&check, &tune));
+    std::fs::write(folder.join("story.html"), story)
+}

@@ -1,0 +1,647 @@
+//! One HTML file: no script, no request to any network, readable on a phone, in the dark and on paper.
+
+use analysis::{Diagnosis, Effect, ExperimentResult, Fix, LadderRung, RunAnalysis, RungName};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use record::{Arm, Direction, HostFacts, LinkState, Nic};
+
+use crate::page::finite_max;
+use crate::plot;
+use crate::quantity;
+use crate::text::clean_lines;
+use crate::view::{self, Ladder, Said, Tone};
+
+const STYLE: &str = include_str!("style.css");
+/// Even if a name found a way into the markup, nothing could be loaded or run.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+/// Offloads that decide how many packets the processor sees; the others are noise to a reader.
+const OFFLOADS: [(&str, &str); 4] = [
+    ("tcp-segmentation-offload", "TSO"),
+    ("generic-segmentation-offload", "GSO"),
+    ("generic-receive-offload", "GRO"),
+    ("large-receive-offload", "LRO"),
+];
+
+/// A part of a page that tells a story of several runs.
+#[derive(Clone, Debug)]
+pub struct Section<'a> {
+    /// Its heading.
+    pub heading: String,
+    /// Paragraphs at its begin; `` `literals` `` are set as such.
+    pub text: Vec<String>,
+    /// What it shows.
+    pub content: Content<'a>,
+}
+
+/// What a section shows.
+#[derive(Clone, Debug)]
+pub enum Content<'a> {
+    /// Its paragraphs only.
+    Text,
+    /// A whole run.
+    Run(&'a RunAnalysis),
+    /// A table, such as what an undo read back.
+    Table {
+        /// Heads of the columns.
+        headers: Vec<String>,
+        /// The rows.
+        rows: Vec<Vec<String>>,
+    },
+}
+
+/// The page of one run.
+#[must_use]
+pub fn html(analysis: &RunAnalysis) -> String {
+    let title = format!(
+        "{} of {}",
+        view::command(&analysis.plan),
+        view::subject(&analysis.plan)
+    );
+    let body = html! {
+        main { section { (run(analysis, "run")) } }
+    };
+    document(&title, Some(&date(analysis)), &html! {}, &body)
+}
+
+/// One page of several runs and what belongs to them, in the order of the story.
+#[must_use]
+pub fn html_story(title: &str, sections: &[Section<'_>]) -> String {
+    let first = sections.iter().find_map(|section| match section.content {
+        Content::Run(analysis) => Some(date(analysis)),
+        Content::Text | Content::Table { .. } => None,
+    });
+    let glance = html! {
+        ol.glance {
+            @for (index, section) in sections.iter().enumerate() {
+                li {
+                    a href={ "#part-" (index + 1) } { (section.heading) }
+                    (glance(section))
+                }
+            }
+        }
+    };
+    let body = html! {
+        main {
+            @for (index, section) in sections.iter().enumerate() {
+                @let id = format!("part-{}", index + 1);
+                section id=(id) {
+                    h2 { (index + 1) ". " (section.heading) }
+                    @for text in &section.text { p { (prose(text)) } }
+                    @match &section.content {
+                        Content::Text => {}
+                        Content::Run(analysis) => (run(analysis, &id)),
+                        Content::Table { headers, rows } => (plain_table(headers, rows)),
+                    }
+                }
+            }
+        }
+    };
+    document(title, first.as_deref(), &glance, &body)
+}
+
+fn glance(section: &Section<'_>) -> Markup {
+    let said = match section.content {
+        Content::Run(analysis) => view::headline(analysis).text,
+        Content::Text | Content::Table { .. } => section.text.first().cloned().unwrap_or_default(),
+    };
+    html! { @if !said.is_empty() { br; (prose(&said)) } }
+}
+
+fn document(title: &str, date: Option<&str>, lead: &Markup, body: &Markup) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { "linerate: " (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                header {
+                    p.brand { "linerate" @if let Some(date) = date { " · " (date) } }
+                    h1 { (title) }
+                    (lead)
+                }
+                (body)
+                footer {
+                    "MB is 10" sup { "6" } " bytes, MiB is 2" sup { "20" } " bytes. Numbers in "
+                    "brackets are intervals, [low, high]. A ratio above 1 is better."
+                }
+            }
+        }
+    };
+    clean_lines(&page.into_string())
+}
+
+fn date(analysis: &RunAnalysis) -> String {
+    match analysis.started.get(..16) {
+        Some(minute) => format!("{} UTC", minute.replace('T', " ")),
+        None => analysis.started.clone(),
+    }
+}
+
+/// Text with its `` `literals` `` set as such.
+fn prose(text: &str) -> Markup {
+    let parts: Vec<&str> = text.split('`').collect();
+    let pairs = parts.len() / 2;
+    html! {
+        @for (index, part) in parts.iter().enumerate() {
+            @if index % 2 == 1 && index / 2 < pairs && index + 1 < parts.len() { code { (part) } }
+            @else if index % 2 == 1 { "`" (part) }
+            @else { (part) }
+        }
+    }
+}
+
+const fn tone(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Good => "good",
+        Tone::Bad => "bad",
+        Tone::Doubtful => "doubtful",
+        Tone::Neutral => "neutral",
+    }
+}
+
+fn run(analysis: &RunAnalysis, id: &str) -> Markup {
+    let said = view::headline(analysis);
+    html! {
+        p class={ "verdict " (tone(said.tone)) } { (prose(&said.text)) }
+        @for alert in view::alerts(analysis) {
+            p class={ "alert " (tone(alert.tone)) } role="note" { (prose(&alert.text)) }
+        }
+        (tiles(analysis))
+        (ladder_part(analysis, id))
+        @if let Some(diagnosis) = &analysis.diagnosis { (diagnosis_part(diagnosis, analysis)) }
+        @for (index, experiment) in analysis.experiments.iter().enumerate() {
+            (experiment_part(experiment, index + 1, id))
+        }
+        (bench_part(analysis))
+        @if !analysis.experiments.is_empty() {
+            h3 { "left changed" }
+            (list(&view::left_changed(analysis)))
+        }
+        (titled_list("not measured", &view::not_measured(analysis)))
+        (titled_list("to know", &[view::caveats(analysis), analysis.notes.clone()].concat()))
+        div.group {
+            (hosts(&analysis.facts))
+            (method(analysis))
+        }
+    }
+}
+
+/// The few numbers that are read first.
+fn tiles(analysis: &RunAnalysis) -> Markup {
+    let rungs = analysis
+        .ladder
+        .iter()
+        .filter(|rung| rung.rung == RungName::Share);
+    html! {
+        div.tiles {
+            @for rung in rungs {
+                @let name = format!("share {}", view::direction(rung.direction));
+                @let share = rung.of_ceiling.as_ref().map(|share| format!("{} of ceiling", quantity::share(share.value)));
+                @let figure = rung.rate.as_ref().map_or_else(|| "not measured".into(), quantity::estimate);
+                (tile("", &name, &figure, &share.unwrap_or_default()))
+            }
+            @for experiment in view::kept(analysis) {
+                @for effect in view::final_effects(experiment) {
+                    @let name = format!("{}, {}", view::direction(effect.response), experiment.question.b.name);
+                    (tile(plot::verdict_class(effect.verdict), &name, &quantity::estimate(&effect.ratio), &medians(experiment, effect)))
+                }
+            }
+            @for bench in &analysis.bench {
+                @if let Some(median) = &bench.median {
+                    @let bits = quantity::bit_rate(median.value);
+                    (tile("", &view::workload_short(&bench.workload), &quantity::estimate(median), &bits))
+                }
+            }
+        }
+    }
+}
+
+fn tile(class: &str, name: &str, figure: &str, beside: &str) -> Markup {
+    html! {
+        div class={ "tile " (class) } {
+            span.name { (name) }
+            span.figure { (figure) }
+            span.beside { (beside) }
+        }
+    }
+}
+
+fn medians(experiment: &ExperimentResult, effect: &Effect) -> String {
+    view::medians(experiment, effect).unwrap_or_default()
+}
+
+fn ladder_part(analysis: &RunAnalysis, id: &str) -> Markup {
+    let ladders = view::ladders(analysis);
+    let loss = analysis
+        .diagnosis
+        .as_ref()
+        .and_then(|diagnosis| diagnosis.first_loss);
+    let longest = finite_max(
+        ladders
+            .iter()
+            .flat_map(|ladder| &ladder.rungs)
+            .filter_map(|rung| rung.rate.as_ref())
+            .flat_map(|rate| [rate.value, rate.interval.map_or(0.0, |[_, high]| high)]),
+    );
+    html! {
+        @if !ladders.is_empty() {
+            h3 { "where the rate goes" }
+            div.pair {
+                @for ladder in &ladders {
+                    @let name = view::direction(ladder.direction);
+                    @let loses = loss.filter(|(_, way)| *way == ladder.direction).map(|(rung, _)| rung);
+                    figure {
+                        figcaption { b { (view::direction_explained(ladder.direction)) } ", payload per second and share of the ceiling" }
+                        (plot::ladder(ladder, longest, loses, &format!("{id}-ladder-{name}")))
+                    }
+                }
+            }
+            (ladder_table(&ladders))
+            @for reason in view::ceiling_reasons(analysis) { p.quiet.small { (prose(&reason)) } }
+        }
+    }
+}
+
+fn ladder_table(ladders: &[Ladder<'_>]) -> Markup {
+    html! {
+        div.scroll {
+            table {
+                thead {
+                    tr {
+                        th { "rung" } th.n { "rate" } th.n { "interval, MB/s" } th.n { "as bits" }
+                        th.n { "of ceiling" } th.n { "of rung above" } th.n { "confidence" } th.n { "trials" }
+                    }
+                }
+                tbody {
+                    @for rung in ladders.iter().flat_map(|ladder| &ladder.rungs) { (ladder_row(rung)) }
+                }
+            }
+        }
+    }
+}
+
+fn ladder_row(rung: &LadderRung) -> Markup {
+    let share = |estimate: &Option<analysis::Estimate>| {
+        estimate.as_ref().map(|share| quantity::share(share.value))
+    };
+    let name = format!(
+        "{} {}",
+        view::rung(rung.rung),
+        view::direction(rung.direction)
+    );
+    let is_computed = rung.rung == RungName::Ceiling;
+    html! {
+        tr {
+            td.w { (name) }
+            @if let Some(rate) = &rung.rate {
+                td.n { (quantity::estimate(rate)) }
+                td.n { (quantity::interval(rate).unwrap_or_else(|| if is_computed { "computed".into() } else { "too few trials".into() })) }
+                td.n { (quantity::bit_rate(rate.value)) }
+                td.n { (share(&rung.of_ceiling).unwrap_or_default()) }
+                td.n { @if !is_computed { (share(&rung.of_above).unwrap_or_default()) } }
+                td.n { (confidence(rate)) }
+                td.n { @if !is_computed { (rate.n) } }
+            } @else {
+                td colspan="7" { "not measured" }
+            }
+        }
+    }
+}
+
+fn confidence(estimate: &analysis::Estimate) -> String {
+    match estimate.confidence.filter(|_| estimate.interval.is_some()) {
+        Some(confidence) => quantity::share(confidence),
+        None => String::new(),
+    }
+}
+
+fn diagnosis_part(diagnosis: &Diagnosis, analysis: &RunAnalysis) -> Markup {
+    html! {
+        h3 { "why" }
+        @if diagnosis.causes.is_empty() { p { "no cause found" } }
+        @else {
+            ul {
+                @for cause in &diagnosis.causes {
+                    li { (prose(&cause.text)) " " span.quiet { "(" (view::trust(cause.trust)) ")" } }
+                }
+            }
+        }
+        @if !diagnosis.fixes.is_empty() {
+            h3 { "what to try" }
+            ol.fixes { @for fix in &diagnosis.fixes { (fix_part(fix)) } }
+            p.small { (prose(&format!("`{}` tries them one by one in a fair experiment and keeps only what it proves.", view::command_line("tune", analysis)))) }
+        }
+    }
+}
+
+fn fix_part(fix: &Fix) -> Markup {
+    let settings = view::setting_lines(&fix.level);
+    html! {
+        li {
+            div.what { (prose(&fix.text)) }
+            div { span.good-word { (view::prediction(fix)) } span.quiet { " · disturbs: " (prose(&fix.disturbs)) } }
+            @if let Some(reason) = &fix.blocked {
+                div { span.doubtful-word { "cannot be tried here: " } (prose(reason)) }
+            }
+            @if !settings.is_empty() {
+                div.small.quiet { "sets " @for (index, line) in settings.iter().enumerate() { @if index > 0 { "; " } (prose(line)) } }
+            }
+        }
+    }
+}
+
+fn experiment_part(experiment: &ExperimentResult, number: usize, id: &str) -> Markup {
+    let id = format!("{id}-experiment-{number}");
+    let decision = view::decision(experiment);
+    html! {
+        article {
+            h3 { "experiment " (number) ": " (prose(&view::question(experiment))) }
+            (effect_list(experiment))
+            p { (said(&decision)) }
+            @if let Some(plot) = plot::effects(experiment, &format!("{id}-effects")) {
+                figure {
+                    figcaption { b { "effect" } ", rate of B over rate of A with its interval, on a logarithmic axis" }
+                    p.legend {
+                        span { span.swatch {} "no difference that matters: within " (quantity::share(experiment.question.band)) }
+                        span { "hollow: on the way" } span { "filled: what counts" }
+                    }
+                    (plot)
+                }
+                (effect_table(experiment))
+            }
+            (trials_part(experiment, &id))
+        }
+    }
+}
+
+fn said(said: &Said) -> Markup {
+    html! {
+        @match said.text.split_once(": ") {
+            Some((head, rest)) => { span class={ (tone(said.tone)) "-word" } { (head) } ": " (prose(rest)) }
+            None => { span class={ (tone(said.tone)) "-word" } { (said.text) } }
+        }
+    }
+}
+
+fn effect_list(experiment: &ExperimentResult) -> Markup {
+    let effects = view::final_effects(experiment);
+    html! {
+        @if effects.is_empty() { p { span.doubtful-word { "nothing was compared" } } }
+        ul.effects {
+            @for effect in effects {
+                @let words = view::effect_words(effect, experiment.question.band);
+                li {
+                    b { (view::direction(effect.response)) } " "
+                    span class={ (plot::verdict_class(effect.verdict)) "-word" } { (words.verdict) } " " (words.how_much)
+                    span.quiet { " · " (medians(experiment, effect)) }
+                }
+            }
+        }
+    }
+}
+
+fn effect_table(experiment: &ExperimentResult) -> Markup {
+    html! {
+        div.scroll {
+            table {
+                thead {
+                    tr {
+                        th { "response" } th { "part" } th.n { "B over A" } th.n { "interval" }
+                        th.n { "confidence" } th.n { "blocks" } th { "verdict" }
+                    }
+                }
+                tbody {
+                    @for noise in &experiment.noise {
+                        @let verdict = if noise.alarm { "different: nothing can be believed" } else { "as it should be" };
+                        (effect_cells(view::direction(noise.response), "A against A", &noise.ratio, verdict))
+                    }
+                    @for effect in &experiment.effects {
+                        (effect_cells(view::direction(effect.response), view::phase(effect.phase), &effect.ratio, view::verdict(effect.verdict)))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn effect_cells(response: &str, part: &str, ratio: &analysis::Estimate, verdict: &str) -> Markup {
+    html! {
+        tr {
+            td.w { (response) } td.w { (part) }
+            td.n { (quantity::estimate(ratio)) }
+            td.n { (quantity::interval(ratio).unwrap_or_else(|| "too few blocks".into())) }
+            td.n { (confidence(ratio)) } td.n { (ratio.n) } td { (verdict) }
+        }
+    }
+}
+
+fn trials_part(experiment: &ExperimentResult, id: &str) -> Markup {
+    let plots: Vec<(Direction, Markup)> = view::DIRECTIONS
+        .into_iter()
+        .filter_map(|way| {
+            Some((
+                way,
+                plot::trials(
+                    experiment,
+                    way,
+                    &format!("{id}-trials-{}", view::direction(way)),
+                )?,
+            ))
+        })
+        .collect();
+    let cut = view::DIRECTIONS
+        .into_iter()
+        .any(|way| plot::trials_leave_out_zero(experiment, way));
+    html! {
+        @if !plots.is_empty() {
+            h4 { "every trial" }
+            p.legend {
+                span { (plot::legend_dot(Arm::A)) "A: " (experiment.question.a.name) }
+                span { (plot::legend_dot(Arm::B)) "B: " (experiment.question.b.name) }
+                span.quiet { "lines are medians" @if cut { "; the vertical axis does not begin at zero" } }
+            }
+            div.pair {
+                @for (way, plot) in &plots {
+                    figure { figcaption { b { (view::direction(*way)) } ", MB/s, blocks in the order in which they ran" } (plot) }
+                }
+            }
+            (trials_table(experiment))
+        }
+    }
+}
+
+fn trials_table(experiment: &ExperimentResult) -> Markup {
+    html! {
+        details {
+            summary { "numbers of every trial" }
+            div.scroll {
+                table {
+                    thead {
+                        tr {
+                            th { "response" } th { "part" } th { "arm" } th.n { "median" } th.n { "interval, MB/s" }
+                            th.n { "CPU" } th.n { "sent again" } th { "trials in MB/s, by block" }
+                        }
+                    }
+                    tbody {
+                        @for samples in &experiment.samples {
+                            tr {
+                                td.w { (view::direction(samples.response)) }
+                                td.w { (view::phase(samples.phase)) }
+                                td { @match samples.arm { Arm::A => "A", Arm::B => "B" } }
+                                td.n { (quantity::estimate(&samples.median)) }
+                                td.n { (quantity::interval(&samples.median).unwrap_or_default()) }
+                                td.n { (samples.cpu_per_byte.as_ref().map(quantity::estimate).unwrap_or_default()) }
+                                td.n { @if let Some(count) = samples.retransmits { (count) } }
+                                td { (view::rate_list(&samples.rates)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn bench_part(analysis: &RunAnalysis) -> Markup {
+    html! {
+        @if !analysis.bench.is_empty() {
+            h3 { "what was measured" }
+            div.scroll {
+                table {
+                    thead {
+                        tr {
+                            th { "workload" } th.n { "median" } th.n { "interval" } th.n { "confidence" }
+                            th.n { "CPU" } th.n { "sent again" } th { "repetitions in MB/s" }
+                        }
+                    }
+                    tbody {
+                        @for bench in &analysis.bench {
+                            tr {
+                                td { (view::workload_short(&bench.workload)) }
+                                td.n { (bench.median.as_ref().map_or_else(|| "not measured".into(), quantity::estimate)) }
+                                td.n { (bench.median.as_ref().and_then(quantity::interval).unwrap_or_default()) }
+                                td.n { (bench.median.as_ref().map(confidence).unwrap_or_default()) }
+                                td.n { (bench.cpu_per_byte.as_ref().map(quantity::estimate).unwrap_or_default()) }
+                                td.n { @if let Some(count) = bench.retransmits { (count) } }
+                                td { (view::rate_list(&bench.rates)) @for failure in &bench.failures { div { "failed: " (prose(failure)) } } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn hosts(facts: &[HostFacts]) -> Markup {
+    html! {
+        details {
+            summary { "the hosts at the start" }
+            @if facts.is_empty() { p { "no host was looked at" } }
+            @for (index, host) in facts.iter().enumerate() {
+                h4 { (if index == 0 { "client" } else { "server" }) " " code { (host.name) } }
+                p.small.quiet { (host_line(host)) }
+                (nic_table(&host.nics))
+            }
+        }
+    }
+}
+
+fn host_line(host: &HostFacts) -> String {
+    let mut parts = vec![
+        format!("kernel {}", host.kernel),
+        view::counted(host.cores as usize, "core", "cores"),
+    ];
+    if let Some(memory) = host.memory {
+        parts.push(format!("{} of memory", quantity::size(memory)));
+    }
+    if let Some(control) = &host.tcp.congestion_control {
+        parts.push(format!("TCP congestion control {control}"));
+    }
+    if let Some([_, _, largest]) = host.tcp.receive_buffer {
+        parts.push(format!(
+            "TCP receive buffer up to {}",
+            quantity::size(record::Bytes::new(largest))
+        ));
+    }
+    parts.join(" · ")
+}
+
+fn nic_table(nics: &[Nic]) -> Markup {
+    html! {
+        div.scroll {
+            table {
+                thead {
+                    tr {
+                        th { "NIC" } th { "link" } th.n { "speed" } th.n { "MTU" } th { "addresses" } th { "driver" }
+                        th.n { "queues rx/tx" }
+                        @for (_, short) in OFFLOADS { th { (short) } }
+                    }
+                }
+                tbody { @for nic in nics { (nic_row(nic)) } }
+            }
+        }
+    }
+}
+
+fn nic_row(nic: &Nic) -> Markup {
+    let state = match nic.state {
+        LinkState::Up => "up",
+        LinkState::Down => "down",
+        LinkState::Unknown => "not known",
+    };
+    let count =
+        |count: Option<u32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
+    html! {
+        tr {
+            td { (nic.name) }
+            td { (state) }
+            td.n {
+                (nic.speed.map_or_else(|| quantity::UNKNOWN.to_owned(), quantity::line_rate))
+                @if let Some(shaped) = nic.shaped { br; span.quiet { "shaped to " (quantity::line_rate(shaped)) } }
+            }
+            td.n { (nic.mtu) }
+            td { @for (index, address) in nic.addresses.iter().enumerate() { @if index > 0 { ", " } (address.address) "/" (address.prefix) } }
+            td { (nic.driver.as_deref().unwrap_or(quantity::UNKNOWN)) }
+            td.n { (count(nic.rx_queues)) "/" (count(nic.tx_queues)) }
+            @for (long, _) in OFFLOADS {
+                td { @match nic.offloads.get(long) { Some(offload) => (if offload.on { "on" } else { "off" }), None => "?" } }
+            }
+        }
+    }
+}
+
+fn method(analysis: &RunAnalysis) -> Markup {
+    html! {
+        details {
+            summary { "how it was measured, and how to repeat it" }
+            (list(&view::method(analysis)))
+            p { "written by " code { (analysis.program) } ", begun " (analysis.started) }
+            p { "to repeat: " code { (view::repeat_command(analysis)) } }
+        }
+    }
+}
+
+fn titled_list(title: &str, lines: &[String]) -> Markup {
+    html! { @if !lines.is_empty() { h3 { (title) } (list(lines)) } }
+}
+
+fn list(lines: &[String]) -> Markup {
+    html! { ul { @for line in lines { li { (prose(line)) } } } }
+}
+
+fn plain_table(headers: &[String], rows: &[Vec<String>]) -> Markup {
+    html! {
+        div.scroll {
+            table {
+                thead { tr { @for header in headers { th { (header) } } } }
+                tbody { @for row in rows { tr { @for cell in row { td { (prose(cell)) } } } } }
+            }
+        }
+    }
+}

@@ -1,0 +1,655 @@
+//! Plots as inline SVG that takes its colours from the page and its width from the screen.
+//!
+//! Places along the width are percentages and along the height pixels, so that marks move with the
+//! width of the screen while text stays as large as the text around it. Bars begin at zero, and a
+//! ratio has a logarithmic axis, so that half and double are equally far from 1.
+
+use analysis::{ArmSamples, Estimate, ExperimentResult, LadderRung, RungName, Verdict};
+use maud::{Markup, PreEscaped, html};
+use record::{Arm, Direction, Phase};
+
+use crate::quantity;
+use crate::view::{self, Ladder};
+
+/// Ticks on an axis at most, so that their labels never touch on a phone.
+const TICKS_MAX: usize = 6;
+
+/// A linear or logarithmic axis from the left to the right of a plot.
+struct Axis {
+    low: f64,
+    high: f64,
+    /// Percentages of the width where `low` and `high` stand.
+    ends: [f64; 2],
+}
+
+impl Axis {
+    fn place(&self, value: f64) -> f64 {
+        let share = (value - self.low) / (self.high - self.low);
+        let [left, right] = self.ends;
+        left + share.clamp(0.0, 1.0) * (right - left)
+    }
+}
+
+fn percent(place: f64) -> String {
+    format!("{place:.2}%")
+}
+
+fn pixels(place: f64) -> String {
+    format!("{place:.1}")
+}
+
+/// Round numbers from `low` to `high`, at most so many that they can be read.
+fn round_ticks(low: f64, high: f64) -> Vec<f64> {
+    let span = high - low;
+    if !(span.is_finite() && span > 0.0) {
+        return vec![low];
+    }
+    let decade = 10f64.powf((span / TICKS_MAX as f64).log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0, 20.0].map(|step| step * decade);
+    let ticks = |step: f64| -> Vec<f64> {
+        let first = (low / step - 1e-9).ceil();
+        let last = (high / step + 1e-9).floor();
+        (0..=(last - first).max(0.0) as usize)
+            .map(|index| (first + index as f64) * step)
+            .collect()
+    };
+    let fitting = steps
+        .into_iter()
+        .map(ticks)
+        .find(|ticks| ticks.len() <= TICKS_MAX);
+    fitting.unwrap_or_else(|| vec![low])
+}
+
+/// Round ratios from `low` to `high`; 1 is one of them when it is inside.
+fn ratio_ticks(low: f64, high: f64) -> Vec<f64> {
+    if high / low > 6.0 {
+        let powers = -20..=20;
+        let ticks: Vec<f64> = powers
+            .map(|power| 2f64.powi(power))
+            .filter(|tick| (low..=high).contains(tick))
+            .collect();
+        let every = ticks.len().div_ceil(TICKS_MAX);
+        let one = ticks.iter().position(|tick| *tick >= 1.0).unwrap_or(0);
+        return ticks
+            .into_iter()
+            .enumerate()
+            .filter(|(index, _)| index % every == one % every)
+            .map(|(_, tick)| tick)
+            .collect();
+    }
+    round_ticks(low, high)
+}
+
+/// A tick's number with just the digits that tell it from its neighbours.
+fn tick_label(tick: f64) -> String {
+    let text = format!("{tick:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Name and description for those who cannot see the picture.
+struct Caption<'a> {
+    id: &'a str,
+    title: String,
+    description: String,
+}
+
+fn svg(caption: &Caption<'_>, height: f64, content: &Markup) -> Markup {
+    let title = format!("{}-title", caption.id);
+    let description = format!("{}-desc", caption.id);
+    html! {
+        svg role="img" width="100%" height=(pixels(height)) aria-labelledby={ (title) " " (description) } {
+            title id=(title) { (caption.title) }
+            desc id=(description) { (caption.description) }
+            (content)
+        }
+    }
+}
+
+fn text(class: &str, x: f64, y: f64, anchor: &str, words: &str) -> Markup {
+    html! { text class=(class) x=(percent(x)) y=(pixels(y)) text-anchor=(anchor) { (words) } }
+}
+
+fn line(class: &str, from: [f64; 2], to: [f64; 2]) -> Markup {
+    html! {
+        line class=(class) x1=(percent(from[0])) y1=(pixels(from[1])) x2=(percent(to[0])) y2=(pixels(to[1])) {}
+    }
+}
+
+/// An axis's numbers: those at its ends stay inside the plot.
+fn tick_anchor(place: f64) -> &'static str {
+    match place {
+        place if place < 4.0 => "start",
+        place if place > 94.0 => "end",
+        _ => "middle",
+    }
+}
+
+const RUNG_PIXELS: f64 = 50.0;
+const AXIS_PIXELS: f64 = 26.0;
+
+/// Bars of one direction: ceiling, raw TCP, share, on the scale that `longest` gives.
+pub(crate) fn ladder(
+    ladder: &Ladder<'_>,
+    longest: f64,
+    loses: Option<RungName>,
+    id: &str,
+) -> Markup {
+    let axis = Axis {
+        low: 0.0,
+        high: longest.max(1.0),
+        ends: [0.0, 100.0],
+    };
+    let bottom = RUNG_PIXELS * ladder.rungs.len() as f64;
+    let ceiling = ladder
+        .rungs
+        .iter()
+        .find(|rung| rung.rung == RungName::Ceiling);
+    let ceiling = ceiling.and_then(|rung| finite(rung.rate.as_ref()?));
+    let caption = Caption {
+        id,
+        title: format!("rates of {}", view::direction_explained(ladder.direction)),
+        description: ladder
+            .rungs
+            .iter()
+            .map(|rung| rung_words(rung))
+            .collect::<Vec<_>>()
+            .join("; "),
+    };
+    let content = html! {
+        @for tick in round_ticks(0.0, axis.high / 1e6) {
+            @let x = axis.place(tick * 1e6);
+            (line("grid", [x, 0.0], [x, bottom + 4.0]))
+            (text("tick", x, bottom + 18.0, tick_anchor(x), &tick_text(tick, axis.high / 1e6)))
+        }
+        @for (index, rung) in ladder.rungs.iter().enumerate() {
+            (bar(rung, &axis, RUNG_PIXELS * index as f64, loses == Some(rung.rung)))
+        }
+        @if let Some(ceiling) = ceiling {
+            @let x = axis.place(ceiling);
+            (line("limit", [x, RUNG_PIXELS - 22.0], [x, bottom]))
+        }
+    };
+    svg(&caption, bottom + AXIS_PIXELS, &content)
+}
+
+fn tick_text(tick: f64, highest: f64) -> String {
+    let is_last = round_ticks(0.0, highest).last() == Some(&tick);
+    let unit = if is_last { " MB/s" } else { "" };
+    format!("{}{unit}", tick_label(tick))
+}
+
+fn rung_words(rung: &LadderRung) -> String {
+    match &rung.rate {
+        Some(rate) => {
+            let share = rung
+                .of_ceiling
+                .as_ref()
+                .map(|share| quantity::share(share.value));
+            let share = share
+                .map(|share| format!(", {share} of ceiling"))
+                .unwrap_or_default();
+            format!(
+                "{} {}{share}",
+                view::rung(rung.rung),
+                quantity::estimate_with_interval(rate)
+            )
+        }
+        None => format!("{} not measured", view::rung(rung.rung)),
+    }
+}
+
+fn bar(rung: &LadderRung, axis: &Axis, top: f64, loses: bool) -> Markup {
+    let class = match (rung.rung, loses) {
+        (_, true) => "bar loss",
+        (RungName::Ceiling, _) => "bar ceiling",
+        (RungName::Tcp, _) => "bar tcp",
+        (RungName::Share, _) => "bar share",
+    };
+    let number = rung
+        .rate
+        .as_ref()
+        .map_or_else(|| "not measured".to_owned(), quantity::estimate);
+    let share = rung
+        .of_ceiling
+        .as_ref()
+        .filter(|_| rung.rung != RungName::Ceiling);
+    let share = share
+        .map(|share| format!(" · {}", quantity::share(share.value)))
+        .unwrap_or_default();
+    let name = if loses {
+        format!("{}: loses here", view::rung(rung.rung))
+    } else {
+        view::rung(rung.rung).to_owned()
+    };
+    html! {
+        (text("label", 0.0, top + 18.0, "start", &name))
+        (text("number", 100.0, top + 18.0, "end", &format!("{number}{share}")))
+        rect class="track" x="0" y=(pixels(top + 26.0)) width="100%" height="14" {}
+        @if let Some(rate) = rung.rate.as_ref().and_then(finite) {
+            rect class=(class) x="0" y=(pixels(top + 26.0)) width=(percent(axis.place(rate))) height="14" {}
+        }
+        @if let Some([low, high]) = rung.rate.as_ref().and_then(quantity::finite_interval) {
+            @let y = top + 33.0;
+            (line("whisker", [axis.place(low), y], [axis.place(high), y]))
+            (line("whisker", [axis.place(low), y - 4.0], [axis.place(low), y + 4.0]))
+            (line("whisker", [axis.place(high), y - 4.0], [axis.place(high), y + 4.0]))
+        }
+    }
+}
+
+fn finite(estimate: &Estimate) -> Option<f64> {
+    Some(estimate.value).filter(|value| value.is_finite())
+}
+
+/// The phases in the order in which they are run.
+const PHASES: [Phase; 3] = [Phase::SameAgainstSame, Phase::Compare, Phase::Confirm];
+const STRIP_TOP: f64 = 24.0;
+const STRIP_BOTTOM: f64 = 196.0;
+/// Blocks that are left empty between two phases.
+const PHASE_GAP: f64 = 1.0;
+
+/// One phase's place in a strip: its first block's slot and how many blocks it has.
+struct Span {
+    phase: Phase,
+    first: f64,
+    blocks: u32,
+}
+
+/// Every trial of one response, by block and arm. `None` where nothing was counted.
+pub(crate) fn trials(
+    experiment: &ExperimentResult,
+    response: Direction,
+    id: &str,
+) -> Option<Markup> {
+    let samples: Vec<&ArmSamples> = experiment
+        .samples
+        .iter()
+        .filter(|one| one.response == response)
+        .collect();
+    let rates = samples
+        .iter()
+        .flat_map(|one| &one.rates)
+        .copied()
+        .filter(|rate| rate.is_finite());
+    let (low, high) = rates.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), rate| {
+        (low.min(rate), high.max(rate))
+    });
+    if !(low.is_finite() && high.is_finite()) {
+        return None;
+    }
+    let (spans, slots) = spans(&samples);
+    let scale = Heights::around(low, high);
+    let caption = Caption {
+        id,
+        title: format!(
+            "every trial of {}, in the order of the blocks",
+            view::direction_explained(response)
+        ),
+        description: samples
+            .iter()
+            .map(|one| samples_words(one))
+            .collect::<Vec<_>>()
+            .join("; "),
+    };
+    let content = html! {
+        @for tick in scale.ticks() {
+            @let y = scale.place(tick * 1e6);
+            (line("grid", [0.0, y], [100.0, y]))
+            (text("tick", 0.0, y - 3.0, "start", &tick_label(tick)))
+        }
+        @for span in &spans {
+            (phase_strip(span, &samples, slots, &scale))
+        }
+    };
+    Some(svg(&caption, STRIP_BOTTOM + 22.0, &content))
+}
+
+/// Whether the vertical axis of [`trials`] leaves zero out, which must be said.
+pub(crate) fn trials_leave_out_zero(experiment: &ExperimentResult, response: Direction) -> bool {
+    let rates = experiment
+        .samples
+        .iter()
+        .filter(|one| one.response == response)
+        .flat_map(|one| &one.rates);
+    rates
+        .copied()
+        .filter(|rate| rate.is_finite())
+        .fold(f64::INFINITY, f64::min)
+        > 0.0
+}
+
+struct Heights {
+    low: f64,
+    high: f64,
+}
+
+impl Heights {
+    /// From the lowest to the highest rate and a little more; noise of half a per cent does not
+    /// fill the plot.
+    fn around(low: f64, high: f64) -> Self {
+        let middle = f64::midpoint(low, high);
+        let half = ((high - low) * 0.6).max(middle.abs() * 0.03).max(1.0);
+        Self {
+            low: (middle - half).max(0.0),
+            high: middle + half,
+        }
+    }
+
+    fn place(&self, rate: f64) -> f64 {
+        let share = (rate - self.low) / (self.high - self.low);
+        STRIP_BOTTOM - share.clamp(0.0, 1.0) * (STRIP_BOTTOM - STRIP_TOP - 8.0)
+    }
+
+    fn ticks(&self) -> Vec<f64> {
+        round_ticks(self.low / 1e6, self.high / 1e6)
+    }
+}
+
+fn spans(samples: &[&ArmSamples]) -> (Vec<Span>, f64) {
+    let mut next = 0.0;
+    let mut spans = Vec::new();
+    for phase in PHASES {
+        let of_phase = samples
+            .iter()
+            .filter(|one| one.phase == phase && !one.rates.is_empty());
+        let Some(last) = of_phase.flat_map(|one| &one.blocks).max() else {
+            continue;
+        };
+        let blocks = last.saturating_add(1);
+        spans.push(Span {
+            phase,
+            first: next,
+            blocks,
+        });
+        next += f64::from(blocks) + PHASE_GAP;
+    }
+    (spans, (next - PHASE_GAP).max(1.0))
+}
+
+fn phase_strip(span: &Span, samples: &[&ArmSamples], slots: f64, scale: &Heights) -> Markup {
+    let axis = Axis {
+        low: 0.0,
+        high: slots,
+        ends: [11.0, 99.0],
+    };
+    let end = span.first + f64::from(span.blocks);
+    let (left, right) = (axis.place(span.first), axis.place(end));
+    let middle = f64::midpoint(left, right);
+    let name = match span.phase {
+        Phase::SameAgainstSame => "A against A",
+        Phase::Compare | Phase::Confirm => view::phase(span.phase),
+    };
+    let of_phase: Vec<&&ArmSamples> = samples
+        .iter()
+        .filter(|one| one.phase == span.phase)
+        .collect();
+    html! {
+        (text("label", middle, 14.0, "middle", name))
+        (line("base", [left, STRIP_BOTTOM], [right, STRIP_BOTTOM]))
+        (text("tick", middle, STRIP_BOTTOM + 16.0, "middle", &view::counted(span.blocks as usize, "block", "blocks")))
+        @for one in &of_phase {
+            @if let Some(median) = finite(&one.median) {
+                @let y = scale.place(median);
+                (line(median_class(one), [left, y], [right, y]))
+            }
+        }
+        @for one in &of_phase {
+            @for (rate, block) in one.rates.iter().zip(&one.blocks).filter(|(rate, _)| rate.is_finite()) {
+                @let offset = if one.arm == Arm::A { 0.3 } else { 0.7 };
+                @let x = axis.place(span.first + f64::from(*block) + offset);
+                circle class=(dot_class(one)) cx=(percent(x)) cy=(pixels(scale.place(*rate))) r="3.5" {
+                    title { "block " (*block + 1) ": " (quantity::rate(*rate)) }
+                }
+            }
+        }
+    }
+}
+
+fn is_changed(samples: &ArmSamples) -> bool {
+    samples.arm == Arm::B && samples.phase != Phase::SameAgainstSame
+}
+
+fn dot_class(samples: &ArmSamples) -> &'static str {
+    if is_changed(samples) {
+        "dot b"
+    } else {
+        "dot a"
+    }
+}
+
+fn median_class(samples: &ArmSamples) -> &'static str {
+    if is_changed(samples) {
+        "median b"
+    } else {
+        "median a"
+    }
+}
+
+fn samples_words(samples: &ArmSamples) -> String {
+    let arm = match samples.arm {
+        Arm::A => "A",
+        Arm::B => "B",
+    };
+    format!(
+        "{}, arm {arm}: {}, median {}",
+        view::phase(samples.phase),
+        view::counted(samples.rates.len(), "trial", "trials"),
+        quantity::estimate(&samples.median)
+    )
+}
+
+/// A row of the plot of effects.
+struct EffectRow<'a> {
+    name: String,
+    ratio: &'a Estimate,
+    verdict: Option<Verdict>,
+    is_final: bool,
+}
+
+const EFFECT_PIXELS: f64 = 46.0;
+
+/// Effects of an experiment with their intervals on a logarithmic axis, the band of practical
+/// equivalence shaded.
+pub(crate) fn effects(experiment: &ExperimentResult, id: &str) -> Option<Markup> {
+    let rows = effect_rows(experiment);
+    if rows.is_empty() {
+        return None;
+    }
+    let band = experiment.question.band.abs().clamp(1e-6, 10.0);
+    let axis = ratio_axis(&rows, band);
+    let bottom = EFFECT_PIXELS * rows.len() as f64 + 6.0;
+    let (low, high) = (axis.place(-band.ln_1p()), axis.place(band.ln_1p()));
+    let caption = Caption {
+        id,
+        title: "effects with their intervals".into(),
+        description: rows
+            .iter()
+            .map(effect_row_words)
+            .collect::<Vec<_>>()
+            .join("; "),
+    };
+    let content = html! {
+        rect class="band" x=(percent(low)) y="0" width=(percent(high - low)) height=(pixels(bottom)) {}
+        @for tick in ratio_ticks(axis.low.exp(), axis.high.exp()) {
+            @let x = axis.place(tick.ln());
+            (line("grid", [x, 0.0], [x, bottom + 4.0]))
+            (text("tick", x, bottom + 18.0, tick_anchor(x), &format!("{}x", tick_label(tick))))
+        }
+        (line("one", [axis.place(0.0), 0.0], [axis.place(0.0), bottom + 4.0]))
+        @for (index, row) in rows.iter().enumerate() {
+            (effect_row(row, &axis, EFFECT_PIXELS * index as f64))
+        }
+    };
+    Some(svg(&caption, bottom + AXIS_PIXELS, &content))
+}
+
+fn effect_rows(experiment: &ExperimentResult) -> Vec<EffectRow<'_>> {
+    let mut rows = Vec::new();
+    for response in view::DIRECTIONS {
+        let way = view::direction(response);
+        for noise in experiment
+            .noise
+            .iter()
+            .filter(|noise| noise.response == response)
+        {
+            let verdict = noise.alarm.then_some(Verdict::Undecided);
+            rows.push(EffectRow {
+                name: format!("{way} · A against A"),
+                ratio: &noise.ratio,
+                verdict,
+                is_final: false,
+            });
+        }
+        let is_confirmed = experiment
+            .effects
+            .iter()
+            .any(|effect| effect.response == response && effect.phase == Phase::Confirm);
+        for phase in PHASES {
+            for effect in experiment
+                .effects
+                .iter()
+                .filter(|effect| effect.response == response && effect.phase == phase)
+            {
+                rows.push(EffectRow {
+                    name: format!("{way} · {}", view::phase(phase)),
+                    ratio: &effect.ratio,
+                    verdict: Some(effect.verdict),
+                    is_final: phase == Phase::Confirm || !is_confirmed,
+                });
+            }
+        }
+    }
+    rows
+}
+
+/// The axis holds every interval, 1 and the band, in natural logarithms.
+fn ratio_axis(rows: &[EffectRow<'_>], band: f64) -> Axis {
+    let reach = band.ln_1p() * 1.5;
+    let (mut low, mut high) = (-reach, reach);
+    for row in rows {
+        let ends = quantity::finite_interval(row.ratio).unwrap_or([row.ratio.value; 2]);
+        for end in ends
+            .iter()
+            .chain([&row.ratio.value])
+            .filter(|end| end.is_finite() && **end > 0.0)
+        {
+            low = low.min(end.ln());
+            high = high.max(end.ln());
+        }
+    }
+    let margin = (high - low) * 0.04;
+    Axis {
+        low: low - margin,
+        high: high + margin,
+        ends: [1.0, 99.0],
+    }
+}
+
+fn effect_row(row: &EffectRow<'_>, axis: &Axis, top: f64) -> Markup {
+    let tone = row.verdict.map_or("neutral", verdict_class);
+    let marker = if row.is_final {
+        format!("mark final {tone}")
+    } else {
+        format!("mark {tone}")
+    };
+    let words = row
+        .verdict
+        .map(|verdict| format!(" {}", view::verdict(verdict)))
+        .unwrap_or_default();
+    let y = top + 34.0;
+    html! {
+        (text("label", 0.0, top + 19.0, "start", &row.name))
+        (text("number", 100.0, top + 19.0, "end", &format!("{}{words}", quantity::estimate_with_interval(row.ratio))))
+        @if let Some([low, high]) = quantity::finite_interval(row.ratio).filter(|[low, _]| *low > 0.0) {
+            (line(&format!("span {tone}"), [axis.place(low.ln()), y], [axis.place(high.ln()), y]))
+        }
+        @if let Some(value) = finite(row.ratio).filter(|value| *value > 0.0) {
+            circle class=(marker) cx=(percent(axis.place(value.ln()))) cy=(pixels(y)) r="5" {}
+        }
+    }
+}
+
+fn effect_row_words(row: &EffectRow<'_>) -> String {
+    let verdict = row
+        .verdict
+        .map(|verdict| format!(", {}", view::verdict(verdict)))
+        .unwrap_or_default();
+    format!(
+        "{} {}{verdict}",
+        row.name,
+        quantity::estimate_with_interval(row.ratio)
+    )
+}
+
+/// The name of a verdict's colour in the page's style.
+pub(crate) const fn verdict_class(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "good",
+        Verdict::Worse => "bad",
+        Verdict::Equivalent => "neutral",
+        Verdict::Undecided => "doubtful",
+    }
+}
+
+/// A small sign for a legend.
+pub(crate) fn legend_dot(arm: Arm) -> Markup {
+    let class = match arm {
+        Arm::A => "dot a",
+        Arm::B => "dot b",
+    };
+    PreEscaped(format!(
+        "<svg class=\"key\" width=\"12\" height=\"12\" aria-hidden=\"true\"><circle class=\"{class}\" cx=\"6\" cy=\"6\" r=\"4\"></circle></svg>"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_few() {
+        assert_eq!(
+            round_ticks(0.0, 117.7),
+            [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]
+        );
+        assert_eq!(
+            round_ticks(114.0, 118.0),
+            [114.0, 115.0, 116.0, 117.0, 118.0]
+        );
+        assert_eq!(round_ticks(5.0, 5.0), [5.0]);
+        for high in 1..2000 {
+            let ticks = round_ticks(0.0, f64::from(high) * 0.37);
+            assert!((3..=TICKS_MAX).contains(&ticks.len()), "{high}: {ticks:?}");
+        }
+    }
+
+    #[test]
+    fn ratio_axes_show_one() {
+        for (low, high) in [
+            (0.97, 1.03),
+            (0.96, 2.1),
+            (0.5, 1.1),
+            (0.1, 3.0),
+            (0.9, 40.0),
+            (0.001, 1000.0),
+        ] {
+            let ticks = ratio_ticks(low, high);
+            assert!(
+                (2..=TICKS_MAX + 1).contains(&ticks.len()),
+                "{low} {high} {ticks:?}"
+            );
+            assert!(
+                ticks.iter().any(|tick| (tick - 1.0).abs() < 1e-9),
+                "{low} {high} {ticks:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn labels_of_ticks_have_no_useless_digits() {
+        assert_eq!(
+            [0.0, 0.98, 1.0, 2.5, 100.0].map(tick_label),
+            ["0", "0.98", "1", "2.5", "100"]
+        );
+    }
+}
