@@ -1,0 +1,217 @@
+//! What can go wrong with a trial, and whose turn it is then.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use record::{Failure, FailureKind};
+
+/// Why a trial could not be measured: what we were doing, to what, and the cause.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// What was asked makes no sense.
+    #[error("the trial cannot be run as asked: {reason}")]
+    Usage {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A trial's standard input does not hold a trial. The text is not repeated and neither is what
+    /// the parser says of it: there may be a password in it.
+    #[error("the trial's input cannot be understood from its byte {column} on")]
+    Input {
+        /// Where it stops making sense, from 1; 0 when it is cut off before.
+        column: usize,
+    },
+    /// The user stopped it.
+    #[error("the trial was stopped")]
+    Stopped,
+    /// Nobody answers at an address.
+    #[error("cannot connect to `{address}`")]
+    Connect {
+        /// Whom we called.
+        address: SocketAddr,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// A socket cannot leave by the interface that was asked for.
+    #[error("cannot use the interface `{nic}` for the connection")]
+    Nic {
+        /// The interface.
+        nic: String,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The iperf3 server serves somebody else.
+    #[error("the iperf3 server `{server}` is busy with another test")]
+    Busy {
+        /// The server.
+        server: SocketAddr,
+    },
+    /// The iperf3 server gave up and says why in its own numbers.
+    #[error("the iperf3 server `{server}` reports its error {code}{}", system_error(*system))]
+    Server {
+        /// The server.
+        server: SocketAddr,
+        /// iperf3's own number.
+        code: i32,
+        /// `errno` at the server, 0 for none.
+        system: i32,
+    },
+    /// The iperf3 server ended the test before its time.
+    #[error("the iperf3 server `{server}` ended the test before its time")]
+    Ended {
+        /// The server.
+        server: SocketAddr,
+    },
+    /// The iperf3 server does not keep to the protocol.
+    #[error("`{server}` does not speak the iperf3 protocol: {reason}")]
+    Protocol {
+        /// The server.
+        server: SocketAddr,
+        /// What it did.
+        reason: String,
+    },
+    /// A connection of a test broke.
+    #[error("cannot {action} `{server}`")]
+    Connection {
+        /// What we were doing.
+        action: &'static str,
+        /// The far end.
+        server: SocketAddr,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// Nothing came through during the counted time.
+    #[error("no payload at all came through in {counted:?} between us and `{server}`")]
+    Silence {
+        /// The far end.
+        server: String,
+        /// The time in which nothing came.
+        counted: Duration,
+    },
+    /// The two ends count differently, so neither can be believed.
+    #[error("`{server}` says that {far} bytes passed, we count {ours}: neither can be believed")]
+    Disagreement {
+        /// The far end.
+        server: SocketAddr,
+        /// Bytes by its account.
+        far: u64,
+        /// Bytes by ours.
+        ours: u64,
+    },
+    /// There is no iperf3 on a host.
+    #[error("there is no `iperf3` on the host that is to serve raw TCP")]
+    NoIperf,
+    /// An iperf3 server did not start.
+    #[error("cannot start `iperf3` as a server: {reason}")]
+    FarServer {
+        /// What it said.
+        reason: String,
+    },
+    /// The system did not give something that we need.
+    #[error("cannot {action}")]
+    System {
+        /// What we were doing.
+        action: &'static str,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// Something on a host failed.
+    #[error(transparent)]
+    Host(#[from] host::Error),
+}
+
+fn system_error(number: i32) -> String {
+    match number {
+        0 => String::new(),
+        number => format!(" ({})", io::Error::from_raw_os_error(number)),
+    }
+}
+
+impl Error {
+    /// Whose turn it is; decides the exit code.
+    #[must_use]
+    pub fn kind(&self) -> FailureKind {
+        match self {
+            Self::Usage { .. } => FailureKind::Usage,
+            Self::Stopped => FailureKind::Interrupted,
+            Self::Connect { .. } | Self::Silence { .. } => FailureKind::Unreachable,
+            Self::Connection { source, .. } if source.kind() == io::ErrorKind::TimedOut => {
+                FailureKind::Unreachable
+            }
+            Self::Nic { .. } | Self::Busy { .. } | Self::Server { .. } | Self::NoIperf => {
+                FailureKind::Refused
+            }
+            Self::FarServer { .. } => FailureKind::Refused,
+            Self::Input { .. }
+            | Self::Ended { .. }
+            | Self::Protocol { .. }
+            | Self::Connection { .. }
+            | Self::Disagreement { .. }
+            | Self::System { .. } => FailureKind::Internal,
+            Self::Host(error) => error.kind(),
+        }
+    }
+
+    /// What to do next, where we know it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Connect { address, source } => return Some(connect_hint(address, source)),
+            Self::Host(error) => return error.hint(),
+            Self::Nic { nic, .. } => {
+                return Some(format!(
+                    "`ip link show {nic}` on the client shows whether it is there and up"
+                ));
+            }
+            Self::Busy { .. } => {
+                "it serves one test at a time: wait, or start another with `iperf3 -s -p PORT`"
+            }
+            Self::Connection { source, .. } if source.kind() == io::ErrorKind::TimedOut => {
+                "it is there but does not answer: does somebody else keep it busy?"
+            }
+            Self::Server { .. } | Self::Ended { .. } => "its own output on the server says more",
+            Self::Protocol { .. } => "start a server with `iperf3 -s` there, version 3.1 or newer",
+            Self::Silence { .. } => {
+                "something on the way drops full packets: is the MTU the same all along the path?"
+            }
+            Self::NoIperf => "install it there: `apt install iperf3`",
+            _ => return None,
+        };
+        Some(hint.to_owned())
+    }
+
+    /// The error as it stands in a run file.
+    #[must_use]
+    pub fn failure(&self) -> Failure {
+        let mut chain = Vec::new();
+        let mut next: Option<&dyn std::error::Error> = Some(self);
+        while let Some(error) = next {
+            chain.push(error.to_string());
+            next = error.source();
+        }
+        Failure { kind: self.kind(), chain, hint: self.hint() }
+    }
+}
+
+fn connect_hint(address: &SocketAddr, source: &io::Error) -> String {
+    match source.kind() {
+        io::ErrorKind::ConnectionRefused => format!(
+            "nothing listens on port {} there: start it, or check the port",
+            address.port()
+        ),
+        io::ErrorKind::TimedOut => format!(
+            "is the host on, is it `{}`, and does a firewall let port {} through?",
+            address.ip(),
+            address.port()
+        ),
+        _ => format!("`ip route get {}` on the client shows the way it takes", address.ip()),
+    }
+}
+
+impl From<&Error> for Failure {
+    fn from(error: &Error) -> Self {
+        error.failure()
+    }
+}

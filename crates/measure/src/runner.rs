@@ -1,0 +1,325 @@
+//! Starting a trial as a child process on the client host, and ending it.
+
+use std::io::{self, BufRead, Read, Write};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use host::exec::{Command, Exec, Process, STATUS_NO_PROGRAM};
+use record::{Failure, FailureKind, Sample, TrialInput, TrialLine, TrialResult, Workload};
+use zeroize::Zeroizing;
+
+use crate::stop::STOP_LOOK;
+use crate::{Error, Stop};
+
+/// What a trial may take beside its warm-up and counted time: start, login, the exchange at the end.
+const OVERHEAD: Duration = Duration::from_secs(60);
+/// The slowest share that still gets its test file written in time, in bytes per second.
+const SLOWEST_SHARE: u64 = 4_000_000;
+/// How long a trial may take to end once it has given its result.
+const END_LIMIT: Duration = Duration::from_secs(10);
+/// Longest line of a trial's output.
+const LINE_BYTES_MAX: u64 = 1 << 20;
+/// Most bytes of a trial's output.
+const OUTPUT_BYTES_MAX: u64 = 64 << 20;
+/// Lines that wait to be looked at.
+const LINES_WAITING: usize = 64;
+/// Characters of standard error that a failure repeats.
+const ERROR_TEXT_CHARS_MAX: usize = 500;
+
+/// Runs trials on a client host, each in a process of its own.
+#[derive(Clone, Debug)]
+pub struct Runner {
+    exec: Arc<dyn Exec>,
+    program: String,
+}
+
+/// What the thread that reads a trial's output hands on.
+type Heard = Result<TrialLine, String>;
+
+impl Runner {
+    /// Trials run through `exec`; `program` is linerate's path there.
+    pub fn new(exec: Arc<dyn Exec>, program: impl Into<String>) -> Self {
+        Self { exec, program: program.into() }
+    }
+
+    /// Runs one trial to its end; `progress` gets each sample when it is over. The trial's process
+    /// group is ended when it takes too long, when `stop` asks for it, and on every other way out.
+    ///
+    /// # Errors
+    /// When it could not be measured, for whatever reason.
+    pub fn run(
+        &self,
+        input: &TrialInput,
+        stop: &Stop,
+        progress: &mut dyn FnMut(&Sample),
+    ) -> Result<TrialResult, Failure> {
+        let limit = limit(&input.workload)?;
+        self.run_within(limit, input, stop, progress)
+    }
+
+    fn run_within(
+        &self,
+        limit: Duration,
+        input: &TrialInput,
+        stop: &Stop,
+        progress: &mut dyn FnMut(&Sample),
+    ) -> Result<TrialResult, Failure> {
+        let deadline = Instant::now() + limit;
+        let command = Command::new([self.program.as_str(), "trial"]);
+        let mut process = self.exec.spawn(&command).map_err(|error| of_host(error, &self.program))?;
+        let mut stdin = process.take_stdin();
+        if let Some(stdin) = &mut stdin {
+            // A program that is not there has closed it; its status says so below.
+            feed(stdin, input).ok();
+        }
+        let heard = read_lines(&mut process)?;
+        let line = wait(&heard, deadline, stop, progress);
+        // It ends by itself now, or because its input does.
+        drop(stdin);
+        match line {
+            Waited::Line(TrialLine::Result(result)) => {
+                process.wait(END_LIMIT).map_err(|error| Error::from(error).failure())?;
+                Ok(*result)
+            }
+            Waited::Line(TrialLine::Failure(failure)) => Err(failure),
+            Waited::Line(TrialLine::Sample(_)) | Waited::Ended => Err(self.why_it_ended(process)),
+            Waited::Stopped => Err(Error::Stopped.failure()),
+            Waited::Late => Err(failure(
+                FailureKind::Unreachable,
+                format!("the trial took longer than {limit:?} and was ended"),
+                "look whether the server still answers",
+            )),
+            Waited::Nonsense(reason) => Err(failure(
+                FailureKind::Internal,
+                format!("`{} trial` does not talk as it should: {reason}", self.program),
+                "is it the same version of linerate on both hosts?",
+            )),
+        }
+    }
+
+    fn why_it_ended(&self, process: Process) -> Failure {
+        let program = &self.program;
+        match process.wait(END_LIMIT) {
+            Err(error) => Error::from(error).failure(),
+            Ok(output) if output.status == STATUS_NO_PROGRAM => no_program(program),
+            Ok(output) => {
+                let text = String::from_utf8_lossy(&output.stderr);
+                let mut chain =
+                    vec![format!("`{program} trial` ended without a result, status {}", output.status)];
+                let said: String = text.trim().chars().take(ERROR_TEXT_CHARS_MAX).collect();
+                if !said.is_empty() {
+                    chain.push(said);
+                }
+                Failure { kind: FailureKind::Internal, chain, hint: None }
+            }
+        }
+    }
+}
+
+/// The longest time a trial may take.
+fn limit(workload: &Workload) -> Result<Duration, Failure> {
+    let (timing, file_size) = match workload {
+        Workload::Tcp(tcp) => (&tcp.timing, 0),
+        Workload::Share(share) => (&share.timing, share.file_size.get()),
+    };
+    let spans = crate::counters::Spans::new(timing).map_err(|error| error.failure())?;
+    let preparation = Duration::from_secs(file_size / SLOWEST_SHARE);
+    Ok(spans.whole() + OVERHEAD + preparation)
+}
+
+fn feed(stdin: &mut dyn Write, input: &TrialInput) -> io::Result<()> {
+    let mut line = Zeroizing::new(serde_json::to_vec(input)?);
+    line.push(b'\n');
+    stdin.write_all(&line)?;
+    stdin.flush()
+}
+
+enum Waited {
+    Line(TrialLine),
+    Ended,
+    Stopped,
+    Late,
+    Nonsense(String),
+}
+
+/// Hands samples on until there is something else.
+fn wait(
+    heard: &Receiver<Heard>,
+    deadline: Instant,
+    stop: &Stop,
+    progress: &mut dyn FnMut(&Sample),
+) -> Waited {
+    loop {
+        if stop.is_asked() {
+            return Waited::Stopped;
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Waited::Late;
+        }
+        match heard.recv_timeout(left.min(STOP_LOOK)) {
+            Ok(Ok(TrialLine::Sample(sample))) => progress(&sample),
+            Ok(Ok(line)) => return Waited::Line(line),
+            Ok(Err(reason)) => return Waited::Nonsense(reason),
+            Err(RecvTimeoutError::Disconnected) => return Waited::Ended,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+}
+
+/// Reads a trial's output on a thread of its own, which ends with the process or with the receiver.
+fn read_lines(process: &mut Process) -> Result<Receiver<Heard>, Failure> {
+    let (sender, heard) = mpsc::sync_channel(LINES_WAITING);
+    if let Some(stdout) = process.take_stdout() {
+        let reading = move || {
+            let mut stdout = stdout.take(OUTPUT_BYTES_MAX);
+            while let Some(line) = next_line(&mut stdout) {
+                let ends = line.is_err();
+                if sender.send(line).is_err() || ends {
+                    return;
+                }
+            }
+        };
+        thread::Builder::new().spawn(reading).map_err(|source| {
+            Error::System { action: "start a thread", source }.failure()
+        })?;
+    }
+    Ok(heard)
+}
+
+fn next_line(stdout: &mut impl BufRead) -> Option<Heard> {
+    let mut line = Vec::new();
+    match stdout.take(LINE_BYTES_MAX).read_until(b'\n', &mut line) {
+        Ok(0) | Err(_) => None,
+        Ok(_) if !line.ends_with(b"\n") => {
+            Some(Err(format!("a line of {} bytes without an end", line.len())))
+        }
+        Ok(_) => Some(serde_json::from_slice(&line).map_err(|error| error.to_string())),
+    }
+}
+
+fn of_host(error: host::Error, program: &str) -> Failure {
+    match &error {
+        host::Error::Start { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+            no_program(program)
+        }
+        _ => Error::from(error).failure(),
+    }
+}
+
+fn no_program(program: &str) -> Failure {
+    failure(
+        FailureKind::Refused,
+        format!("there is no `{program}` on the client host"),
+        "linerate has to be installed on the client, and only there",
+    )
+}
+
+fn failure(kind: FailureKind, text: String, hint: &str) -> Failure {
+    Failure { kind, chain: vec![text], hint: Some(hint.to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
+    use host::exec::Local;
+    use record::{Direction, TcpWorkload, Timing};
+
+    use super::*;
+
+    fn input() -> TrialInput {
+        let workload = TcpWorkload {
+            server: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            port: 1,
+            direction: Direction::Read,
+            streams: 1,
+            nic: None,
+            timing: Timing {
+                warm_up: Duration::ZERO.into(),
+                measured: Duration::from_millis(10).into(),
+                interval: Duration::from_millis(10).into(),
+            },
+        };
+        TrialInput { workload: Workload::Tcp(workload), credentials: None }
+    }
+
+    /// Runs a shell script in place of linerate.
+    fn run(script: &str, limit: Duration, stop: &Stop) -> Result<TrialResult, Failure> {
+        // Its one argument, `trial`, is the script's name for itself.
+        let exec = Local::with_prefix(["sh", "-c", script]);
+        let runner = Runner::new(Arc::new(exec), "program");
+        runner.run_within(limit, &input(), stop, &mut |_| {})
+    }
+
+    const LONG: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn a_trial_that_hangs_is_ended_in_time() {
+        let begun = Instant::now();
+        let failure = run("sleep 1000", Duration::from_millis(100), &Stop::new()).unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Unreachable, "{failure:?}");
+        assert!(begun.elapsed() < Duration::from_secs(5));
+    }
+
+    #[test]
+    fn a_stop_ends_a_trial() {
+        let stop = Stop::new();
+        stop.ask();
+        let begun = Instant::now();
+        let failure = run("sleep 1000", LONG, &stop).unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Interrupted);
+        assert!(begun.elapsed() < Duration::from_secs(5));
+    }
+
+    #[test]
+    fn a_trial_that_ends_without_a_result_is_told_with_its_last_words() {
+        let failure = run("echo out of memory >&2; exit 3", LONG, &Stop::new()).unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Internal);
+        assert_eq!(failure.chain[0], "`program trial` ended without a result, status 3");
+        assert_eq!(failure.chain[1], "out of memory");
+    }
+
+    #[test]
+    fn output_is_bounded_and_must_make_sense() {
+        for script in ["echo hello", "tr '\\0' x </dev/zero", "echo '{\"line\":\"sample\"}'"] {
+            let failure = run(script, LONG, &Stop::new()).unwrap_err();
+            assert_eq!(failure.kind, FailureKind::Internal, "{failure:?}");
+            assert!(failure.chain[0].contains("does not talk as it should"), "{failure:?}");
+        }
+    }
+
+    #[test]
+    fn a_failure_comes_through_as_it_was_written() {
+        let wanted = Failure {
+            kind: FailureKind::Refused,
+            chain: vec!["a".to_owned(), "b".to_owned()],
+            hint: None,
+        };
+        let line = serde_json::to_string(&TrialLine::Failure(wanted.clone())).unwrap();
+        let script = format!("read line; echo '{line}'");
+        assert_eq!(run(&script, LONG, &Stop::new()), Err(wanted));
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_named() {
+        let runner = Runner::new(Arc::new(Local::new()), "/no/such/linerate");
+        let failure = runner.run(&input(), &Stop::new(), &mut |_| {}).unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Refused);
+        assert!(failure.chain[0].contains("/no/such/linerate"), "{failure:?}");
+    }
+
+    #[test]
+    fn the_trial_gets_its_input_and_keeps_it_open() {
+        // `timeout` says 124 when `cat` did not see the end of its input in that time.
+        let line = r#"{"line":"failure","kind":"refused","chain":["read"],"hint":null}"#;
+        let script = format!(
+            "read input; case $input in *'\"engine\":\"tcp\"'*) \
+             timeout --foreground 0.2 cat; test $? = 124 && echo '{line}';; esac"
+        );
+        let failure = run(&script, LONG, &Stop::new()).unwrap_err();
+        assert_eq!(failure.chain, ["read"]);
+    }
+}

@@ -1,0 +1,230 @@
+//! Data streams: one TCP connection each, with a thread that keeps it busy.
+
+use std::io::{self, Read, Write};
+use std::mem::{MaybeUninit, size_of};
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::AsRawFd;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use record::Direction;
+use socket2::{Domain, Protocol, Socket, Type};
+
+use super::BLOCK_BYTES;
+use super::control::COOKIE_BYTES;
+use crate::Error;
+
+/// Connects to the server, by one interface where that is asked for.
+pub(super) fn connect(
+    server: SocketAddr,
+    nic: Option<&str>,
+    timeout: Duration,
+) -> Result<TcpStream, Error> {
+    let connect_error = |source| Error::Connect { address: server, source };
+    let socket = Socket::new(Domain::for_address(server), Type::STREAM, Some(Protocol::TCP))
+        .map_err(connect_error)?;
+    if let Some(nic) = nic {
+        // The route would decide otherwise, and with two links into one subnet it picks the first.
+        socket
+            .bind_device(Some(nic.as_bytes()))
+            .map_err(|source| Error::Nic { nic: nic.to_owned(), source })?;
+    }
+    socket.connect_timeout(&server.into(), timeout).map_err(connect_error)?;
+    // For the control connection. A data stream sends whole blocks and does not mind. Buffers are
+    // left to the system, which stops tuning them once they are set.
+    socket.set_tcp_nodelay(true).map_err(connect_error)?;
+    Ok(socket.into())
+}
+
+/// One data stream.
+#[derive(Debug)]
+pub(super) struct Stream {
+    pub(super) socket: TcpStream,
+    pub(super) local: SocketAddr,
+    direction: Direction,
+    /// Payload that passed our end: read by us, or taken by the system for sending.
+    passed: AtomicU64,
+    /// Bytes that were acknowledged before the first one of payload.
+    acknowledged_before: u64,
+}
+
+impl Stream {
+    /// Takes a new connection, on which nothing was sent, and says whose test it belongs to.
+    pub(super) fn introduce(
+        mut socket: TcpStream,
+        direction: Direction,
+        cookie: &[u8; COOKIE_BYTES],
+    ) -> io::Result<Self> {
+        // Linux counts the SYN as a byte that was acknowledged.
+        let acknowledged = tcp_information(&socket).map_or(0, |tcp| tcp.acknowledged);
+        socket.write_all(cookie)?;
+        Ok(Self {
+            local: socket.local_addr()?,
+            direction,
+            passed: AtomicU64::new(0),
+            acknowledged_before: acknowledged + COOKIE_BYTES as u64,
+            socket,
+        })
+    }
+
+    /// Moves payload until the far end hangs up, the socket is shut down, or, when sending, until
+    /// `finished`.
+    pub(super) fn pump(
+        &self,
+        block: &[u8],
+        finished: &AtomicBool,
+        first: &OnceLock<Instant>,
+    ) -> io::Result<()> {
+        match self.direction {
+            Direction::Write => self.send(block, finished, first),
+            Direction::Read => self.receive(first),
+        }
+    }
+
+    fn send(
+        &self,
+        block: &[u8],
+        finished: &AtomicBool,
+        first: &OnceLock<Instant>,
+    ) -> io::Result<()> {
+        while !finished.load(Ordering::Relaxed) {
+            match (&self.socket).write(block) {
+                Ok(count) => self.count(count, first),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn receive(&self, first: &OnceLock<Instant>) -> io::Result<()> {
+        let mut buffer = vec![0; BLOCK_BYTES];
+        loop {
+            match (&self.socket).read(&mut buffer) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(count) => self.count(count, first),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn count(&self, count: usize, first: &OnceLock<Instant>) {
+        if self.passed.fetch_add(count as u64, Ordering::Relaxed) == 0 {
+            first.get_or_init(Instant::now);
+        }
+    }
+
+    /// Payload that passed our end so far.
+    pub(super) fn passed(&self) -> u64 {
+        self.passed.load(Ordering::Relaxed)
+    }
+
+    /// Payload at the *receiving* end so far.
+    ///
+    /// Reading, that is what we read. Writing, it is what the far end's TCP acknowledged, not what
+    /// our `write` accepted: the send buffer grows by itself to 4 MiB and more, which at 1 Gbit/s
+    /// is 2 % of a window of 1.5 s, while an acknowledged byte has crossed the wire. It may still
+    /// lie in the far end's receive buffer, but a server that keeps up holds as little there at
+    /// the end of the window as at its begin, and only the difference would count. Where the
+    /// system does not tell what was acknowledged, the warm-up has to be long enough that the
+    /// buffers are full.
+    pub(super) fn arrived(&self) -> u64 {
+        let passed = self.passed();
+        match self.direction {
+            Direction::Read => passed,
+            Direction::Write => tcp_information(&self.socket).map_or(passed, |tcp| {
+                tcp.acknowledged.saturating_sub(self.acknowledged_before)
+            }),
+        }
+    }
+
+    /// What TCP knows about the connection.
+    pub(super) fn tcp(&self) -> Option<TcpInformation> {
+        tcp_information(&self.socket)
+    }
+}
+
+/// What TCP knows about a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TcpInformation {
+    /// Bytes that the far end's TCP has acknowledged.
+    pub(super) acknowledged: u64,
+    pub(super) round_trip: Duration,
+    pub(super) retransmits: u64,
+}
+
+/// `None` where the system does not say, or its structure is too old to hold what was acknowledged
+/// (Linux before 4.1).
+#[expect(unsafe_code, reason = "no safe crate of ours reads TCP_INFO")]
+fn tcp_information(socket: &TcpStream) -> Option<TcpInformation> {
+    let mut information = MaybeUninit::<libc::tcp_info>::zeroed();
+    let mut length = libc::socklen_t::try_from(size_of::<libc::tcp_info>()).ok()?;
+    // SAFETY: the descriptor is open while `socket` is borrowed, and the kernel writes at most
+    // `length` bytes to memory that is that long.
+    let status = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            information.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    let wanted = std::mem::offset_of!(libc::tcp_info, tcpi_bytes_acked) + size_of::<u64>();
+    if status != 0 || (length as usize) < wanted {
+        return None;
+    }
+    // SAFETY: the structure holds plain numbers only, for which zeros are values; what the kernel
+    // did not write is zero.
+    let information = unsafe { information.assume_init() };
+    Some(TcpInformation {
+        acknowledged: information.tcpi_bytes_acked,
+        round_trip: Duration::from_micros(information.tcpi_rtt.into()),
+        retransmits: information.tcpi_total_retrans.into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, TcpListener};
+
+    use super::*;
+
+    #[test]
+    fn writing_counts_what_was_acknowledged_and_not_what_was_buffered() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let server = listener.local_addr().unwrap();
+        let socket = connect(server, Some("lo"), Duration::from_secs(5)).unwrap();
+        let stream = Stream::introduce(socket, Direction::Write, &[b'a'; 37]).unwrap();
+        let (mut far, _) = listener.accept().unwrap();
+        let mut cookie = [0; 37];
+        far.read_exact(&mut cookie).unwrap();
+        assert_eq!(stream.arrived(), 0);
+        // Nobody reads: both buffers fill up, and what ours holds has not arrived.
+        stream.socket.set_nonblocking(true).unwrap();
+        let block = vec![1; BLOCK_BYTES];
+        let finished = AtomicBool::new(false);
+        let first = OnceLock::new();
+        let full = stream.pump(&block, &finished, &first).unwrap_err();
+        assert_eq!(full.kind(), io::ErrorKind::WouldBlock);
+        assert!(first.get().is_some());
+        assert!(stream.arrived() < stream.passed(), "{} {}", stream.arrived(), stream.passed());
+        // Once all of it was read, all of it was acknowledged, to the byte.
+        let mut all = vec![0; usize::try_from(stream.passed()).unwrap()];
+        far.read_exact(&mut all).unwrap();
+        let deadline = Instant::now() + Duration::from_secs(5);
+        while stream.arrived() != stream.passed() {
+            assert!(Instant::now() < deadline, "{} {}", stream.arrived(), stream.passed());
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn an_interface_that_is_not_there_is_named() {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 9));
+        let error = connect(address, Some("no-such-nic"), Duration::from_secs(1)).unwrap_err();
+        assert!(matches!(error, Error::Nic { .. }), "{error}");
+    }
+}

@@ -1,0 +1,32 @@
+//! Trials against a real iperf3 and a real Samba.
+
+mod tcp;
+mod trial;
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use record::{Direction, TcpWorkload, Timing};
+
+/// The program that runs a trial as a process. Cargo builds it with the tests of this package.
+fn program() -> String {
+    let test = std::env::current_exe().expect("a test is a program");
+    let folder = test.ancestors().nth(2).expect("it lies in target/PROFILE/deps");
+    let program: PathBuf = folder.join("examples/trial");
+    assert!(program.exists(), "`{}` is missing: cargo build --examples", program.display());
+    program.display().to_string()
+}
+
+fn timing(warm_up: u64, measured: u64, interval: u64) -> Timing {
+    Timing {
+        warm_up: Duration::from_millis(warm_up).into(),
+        measured: Duration::from_millis(measured).into(),
+        interval: Duration::from_millis(interval).into(),
+    }
+}
+
+fn tcp_workload(server: IpAddr, port: u16, direction: Direction, streams: u32) -> TcpWorkload {
+    let timing = timing(100, 400, 100);
+    TcpWorkload { server, port, direction, streams, nic: None, timing }
+}

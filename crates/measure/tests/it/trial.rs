@@ -1,0 +1,84 @@
+//! Trials as processes.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{IpAddr, Ipv4Addr};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use host::exec::Local;
+use measure::{FarServer, Runner, Stop};
+use record::{Direction, FailureKind, TrialInput, TrialLine, Workload};
+
+use crate::{program, tcp_workload, timing};
+
+const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+fn runner() -> Runner {
+    Runner::new(Arc::new(Local::new()), program())
+}
+
+fn input(port: u16, measured: u64) -> TrialInput {
+    let mut workload = tcp_workload(LOOPBACK, port, Direction::Read, 1);
+    workload.timing = timing(100, measured, 100);
+    TrialInput { workload: Workload::Tcp(workload), credentials: None }
+}
+
+#[test]
+fn a_trial_in_a_process_of_its_own() {
+    let server = FarServer::start(&Local::new()).unwrap();
+    let mut samples = Vec::new();
+    let result = runner()
+        .run(&input(server.port(), 300), &Stop::new(), &mut |sample| samples.push(sample.clone()))
+        .unwrap();
+    assert_eq!(result.samples, samples);
+    assert_eq!(samples.len(), 3);
+    assert!(result.cpu().get() > 0);
+}
+
+#[test]
+fn a_failure_of_the_trial_comes_through() {
+    let listener = std::net::TcpListener::bind((LOOPBACK, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let failure = runner().run(&input(port, 300), &Stop::new(), &mut |_| {}).unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Unreachable);
+    assert!(failure.chain[0].contains(&format!("127.0.0.1:{port}")), "{failure:?}");
+}
+
+#[test]
+fn a_stop_in_the_middle_ends_the_process_soon() {
+    let server = FarServer::start(&Local::new()).unwrap();
+    let stop = Stop::new();
+    let begun = Instant::now();
+    let failure = runner()
+        .run(&input(server.port(), 60_000), &stop, &mut |_| stop.ask())
+        .unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Interrupted);
+    assert!(begun.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_trial_ends_with_its_standard_input() {
+    let server = FarServer::start(&Local::new()).unwrap();
+    let mut child = Command::new(program())
+        .arg("trial")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut line = serde_json::to_vec(&input(server.port(), 60_000)).unwrap();
+    line.push(b'\n');
+    stdin.write_all(&line).unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut first = String::new();
+    stdout.read_line(&mut first).unwrap();
+    let first: TrialLine = serde_json::from_str(&first).unwrap();
+    assert!(matches!(first, TrialLine::Sample(_)), "{first:?}");
+    let begun = Instant::now();
+    drop(stdin);
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(130));
+    assert!(begun.elapsed() < Duration::from_secs(5));
+}
