@@ -2,8 +2,14 @@
 //!
 //! Two rooms: `statistics` knows numbers and no NIC, `diagnosis` knows facts and rungs.
 
+mod comparison;
+mod diagnosis;
 mod result;
+mod run;
 pub mod statistics;
+
+pub use comparison::{PhaseResult, phase};
+pub use run::analyze;
 
 pub use result::{
     ArmSamples, BenchSamples, Cause, Ceiling, Diagnosis, Effect, Estimate, ExperimentResult, Fix,

@@ -1,0 +1,340 @@
+//! One phase of an experiment: from its schedule and trials to effects. `tune` decides by this very
+//! function, so that a decision and a later reading of the run file cannot differ.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use record::{Arm, Direction, Outcome, Phase, Question, Schedule, Stage, TrialRecord, TrialResult};
+use serde::Serialize;
+
+use crate::statistics::{self, PairedRatios};
+use crate::{ArmSamples, Effect, Estimate, NoiseFloor, Unit, Verdict};
+
+/// Band of practical equivalence where a file says nothing sensible.
+const BAND_DEFAULT: f64 = 0.02;
+/// Confidence where a file says nothing sensible, and for everything that was not asked with one.
+pub(crate) const CONFIDENCE_DEFAULT: f64 = 0.95;
+/// Failures that are listed one by one; the rest is counted.
+const FAILURES_LISTED_MAX: usize = 100;
+
+/// What one phase says.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct PhaseResult {
+    /// In phase `SameAgainstSame`: the noise of each response.
+    pub noise: Vec<NoiseFloor>,
+    /// In the other phases: the effect on each response.
+    pub effects: Vec<Effect>,
+    /// The counted trials.
+    pub samples: Vec<ArmSamples>,
+    /// Trials that failed, with their reasons.
+    pub failures: Vec<String>,
+    /// What a reader must know.
+    pub caveats: Vec<String>,
+}
+
+/// Analyses one phase. `trials` may hold others too; only those of the schedule's experiment and
+/// phase count. `floors` is the last baseline-against-itself before it, if there was one.
+pub fn phase<'a>(
+    schedule: &Schedule,
+    trials: impl IntoIterator<Item = &'a TrialRecord>,
+    floors: &[NoiseFloor],
+) -> PhaseResult {
+    let mut result = PhaseResult::default();
+    let (band, confidence) = limits(&schedule.question, &mut result.caveats);
+    let counted = count(schedule, trials, &mut result);
+    let responses: BTreeSet<Direction> = schedule.question.responses.iter().copied().collect();
+    for response in responses {
+        let of_response: Vec<&Counted> = counted
+            .iter()
+            .filter(|trial| trial.response == response)
+            .collect();
+        for arm in [Arm::A, Arm::B] {
+            let trials = of_response.iter().filter(|trial| trial.arm == arm);
+            let trials: Vec<&Counted> = trials.copied().collect();
+            result
+                .samples
+                .extend(samples(&trials, arm, response, schedule.phase, confidence));
+        }
+        let pairs = pairs(&of_response);
+        let planned = schedule.blocks.len();
+        if pairs.len() < planned {
+            result.caveats.push(format!(
+                "{}, {}: {} of {planned} blocks are complete",
+                phase_name(schedule.phase),
+                direction_name(response),
+                pairs.len()
+            ));
+        }
+        let Some(ratio) = pairs.ratio(confidence) else {
+            continue;
+        };
+        if schedule.phase == Phase::SameAgainstSame {
+            let smallest = pairs.smallest_detectable(confidence);
+            let floor = noise_floor(response, ratio, smallest, (band, confidence));
+            result.noise.push(floor);
+        } else {
+            let mut effect = Effect {
+                response,
+                phase: schedule.phase,
+                verdict: statistics::verdict(&ratio, band, confidence),
+                ratio,
+                blocks_to_settle: None,
+            };
+            if effect.verdict == Verdict::Undecided {
+                effect.blocks_to_settle = pairs.blocks_to_settle(band, confidence);
+            }
+            hold_against(&mut effect, floors);
+            result.effects.push(effect);
+        }
+    }
+    result
+}
+
+/// How people read a phase.
+pub(crate) const fn phase_name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::SameAgainstSame => "same against same",
+        Phase::Compare => "compare",
+        Phase::Confirm => "confirm",
+    }
+}
+
+/// How people read a direction.
+pub(crate) const fn direction_name(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Read => "read",
+        Direction::Write => "write",
+    }
+}
+
+/// Processor time per byte and retransmits of some trials.
+pub(crate) fn costs<'a>(
+    results: impl Iterator<Item = &'a TrialResult> + Clone,
+    confidence: f64,
+) -> (Option<Estimate>, Option<u64>) {
+    let per_byte: Vec<f64> = results
+        .clone()
+        .filter(|result| result.bytes().get() > 0)
+        .map(|result| result.cpu().get() as f64 / 1e9 / result.bytes().get() as f64)
+        .collect();
+    let retransmits = results
+        .flat_map(|result| &result.samples)
+        .filter_map(|sample| sample.retransmits)
+        .reduce(u64::saturating_add);
+    (
+        statistics::median(&per_byte, confidence, Unit::SecondsPerByte),
+        retransmits,
+    )
+}
+
+/// The rate of a result, if it is one that can be compared.
+pub(crate) fn rate(result: &TrialResult) -> Option<f64> {
+    result.bytes_per_second().filter(|rate| *rate > 0.0)
+}
+
+/// What an outcome failed of; a trial that moved nothing has failed too.
+pub(crate) fn failure(outcome: &Outcome) -> Option<String> {
+    match outcome {
+        Outcome::Failed(failure) if failure.chain.is_empty() => Some("it failed".into()),
+        Outcome::Failed(failure) => Some(failure.chain.join(": ")),
+        Outcome::Measured(result) if rate(result).is_none() => Some("it moved no bytes".into()),
+        Outcome::Measured(_) => None,
+    }
+}
+
+/// Adds a failure to a list that cannot grow for ever.
+pub(crate) fn list_failure(failures: &mut Vec<String>, text: String) {
+    match failures.len() {
+        0..FAILURES_LISTED_MAX => failures.push(text),
+        FAILURES_LISTED_MAX => failures.push("and more".into()),
+        _ => {}
+    }
+}
+
+struct Counted<'a> {
+    block: u32,
+    arm: Arm,
+    response: Direction,
+    rate: f64,
+    result: &'a TrialResult,
+}
+
+fn limits(question: &Question, caveats: &mut Vec<String>) -> (f64, f64) {
+    let mut sane = |value: f64, right: bool, default: f64, what: &str| {
+        if right {
+            return value;
+        }
+        caveats.push(format!(
+            "the {what} {value} makes no sense; {default} is used"
+        ));
+        default
+    };
+    let Question {
+        band, confidence, ..
+    } = *question;
+    (
+        sane(band, (0.0..1.0).contains(&band), BAND_DEFAULT, "band"),
+        sane(
+            confidence,
+            (0.5..1.0).contains(&confidence),
+            CONFIDENCE_DEFAULT,
+            "confidence",
+        ),
+    )
+}
+
+/// Picks the trials that count, in the order of the schedule.
+fn count<'a>(
+    schedule: &Schedule,
+    trials: impl IntoIterator<Item = &'a TrialRecord>,
+    result: &mut PhaseResult,
+) -> Vec<Counted<'a>> {
+    let mut counted = BTreeMap::new();
+    let mut misplaced = 0_usize;
+    for trial in trials {
+        let Stage::Experiment {
+            experiment,
+            phase,
+            block,
+            position,
+            arm,
+            discarded,
+        } = &trial.stage
+        else {
+            continue;
+        };
+        if *experiment != schedule.experiment || *phase != schedule.phase {
+            continue;
+        }
+        let response = trial.workload.direction();
+        if let Some(reason) = failure(&trial.outcome) {
+            let wash_out = if *discarded { ", wash-out" } else { "" };
+            let text = format!(
+                "{}, block {}, {arm:?}, {}{wash_out}: {reason}",
+                phase_name(*phase),
+                u64::from(*block) + 1,
+                direction_name(response)
+            );
+            list_failure(&mut result.failures, text);
+            continue;
+        }
+        let Outcome::Measured(measured) = &trial.outcome else {
+            continue;
+        };
+        if *discarded {
+            continue;
+        }
+        let planned = schedule
+            .blocks
+            .get(*block as usize)
+            .and_then(|row| row.get(*position as usize));
+        let place = (*block, *position, response);
+        match rate(measured) {
+            Some(rate) if planned == Some(arm) && !counted.contains_key(&place) => {
+                let trial = Counted {
+                    block: *block,
+                    arm: *arm,
+                    response,
+                    rate,
+                    result: measured,
+                };
+                counted.insert(place, trial);
+            }
+            _ => misplaced += 1,
+        }
+    }
+    if misplaced > 0 {
+        result.caveats.push(format!(
+            "{}: {misplaced} trials are not where the schedule has them and do not count",
+            phase_name(schedule.phase)
+        ));
+    }
+    counted.into_values().collect()
+}
+
+/// One pair for each block in which both arms were measured; an arm that comes more than once in a
+/// block counts as the geometric mean of its visits.
+fn pairs(trials: &[&Counted]) -> PairedRatios {
+    let mut logs: BTreeMap<u32, [(f64, u32); 2]> = BTreeMap::new();
+    for trial in trials {
+        let arms = logs.entry(trial.block).or_default();
+        let (sum, visits) = &mut arms[usize::from(trial.arm == Arm::B)];
+        *sum += trial.rate.ln();
+        *visits += 1;
+    }
+    let mean = |(sum, visits): (f64, u32)| (sum / f64::from(visits)).exp();
+    PairedRatios::new(
+        logs.into_iter()
+            .filter(|(_, arms)| arms.iter().all(|(_, visits)| *visits > 0))
+            .map(|(block, [a, b])| (block, mean(a), mean(b))),
+    )
+}
+
+fn samples(
+    trials: &[&Counted],
+    arm: Arm,
+    response: Direction,
+    phase: Phase,
+    confidence: f64,
+) -> Option<ArmSamples> {
+    let rates: Vec<f64> = trials.iter().map(|trial| trial.rate).collect();
+    let median = statistics::median(&rates, confidence, Unit::BytesPerSecond)?;
+    let (cpu_per_byte, retransmits) = costs(trials.iter().map(|trial| trial.result), confidence);
+    Some(ArmSamples {
+        arm,
+        response,
+        phase,
+        rates,
+        blocks: trials.iter().map(|trial| trial.block).collect(),
+        median,
+        cpu_per_byte,
+        retransmits,
+    })
+}
+
+fn noise_floor(
+    response: Direction,
+    mut ratio: Estimate,
+    smallest_detectable: Option<f64>,
+    (band, confidence): (f64, f64),
+) -> NoiseFloor {
+    let alarm = statistics::alarm(&ratio, band, confidence);
+    let off = matches!(
+        statistics::verdict(&ratio, band, confidence),
+        Verdict::Better | Verdict::Worse
+    );
+    if off && !alarm {
+        ratio.caveats.push(format!(
+            "the baseline differs from itself by {:+.1} %; effects as small as that mean nothing",
+            100.0 * (ratio.value - 1.0)
+        ));
+    }
+    NoiseFloor {
+        response,
+        ratio,
+        smallest_detectable,
+        alarm,
+    }
+}
+
+/// An effect is judged by the noise it was measured in.
+fn hold_against(effect: &mut Effect, floors: &[NoiseFloor]) {
+    if floors.iter().any(|floor| floor.alarm) {
+        effect.verdict = Verdict::Undecided;
+        effect.blocks_to_settle = None;
+        let caveat = "the baseline differed from itself, so no difference here can be believed";
+        effect.ratio.caveats.push(caveat.into());
+        return;
+    }
+    let floor = floors
+        .iter()
+        .find(|floor| floor.response == effect.response)
+        .and_then(|floor| floor.smallest_detectable);
+    let Some(floor) = floor else { return };
+    let called = matches!(effect.verdict, Verdict::Better | Verdict::Worse);
+    if called && effect.ratio.value.ln().abs() < floor.ln_1p() {
+        effect.ratio.caveats.push(format!(
+            "it is smaller than the {:.1} % that the noise lets so many blocks find reliably",
+            100.0 * floor
+        ));
+    }
+}

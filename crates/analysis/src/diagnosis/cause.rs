@@ -1,0 +1,309 @@
+//! What limits the share: one sentence for a busy person, and the causes with how sure they are.
+
+use record::{Direction, Rung, TrialRecord, Workload};
+
+use super::{DIRECTIONS, LOSS_LIMIT, Measured, Seen, why_not_measured};
+use crate::comparison::direction_name;
+use crate::{Cause, RungName, Trust};
+
+/// More than this over the ceiling cannot be noise of the clock.
+const ABOVE_CEILING_LIMIT: f64 = 1.02;
+/// Segments sent again, as a share of all, from which TCP's rate suffers.
+const RESENT_LIMIT: f64 = 0.001;
+/// Payload of a segment where the MTU is not known.
+const SEGMENT_BYTES: f64 = 1448.0;
+/// Share of one processor at which a thread is as good as saturated.
+const PROCESSOR_LIMIT: f64 = 0.9;
+
+/// The sentence.
+pub(super) fn headline(seen: &Seen, of_ladder: &[(Rung, &TrialRecord)]) -> String {
+    if let Some(text) = above_ceiling(seen) {
+        return text;
+    }
+    let shares: Vec<(Direction, f64)> = DIRECTIONS
+        .into_iter()
+        .filter_map(|direction| Some((direction, seen.rate(RungName::Share, direction)?)))
+        .collect();
+    if shares.is_empty() {
+        let reason = why_not_measured(of_ladder, Rung::Share, Direction::Read);
+        return format!("the share could not be measured: {reason}");
+    }
+    match seen.first_loss() {
+        Some((RungName::Tcp, direction, share)) => format!(
+            "the network is slower than its NICs: raw TCP {} {}, {} of the {} that fit through; {}",
+            verb(direction),
+            megabytes_of(seen, RungName::Tcp, direction),
+            percent(share),
+            megabytes_of(seen, RungName::Ceiling, direction),
+            "look at the path before the share",
+        ),
+        Some((_, direction, share)) => {
+            let (above, what) = match seen.rate(RungName::Tcp, direction) {
+                Some(_) => (RungName::Tcp, "raw TCP moves over the same path"),
+                None => (RungName::Ceiling, "fits through the link"),
+            };
+            format!(
+                "the share is slower than its network: it {} {}, {} of the {} that {what}",
+                verb(direction),
+                megabytes_of(seen, RungName::Share, direction),
+                percent(share),
+                megabytes_of(seen, above, direction),
+            )
+        }
+        None => no_loss(seen, &shares),
+    }
+}
+
+fn no_loss(seen: &Seen, shares: &[(Direction, f64)]) -> String {
+    let rates: Vec<String> = shares
+        .iter()
+        .map(|(direction, rate)| format!("{} {}", verb(*direction), megabytes(*rate)))
+        .collect();
+    let rates = rates.join(" and ");
+    let lowest = shares
+        .iter()
+        .filter_map(|(direction, _)| {
+            let rung = seen.rung(RungName::Share, *direction)?;
+            Some((*direction, rung.of_ceiling.as_ref()?.value))
+        })
+        .min_by(|one, two| f64::total_cmp(&one.1, &two.1));
+    let Some((direction, share)) = lowest else {
+        return format!("the share {rates}; what the link could carry is not known");
+    };
+    let unused = seen.usable.len().saturating_sub(seen.used.len());
+    let more = match unused {
+        0 => String::new(),
+        1 => "; one more link is not used".into(),
+        more => format!("; {more} more links are not used"),
+    };
+    if share < LOSS_LIMIT {
+        return format!("the share {rates}, a little less on every rung{more}");
+    }
+    format!(
+        "the link is the limit: the share {rates}, {} of the {} that fit through{more}",
+        percent(share),
+        megabytes_of(seen, RungName::Ceiling, direction),
+    )
+}
+
+/// The causes, most certain first.
+pub(super) fn causes(seen: &Seen) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    if let Some(text) = above_ceiling(seen) {
+        causes.push(cause("measured-above-ceiling", text, Trust::Measured));
+    }
+    for direction in DIRECTIONS {
+        causes.extend(losses(seen, direction));
+    }
+    causes.extend(saturated(seen));
+    causes.extend(unused_links(seen));
+    causes.extend(lost_segments(seen));
+    causes.extend(busy_processor(seen));
+    causes.extend(different_mtus(seen));
+    causes.sort_by_key(|cause| std::cmp::Reverse(cause.trust));
+    causes
+}
+
+fn losses(seen: &Seen, direction: Direction) -> Vec<Cause> {
+    let way = direction_name(direction);
+    let lost = |rung: RungName| {
+        let share = seen.rung(rung, direction)?.of_above.as_ref()?.value;
+        (share < LOSS_LIMIT).then_some(share)
+    };
+    let mut causes = Vec::new();
+    if let Some(share) = lost(RungName::Tcp) {
+        let text = format!(
+            "raw TCP ({way}) reaches {} of what fits through the NICs in use: {} of {}",
+            percent(share),
+            megabytes_of(seen, RungName::Tcp, direction),
+            megabytes_of(seen, RungName::Ceiling, direction),
+        );
+        causes.push(cause("tcp-slower-than-ceiling", text, Trust::Measured));
+    }
+    let tcp_known = seen.rate(RungName::Tcp, direction).is_some();
+    if let Some(share) = lost(RungName::Share).filter(|_| tcp_known) {
+        let text = format!(
+            "the share ({way}) reaches {} of raw TCP on the same path: {} of {}",
+            percent(share),
+            megabytes_of(seen, RungName::Share, direction),
+            megabytes_of(seen, RungName::Tcp, direction),
+        );
+        causes.push(cause("share-slower-than-tcp", text, Trust::Measured));
+    }
+    causes
+}
+
+fn saturated(seen: &Seen) -> Option<Cause> {
+    let full: Vec<String> = DIRECTIONS
+        .into_iter()
+        .filter_map(|direction| {
+            let rung = seen.rung(RungName::Share, direction)?;
+            let share = rung.of_ceiling.as_ref()?.value;
+            let text = format!("{} {}", direction_name(direction), percent(share));
+            (LOSS_LIMIT..=ABOVE_CEILING_LIMIT)
+                .contains(&share)
+                .then_some(text)
+        })
+        .collect();
+    (!full.is_empty()).then(|| {
+        let text = format!(
+            "the link is full: the share moves nearly all that fits through it ({})",
+            full.join(", ")
+        );
+        cause("link-saturated", text, Trust::Measured)
+    })
+}
+
+fn unused_links(seen: &Seen) -> Option<Cause> {
+    let (used, usable) = (seen.used.len(), seen.usable.len());
+    if used == 0 || usable <= used {
+        return None;
+    }
+    let id = match (number(used), number(usable)) {
+        (Some("one"), Some(all)) => format!("one-link-of-{all}"),
+        _ => format!("{used}-links-of-{usable}"),
+    };
+    let plural = if used == 1 { "is" } else { "are" };
+    let text = format!("{used} of {usable} links between client and server {plural} used");
+    Some(cause(&id, text, Trust::Measured))
+}
+
+fn lost_segments(seen: &Seen) -> Option<Cause> {
+    let worst = seen
+        .trials
+        .iter()
+        .filter(|trial| trial.rung == Rung::Tcp)
+        .filter_map(|trial| {
+            let ours = trial
+                .result
+                .samples
+                .iter()
+                .filter_map(|sample| sample.retransmits);
+            let ours = ours.fold(0, u64::saturating_add);
+            let resent = match trial.direction {
+                Direction::Write => ours,
+                Direction::Read => trial.result.far_retransmits?,
+            };
+            let segments = trial.result.bytes().get() as f64 / segment_bytes(trial);
+            Some((trial.direction, resent as f64 / segments))
+        })
+        .max_by(|one, two| f64::total_cmp(&one.1, &two.1))?;
+    let (direction, share) = worst;
+    (share > RESENT_LIMIT).then(|| {
+        let text = format!(
+            "{:.2} % of raw TCP's segments ({}) had to be sent again: packets are lost on the way",
+            100.0 * share,
+            direction_name(direction)
+        );
+        cause("segments-lost", text, Trust::Measured)
+    })
+}
+
+fn segment_bytes(trial: &Measured) -> f64 {
+    trial.pairs.first().map_or(SEGMENT_BYTES, |pair| {
+        f64::from(pair.mtu().saturating_sub(52).max(1))
+    })
+}
+
+/// A share whose client thread has no processor time left cannot go faster through one channel.
+fn busy_processor(seen: &Seen) -> Option<Cause> {
+    let slow = |direction: &Direction| {
+        let rung = seen.rung(RungName::Share, *direction);
+        rung.and_then(|rung| rung.of_ceiling.as_ref())
+            .is_none_or(|share| share.value < LOSS_LIMIT)
+    };
+    let busiest = seen
+        .trials
+        .iter()
+        .filter(|trial| trial.rung == Rung::Share && slow(&trial.direction))
+        .map(|trial| {
+            let channels = match trial.workload {
+                Workload::Share(share) => f64::from(share.channels.max(1)),
+                Workload::Tcp(_) => 1.0,
+            };
+            let spent = trial.result.cpu().get() as f64 / trial.result.duration().get() as f64;
+            spent / channels
+        })
+        .max_by(f64::total_cmp)?;
+    (busiest > PROCESSOR_LIMIT).then(|| {
+        let text = format!(
+            "the client's own processor is the limit: {} of one core for each channel",
+            percent(busiest)
+        );
+        cause("client-processor", text, Trust::Measured)
+    })
+}
+
+fn different_mtus(seen: &Seen) -> Option<Cause> {
+    let pair = seen.used.iter().find_map(|pair| match pair.far {
+        super::path::FarEnd::Nic(far) if far.mtu != pair.near.mtu => Some((pair.near, far)),
+        _ => None,
+    });
+    let (near, far) = pair?;
+    let text = format!(
+        "the two ends of a link differ in MTU: `{}` has {}, `{}` has {}",
+        near.name, near.mtu, far.name, far.mtu
+    );
+    Some(cause("mtu-differs", text, Trust::Computed))
+}
+
+fn above_ceiling(seen: &Seen) -> Option<String> {
+    let mut found = DIRECTIONS
+        .into_iter()
+        .flat_map(|direction| [RungName::Tcp, RungName::Share].map(|rung| (rung, direction)));
+    found.find_map(|(rung, direction)| {
+        let share = seen.rung(rung, direction)?.of_ceiling.as_ref()?.value;
+        let what = if rung == RungName::Tcp {
+            "raw TCP"
+        } else {
+            "the share"
+        };
+        (share > ABOVE_CEILING_LIMIT).then(|| {
+            format!(
+                "{what} {} {}, more than the {} that fit through the NICs in use: the link is not what its facts say, or the bytes took another way",
+                verb(direction),
+                megabytes_of(seen, rung, direction),
+                megabytes_of(seen, RungName::Ceiling, direction),
+            )
+        })
+    })
+}
+
+fn cause(id: &str, text: String, trust: Trust) -> Cause {
+    Cause {
+        id: id.into(),
+        text,
+        trust,
+    }
+}
+
+const fn number(count: usize) -> Option<&'static str> {
+    match count {
+        1 => Some("one"),
+        2 => Some("two"),
+        3 => Some("three"),
+        4 => Some("four"),
+        _ => None,
+    }
+}
+
+const fn verb(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Read => "reads",
+        Direction::Write => "writes",
+    }
+}
+
+fn megabytes_of(seen: &Seen, rung: RungName, direction: Direction) -> String {
+    seen.rate(rung, direction)
+        .map_or_else(|| "an unknown rate".into(), megabytes)
+}
+
+/// A rate for people in the unit that copies are quoted in, 10^6 bytes.
+fn megabytes(bytes_per_second: f64) -> String {
+    format!("{:.1} MB/s", bytes_per_second / 1e6)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}

@@ -1,0 +1,280 @@
+//! Facts and ladder in; what limits the share, and what to try, out.
+
+mod cause;
+mod fix;
+mod path;
+
+use record::{
+    Direction, HostFacts, Outcome, Rung, ShareWorkload, SmbSession, Stage, TrialRecord,
+    TrialResult, Workload,
+};
+
+use crate::comparison::{CONFIDENCE_DEFAULT, direction_name, failure, rate};
+use crate::statistics::{median, quotient};
+use crate::{Ceiling, Diagnosis, Estimate, LadderRung, RungName, Unit};
+use path::{Network, Pair};
+
+/// A rung that has less than this share of the one above has lost something.
+const LOSS_LIMIT: f64 = 0.9;
+const DIRECTIONS: [Direction; 2] = [Direction::Read, Direction::Write];
+
+/// What the ladder's trials say.
+pub(crate) struct LadderResult {
+    pub(crate) ceilings: Vec<(Direction, Ceiling)>,
+    pub(crate) rungs: Vec<LadderRung>,
+    pub(crate) diagnosis: Option<Diagnosis>,
+}
+
+/// A measured trial of the ladder.
+struct Measured<'a> {
+    rung: Rung,
+    direction: Direction,
+    workload: &'a Workload,
+    result: &'a TrialResult,
+    rate: f64,
+    /// The NIC pairs it used, each once.
+    pairs: Vec<Pair<'a>>,
+}
+
+/// Everything that causes and fixes are found from.
+struct Seen<'a> {
+    network: Network<'a>,
+    session: Option<&'a SmbSession>,
+    share: Option<&'a ShareWorkload>,
+    trials: Vec<Measured<'a>>,
+    ceilings: Vec<(Direction, Ceiling)>,
+    rungs: Vec<LadderRung>,
+    /// The pairs that the share's trials used, or those of raw TCP where there are none.
+    used: Vec<Pair<'a>>,
+    /// The pairs that could be used at once.
+    usable: Vec<Pair<'a>>,
+}
+
+impl Seen<'_> {
+    fn rung(&self, rung: RungName, direction: Direction) -> Option<&LadderRung> {
+        let mut rungs = self.rungs.iter();
+        rungs.find(|found| found.rung == rung && found.direction == direction)
+    }
+
+    fn rate(&self, rung: RungName, direction: Direction) -> Option<f64> {
+        let rung = self.rung(rung, direction)?;
+        rung.rate.as_ref().map(|rate| rate.value)
+    }
+
+    /// The first rung that loses more than a tenth; of both directions the one that loses more.
+    fn first_loss(&self) -> Option<(RungName, Direction, f64)> {
+        [RungName::Tcp, RungName::Share]
+            .into_iter()
+            .find_map(|name| {
+                let shares = DIRECTIONS.into_iter().filter_map(|direction| {
+                    let share = self.rung(name, direction)?.of_above.as_ref()?.value;
+                    (share < LOSS_LIMIT).then_some((name, direction, share))
+                });
+                shares.min_by(|one, two| f64::total_cmp(&one.2, &two.2))
+            })
+    }
+
+    fn complete(&self) -> bool {
+        self.rungs.iter().all(|rung| rung.rate.is_some())
+    }
+}
+
+/// Reads the ladder out of a run's trials. Without any trial of it there is nothing to say.
+pub(crate) fn ladder(facts: &[HostFacts], trials: &[&TrialRecord]) -> LadderResult {
+    let of_ladder: Vec<(Rung, &TrialRecord)> = trials
+        .iter()
+        .filter_map(|trial| match trial.stage {
+            Stage::Ladder { rung, .. } => Some((rung, *trial)),
+            Stage::Bench { .. } | Stage::Experiment { .. } => None,
+        })
+        .collect();
+    if of_ladder.is_empty() {
+        return LadderResult {
+            ceilings: Vec::new(),
+            rungs: Vec::new(),
+            diagnosis: None,
+        };
+    }
+    let seen = look(facts, &of_ladder);
+    let diagnosis = Diagnosis {
+        headline: cause::headline(&seen, &of_ladder),
+        first_loss: seen
+            .first_loss()
+            .map(|(rung, direction, _)| (rung, direction)),
+        complete: seen.complete(),
+        causes: cause::causes(&seen),
+        fixes: fix::fixes(&seen),
+    };
+    LadderResult {
+        ceilings: seen.ceilings,
+        rungs: seen.rungs,
+        diagnosis: Some(diagnosis),
+    }
+}
+
+fn look<'a>(facts: &'a [HostFacts], of_ladder: &[(Rung, &'a TrialRecord)]) -> Seen<'a> {
+    let session = of_ladder.iter().rev().find_map(|(_, trial)| {
+        let Outcome::Measured(result) = &trial.outcome else {
+            return None;
+        };
+        result.session.as_ref()
+    });
+    let share = of_ladder
+        .iter()
+        .find_map(|(_, trial)| match &trial.workload {
+            Workload::Share(share) => Some(share),
+            Workload::Tcp(_) => None,
+        });
+    let network = Network {
+        client: facts.first(),
+        server: facts.get(1),
+        advertised: session.map_or(&[], |session| &session.server_interfaces),
+    };
+    let mut unknown = None;
+    let trials = measured(&network, of_ladder, &mut unknown);
+    let ceilings: Vec<(Direction, Ceiling)> = DIRECTIONS
+        .into_iter()
+        .filter_map(|direction| {
+            let same = |trial: &&Measured| trial.direction == direction;
+            let mut paths: Vec<Vec<Pair>> = pairs_of(trials.iter().filter(same));
+            if paths.is_empty() {
+                // The other direction took the same way.
+                paths = pairs_of(trials.iter());
+            }
+            let ceiling = network.ceiling(direction, &paths, None)?;
+            Some((direction, ceiling))
+        })
+        .collect();
+    let rungs = rungs(of_ladder, &trials, &ceilings, unknown);
+    let mut used: Vec<Pair> = Vec::new();
+    for rung in [Rung::Share, Rung::Tcp] {
+        for pair in trials
+            .iter()
+            .filter(|trial| trial.rung == rung)
+            .flat_map(|trial| &trial.pairs)
+        {
+            if !used.contains(pair) {
+                used.push(*pair);
+            }
+        }
+        if !used.is_empty() {
+            break;
+        }
+    }
+    let usable = network.usable_pairs(&used);
+    Seen {
+        network,
+        session,
+        share,
+        trials,
+        ceilings,
+        rungs,
+        used,
+        usable,
+    }
+}
+
+fn pairs_of<'a, 'b>(trials: impl Iterator<Item = &'b Measured<'a>>) -> Vec<Vec<Pair<'a>>>
+where
+    'a: 'b,
+{
+    trials
+        .map(|trial| trial.pairs.clone())
+        .filter(|pairs| !pairs.is_empty())
+        .collect()
+}
+
+fn measured<'a>(
+    network: &Network<'a>,
+    of_ladder: &[(Rung, &'a TrialRecord)],
+    unknown: &mut Option<String>,
+) -> Vec<Measured<'a>> {
+    let mut trials = Vec::new();
+    for (rung, trial) in of_ladder {
+        let Outcome::Measured(result) = &trial.outcome else {
+            continue;
+        };
+        let Some(rate) = rate(result) else { continue };
+        let mut pairs: Vec<Pair> = Vec::new();
+        // A connection that moved nothing is no part of the path.
+        for connection in result.connections.iter().filter(|one| one.bytes.get() > 0) {
+            match network.pair(connection) {
+                Ok(pair) if !pairs.contains(&pair) => pairs.push(pair),
+                Ok(_) => {}
+                Err(reason) => *unknown = Some(reason),
+            }
+        }
+        trials.push(Measured {
+            rung: *rung,
+            direction: trial.workload.direction(),
+            workload: &trial.workload,
+            result,
+            rate,
+            pairs,
+        });
+    }
+    trials
+}
+
+fn rungs(
+    of_ladder: &[(Rung, &TrialRecord)],
+    trials: &[Measured],
+    ceilings: &[(Direction, Ceiling)],
+    unknown: Option<String>,
+) -> Vec<LadderRung> {
+    let mut rungs = Vec::new();
+    for direction in DIRECTIONS {
+        let ceiling = ceilings
+            .iter()
+            .find(|(of, _)| *of == direction)
+            .map(|(_, ceiling)| ceiling.rate.clone());
+        let no_ceiling = || {
+            unknown.clone().unwrap_or_else(|| {
+                "no rate of the NICs in use is known that can be trusted".to_owned()
+            })
+        };
+        rungs.push(LadderRung {
+            rung: RungName::Ceiling,
+            direction,
+            not_measured: ceiling.is_none().then(no_ceiling),
+            rate: ceiling.clone(),
+            of_above: None,
+            of_ceiling: None,
+        });
+        let mut above = ceiling.clone();
+        for (rung, name) in [(Rung::Tcp, RungName::Tcp), (Rung::Share, RungName::Share)] {
+            let rates: Vec<f64> = trials
+                .iter()
+                .filter(|trial| trial.rung == rung && trial.direction == direction)
+                .map(|trial| trial.rate)
+                .collect();
+            let rate = median(&rates, CONFIDENCE_DEFAULT, Unit::BytesPerSecond);
+            let share_of = |whole: &Option<Estimate>| quotient(rate.as_ref()?, whole.as_ref()?);
+            rungs.push(LadderRung {
+                rung: name,
+                direction,
+                of_above: share_of(&above),
+                of_ceiling: share_of(&ceiling),
+                not_measured: rate
+                    .is_none()
+                    .then(|| why_not_measured(of_ladder, rung, direction)),
+                rate: rate.clone(),
+            });
+            // Where a rung is missing, the next one is held against the one above it.
+            above = rate.or(above);
+        }
+    }
+    rungs
+}
+
+fn why_not_measured(
+    of_ladder: &[(Rung, &TrialRecord)],
+    rung: Rung,
+    direction: Direction,
+) -> String {
+    of_ladder
+        .iter()
+        .filter(|(of, trial)| *of == rung && trial.workload.direction() == direction)
+        .find_map(|(_, trial)| failure(&trial.outcome))
+        .unwrap_or_else(|| format!("no {} trial was run", direction_name(direction)))
+}

@@ -1,0 +1,195 @@
+//! From a run file to everything that can be said of it.
+
+use record::{Event, Outcome, Record, Run, Schedule, Stage, TrialRecord, Workload};
+
+use crate::comparison::{
+    CONFIDENCE_DEFAULT, costs, failure, list_failure, phase, phase_name, rate,
+};
+use crate::diagnosis;
+use crate::{BenchSamples, ExperimentResult, NoiseFloor, RunAnalysis, Unit, statistics};
+
+/// Says everything that can be said of a run, finished or not, from its file alone.
+#[must_use]
+pub fn analyze(run: &Run) -> RunAnalysis {
+    let mut warnings = run.warnings.clone();
+    let trials: Vec<&TrialRecord> = run
+        .records
+        .iter()
+        .filter_map(|record| match record {
+            Record::Trial(trial) => Some(trial.as_ref()),
+            Record::Schedule(_) | Record::Event { .. } => None,
+        })
+        .collect();
+    let experiments = experiments(run, &trials, &mut warnings);
+    let ladder = diagnosis::ladder(&run.header.facts, &trials);
+    let finished = events(run).any(|event| *event == Event::Finished);
+    if !finished {
+        warnings.push("the run did not end by itself; what is here is what it had by then".into());
+    }
+    RunAnalysis {
+        plan: run.header.plan.clone(),
+        program: run.header.program.clone(),
+        seed: run.header.seed,
+        started: run.header.started.to_string(),
+        facts: run.header.facts.clone(),
+        ceilings: ladder.ceilings,
+        ladder: ladder.rungs,
+        bench: bench(&trials),
+        diagnosis: ladder.diagnosis,
+        experiments,
+        notes: notes(run),
+        finished,
+        warnings,
+    }
+}
+
+fn events(run: &Run) -> impl Iterator<Item = &Event> {
+    run.records.iter().filter_map(|record| match record {
+        Record::Event { event, .. } => Some(event),
+        Record::Schedule(_) | Record::Trial(_) => None,
+    })
+}
+
+fn notes(run: &Run) -> Vec<String> {
+    events(run)
+        .filter_map(|event| match event {
+            Event::Note { text } => Some(text.clone()),
+            Event::ChangeOpened { change } => Some(format!("change `{change}` was opened")),
+            Event::ChangeUndone { change, restored } => Some(if *restored {
+                format!("change `{change}` was undone and reads back as before it")
+            } else {
+                format!("change `{change}` was undone, but does not read back as before it")
+            }),
+            Event::Decided { .. } | Event::Finished | Event::Unknown => None,
+        })
+        .collect()
+}
+
+fn experiments(
+    run: &Run,
+    trials: &[&TrialRecord],
+    warnings: &mut Vec<String>,
+) -> Vec<ExperimentResult> {
+    let mut schedules: Vec<&Schedule> = Vec::new();
+    for record in &run.records {
+        let Record::Schedule(schedule) = record else {
+            continue;
+        };
+        let again = schedules.iter().any(|earlier| {
+            earlier.experiment == schedule.experiment && earlier.phase == schedule.phase
+        });
+        if again {
+            warnings.push(format!(
+                "`{}` has two schedules for `{}`; the first one counts",
+                schedule.experiment,
+                phase_name(schedule.phase)
+            ));
+        } else {
+            schedules.push(schedule);
+        }
+    }
+    warn_of_strays(&schedules, trials, warnings);
+    let mut results: Vec<ExperimentResult> = Vec::new();
+    let mut floors: Vec<NoiseFloor> = Vec::new();
+    for schedule in schedules {
+        let analysed = phase(schedule, trials.iter().copied(), &floors);
+        if !analysed.noise.is_empty() {
+            floors.clone_from(&analysed.noise);
+        }
+        let known = results
+            .iter()
+            .position(|result| result.experiment == schedule.experiment);
+        let index = known.unwrap_or_else(|| {
+            results.push(empty(run, schedule));
+            results.len() - 1
+        });
+        let result = &mut results[index];
+        result.noise.extend(analysed.noise);
+        result.effects.extend(analysed.effects);
+        result.samples.extend(analysed.samples);
+        result.failures.extend(analysed.failures);
+        result.caveats.extend(analysed.caveats);
+    }
+    results
+}
+
+fn empty(run: &Run, schedule: &Schedule) -> ExperimentResult {
+    // The last decision holds: a stop can put back what was kept before it.
+    let decision = events(run)
+        .filter_map(|event| match event {
+            Event::Decided {
+                experiment,
+                decision,
+                reason,
+            } if *experiment == schedule.experiment => Some((*decision, reason.clone())),
+            _ => None,
+        })
+        .last();
+    ExperimentResult {
+        experiment: schedule.experiment.clone(),
+        question: schedule.question.clone(),
+        noise: Vec::new(),
+        effects: Vec::new(),
+        samples: Vec::new(),
+        decision,
+        failures: Vec::new(),
+        caveats: Vec::new(),
+    }
+}
+
+fn warn_of_strays(schedules: &[&Schedule], trials: &[&TrialRecord], warnings: &mut Vec<String>) {
+    let strays = trials
+        .iter()
+        .filter(|trial| match &trial.stage {
+            Stage::Experiment {
+                experiment, phase, ..
+            } => !schedules
+                .iter()
+                .any(|schedule| schedule.experiment == *experiment && schedule.phase == *phase),
+            Stage::Ladder { .. } | Stage::Bench { .. } => false,
+        })
+        .count();
+    if strays > 0 {
+        warnings.push(format!(
+            "{strays} trials belong to no schedule and do not count"
+        ));
+    }
+}
+
+fn bench(trials: &[&TrialRecord]) -> Vec<BenchSamples> {
+    let of_bench: Vec<&TrialRecord> = trials
+        .iter()
+        .copied()
+        .filter(|trial| matches!(trial.stage, Stage::Bench { .. }))
+        .collect();
+    let mut workloads: Vec<&Workload> = Vec::new();
+    for trial in &of_bench {
+        if !workloads.contains(&&trial.workload) {
+            workloads.push(&trial.workload);
+        }
+    }
+    workloads
+        .into_iter()
+        .map(|workload| {
+            let same = of_bench.iter().filter(|trial| trial.workload == *workload);
+            let mut failures = Vec::new();
+            let mut measured = Vec::new();
+            for trial in same {
+                match (&trial.outcome, failure(&trial.outcome)) {
+                    (Outcome::Measured(result), None) => measured.push(result.as_ref()),
+                    (_, reason) => list_failure(&mut failures, reason.unwrap_or_default()),
+                }
+            }
+            let rates: Vec<f64> = measured.iter().filter_map(|result| rate(result)).collect();
+            let (cpu_per_byte, retransmits) = costs(measured.iter().copied(), CONFIDENCE_DEFAULT);
+            BenchSamples {
+                workload: workload.clone(),
+                median: statistics::median(&rates, CONFIDENCE_DEFAULT, Unit::BytesPerSecond),
+                rates,
+                cpu_per_byte,
+                retransmits,
+                failures,
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,223 @@
+//! Result files of iperf3, fio and hyperfine as arms of a table. One run of a program is one row: its
+//! intervals are no repetitions.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::error::Error;
+use super::read::{ROWS_MAX, Table, shown};
+use super::Request;
+
+const TEXT_BYTES_MAX: usize = 64 << 20;
+const ARMS_MAX: usize = 1000;
+
+/// What any of the programs writes; the parts that are there tell which it was.
+#[derive(Deserialize)]
+struct Document {
+    error: Option<String>,
+    end: Option<IperfEnd>,
+    jobs: Option<Vec<FioJob>>,
+    results: Option<Vec<HyperfineResult>>,
+}
+
+#[derive(Deserialize)]
+struct IperfEnd {
+    sum_received: Option<IperfSum>,
+    sum_sent: Option<IperfSum>,
+    /// UDP of older versions.
+    sum: Option<IperfSum>,
+}
+
+#[derive(Deserialize)]
+struct IperfSum {
+    bits_per_second: f64,
+    retransmits: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct FioJob {
+    #[serde(default)]
+    jobname: String,
+    #[serde(default)]
+    groupid: u64,
+    read: Option<FioDirection>,
+    write: Option<FioDirection>,
+}
+
+#[derive(Deserialize)]
+struct FioDirection {
+    bw_bytes: Option<f64>,
+    /// KiB/s.
+    bw: Option<f64>,
+    iops: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct HyperfineResult {
+    #[serde(default)]
+    command: String,
+    mean: Option<f64>,
+    times: Option<Vec<f64>>,
+}
+
+/// One row before the columns are known.
+struct Row {
+    arm: String,
+    job: String,
+    values: BTreeMap<&'static str, f64>,
+}
+
+impl Table {
+    /// Reads `(arm, text)`: each text is one or more JSON documents of iperf3, fio or hyperfine, one
+    /// after the other. Several texts of one arm are repetitions. The first arm is the baseline. The
+    /// request asks for everything that was measured in every row.
+    ///
+    /// # Errors
+    ///
+    /// A text is too large, is none of these, reports a failed run, or differs in kind from the others.
+    pub fn from_arms(arms: &[(String, String)]) -> Result<(Self, Request), Error> {
+        if arms.len() > ARMS_MAX {
+            return Err(Error::TooLarge {
+                what: "arms",
+                limit: ARMS_MAX,
+            });
+        }
+        let mut rows: Vec<Row> = Vec::new();
+        for (arm, text) in arms {
+            read(arm, text, &mut rows)?;
+            if rows.len() > ROWS_MAX {
+                return Err(Error::TooLarge {
+                    what: "rows",
+                    limit: ROWS_MAX,
+                });
+            }
+        }
+        let Some(first) = rows.first() else {
+            return Err(Error::Empty("arms"));
+        };
+        let baseline = first.arm.clone();
+        let mut responses: Vec<&'static str> = first.values.keys().copied().collect();
+        responses.retain(|response| rows.iter().all(|row| row.values.contains_key(response)));
+        if responses.is_empty() {
+            return Err(Error::Arm {
+                arm: shown(&arms[0].0),
+                reason: "the arms have no measured value in common".into(),
+            });
+        }
+        let with_jobs = rows.iter().any(|row| row.job != rows[0].job);
+        let factors: &[&str] = if with_jobs { &["arm", "job"] } else { &["arm"] };
+        let columns = factors.iter().chain(&responses).map(|column| (*column).to_owned()).collect();
+        let cells = rows.iter().map(|row| {
+            let mut cells = vec![row.arm.clone()];
+            cells.extend(with_jobs.then(|| row.job.clone()));
+            cells.extend(responses.iter().map(|response| row.values[response].to_string()));
+            cells
+        });
+        let mut table = Self::new(columns, cells.collect())?;
+        table.baselines.push(("arm".into(), baseline));
+        // Many values that never differ, as no retransmits at all, would refuse the whole table.
+        let varied = |response: &&&str| {
+            rows.iter().any(|row| row.values[**response] != rows[0].values[**response])
+        };
+        let asked: Vec<&str> = responses.iter().filter(varied).copied().collect();
+        let asked = if asked.is_empty() { responses } else { asked };
+        Ok((table, Request::new(asked, factors.iter().copied())))
+    }
+}
+
+fn read(arm: &str, text: &str, rows: &mut Vec<Row>) -> Result<(), Error> {
+    let refuse = |reason: &str| Error::Arm {
+        arm: shown(arm),
+        reason: reason.into(),
+    };
+    if text.len() > TEXT_BYTES_MAX {
+        return Err(refuse("the file has more than 64 MiB"));
+    }
+    // fio writes its notes in front of the document.
+    let start = text.find('{').ok_or_else(|| refuse("there is no JSON object in it"))?;
+    for document in serde_json::Deserializer::from_str(&text[start..]).into_iter::<Document>() {
+        let document = document.map_err(|source| Error::ArmJson {
+            arm: shown(arm),
+            source,
+        })?;
+        if let Some(error) = document.error {
+            return Err(refuse(&format!("the run failed: {}", shown(&error))));
+        }
+        let read = if let Some(jobs) = document.jobs {
+            fio(arm, jobs)
+        } else if let Some(results) = document.results {
+            hyperfine(arm, results)
+        } else if let Some(end) = document.end {
+            iperf(arm, &end)
+        } else {
+            return Err(refuse("it is no result of iperf3, fio or hyperfine"));
+        };
+        if read.is_empty() {
+            return Err(refuse("nothing was measured in it"));
+        }
+        let finite = |row: &Row| row.values.values().all(|value| value.is_finite() && *value >= 0.0);
+        if !read.iter().all(finite) {
+            return Err(refuse("it has a value that is negative or no number"));
+        }
+        rows.extend(read);
+    }
+    Ok(())
+}
+
+fn iperf(arm: &str, end: &IperfEnd) -> Vec<Row> {
+    // What arrived counts, not what was handed to the system.
+    let sum = [&end.sum_received, &end.sum, &end.sum_sent].into_iter().find_map(Option::as_ref);
+    let Some(sum) = sum else {
+        return Vec::new();
+    };
+    let mut values = BTreeMap::from([("throughput_mbit_s", sum.bits_per_second / 1e6)]);
+    let retransmits = end.sum_sent.as_ref().and_then(|sent| sent.retransmits);
+    values.extend(retransmits.map(|count| ("retransmits", count as f64)));
+    vec![Row {
+        arm: arm.into(),
+        job: String::new(),
+        values,
+    }]
+}
+
+/// Jobs of one group run together and add up; groups run one after the other.
+fn fio(arm: &str, jobs: Vec<FioJob>) -> Vec<Row> {
+    let mut groups: BTreeMap<u64, Row> = BTreeMap::new();
+    for job in jobs {
+        let row = groups.entry(job.groupid).or_insert_with(|| Row {
+            arm: arm.into(),
+            job: job.jobname,
+            values: BTreeMap::new(),
+        });
+        let directions = [(job.read, "read_mb_s", "read_iops"), (job.write, "write_mb_s", "write_iops")];
+        for (direction, rate_name, count_name) in directions {
+            let Some(direction) = direction else { continue };
+            let rate = direction.bw_bytes.or(direction.bw.map(|kib| kib * 1024.0)).unwrap_or(0.0);
+            // The direction that was not used is there with zeros.
+            if rate == 0.0 {
+                continue;
+            }
+            *row.values.entry(rate_name).or_insert(0.0) += rate / 1e6;
+            if let Some(count) = direction.iops {
+                *row.values.entry(count_name).or_insert(0.0) += count;
+            }
+        }
+    }
+    groups.into_values().filter(|row| !row.values.is_empty()).collect()
+}
+
+fn hyperfine(arm: &str, results: Vec<HyperfineResult>) -> Vec<Row> {
+    let several = results.len() > 1;
+    let mut rows = Vec::new();
+    for result in results {
+        let times = result.times.unwrap_or_else(|| result.mean.into_iter().collect());
+        let job = if several { result.command } else { String::new() };
+        rows.extend(times.into_iter().map(|time| Row {
+            arm: arm.into(),
+            job: job.clone(),
+            values: BTreeMap::from([("time_s", time)]),
+        }));
+    }
+    rows
+}

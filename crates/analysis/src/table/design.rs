@@ -1,0 +1,439 @@
+//! What was asked of a table, as rows, factors and columns of a model.
+
+use std::collections::BTreeSet;
+
+use super::error::Error;
+use super::linear::Basis;
+use super::read::{Table, shown};
+use super::{Request, TableWarning};
+
+pub(super) const LEVELS_MAX: usize = 64;
+const PARAMETERS_MAX: usize = 256;
+/// Largest and inverse of the smallest magnitude whose square is still a good number.
+const MAGNITUDE_MAX: f64 = 1e140;
+/// Levels that are what one starts from, the surest first.
+const BASELINES: [&str; 12] = [
+    "default", "baseline", "before", "stock", "off", "disabled", "disable", "no", "none", "false",
+    "without", "old",
+];
+
+/// A column that was varied.
+pub(super) struct Factor {
+    pub(super) name: String,
+    /// The baseline first.
+    pub(super) levels: Vec<String>,
+    /// Place in `levels` of each row.
+    pub(super) of_row: Vec<usize>,
+}
+
+/// What a column of the model stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Term {
+    Mean,
+    Block { level: usize },
+    Main { factor: usize, level: usize },
+    Pair { factors: [usize; 2], levels: [usize; 2] },
+}
+
+impl Term {
+    pub(super) fn involves(self, factor: usize) -> bool {
+        match self {
+            Self::Mean | Self::Block { .. } => false,
+            Self::Main { factor: own, .. } => own == factor,
+            Self::Pair { factors, .. } => factors.contains(&factor),
+        }
+    }
+}
+
+/// The rows of one response that are complete, and the model over them.
+pub(super) struct Design {
+    pub(super) response: String,
+    pub(super) values: Vec<f64>,
+    /// Row of the data of each value, from 1.
+    pub(super) rows: Vec<usize>,
+    pub(super) factors: Vec<Factor>,
+    pub(super) block: Option<Factor>,
+    /// Interactions that were named.
+    pub(super) pairs: Vec<[usize; 2]>,
+    /// In the order in which they enter the model.
+    pub(super) terms: Vec<Term>,
+}
+
+impl Design {
+    /// # Errors
+    ///
+    /// The table cannot answer the question.
+    pub(super) fn new(
+        table: &Table,
+        request: &Request,
+        response: &str,
+        warnings: &mut Vec<TableWarning>,
+    ) -> Result<Self, Error> {
+        let (mains, named): (Vec<&String>, Vec<&String>) = request
+            .factors
+            .iter()
+            .partition(|factor| table.column(factor).is_ok() || !factor.contains(':'));
+        if mains.is_empty() {
+            return Err(Error::NoFactor);
+        }
+        check_roles(request, &mains)?;
+        let place = table.column(response)?;
+        let columns = mains.iter().map(|factor| table.column(factor)).collect::<Result<Vec<_>, _>>()?;
+        let block = request.blocks.as_deref().map(|block| table.column(block)).transpose()?;
+        let chosen = chosen_rows(table, request)?;
+        let (rows, values) = complete(table, &chosen, place, columns.iter().chain(&block), warnings)?;
+        check_values(response, &values)?;
+        let baselines: Vec<_> = request.baselines.iter().chain(&table.baselines).collect();
+        for (column, _) in &request.baselines {
+            if !mains.contains(&column) {
+                return Err(Error::NoSuchColumn {
+                    column: shown(column),
+                    columns: shown(&request.factors.join(", ")),
+                });
+            }
+        }
+        let factors = mains
+            .iter()
+            .zip(&columns)
+            .map(|(name, column)| {
+                let baseline = baselines.iter().find(|(factor, _)| factor == *name);
+                factor(table, name, *column, &rows, baseline.map(|(_, level)| level.as_str()))
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let block = match (block, &request.blocks) {
+            (Some(column), Some(name)) => Some(factor(table, name, column, &rows, None)?),
+            _ => None,
+        };
+        let pairs = named
+            .iter()
+            .map(|name| pair(name, &factors))
+            .collect::<Result<BTreeSet<_>, _>>()?
+            .into_iter()
+            .collect();
+        let mut design = Self {
+            response: response.into(),
+            values,
+            rows: rows.iter().map(|row| row + 1).collect(),
+            factors,
+            block,
+            pairs,
+            terms: Vec::new(),
+        };
+        design.terms = design.model()?;
+        Ok(design)
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The columns of the interaction of two factors, each at another level than the baseline.
+    pub(super) fn pair_terms(&self, factors: [usize; 2]) -> impl Iterator<Item = Term> {
+        let [first, second] = factors.map(|factor| self.factors[factor].levels.len());
+        (1..first).flat_map(move |one| {
+            (1..second).map(move |other| Term::Pair {
+                factors,
+                levels: [one, other],
+            })
+        })
+    }
+
+    /// Where a term is present, as 0 and 1.
+    pub(super) fn column(&self, term: Term) -> Vec<f64> {
+        let at = |factor: usize, level: usize, row: usize| self.factors[factor].of_row[row] == level;
+        (0..self.len())
+            .map(|row| match term {
+                Term::Mean => true,
+                Term::Block { level } => {
+                    self.block.as_ref().is_some_and(|block| block.of_row[row] == level)
+                }
+                Term::Main { factor, level } => at(factor, level, row),
+                Term::Pair { factors, levels } => {
+                    (0..2).all(|place| at(factors[place], levels[place], row))
+                }
+            })
+            .map(|present| if present { 1.0 } else { 0.0 })
+            .collect()
+    }
+
+    /// The model's columns, or those that a condition keeps.
+    pub(super) fn basis(&self, keep: impl Fn(Term) -> bool) -> Basis {
+        let mut basis = Basis::new(self.len());
+        for term in self.terms.iter().filter(|term| keep(**term)) {
+            basis.push(&self.column(*term));
+        }
+        basis
+    }
+
+    /// A term as people write it.
+    pub(super) fn name(&self, term: Term) -> String {
+        match term {
+            Term::Mean => "the mean".into(),
+            Term::Block { level } => self.block.as_ref().map_or_else(String::new, |block| {
+                format!("`{}={}`", block.name, shown(&block.levels[level]))
+            }),
+            Term::Main { factor, level } => {
+                let factor = &self.factors[factor];
+                format!("`{}={}`", factor.name, shown(&factor.levels[level]))
+            }
+            Term::Pair { factors, .. } => format!("`{}`", self.pair_name(factors)),
+        }
+    }
+
+    pub(super) fn pair_name(&self, factors: [usize; 2]) -> String {
+        factors.map(|factor| self.factors[factor].name.as_str()).join(":")
+    }
+
+    /// Per row: which combination of all factors it is, as places of the levels.
+    pub(super) fn arms(&self) -> Vec<Vec<usize>> {
+        let arm = |row: usize| self.factors.iter().map(|factor| factor.of_row[row]).collect();
+        (0..self.len()).map(arm).collect()
+    }
+
+    fn model(&self) -> Result<Vec<Term>, Error> {
+        let levels = |factor: &Factor| factor.levels.len() - 1;
+        let blocks = self.block.as_ref().map_or(0, levels);
+        let mains: usize = self.factors.iter().map(levels).sum();
+        let pairs = self.pairs.iter();
+        let pairs: usize =
+            pairs.map(|pair| pair.map(|factor| levels(&self.factors[factor])).iter().product::<usize>()).sum();
+        let parameters = 1 + blocks + mains + pairs;
+        if parameters > PARAMETERS_MAX {
+            return Err(Error::TooLarge {
+                what: "parameters",
+                limit: PARAMETERS_MAX,
+            });
+        }
+        if parameters > self.len() {
+            return Err(Error::TooFewRows {
+                response: shown(&self.response),
+                rows: self.len(),
+                parameters,
+            });
+        }
+        let mut terms = vec![Term::Mean];
+        terms.extend((1..=blocks).map(|level| Term::Block { level }));
+        for (place, factor) in self.factors.iter().enumerate() {
+            let levels = 1..factor.levels.len();
+            terms.extend(levels.map(|level| Term::Main {
+                factor: place,
+                level,
+            }));
+        }
+        for pair in &self.pairs {
+            terms.extend(self.pair_terms(*pair));
+        }
+        Ok(terms)
+    }
+}
+
+fn check_roles(request: &Request, mains: &[&String]) -> Result<(), Error> {
+    let mut seen = BTreeSet::new();
+    for name in request.responses.iter().chain(mains.iter().copied()).chain(&request.blocks) {
+        if !seen.insert(name) {
+            return Err(Error::TwoRoles(shown(name)));
+        }
+    }
+    Ok(())
+}
+
+/// Rows that pass the filter; filters on one column are alternatives.
+fn chosen_rows(table: &Table, request: &Request) -> Result<Vec<usize>, Error> {
+    let mut rows: Vec<usize> = (0..table.rows()).collect();
+    for (name, cell) in &request.only {
+        let column = table.column(name)?;
+        if !(0..table.rows()).any(|row| table.cell(row, column) == cell) {
+            return Err(Error::NoSuchLevel {
+                column: shown(name),
+                cell: shown(cell),
+            });
+        }
+        rows.retain(|row| {
+            let mut alternatives = request.only.iter().filter(|(other, _)| other == name);
+            alternatives.any(|(_, cell)| table.cell(*row, column) == cell)
+        });
+    }
+    Ok(rows)
+}
+
+/// The rows that have a value and every factor, with their values.
+fn complete<'a>(
+    table: &Table,
+    rows: &[usize],
+    response: usize,
+    factors: impl Iterator<Item = &'a usize> + Clone,
+    warnings: &mut Vec<TableWarning>,
+) -> Result<(Vec<usize>, Vec<f64>), Error> {
+    let mut complete = (Vec::new(), Vec::new());
+    for row in rows.iter().copied() {
+        let gap = factors.clone().find(|column| table.present(row, **column).is_none());
+        match (table.number(row, response)?, gap) {
+            (Some(value), None) => {
+                complete.0.push(row);
+                complete.1.push(value);
+            }
+            (value, gap) => {
+                let column = match (value, gap) {
+                    (Some(_), Some(gap)) => *gap,
+                    _ => response,
+                };
+                let column = table.columns().nth(column).unwrap_or_default();
+                let text = format!("row {} has no `{}` and is left out", row + 1, shown(column));
+                warnings.push(TableWarning::at(row + 1, "missing", text));
+            }
+        }
+    }
+    Ok(complete)
+}
+
+fn check_values(response: &str, values: &[f64]) -> Result<(), Error> {
+    let Some(first) = values.first() else {
+        return Err(Error::Empty("complete rows to compare"));
+    };
+    if values.iter().all(|value| value == first) {
+        return Err(Error::AllEqual {
+            response: shown(response),
+            value: *first,
+        });
+    }
+    let largest = values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    if !(1.0 / MAGNITUDE_MAX..=MAGNITUDE_MAX).contains(&largest) {
+        return Err(Error::OutOfRange(shown(response)));
+    }
+    Ok(())
+}
+
+fn factor(
+    table: &Table,
+    name: &str,
+    column: usize,
+    rows: &[usize],
+    baseline: Option<&str>,
+) -> Result<Factor, Error> {
+    let found: BTreeSet<&str> = rows.iter().map(|row| table.cell(*row, column)).collect();
+    let mut levels: Vec<&str> = found.into_iter().collect();
+    match levels.as_slice() {
+        [only] => {
+            return Err(Error::OneLevel {
+                factor: shown(name),
+                level: shown(only),
+                rows: rows.len(),
+            });
+        }
+        levels if levels.len() > LEVELS_MAX => {
+            return Err(Error::TooManyLevels {
+                factor: shown(name),
+            });
+        }
+        _ => {}
+    }
+    sort_levels(&mut levels);
+    if let Some(baseline) = baseline {
+        let Some(place) = levels.iter().position(|level| *level == baseline) else {
+            return Err(Error::NoSuchLevel {
+                column: shown(name),
+                cell: shown(baseline),
+            });
+        };
+        levels[..=place].rotate_right(1);
+    }
+    let place = |row: &usize| {
+        let cell = table.cell(*row, column);
+        levels.iter().position(|level| *level == cell).unwrap_or_default()
+    };
+    Ok(Factor {
+        name: name.into(),
+        of_row: rows.iter().map(place).collect(),
+        levels: levels.iter().map(|level| (*level).to_owned()).collect(),
+    })
+}
+
+/// Numbers by size, other levels by a number in front and then by the alphabet; what one starts from
+/// comes first of all.
+fn sort_levels(levels: &mut [&str]) {
+    let leading = |level: &str| {
+        let end = level.find(|character: char| !character.is_ascii_digit() && character != '.');
+        level[..end.unwrap_or(level.len())].parse::<f64>().unwrap_or(f64::INFINITY)
+    };
+    let number = |level: &str| match level.parse::<f64>() {
+        Ok(number) if number.is_finite() => number,
+        _ => leading(level),
+    };
+    levels.sort_by(|one, other| number(one).total_cmp(&number(other)).then_with(|| one.cmp(other)));
+    let start = |name: &&str| levels.iter().position(|level| level.eq_ignore_ascii_case(name));
+    if let Some(place) = BASELINES.iter().find_map(|name| start(&name)) {
+        levels[..=place].rotate_right(1);
+    }
+}
+
+fn pair(name: &str, factors: &[Factor]) -> Result<[usize; 2], Error> {
+    let place = |name: &str| factors.iter().position(|factor| factor.name == name);
+    // A name may contain a colon itself, so every one is tried.
+    let split = name.match_indices(':').find_map(|(colon, _)| {
+        let [one, other] = [place(&name[..colon])?, place(&name[colon + 1..])?];
+        (one != other).then_some([one.min(other), one.max(other)])
+    });
+    split.ok_or_else(|| Error::BadInteraction(shown(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sorted(levels: &[&'static str]) -> Vec<&'static str> {
+        let mut levels = levels.to_vec();
+        sort_levels(&mut levels);
+        levels
+    }
+
+    #[test]
+    fn baselines_are_what_one_starts_from() {
+        assert_eq!(sorted(&["on", "off"]), ["off", "on"]);
+        assert_eq!(sorted(&["9000", "1500", "01"]), ["01", "1500", "9000"]);
+        assert_eq!(sorted(&["10g", "1g"]), ["1g", "10g"]);
+        assert_eq!(sorted(&["smb2.0", "smb1"]), ["smb1", "smb2.0"]);
+        assert_eq!(sorted(&["a", "off", "Default"]), ["Default", "a", "off"]);
+        assert_eq!(sorted(&["-1", "0", "1e3", "nan"]), ["-1", "0", "1e3", "nan"]);
+    }
+
+    fn refused(text: &str, responses: &[&str], factors: &[&str]) -> String {
+        let table = Table::from_csv(text).unwrap();
+        let request = Request::new(responses.iter().copied(), factors.iter().copied());
+        super::super::analyze(&table, &request).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_a_reason() {
+        let text = "a,b,c,y,z,w\n1,x,1,10,5,q\n2,x,2,11,5,q\n1,x,3,12,5,q\n2,x,4,13,5,q\n";
+        assert_eq!(refused(text, &["y"], &["b"]), "factor `b` has one level, `x`, in all 4 rows");
+        assert_eq!(refused(text, &["z"], &["a"]), "every row of `z` has the same value, 5");
+        assert_eq!(refused(text, &["w"], &["a"]), "row 1, column `w`: `q` is not a number");
+        assert_eq!(
+            refused(text, &["y"], &["a", "c"]),
+            "4 rows of `y` cannot tell 5 parameters apart"
+        );
+        assert_eq!(
+            refused(text, &["y"], &["d"]),
+            "there is no column `d`\nhint: the columns are a, b, c, y, z, w"
+        );
+        assert_eq!(
+            refused(text, &["y"], &["y"]),
+            "column `y` is asked for twice, as factor, response or block"
+        );
+        assert_eq!(
+            refused(text, &["y"], &["a", "a:b"]),
+            "`a:b` is not an interaction of two of the factors\nhint: write `a:b`"
+        );
+        assert!(refused(text, &[], &["a"]).starts_with("no response was given"));
+        assert!(refused(text, &["y"], &[]).starts_with("no factor was given"));
+        let large = "a,y\n1,1e200\n2,2e200\n1,1e200\n";
+        assert_eq!(refused(large, &["y"], &["a"]), "the values of `y` are too large or too small to calculate with");
+    }
+
+    #[test]
+    fn a_measurement_is_no_factor() {
+        let rows: String = (0..80).map(|row| format!("{row}.5,{row}\n")).collect();
+        let text = format!("a,y\n{rows}");
+        assert!(refused(&text, &["y"], &["a"]).starts_with("factor `a` has more than 64 levels"));
+    }
+}

@@ -1,0 +1,502 @@
+//! Effects of one response: estimates, and then the verdicts over all responses together.
+
+use std::collections::BTreeMap;
+
+use super::design::{Design, Term};
+use super::distribution::{f_upper, holm, median, t_quantile_two_sided};
+use super::error::Error;
+use super::linear::{Basis, Fit};
+use super::names::{self, Better};
+use super::read::{Table, shown};
+use super::{
+    Interactions, Request, SIGNIFICANCE, TableEffect, TableResult, TableTest, TableWarning, overall,
+    screen, suspect,
+};
+use crate::Verdict;
+
+/// Leverage of a row that the fit passes through whatever its value is.
+const LEVERAGE_WHOLE: f64 = 1.0 - 1e-9;
+/// Rows of one kind that are named one by one.
+const NAMED_MAX: usize = 8;
+/// Values per level and stratum that pairs are made of; of more, evenly spaced ones are taken.
+const PAIRED_MAX: usize = 256;
+/// A share of the largest value that is rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// A response before Holm's correction, which needs the others.
+pub(super) struct Draft {
+    pub(super) response: String,
+    pub(super) better: Better,
+    pub(super) n: usize,
+    pub(super) effects: Vec<EffectDraft>,
+    pub(super) tests: Vec<TableTest>,
+    pub(super) warnings: Vec<TableWarning>,
+}
+
+/// An effect before its verdict.
+pub(super) struct EffectDraft {
+    factor: String,
+    level: String,
+    baseline: String,
+    estimate: Option<f64>,
+    /// Classical.
+    error: Option<f64>,
+    /// Allowing each row its own variance (HC3).
+    robust_error: Option<f64>,
+    degrees: usize,
+    /// The fitted value it is compared with.
+    reference: Option<f64>,
+    /// Level over baseline.
+    ratio: Option<f64>,
+    /// For an interaction: the first factor alone, the second alone, and both, over the baseline.
+    apart: Option<[f64; 3]>,
+}
+
+impl EffectDraft {
+    /// The effect of the column of a term; `terms` are those in the basis.
+    pub(super) fn new(
+        design: &Design,
+        terms: &[Term],
+        basis: &Basis,
+        fit: &Fit,
+        column: usize,
+    ) -> Self {
+        let mut draft = Self::aliased(design, terms[column]);
+        if !basis.is_estimable(column) {
+            return draft;
+        }
+        let Some(weights) = basis.weights(column) else {
+            return draft;
+        };
+        let largest = design.values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+        let mut estimate = fit.coefficients[column];
+        if fit.sum_of_squares == 0.0 && estimate.abs() <= ROUNDING * largest {
+            estimate = 0.0;
+        }
+        draft.estimate = Some(estimate);
+        draft.degrees = fit.degrees;
+        let squares: f64 = weights.iter().map(|weight| weight * weight).sum();
+        draft.error = fit.variance().map(|variance| (variance * squares).sqrt());
+        draft.robust_error = robust_error(&weights, basis, fit);
+        let reference = reference(design, terms, basis, fit, column);
+        draft.reference = Some(reference);
+        let fitted = (reference > 0.0 && reference + estimate > 0.0)
+            .then(|| (reference + estimate) / reference);
+        draft.ratio = match terms[column] {
+            Term::Main { factor, level } => paired_ratio(design, factor, level).or(fitted),
+            _ => fitted,
+        };
+        draft.apart = apart(design, terms, basis, fit, column);
+        draft
+    }
+
+    /// The effect of a term that cannot be told from others.
+    pub(super) fn aliased(design: &Design, term: Term) -> Self {
+        let (factor, level, baseline) = match term {
+            Term::Mean | Term::Block { .. } => Default::default(),
+            Term::Main { factor, level } => {
+                let factor = &design.factors[factor];
+                (factor.name.clone(), factor.levels[level].clone(), factor.levels[0].clone())
+            }
+            Term::Pair { factors, levels } => {
+                let level = |place: usize, level: usize| design.factors[factors[place]].levels[level].as_str();
+                (
+                    design.pair_name(factors),
+                    format!("{}:{}", level(0, levels[0]), level(1, levels[1])),
+                    format!("{}:{}", level(0, 0), level(1, 0)),
+                )
+            }
+        };
+        Self {
+            factor,
+            level,
+            baseline,
+            estimate: None,
+            error: None,
+            robust_error: None,
+            degrees: 0,
+            reference: None,
+            ratio: None,
+            apart: None,
+        }
+    }
+
+    pub(super) fn without_estimate(self) -> Self {
+        Self {
+            estimate: None,
+            error: None,
+            robust_error: None,
+            reference: None,
+            ratio: None,
+            apart: None,
+            ..self
+        }
+    }
+
+    /// The estimate over its classical error.
+    pub(super) fn t(&self) -> Option<f64> {
+        Some(over(self.estimate?, self.error?))
+    }
+
+    fn p(&self, error: Option<f64>) -> Option<f64> {
+        let t = over(self.estimate?, error?);
+        Some(f_upper(t * t, 1, self.degrees))
+    }
+
+    fn half_width(&self, error: Option<f64>) -> Option<f64> {
+        Some(t_quantile_two_sided(SIGNIFICANCE, self.degrees) * error?)
+    }
+
+    fn verdict(&self, better: Better, band: f64, half: Option<f64>, p: Option<f64>) -> Verdict {
+        let (Some(estimate), Some(half), Some(p)) = (self.estimate, half, p) else {
+            return Verdict::Undecided;
+        };
+        let reaches = estimate.abs() + half;
+        match self.reference {
+            Some(reference) if reaches <= band * reference => Verdict::Equivalent,
+            _ if p >= SIGNIFICANCE => Verdict::Undecided,
+            _ if (estimate > 0.0) == (better == Better::Higher) => Verdict::Better,
+            _ => Verdict::Worse,
+        }
+    }
+}
+
+fn over(estimate: f64, error: f64) -> f64 {
+    if estimate == 0.0 { 0.0 } else { (estimate / error).abs() }
+}
+
+/// Fits one response.
+///
+/// # Errors
+///
+/// The table cannot answer the question.
+pub(super) fn draft(table: &Table, request: &Request, response: &str) -> Result<Draft, Error> {
+    let mut warnings = Vec::new();
+    let design = Design::new(table, request, response, &mut warnings)?;
+    let guessed = names::better(response);
+    if request.better.or(guessed).is_none() {
+        let text = format!("nothing says whether more of `{}` is better: it is taken to be", shown(response));
+        warnings.push(TableWarning::new("direction", text));
+    }
+    let mut basis = design.basis(|_| true);
+    let fit = basis.fit(&design.values);
+    let mut draft = Draft {
+        response: response.into(),
+        better: request.better.or(guessed).unwrap_or(Better::Higher),
+        n: design.len(),
+        effects: Vec::new(),
+        tests: Vec::new(),
+        warnings,
+    };
+    for (column, term) in design.terms.iter().enumerate() {
+        if matches!(term, Term::Main { .. } | Term::Pair { .. }) {
+            draft.effects.push(EffectDraft::new(&design, &design.terms, &basis, &fit, column));
+        }
+    }
+    draft.warnings.extend(limits(&design, &basis, &fit));
+    draft.tests.extend(overall::tests(&design, &basis, &fit));
+    draft.warnings.extend(suspect::rows(&design, &basis, &fit));
+    for effect in &draft.effects {
+        draft.warnings.extend(suspect::level(&effect.factor, &effect.level, effect.ratio));
+    }
+    if request.interactions == Interactions::Screened && design.pairs.is_empty() {
+        screen::screen(&design, &mut basis, &fit, &mut draft);
+    }
+    Ok(draft)
+}
+
+/// What the rows cannot say.
+fn limits(design: &Design, basis: &Basis, fit: &Fit) -> Vec<TableWarning> {
+    let mut warnings = Vec::new();
+    for (column, on) in basis.dependent() {
+        let others: Vec<String> = on
+            .iter()
+            .filter(|(other, _)| design.terms[*other] != Term::Mean)
+            .map(|(other, _)| design.name(design.terms[*other]))
+            .collect();
+        let name = design.name(design.terms[*column]);
+        let text = if others.is_empty() {
+            format!("{name} never occurs, or always: it has no effect of its own to estimate")
+        } else {
+            format!("{name} cannot be told from {}: they were changed together", others.join(" with "))
+        };
+        warnings.push(TableWarning::new("aliased", text));
+    }
+    for pair in &design.pairs {
+        for [own, other] in [[pair[0], pair[1]], [pair[1], pair[0]]] {
+            let [own, other] = [own, other].map(|factor| &design.factors[factor]);
+            let text = format!(
+                "the effect of `{}` is the one at `{}={}`, because their interaction was asked for",
+                own.name,
+                other.name,
+                shown(&other.levels[0])
+            );
+            warnings.push(TableWarning::new("conditional", text));
+        }
+    }
+    if fit.degrees == 0 {
+        let text = format!(
+            "{} rows for {} parameters: no degree of freedom is left, so nothing says how sure the estimates are",
+            design.len(),
+            basis.rank()
+        );
+        warnings.push(TableWarning::new("no_degrees_of_freedom", text));
+        return warnings;
+    }
+    if fit.sum_of_squares == 0.0 {
+        let text = "the model fits every row exactly: rounded or computed figures; the intervals have no width";
+        warnings.push(TableWarning::new("exact_fit", text.into()));
+    }
+    let mut arms = design.arms();
+    arms.sort_unstable();
+    arms.dedup();
+    if arms.len() == design.len() {
+        let text = "every combination was measured once: the intervals rest on the effects adding up";
+        warnings.push(TableWarning::new("unreplicated", text.into()));
+    }
+    let alone = basis.leverages().into_iter().enumerate();
+    let alone = alone.filter(|(_, leverage)| *leverage > LEVERAGE_WHOLE).take(NAMED_MAX);
+    warnings.extend(alone.map(|(place, _)| {
+        let row = design.rows[place];
+        let text = format!("an estimate rests on row {row} alone, and nothing checks it");
+        TableWarning::at(row, "leverage", text)
+    }));
+    warnings
+}
+
+/// The standard error that allows each row its own variance (HC3).
+fn robust_error(weights: &[f64], basis: &Basis, fit: &Fit) -> Option<f64> {
+    if fit.degrees == 0 || fit.sum_of_squares == 0.0 {
+        return None;
+    }
+    let mut sum = 0.0;
+    for ((weight, residual), leverage) in weights.iter().zip(&fit.residuals).zip(basis.leverages()) {
+        if leverage > LEVERAGE_WHOLE {
+            return None;
+        }
+        sum += (weight * residual / (1.0 - leverage)).powi(2);
+    }
+    Some(sum.sqrt())
+}
+
+/// The fitted value without the effect, averaged over the rows: with its factors at their baselines, or,
+/// for an interaction, at its levels as if the two effects added up.
+fn reference(design: &Design, terms: &[Term], basis: &Basis, fit: &Fit, column: usize) -> f64 {
+    let mean = design.values.iter().sum::<f64>() / design.len() as f64;
+    match (baseline_value(design, terms, basis, fit, column), terms[column]) {
+        (Some(baseline), Term::Pair { .. }) => {
+            let [one, other] = main_effects(terms, fit, column);
+            baseline + one + other
+        }
+        (Some(baseline), _) => baseline,
+        (None, _) => mean,
+    }
+}
+
+/// The fitted value with all factors of a term, and those they interact with, at their baselines.
+fn baseline_value(
+    design: &Design,
+    terms: &[Term],
+    basis: &Basis,
+    fit: &Fit,
+    column: usize,
+) -> Option<f64> {
+    let own: Vec<usize> =
+        (0..design.factors.len()).filter(|factor| terms[column].involves(*factor)).collect();
+    let joined = |term: &Term| own.iter().any(|factor| term.involves(*factor));
+    let partner = |factor: &usize| match terms[column] {
+        Term::Main { .. } => terms.iter().any(|term| joined(term) && term.involves(*factor)),
+        _ => own.contains(factor),
+    };
+    let set: Vec<usize> = (0..design.factors.len()).filter(partner).collect();
+    let mut value = design.values.iter().sum::<f64>() / design.len() as f64;
+    for (place, term) in terms.iter().enumerate() {
+        if set.iter().any(|factor| term.involves(*factor)) {
+            if !basis.is_estimable(place) {
+                return None;
+            }
+            value -= fit.coefficients[place] * design.column(*term).iter().sum::<f64>() / design.len() as f64;
+        }
+    }
+    Some(value)
+}
+
+/// Coefficients of the two main effects under an interaction.
+fn main_effects(terms: &[Term], fit: &Fit, column: usize) -> [f64; 2] {
+    let Term::Pair { factors, levels } = terms[column] else {
+        return [0.0; 2];
+    };
+    [0, 1].map(|place| {
+        let main = Term::Main {
+            factor: factors[place],
+            level: levels[place],
+        };
+        let found = terms.iter().position(|term| *term == main);
+        found.map_or(0.0, |main| fit.coefficients[main])
+    })
+}
+
+fn apart(design: &Design, terms: &[Term], basis: &Basis, fit: &Fit, column: usize) -> Option<[f64; 3]> {
+    let Term::Pair { .. } = terms[column] else {
+        return None;
+    };
+    let baseline = baseline_value(design, terms, basis, fit, column)?;
+    let [one, other] = main_effects(terms, fit, column);
+    let both = one + other + fit.coefficients[column];
+    (baseline > 0.0).then(|| [one, other, both].map(|change| (baseline + change) / baseline))
+}
+
+/// Level over baseline as the median over all pairs of rows that differ in this factor only
+/// (Hodges-Lehmann on logarithms); with interactions in the model, at the baselines of the partners.
+fn paired_ratio(design: &Design, factor: usize, level: usize) -> Option<f64> {
+    let mut strata: BTreeMap<Vec<usize>, [Vec<f64>; 2]> = BTreeMap::new();
+    for (row, mut key) in design.arms().into_iter().enumerate() {
+        let own = std::mem::take(&mut key[factor]);
+        let at_baseline = design.pairs.iter().filter(|pair| pair.contains(&factor)).all(|pair| {
+            pair.iter().all(|partner| *partner == factor || key[*partner] == 0)
+        });
+        let side = match own {
+            0 => 0,
+            own if own == level => 1,
+            _ => continue,
+        };
+        if design.values[row] <= 0.0 {
+            return None;
+        }
+        if at_baseline {
+            key.extend(design.block.as_ref().map(|block| block.of_row[row]));
+            strata.entry(key).or_default()[side].push(design.values[row].ln());
+        }
+    }
+    let mut differences = Vec::new();
+    for [baseline, level] in strata.into_values() {
+        let (baseline, level) = (spread(baseline), spread(level));
+        for value in &level {
+            differences.extend(baseline.iter().map(|other| value - other));
+        }
+    }
+    median(&mut differences).map(f64::exp).filter(|ratio| ratio.is_finite())
+}
+
+/// Evenly spaced values of many, all of few.
+fn spread(mut values: Vec<f64>) -> Vec<f64> {
+    if values.len() <= PAIRED_MAX {
+        return values;
+    }
+    values.sort_by(f64::total_cmp);
+    (0..PAIRED_MAX).map(|place| values[(2 * place + 1) * values.len() / (2 * PAIRED_MAX)]).collect()
+}
+
+/// Gives every effect its corrected probability and its verdict.
+pub(super) fn judge(drafts: Vec<Draft>, band: f64) -> Vec<TableResult> {
+    let mut classical = adjusted(&drafts, |effect| effect.error).into_iter();
+    let mut robust = adjusted(&drafts, |effect| effect.robust_error.or(effect.error)).into_iter();
+    let mut results = Vec::new();
+    for mut draft in drafts {
+        let mut effects = Vec::new();
+        for effect in std::mem::take(&mut draft.effects) {
+            let p_holm = effect.t().and_then(|_| classical.next());
+            let p_holm_robust = effect.t().and_then(|_| robust.next());
+            effects.push(judged(effect, &mut draft, band, [p_holm, p_holm_robust]));
+        }
+        for test in draft.tests.iter_mut().filter(|test| test.p_holm.is_some()) {
+            test.p_holm = classical.next();
+            robust.next();
+        }
+        results.push(TableResult {
+            unit: names::unit(&draft.response).into(),
+            response: draft.response,
+            n: draft.n,
+            effects,
+            tests: draft.tests,
+            warnings: draft.warnings,
+        });
+    }
+    results
+}
+
+/// Holm over effects and interactions of all responses, in the order in which [`judge`] takes them.
+fn adjusted(drafts: &[Draft], error: impl Fn(&EffectDraft) -> Option<f64>) -> Vec<f64> {
+    let mut family = Vec::new();
+    for draft in drafts {
+        family.extend(draft.effects.iter().filter_map(|effect| effect.p(error(effect))));
+        family.extend(draft.tests.iter().filter(|test| test.p_holm.is_some()).map(|test| test.p));
+    }
+    holm(&family)
+}
+
+fn judged(
+    effect: EffectDraft,
+    draft: &mut Draft,
+    band: f64,
+    [p_holm, p_holm_robust]: [Option<f64>; 2],
+) -> TableEffect {
+    let half = effect.half_width(effect.error);
+    let verdict = effect.verdict(draft.better, band, half, p_holm);
+    let name = format!("`{}={}`", shown(&effect.factor), shown(&effect.level));
+    if let Some(error) = effect.robust_error {
+        let half = effect.half_width(Some(error));
+        let robust = effect.verdict(draft.better, band, half, p_holm_robust);
+        if robust != verdict {
+            let text = format!(
+                "{name} would be {} instead of {} if the rows may differ in noise (HC3 errors)",
+                word(robust),
+                word(verdict)
+            );
+            draft.warnings.push(TableWarning::new("robust_errors", text));
+        }
+    }
+    draft.warnings.extend(interaction(&effect, verdict, band));
+    if let (Some(ratio), Verdict::Better | Verdict::Worse, Some(estimate)) =
+        (effect.ratio, verdict, effect.estimate)
+        && (ratio > 1.0) != (estimate > 0.0)
+        && (ratio - 1.0).abs() > band
+    {
+        let text = format!("{name}: mean and median point in opposite directions; look at the rows");
+        draft.warnings.push(TableWarning::new("mean_against_median", text));
+    }
+    let ratio = match draft.better {
+        Better::Higher => effect.ratio,
+        Better::Lower => effect.ratio.map(f64::recip),
+    };
+    TableEffect {
+        low: effect.estimate.zip(half).map(|(estimate, half)| estimate - half),
+        high: effect.estimate.zip(half).map(|(estimate, half)| estimate + half),
+        p: effect.p(effect.error),
+        p_holm,
+        verdict,
+        ratio: ratio.filter(|ratio| ratio.is_finite()),
+        estimate: effect.estimate,
+        factor: effect.factor,
+        level: effect.level,
+        baseline: effect.baseline,
+    }
+}
+
+/// What two factors do only together, where it is shown, or where it is large and cannot be tested.
+fn interaction(effect: &EffectDraft, verdict: Verdict, band: f64) -> Option<TableWarning> {
+    let [one, other, both] = effect.apart?;
+    let large = effect.ratio.is_none_or(|ratio| (ratio - 1.0).abs() > band);
+    let shown_to_be = matches!(verdict, Verdict::Better | Verdict::Worse);
+    if !(shown_to_be || (effect.degrees == 0 && large)) {
+        return None;
+    }
+    let inside = |ratio: f64| (ratio - 1.0).abs() <= band;
+    let pure = inside(one) && inside(other) && !inside(both);
+    let what = if pure { "only both together change it" } else { "their effects do not add up" };
+    let sure = if shown_to_be { "" } else { " (not tested: no degree of freedom is left)" };
+    let text = format!(
+        "`{}`: {what}: x{one:.2} by the first alone, x{other:.2} by the second alone, x{both:.2} by both{sure}",
+        shown(&effect.factor)
+    );
+    Some(TableWarning::new("interaction", text))
+}
+
+const fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Equivalent => "equivalent",
+        Verdict::Undecided => "undecided",
+    }
+}

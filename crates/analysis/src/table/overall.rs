@@ -1,0 +1,122 @@
+//! Tests over all arms, or over all levels of one factor.
+
+use std::collections::BTreeMap;
+
+use super::TableTest;
+use super::design::{Design, Term};
+use super::distribution::{chi_squared_upper, f_upper};
+use super::linear::{Basis, Fit};
+
+/// One-way analysis of variance and Kruskal-Wallis over the combinations of all factors, where some were
+/// measured more than once; then each factor of several levels on its own.
+pub(super) fn tests(design: &Design, basis: &Basis, fit: &Fit) -> Vec<TableTest> {
+    let mut tests = Vec::new();
+    // With blocks neither would be right: rows of one block belong together.
+    if design.block.is_none() {
+        let mut arms: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
+        for (row, arm) in design.arms().into_iter().enumerate() {
+            arms.entry(arm).or_default().push(row);
+        }
+        let arms: Vec<Vec<usize>> = arms.into_values().collect();
+        if arms.len() > 1 && arms.len() < design.len() {
+            let over: Vec<String> =
+                design.factors.iter().map(|factor| factor.name.clone()).collect();
+            tests.push(one_way_anova(&design.values, &arms, over.clone()));
+            tests.push(kruskal_wallis(&design.values, &arms, over));
+        }
+    }
+    let alone = design.factors.len() == 1 && design.block.is_none();
+    for place in 0..design.factors.len() {
+        if !alone && design.factors[place].levels.len() > 2 && design.pairs.is_empty() {
+            tests.extend(factor(design, basis, fit, place));
+        }
+    }
+    tests
+}
+
+fn one_way_anova(values: &[f64], arms: &[Vec<usize>], over: Vec<String>) -> TableTest {
+    let mean = |rows: &mut dyn Iterator<Item = usize>| {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for row in rows {
+            sum += values[row];
+            count += 1.0;
+        }
+        sum / count
+    };
+    let grand = mean(&mut (0..values.len()));
+    let (mut between, mut within) = (0.0, 0.0);
+    for arm in arms {
+        let own = mean(&mut arm.iter().copied());
+        between += arm.len() as f64 * (own - grand).powi(2);
+        within += arm.iter().map(|row| (values[*row] - own).powi(2)).sum::<f64>();
+    }
+    let degrees = [arms.len() - 1, values.len() - arms.len()];
+    f_test("one_way_anova", over, between, within, degrees)
+}
+
+fn f_test(
+    name: &str,
+    over: Vec<String>,
+    between: f64,
+    within: f64,
+    degrees: [usize; 2],
+) -> TableTest {
+    let [above, below] = degrees;
+    let f = (between / above as f64) / (within / below as f64);
+    // Repeats without any difference leave nothing to divide by: a number that can still be written.
+    let statistic = if f.is_finite() { f } else { f64::MAX };
+    TableTest {
+        name: name.into(),
+        over,
+        statistic,
+        degrees_of_freedom: degrees.to_vec(),
+        p: if f.is_nan() { 1.0 } else { f_upper(f, above, below) },
+        p_holm: None,
+    }
+}
+
+/// With middle ranks for ties, and corrected for them.
+fn kruskal_wallis(values: &[f64], arms: &[Vec<usize>], over: Vec<String>) -> TableTest {
+    let n = values.len() as f64;
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|one, other| values[*one].total_cmp(&values[*other]));
+    let mut ranks = vec![0.0; values.len()];
+    let (mut ties, mut first) = (0.0, 0);
+    while first < order.len() {
+        let value = values[order[first]];
+        let same = order[first..].iter().take_while(|row| values[**row] == value).count();
+        for row in &order[first..first + same] {
+            ranks[*row] = first as f64 + (same as f64 + 1.0) / 2.0;
+        }
+        ties += (same as f64).powi(3) - same as f64;
+        first += same;
+    }
+    let squares = arms.iter().map(|arm| {
+        let sum: f64 = arm.iter().map(|row| ranks[*row]).sum();
+        sum * sum / arm.len() as f64
+    });
+    let uncorrected = 12.0 / (n * (n + 1.0)) * squares.sum::<f64>() - 3.0 * (n + 1.0);
+    // Never 0: a table of equal values was refused before.
+    let statistic = uncorrected / (1.0 - ties / (n.powi(3) - n));
+    let degrees = arms.len() - 1;
+    TableTest {
+        name: "kruskal_wallis".into(),
+        over,
+        statistic,
+        degrees_of_freedom: vec![degrees],
+        p: chi_squared_upper(statistic, degrees),
+        p_holm: None,
+    }
+}
+
+/// Whether the model is worse without a factor.
+fn factor(design: &Design, basis: &Basis, fit: &Fit, place: usize) -> Option<TableTest> {
+    let without = design.basis(|term| !matches!(term, Term::Main { factor, .. } if factor == place));
+    let degrees = basis.rank() - without.rank();
+    if degrees == 0 || fit.degrees == 0 {
+        return None;
+    }
+    let lost = without.fit(&design.values).sum_of_squares - fit.sum_of_squares;
+    let over = vec![design.factors[place].name.clone()];
+    Some(f_test("factor", over, lost.max(0.0), fit.sum_of_squares, [degrees, fit.degrees]))
+}

@@ -1,0 +1,219 @@
+//! CSV text to cells. The text is hostile: everything has a bound.
+
+use std::collections::BTreeSet;
+
+use super::error::Error;
+
+const TEXT_BYTES_MAX: usize = 16 << 20;
+pub(super) const ROWS_MAX: usize = 10_000;
+const COLUMNS_MAX: usize = 256;
+pub(super) const CELL_BYTES_MAX: usize = 1024;
+/// Cells that mean: not measured.
+const MISSING: [&str; 4] = ["", "na", "n/a", "nan"];
+
+/// Named columns of text cells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    columns: Vec<String>,
+    rows: Vec<Vec<String>>,
+    /// Levels to compare with where the request names none.
+    pub(super) baselines: Vec<(String, String)>,
+}
+
+impl Table {
+    /// Reads comma, semicolon or tab separated text: lines that start with `#` are comments, the first
+    /// other line is the header.
+    ///
+    /// # Errors
+    ///
+    /// The text is too large, ragged, or has no header or data.
+    pub fn from_csv(text: &str) -> Result<Self, Error> {
+        if text.len() > TEXT_BYTES_MAX {
+            return Err(Error::TooLarge {
+                what: "bytes",
+                limit: TEXT_BYTES_MAX,
+            });
+        }
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut reader = csv::ReaderBuilder::new()
+            .comment(Some(b'#'))
+            .delimiter(delimiter(text))
+            .flexible(true)
+            .has_headers(false)
+            .trim(csv::Trim::All)
+            .from_reader(text.as_bytes());
+        let mut records = reader.records();
+        let header = records.next().ok_or(Error::Empty("header"))?.map_err(Error::Csv)?;
+        let columns: Vec<String> = header.iter().map(str::to_owned).collect();
+        if columns.len() > COLUMNS_MAX {
+            return Err(Error::TooLarge {
+                what: "columns",
+                limit: COLUMNS_MAX,
+            });
+        }
+        check_cells(&columns, &columns, 0, line(&header))?;
+        let mut rows = Vec::new();
+        for record in records {
+            let record = record.map_err(Error::Csv)?;
+            if rows.len() == ROWS_MAX {
+                return Err(Error::TooLarge {
+                    what: "rows",
+                    limit: ROWS_MAX,
+                });
+            }
+            let row = rows.len() + 1;
+            if record.len() != columns.len() {
+                return Err(Error::Ragged {
+                    row,
+                    line: line(&record),
+                    cells: record.len(),
+                    columns: columns.len(),
+                });
+            }
+            let cells: Vec<String> = record.iter().map(str::to_owned).collect();
+            check_cells(&cells, &columns, row, line(&record))?;
+            rows.push(cells);
+        }
+        Self::new(columns, rows)
+    }
+
+    pub(super) fn new(columns: Vec<String>, rows: Vec<Vec<String>>) -> Result<Self, Error> {
+        let mut seen = BTreeSet::new();
+        for column in columns.iter().filter(|column| !column.is_empty()) {
+            if !seen.insert(column) {
+                return Err(Error::DuplicateColumn(shown(column)));
+            }
+        }
+        if rows.is_empty() {
+            return Err(Error::Empty("rows of data"));
+        }
+        Ok(Self {
+            columns,
+            rows,
+            baselines: Vec::new(),
+        })
+    }
+
+    /// Names of the columns, in order.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(String::as_str)
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(super) fn column(&self, name: &str) -> Result<usize, Error> {
+        let found = self.columns.iter().position(|column| column == name && !name.is_empty());
+        found.ok_or_else(|| Error::NoSuchColumn {
+            column: shown(name),
+            columns: shown(&self.columns.join(", ")),
+        })
+    }
+
+    pub(super) fn cell(&self, row: usize, column: usize) -> &str {
+        &self.rows[row][column]
+    }
+
+    /// The cell, unless it says that nothing was measured.
+    pub(super) fn present(&self, row: usize, column: usize) -> Option<&str> {
+        let cell = self.cell(row, column);
+        (!MISSING.iter().any(|missing| cell.eq_ignore_ascii_case(missing))).then_some(cell)
+    }
+
+    /// The cell as a number; `None` where nothing was measured.
+    pub(super) fn number(&self, row: usize, column: usize) -> Result<Option<f64>, Error> {
+        let Some(cell) = self.present(row, column) else {
+            return Ok(None);
+        };
+        match cell.parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(Some(number)),
+            _ => Err(Error::NotANumber {
+                row: row + 1,
+                column: shown(&self.columns[column]),
+                cell: shown(cell),
+            }),
+        }
+    }
+}
+
+/// What separates the cells of the header, which is the first line that is no comment.
+fn delimiter(text: &str) -> u8 {
+    let header = text.lines().find(|line| !line.starts_with('#') && !line.trim().is_empty());
+    let header = header.unwrap_or_default();
+    let count = |delimiter: u8| header.bytes().filter(|byte| *byte == delimiter).count();
+    // The last of equal ones wins, so the comma stands last.
+    [b'\t', b';', b','].into_iter().max_by_key(|byte| count(*byte)).unwrap_or(b',')
+}
+
+fn check_cells(cells: &[String], columns: &[String], row: usize, line: u64) -> Result<(), Error> {
+    match cells.iter().position(|cell| cell.len() > CELL_BYTES_MAX) {
+        Some(place) => Err(Error::LongCell {
+            row,
+            line,
+            column: shown(columns.get(place).map_or("", String::as_str)),
+        }),
+        None => Ok(()),
+    }
+}
+
+fn line(record: &csv::StringRecord) -> u64 {
+    record.position().map_or(0, csv::Position::line)
+}
+
+/// Text from a table as errors and warnings quote it: never longer than a line or two.
+pub(super) fn shown(text: &str) -> String {
+    const CHARACTERS: usize = 120;
+    let mut short: String = text.chars().take(CHARACTERS).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_quotes_and_other_delimiters_are_read() {
+        let table = Table::from_csv("\u{feff}# note, with comma\na;\"b;c\"\n1; x \n# more\n2;y\n").unwrap();
+        assert_eq!(table.columns().collect::<Vec<_>>(), ["a", "b;c"]);
+        assert_eq!(table.rows(), 2);
+        assert_eq!(table.cell(0, 1), "x");
+        assert_eq!(table.cell(1, 0), "2");
+        assert_eq!(Table::from_csv("a\tb\n1\t2\n").unwrap().cell(0, 1), "2");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_row_and_column() {
+        let said = |text: &str| Table::from_csv(text).unwrap_err().to_string();
+        assert_eq!(said(""), "the table has no header");
+        assert_eq!(said("a,b\n"), "the table has no rows of data");
+        assert_eq!(said("# c\na,b\n1,2\n3\n"), "row 2 (line 4) has 1 cells, the header has 2");
+        assert_eq!(said("a,a\n1,2\n"), "column `a` occurs twice in the header");
+        let long = format!("a,b\n1,{}\n", "x".repeat(CELL_BYTES_MAX + 1));
+        assert_eq!(said(&long), "row 1 (line 2), column `b`: a cell of more than 1024 bytes");
+        let wide = "a,".repeat(COLUMNS_MAX);
+        assert_eq!(said(&wide), "the table has more than 256 columns");
+        let tall = "a\n".repeat(ROWS_MAX + 2);
+        assert_eq!(said(&tall), "the table has more than 10000 rows");
+    }
+
+    #[test]
+    fn numbers_are_finite_or_refused_and_gaps_are_gaps() {
+        let table = Table::from_csv("v\n1e3\ninf\n1,5\n".replace("1,5", "\"1,5\"").as_str()).unwrap();
+        assert_eq!(table.number(0, 0).unwrap(), Some(1000.0));
+        assert_eq!(
+            table.number(1, 0).unwrap_err().to_string(),
+            "row 2, column `v`: `inf` is not a number"
+        );
+        assert_eq!(
+            table.number(2, 0).unwrap_err().to_string(),
+            "row 3, column `v`: `1,5` is not a number"
+        );
+        let table = Table::from_csv("v,w\nNA,1\n,1\n").unwrap();
+        assert_eq!(table.number(0, 0).unwrap(), None);
+        assert_eq!(table.number(1, 0).unwrap(), None);
+    }
+}

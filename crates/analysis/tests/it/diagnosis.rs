@@ -1,0 +1,324 @@
+use analysis::{Diagnosis, Fix, RunAnalysis, RungName, Trust, analyze};
+use record::{
+    BitsPerSecond, Direction, HostFacts, HostName, KnobId, LinkState, Outcome, Record, Rung,
+    Setting, Target, Value,
+};
+
+use crate::build::{failed_rung, host, lab, lab_nic, ladder, real_nic, run, rung};
+
+fn said(facts: Vec<HostFacts>, records: Vec<Record>) -> (RunAnalysis, Diagnosis) {
+    let analysis = analyze(&run(facts, records));
+    let diagnosis = analysis.diagnosis.clone().expect("a ladder was run");
+    (analysis, diagnosis)
+}
+
+fn causes(diagnosis: &Diagnosis) -> Vec<&str> {
+    diagnosis
+        .causes
+        .iter()
+        .map(|cause| cause.id.as_str())
+        .collect()
+}
+
+fn fix<'a>(diagnosis: &'a Diagnosis, id: &str) -> &'a Fix {
+    let mut fixes = diagnosis.fixes.iter();
+    fixes.find(|fix| fix.id == id).expect("this fix is offered")
+}
+
+fn mtu_9000(host: &str, nic: &str) -> Setting {
+    Setting::Knob {
+        host: HostName::new(host),
+        target: Target::Nic(nic.into()),
+        id: KnobId::new("nic.mtu"),
+        value: Value::Integer(9000),
+    }
+}
+
+/// The session of each trial of the share is changed.
+fn with_session(mut records: Vec<Record>, change: impl Fn(&mut record::SmbSession)) -> Vec<Record> {
+    for record in &mut records {
+        let Record::Trial(trial) = record else {
+            continue;
+        };
+        if let Outcome::Measured(result) = &mut trial.outcome {
+            result.session.as_mut().map(&change);
+        }
+    }
+    records
+}
+
+#[test]
+fn the_demo_has_one_full_link_of_two_and_two_fixes() {
+    let (analysis, diagnosis) = said(lab(), ladder([117.5, 117.4, 116.9, 116.5]));
+    assert_eq!(
+        diagnosis.headline,
+        "the link is the limit: the share reads 116.9 MB/s and writes 116.5 MB/s, 99 % of the 117.7 MB/s that fit through; one more link is not used"
+    );
+    assert_eq!((diagnosis.first_loss, diagnosis.complete), (None, true));
+    assert_eq!(causes(&diagnosis), ["link-saturated", "one-link-of-two"]);
+    assert!(
+        diagnosis
+            .causes
+            .iter()
+            .all(|cause| cause.trust == Trust::Measured)
+    );
+
+    let (direction, ceiling) = &analysis.ceilings[0];
+    assert_eq!(*direction, Direction::Read);
+    assert_eq!(
+        ceiling.because,
+        "`a0` to `b0`: a line of 1 Gbit/s at MTU 1500 carries 1448 bytes of payload in 1538"
+    );
+    assert!((ceiling.rate.value - 125e6 * 1448.0 / 1538.0).abs() < 1.0);
+    assert_eq!(ceiling.rate.caveats, Vec::<String>::new());
+
+    let share = &analysis.ladder[2];
+    assert_eq!(
+        (share.rung, share.direction),
+        (RungName::Share, Direction::Read)
+    );
+    let of_tcp = share.of_above.as_ref().expect("TCP was measured");
+    assert!((of_tcp.value - 116.9 / 117.5).abs() < 1e-6);
+    // Three trials each: their medians' intervals have 75 %, both together at least 50 %.
+    assert_eq!(of_tcp.confidence, Some(0.5));
+    let rate = share.rate.as_ref().expect("the share was measured");
+    assert_eq!((rate.n, rate.confidence), (3, Some(0.75)));
+}
+
+#[test]
+fn the_demos_fixes_are_ready_for_tune_with_computed_predictions() {
+    let (_, diagnosis) = said(lab(), ladder([117.5, 117.4, 116.9, 116.5]));
+    let ids: Vec<&str> = diagnosis.fixes.iter().map(|fix| fix.id.as_str()).collect();
+    assert_eq!(ids, ["channels-2", "mtu-9000"]);
+    let [channels, jumbo] = &diagnosis.fixes[..] else {
+        unreachable!("there are two");
+    };
+    assert_eq!((&channels.blocked, &jumbo.blocked), (&None, &None));
+    assert_eq!(
+        channels.level.settings,
+        [Setting::Workload {
+            field: "channels".into(),
+            value: Value::Integer(2)
+        }]
+    );
+    assert!((channels.predicted.value - 2.0).abs() < 1e-9);
+    assert_eq!(
+        (channels.predicted.n, channels.predicted.interval),
+        (0, None)
+    );
+    let (client, server) = ("lab://demo/client", "lab://demo/server");
+    assert_eq!(
+        jumbo.level.settings,
+        [
+            mtu_9000(client, "a0"),
+            mtu_9000(server, "b0"),
+            mtu_9000(client, "a1"),
+            mtu_9000(server, "b1")
+        ]
+    );
+    // (8948 / 9038) / (1448 / 1538)
+    assert!((jumbo.predicted.value - 1.051_577).abs() < 1e-6);
+}
+
+#[test]
+fn the_first_rung_that_loses_is_named() {
+    let (_, slow_network) = said(lab(), ladder([117.5, 70.0, 117.0, 69.5]));
+    assert_eq!(
+        slow_network.first_loss,
+        Some((RungName::Tcp, Direction::Write))
+    );
+    assert_eq!(
+        slow_network.headline,
+        "the network is slower than its NICs: raw TCP writes 70.0 MB/s, 59 % of the 117.7 MB/s that fit through; look at the path before the share"
+    );
+    assert!(causes(&slow_network).contains(&"tcp-slower-than-ceiling"));
+
+    let (_, slow_share) = said(lab(), ladder([117.5, 117.5, 80.0, 60.0]));
+    assert_eq!(
+        slow_share.first_loss,
+        Some((RungName::Share, Direction::Write))
+    );
+    assert_eq!(
+        slow_share.headline,
+        "the share is slower than its network: it writes 60.0 MB/s, 51 % of the 117.5 MB/s that raw TCP moves over the same path"
+    );
+    assert_eq!(
+        causes(&slow_share),
+        [
+            "share-slower-than-tcp",
+            "share-slower-than-tcp",
+            "one-link-of-two"
+        ]
+    );
+    let caveats = &fix(&slow_share, "channels-2").predicted.caveats;
+    assert_eq!(
+        *caveats,
+        ["the share does not fill the link today, so it may gain less"]
+    );
+}
+
+#[test]
+fn more_than_fits_through_is_a_contradiction_and_not_a_success() {
+    let (_, diagnosis) = said(lab(), ladder([117.5, 117.5, 300.0, 117.0]));
+    assert!(
+        diagnosis
+            .headline
+            .starts_with("the share reads 300.0 MB/s, more than the 117.7 MB/s that fit"),
+        "{}",
+        diagnosis.headline
+    );
+    assert_eq!(causes(&diagnosis)[0], "measured-above-ceiling");
+}
+
+#[test]
+fn a_server_that_nobody_can_set_gets_advice_instead() {
+    let client = host("local", vec![real_nic("eth0", 2, "10.77.1.1")]);
+    let (analysis, diagnosis) = said(vec![client], ladder([117.5, 117.4, 116.9, 116.5]));
+    let ids: Vec<&str> = diagnosis.fixes.iter().map(|fix| fix.id.as_str()).collect();
+    assert_eq!(ids, ["mtu-9000"]);
+    let jumbo = &diagnosis.fixes[0];
+    assert!(jumbo.level.settings.is_empty());
+    let blocked = jumbo.blocked.as_deref().expect("it is blocked");
+    assert!(blocked.contains("`--server HOST`"), "{blocked}");
+    assert_eq!(
+        analysis.ceilings[0].1.rate.caveats,
+        ["the far end's NIC is not known; its MTU is taken to be ours"]
+    );
+}
+
+#[test]
+fn pairs_are_found_by_the_servers_own_list() {
+    let client = host(
+        "local",
+        vec![
+            real_nic("eth0", 2, "10.77.1.1"),
+            real_nic("eth1", 3, "10.77.2.1"),
+        ],
+    );
+    let records = ladder([117.5, 117.4, 116.9, 116.5]);
+    let (_, diagnosis) = said(vec![client.clone()], records.clone());
+    assert_eq!(fix(&diagnosis, "channels-2").blocked, None);
+
+    let silent = with_session(records.clone(), |session| session.server_interfaces.clear());
+    let (_, diagnosis) = said(vec![client.clone()], silent.clone());
+    assert!(diagnosis.fixes.iter().all(|fix| fix.id != "channels-2"));
+    // With the server's facts the links are known, but multichannel is off there.
+    let (_, diagnosis) = said(lab(), silent);
+    let blocked = fix(&diagnosis, "channels-2").blocked.clone();
+    assert!(blocked.is_some_and(|why| why.contains("multichannel is off")));
+    // MTU 9000 is then for the link in use only.
+    assert_eq!(fix(&diagnosis, "mtu-9000").level.settings.len(), 2);
+
+    let old = with_session(records, |session| session.dialect = "2.1".into());
+    let (_, diagnosis) = said(vec![client], old);
+    let blocked = fix(&diagnosis, "channels-2").blocked.clone();
+    assert!(blocked.is_some_and(|why| why.contains("SMB 2.1")));
+}
+
+#[test]
+fn a_link_that_is_down_is_not_offered() {
+    let mut facts = lab();
+    facts[1].nics[1].state = LinkState::Down;
+    let (_, diagnosis) = said(facts, ladder([117.5, 117.4, 116.9, 116.5]));
+    assert_eq!(causes(&diagnosis), ["link-saturated"]);
+    assert!(diagnosis.fixes.iter().all(|fix| fix.id != "channels-2"));
+}
+
+#[test]
+fn a_nic_that_cannot_take_jumbo_frames_blocks_them() {
+    let mut facts = lab();
+    facts[1].nics[0].mtu_max = Some(1500);
+    let (_, diagnosis) = said(facts, ladder([117.5, 117.4, 116.9, 116.5]));
+    let jumbo = fix(&diagnosis, "mtu-9000");
+    assert_eq!(
+        jumbo.blocked.as_deref(),
+        Some("`b0` takes an MTU of 1500 at most")
+    );
+    assert!(jumbo.level.settings.is_empty());
+}
+
+#[test]
+fn what_was_not_measured_says_why_and_nothing_is_made_up() {
+    let mut records = vec![
+        failed_rung(Rung::Tcp, Direction::Read, "no iperf3 answers on port 5201"),
+        failed_rung(
+            Rung::Tcp,
+            Direction::Write,
+            "no iperf3 answers on port 5201",
+        ),
+    ];
+    records.extend(rung(Rung::Share, Direction::Read, &[80.0]));
+    let (analysis, diagnosis) = said(lab(), records);
+    assert!(!diagnosis.complete);
+    let tcp = &analysis.ladder[1];
+    assert_eq!(
+        (tcp.rung, tcp.rate.is_none(), tcp.not_measured.as_deref()),
+        (RungName::Tcp, true, Some("no iperf3 answers on port 5201"))
+    );
+    let share = &analysis.ladder[2];
+    assert_eq!(share.of_above, share.of_ceiling);
+    let write = &analysis.ladder[5];
+    assert_eq!(
+        write.not_measured.as_deref(),
+        Some("no write trial was run")
+    );
+    assert_eq!(
+        diagnosis.headline,
+        "the share is slower than its network: it reads 80.0 MB/s, 68 % of the 117.7 MB/s that fits through the link"
+    );
+    let one = share.rate.as_ref().expect("one trial");
+    assert_eq!((one.n, one.interval), (1, None));
+    assert_eq!(
+        one.caveats,
+        ["1 of trials: too few for any interval; 6 are needed"]
+    );
+}
+
+#[test]
+fn without_facts_the_rates_still_stand() {
+    let (analysis, diagnosis) = said(Vec::new(), ladder([117.5, 117.4, 116.9, 116.5]));
+    assert!(analysis.ceilings.is_empty() && diagnosis.fixes.is_empty());
+    assert_eq!(
+        analysis.ladder[0].not_measured.as_deref(),
+        Some("our end `10.77.1.1` is on no NIC that is known")
+    );
+    assert_eq!(
+        diagnosis.headline,
+        "the share reads 116.9 MB/s and writes 116.5 MB/s; what the link could carry is not known"
+    );
+    assert_eq!(causes(&diagnosis), Vec::<&str>::new());
+}
+
+#[test]
+fn a_share_that_never_answered_is_the_headline() {
+    let record = failed_rung(Rung::Share, Direction::Read, "the password is wrong");
+    let (_, diagnosis) = said(lab(), vec![record]);
+    assert_eq!(
+        diagnosis.headline,
+        "the share could not be measured: the password is wrong"
+    );
+    assert!(diagnosis.fixes.is_empty());
+}
+
+#[test]
+fn hostile_facts_do_no_harm() {
+    let mut facts = lab();
+    for nic in facts.iter_mut().flat_map(|host| &mut host.nics) {
+        nic.mtu = u32::MAX;
+        nic.shaped = Some(BitsPerSecond::new(0));
+        nic.speed = Some(BitsPerSecond::new(u64::MAX));
+        for entry in &mut nic.addresses {
+            entry.prefix = 255;
+        }
+    }
+    let (_, diagnosis) = said(facts, ladder([117.5, 117.4, 116.9, 116.5]));
+    assert!(!diagnosis.complete);
+    let many = (0..2_000)
+        .map(|index| lab_nic("n", index, "10.77.1.1"))
+        .collect();
+    let (_, diagnosis) = said(
+        vec![host("client", many)],
+        ladder([117.5, 117.4, 116.9, 116.5]),
+    );
+    assert!(diagnosis.complete);
+}

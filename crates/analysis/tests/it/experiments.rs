@@ -1,0 +1,195 @@
+use analysis::{Verdict, analyze};
+use record::{Arm, Decision, Direction, Event, Nanoseconds, Outcome, Phase, Record, Stage};
+
+use crate::build::{
+    arm_trial, failed, lab, phase_records, result, run, schedule, share_workload, trial,
+};
+
+const BETTER: [f64; 6] = [1.05, 1.06, 1.055, 1.045, 1.05, 1.052];
+const SAME: [f64; 6] = [1.001, 0.999, 1.0, 1.002, 0.998, 1.0];
+
+fn event(event: Event) -> Record {
+    Record::Event {
+        at: Nanoseconds::new(0),
+        event,
+    }
+}
+
+#[test]
+fn an_experiment_gives_noise_effects_samples_and_the_decision() {
+    let mut records = phase_records("baseline", Phase::SameAgainstSame, &SAME);
+    records.extend(phase_records("mtu-9000", Phase::Compare, &BETTER));
+    records.extend(phase_records("mtu-9000", Phase::Confirm, &BETTER));
+    for decision in [Decision::Kept, Decision::Returned] {
+        records.push(event(Event::Decided {
+            experiment: "mtu-9000".into(),
+            decision,
+            reason: "because".into(),
+        }));
+    }
+    records.push(event(Event::Note {
+        text: "a note".into(),
+    }));
+    records.push(event(Event::Finished));
+    let analysis = analyze(&run(lab(), records));
+    assert!(analysis.finished && analysis.warnings.is_empty());
+    assert_eq!(analysis.notes, ["a note"]);
+    assert_eq!(analysis.diagnosis, None);
+    let [baseline, jumbo] = &analysis.experiments[..] else {
+        unreachable!("there are two experiments");
+    };
+    assert_eq!(baseline.noise.len(), 1);
+    let floor = &baseline.noise[0];
+    assert!(!floor.alarm && floor.smallest_detectable.is_some_and(|share| share < 0.01));
+
+    let phases: Vec<Phase> = jumbo.effects.iter().map(|effect| effect.phase).collect();
+    assert_eq!(phases, [Phase::Compare, Phase::Confirm]);
+    for effect in &jumbo.effects {
+        assert_eq!(effect.verdict, Verdict::Better);
+        assert_eq!(effect.ratio.n, 6);
+        assert_eq!(effect.ratio.confidence, Some(0.968_75));
+        // Six blocks: smallest and largest ratio.
+        let [low, high] = effect.ratio.interval.expect("an interval");
+        assert!((low - 1.045).abs() < 1e-6 && (high - 1.06).abs() < 1e-6);
+    }
+    assert_eq!(
+        jumbo.decision,
+        Some((Decision::Returned, "because".to_owned()))
+    );
+    let sample = &jumbo.samples[1];
+    assert_eq!((sample.arm, sample.phase), (Arm::B, Phase::Compare));
+    assert_eq!(sample.blocks, [0, 1, 2, 3, 4, 5]);
+    assert_eq!(sample.retransmits, Some(6));
+    let cpu = sample.cpu_per_byte.as_ref().expect("it was measured");
+    assert!((cpu.value - 0.05 / 105e6).abs() < 1e-11);
+}
+
+#[test]
+fn a_failed_trial_costs_its_block_and_says_so() {
+    let mut records = phase_records("mtu-9000", Phase::Compare, &BETTER);
+    // Records: the schedule, then A and B of each block.
+    let planned = schedule("mtu-9000", Phase::Compare, 6);
+    records[4] = arm_trial(&planned, 1, Arm::B, failed("the server went away"));
+    let analysis = analyze(&run(lab(), records));
+    let experiment = &analysis.experiments[0];
+    let effect = &experiment.effects[0];
+    assert_eq!((effect.ratio.n, effect.verdict), (5, Verdict::Undecided));
+    assert_eq!(effect.blocks_to_settle, Some(6));
+    assert_eq!(
+        experiment.failures,
+        ["compare, block 2, B, read: the server went away"]
+    );
+    assert_eq!(
+        experiment.caveats,
+        ["compare, read: 5 of 6 blocks are complete"]
+    );
+    assert_eq!(
+        analysis.warnings,
+        ["the run did not end by itself; what is here is what it had by then"]
+    );
+}
+
+#[test]
+fn when_the_baseline_differs_from_itself_nothing_is_decided() {
+    let mut records = phase_records("baseline", Phase::SameAgainstSame, &BETTER);
+    records.extend(phase_records("mtu-9000", Phase::Compare, &BETTER));
+    let analysis = analyze(&run(lab(), records));
+    assert!(analysis.experiments[0].noise[0].alarm);
+    let effect = &analysis.experiments[1].effects[0];
+    assert_eq!(effect.verdict, Verdict::Undecided);
+    assert_eq!(
+        effect.ratio.caveats,
+        ["the baseline differed from itself, so no difference here can be believed"]
+    );
+}
+
+#[test]
+fn discarded_misplaced_and_stray_trials_do_not_count() {
+    let mut records = phase_records("mtu-9000", Phase::Compare, &SAME);
+    let planned = schedule("mtu-9000", Phase::Compare, 6);
+    let measured = || Outcome::Measured(Box::new(result(900.0)));
+    // A wash-out, a second trial at a place that has one, a block that was never scheduled.
+    let mut washed = arm_trial(&planned, 0, Arm::B, measured());
+    if let Record::Trial(trial) = &mut washed
+        && let Stage::Experiment { discarded, .. } = &mut trial.stage
+    {
+        *discarded = true;
+    }
+    records.insert(1, washed);
+    records.push(arm_trial(&planned, 0, Arm::B, measured()));
+    records.push(arm_trial(&planned, 17, Arm::B, measured()));
+    let other = schedule("never scheduled", Phase::Compare, 6);
+    records.push(arm_trial(&other, 0, Arm::B, measured()));
+    records.push(event(Event::Finished));
+    let analysis = analyze(&run(lab(), records));
+    let experiment = &analysis.experiments[0];
+    assert_eq!(experiment.effects[0].verdict, Verdict::Equivalent);
+    assert_eq!(
+        experiment.caveats,
+        ["compare: 2 trials are not where the schedule has them and do not count"]
+    );
+    assert_eq!(
+        analysis.warnings,
+        ["1 trials belong to no schedule and do not count"]
+    );
+}
+
+#[test]
+fn a_question_that_makes_no_sense_is_answered_with_the_defaults() {
+    let mut records = phase_records("mtu-9000", Phase::Compare, &SAME);
+    if let Record::Schedule(schedule) = &mut records[0] {
+        schedule.question.band = -1.0;
+        schedule.question.confidence = 17.0;
+    }
+    let analysis = analyze(&run(lab(), records));
+    let experiment = &analysis.experiments[0];
+    assert_eq!(experiment.effects[0].verdict, Verdict::Equivalent);
+    assert_eq!(
+        experiment.caveats,
+        [
+            "the band -1 makes no sense; 0.02 is used",
+            "the confidence 17 makes no sense; 0.95 is used"
+        ]
+    );
+}
+
+/// However early a run was cut, something is said and nothing panics.
+#[test]
+fn every_prefix_of_a_run_can_be_analysed() {
+    let mut records = phase_records("baseline", Phase::SameAgainstSame, &SAME);
+    records.extend(phase_records("mtu-9000", Phase::Compare, &BETTER));
+    for length in 0..=records.len() {
+        let analysis = analyze(&run(lab(), records[..length].to_vec()));
+        assert!(!analysis.finished);
+        let called = analysis
+            .experiments
+            .iter()
+            .flat_map(|experiment| &experiment.effects)
+            .filter(|effect| effect.verdict == Verdict::Better)
+            .count();
+        assert_eq!(called, usize::from(length == records.len()));
+    }
+}
+
+#[test]
+fn repetitions_of_bench_are_grouped_by_workload() {
+    let mut records = Vec::new();
+    for repetition in 0..3 {
+        for direction in [Direction::Read, Direction::Write] {
+            let outcome = match (repetition, direction) {
+                (1, Direction::Write) => failed("the disk is full"),
+                _ => Outcome::Measured(Box::new(result(100.0 + f64::from(repetition)))),
+            };
+            let stage = Stage::Bench { repetition };
+            records.push(trial(stage, share_workload(direction), outcome));
+        }
+    }
+    let analysis = analyze(&run(lab(), records));
+    let [read, write] = &analysis.bench[..] else {
+        unreachable!("there are two workloads");
+    };
+    assert_eq!(read.rates, [100e6, 101e6, 102e6]);
+    assert_eq!(read.median.as_ref().map(|median| median.value), Some(101e6));
+    assert_eq!((write.rates.len(), read.retransmits), (2, Some(3)));
+    assert_eq!(write.failures, ["the disk is full"]);
+}

@@ -1,0 +1,5 @@
+//! Whole runs, written by hand, and what is said of them.
+
+mod build;
+mod diagnosis;
+mod experiments;
