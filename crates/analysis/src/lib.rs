@@ -7,6 +7,7 @@ mod diagnosis;
 mod result;
 mod run;
 pub mod statistics;
+pub mod table;
 
 pub use comparison::{PhaseResult, phase};
 pub use run::analyze;

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::Request;
 use super::error::Error;
 use super::read::{ROWS_MAX, Table, shown};
-use super::Request;
 
 const TEXT_BYTES_MAX: usize = 64 << 20;
 const ARMS_MAX: usize = 1000;
@@ -107,18 +107,27 @@ impl Table {
         }
         let with_jobs = rows.iter().any(|row| row.job != rows[0].job);
         let factors: &[&str] = if with_jobs { &["arm", "job"] } else { &["arm"] };
-        let columns = factors.iter().chain(&responses).map(|column| (*column).to_owned()).collect();
+        let columns = factors
+            .iter()
+            .chain(&responses)
+            .map(|column| (*column).to_owned())
+            .collect();
         let cells = rows.iter().map(|row| {
             let mut cells = vec![row.arm.clone()];
             cells.extend(with_jobs.then(|| row.job.clone()));
-            cells.extend(responses.iter().map(|response| row.values[response].to_string()));
+            cells.extend(
+                responses
+                    .iter()
+                    .map(|response| row.values[response].to_string()),
+            );
             cells
         });
         let mut table = Self::new(columns, cells.collect())?;
         table.baselines.push(("arm".into(), baseline));
         // Many values that never differ, as no retransmits at all, would refuse the whole table.
         let varied = |response: &&&str| {
-            rows.iter().any(|row| row.values[**response] != rows[0].values[**response])
+            rows.iter()
+                .any(|row| row.values[**response] != rows[0].values[**response])
         };
         let asked: Vec<&str> = responses.iter().filter(varied).copied().collect();
         let asked = if asked.is_empty() { responses } else { asked };
@@ -135,7 +144,9 @@ fn read(arm: &str, text: &str, rows: &mut Vec<Row>) -> Result<(), Error> {
         return Err(refuse("the file has more than 64 MiB"));
     }
     // fio writes its notes in front of the document.
-    let start = text.find('{').ok_or_else(|| refuse("there is no JSON object in it"))?;
+    let start = text
+        .find('{')
+        .ok_or_else(|| refuse("there is no JSON object in it"))?;
     for document in serde_json::Deserializer::from_str(&text[start..]).into_iter::<Document>() {
         let document = document.map_err(|source| Error::ArmJson {
             arm: shown(arm),
@@ -156,7 +167,11 @@ fn read(arm: &str, text: &str, rows: &mut Vec<Row>) -> Result<(), Error> {
         if read.is_empty() {
             return Err(refuse("nothing was measured in it"));
         }
-        let finite = |row: &Row| row.values.values().all(|value| value.is_finite() && *value >= 0.0);
+        let finite = |row: &Row| {
+            row.values
+                .values()
+                .all(|value| value.is_finite() && *value >= 0.0)
+        };
         if !read.iter().all(finite) {
             return Err(refuse("it has a value that is negative or no number"));
         }
@@ -167,7 +182,9 @@ fn read(arm: &str, text: &str, rows: &mut Vec<Row>) -> Result<(), Error> {
 
 fn iperf(arm: &str, end: &IperfEnd) -> Vec<Row> {
     // What arrived counts, not what was handed to the system.
-    let sum = [&end.sum_received, &end.sum, &end.sum_sent].into_iter().find_map(Option::as_ref);
+    let sum = [&end.sum_received, &end.sum, &end.sum_sent]
+        .into_iter()
+        .find_map(Option::as_ref);
     let Some(sum) = sum else {
         return Vec::new();
     };
@@ -190,10 +207,16 @@ fn fio(arm: &str, jobs: Vec<FioJob>) -> Vec<Row> {
             job: job.jobname,
             values: BTreeMap::new(),
         });
-        let directions = [(job.read, "read_mb_s", "read_iops"), (job.write, "write_mb_s", "write_iops")];
+        let directions = [
+            (job.read, "read_mb_s", "read_iops"),
+            (job.write, "write_mb_s", "write_iops"),
+        ];
         for (direction, rate_name, count_name) in directions {
             let Some(direction) = direction else { continue };
-            let rate = direction.bw_bytes.or(direction.bw.map(|kib| kib * 1024.0)).unwrap_or(0.0);
+            let rate = direction
+                .bw_bytes
+                .or(direction.bw.map(|kib| kib * 1024.0))
+                .unwrap_or(0.0);
             // The direction that was not used is there with zeros.
             if rate == 0.0 {
                 continue;
@@ -204,15 +227,24 @@ fn fio(arm: &str, jobs: Vec<FioJob>) -> Vec<Row> {
             }
         }
     }
-    groups.into_values().filter(|row| !row.values.is_empty()).collect()
+    groups
+        .into_values()
+        .filter(|row| !row.values.is_empty())
+        .collect()
 }
 
 fn hyperfine(arm: &str, results: Vec<HyperfineResult>) -> Vec<Row> {
     let several = results.len() > 1;
     let mut rows = Vec::new();
     for result in results {
-        let times = result.times.unwrap_or_else(|| result.mean.into_iter().collect());
-        let job = if several { result.command } else { String::new() };
+        let times = result
+            .times
+            .unwrap_or_else(|| result.mean.into_iter().collect());
+        let job = if several {
+            result.command
+        } else {
+            String::new()
+        };
         rows.extend(times.into_iter().map(|time| Row {
             arm: arm.into(),
             job: job.clone(),

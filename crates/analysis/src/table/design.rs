@@ -30,9 +30,17 @@ pub(super) struct Factor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Term {
     Mean,
-    Block { level: usize },
-    Main { factor: usize, level: usize },
-    Pair { factors: [usize; 2], levels: [usize; 2] },
+    Block {
+        level: usize,
+    },
+    Main {
+        factor: usize,
+        level: usize,
+    },
+    Pair {
+        factors: [usize; 2],
+        levels: [usize; 2],
+    },
 }
 
 impl Term {
@@ -78,10 +86,23 @@ impl Design {
         }
         check_roles(request, &mains)?;
         let place = table.column(response)?;
-        let columns = mains.iter().map(|factor| table.column(factor)).collect::<Result<Vec<_>, _>>()?;
-        let block = request.blocks.as_deref().map(|block| table.column(block)).transpose()?;
+        let columns = mains
+            .iter()
+            .map(|factor| table.column(factor))
+            .collect::<Result<Vec<_>, _>>()?;
+        let block = request
+            .blocks
+            .as_deref()
+            .map(|block| table.column(block))
+            .transpose()?;
         let chosen = chosen_rows(table, request)?;
-        let (rows, values) = complete(table, &chosen, place, columns.iter().chain(&block), warnings)?;
+        let (rows, values) = complete(
+            table,
+            &chosen,
+            place,
+            columns.iter().chain(&block),
+            warnings,
+        )?;
         check_values(response, &values)?;
         let baselines: Vec<_> = request.baselines.iter().chain(&table.baselines).collect();
         for (column, _) in &request.baselines {
@@ -97,7 +118,13 @@ impl Design {
             .zip(&columns)
             .map(|(name, column)| {
                 let baseline = baselines.iter().find(|(factor, _)| factor == *name);
-                factor(table, name, *column, &rows, baseline.map(|(_, level)| level.as_str()))
+                factor(
+                    table,
+                    name,
+                    *column,
+                    &rows,
+                    baseline.map(|(_, level)| level.as_str()),
+                )
             })
             .collect::<Result<Vec<_>, _>>()?;
         let block = match (block, &request.blocks) {
@@ -140,13 +167,15 @@ impl Design {
 
     /// Where a term is present, as 0 and 1.
     pub(super) fn column(&self, term: Term) -> Vec<f64> {
-        let at = |factor: usize, level: usize, row: usize| self.factors[factor].of_row[row] == level;
+        let at =
+            |factor: usize, level: usize, row: usize| self.factors[factor].of_row[row] == level;
         (0..self.len())
             .map(|row| match term {
                 Term::Mean => true,
-                Term::Block { level } => {
-                    self.block.as_ref().is_some_and(|block| block.of_row[row] == level)
-                }
+                Term::Block { level } => self
+                    .block
+                    .as_ref()
+                    .is_some_and(|block| block.of_row[row] == level),
                 Term::Main { factor, level } => at(factor, level, row),
                 Term::Pair { factors, levels } => {
                     (0..2).all(|place| at(factors[place], levels[place], row))
@@ -181,12 +210,19 @@ impl Design {
     }
 
     pub(super) fn pair_name(&self, factors: [usize; 2]) -> String {
-        factors.map(|factor| self.factors[factor].name.as_str()).join(":")
+        factors
+            .map(|factor| self.factors[factor].name.as_str())
+            .join(":")
     }
 
     /// Per row: which combination of all factors it is, as places of the levels.
     pub(super) fn arms(&self) -> Vec<Vec<usize>> {
-        let arm = |row: usize| self.factors.iter().map(|factor| factor.of_row[row]).collect();
+        let arm = |row: usize| {
+            self.factors
+                .iter()
+                .map(|factor| factor.of_row[row])
+                .collect()
+        };
         (0..self.len()).map(arm).collect()
     }
 
@@ -195,8 +231,13 @@ impl Design {
         let blocks = self.block.as_ref().map_or(0, levels);
         let mains: usize = self.factors.iter().map(levels).sum();
         let pairs = self.pairs.iter();
-        let pairs: usize =
-            pairs.map(|pair| pair.map(|factor| levels(&self.factors[factor])).iter().product::<usize>()).sum();
+        let pairs: usize = pairs
+            .map(|pair| {
+                pair.map(|factor| levels(&self.factors[factor]))
+                    .iter()
+                    .product::<usize>()
+            })
+            .sum();
         let parameters = 1 + blocks + mains + pairs;
         if parameters > PARAMETERS_MAX {
             return Err(Error::TooLarge {
@@ -229,7 +270,12 @@ impl Design {
 
 fn check_roles(request: &Request, mains: &[&String]) -> Result<(), Error> {
     let mut seen = BTreeSet::new();
-    for name in request.responses.iter().chain(mains.iter().copied()).chain(&request.blocks) {
+    for name in request
+        .responses
+        .iter()
+        .chain(mains.iter().copied())
+        .chain(&request.blocks)
+    {
         if !seen.insert(name) {
             return Err(Error::TwoRoles(shown(name)));
         }
@@ -266,7 +312,9 @@ fn complete<'a>(
 ) -> Result<(Vec<usize>, Vec<f64>), Error> {
     let mut complete = (Vec::new(), Vec::new());
     for row in rows.iter().copied() {
-        let gap = factors.clone().find(|column| table.present(row, **column).is_none());
+        let gap = factors
+            .clone()
+            .find(|column| table.present(row, **column).is_none());
         match (table.number(row, response)?, gap) {
             (Some(value), None) => {
                 complete.0.push(row);
@@ -296,7 +344,9 @@ fn check_values(response: &str, values: &[f64]) -> Result<(), Error> {
             value: *first,
         });
     }
-    let largest = values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    let largest = values
+        .iter()
+        .fold(0.0_f64, |largest, value| largest.max(value.abs()));
     if !(1.0 / MAGNITUDE_MAX..=MAGNITUDE_MAX).contains(&largest) {
         return Err(Error::OutOfRange(shown(response)));
     }
@@ -339,7 +389,10 @@ fn factor(
     }
     let place = |row: &usize| {
         let cell = table.cell(*row, column);
-        levels.iter().position(|level| *level == cell).unwrap_or_default()
+        levels
+            .iter()
+            .position(|level| *level == cell)
+            .unwrap_or_default()
     };
     Ok(Factor {
         name: name.into(),
@@ -353,14 +406,24 @@ fn factor(
 fn sort_levels(levels: &mut [&str]) {
     let leading = |level: &str| {
         let end = level.find(|character: char| !character.is_ascii_digit() && character != '.');
-        level[..end.unwrap_or(level.len())].parse::<f64>().unwrap_or(f64::INFINITY)
+        level[..end.unwrap_or(level.len())]
+            .parse::<f64>()
+            .unwrap_or(f64::INFINITY)
     };
     let number = |level: &str| match level.parse::<f64>() {
         Ok(number) if number.is_finite() => number,
         _ => leading(level),
     };
-    levels.sort_by(|one, other| number(one).total_cmp(&number(other)).then_with(|| one.cmp(other)));
-    let start = |name: &&str| levels.iter().position(|level| level.eq_ignore_ascii_case(name));
+    levels.sort_by(|one, other| {
+        number(one)
+            .total_cmp(&number(other))
+            .then_with(|| one.cmp(other))
+    });
+    let start = |name: &&str| {
+        levels
+            .iter()
+            .position(|level| level.eq_ignore_ascii_case(name))
+    };
     if let Some(place) = BASELINES.iter().find_map(|name| start(&name)) {
         levels[..=place].rotate_right(1);
     }
@@ -393,21 +456,35 @@ mod tests {
         assert_eq!(sorted(&["10g", "1g"]), ["1g", "10g"]);
         assert_eq!(sorted(&["smb2.0", "smb1"]), ["smb1", "smb2.0"]);
         assert_eq!(sorted(&["a", "off", "Default"]), ["Default", "a", "off"]);
-        assert_eq!(sorted(&["-1", "0", "1e3", "nan"]), ["-1", "0", "1e3", "nan"]);
+        assert_eq!(
+            sorted(&["-1", "0", "1e3", "nan"]),
+            ["-1", "0", "1e3", "nan"]
+        );
     }
 
     fn refused(text: &str, responses: &[&str], factors: &[&str]) -> String {
         let table = Table::from_csv(text).unwrap();
         let request = Request::new(responses.iter().copied(), factors.iter().copied());
-        super::super::analyze(&table, &request).unwrap_err().to_string()
+        super::super::analyze(&table, &request)
+            .unwrap_err()
+            .to_string()
     }
 
     #[test]
     fn nonsense_is_refused_with_a_reason() {
         let text = "a,b,c,y,z,w\n1,x,1,10,5,q\n2,x,2,11,5,q\n1,x,3,12,5,q\n2,x,4,13,5,q\n";
-        assert_eq!(refused(text, &["y"], &["b"]), "factor `b` has one level, `x`, in all 4 rows");
-        assert_eq!(refused(text, &["z"], &["a"]), "every row of `z` has the same value, 5");
-        assert_eq!(refused(text, &["w"], &["a"]), "row 1, column `w`: `q` is not a number");
+        assert_eq!(
+            refused(text, &["y"], &["b"]),
+            "factor `b` has one level, `x`, in all 4 rows"
+        );
+        assert_eq!(
+            refused(text, &["z"], &["a"]),
+            "every row of `z` has the same value, 5"
+        );
+        assert_eq!(
+            refused(text, &["w"], &["a"]),
+            "row 1, column `w`: `q` is not a number"
+        );
         assert_eq!(
             refused(text, &["y"], &["a", "c"]),
             "4 rows of `y` cannot tell 5 parameters apart"
@@ -427,7 +504,10 @@ mod tests {
         assert!(refused(text, &[], &["a"]).starts_with("no response was given"));
         assert!(refused(text, &["y"], &[]).starts_with("no factor was given"));
         let large = "a,y\n1,1e200\n2,2e200\n1,1e200\n";
-        assert_eq!(refused(large, &["y"], &["a"]), "the values of `y` are too large or too small to calculate with");
+        assert_eq!(
+            refused(large, &["y"], &["a"]),
+            "the values of `y` are too large or too small to calculate with"
+        );
     }
 
     #[test]

@@ -83,8 +83,14 @@ mod tests {
         assert!(near(t_quantile_two_sided(0.05, 6), 2.446_911_851_144_97));
         assert!(near(t_quantile_two_sided(0.05, 1000), 1.962_339_080_826_41));
         assert!(near(t_two_sided(2.0, 10), 0.073_388_034_770_740_4));
-        assert!(near(f_upper(1.674_336_283_185_838_6, 3, 16), 0.212_430_135_064_364_1));
-        assert!(near(chi_squared_upper(4.795_517_774_343_124, 3), 0.187_397_464_525_048_7));
+        assert!(near(
+            f_upper(1.674_336_283_185_838_6, 3, 16),
+            0.212_430_135_064_364_1
+        ));
+        assert!(near(
+            chi_squared_upper(4.795_517_774_343_124, 3),
+            0.187_397_464_525_048_7
+        ));
         assert_eq!(f_upper(f64::INFINITY, 1, 3), 0.0);
         assert_eq!(chi_squared_upper(0.0, 3), 1.0);
     }
@@ -94,7 +100,13 @@ mod tests {
     fn holm_steps_down_and_never_falls() {
         let adjusted = holm(&[0.04, 0.01, 0.03, 0.5]);
         let expected = [0.09, 0.04, 0.09, 0.5];
-        assert!(adjusted.iter().zip(expected).all(|(one, other)| near(*one, other)), "{adjusted:?}");
+        assert!(
+            adjusted
+                .iter()
+                .zip(expected)
+                .all(|(one, other)| near(*one, other)),
+            "{adjusted:?}"
+        );
         assert!(holm(&[]).is_empty());
     }
 }

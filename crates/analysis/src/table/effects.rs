@@ -9,8 +9,8 @@ use super::linear::{Basis, Fit};
 use super::names::{self, Better};
 use super::read::{Table, shown};
 use super::{
-    Interactions, Request, SIGNIFICANCE, TableEffect, TableResult, TableTest, TableWarning, overall,
-    screen, suspect,
+    Interactions, Request, SIGNIFICANCE, TableEffect, TableResult, TableTest, TableWarning,
+    overall, screen, suspect,
 };
 use crate::Verdict;
 
@@ -68,7 +68,10 @@ impl EffectDraft {
         let Some(weights) = basis.weights(column) else {
             return draft;
         };
-        let largest = design.values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+        let largest = design
+            .values
+            .iter()
+            .fold(0.0_f64, |largest, value| largest.max(value.abs()));
         let mut estimate = fit.coefficients[column];
         if fit.sum_of_squares == 0.0 && estimate.abs() <= ROUNDING * largest {
             estimate = 0.0;
@@ -96,10 +99,16 @@ impl EffectDraft {
             Term::Mean | Term::Block { .. } => Default::default(),
             Term::Main { factor, level } => {
                 let factor = &design.factors[factor];
-                (factor.name.clone(), factor.levels[level].clone(), factor.levels[0].clone())
+                (
+                    factor.name.clone(),
+                    factor.levels[level].clone(),
+                    factor.levels[0].clone(),
+                )
             }
             Term::Pair { factors, levels } => {
-                let level = |place: usize, level: usize| design.factors[factors[place]].levels[level].as_str();
+                let level = |place: usize, level: usize| {
+                    design.factors[factors[place]].levels[level].as_str()
+                };
                 (
                     design.pair_name(factors),
                     format!("{}:{}", level(0, levels[0]), level(1, levels[1])),
@@ -162,7 +171,11 @@ impl EffectDraft {
 }
 
 fn over(estimate: f64, error: f64) -> f64 {
-    if estimate == 0.0 { 0.0 } else { (estimate / error).abs() }
+    if estimate == 0.0 {
+        0.0
+    } else {
+        (estimate / error).abs()
+    }
 }
 
 /// Fits one response.
@@ -175,7 +188,10 @@ pub(super) fn draft(table: &Table, request: &Request, response: &str) -> Result<
     let design = Design::new(table, request, response, &mut warnings)?;
     let guessed = names::better(response);
     if request.better.or(guessed).is_none() {
-        let text = format!("nothing says whether more of `{}` is better: it is taken to be", shown(response));
+        let text = format!(
+            "nothing says whether more of `{}` is better: it is taken to be",
+            shown(response)
+        );
         warnings.push(TableWarning::new("direction", text));
     }
     let mut basis = design.basis(|_| true);
@@ -190,14 +206,22 @@ pub(super) fn draft(table: &Table, request: &Request, response: &str) -> Result<
     };
     for (column, term) in design.terms.iter().enumerate() {
         if matches!(term, Term::Main { .. } | Term::Pair { .. }) {
-            draft.effects.push(EffectDraft::new(&design, &design.terms, &basis, &fit, column));
+            draft.effects.push(EffectDraft::new(
+                &design,
+                &design.terms,
+                &basis,
+                &fit,
+                column,
+            ));
         }
     }
     draft.warnings.extend(limits(&design, &basis, &fit));
     draft.tests.extend(overall::tests(&design, &basis, &fit));
     draft.warnings.extend(suspect::rows(&design, &basis, &fit));
     for effect in &draft.effects {
-        draft.warnings.extend(suspect::level(&effect.factor, &effect.level, effect.ratio));
+        draft
+            .warnings
+            .extend(suspect::level(&effect.factor, &effect.level, effect.ratio));
     }
     if request.interactions == Interactions::Screened && design.pairs.is_empty() {
         screen::screen(&design, &mut basis, &fit, &mut draft);
@@ -218,7 +242,10 @@ fn limits(design: &Design, basis: &Basis, fit: &Fit) -> Vec<TableWarning> {
         let text = if others.is_empty() {
             format!("{name} never occurs, or always: it has no effect of its own to estimate")
         } else {
-            format!("{name} cannot be told from {}: they were changed together", others.join(" with "))
+            format!(
+                "{name} cannot be told from {}: they were changed together",
+                others.join(" with ")
+            )
         };
         warnings.push(TableWarning::new("aliased", text));
     }
@@ -251,11 +278,14 @@ fn limits(design: &Design, basis: &Basis, fit: &Fit) -> Vec<TableWarning> {
     arms.sort_unstable();
     arms.dedup();
     if arms.len() == design.len() {
-        let text = "every combination was measured once: the intervals rest on the effects adding up";
+        let text =
+            "every combination was measured once: the intervals rest on the effects adding up";
         warnings.push(TableWarning::new("unreplicated", text.into()));
     }
     let alone = basis.leverages().into_iter().enumerate();
-    let alone = alone.filter(|(_, leverage)| *leverage > LEVERAGE_WHOLE).take(NAMED_MAX);
+    let alone = alone
+        .filter(|(_, leverage)| *leverage > LEVERAGE_WHOLE)
+        .take(NAMED_MAX);
     warnings.extend(alone.map(|(place, _)| {
         let row = design.rows[place];
         let text = format!("an estimate rests on row {row} alone, and nothing checks it");
@@ -270,7 +300,8 @@ fn robust_error(weights: &[f64], basis: &Basis, fit: &Fit) -> Option<f64> {
         return None;
     }
     let mut sum = 0.0;
-    for ((weight, residual), leverage) in weights.iter().zip(&fit.residuals).zip(basis.leverages()) {
+    for ((weight, residual), leverage) in weights.iter().zip(&fit.residuals).zip(basis.leverages())
+    {
         if leverage > LEVERAGE_WHOLE {
             return None;
         }
@@ -283,7 +314,10 @@ fn robust_error(weights: &[f64], basis: &Basis, fit: &Fit) -> Option<f64> {
 /// for an interaction, at its levels as if the two effects added up.
 fn reference(design: &Design, terms: &[Term], basis: &Basis, fit: &Fit, column: usize) -> f64 {
     let mean = design.values.iter().sum::<f64>() / design.len() as f64;
-    match (baseline_value(design, terms, basis, fit, column), terms[column]) {
+    match (
+        baseline_value(design, terms, basis, fit, column),
+        terms[column],
+    ) {
         (Some(baseline), Term::Pair { .. }) => {
             let [one, other] = main_effects(terms, fit, column);
             baseline + one + other
@@ -301,11 +335,14 @@ fn baseline_value(
     fit: &Fit,
     column: usize,
 ) -> Option<f64> {
-    let own: Vec<usize> =
-        (0..design.factors.len()).filter(|factor| terms[column].involves(*factor)).collect();
+    let own: Vec<usize> = (0..design.factors.len())
+        .filter(|factor| terms[column].involves(*factor))
+        .collect();
     let joined = |term: &Term| own.iter().any(|factor| term.involves(*factor));
     let partner = |factor: &usize| match terms[column] {
-        Term::Main { .. } => terms.iter().any(|term| joined(term) && term.involves(*factor)),
+        Term::Main { .. } => terms
+            .iter()
+            .any(|term| joined(term) && term.involves(*factor)),
         _ => own.contains(factor),
     };
     let set: Vec<usize> = (0..design.factors.len()).filter(partner).collect();
@@ -315,7 +352,8 @@ fn baseline_value(
             if !basis.is_estimable(place) {
                 return None;
             }
-            value -= fit.coefficients[place] * design.column(*term).iter().sum::<f64>() / design.len() as f64;
+            value -= fit.coefficients[place] * design.column(*term).iter().sum::<f64>()
+                / design.len() as f64;
         }
     }
     Some(value)
@@ -336,7 +374,13 @@ fn main_effects(terms: &[Term], fit: &Fit, column: usize) -> [f64; 2] {
     })
 }
 
-fn apart(design: &Design, terms: &[Term], basis: &Basis, fit: &Fit, column: usize) -> Option<[f64; 3]> {
+fn apart(
+    design: &Design,
+    terms: &[Term],
+    basis: &Basis,
+    fit: &Fit,
+    column: usize,
+) -> Option<[f64; 3]> {
     let Term::Pair { .. } = terms[column] else {
         return None;
     };
@@ -352,9 +396,14 @@ fn paired_ratio(design: &Design, factor: usize, level: usize) -> Option<f64> {
     let mut strata: BTreeMap<Vec<usize>, [Vec<f64>; 2]> = BTreeMap::new();
     for (row, mut key) in design.arms().into_iter().enumerate() {
         let own = std::mem::take(&mut key[factor]);
-        let at_baseline = design.pairs.iter().filter(|pair| pair.contains(&factor)).all(|pair| {
-            pair.iter().all(|partner| *partner == factor || key[*partner] == 0)
-        });
+        let at_baseline = design
+            .pairs
+            .iter()
+            .filter(|pair| pair.contains(&factor))
+            .all(|pair| {
+                pair.iter()
+                    .all(|partner| *partner == factor || key[*partner] == 0)
+            });
         let side = match own {
             0 => 0,
             own if own == level => 1,
@@ -375,7 +424,9 @@ fn paired_ratio(design: &Design, factor: usize, level: usize) -> Option<f64> {
             differences.extend(baseline.iter().map(|other| value - other));
         }
     }
-    median(&mut differences).map(f64::exp).filter(|ratio| ratio.is_finite())
+    median(&mut differences)
+        .map(f64::exp)
+        .filter(|ratio| ratio.is_finite())
 }
 
 /// Evenly spaced values of many, all of few.
@@ -384,7 +435,9 @@ fn spread(mut values: Vec<f64>) -> Vec<f64> {
         return values;
     }
     values.sort_by(f64::total_cmp);
-    (0..PAIRED_MAX).map(|place| values[(2 * place + 1) * values.len() / (2 * PAIRED_MAX)]).collect()
+    (0..PAIRED_MAX)
+        .map(|place| values[(2 * place + 1) * values.len() / (2 * PAIRED_MAX)])
+        .collect()
 }
 
 /// Gives every effect its corrected probability and its verdict.
@@ -419,8 +472,19 @@ pub(super) fn judge(drafts: Vec<Draft>, band: f64) -> Vec<TableResult> {
 fn adjusted(drafts: &[Draft], error: impl Fn(&EffectDraft) -> Option<f64>) -> Vec<f64> {
     let mut family = Vec::new();
     for draft in drafts {
-        family.extend(draft.effects.iter().filter_map(|effect| effect.p(error(effect))));
-        family.extend(draft.tests.iter().filter(|test| test.p_holm.is_some()).map(|test| test.p));
+        family.extend(
+            draft
+                .effects
+                .iter()
+                .filter_map(|effect| effect.p(error(effect))),
+        );
+        family.extend(
+            draft
+                .tests
+                .iter()
+                .filter(|test| test.p_holm.is_some())
+                .map(|test| test.p),
+        );
     }
     holm(&family)
 }
@@ -443,7 +507,9 @@ fn judged(
                 word(robust),
                 word(verdict)
             );
-            draft.warnings.push(TableWarning::new("robust_errors", text));
+            draft
+                .warnings
+                .push(TableWarning::new("robust_errors", text));
         }
     }
     draft.warnings.extend(interaction(&effect, verdict, band));
@@ -452,16 +518,25 @@ fn judged(
         && (ratio > 1.0) != (estimate > 0.0)
         && (ratio - 1.0).abs() > band
     {
-        let text = format!("{name}: mean and median point in opposite directions; look at the rows");
-        draft.warnings.push(TableWarning::new("mean_against_median", text));
+        let text =
+            format!("{name}: mean and median point in opposite directions; look at the rows");
+        draft
+            .warnings
+            .push(TableWarning::new("mean_against_median", text));
     }
     let ratio = match draft.better {
         Better::Higher => effect.ratio,
         Better::Lower => effect.ratio.map(f64::recip),
     };
     TableEffect {
-        low: effect.estimate.zip(half).map(|(estimate, half)| estimate - half),
-        high: effect.estimate.zip(half).map(|(estimate, half)| estimate + half),
+        low: effect
+            .estimate
+            .zip(half)
+            .map(|(estimate, half)| estimate - half),
+        high: effect
+            .estimate
+            .zip(half)
+            .map(|(estimate, half)| estimate + half),
         p: effect.p(effect.error),
         p_holm,
         verdict,
@@ -483,8 +558,16 @@ fn interaction(effect: &EffectDraft, verdict: Verdict, band: f64) -> Option<Tabl
     }
     let inside = |ratio: f64| (ratio - 1.0).abs() <= band;
     let pure = inside(one) && inside(other) && !inside(both);
-    let what = if pure { "only both together change it" } else { "their effects do not add up" };
-    let sure = if shown_to_be { "" } else { " (not tested: no degree of freedom is left)" };
+    let what = if pure {
+        "only both together change it"
+    } else {
+        "their effects do not add up"
+    };
+    let sure = if shown_to_be {
+        ""
+    } else {
+        " (not tested: no degree of freedom is left)"
+    };
     let text = format!(
         "`{}`: {what}: x{one:.2} by the first alone, x{other:.2} by the second alone, x{both:.2} by both{sure}",
         shown(&effect.factor)

@@ -75,7 +75,9 @@ impl Basis {
         if length <= TOLERANCE * dot(column, column).sqrt() {
             let on = self.solve(&parts);
             let on = self.independent.iter().copied().zip(on);
-            let on = on.filter(|(_, factor)| factor.abs() > TOLERANCE.sqrt()).collect();
+            let on = on
+                .filter(|(_, factor)| factor.abs() > TOLERANCE.sqrt())
+                .collect();
             self.dependent.push((place, on));
             return false;
         }
@@ -146,7 +148,11 @@ impl Basis {
             coefficients[*column] = coefficient;
         }
         let left = dot(&residuals, &residuals);
-        let sum_of_squares = if left <= ROUNDING * dot(response, response) { 0.0 } else { left };
+        let sum_of_squares = if left <= ROUNDING * dot(response, response) {
+            0.0
+        } else {
+            left
+        };
         Fit {
             coefficients,
             residuals,
@@ -169,13 +175,18 @@ impl Basis {
 
     /// What each row's value is multiplied by to give the coefficient of an independent column.
     pub(super) fn weights(&self, column: usize) -> Option<Vec<f64>> {
-        let place = self.independent.iter().position(|independent| *independent == column)?;
+        let place = self
+            .independent
+            .iter()
+            .position(|independent| *independent == column)?;
         let mut weights = vec![0.0; self.rows];
         // Row `place` of the inverse triangle, found column by column.
         let mut inverse = vec![0.0; self.rank()];
         for other in place..self.rank() {
             let unit = if other == place { 1.0 } else { 0.0 };
-            let known: f64 = (place..other).map(|k| inverse[k] * self.triangle[other][k]).sum();
+            let known: f64 = (place..other)
+                .map(|k| inverse[k] * self.triangle[other][k])
+                .sum();
             inverse[other] = (unit - known) / self.triangle[other][other];
             subtract(&mut weights, -inverse[other], &self.directions[other]);
         }
@@ -242,7 +253,10 @@ mod tests {
         assert_eq!(basis.rank(), 3);
         let (column, on) = &basis.dependent()[0];
         assert_eq!(*column, 3);
-        let on: Vec<(usize, f64)> = on.iter().map(|(column, factor)| (*column, factor.round())).collect();
+        let on: Vec<(usize, f64)> = on
+            .iter()
+            .map(|(column, factor)| (*column, factor.round()))
+            .collect();
         assert_eq!(on, [(0, 1.0), (1, -1.0)]);
         assert!(!basis.is_estimable(1) && basis.is_estimable(2) && !basis.is_estimable(3));
         basis.rewind(mark);

@@ -39,13 +39,34 @@ const WORDS: [(&str, &str); 9] = [
 ];
 
 /// Words before `s` that make it seconds and not `per second`.
-const SPANS: [&str; 7] = ["time", "latency", "duration", "elapsed", "wall", "user", "system"];
+const SPANS: [&str; 7] = [
+    "time", "latency", "duration", "elapsed", "wall", "user", "system",
+];
 
 const LOWER: [&str; 13] = [
-    "latency", "time", "duration", "elapsed", "seconds", "sec", "retransmits", "retrans", "cpu", "loss",
-    "errors", "jitter", "wall",
+    "latency",
+    "time",
+    "duration",
+    "elapsed",
+    "seconds",
+    "sec",
+    "retransmits",
+    "retrans",
+    "cpu",
+    "loss",
+    "errors",
+    "jitter",
+    "wall",
 ];
-const HIGHER: [&str; 7] = ["throughput", "bandwidth", "speed", "rate", "iops", "score", "goodput"];
+const HIGHER: [&str; 7] = [
+    "throughput",
+    "bandwidth",
+    "speed",
+    "rate",
+    "iops",
+    "score",
+    "goodput",
+];
 
 pub(super) const UNKNOWN_UNIT: &str = "unknown";
 
@@ -59,7 +80,10 @@ pub(super) fn unit(response: &str) -> &'static str {
     let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
     let lower: Vec<&str> = lower.iter().map(String::as_str).collect();
     let named = |units: &[(&str, &'static str)], word: &str| {
-        units.iter().find(|(name, _)| *name == word).map(|(_, unit)| *unit)
+        units
+            .iter()
+            .find(|(name, _)| *name == word)
+            .map(|(_, unit)| *unit)
     };
     let unit = match lower.as_slice() {
         [.., span, "s"] if SPANS.contains(span) => Some("s"),
@@ -83,7 +107,9 @@ pub(super) fn better(response: &str) -> Option<Better> {
 }
 
 fn words(response: &str) -> impl Iterator<Item = &str> {
-    response.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty())
+    response
+        .split(|character: char| !character.is_alphanumeric())
+        .filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]

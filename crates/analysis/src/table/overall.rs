@@ -19,8 +19,11 @@ pub(super) fn tests(design: &Design, basis: &Basis, fit: &Fit) -> Vec<TableTest>
         }
         let arms: Vec<Vec<usize>> = arms.into_values().collect();
         if arms.len() > 1 && arms.len() < design.len() {
-            let over: Vec<String> =
-                design.factors.iter().map(|factor| factor.name.clone()).collect();
+            let over: Vec<String> = design
+                .factors
+                .iter()
+                .map(|factor| factor.name.clone())
+                .collect();
             tests.push(one_way_anova(&design.values, &arms, over.clone()));
             tests.push(kruskal_wallis(&design.values, &arms, over));
         }
@@ -48,7 +51,10 @@ fn one_way_anova(values: &[f64], arms: &[Vec<usize>], over: Vec<String>) -> Tabl
     for arm in arms {
         let own = mean(&mut arm.iter().copied());
         between += arm.len() as f64 * (own - grand).powi(2);
-        within += arm.iter().map(|row| (values[*row] - own).powi(2)).sum::<f64>();
+        within += arm
+            .iter()
+            .map(|row| (values[*row] - own).powi(2))
+            .sum::<f64>();
     }
     let degrees = [arms.len() - 1, values.len() - arms.len()];
     f_test("one_way_anova", over, between, within, degrees)
@@ -70,7 +76,11 @@ fn f_test(
         over,
         statistic,
         degrees_of_freedom: degrees.to_vec(),
-        p: if f.is_nan() { 1.0 } else { f_upper(f, above, below) },
+        p: if f.is_nan() {
+            1.0
+        } else {
+            f_upper(f, above, below)
+        },
         p_holm: None,
     }
 }
@@ -84,7 +94,10 @@ fn kruskal_wallis(values: &[f64], arms: &[Vec<usize>], over: Vec<String>) -> Tab
     let (mut ties, mut first) = (0.0, 0);
     while first < order.len() {
         let value = values[order[first]];
-        let same = order[first..].iter().take_while(|row| values[**row] == value).count();
+        let same = order[first..]
+            .iter()
+            .take_while(|row| values[**row] == value)
+            .count();
         for row in &order[first..first + same] {
             ranks[*row] = first as f64 + (same as f64 + 1.0) / 2.0;
         }
@@ -111,12 +124,19 @@ fn kruskal_wallis(values: &[f64], arms: &[Vec<usize>], over: Vec<String>) -> Tab
 
 /// Whether the model is worse without a factor.
 fn factor(design: &Design, basis: &Basis, fit: &Fit, place: usize) -> Option<TableTest> {
-    let without = design.basis(|term| !matches!(term, Term::Main { factor, .. } if factor == place));
+    let without =
+        design.basis(|term| !matches!(term, Term::Main { factor, .. } if factor == place));
     let degrees = basis.rank() - without.rank();
     if degrees == 0 || fit.degrees == 0 {
         return None;
     }
     let lost = without.fit(&design.values).sum_of_squares - fit.sum_of_squares;
     let over = vec![design.factors[place].name.clone()];
-    Some(f_test("factor", over, lost.max(0.0), fit.sum_of_squares, [degrees, fit.degrees]))
+    Some(f_test(
+        "factor",
+        over,
+        lost.max(0.0),
+        fit.sum_of_squares,
+        [degrees, fit.degrees],
+    ))
 }

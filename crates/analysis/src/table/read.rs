@@ -43,7 +43,10 @@ impl Table {
             .trim(csv::Trim::All)
             .from_reader(text.as_bytes());
         let mut records = reader.records();
-        let header = records.next().ok_or(Error::Empty("header"))?.map_err(Error::Csv)?;
+        let header = records
+            .next()
+            .ok_or(Error::Empty("header"))?
+            .map_err(Error::Csv)?;
         let columns: Vec<String> = header.iter().map(str::to_owned).collect();
         if columns.len() > COLUMNS_MAX {
             return Err(Error::TooLarge {
@@ -104,7 +107,10 @@ impl Table {
     }
 
     pub(super) fn column(&self, name: &str) -> Result<usize, Error> {
-        let found = self.columns.iter().position(|column| column == name && !name.is_empty());
+        let found = self
+            .columns
+            .iter()
+            .position(|column| column == name && !name.is_empty());
         found.ok_or_else(|| Error::NoSuchColumn {
             column: shown(name),
             columns: shown(&self.columns.join(", ")),
@@ -118,7 +124,10 @@ impl Table {
     /// The cell, unless it says that nothing was measured.
     pub(super) fn present(&self, row: usize, column: usize) -> Option<&str> {
         let cell = self.cell(row, column);
-        (!MISSING.iter().any(|missing| cell.eq_ignore_ascii_case(missing))).then_some(cell)
+        (!MISSING
+            .iter()
+            .any(|missing| cell.eq_ignore_ascii_case(missing)))
+        .then_some(cell)
     }
 
     /// The cell as a number; `None` where nothing was measured.
@@ -139,11 +148,16 @@ impl Table {
 
 /// What separates the cells of the header, which is the first line that is no comment.
 fn delimiter(text: &str) -> u8 {
-    let header = text.lines().find(|line| !line.starts_with('#') && !line.trim().is_empty());
+    let header = text
+        .lines()
+        .find(|line| !line.starts_with('#') && !line.trim().is_empty());
     let header = header.unwrap_or_default();
     let count = |delimiter: u8| header.bytes().filter(|byte| *byte == delimiter).count();
     // The last of equal ones wins, so the comma stands last.
-    [b'\t', b';', b','].into_iter().max_by_key(|byte| count(*byte)).unwrap_or(b',')
+    [b'\t', b';', b',']
+        .into_iter()
+        .max_by_key(|byte| count(*byte))
+        .unwrap_or(b',')
 }
 
 fn check_cells(cells: &[String], columns: &[String], row: usize, line: u64) -> Result<(), Error> {
@@ -177,7 +191,8 @@ mod tests {
 
     #[test]
     fn comments_quotes_and_other_delimiters_are_read() {
-        let table = Table::from_csv("\u{feff}# note, with comma\na;\"b;c\"\n1; x \n# more\n2;y\n").unwrap();
+        let table =
+            Table::from_csv("\u{feff}# note, with comma\na;\"b;c\"\n1; x \n# more\n2;y\n").unwrap();
         assert_eq!(table.columns().collect::<Vec<_>>(), ["a", "b;c"]);
         assert_eq!(table.rows(), 2);
         assert_eq!(table.cell(0, 1), "x");
@@ -190,10 +205,16 @@ mod tests {
         let said = |text: &str| Table::from_csv(text).unwrap_err().to_string();
         assert_eq!(said(""), "the table has no header");
         assert_eq!(said("a,b\n"), "the table has no rows of data");
-        assert_eq!(said("# c\na,b\n1,2\n3\n"), "row 2 (line 4) has 1 cells, the header has 2");
+        assert_eq!(
+            said("# c\na,b\n1,2\n3\n"),
+            "row 2 (line 4) has 1 cells, the header has 2"
+        );
         assert_eq!(said("a,a\n1,2\n"), "column `a` occurs twice in the header");
         let long = format!("a,b\n1,{}\n", "x".repeat(CELL_BYTES_MAX + 1));
-        assert_eq!(said(&long), "row 1 (line 2), column `b`: a cell of more than 1024 bytes");
+        assert_eq!(
+            said(&long),
+            "row 1 (line 2), column `b`: a cell of more than 1024 bytes"
+        );
         let wide = "a,".repeat(COLUMNS_MAX);
         assert_eq!(said(&wide), "the table has more than 256 columns");
         let tall = "a\n".repeat(ROWS_MAX + 2);
@@ -202,7 +223,8 @@ mod tests {
 
     #[test]
     fn numbers_are_finite_or_refused_and_gaps_are_gaps() {
-        let table = Table::from_csv("v\n1e3\ninf\n1,5\n".replace("1,5", "\"1,5\"").as_str()).unwrap();
+        let table =
+            Table::from_csv("v\n1e3\ninf\n1,5\n".replace("1,5", "\"1,5\"").as_str()).unwrap();
         assert_eq!(table.number(0, 0).unwrap(), Some(1000.0));
         assert_eq!(
             table.number(1, 0).unwrap_err().to_string(),

@@ -22,12 +22,16 @@ struct Contrast {
 
 pub(super) fn screen(design: &Design, basis: &mut Basis, fit: &Fit, draft: &mut Draft) {
     let count = design.factors.len();
-    let pairs: Vec<[usize; 2]> =
-        (0..count).flat_map(|one| (one + 1..count).map(move |other| [one, other])).collect();
+    let pairs: Vec<[usize; 2]> = (0..count)
+        .flat_map(|one| (one + 1..count).map(move |other| [one, other]))
+        .collect();
     if pairs.is_empty() {
         return;
     }
-    let columns: usize = pairs.iter().map(|pair| design.pair_terms(*pair).count()).sum();
+    let columns: usize = pairs
+        .iter()
+        .map(|pair| design.pair_terms(*pair).count())
+        .sum();
     let skipped = if columns > COLUMNS_MAX {
         Some("there are too many of them; name those that matter as `a:b`")
     } else if fit.degrees == 0 {
@@ -37,7 +41,9 @@ pub(super) fn screen(design: &Design, basis: &mut Basis, fit: &Fit, draft: &mut 
     };
     if let Some(why) = skipped {
         let text = format!("interactions were not looked at: {why}");
-        draft.warnings.push(TableWarning::new("interactions_skipped", text));
+        draft
+            .warnings
+            .push(TableWarning::new("interactions_skipped", text));
         return;
     }
     let mut contrasts = Vec::new();
@@ -56,7 +62,9 @@ pub(super) fn screen(design: &Design, basis: &mut Basis, fit: &Fit, draft: &mut 
         } else {
             let more = basis.fit(&design.values);
             let explained = basis.explained_since(mark, &design.values);
-            draft.tests.extend(joint(design, pair, explained, gained, &more));
+            draft
+                .tests
+                .extend(joint(design, pair, explained, gained, &more));
             if more.degrees == 0 {
                 draft.warnings.push(nothing_left(&design.pair_name(pair)));
             }
@@ -95,29 +103,43 @@ fn settle(design: &Design, contrasts: Vec<Contrast>, draft: &mut Draft) {
         }
     }
     for mut group in groups {
-        let names: Vec<String> =
-            group.iter().map(|contrast| design.pair_name(contrast.factors)).collect();
+        let names: Vec<String> = group
+            .iter()
+            .map(|contrast| design.pair_name(contrast.factors))
+            .collect();
         if group.len() == 1 {
-            let Some(contrast) = group.pop() else { continue };
+            let Some(contrast) = group.pop() else {
+                continue;
+            };
             if contrast.degrees == 0 {
                 draft.warnings.push(nothing_left(&names[0]));
             }
             draft.effects.push(contrast.effect);
             continue;
         }
-        let text = format!("`{}` are one and the same contrast in these rows", names.join("`, `"));
+        let text = format!(
+            "`{}` are one and the same contrast in these rows",
+            names.join("`, `")
+        );
         draft.warnings.push(TableWarning::new("aliased", text));
         if let (Some(statistic), degrees) = (group[0].statistic, group[0].degrees) {
             let p = f_upper(statistic, 1, degrees);
             draft.tests.push(test(names, statistic, [1, degrees], p));
         }
-        draft.effects.extend(group.into_iter().map(|contrast| contrast.effect.without_estimate()));
+        draft.effects.extend(
+            group
+                .into_iter()
+                .map(|contrast| contrast.effect.without_estimate()),
+        );
     }
 }
 
 fn aliased(design: &Design, basis: &Basis, pair: [usize; 2], draft: &mut Draft) {
     let mut others: Vec<String> = Vec::new();
-    let own = basis.dependent().iter().filter(|(column, _)| *column >= design.terms.len());
+    let own = basis
+        .dependent()
+        .iter()
+        .filter(|(column, _)| *column >= design.terms.len());
     for (_, on) in own {
         for (column, _) in on {
             match design.terms.get(*column) {
@@ -151,8 +173,17 @@ fn joint(
     let variance = fit.variance()?;
     let f = explained / gained as f64 / variance;
     let statistic = if f.is_finite() { f } else { f64::MAX };
-    let p = if f.is_nan() { 1.0 } else { f_upper(f, gained, fit.degrees) };
-    Some(test(vec![design.pair_name(pair)], statistic, [gained, fit.degrees], p))
+    let p = if f.is_nan() {
+        1.0
+    } else {
+        f_upper(f, gained, fit.degrees)
+    };
+    Some(test(
+        vec![design.pair_name(pair)],
+        statistic,
+        [gained, fit.degrees],
+        p,
+    ))
 }
 
 fn test(over: Vec<String>, statistic: f64, degrees: [usize; 2], p: f64) -> TableTest {
@@ -168,6 +199,7 @@ fn test(over: Vec<String>, statistic: f64, degrees: [usize; 2], p: f64) -> Table
 }
 
 fn nothing_left(name: &str) -> TableWarning {
-    let text = format!("`{name}` leaves no row over to say how sure it is: measure again, then ask again");
+    let text =
+        format!("`{name}` leaves no row over to say how sure it is: measure again, then ask again");
     TableWarning::new("no_degrees_of_freedom", text)
 }

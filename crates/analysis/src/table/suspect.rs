@@ -21,7 +21,10 @@ const ROOM_MAX: f64 = 0.223;
 /// A slip: how many times, and what was probably mixed up.
 const SLIPS: [(f64, &str); 4] = [
     (1000.0, "a prefix too much or too little, as kB for MB"),
-    (1024.0, "a binary prefix too much or too little, as KiB for MiB"),
+    (
+        1024.0,
+        "a binary prefix too much or too little, as KiB for MiB",
+    ),
     (8.0, "bits for bytes"),
     (1.048_576, "MiB for MB"),
 ];
@@ -114,13 +117,22 @@ enum Found {
 
 fn candidate(logarithms: &[f64], basis: &Basis, leverages: &[f64], corrected: usize) -> Found {
     let fit = basis.fit(logarithms);
-    let Some(degrees) = fit.degrees.checked_sub(1 + corrected).filter(|degrees| *degrees > 0) else {
+    let Some(degrees) = fit
+        .degrees
+        .checked_sub(1 + corrected)
+        .filter(|degrees| *degrees > 0)
+    else {
         return Found::CannotTell;
     };
     // Each row against the fit without it; the one that explains most of the rest goes first.
     let without = |place: usize| {
         let free = 1.0 - leverages[place];
-        (free > 1e-9).then(|| (fit.residuals[place] / free, fit.residuals[place].powi(2) / free))
+        (free > 1e-9).then(|| {
+            (
+                fit.residuals[place] / free,
+                fit.residuals[place].powi(2) / free,
+            )
+        })
     };
     let worst = (0..logarithms.len())
         .filter_map(|place| without(place).map(|(apart, explained)| (place, apart, explained)))
@@ -152,7 +164,9 @@ fn lonely(logarithms: &[f64]) -> Option<Slip> {
     };
     let close = at(high) - at(low) < 1.0;
     let apart = logarithms[place] - f64::midpoint(at(low), at(high));
-    (close && apart.abs() > 1.0).then(|| slip(place, apart, ROOM_MAX, 1)).flatten()
+    (close && apart.abs() > 1.0)
+        .then(|| slip(place, apart, ROOM_MAX, 1))
+        .flatten()
 }
 
 fn slip(place: usize, apart: f64, room: f64, degrees: usize) -> Option<Slip> {
