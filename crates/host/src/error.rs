@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use record::{FailureKind, HostName, System};
+use record::{FailureKind, HostName, KnobId, System, Target, Value};
 
 /// Why something on a host failed: what we were doing, to what, and the cause.
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +53,7 @@ pub enum Error {
         reason: String,
     },
     /// A command ended with another status than 0.
-    #[error("`{}` ended with status {status}{}", argv.join(" "), said(stderr))]
+    #[error("`{}` ended with status {status}{}", argv.join(" "), after_colon(stderr))]
     Status {
         /// The program with its arguments.
         argv: Vec<String>,
@@ -90,6 +90,150 @@ pub enum Error {
         /// Its system.
         system: System,
     },
+    /// A setting names a host that nobody handed over.
+    #[error("there is no host `{name}` here")]
+    UnknownHost {
+        /// Its name.
+        name: HostName,
+    },
+    /// A setting names a knob that is not in the catalogue.
+    #[error("there is no knob `{id}` for {system:?}")]
+    UnknownKnob {
+        /// Its id.
+        id: KnobId,
+        /// The host's system.
+        system: System,
+    },
+    /// Two settings of one change set the same knob.
+    #[error("`{id}` of `{target}` is set twice")]
+    SetTwice {
+        /// The knob.
+        id: KnobId,
+        /// The part of the host.
+        target: Target,
+    },
+    /// A knob cannot be read, or not be set so.
+    #[error("cannot {} of `{target}` on `{host}`: {reason}", setting(knob, to.as_ref()))]
+    Refused {
+        /// The host.
+        host: HostName,
+        /// The part of it.
+        target: Target,
+        /// The knob.
+        knob: KnobId,
+        /// The value, where it was to be set.
+        to: Option<Value>,
+        /// Why not.
+        reason: String,
+        /// What to do instead.
+        hint: Option<String>,
+    },
+    /// A knob did not take a value, whatever the command said.
+    #[error(
+        "`{knob}` of `{target}` on `{host}` reads `{found}` after it was set to `{wanted}`{}",
+        after_colon(said)
+    )]
+    NotTaken {
+        /// The host.
+        host: HostName,
+        /// The part of it.
+        target: Target,
+        /// The knob.
+        knob: KnobId,
+        /// The value it should have.
+        wanted: Value,
+        /// The value it has.
+        found: Value,
+        /// What the command wrote to its standard error.
+        said: String,
+    },
+    /// A setting of an open change was changed by somebody else.
+    #[error(
+        "somebody else set `{knob}` of `{target}` on `{host}` to `{found}`; we know `{before}` and `{after}`"
+    )]
+    Foreign {
+        /// The host.
+        host: HostName,
+        /// The part of it.
+        target: Target,
+        /// The knob.
+        knob: KnobId,
+        /// The value it has.
+        found: Value,
+        /// The value before our change.
+        before: Value,
+        /// The value of our change.
+        after: Value,
+    },
+    /// A change could not be made.
+    #[error("cannot make change `{change}`; {}", as_before(*restored))]
+    Apply {
+        /// Its id.
+        change: String,
+        /// Why.
+        source: Box<Error>,
+        /// Whether everything was put back.
+        restored: bool,
+    },
+    /// A change could not be taken back.
+    #[error("change `{change}` is not wholly taken back: {}", left.join("; "))]
+    NotRestored {
+        /// Its id.
+        change: String,
+        /// What is not as before.
+        left: Vec<String>,
+    },
+    /// A host does not exist any more, and nothing on it is left to restore.
+    #[error("host `{name}` is gone: {reason}")]
+    HostGone {
+        /// Its name.
+        name: HostName,
+        /// How we know.
+        reason: String,
+    },
+    /// A host is there, or may be, and cannot be reached now.
+    #[error("cannot reach host `{name}`")]
+    Unreachable {
+        /// Its name.
+        name: HostName,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// Nothing says where our state is.
+    #[error("cannot find a folder for the journal of changes")]
+    NoStateFolder,
+    /// The journal cannot be used.
+    #[error("cannot {action} `{}` of the journal of changes", path.display())]
+    Journal {
+        /// What we were doing.
+        action: &'static str,
+        /// To which file or folder.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// A file of the journal is not what we write.
+    #[error("cannot use `{}` of the journal of changes: {reason}", path.display())]
+    JournalDamaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Another linerate is at work.
+    #[error("the journal of changes in `{}` is held by {holder}", folder.display())]
+    Locked {
+        /// The state folder.
+        folder: PathBuf,
+        /// Who holds it.
+        holder: String,
+    },
+    /// There is no open change of this id.
+    #[error("there is no open change `{id}`")]
+    NoSuchChange {
+        /// The id.
+        id: String,
+    },
     /// A file of recorded commands cannot be read or written.
     #[error("cannot {action} the recording `{}`", path.display())]
     Recording {
@@ -102,7 +246,7 @@ pub enum Error {
     },
 }
 
-fn said(stderr: &str) -> String {
+fn after_colon(stderr: &str) -> String {
     let text = stderr.trim();
     if text.is_empty() {
         String::new()
@@ -111,19 +255,40 @@ fn said(stderr: &str) -> String {
     }
 }
 
+fn setting(knob: &KnobId, to: Option<&Value>) -> String {
+    match to {
+        Some(value) => format!("set `{knob}` to `{value}`"),
+        None => format!("read `{knob}`"),
+    }
+}
+
+fn as_before(restored: bool) -> &'static str {
+    if restored {
+        "everything is as before"
+    } else {
+        "not everything is as before"
+    }
+}
+
 impl Error {
     /// Whose turn it is; decides the exit code.
     #[must_use]
     pub fn kind(&self) -> FailureKind {
         match self {
-            Self::NotRoot { .. } | Self::Start { .. } | Self::Status { .. } => FailureKind::Refused,
-            Self::UnknownSystem { .. } | Self::UnsupportedSystem { .. } => FailureKind::Refused,
-            Self::Timeout { .. } => FailureKind::Unreachable,
+            Self::Apply { source, .. } => source.kind(),
+            Self::Timeout { .. } | Self::HostGone { .. } | Self::Unreachable { .. } => {
+                FailureKind::Unreachable
+            }
+            Self::UnknownHost { .. }
+            | Self::UnknownKnob { .. }
+            | Self::SetTwice { .. }
+            | Self::NoSuchChange { .. } => FailureKind::Usage,
             Self::OutputTooLong { .. }
             | Self::Pipe { .. }
             | Self::NotRecorded { .. }
             | Self::Unreadable { .. }
             | Self::Recording { .. } => FailureKind::Internal,
+            _ => FailureKind::Refused,
         }
     }
 
@@ -139,6 +304,34 @@ impl Error {
             } => Some(missing_program_hint(argv)),
             Self::Start { argv, source } if source.kind() == io::ErrorKind::NotFound => {
                 Some(missing_program_hint(argv))
+            }
+            Self::Refused { hint, .. } => hint.clone(),
+            Self::Apply {
+                change,
+                restored: false,
+                ..
+            }
+            | Self::NotRestored { change, .. } => Some(format!(
+                "see `linerate changes`, then `linerate undo {change}`"
+            )),
+            Self::Apply { source, .. } => source.hint(),
+            Self::Foreign { .. } => {
+                Some("find out who else sets it; `linerate undo` takes back what is ours".into())
+            }
+            Self::NoStateFolder => {
+                Some("set HOME, or name a folder with LINERATE_STATE_DIR".into())
+            }
+            Self::Journal { .. } => Some(
+                "nothing is changed without a journal; make room, or name another folder with \
+                 LINERATE_STATE_DIR"
+                    .into(),
+            ),
+            Self::JournalDamaged { .. } => {
+                Some("look into the file; its first line lists the commands that undo it".into())
+            }
+            Self::Locked { .. } => Some("wait until that run is over, or stop it".into()),
+            Self::NoSuchChange { .. } => {
+                Some("`linerate changes` lists those that are open".into())
             }
             _ => None,
         }

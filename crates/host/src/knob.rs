@@ -99,6 +99,8 @@ pub struct Refusal {
     pub reason: String,
     /// What to do instead, where we know it.
     pub hint: Option<String>,
+    /// Whether that is so because the target is not there.
+    pub target_is_missing: bool,
 }
 
 impl Refusal {
@@ -106,7 +108,20 @@ impl Refusal {
         Self {
             reason: reason.into(),
             hint: None,
+            target_is_missing: false,
         }
+    }
+
+    fn no_interface(nic: &str) -> Self {
+        let target_is_missing = true;
+        Self {
+            target_is_missing,
+            ..Self::new(format!("there is no interface `{nic}`"))
+        }
+    }
+
+    pub(crate) fn none_such() -> Self {
+        Self::new("the host has no such knob there")
     }
 
     fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -406,6 +421,22 @@ impl Knob {
         }])
     }
 
+    /// The value to put back: ours is what the change moved, and only that. Without the value with
+    /// the change, everything that differs is taken for ours.
+    pub(crate) fn merge(&self, before: &Value, after: Option<&Value>, found: &Value) -> Value {
+        match (&self.kind, before, found) {
+            (Kind::EthtoolFeatures, Value::Text(before), Value::Text(found)) => {
+                let after = after.and_then(|after| match after {
+                    Value::Text(text) => Some(text.as_str()),
+                    _ => None,
+                });
+                Value::Text(merge_features(before, after, found))
+            }
+            _ if after.is_none_or(|after| after == found) => before.clone(),
+            _ => found.clone(),
+        }
+    }
+
     /// The target's name, empty for the host, when the target fits.
     fn nic<'a>(&self, target: &'a Target) -> Result<&'a str, Refusal> {
         match (self.on, target) {
@@ -433,6 +464,12 @@ fn answer(output: &Output, package: &str) -> Result<String, Refusal> {
     }
     output.text().ok_or_else(|| {
         let said = String::from_utf8_lossy(&output.stderr);
+        if said.contains("no device matches name") || said.contains("No such device") {
+            return Refusal {
+                target_is_missing: true,
+                ..Refusal::new("there is no such interface")
+            };
+        }
         Refusal::new(said.trim().chars().take(200).collect::<String>())
     })
 }
@@ -468,7 +505,7 @@ fn parse_mtu(nic: &str, text: &str) -> Result<State, Refusal> {
     let links = ip::links(text.as_bytes());
     let links = links.ok_or_else(|| Refusal::new("cannot understand what `ip` printed"))?;
     let link = links.iter().find(|link| link.name == nic);
-    let link = link.ok_or_else(|| Refusal::new(format!("there is no interface `{nic}`")))?;
+    let link = link.ok_or_else(|| Refusal::no_interface(nic))?;
     Ok(State {
         value: Value::Integer(link.mtu.into()),
         allowed: Allowed::Range {
@@ -666,6 +703,26 @@ fn plan_features(
         set_features(nic, after.iter()),
         set_features(nic, before.iter()),
     ))
+}
+
+fn merge_features(before: &str, after: Option<&str>, found: &str) -> String {
+    let words = |text| -> BTreeMap<&str, &str> {
+        str::split_whitespace(text)
+            .filter_map(|word| word.split_once(':'))
+            .collect()
+    };
+    let (before, after) = (words(before), after.map(words));
+    let merged = found.split_whitespace().map(|word| {
+        let Some((name, state)) = word.split_once(':') else {
+            return word.to_owned();
+        };
+        let ours = after
+            .as_ref()
+            .is_none_or(|after| after.get(name) == Some(&state));
+        let back = before.get(name).filter(|_| ours).unwrap_or(&state);
+        format!("{name}:{back}")
+    });
+    merged.collect::<Vec<_>>().join(" ")
 }
 
 fn parse_sysctl(value: &str, choices: &str) -> Result<State, Refusal> {

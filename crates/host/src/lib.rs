@@ -4,13 +4,13 @@
 //! nothing), [`change`] plans, applies and takes back, [`journal`] remembers what must be taken
 //! back, whatever happens to us.
 
-// pub mod change;
+pub mod change;
 mod error;
 pub mod exec;
 mod facts;
-// pub mod journal;
+pub mod journal;
 pub mod knob;
-// mod restore;
+mod restore;
 mod tool;
 
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! Tests of the crate from outside. Those in `scratch` need root and network namespaces.
 
+mod changes;
 mod facts;
 mod knobs;
 mod model;
+mod scratch;

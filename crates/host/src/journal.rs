@@ -1,0 +1,627 @@
+//! What has to be put back, whatever happens to us: one file for each change, on the disk before
+//! the first command runs.
+
+use std::env;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use record::{HostName, KnobId, Target, Value};
+use rustix::fs::FlockOperation;
+use serde::{Deserialize, Serialize};
+
+use crate::change::{Change, Entry, HostIdentity, Item, OpenChange};
+use crate::restore::{Outcome, Restore, error_chain, untouched};
+use crate::{Error, Host};
+
+pub use crate::restore::{Foreign, Outcome as UndoOutcome, Report};
+
+/// Names the state folder instead of the usual ones.
+pub const STATE_VARIABLE: &str = "LINERATE_STATE_DIR";
+/// The state folder of root.
+const ROOT_FOLDER: &str = "/var/lib/linerate";
+/// The `format` of every file of the journal.
+const FORMAT: &str = "linerate-change";
+/// The newest version this program writes.
+const VERSION: u32 = 1;
+/// Largest file of the journal that is read.
+const FILE_BYTES_MAX: u64 = 64 << 20;
+/// Changes that are over and still kept to look at; the oldest go first.
+const CLOSED_MAX: usize = 500;
+/// How long the last command of a linerate that was killed may still be at work. It is on its own
+/// then, and must not land after what we read and put back.
+const ORPHAN_GRACE: Duration = Duration::from_millis(300);
+const SUFFIX: &str = "jsonl";
+
+/// The first line of a file. It suffices by itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Opened {
+    pub(crate) format: String,
+    pub(crate) version: u32,
+    pub(crate) id: String,
+    /// Which run made the change.
+    pub(crate) run: String,
+    pub(crate) opened: jiff::Timestamp,
+    pub(crate) hosts: Vec<HostIdentity>,
+    pub(crate) items: Vec<Item>,
+    /// Every knob of every part of a host that the change touches, as it was before.
+    pub(crate) snapshot: Vec<Entry>,
+}
+
+/// A later line of a file: a hint, which may be missing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "mark", rename_all = "snake_case")]
+pub(crate) enum Mark {
+    /// The change was made, and this is how the hosts were then.
+    Applied { snapshot: Vec<Entry> },
+    /// It is to stay until somebody undoes it.
+    Kept,
+    /// From a newer program.
+    #[serde(other)]
+    Unknown,
+}
+
+/// A change that is not taken back, for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// Its id, for `linerate undo ID`.
+    pub id: String,
+    /// Which run made it.
+    pub run: String,
+    /// Since when.
+    pub since: jiff::Timestamp,
+    /// Whether it is meant to stay. Otherwise its run is still going on, or was cut short.
+    pub kept: bool,
+    /// Its settings.
+    pub settings: Vec<SummarySetting>,
+}
+
+/// One setting of a change, for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SummarySetting {
+    /// The host.
+    pub host: HostName,
+    /// The part of it.
+    pub target: Target,
+    /// The knob.
+    pub knob: KnobId,
+    /// Its value before.
+    pub before: Value,
+    /// Its value with the change.
+    pub after: Value,
+}
+
+/// What stands in a journal.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// The changes that are not taken back, oldest first.
+    pub open: Vec<Summary>,
+    /// The files that cannot be understood, each with the reason.
+    pub damaged: Vec<Error>,
+}
+
+/// What became of one change when it was undone.
+#[derive(Debug)]
+pub struct Undone {
+    /// Its id.
+    pub change: String,
+    /// Which run made it.
+    pub run: String,
+    /// Its settings, newest first, and what else moved.
+    pub reports: Vec<Report>,
+    /// Whether nothing is left to put back, so that the change is over.
+    pub closed: bool,
+}
+
+/// How to undo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UndoMode {
+    /// Look only, and say what would run.
+    DryRun,
+    /// Put back what is ours.
+    Ours,
+    /// Put back all, and forget what is on hosts that are other machines now.
+    Force,
+}
+
+/// Finds a host by its name; [`Error::HostGone`] where there is none any more.
+pub type Resolve<'a> = dyn Fn(&HostName) -> Result<Host, Error> + 'a;
+
+/// The folder for the state of this user: of `LINERATE_STATE_DIR`, of root, or of XDG.
+///
+/// # Errors
+/// When nothing says where the user's home is.
+pub fn state_folder() -> Result<PathBuf, Error> {
+    if let Some(folder) = env::var_os(STATE_VARIABLE).filter(|folder| !folder.is_empty()) {
+        return Ok(folder.into());
+    }
+    if rustix::process::geteuid().is_root() {
+        return Ok(ROOT_FOLDER.into());
+    }
+    user_folder().ok_or(Error::NoStateFolder)
+}
+
+/// All folders where this user may find changes: their own first, then root's.
+#[must_use]
+pub fn state_folders() -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> = state_folder().into_iter().collect();
+    for folder in [Some(PathBuf::from(ROOT_FOLDER)), user_folder()]
+        .into_iter()
+        .flatten()
+    {
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    }
+    folders
+}
+
+fn user_folder() -> Option<PathBuf> {
+    let absolute = |name: &str| {
+        env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")));
+    state.map(|folder| folder.join("linerate"))
+}
+
+/// The journal of this machine's changes. While it is open, no other linerate can open it.
+#[derive(Clone, Debug)]
+pub struct Journal {
+    folder: Arc<Path>,
+    /// The lock goes when the last clone goes, or with the process.
+    _lock: Arc<Lock>,
+}
+
+/// The locked file. It names its holder; empty, the last holder has left it in peace.
+#[derive(Debug)]
+struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // The name of a holder that is gone only costs the next one a moment.
+        self.0.set_len(0).ok();
+    }
+}
+
+/// Who holds the lock.
+#[derive(Serialize, Deserialize)]
+struct Holder {
+    process: u32,
+    run: String,
+    since: jiff::Timestamp,
+}
+
+impl Journal {
+    /// Opens the journal in a folder, which is made where there is none. `run` says who we are, to
+    /// whoever comes second.
+    ///
+    /// # Errors
+    /// When the folder cannot be made or written, or another linerate has the journal open.
+    pub fn open(folder: &Path, run: &str) -> Result<Self, Error> {
+        for name in ["open", "closed"] {
+            make_folder(&folder.join(name))?;
+        }
+        let path = folder.join("lock");
+        let mut options = OpenOptions::new();
+        let lock = options
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path);
+        let mut lock = lock.map_err(|source| journal_error("open", &path, source))?;
+        match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::WOULDBLOCK) => return Err(locked(folder, &mut lock)),
+            Err(errno) => return Err(journal_error("lock", &path, errno.into())),
+        }
+        let mut lock = Lock(lock);
+        if lock.0.metadata().is_ok_and(|metadata| metadata.len() > 0) {
+            thread::sleep(ORPHAN_GRACE);
+        }
+        let holder = Holder {
+            process: std::process::id(),
+            run: run.into(),
+            since: jiff::Timestamp::now(),
+        };
+        let written = serde_json::to_vec(&holder)
+            .map_err(io::Error::from)
+            .and_then(|text| {
+                lock.0.set_len(0)?;
+                lock.0.rewind()?;
+                lock.0.write_all(&text)
+            });
+        written.map_err(|source| journal_error("write", &path, source))?;
+        Ok(Self {
+            folder: folder.into(),
+            _lock: Arc::new(lock),
+        })
+    }
+
+    /// Writes a change down, so that it can be taken back whatever happens. Nothing has been
+    /// touched yet when this returns.
+    ///
+    /// # Errors
+    /// When it is not safely on the disk.
+    pub fn begin(&self, change: Change) -> Result<OpenChange, Error> {
+        let id = self.next_id()?;
+        let opened = Opened {
+            format: FORMAT.into(),
+            version: VERSION,
+            id: id.clone(),
+            run: change.run,
+            opened: jiff::Timestamp::now(),
+            hosts: change.identities,
+            items: change.items,
+            snapshot: change.snapshot,
+        };
+        let path = self.path("open", &id);
+        let draft = path.with_extension("draft");
+        let written = write_whole(&draft, &path, &opened);
+        if let Err(source) = written {
+            // It may not even be there.
+            fs::remove_file(&draft).ok();
+            return Err(journal_error("write", &path, source));
+        }
+        Ok(OpenChange::new(self.clone(), opened, change.hosts))
+    }
+
+    /// Numbers go up for ever, so that newest is newest whatever the clock says.
+    fn next_id(&self) -> Result<String, Error> {
+        let mut last = 0;
+        for name in ["open", "closed"] {
+            let ids = ids(&self.folder.join(name))?;
+            last = ids
+                .into_iter()
+                .map(|(number, _)| number)
+                .max()
+                .unwrap_or(0)
+                .max(last);
+        }
+        let random = getrandom::u32().map_err(|error| {
+            journal_error(
+                "name a change in",
+                &self.folder,
+                io::Error::other(error.to_string()),
+            )
+        })?;
+        Ok(format!(
+            "{}-{:04x}",
+            last.saturating_add(1),
+            random & 0xffff
+        ))
+    }
+
+    fn path(&self, state: &str, id: &str) -> PathBuf {
+        self.folder.join(state).join(format!("{id}.{SUFFIX}"))
+    }
+
+    /// Adds a hint to a change. Its loss does no harm.
+    pub(crate) fn mark(&self, id: &str, mark: Mark) {
+        let appended = serde_json::to_vec(&mark)
+            .map_err(io::Error::from)
+            .and_then(|mut line| {
+                line.push(b'\n');
+                let mut file = OpenOptions::new()
+                    .append(true)
+                    .open(self.path("open", id))?;
+                file.write_all(&line)?;
+                file.sync_data()
+            });
+        appended.ok();
+    }
+
+    /// Ends a change: nothing is left to put back.
+    pub(crate) fn close(&self, id: &str) -> Result<(), Error> {
+        let (from, to) = (self.path("open", id), self.path("closed", id));
+        let moved = fs::rename(&from, &to).and_then(|()| {
+            sync_folder(&self.folder.join("closed"))?;
+            sync_folder(&self.folder.join("open"))
+        });
+        moved.map_err(|source| journal_error("close", &from, source))?;
+        self.forget_oldest();
+        Ok(())
+    }
+
+    fn forget_oldest(&self) {
+        let Ok(mut closed) = ids(&self.folder.join("closed")) else {
+            return;
+        };
+        closed.sort_unstable();
+        let many = closed.len().saturating_sub(CLOSED_MAX);
+        for (_, id) in closed.into_iter().take(many) {
+            // The next change that ends tries again.
+            fs::remove_file(self.path("closed", &id)).ok();
+        }
+    }
+
+    /// Undoes the open change `id`, or all of them, newest first. A file that cannot be understood
+    /// stops only its own change.
+    ///
+    /// # Errors
+    /// When there is no such change, or the journal cannot be read. What became of each setting is
+    /// in the result.
+    pub fn undo(
+        &self,
+        id: Option<&str>,
+        mode: UndoMode,
+        resolve: &Resolve<'_>,
+    ) -> Result<Vec<Undone>, Error> {
+        let mut open = ids(&self.folder.join("open"))?;
+        open.sort_unstable();
+        if let Some(wanted) = id {
+            open.retain(|(number, id)| id == wanted || number.to_string() == wanted);
+            if open.is_empty() {
+                return Err(Error::NoSuchChange {
+                    id: wanted.to_owned(),
+                });
+            }
+        }
+        let mut undone = Vec::new();
+        let mut damaged = None;
+        for (_, id) in open.into_iter().rev() {
+            match read_file(&self.path("open", &id)) {
+                Ok((opened, marks)) => undone.push(self.undo_one(&opened, &marks, mode, resolve)?),
+                Err(error) => damaged = Some(error),
+            }
+        }
+        match damaged {
+            Some(error) if undone.is_empty() => Err(error),
+            _ => Ok(undone),
+        }
+    }
+
+    fn undo_one(
+        &self,
+        opened: &Opened,
+        marks: &[Mark],
+        mode: UndoMode,
+        resolve: &Resolve<'_>,
+    ) -> Result<Undone, Error> {
+        let foreign = if mode == UndoMode::Force {
+            Foreign::Overwrite
+        } else {
+            Foreign::Leave
+        };
+        let mut hosts = std::collections::BTreeMap::new();
+        let mut restarted = Vec::new();
+        let mut reports = Vec::new();
+        let mut abandoned = false;
+        for identity in &opened.hosts {
+            match look_up(identity, resolve) {
+                Found::Same(host) => drop(hosts.insert(identity.name.clone(), host)),
+                Found::Restarted(host) => {
+                    restarted.push(identity.name.clone());
+                    hosts.insert(identity.name.clone(), host);
+                }
+                Found::Not(outcome) => {
+                    abandoned |= outcome == Outcome::OtherMachine && mode == UndoMode::Force;
+                    reports.extend(untouched(opened, &identity.name, &outcome));
+                }
+            }
+        }
+        let after = marks.iter().rev().find_map(|mark| match mark {
+            Mark::Applied { snapshot } => Some(snapshot.as_slice()),
+            _ => None,
+        });
+        let restore = Restore {
+            opened,
+            after,
+            foreign,
+            hosts: &hosts,
+            restarted: &restarted,
+        };
+        reports.extend(match mode {
+            UndoMode::DryRun => restore.rehearse(),
+            UndoMode::Ours | UndoMode::Force => restore.run(),
+        });
+        let is_over = |outcome: &Outcome| {
+            outcome.is_settled() || (abandoned && *outcome == Outcome::OtherMachine)
+        };
+        let closed =
+            mode != UndoMode::DryRun && reports.iter().all(|report| is_over(&report.outcome));
+        if closed {
+            self.close(&opened.id)?;
+        }
+        Ok(Undone {
+            change: opened.id.clone(),
+            run: opened.run.clone(),
+            reports,
+            closed,
+        })
+    }
+}
+
+enum Found {
+    Same(Host),
+    Restarted(Host),
+    Not(Outcome),
+}
+
+fn look_up(identity: &HostIdentity, resolve: &Resolve<'_>) -> Found {
+    let host = match resolve(&identity.name) {
+        Ok(host) => host,
+        Err(error @ Error::HostGone { .. }) => {
+            return Found::Not(Outcome::Gone {
+                reason: error_chain(&error).join(": "),
+            });
+        }
+        Err(error) => {
+            return Found::Not(Outcome::Failed {
+                chain: error_chain(&error),
+            });
+        }
+    };
+    let now = match host.identity() {
+        Ok(now) => now,
+        Err(error) => {
+            return Found::Not(Outcome::Failed {
+                chain: error_chain(&error),
+            });
+        }
+    };
+    // An id that could not be read then or now proves nothing.
+    let differ = |then: &Option<String>, now: &Option<String>| matches!((then, now), (Some(then), Some(now)) if then != now);
+    if differ(&identity.machine_id, &now.machine_id) || host.system != identity.system {
+        return Found::Not(Outcome::OtherMachine);
+    }
+    if differ(&identity.boot_id, &now.boot_id) {
+        Found::Restarted(host)
+    } else {
+        Found::Same(host)
+    }
+}
+
+/// What stands in the journal of a folder. Takes no lock: it can be looked at while a run goes on.
+///
+/// # Errors
+/// When the folder is there and cannot be read.
+pub fn list_open(folder: &Path) -> Result<Listing, Error> {
+    let open = folder.join("open");
+    let mut listing = Listing::default();
+    if !open.exists() {
+        return Ok(listing);
+    }
+    let mut ids = ids(&open)?;
+    ids.sort_unstable();
+    for (_, id) in ids {
+        match read_file(&open.join(format!("{id}.{SUFFIX}"))) {
+            Ok((opened, marks)) => listing.open.push(summary(opened, &marks)),
+            // It was closed while we looked.
+            Err(Error::Journal { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => listing.damaged.push(error),
+        }
+    }
+    Ok(listing)
+}
+
+fn summary(opened: Opened, marks: &[Mark]) -> Summary {
+    let settings = opened.items.into_iter().map(|item| SummarySetting {
+        host: item.host,
+        target: item.target,
+        knob: item.knob,
+        before: item.before,
+        after: item.after,
+    });
+    Summary {
+        id: opened.id,
+        run: opened.run,
+        since: opened.opened,
+        kept: marks.contains(&Mark::Kept),
+        settings: settings.collect(),
+    }
+}
+
+/// The changes of a folder, by number and id.
+fn ids(folder: &Path) -> Result<Vec<(u64, String)>, Error> {
+    let listed = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    let listed = listed.map_err(|source| journal_error("list", folder, source))?;
+    let ids = listed.into_iter().filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        let id = name.strip_suffix(SUFFIX)?.strip_suffix('.')?;
+        let number = id.split_once('-')?.0.parse().ok()?;
+        Some((number, id.to_owned()))
+    });
+    Ok(ids.collect())
+}
+
+/// Reads one file. The first line must be whole; what comes after it may be torn.
+fn read_file(path: &Path) -> Result<(Opened, Vec<Mark>), Error> {
+    let mut text = Vec::new();
+    let read = File::open(path).and_then(|file| {
+        let owner = file.metadata()?.uid();
+        file.take(FILE_BYTES_MAX).read_to_end(&mut text)?;
+        Ok(owner)
+    });
+    let owner = read.map_err(|source| journal_error("read", path, source))?;
+    let damaged = |reason: &str| Error::JournalDamaged {
+        path: path.into(),
+        reason: reason.into(),
+    };
+    // Its commands may run as root.
+    if owner != rustix::process::geteuid().as_raw() && owner != 0 {
+        return Err(damaged("it belongs to somebody else"));
+    }
+    let mut lines = text.split_inclusive(|&byte| byte == b'\n');
+    let first = lines.next().filter(|line| line.ends_with(b"\n"));
+    let first = first.ok_or_else(|| damaged("its first line is not whole"))?;
+    let head: serde_json::Value = serde_json::from_slice(first)
+        .map_err(|error| damaged(&format!("its first line cannot be understood: {error}")))?;
+    let version = head.get("version").and_then(serde_json::Value::as_u64);
+    if head.get("format").and_then(serde_json::Value::as_str) != Some(FORMAT) {
+        return Err(damaged("it is no change of linerate"));
+    }
+    if version.is_none_or(|version| version > VERSION.into()) {
+        return Err(damaged("a newer linerate wrote it"));
+    }
+    let opened: Opened = serde_json::from_value(head)
+        .map_err(|error| damaged(&format!("its first line cannot be understood: {error}")))?;
+    let marks = lines
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .collect();
+    Ok((opened, marks))
+}
+
+/// Under its own name only once it is whole and on the disk.
+fn write_whole(draft: &Path, path: &Path, opened: &Opened) -> io::Result<()> {
+    let mut line = serde_json::to_vec(opened)?;
+    line.push(b'\n');
+    let mut file = File::create(draft)?;
+    file.write_all(&line)?;
+    file.sync_all()?;
+    fs::rename(draft, path)?;
+    match path.parent() {
+        Some(folder) => sync_folder(folder),
+        None => Ok(()),
+    }
+}
+
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Makes a folder that is still there after a power cut.
+fn make_folder(folder: &Path) -> Result<(), Error> {
+    let made = fs::create_dir_all(folder).and_then(|()| {
+        folder
+            .ancestors()
+            .take(3)
+            .filter(|path| path.is_absolute())
+            .try_for_each(sync_folder)
+    });
+    made.map_err(|source| journal_error("make", folder, source))
+}
+
+fn locked(folder: &Path, lock: &mut File) -> Error {
+    let mut text = String::new();
+    let holder = lock.take(4096).read_to_string(&mut text).ok();
+    let holder = holder.and_then(|_| serde_json::from_str::<Holder>(&text).ok());
+    let holder = match holder {
+        Some(Holder {
+            process,
+            run,
+            since,
+        }) => {
+            format!("`{run}`, process {process}, since {since}")
+        }
+        None => "another linerate".to_owned(),
+    };
+    Error::Locked {
+        folder: folder.into(),
+        holder,
+    }
+}
+
+fn journal_error(action: &'static str, path: &Path, source: io::Error) -> Error {
+    Error::Journal {
+        action,
+        path: path.into(),
+        source,
+    }
+}

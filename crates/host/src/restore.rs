@@ -1,0 +1,513 @@
+//! Putting hosts back as they were before a change, without touching what somebody else changed.
+
+use std::collections::BTreeMap;
+use std::error::Error as _;
+use std::fmt;
+
+use record::{HostName, KnobId, Target, Value};
+
+use crate::change::{Entry, Item, Place, read_states};
+use crate::exec::{self, Command};
+use crate::journal::Opened;
+use crate::knob::{self, Refusal, State};
+use crate::{Error, Host};
+
+/// Rounds of putting back what is not yet as it was: one setting may hold another back.
+const ROUNDS_MAX: usize = 3;
+
+/// What to do with a value that is neither as before nor as after the change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Foreign {
+    /// Somebody else set it: leave it alone.
+    Leave,
+    /// Put back what was there before the change all the same.
+    Overwrite,
+}
+
+/// What became of one setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was as before; nothing had to be done.
+    AlreadyBefore,
+    /// It was put back and reads as before.
+    Restored,
+    /// Another setting of the same target, which the change had taken with it, was put back.
+    SiblingRestored,
+    /// Somebody else changed it; it was left alone.
+    Foreign,
+    /// Another setting of the same target, which somebody else changed; it was left alone.
+    SiblingForeign,
+    /// The host has restarted since, and the change went with that; it was left alone.
+    Restarted,
+    /// The interface, or the whole host, is no longer there.
+    Gone {
+        /// How we know.
+        reason: String,
+    },
+    /// Another machine answers under this name; it was left alone.
+    OtherMachine,
+    /// It could not be put back.
+    Failed {
+        /// Why, outermost first.
+        chain: Vec<String>,
+    },
+    /// These commands would put it back; nothing was done.
+    WouldRestore {
+        /// The commands.
+        commands: Vec<Command>,
+    },
+}
+
+impl Outcome {
+    /// Whether there is nothing left to put back.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        match self {
+            Self::AlreadyBefore
+            | Self::Restored
+            | Self::SiblingRestored
+            | Self::SiblingForeign
+            | Self::Restarted
+            | Self::Gone { .. } => true,
+            Self::Foreign
+            | Self::OtherMachine
+            | Self::Failed { .. }
+            | Self::WouldRestore { .. } => false,
+        }
+    }
+}
+
+/// What became of one setting when a change was taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The host.
+    pub host: HostName,
+    /// The part of it.
+    pub target: Target,
+    /// The knob.
+    pub knob: KnobId,
+    /// Its value before the change.
+    pub before: Value,
+    /// Its value with the change; the same as before for a sibling.
+    pub after: Value,
+    /// Its value when we came, where it could be read.
+    pub found: Option<Value>,
+    /// Its value as read back at the end, where it could be read.
+    pub now: Option<Value>,
+    /// What was done.
+    pub outcome: Outcome,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            host,
+            target,
+            knob,
+            before,
+            ..
+        } = self;
+        write!(
+            formatter,
+            "`{knob}` of `{target}` on `{host}`, `{before}` before"
+        )?;
+        if let Some(now) = &self.now {
+            write!(formatter, ", reads `{now}`")?;
+        }
+        match &self.outcome {
+            Outcome::AlreadyBefore => formatter.write_str(": nothing to do"),
+            Outcome::Restored => formatter.write_str(": put back"),
+            Outcome::SiblingRestored => formatter.write_str(": moved with the change, put back"),
+            Outcome::Foreign | Outcome::SiblingForeign => {
+                formatter.write_str(": changed by somebody else, left alone")
+            }
+            Outcome::Restarted => formatter.write_str(": the host has restarted since"),
+            Outcome::Gone { reason } => write!(formatter, ": {reason}"),
+            Outcome::OtherMachine => formatter.write_str(": another machine answers now"),
+            Outcome::Failed { chain } => write!(formatter, ": {}", chain.join(": ")),
+            Outcome::WouldRestore { .. } => formatter.write_str(": would be put back"),
+        }
+    }
+}
+
+/// Takes back one change.
+pub(crate) struct Restore<'a> {
+    pub(crate) opened: &'a Opened,
+    /// The snapshot with the change, where it was noted.
+    pub(crate) after: Option<&'a [Entry]>,
+    pub(crate) foreign: Foreign,
+    /// The hosts that answer and are the right machines.
+    pub(crate) hosts: &'a BTreeMap<HostName, Host>,
+    /// Those of them that have restarted since.
+    pub(crate) restarted: &'a [HostName],
+}
+
+type Key<'a> = (&'a HostName, &'a Target, &'a KnobId);
+type Values<'a> = BTreeMap<Key<'a>, Result<State, Refusal>>;
+
+/// What is to be done about one entry of the snapshot.
+struct Goal<'a> {
+    entry: &'a Entry,
+    item: Option<&'a Item>,
+    found: Option<Value>,
+    /// The value to reach; `None` where it is to be left alone.
+    to: Option<Value>,
+    outcome: Outcome,
+}
+
+fn key(entry: &Entry) -> Key<'_> {
+    (&entry.host, &entry.target, &entry.knob)
+}
+
+impl<'a> Restore<'a> {
+    /// Puts back what is ours, newest first, and reads back everything.
+    pub(crate) fn run(&self) -> Vec<Report> {
+        let (mut values, broken) = self.read();
+        let mut goals = self.goals(&values, &broken);
+        let mut troubles: BTreeMap<Key<'_>, Error> = BTreeMap::new();
+        for goal in goals
+            .iter()
+            .filter(|goal| goal.outcome == Outcome::Restored)
+        {
+            for command in undo_commands(goal) {
+                let Some(host) = self.hosts.get(&goal.entry.host) else {
+                    continue;
+                };
+                if let Err(error) = exec::run_one(host.exec.as_ref(), &command) {
+                    troubles.insert(key(goal.entry), error);
+                }
+            }
+        }
+        let mut touched = Vec::new();
+        let mut broken = broken;
+        for _ in 0..ROUNDS_MAX {
+            (values, broken) = self.read();
+            let done = self.put_back_the_rest(&goals, &values, &mut touched, &mut troubles);
+            if done {
+                break;
+            }
+        }
+        if !touched.is_empty() {
+            (values, broken) = self.read();
+        }
+        for goal in &mut goals {
+            let trouble = troubles
+                .get(&key(goal.entry))
+                .or_else(|| broken.get(&goal.entry.host));
+            settle(goal, &values, &touched, trouble);
+        }
+        goals
+            .into_iter()
+            .filter_map(|goal| report(goal, &values))
+            .collect()
+    }
+
+    /// The same without doing anything.
+    pub(crate) fn rehearse(&self) -> Vec<Report> {
+        let (values, broken) = self.read();
+        let mut goals = self.goals(&values, &broken);
+        for goal in &mut goals {
+            if goal.outcome == Outcome::Restored {
+                let commands = undo_commands(goal);
+                goal.outcome = Outcome::WouldRestore { commands };
+            } else if goal.outcome == Outcome::SiblingRestored {
+                let host = self.hosts.get(&goal.entry.host);
+                let state = values
+                    .get(&key(goal.entry))
+                    .and_then(|state| state.as_ref().ok());
+                let planned = host
+                    .zip(state)
+                    .and_then(|(host, state)| plan(goal, host, state).ok());
+                let commands = planned.unwrap_or_default();
+                goal.outcome = Outcome::WouldRestore { commands };
+            }
+        }
+        goals
+            .into_iter()
+            .filter_map(|goal| report(goal, &values))
+            .collect()
+    }
+
+    /// Every knob of the snapshot as it is now, and the hosts that did not answer.
+    fn read(&self) -> (Values<'a>, BTreeMap<&'a HostName, Error>) {
+        let mut values = Values::new();
+        let mut broken = BTreeMap::new();
+        for (name, host) in self.hosts {
+            let own = self
+                .opened
+                .snapshot
+                .iter()
+                .filter(|entry| entry.host == *name);
+            let own: Vec<(&Entry, Place)> = own
+                .filter_map(|entry| {
+                    let knob = knob::find(host.system, entry.knob.as_str())?;
+                    Some((entry, (entry.target.clone(), knob)))
+                })
+                .collect();
+            let places: Vec<Place> = own.iter().map(|(_, place)| place.clone()).collect();
+            match read_states(host, &places) {
+                Ok(states) => {
+                    let keys = own.iter().map(|(entry, _)| key(entry));
+                    values.extend(keys.zip(states));
+                }
+                Err(error) => drop(broken.insert(name, error)),
+            }
+        }
+        (values, broken)
+    }
+
+    /// Items newest first, then their siblings.
+    fn goals(&self, values: &Values<'a>, broken: &BTreeMap<&'a HostName, Error>) -> Vec<Goal<'a>> {
+        let opened: &'a Opened = self.opened;
+        let item_of = |entry: &Entry| {
+            opened.items.iter().position(|item| {
+                item.host == entry.host && item.target == entry.target && item.knob == entry.knob
+            })
+        };
+        let mut entries: Vec<(Option<usize>, &'a Entry)> = opened
+            .snapshot
+            .iter()
+            .filter(|entry| self.hosts.contains_key(&entry.host))
+            .map(|entry| (item_of(entry), entry))
+            .collect();
+        // `None` comes first in the order of options, and so last here.
+        entries.sort_by_key(|(item, _)| std::cmp::Reverse(*item));
+        let goals = entries.into_iter().map(|(item, entry)| {
+            let item = item.and_then(|at| opened.items.get(at));
+            self.goal(entry, item, values, broken)
+        });
+        goals.collect()
+    }
+
+    fn goal(
+        &self,
+        entry: &'a Entry,
+        item: Option<&'a Item>,
+        values: &Values<'a>,
+        broken: &BTreeMap<&'a HostName, Error>,
+    ) -> Goal<'a> {
+        let left = |found, outcome| Goal {
+            entry,
+            item,
+            found,
+            to: None,
+            outcome,
+        };
+        let found = match values.get(&key(entry)) {
+            Some(Ok(state)) => state.value.clone(),
+            Some(Err(refusal)) if refusal.target_is_missing => {
+                return left(
+                    None,
+                    Outcome::Gone {
+                        reason: refusal.reason.clone(),
+                    },
+                );
+            }
+            Some(Err(refusal)) => {
+                let chain = vec![refusal.reason.clone()];
+                return left(None, Outcome::Failed { chain });
+            }
+            None => {
+                let chain = match broken.get(&entry.host) {
+                    Some(error) => error_chain(error),
+                    None => vec![format!("this program knows no knob `{}`", entry.knob)],
+                };
+                return left(None, Outcome::Failed { chain });
+            }
+        };
+        if found == entry.value {
+            return Goal {
+                to: Some(entry.value.clone()),
+                ..left(Some(found), Outcome::AlreadyBefore)
+            };
+        }
+        let force = self.foreign == Foreign::Overwrite;
+        let system = self.hosts.get(&entry.host).map(|host| host.system);
+        let knob = system.and_then(|system| knob::find(system, entry.knob.as_str()));
+        let Some(knob) = knob else {
+            return left(Some(found), Outcome::Foreign);
+        };
+        if self.restarted.contains(&entry.host) && !knob.survives_reboot && !force {
+            return left(Some(found), Outcome::Restarted);
+        }
+        let restore = |to: Value, found: Value, outcome| Goal {
+            to: Some(to),
+            ..left(Some(found), outcome)
+        };
+        match item.filter(|item| item.before != item.after) {
+            Some(item) if found == item.after || force => {
+                restore(item.before.clone(), found, Outcome::Restored)
+            }
+            Some(_) => left(Some(found), Outcome::Foreign),
+            None if force => restore(entry.value.clone(), found, Outcome::SiblingRestored),
+            None => {
+                let after = self.after_of(entry);
+                let to = knob.merge(&entry.value, after, &found);
+                if to == found {
+                    restore(to, found, Outcome::SiblingForeign)
+                } else {
+                    restore(to, found, Outcome::SiblingRestored)
+                }
+            }
+        }
+    }
+
+    fn after_of(&self, entry: &Entry) -> Option<&Value> {
+        let after = self.after?.iter().find(|other| key(other) == key(entry))?;
+        Some(&after.value)
+    }
+
+    /// Plans and runs what is still not as it should be. Gives whether all is well.
+    fn put_back_the_rest(
+        &self,
+        goals: &[Goal<'a>],
+        values: &Values<'a>,
+        touched: &mut Vec<Key<'a>>,
+        troubles: &mut BTreeMap<Key<'a>, Error>,
+    ) -> bool {
+        let mut all_well = true;
+        for goal in goals {
+            let Some(host) = self.hosts.get(&goal.entry.host) else {
+                continue;
+            };
+            if reached(goal, values) {
+                continue;
+            }
+            all_well = false;
+            // What cannot be read has its trouble already.
+            let Some(Ok(state)) = values.get(&key(goal.entry)) else {
+                continue;
+            };
+            match plan(goal, host, state) {
+                Ok(commands) => {
+                    touched.push(key(goal.entry));
+                    for command in commands {
+                        if let Err(error) = exec::run_one(host.exec.as_ref(), &command) {
+                            troubles.insert(key(goal.entry), error);
+                        }
+                    }
+                }
+                Err(refusal) => {
+                    let error = Error::Refused {
+                        host: goal.entry.host.clone(),
+                        target: goal.entry.target.clone(),
+                        knob: goal.entry.knob.clone(),
+                        to: goal.to.clone(),
+                        reason: refusal.reason,
+                        hint: refusal.hint,
+                    };
+                    troubles.insert(key(goal.entry), error);
+                }
+            }
+        }
+        all_well
+    }
+}
+
+/// The undo commands of the journal, newest first.
+fn undo_commands(goal: &Goal<'_>) -> Vec<Command> {
+    let steps = goal
+        .item
+        .map(|item| item.steps.as_slice())
+        .unwrap_or_default();
+    steps
+        .iter()
+        .rev()
+        .map(|step| Command::from(&step.undo))
+        .collect()
+}
+
+/// The commands that lead from the value of now to the goal.
+fn plan(goal: &Goal<'_>, host: &Host, state: &State) -> Result<Vec<Command>, Refusal> {
+    let Some(to) = &goal.to else {
+        return Ok(Vec::new());
+    };
+    let knob = knob::find(host.system, goal.entry.knob.as_str());
+    let knob = knob.ok_or_else(Refusal::none_such)?;
+    let steps = knob.plan(&goal.entry.target, state, to)?;
+    Ok(steps.into_iter().map(|step| step.run).collect())
+}
+
+fn reached(goal: &Goal<'_>, values: &Values<'_>) -> bool {
+    match (&goal.to, values.get(&key(goal.entry))) {
+        (None, _) => true,
+        (Some(to), Some(Ok(state))) => state.value == *to,
+        (Some(_), _) => false,
+    }
+}
+
+/// Says what became of it in the end.
+fn settle(goal: &mut Goal<'_>, values: &Values<'_>, touched: &[Key<'_>], trouble: Option<&Error>) {
+    if goal.to.is_none() {
+        return;
+    }
+    if !reached(goal, values) {
+        let chain = match trouble {
+            Some(error) => error_chain(error),
+            None => vec!["it does not read as before".to_owned()],
+        };
+        goal.outcome = Outcome::Failed { chain };
+        return;
+    }
+    // As before when we came, and moved by what we put back; or moved and back with its cause.
+    let was_touched = touched.contains(&key(goal.entry));
+    match &goal.outcome {
+        Outcome::AlreadyBefore if was_touched => goal.outcome = Outcome::SiblingRestored,
+        Outcome::SiblingRestored if !was_touched => goal.outcome = Outcome::AlreadyBefore,
+        _ => {}
+    }
+}
+
+/// Every item is reported; a sibling only where there is something to say.
+fn report(goal: Goal<'_>, values: &Values<'_>) -> Option<Report> {
+    if goal.item.is_none() {
+        match goal.outcome {
+            Outcome::AlreadyBefore | Outcome::Gone { .. } | Outcome::Restarted => return None,
+            _ => {}
+        }
+    }
+    let now = match values.get(&key(goal.entry)) {
+        Some(Ok(state)) => Some(state.value.clone()),
+        _ => None,
+    };
+    Some(Report {
+        host: goal.entry.host.clone(),
+        target: goal.entry.target.clone(),
+        knob: goal.entry.knob.clone(),
+        before: goal.entry.value.clone(),
+        after: goal
+            .item
+            .map_or_else(|| goal.entry.value.clone(), |item| item.after.clone()),
+        found: goal.found,
+        now,
+        outcome: goal.outcome,
+    })
+}
+
+/// The reports of a host that is not to be touched.
+pub(crate) fn untouched(opened: &Opened, host: &HostName, outcome: &Outcome) -> Vec<Report> {
+    let items = opened.items.iter().rev().filter(|item| item.host == *host);
+    items
+        .map(|item| Report {
+            host: item.host.clone(),
+            target: item.target.clone(),
+            knob: item.knob.clone(),
+            before: item.before.clone(),
+            after: item.after.clone(),
+            found: None,
+            now: None,
+            outcome: outcome.clone(),
+        })
+        .collect()
+}
+
+/// An error with its causes, outermost first.
+pub(crate) fn error_chain(error: &Error) -> Vec<String> {
+    let mut chain = vec![error.to_string()];
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        chain.push(error.to_string());
+        cause = error.source();
+    }
+    chain
+}

@@ -1,0 +1,331 @@
+//! The real thing, in network namespaces that each test makes for itself. Needs root.
+
+use std::io::BufRead;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use host::change::{Change, read_back};
+use host::exec::{Command, Exec, Local, Process, run_one};
+use host::journal::{Journal, UndoMode, list_open};
+use host::{Error, Host, facts};
+use record::{HostName, KnobId, Setting, Target, Value};
+
+/// A namespace with a `veth` pair, which goes with the guard.
+struct Scratch {
+    name: String,
+}
+
+impl Scratch {
+    fn new() -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("linerate-test-{}-{number}", std::process::id());
+        run(&Local::new(), &["ip", "netns", "add", &name]);
+        let scratch = Self { name };
+        let exec = scratch.exec();
+        run(
+            &exec,
+            &[
+                "ip", "link", "add", "a0", "type", "veth", "peer", "name", "b0",
+            ],
+        );
+        run(&exec, &["ip", "addr", "add", "10.77.1.1/24", "dev", "a0"]);
+        run(
+            &exec,
+            &["ip", "addr", "add", "fd77::1/64", "dev", "a0", "nodad"],
+        );
+        run(&exec, &["ip", "link", "set", "a0", "up"]);
+        run(&exec, &["ip", "link", "set", "b0", "up"]);
+        scratch
+    }
+
+    fn exec(&self) -> Local {
+        Local::with_prefix(["ip", "netns", "exec", &self.name])
+    }
+
+    fn host(&self) -> Host {
+        Host::new(HostName::new("scratch"), Arc::new(self.exec())).unwrap()
+    }
+
+    /// Everything a change could have moved, as the tools print it.
+    fn picture(&self) -> String {
+        let exec = self.exec();
+        let mut picture = String::new();
+        for nic in ["a0", "b0"] {
+            picture += &run(&exec, &["ethtool", "-k", nic]);
+            picture += &run(&exec, &["ip", "-o", "link", "show", "dev", nic]);
+            picture += &run(
+                &exec,
+                &[
+                    "ip", "-o", "-6", "addr", "show", "dev", nic, "scope", "global",
+                ],
+            );
+        }
+        picture + &run(&exec, &["sysctl", "net.ipv4.tcp_congestion_control"])
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let gone = Local::new().run(&[Command::new(["ip", "netns", "del", &self.name])]);
+        drop(gone);
+    }
+}
+
+fn run(exec: &Local, argv: &[&str]) -> String {
+    let output = run_one(exec, &Command::new(argv.iter().copied()).as_root()).unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn on(target: &Target, id: &str, value: Value) -> Setting {
+    let (host, target) = (HostName::new("scratch"), target.clone());
+    Setting::Knob {
+        host,
+        target,
+        id: KnobId::new(id),
+        value,
+    }
+}
+
+fn settings(nic: &str) -> Vec<Setting> {
+    let nic = Target::Nic(nic.into());
+    vec![
+        on(&nic, "nic.mtu", Value::Integer(9000)),
+        on(&nic, "nic.gro", Value::Switch(true)),
+        on(&nic, "nic.tso", Value::Switch(false)),
+        on(&nic, "nic.gso", Value::Switch(false)),
+        on(
+            &Target::Host,
+            "tcp.congestion_control",
+            Value::Text("reno".into()),
+        ),
+    ]
+}
+
+/// The helper that flips a change until it is killed.
+fn flip() -> String {
+    let test = std::env::current_exe().unwrap();
+    let folder: PathBuf = test
+        .parent()
+        .and_then(|deps| deps.parent())
+        .unwrap()
+        .join("examples");
+    let path = folder.join("flip");
+    assert!(
+        path.exists(),
+        "`{}` is missing: `cargo build -p host --examples`",
+        path.display()
+    );
+    path.to_str().unwrap().to_owned()
+}
+
+fn start_flip(scratch: &Scratch, folder: &str) -> Process {
+    let command = Command::new([&flip(), scratch.name.as_str(), folder, "a0", "b0"]);
+    let mut process = Local::new().spawn(&command).unwrap();
+    let mut line = String::new();
+    process.take_stdout().unwrap().read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    process
+}
+
+/// Only the process itself, not its group: the commands it started live on.
+fn kill_9(process: Process) {
+    let id = process.id().unwrap().to_string();
+    run(&Local::new(), &["kill", "-9", &id]);
+    let output = process.wait(Duration::from_secs(10)).unwrap();
+    assert_eq!(output.status, 137);
+}
+
+#[test]
+fn every_knob_takes_on_a_real_interface_and_goes_back() {
+    let scratch = Scratch::new();
+    let folder = tempfile::tempdir().unwrap();
+    let (host, before) = (scratch.host(), scratch.picture());
+    let settings = settings("a0");
+    let change = Change::plan(std::slice::from_ref(&host), &settings, "run").unwrap();
+    let journal = Journal::open(folder.path(), "test").unwrap();
+    let mut open = journal.begin(change).unwrap();
+    for _ in 0..2 {
+        open.apply().unwrap();
+        assert_eq!(
+            read_back(std::slice::from_ref(&host), &settings).unwrap(),
+            settings
+        );
+        assert_ne!(scratch.picture(), before);
+        open.revert().unwrap();
+        assert_eq!(scratch.picture(), before);
+    }
+    open.apply().unwrap();
+    open.keep();
+    let undone = journal
+        .undo(None, UndoMode::Ours, &|_| Ok(scratch.host()))
+        .unwrap();
+    assert!(undone[0].closed, "{undone:#?}");
+    assert_eq!(scratch.picture(), before);
+}
+
+#[test]
+fn what_checksums_take_with_them_comes_back() {
+    let scratch = Scratch::new();
+    let folder = tempfile::tempdir().unwrap();
+    let (host, before) = (scratch.host(), scratch.picture());
+    let gso = [on(
+        &Target::Nic("a0".into()),
+        "nic.gso",
+        Value::Switch(false),
+    )];
+    let journal = Journal::open(folder.path(), "test").unwrap();
+    let change = Change::plan(std::slice::from_ref(&host), &gso, "run").unwrap();
+    let mut open = journal.begin(change).unwrap();
+    open.apply().unwrap();
+    // As if our own command had done it: the journal has no word of how it was afterwards.
+    run(&scratch.exec(), &["ethtool", "-K", "a0", "tx", "off"]);
+    let id = open.keep();
+    let file = folder.path().join(format!("open/{id}.jsonl"));
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.split_inclusive('\n').next().unwrap()).unwrap();
+    let tso = [on(
+        &Target::Nic("a0".into()),
+        "nic.tso",
+        Value::Switch(true),
+    )];
+    let error = Change::plan(&[host], &tso, "run").unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .ends_with("it needs `tx-checksumming`, which is off"),
+        "{error}"
+    );
+    let undone = journal
+        .undo(None, UndoMode::Ours, &|_| Ok(scratch.host()))
+        .unwrap();
+    assert!(undone[0].closed, "{undone:#?}");
+    assert_eq!(scratch.picture(), before);
+}
+
+#[test]
+fn ipv6_survives_because_a_small_mtu_is_refused() {
+    let scratch = Scratch::new();
+    let before = scratch.picture();
+    let small = [on(
+        &Target::Nic("a0".into()),
+        "nic.mtu",
+        Value::Integer(1200),
+    )];
+    let error = Change::plan(&[scratch.host()], &small, "run").unwrap_err();
+    assert!(error.to_string().contains("IPv6"), "{error}");
+    let large = [on(
+        &Target::Nic("a0".into()),
+        "nic.mtu",
+        Value::Integer(70_000),
+    )];
+    assert!(Change::plan(&[scratch.host()], &large, "run").is_err());
+    assert_eq!(scratch.picture(), before);
+}
+
+#[test]
+fn a_shaped_link_says_its_rate() {
+    let scratch = Scratch::new();
+    let exec = scratch.exec();
+    let htb = [
+        "tc", "qdisc", "add", "dev", "a0", "root", "handle", "1:", "htb", "default", "10",
+    ];
+    run(&exec, &htb);
+    let class = "tc class add dev a0 parent 1: classid 1:10 htb rate 984395318bit";
+    run(&exec, &class.split(' ').collect::<Vec<_>>());
+    let tbf = "tc qdisc add dev b0 root tbf rate 100mbit burst 32k latency 10ms";
+    run(&exec, &tbf.split(' ').collect::<Vec<_>>());
+    let facts = facts(&scratch.host()).unwrap();
+    let shaped: Vec<_> = facts
+        .nics
+        .iter()
+        .map(|nic| {
+            (
+                nic.name.as_str(),
+                nic.shaped.map(record::BitsPerSecond::get),
+            )
+        })
+        .collect();
+    // `tc` prints whole kilobits.
+    assert_eq!(
+        shaped,
+        [("b0", Some(100_000_000)), ("a0", Some(984_395_000))]
+    );
+    assert!(
+        facts
+            .nics
+            .iter()
+            .all(|nic| nic.kind.as_deref() == Some("veth"))
+    );
+    assert_eq!(facts.nics[1].addresses.len(), 3);
+}
+
+#[test]
+fn killed_at_any_moment_undo_restores_everything() {
+    let scratch = Scratch::new();
+    let folder = tempfile::tempdir().unwrap();
+    let before = scratch.picture();
+    for moment in 0..20 {
+        let process = start_flip(&scratch, folder.path().to_str().unwrap());
+        // About a hundred commands a second run in it, so these are twenty different places.
+        thread::sleep(Duration::from_micros(moment * 13_700));
+        kill_9(process);
+        let listing = list_open(folder.path()).unwrap();
+        assert_eq!(listing.open.len(), 1);
+        let journal = Journal::open(folder.path(), "undo").unwrap();
+        let undone = journal
+            .undo(None, UndoMode::Ours, &|_| Ok(scratch.host()))
+            .unwrap();
+        assert!(undone[0].closed, "{undone:#?}");
+        assert_eq!(scratch.picture(), before, "moment {moment}");
+        assert!(list_open(folder.path()).unwrap().open.is_empty());
+    }
+}
+
+#[test]
+fn of_two_linerates_the_second_is_refused() {
+    let scratch = Scratch::new();
+    let folder = tempfile::tempdir().unwrap();
+    let process = start_flip(&scratch, folder.path().to_str().unwrap());
+    let error = Journal::open(folder.path(), "undo").unwrap_err();
+    assert!(matches!(error, Error::Locked { .. }));
+    let holder = format!("held by `flip`, process {}", process.id().unwrap());
+    assert!(error.to_string().contains(&holder), "{error}");
+    kill_9(process);
+    let journal = Journal::open(folder.path(), "undo").unwrap();
+    let undone = journal
+        .undo(None, UndoMode::Ours, &|_| Ok(scratch.host()))
+        .unwrap();
+    assert!(undone[0].closed);
+}
+
+#[test]
+fn on_a_full_disk_nothing_is_changed() {
+    let scratch = Scratch::new();
+    let folder = tempfile::tempdir().unwrap();
+    let before = scratch.picture();
+    let path = folder.path().to_str().unwrap();
+    // The mount goes with the last process of its namespace.
+    let script = "set -e; mount -t tmpfs -o size=64k none \"$1\"; mkdir \"$1/open\" \"$1/closed\"
+        : >\"$1/lock\"; set +e; dd if=/dev/zero of=\"$1/fill\" bs=4k 2>/dev/null; exec \"$2\" \"$3\" \"$1\" a0 b0";
+    let argv = [
+        "unshare",
+        "--mount",
+        "sh",
+        "-c",
+        script,
+        "sh",
+        path,
+        &flip(),
+        &scratch.name,
+    ];
+    let output = Local::new().run(&[Command::new(argv)]).unwrap().remove(0);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status, 1, "{stderr}");
+    assert!(stderr.contains("StorageFull"), "{stderr}");
+    assert!(output.stdout.is_empty());
+    assert_eq!(scratch.picture(), before);
+}
