@@ -1,1 +1,20 @@
-//! Many trials in a defensible order, and tune.
+//! Many trials in a defensible order, and `tune`.
+//!
+//! The order of every phase is random in blocks, comes from one recorded seed and is written to the
+//! run file before the phase's first trial. Everything that touches machines is behind one trait,
+//! [`Rig`]; a simulated one makes the stop rule, restoring and tuning a matter of milliseconds.
+
+mod error;
+mod phase;
+mod plan;
+mod rig;
+mod schedule;
+mod tune;
+
+pub use error::Error;
+pub use phase::{Hooks, Progress, Sink};
+pub use plan::{
+    BASELINE, BLOCKS_DEFAULT, BLOCKS_MAX, Candidate, Durations, PhasePreview, Preview, TunePlan,
+};
+pub use rig::{Rig, SwitchCost, TrialLength, switch_cost};
+pub use tune::{Decided, Ended, TuneOutcome, tune};

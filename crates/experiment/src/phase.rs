@@ -1,0 +1,341 @@
+//! Runs one phase: every trial is in the run file before anybody computes with it.
+
+use analysis::{NoiseFloor, PhaseResult};
+use record::{
+    Arm, Decision, Direction, Event, Failure, FailureKind, Level, Outcome, Phase, Record,
+    RunWriter, Schedule, Stage, TrialRecord,
+};
+
+use crate::error::text;
+use crate::rig::{Rig, TrialLength, check};
+
+/// Where records go. What `append` has taken is safe.
+pub trait Sink {
+    /// Takes one record.
+    ///
+    /// # Errors
+    /// When it cannot be made safe.
+    fn append(&mut self, record: &Record) -> Result<(), record::Error>;
+}
+
+impl Sink for RunWriter {
+    fn append(&mut self, record: &Record) -> Result<(), record::Error> {
+        Self::append(self, record)
+    }
+}
+
+impl Sink for Vec<Record> {
+    fn append(&mut self, record: &Record) -> Result<(), record::Error> {
+        self.push(record.clone());
+        Ok(())
+    }
+}
+
+/// What an experiment tells while it runs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Progress {
+    /// A phase begins.
+    PhaseBegins {
+        /// The experiment's id.
+        experiment: String,
+        /// Its part.
+        phase: Phase,
+        /// Trials that count in it.
+        trials: usize,
+    },
+    /// An arm is being set.
+    Setting {
+        /// The level's name.
+        level: String,
+    },
+    /// A trial begins.
+    TrialBegins {
+        /// Counted trials of this phase that are over.
+        done: usize,
+        /// Block, from 0.
+        block: u32,
+        /// Which arm.
+        arm: Arm,
+        /// Which response.
+        response: Direction,
+        /// Whether it only washes out.
+        discarded: bool,
+    },
+    /// A trial is over.
+    TrialEnds {
+        /// Payload bytes per second, or why there are none.
+        rate: Result<f64, String>,
+    },
+    /// A candidate was decided.
+    Decided {
+        /// The experiment's id.
+        experiment: String,
+        /// What was done.
+        decision: Decision,
+        /// Why.
+        reason: String,
+    },
+    /// Everything is being put back.
+    PuttingBack,
+}
+
+/// What an experiment needs from its surroundings.
+pub struct Hooks<'a> {
+    /// Where records go.
+    pub sink: &'a mut dyn Sink,
+    /// Asked between trials: whether to stop and put everything back.
+    pub stop: &'a dyn Fn() -> bool,
+    /// Told what happens.
+    pub progress: &'a mut dyn FnMut(Progress),
+}
+
+/// What ends an experiment before its time.
+#[derive(Debug)]
+pub(crate) enum Interruption {
+    /// Somebody asked for it.
+    Stopped,
+    /// The rig cannot go on.
+    Failed(Failure),
+    /// The run file cannot be written.
+    Sink(record::Error),
+}
+
+/// How a phase ended.
+pub(crate) enum PhaseEnd {
+    /// All its trials were run.
+    Complete(PhaseResult),
+    /// More trials failed than the plan bears; the last of them.
+    TooManyFailures { failed: usize, last: Failure },
+}
+
+/// A rig, and the trials that were run on it.
+pub(crate) struct Bench<'a, 'b> {
+    pub(crate) rig: &'a mut dyn Rig,
+    pub(crate) hooks: &'a mut Hooks<'b>,
+    pub(crate) next_trial_id: u64,
+    pub(crate) failures_max: usize,
+}
+
+/// A phase while it runs.
+struct Running<'a> {
+    schedule: &'a Schedule,
+    trials: Vec<TrialRecord>,
+    done: usize,
+    failed: usize,
+    last_failure: Option<Failure>,
+}
+
+/// Where a trial stands in its schedule.
+#[derive(Clone, Copy)]
+struct Place {
+    block: u32,
+    position: u32,
+    arm: Arm,
+}
+
+impl Bench<'_, '_> {
+    /// Runs one phase and analyses it. `washes_out` says whether a switch of arms is followed by a
+    /// trial that does not count.
+    pub(crate) fn phase(
+        &mut self,
+        schedule: &Schedule,
+        washes_out: bool,
+        floors: &[NoiseFloor],
+    ) -> Result<PhaseEnd, Interruption> {
+        self.record(&Record::Schedule(schedule.clone()))?;
+        let visits = schedule.blocks.iter().map(Vec::len).sum::<usize>();
+        (self.hooks.progress)(Progress::PhaseBegins {
+            experiment: schedule.experiment.clone(),
+            phase: schedule.phase,
+            trials: visits * schedule.question.responses.len(),
+        });
+        let mut running = Running {
+            schedule,
+            trials: Vec::new(),
+            done: 0,
+            failed: 0,
+            last_failure: None,
+        };
+        let mut before = None;
+        for (block, row) in (0..).zip(&schedule.blocks) {
+            for (position, arm) in (0..).zip(row) {
+                let place = Place {
+                    block,
+                    position,
+                    arm: *arm,
+                };
+                let switched = before.replace(*arm) != Some(*arm);
+                self.visit(&mut running, place, washes_out && switched)?;
+                if running.failed > self.failures_max
+                    && let Some(last) = running.last_failure
+                {
+                    return Ok(PhaseEnd::TooManyFailures {
+                        failed: running.failed,
+                        last,
+                    });
+                }
+            }
+        }
+        Ok(PhaseEnd::Complete(analysis::phase(
+            schedule,
+            &running.trials,
+            floors,
+        )))
+    }
+
+    /// Adds a record to the run file.
+    pub(crate) fn record(&mut self, record: &Record) -> Result<(), Interruption> {
+        self.hooks.sink.append(record).map_err(Interruption::Sink)
+    }
+
+    /// Adds an event to the run file.
+    pub(crate) fn event(&mut self, event: Event) -> Result<(), Interruption> {
+        let at = self.rig.now();
+        self.record(&Record::Event { at, event })
+    }
+
+    /// Ends the experiment when somebody asked for it.
+    pub(crate) fn stop_if_asked(&self) -> Result<(), Interruption> {
+        if (self.hooks.stop)() {
+            Err(Interruption::Stopped)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Sets an arm and runs all its responses.
+    fn visit(
+        &mut self,
+        running: &mut Running,
+        place: Place,
+        wash_out: bool,
+    ) -> Result<(), Interruption> {
+        let schedule = running.schedule;
+        let level = match place.arm {
+            Arm::A => &schedule.question.a,
+            Arm::B => &schedule.question.b,
+        };
+        let order = schedule
+            .orders
+            .get(place.block as usize)
+            .and_then(|row| row.get(place.position as usize))
+            .unwrap_or(&schedule.question.responses);
+        self.stop_if_asked()?;
+        (self.hooks.progress)(Progress::Setting {
+            level: level.name.clone(),
+        });
+        let set = self.rig.set(level);
+        if let Some(first) = order.first().filter(|_| wash_out && set.is_ok()) {
+            self.trial(running, level, place, (*first, TrialLength::WashOut))?;
+        }
+        for response in order {
+            match &set {
+                Ok(()) => self.trial(running, level, place, (*response, TrialLength::Counted))?,
+                // Nothing can be measured; each response that is missing says why.
+                Err(failure) => self.missing(running, level, place, (*response, failure))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads back, and only then measures; both are one trial of the run file.
+    fn trial(
+        &mut self,
+        running: &mut Running,
+        level: &Level,
+        place: Place,
+        (response, length): (Direction, TrialLength),
+    ) -> Result<(), Interruption> {
+        self.stop_if_asked()?;
+        let discarded = length == TrialLength::WashOut;
+        (self.hooks.progress)(Progress::TrialBegins {
+            done: running.done,
+            block: place.block,
+            arm: place.arm,
+            response,
+            discarded,
+        });
+        let started = self.rig.now();
+        let workload = self.rig.workload(level, response, length);
+        let read = self.rig.read(level);
+        let checked = read.as_ref().map_err(Clone::clone);
+        let outcome = match checked.and_then(|settings| check(level, settings)) {
+            Ok(()) => self.rig.trial(&workload),
+            Err(failure) => Outcome::Failed(failure),
+        };
+        let record = TrialRecord {
+            id: self.next_trial_id,
+            stage: stage(running.schedule, place, length),
+            workload,
+            settings: read.unwrap_or_default(),
+            started,
+            ended: self.rig.now(),
+            outcome,
+        };
+        self.take(running, record)
+    }
+
+    /// A trial that could not be run because its arm could not be set.
+    fn missing(
+        &mut self,
+        running: &mut Running,
+        level: &Level,
+        place: Place,
+        (response, failure): (Direction, &Failure),
+    ) -> Result<(), Interruption> {
+        let now = self.rig.now();
+        let record = TrialRecord {
+            id: self.next_trial_id,
+            stage: stage(running.schedule, place, TrialLength::Counted),
+            workload: self.rig.workload(level, response, TrialLength::Counted),
+            settings: Vec::new(),
+            started: now,
+            ended: now,
+            outcome: Outcome::Failed(failure.clone()),
+        };
+        self.take(running, record)
+    }
+
+    /// Writes a trial down, then counts it.
+    fn take(&mut self, running: &mut Running, record: TrialRecord) -> Result<(), Interruption> {
+        self.record(&Record::Trial(Box::new(record.clone())))?;
+        self.next_trial_id += 1;
+        let discarded = matches!(record.stage, Stage::Experiment { discarded, .. } if discarded);
+        running.done += usize::from(!discarded);
+        let failure = match &record.outcome {
+            Outcome::Measured(result) if result.bytes().get() > 0 => None,
+            Outcome::Measured(_) => Some(Failure {
+                kind: FailureKind::Internal,
+                chain: vec!["it moved no bytes".into()],
+                hint: None,
+            }),
+            Outcome::Failed(failure) => Some(failure.clone()),
+        };
+        let rate = match (&record.outcome, &failure) {
+            (Outcome::Measured(result), None) => Ok(result.bytes_per_second().unwrap_or(0.0)),
+            (_, failure) => Err(failure.as_ref().map_or_else(String::new, text)),
+        };
+        (self.hooks.progress)(Progress::TrialEnds { rate });
+        running.trials.push(record);
+        match failure {
+            Some(failure) if failure.kind == FailureKind::Interrupted => Err(Interruption::Stopped),
+            Some(failure) => {
+                running.failed += 1;
+                running.last_failure = Some(failure);
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn stage(schedule: &Schedule, place: Place, length: TrialLength) -> Stage {
+    Stage::Experiment {
+        experiment: schedule.experiment.clone(),
+        phase: schedule.phase,
+        block: place.block,
+        position: place.position,
+        arm: place.arm,
+        discarded: length == TrialLength::WashOut,
+    }
+}

@@ -1,0 +1,531 @@
+//! Tries changes one after another and keeps what is proven twice.
+
+use analysis::{Effect, NoiseFloor, PhaseResult, Verdict};
+use record::{Decision, Direction, Event, Failure, Level, Phase, Setting};
+
+use crate::Error;
+use crate::error::text;
+use crate::phase::{Bench, Hooks, Interruption, PhaseEnd, Progress};
+use crate::plan::{BASELINE, Candidate, START_NAME, TunePlan, ordinal};
+use crate::rig::{Rig, SwitchCost, check, same_place, switch_cost};
+
+/// What became of one candidate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decided {
+    /// Its id.
+    pub experiment: String,
+    /// What was done.
+    pub decision: Decision,
+    /// Why, with the numbers.
+    pub reason: String,
+}
+
+/// How `tune` ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// All candidates were decided.
+    Finished,
+    /// It was stopped from outside; everything is as at the start.
+    Stopped,
+    /// It could not go on; everything is as at the start.
+    Failed(Failure),
+}
+
+/// What `tune` leaves behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TuneOutcome {
+    /// How it ended.
+    pub ended: Ended,
+    /// The candidates, in their order; those that were not reached are missing.
+    pub decisions: Vec<Decided>,
+    /// The start, as it was read.
+    pub start: Level,
+    /// What holds now, as it was read back: the start, or what was kept.
+    pub left: Level,
+    /// Id of the next trial of the run.
+    pub next_trial_id: u64,
+}
+
+/// Runs the plan. First the baseline against itself: if that comes out different, nothing can be
+/// believed and nothing is tried. Then each candidate against the best so far: one that is better in
+/// a response and worse in none is measured again on fresh trials against the same start, and is kept
+/// only if that comes out so again. What is kept belongs to the baseline of the next candidate; it is
+/// marked as kept on the rig at the very end, so that a stop or a failure leaves everything as at the
+/// start.
+///
+/// The caller writes [`Event::Finished`], because the run may go on.
+///
+/// # Errors
+/// [`Error::NotRestored`] is the one that leaves something changed.
+pub fn tune(
+    rig: &mut dyn Rig,
+    plan: &TunePlan,
+    hooks: &mut Hooks<'_>,
+) -> Result<TuneOutcome, Error> {
+    plan.check()?;
+    let start = read_start(rig, plan)?;
+    let mut tuning = Tuning {
+        bench: Bench {
+            rig,
+            hooks,
+            next_trial_id: plan.first_trial_id,
+            failures_max: plan.failures_max,
+        },
+        plan,
+        start,
+        verdicts: Vec::new(),
+    };
+    let end = tuning.candidates();
+    tuning.end(end)
+}
+
+struct Tuning<'a, 'b> {
+    bench: Bench<'a, 'b>,
+    plan: &'a TunePlan,
+    start: Level,
+    /// Judgements in order; those that say `Kept` hold only if the rig keeps them.
+    verdicts: Vec<Decided>,
+}
+
+/// What one comparison came to.
+enum Judgement {
+    Won(PhaseResult),
+    Lost(String),
+}
+
+impl Tuning<'_, '_> {
+    /// Tries every candidate and gives the best level.
+    fn candidates(&mut self) -> Result<Level, Interruption> {
+        self.bench.stop_if_asked()?;
+        let mut best = self.start.clone();
+        let floors = match self.baseline()? {
+            Ok(floors) => floors,
+            Err(reason) => {
+                for candidate in &self.plan.candidates {
+                    self.decide(candidate, Decision::Returned, reason.clone())?;
+                }
+                return Ok(best);
+            }
+        };
+        for (index, candidate) in self.plan.candidates.iter().enumerate() {
+            self.bench.stop_if_asked()?;
+            let with = merged(&best, &candidate.level);
+            if with.settings == best.settings {
+                let reason = "nothing to try: it is so already".to_owned();
+                self.decide(candidate, Decision::Returned, reason)?;
+                continue;
+            }
+            match self.candidate(index, candidate, [&best, &with], &floors)? {
+                Ok(reason) => {
+                    best = with;
+                    // It is written down as kept when it is: at the end.
+                    self.judge(candidate, Decision::Kept, reason);
+                }
+                Err(reason) => {
+                    self.decide(candidate, Decision::Returned, reason)?;
+                    self.back_to(&best)?;
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    /// The baseline against itself: the noise floors, or why nothing can be tried.
+    fn baseline(&mut self) -> Result<Result<Vec<NoiseFloor>, String>, Interruption> {
+        let plan = self.plan;
+        let levels = [&self.start, &self.start];
+        let schedule = plan.schedule(BASELINE, Phase::SameAgainstSame, levels, 0);
+        // As rough as the roughest comparison to come, so that it shows that one's noise.
+        let washes_out = plan
+            .candidates
+            .iter()
+            .any(|candidate| needs_wash_out(&self.start, &merged(&self.start, &candidate.level)));
+        let result = match self.bench.phase(&schedule, washes_out, &[])? {
+            PhaseEnd::Complete(result) => result,
+            PhaseEnd::TooManyFailures { last, .. } => return Err(Interruption::Failed(last)),
+        };
+        if let Some(floor) = result.noise.iter().find(|floor| floor.alarm) {
+            return Ok(Err(format!(
+                "undecided: the baseline differed from itself ({} {}), so no difference here can be believed",
+                direction_name(floor.response),
+                numbers(&floor.ratio)
+            )));
+        }
+        let sure = |response: &Direction| {
+            let mut floors = result.noise.iter();
+            let floor = floors.find(|floor| floor.response == *response);
+            floor
+                .and_then(|floor| floor.ratio.confidence)
+                .is_some_and(|reached| reached + 1e-12 >= plan.confidence)
+        };
+        if let Some(response) = plan.responses.iter().find(|response| !sure(response)) {
+            return Ok(Err(format!(
+                "undecided: too few blocks of the baseline against itself were measured ({}) to know the noise: {}",
+                direction_name(*response),
+                result
+                    .failures
+                    .last()
+                    .map_or("no reason was given", String::as_str)
+            )));
+        }
+        Ok(Ok(result.noise))
+    }
+
+    /// Compare, and confirm: the reason to keep it, or to return it.
+    fn candidate(
+        &mut self,
+        index: usize,
+        candidate: &Candidate,
+        levels: [&Level; 2],
+        floors: &[NoiseFloor],
+    ) -> Result<Result<String, String>, Interruption> {
+        let compared = match self.comparison(Phase::Compare, index, candidate, levels, floors)? {
+            Judgement::Won(compared) => compared,
+            Judgement::Lost(reason) => return Ok(Err(reason)),
+        };
+        let first = format!("compare: {}", effects_text(&compared.effects));
+        self.bench.stop_if_asked()?;
+        let confirmed = match self.comparison(Phase::Confirm, index, candidate, levels, floors)? {
+            Judgement::Won(confirmed) => confirmed,
+            Judgement::Lost(reason) => return Ok(Err(format!("{first}; not confirmed: {reason}"))),
+        };
+        let second = format!("confirm: {}", effects_text(&confirmed.effects));
+        let twice = confirmed.effects.iter().any(|effect| {
+            let mut earlier = compared.effects.iter();
+            effect.verdict == Verdict::Better
+                && earlier.any(|found| {
+                    found.response == effect.response && found.verdict == Verdict::Better
+                })
+        });
+        Ok(if twice {
+            Ok(format!("{first}; {second}"))
+        } else {
+            Err(format!(
+                "not better in the same response twice: {first}; {second}"
+            ))
+        })
+    }
+
+    fn comparison(
+        &mut self,
+        phase: Phase,
+        index: usize,
+        candidate: &Candidate,
+        levels: [&Level; 2],
+        floors: &[NoiseFloor],
+    ) -> Result<Judgement, Interruption> {
+        let schedule = self
+            .plan
+            .schedule(&candidate.id, phase, levels, ordinal(index, phase));
+        let washes_out = needs_wash_out(levels[0], levels[1]);
+        let result = match self.bench.phase(&schedule, washes_out, floors)? {
+            PhaseEnd::Complete(result) => result,
+            PhaseEnd::TooManyFailures { failed, last } => {
+                let reason = format!("{failed} trials failed; the last: {}", text(&last));
+                return Ok(Judgement::Lost(reason));
+            }
+        };
+        let has = |verdict: Verdict| {
+            result
+                .effects
+                .iter()
+                .any(|effect| effect.verdict == verdict)
+        };
+        let complete = result.effects.len() == self.plan.responses.len();
+        Ok(
+            if complete && has(Verdict::Better) && !has(Verdict::Worse) {
+                Judgement::Won(result)
+            } else {
+                Judgement::Lost(lost(&result))
+            },
+        )
+    }
+
+    /// Sets a level and makes sure that it holds.
+    fn back_to(&mut self, level: &Level) -> Result<(), Interruption> {
+        self.bench
+            .rig
+            .set(level)
+            .and_then(|()| self.bench.rig.read(level))
+            .and_then(|settings| check(level, &settings))
+            .map_err(Interruption::Failed)
+    }
+
+    fn judge(&mut self, candidate: &Candidate, decision: Decision, reason: String) {
+        (self.bench.hooks.progress)(Progress::Decided {
+            experiment: candidate.id.clone(),
+            decision,
+            reason: reason.clone(),
+        });
+        self.verdicts.push(Decided {
+            experiment: candidate.id.clone(),
+            decision,
+            reason,
+        });
+    }
+
+    fn decide(
+        &mut self,
+        candidate: &Candidate,
+        decision: Decision,
+        reason: String,
+    ) -> Result<(), Interruption> {
+        self.judge(candidate, decision, reason.clone());
+        self.bench.event(decided_event(Decided {
+            experiment: candidate.id.clone(),
+            decision,
+            reason,
+        }))
+    }
+
+    /// Keeps the best level, or puts everything back; nothing in between.
+    fn end(mut self, end: Result<Level, Interruption>) -> Result<TuneOutcome, Error> {
+        match end {
+            Err(interruption) => self.interrupted(interruption),
+            Ok(best) if best.settings == self.start.settings => {
+                self.put_back()
+                    .map_err(|failure| self.not_restored(failure, None))?;
+                Ok(self.outcome(Ended::Finished, best))
+            }
+            Ok(best) => match self.keep(&best) {
+                Ok(()) => Ok(self.outcome(Ended::Finished, best)),
+                Err(interruption) => self.interrupted(interruption),
+            },
+        }
+    }
+
+    fn keep(&mut self, best: &Level) -> Result<(), Interruption> {
+        self.bench.stop_if_asked()?;
+        self.back_to(best)?;
+        // Written down first: if that fails, nothing is kept. If the rig then refuses to keep it, the
+        // decision is taken back, and the last decision holds.
+        for kept in self.kept() {
+            self.bench.event(decided_event(kept))?;
+        }
+        self.bench.rig.keep(best).map_err(Interruption::Failed)
+    }
+
+    fn kept(&self) -> Vec<Decided> {
+        let kept = self.verdicts.iter();
+        kept.filter(|decided| decided.decision == Decision::Kept)
+            .cloned()
+            .collect()
+    }
+
+    /// Puts everything back first, then writes down what happened.
+    fn interrupted(mut self, interruption: Interruption) -> Result<TuneOutcome, Error> {
+        let restored = self.put_back();
+        let (ended, why) = match interruption {
+            Interruption::Stopped => (Ended::Stopped, "tune was stopped".to_owned()),
+            Interruption::Failed(failure) => {
+                let why = format!("tune could not go on ({})", text(&failure));
+                (Ended::Failed(failure), why)
+            }
+            Interruption::Sink(source) => {
+                return Err(match restored {
+                    Ok(()) => Error::Record { source },
+                    Err(failure) => self.not_restored(failure, Some(source)),
+                });
+            }
+        };
+        restored.map_err(|failure| self.not_restored(failure, None))?;
+        for index in 0..self.verdicts.len() {
+            let decided = &mut self.verdicts[index];
+            if decided.decision == Decision::Kept {
+                decided.decision = Decision::Returned;
+                decided.reason = format!("put back because {why}; before that: {}", decided.reason);
+                let decided = decided.clone();
+                self.write_after(decided_event(decided))?;
+            }
+        }
+        let text = format!("{why}; everything was put back and reads as at the start");
+        self.write_after(Event::Note { text })?;
+        let start = self.start.clone();
+        Ok(self.outcome(ended, start))
+    }
+
+    /// Writes an event when everything is back already.
+    fn write_after(&mut self, event: Event) -> Result<(), Error> {
+        let at = self.bench.rig.now();
+        let record = record::Record::Event { at, event };
+        Ok(self.bench.hooks.sink.append(&record)?)
+    }
+
+    /// Puts everything back and reads it back.
+    fn put_back(&mut self) -> Result<(), Failure> {
+        (self.bench.hooks.progress)(Progress::PuttingBack);
+        self.bench.rig.put_back(&self.start)?;
+        let settings = self.bench.rig.read(&self.start)?;
+        check(&self.start, &settings)
+    }
+
+    fn not_restored(&mut self, failure: Failure, before: Option<record::Error>) -> Error {
+        let note = format!("not everything could be put back: {}", text(&failure));
+        // The failure itself is the error; the run file may be gone too.
+        let _unwritten = self.write_after(Event::Note { text: note });
+        Error::NotRestored { failure, before }
+    }
+
+    fn outcome(self, ended: Ended, left: Level) -> TuneOutcome {
+        TuneOutcome {
+            ended,
+            decisions: self.verdicts,
+            start: self.start,
+            left,
+            next_trial_id: self.bench.next_trial_id,
+        }
+    }
+}
+
+/// Reads the present value of everything that any candidate sets.
+fn read_start(rig: &mut dyn Rig, plan: &TunePlan) -> Result<Level, Error> {
+    let mut places = Level {
+        name: START_NAME.into(),
+        settings: Vec::new(),
+    };
+    let settings = plan
+        .candidates
+        .iter()
+        .flat_map(|candidate| &candidate.level.settings);
+    for setting in settings {
+        let known = places
+            .settings
+            .iter()
+            .any(|known| same_place(known, setting));
+        if !known {
+            places.settings.push(setting.clone());
+        }
+    }
+    let read = rig
+        .read(&places)
+        .map_err(|failure| Error::Start { failure })?;
+    // In the order of the places, whatever order the rig reads them in.
+    let ordered: Option<Vec<Setting>> = places
+        .settings
+        .iter()
+        .map(|place| read.iter().find(|found| same_place(place, found)).cloned())
+        .collect();
+    match ordered {
+        Some(settings) if settings.len() == read.len() => Ok(Level { settings, ..places }),
+        _ => Err(Error::Start {
+            failure: Failure {
+                kind: record::FailureKind::Internal,
+                chain: vec!["what was read is not what was asked for".into()],
+                hint: None,
+            },
+        }),
+    }
+}
+
+fn decided_event(decided: Decided) -> Event {
+    Event::Decided {
+        experiment: decided.experiment,
+        decision: decided.decision,
+        reason: decided.reason,
+    }
+}
+
+/// A level with a candidate's settings in the place of its own.
+fn merged(base: &Level, candidate: &Level) -> Level {
+    let settings = base
+        .settings
+        .iter()
+        .map(|setting| {
+            let mut changes = candidate.settings.iter();
+            changes
+                .find(|change| same_place(setting, change))
+                .unwrap_or(setting)
+                .clone()
+        })
+        .collect();
+    let name = if base.name == START_NAME {
+        candidate.name.clone()
+    } else {
+        format!("{} + {}", base.name, candidate.name)
+    };
+    Level { name, settings }
+}
+
+/// Trials run in fresh sessions, so only what outlives a session must be washed out.
+fn needs_wash_out(from: &Level, to: &Level) -> bool {
+    switch_cost(from, to) >= SwitchCost::LinkReset
+}
+
+/// Why a comparison did not win.
+fn lost(result: &PhaseResult) -> String {
+    let worse = result
+        .effects
+        .iter()
+        .any(|effect| effect.verdict == Verdict::Worse);
+    let open = result
+        .effects
+        .iter()
+        .any(|effect| effect.verdict == Verdict::Undecided);
+    let head = if result.effects.is_empty() {
+        return format!(
+            "nothing was measured: {}",
+            result
+                .failures
+                .last()
+                .map_or("no reason was given", String::as_str)
+        );
+    } else if worse {
+        "it costs something"
+    } else if open {
+        "not proven"
+    } else {
+        "it makes no difference that matters"
+    };
+    let mut text = format!("{head}: {}", effects_text(&result.effects));
+    let settle = result
+        .effects
+        .iter()
+        .filter_map(|effect| effect.blocks_to_settle)
+        .max();
+    if let Some(blocks) = settle {
+        text.push_str(&format!("; about {blocks} blocks would settle it"));
+    }
+    if !result.failures.is_empty() {
+        text.push_str(&format!("; {} trials failed", result.failures.len()));
+    }
+    text
+}
+
+fn effects_text(effects: &[Effect]) -> String {
+    let texts: Vec<String> = effects
+        .iter()
+        .map(|effect| {
+            format!(
+                "{} {} {}",
+                direction_name(effect.response),
+                numbers(&effect.ratio),
+                verdict_name(effect.verdict)
+            )
+        })
+        .collect();
+    texts.join(", ")
+}
+
+/// `1.049 [1.045, 1.052]`.
+fn numbers(ratio: &analysis::Estimate) -> String {
+    match ratio.interval {
+        Some([low, high]) => format!("{:.3} [{low:.3}, {high:.3}]", ratio.value),
+        None => format!("{:.3} [no interval]", ratio.value),
+    }
+}
+
+const fn direction_name(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Read => "read",
+        Direction::Write => "write",
+    }
+}
+
+const fn verdict_name(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Equivalent => "equivalent",
+        Verdict::Undecided => "undecided",
+    }
+}
