@@ -7,12 +7,14 @@ use record::{Arm, Direction, HostFacts, LinkState, Nic};
 use crate::page::finite_max;
 use crate::plot;
 use crate::quantity;
-use crate::text::clean_lines;
+use crate::text::{clean, clean_lines, shorten};
 use crate::view::{self, Ladder, Said, Tone};
 
 const STYLE: &str = include_str!("style.css");
 /// Even if a name found a way into the markup, nothing could be loaded or run.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+/// A longer title, made of somebody's name, would push everything else off the screen.
+const TITLE_COLUMNS_MAX: usize = 90;
 /// Offloads that decide how many packets the processor sees; the others are noise to a reader.
 const OFFLOADS: [(&str, &str); 4] = [
     ("tcp-segmentation-offload", "TSO"),
@@ -121,7 +123,7 @@ fn document(title: &str, date: Option<&str>, lead: &Markup, body: &Markup) -> St
             body {
                 header {
                     p.brand { "linerate" @if let Some(date) = date { " · " (date) } }
-                    h1 { (title) }
+                    h1 { (shorten(&clean(title), TITLE_COLUMNS_MAX)) }
                     (lead)
                 }
                 (body)
@@ -142,8 +144,18 @@ fn date(analysis: &RunAnalysis) -> String {
     }
 }
 
+/// Text whose units stay on the line of their numbers.
+fn glued(text: &str) -> String {
+    [" %", " MB/s", " Mbit/s", " Gbit/s"]
+        .iter()
+        .fold(text.to_owned(), |text, unit| {
+            text.replace(unit, &unit.replace(' ', "\u{a0}"))
+        })
+}
+
 /// Text with its `` `literals` `` set as such.
 fn prose(text: &str) -> Markup {
+    let text = glued(text);
     let parts: Vec<&str> = text.split('`').collect();
     let pairs = parts.len() / 2;
     html! {
@@ -232,7 +244,7 @@ fn tile(class: &str, name: &str, figure: &str, beside: &str) -> Markup {
 }
 
 fn medians(experiment: &ExperimentResult, effect: &Effect) -> String {
-    view::medians(experiment, effect).unwrap_or_default()
+    glued(&view::medians(experiment, effect).unwrap_or_default()).replace("->", "→")
 }
 
 fn ladder_part(analysis: &RunAnalysis, id: &str) -> Markup {
@@ -256,7 +268,7 @@ fn ladder_part(analysis: &RunAnalysis, id: &str) -> Markup {
                     @let name = view::direction(ladder.direction);
                     @let loses = loss.filter(|(_, way)| *way == ladder.direction).map(|(rung, _)| rung);
                     figure {
-                        figcaption { b { (view::direction_explained(ladder.direction)) } ", payload per second and share of the ceiling" }
+                        figcaption { b { (view::direction_explained(ladder.direction)) } ", rate and share of the ceiling" }
                         (plot::ladder(ladder, longest, loses, &format!("{id}-ladder-{name}")))
                     }
                 }
@@ -269,11 +281,11 @@ fn ladder_part(analysis: &RunAnalysis, id: &str) -> Markup {
 
 fn ladder_table(ladders: &[Ladder<'_>]) -> Markup {
     html! {
-        div.scroll {
+        div.scroll tabindex="0" {
             table {
                 thead {
                     tr {
-                        th { "rung" } th.n { "rate" } th.n { "interval, MB/s" } th.n { "as bits" }
+                        th { "rung" } th.n { "rate" } th.n { "interval" } th.n { "as bits" }
                         th.n { "of ceiling" } th.n { "of rung above" } th.n { "confidence" } th.n { "trials" }
                     }
                 }
@@ -300,7 +312,7 @@ fn ladder_row(rung: &LadderRung) -> Markup {
             td.w { (name) }
             @if let Some(rate) = &rung.rate {
                 td.n { (quantity::estimate(rate)) }
-                td.n { (quantity::interval(rate).unwrap_or_else(|| if is_computed { "computed".into() } else { "too few trials".into() })) }
+                td.n { (quantity::interval_with_unit(rate).unwrap_or_else(|| if is_computed { "computed".into() } else { "too few trials".into() })) }
                 td.n { (quantity::bit_rate(rate.value)) }
                 td.n { (share(&rung.of_ceiling).unwrap_or_default()) }
                 td.n { @if !is_computed { (share(&rung.of_above).unwrap_or_default()) } }
@@ -314,7 +326,10 @@ fn ladder_row(rung: &LadderRung) -> Markup {
 }
 
 fn confidence(estimate: &analysis::Estimate) -> String {
-    match estimate.confidence.filter(|_| estimate.interval.is_some()) {
+    match estimate
+        .confidence
+        .filter(|_| quantity::finite_interval(estimate).is_some())
+    {
         Some(confidence) => quantity::share(confidence),
         None => String::new(),
     }
@@ -367,8 +382,8 @@ fn experiment_part(experiment: &ExperimentResult, number: usize, id: &str) -> Ma
                 figure {
                     figcaption { b { "effect" } ", rate of B over rate of A with its interval, on a logarithmic axis" }
                     p.legend {
-                        span { span.swatch {} "no difference that matters: within " (quantity::share(experiment.question.band)) }
-                        span { "hollow: on the way" } span { "filled: what counts" }
+                        span { span.swatch {} "no difference that matters: within " (quantity::round_share(experiment.question.band)) }
+                        span { "hollow: first look" } span { "filled: the effect that counts" }
                     }
                     (plot)
                 }
@@ -391,23 +406,24 @@ fn said(said: &Said) -> Markup {
 fn effect_list(experiment: &ExperimentResult) -> Markup {
     let effects = view::final_effects(experiment);
     html! {
-        @if effects.is_empty() { p { span.doubtful-word { "nothing was compared" } } }
-        ul.effects {
-            @for effect in effects {
-                @let words = view::effect_words(effect, experiment.question.band);
-                li {
-                    b { (view::direction(effect.response)) } " "
-                    span class={ (plot::verdict_class(effect.verdict)) "-word" } { (words.verdict) } " " (words.how_much)
-                    span.quiet { " · " (medians(experiment, effect)) }
-                }
-            }
-        }
+           @if effects.is_empty() { p { span.doubtful-word { "nothing was compared" } } }
+           ul.effects {
+               @for effect in effects {
+                   @let words = view::effect_words(effect, experiment.question.band);
+                   li {
+                       b { (view::direction(effect.response)) }
+                       span { span class={ (plot::verdict_class(effect.verdict)) "-word" } { (words.verdict) } " " (words.how_much)
+                       span.quiet { " · " (medians(experiment, effect)) }
     }
+                   }
+               }
+           }
+       }
 }
 
 fn effect_table(experiment: &ExperimentResult) -> Markup {
     html! {
-        div.scroll {
+        div.scroll tabindex="0" {
             table {
                 thead {
                     tr {
@@ -435,7 +451,7 @@ fn effect_cells(response: &str, part: &str, ratio: &analysis::Estimate, verdict:
             td.w { (response) } td.w { (part) }
             td.n { (quantity::estimate(ratio)) }
             td.n { (quantity::interval(ratio).unwrap_or_else(|| "too few blocks".into())) }
-            td.n { (confidence(ratio)) } td.n { (ratio.n) } td { (verdict) }
+            td.n { (confidence(ratio)) } td.n { (ratio.n) } td.w { (verdict) }
         }
     }
 }
@@ -479,11 +495,11 @@ fn trials_table(experiment: &ExperimentResult) -> Markup {
     html! {
         details {
             summary { "numbers of every trial" }
-            div.scroll {
+            div.scroll tabindex="0" {
                 table {
                     thead {
                         tr {
-                            th { "response" } th { "part" } th { "arm" } th.n { "median" } th.n { "interval, MB/s" }
+                            th { "response" } th { "part" } th { "arm" } th.n { "median" } th.n { "interval" }
                             th.n { "CPU" } th.n { "sent again" } th { "trials in MB/s, by block" }
                         }
                     }
@@ -494,10 +510,10 @@ fn trials_table(experiment: &ExperimentResult) -> Markup {
                                 td.w { (view::phase(samples.phase)) }
                                 td { @match samples.arm { Arm::A => "A", Arm::B => "B" } }
                                 td.n { (quantity::estimate(&samples.median)) }
-                                td.n { (quantity::interval(&samples.median).unwrap_or_default()) }
+                                td.n { (quantity::interval_with_unit(&samples.median).unwrap_or_default()) }
                                 td.n { (samples.cpu_per_byte.as_ref().map(quantity::estimate).unwrap_or_default()) }
                                 td.n { @if let Some(count) = samples.retransmits { (count) } }
-                                td { (view::rate_list(&samples.rates)) }
+                                td.t { (view::rate_list(&samples.rates)) }
                             }
                         }
                     }
@@ -511,7 +527,7 @@ fn bench_part(analysis: &RunAnalysis) -> Markup {
     html! {
         @if !analysis.bench.is_empty() {
             h3 { "what was measured" }
-            div.scroll {
+            div.scroll tabindex="0" {
                 table {
                     thead {
                         tr {
@@ -524,11 +540,11 @@ fn bench_part(analysis: &RunAnalysis) -> Markup {
                             tr {
                                 td { (view::workload_short(&bench.workload)) }
                                 td.n { (bench.median.as_ref().map_or_else(|| "not measured".into(), quantity::estimate)) }
-                                td.n { (bench.median.as_ref().and_then(quantity::interval).unwrap_or_default()) }
+                                td.n { (bench.median.as_ref().and_then(quantity::interval_with_unit).unwrap_or_default()) }
                                 td.n { (bench.median.as_ref().map(confidence).unwrap_or_default()) }
                                 td.n { (bench.cpu_per_byte.as_ref().map(quantity::estimate).unwrap_or_default()) }
                                 td.n { @if let Some(count) = bench.retransmits { (count) } }
-                                td { (view::rate_list(&bench.rates)) @for failure in &bench.failures { div { "failed: " (prose(failure)) } } }
+                                td.t { (view::rate_list(&bench.rates)) @for failure in &bench.failures { div { "failed: " (prose(failure)) } } }
                             }
                         }
                     }
@@ -574,7 +590,7 @@ fn host_line(host: &HostFacts) -> String {
 
 fn nic_table(nics: &[Nic]) -> Markup {
     html! {
-        div.scroll {
+        div.scroll tabindex="0" {
             table {
                 thead {
                     tr {
@@ -606,7 +622,7 @@ fn nic_row(nic: &Nic) -> Markup {
                 @if let Some(shaped) = nic.shaped { br; span.quiet { "shaped to " (quantity::line_rate(shaped)) } }
             }
             td.n { (nic.mtu) }
-            td { @for (index, address) in nic.addresses.iter().enumerate() { @if index > 0 { ", " } (address.address) "/" (address.prefix) } }
+            td.w { @for address in &nic.addresses { div { (address.address) "/" (address.prefix) } } }
             td { (nic.driver.as_deref().unwrap_or(quantity::UNKNOWN)) }
             td.n { (count(nic.rx_queues)) "/" (count(nic.tx_queues)) }
             @for (long, _) in OFFLOADS {
@@ -637,7 +653,7 @@ fn list(lines: &[String]) -> Markup {
 
 fn plain_table(headers: &[String], rows: &[Vec<String>]) -> Markup {
     html! {
-        div.scroll {
+        div.scroll tabindex="0" {
             table {
                 thead { tr { @for header in headers { th { (header) } } } }
                 tbody { @for row in rows { tr { @for cell in row { td { (prose(cell)) } } } } }

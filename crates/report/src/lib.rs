@@ -2,6 +2,7 @@
 //! that returns text: the same run gives the same bytes, and nothing is printed.
 
 mod html;
+mod json;
 mod page;
 mod plot;
 pub mod quantity;
@@ -10,5 +11,6 @@ mod text;
 mod view;
 
 pub use html::{Content, Section, html, html_story};
+pub use json::{demo_summary, json};
 pub use page::{Colour, Look};
 pub use terminal::{table, text};

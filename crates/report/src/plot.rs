@@ -45,7 +45,7 @@ fn round_ticks(low: f64, high: f64) -> Vec<f64> {
         return vec![low];
     }
     let decade = 10f64.powf((span / TICKS_MAX as f64).log10().floor());
-    let steps = [1.0, 2.0, 5.0, 10.0, 20.0].map(|step| step * decade);
+    let steps = [1.0, 2.0, 2.5, 5.0, 10.0, 20.0].map(|step| step * decade);
     let ticks = |step: f64| -> Vec<f64> {
         let first = (low / step - 1e-9).ceil();
         let last = (high / step + 1e-9).floor();
@@ -118,8 +118,8 @@ fn line(class: &str, from: [f64; 2], to: [f64; 2]) -> Markup {
 /// An axis's numbers: those at its ends stay inside the plot.
 fn tick_anchor(place: f64) -> &'static str {
     match place {
-        place if place < 4.0 => "start",
-        place if place > 94.0 => "end",
+        place if place < 1.5 => "start",
+        place if place > 97.0 => "end",
         _ => "middle",
     }
 }
@@ -140,6 +140,7 @@ pub(crate) fn ladder(
         ends: [0.0, 100.0],
     };
     let bottom = RUNG_PIXELS * ladder.rungs.len() as f64;
+    let tops = (0..ladder.rungs.len()).map(|row| RUNG_PIXELS * row as f64 + 26.0);
     let ceiling = ladder
         .rungs
         .iter()
@@ -158,7 +159,7 @@ pub(crate) fn ladder(
     let content = html! {
         @for tick in round_ticks(0.0, axis.high / 1e6) {
             @let x = axis.place(tick * 1e6);
-            (line("grid", [x, 0.0], [x, bottom + 4.0]))
+            @for top in tops.clone() { (line("grid", [x, top - 4.0], [x, top + 18.0])) }
             (text("tick", x, bottom + 18.0, tick_anchor(x), &tick_text(tick, axis.high / 1e6)))
         }
         @for (index, rung) in ladder.rungs.iter().enumerate() {
@@ -166,7 +167,7 @@ pub(crate) fn ladder(
         }
         @if let Some(ceiling) = ceiling {
             @let x = axis.place(ceiling);
-            (line("limit", [x, RUNG_PIXELS - 22.0], [x, bottom]))
+            @for top in tops.clone().skip(1) { (line("limit", [x, top - 4.0], [x, top + 18.0])) }
         }
     };
     svg(&caption, bottom + AXIS_PIXELS, &content)
@@ -209,10 +210,11 @@ fn bar(rung: &LadderRung, axis: &Axis, top: f64, loses: bool) -> Markup {
         .rate
         .as_ref()
         .map_or_else(|| "not measured".to_owned(), quantity::estimate);
+    let is_measured = rung.rate.as_ref().and_then(finite).is_some();
     let share = rung
         .of_ceiling
         .as_ref()
-        .filter(|_| rung.rung != RungName::Ceiling);
+        .filter(|_| is_measured && rung.rung != RungName::Ceiling);
     let share = share
         .map(|share| format!(" · {}", quantity::share(share.value)))
         .unwrap_or_default();
@@ -375,10 +377,7 @@ fn phase_strip(span: &Span, samples: &[&ArmSamples], slots: f64, scale: &Heights
     let end = span.first + f64::from(span.blocks);
     let (left, right) = (axis.place(span.first), axis.place(end));
     let middle = f64::midpoint(left, right);
-    let name = match span.phase {
-        Phase::SameAgainstSame => "A against A",
-        Phase::Compare | Phase::Confirm => view::phase(span.phase),
-    };
+    let name = view::phase(span.phase);
     let of_phase: Vec<&&ArmSamples> = samples
         .iter()
         .filter(|one| one.phase == span.phase)
@@ -442,11 +441,15 @@ fn samples_words(samples: &ArmSamples) -> String {
 struct EffectRow<'a> {
     name: String,
     ratio: &'a Estimate,
-    verdict: Option<Verdict>,
+    /// The verdict's word, and the name of its colour in the page's style.
+    verdict: &'static str,
+    class: &'static str,
     is_final: bool,
 }
 
 const EFFECT_PIXELS: f64 = 46.0;
+/// The part of a row that holds its marks; its words stand above, where nothing crosses them.
+const EFFECT_STRIP: f64 = 20.0;
 
 /// Effects of an experiment with their intervals on a logarithmic axis, the band of practical
 /// equivalence shaded.
@@ -457,7 +460,8 @@ pub(crate) fn effects(experiment: &ExperimentResult, id: &str) -> Option<Markup>
     }
     let band = experiment.question.band.abs().clamp(1e-6, 10.0);
     let axis = ratio_axis(&rows, band);
-    let bottom = EFFECT_PIXELS * rows.len() as f64 + 6.0;
+    let bottom = EFFECT_PIXELS * rows.len() as f64;
+    let tops = (0..rows.len()).map(|row| EFFECT_PIXELS * row as f64 + EFFECT_PIXELS - EFFECT_STRIP);
     let (low, high) = (axis.place(-band.ln_1p()), axis.place(band.ln_1p()));
     let caption = Caption {
         id,
@@ -469,13 +473,18 @@ pub(crate) fn effects(experiment: &ExperimentResult, id: &str) -> Option<Markup>
             .join("; "),
     };
     let content = html! {
-        rect class="band" x=(percent(low)) y="0" width=(percent(high - low)) height=(pixels(bottom)) {}
+        @for top in tops.clone() {
+            (line("grid", [0.0, top + EFFECT_STRIP / 2.0], [100.0, top + EFFECT_STRIP / 2.0]))
+            rect class="band" x=(percent(low)) y=(pixels(top)) width=(percent(high - low)) height=(pixels(EFFECT_STRIP)) {}
+        }
         @for tick in ratio_ticks(axis.low.exp(), axis.high.exp()) {
             @let x = axis.place(tick.ln());
-            (line("grid", [x, 0.0], [x, bottom + 4.0]))
+            @for top in tops.clone() { (line("grid", [x, top], [x, top + EFFECT_STRIP])) }
             (text("tick", x, bottom + 18.0, tick_anchor(x), &format!("{}x", tick_label(tick))))
         }
-        (line("one", [axis.place(0.0), 0.0], [axis.place(0.0), bottom + 4.0]))
+        @for top in tops.clone() {
+            (line("one", [axis.place(0.0), top], [axis.place(0.0), top + EFFECT_STRIP]))
+        }
         @for (index, row) in rows.iter().enumerate() {
             (effect_row(row, &axis, EFFECT_PIXELS * index as f64))
         }
@@ -492,11 +501,16 @@ fn effect_rows(experiment: &ExperimentResult) -> Vec<EffectRow<'_>> {
             .iter()
             .filter(|noise| noise.response == response)
         {
-            let verdict = noise.alarm.then_some(Verdict::Undecided);
+            let (verdict, class) = if noise.alarm {
+                ("different", "bad")
+            } else {
+                ("", "neutral")
+            };
             rows.push(EffectRow {
                 name: format!("{way} · A against A"),
                 ratio: &noise.ratio,
                 verdict,
+                class,
                 is_final: false,
             });
         }
@@ -513,7 +527,8 @@ fn effect_rows(experiment: &ExperimentResult) -> Vec<EffectRow<'_>> {
                 rows.push(EffectRow {
                     name: format!("{way} · {}", view::phase(phase)),
                     ratio: &effect.ratio,
-                    verdict: Some(effect.verdict),
+                    verdict: view::verdict(effect.verdict),
+                    class: verdict_class(effect.verdict),
                     is_final: phase == Phase::Confirm || !is_confirmed,
                 });
             }
@@ -546,20 +561,21 @@ fn ratio_axis(rows: &[EffectRow<'_>], band: f64) -> Axis {
 }
 
 fn effect_row(row: &EffectRow<'_>, axis: &Axis, top: f64) -> Markup {
-    let tone = row.verdict.map_or("neutral", verdict_class);
+    let tone = row.class;
     let marker = if row.is_final {
         format!("mark final {tone}")
     } else {
         format!("mark {tone}")
     };
-    let words = row
-        .verdict
-        .map(|verdict| format!(" {}", view::verdict(verdict)))
-        .unwrap_or_default();
-    let y = top + 34.0;
+    let words = format!(
+        "{} {}",
+        quantity::estimate_with_interval(row.ratio),
+        row.verdict
+    );
+    let y = top + EFFECT_PIXELS - EFFECT_STRIP / 2.0;
     html! {
         (text("label", 0.0, top + 19.0, "start", &row.name))
-        (text("number", 100.0, top + 19.0, "end", &format!("{}{words}", quantity::estimate_with_interval(row.ratio))))
+        (text("number", 100.0, top + 19.0, "end", words.trim_end()))
         @if let Some([low, high]) = quantity::finite_interval(row.ratio).filter(|[low, _]| *low > 0.0) {
             (line(&format!("span {tone}"), [axis.place(low.ln()), y], [axis.place(high.ln()), y]))
         }
@@ -570,15 +586,8 @@ fn effect_row(row: &EffectRow<'_>, axis: &Axis, top: f64) -> Markup {
 }
 
 fn effect_row_words(row: &EffectRow<'_>) -> String {
-    let verdict = row
-        .verdict
-        .map(|verdict| format!(", {}", view::verdict(verdict)))
-        .unwrap_or_default();
-    format!(
-        "{} {}{verdict}",
-        row.name,
-        quantity::estimate_with_interval(row.ratio)
-    )
+    let number = quantity::estimate_with_interval(row.ratio);
+    format!("{} {number} {}", row.name, row.verdict)
 }
 
 /// The name of a verdict's colour in the page's style.

@@ -63,6 +63,16 @@ pub fn share(of_one: f64) -> String {
     plain(of_one, &Scale::new(100.0, "%", 1))
 }
 
+/// A share of 1 that somebody chose, and so without digits that say nothing: `2 %`, `97.5 %`.
+#[must_use]
+pub fn round_share(of_one: f64) -> String {
+    if of_one.is_finite() {
+        format!("{} %", trimmed(of_one * 100.0, 2))
+    } else {
+        UNKNOWN.into()
+    }
+}
+
 /// A ratio: `1.97x`.
 #[must_use]
 pub fn ratio(ratio: f64) -> String {
@@ -103,6 +113,16 @@ pub fn interval(estimate: &Estimate) -> Option<String> {
         high * scale.factor,
         scale.decimals,
     ))
+}
+
+/// The same with the unit, for where the number does not stand beside it: `[117.5, 117.7] MB/s`.
+#[must_use]
+pub fn interval_with_unit(estimate: &Estimate) -> Option<String> {
+    let interval = interval(estimate)?;
+    Some(match Scale::of(estimate).unit {
+        "x" => interval,
+        unit => format!("{interval} {unit}"),
+    })
 }
 
 /// An estimate with its interval: `117.6 MB/s [117.5, 117.7]`.
@@ -300,6 +320,8 @@ mod tests {
         assert_eq!(line_rate(BitsPerSecond::new(1_000_000_000)), "1 Gbit/s");
         assert_eq!(line_rate(BitsPerSecond::new(2_500_000_000)), "2.5 Gbit/s");
         assert_eq!(line_rate(BitsPerSecond::new(100_000_000)), "100 Mbit/s");
+        assert_eq!(round_share(0.02), "2 %");
+        assert_eq!(round_share(0.975), "97.5 %");
         assert_eq!(size(Bytes::new(512)), "512 bytes");
         assert_eq!(size(Bytes::new(65_536)), "64 KiB");
         assert_eq!(size(Bytes::new(1 << 20)), "1 MiB");
@@ -350,6 +372,7 @@ mod tests {
             assert_eq!(rate(number), UNKNOWN);
             assert_eq!(bit_rate(number), UNKNOWN);
             assert_eq!(share(number), UNKNOWN);
+            assert_eq!(round_share(number), UNKNOWN);
         }
     }
 }

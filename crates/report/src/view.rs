@@ -62,7 +62,7 @@ pub(crate) const fn rung(rung: RungName) -> &'static str {
 
 pub(crate) const fn phase(phase: Phase) -> &'static str {
     match phase {
-        Phase::SameAgainstSame => "same against same",
+        Phase::SameAgainstSame => "A against A",
         Phase::Compare => "compare",
         Phase::Confirm => "confirm",
     }
@@ -418,7 +418,7 @@ pub(crate) fn effect_words(effect: &Effect, band: f64) -> EffectWords {
             format!(
                 "{}, and a difference matters from {}{}",
                 quantity::signed_difference(ratio),
-                quantity::share(band),
+                quantity::round_share(band),
                 settle(effect)
             ),
         ),
@@ -551,6 +551,7 @@ pub(crate) fn medians(experiment: &ExperimentResult, effect: &Effect) -> Option<
 /// Rates of many trials in MB/s, without repeating the unit.
 pub(crate) fn rate_list(rates: &[f64]) -> String {
     let one = |rate: &f64| match rate.is_finite() {
+        true if rate.abs() < 1e7 => format!("{:.3}", rate / 1e6),
         true => format!("{:.1}", rate / 1e6),
         false => quantity::UNKNOWN.to_owned(),
     };
@@ -642,8 +643,8 @@ pub(crate) fn method(analysis: &RunAnalysis) -> Vec<String> {
             "`{}`: {} of one trial per arm in random order, compared pair by pair; the effect is a ratio (Hodges-Lehmann on log differences); a difference matters from {}; confidence asked {}{}",
             question.b.name,
             counted(blocks, "block", "blocks"),
-            quantity::share(question.band),
-            quantity::share(question.confidence),
+            quantity::round_share(question.band),
+            quantity::round_share(question.confidence),
             reached(experiment)
         ));
     }

@@ -1,4 +1,6 @@
 //! What people read, kept as golden text, and what no name may do to it.
 
 mod fixtures;
+mod html;
+mod json;
 mod terminal;

@@ -1,0 +1,281 @@
+//! JSON for programs. Its shape is its own and stays: keys are only ever added.
+//!
+//! An estimate is `{value, unit, interval: [low, high] or null, confidence, n, caveats}`, in base
+//! units. A number that is not known, or not finite, is null and never invented.
+
+use analysis::{
+    BenchSamples, Diagnosis, Effect, Estimate, ExperimentResult, LadderRung, NoiseFloor,
+    RunAnalysis, RungName,
+};
+use record::{Arm, Decision, Direction, Phase, Setting, Value as Setpoint, Workload};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::quantity::finite_interval;
+use crate::view;
+
+/// The `format` of the JSON of a run.
+const FORMAT: &str = "linerate-report";
+/// Its version.
+const VERSION: u32 = 1;
+
+/// Everything that can be said of a run, for programs.
+#[must_use]
+pub fn json(analysis: &RunAnalysis) -> Value {
+    let said = view::headline(analysis);
+    json!({
+        "format": FORMAT,
+        "version": VERSION,
+        "command": view::command(&analysis.plan),
+        "target": view::subject(&analysis.plan),
+        "program": analysis.program,
+        "seed": analysis.seed,
+        "started": analysis.started,
+        "finished": analysis.finished,
+        "headline": said.text,
+        "ceilings": analysis.ceilings.iter().map(|(direction, ceiling)| json!({
+            "direction": word(direction),
+            "rate": estimate(&ceiling.rate),
+            "because": ceiling.because,
+        })).collect::<Vec<_>>(),
+        "ladder": analysis.ladder.iter().map(rung).collect::<Vec<_>>(),
+        "diagnosis": analysis.diagnosis.as_ref().map(diagnosis),
+        "experiments": analysis.experiments.iter().map(experiment).collect::<Vec<_>>(),
+        "bench": analysis.bench.iter().map(bench).collect::<Vec<_>>(),
+        "facts": word(&analysis.facts),
+        "notes": analysis.notes,
+        "warnings": analysis.warnings,
+    })
+}
+
+/// The figures of the demo: one link against two, and what MTU 9000 did on top of what was kept.
+///
+/// They come from the confirmation where there is one, else from the comparison; one channel's rates
+/// come from the check where nothing was compared. What was not measured is null.
+#[must_use]
+pub fn demo_summary(check: &RunAnalysis, tune: &RunAnalysis, restored: bool) -> Value {
+    let channels = tune.experiments.iter().find(|one| sets_two_channels(one));
+    let jumbo = tune.experiments.iter().find(|one| sets_mtu_9000(one));
+    let rung = |name: RungName, direction: Direction| {
+        let rung = check
+            .ladder
+            .iter()
+            .find(|one| one.rung == name && one.direction == direction);
+        rung.and_then(|rung| rung.rate.as_ref())
+            .map(|rate| rate.value)
+    };
+    let ceiling = check
+        .ceilings
+        .iter()
+        .find(|(direction, _)| *direction == Direction::Read);
+    let ceiling = ceiling.map(|(_, ceiling)| ceiling.rate.value);
+    let ceiling = ceiling.or_else(|| rung(RungName::Ceiling, Direction::Read));
+    let one_channel = |direction| {
+        let compared = channels.and_then(|one| counted_median(one, Arm::A, direction));
+        scaled(
+            compared.or_else(|| rung(RungName::Share, direction)),
+            1e-6,
+            2,
+        )
+    };
+    let two_channels = |direction| {
+        scaled(
+            channels.and_then(|one| counted_median(one, Arm::B, direction)),
+            1e-6,
+            2,
+        )
+    };
+    let ratio = |direction| {
+        let effect = channels.and_then(|one| view::final_effect(one, direction));
+        scaled(effect.map(|effect| effect.ratio.value), 1.0, 4)
+    };
+    let jumbo = jumbo.and_then(|one| view::final_effect(one, Direction::Read));
+    let interval = jumbo.and_then(|effect| finite_interval(&effect.ratio));
+    json!({
+        "link": {
+            "ceiling_mbit_s": scaled(ceiling, 8e-6, 2),
+            "tcp_mbit_s": scaled(rung(RungName::Tcp, Direction::Read), 8e-6, 2),
+        },
+        "one_channel": {
+            "read_mb_s": one_channel(Direction::Read),
+            "write_mb_s": one_channel(Direction::Write),
+        },
+        "two_channels": {
+            "read_mb_s": two_channels(Direction::Read),
+            "write_mb_s": two_channels(Direction::Write),
+        },
+        "ratio": { "read": ratio(Direction::Read), "write": ratio(Direction::Write) },
+        "mtu_9000": {
+            "read_ratio": scaled(jumbo.map(|effect| effect.ratio.value), 1.0, 4),
+            "interval": interval.map(|ends| ends.map(|end| scaled(Some(end), 1.0, 4))),
+            "verdict": jumbo.map(|effect| view::verdict(effect.verdict)),
+        },
+        "restored": restored,
+    })
+}
+
+fn sets_two_channels(experiment: &ExperimentResult) -> bool {
+    experiment.question.b.settings.iter().any(|setting| {
+        matches!(setting, Setting::Workload { field, value: Setpoint::Integer(2) } if field == "channels")
+    })
+}
+
+fn sets_mtu_9000(experiment: &ExperimentResult) -> bool {
+    experiment.question.b.settings.iter().any(|setting| {
+        matches!(setting, Setting::Knob { id, value: Setpoint::Integer(9000), .. } if id.as_str() == "nic.mtu")
+    })
+}
+
+/// The median of an arm in the phase whose effect counts.
+fn counted_median(experiment: &ExperimentResult, arm: Arm, response: Direction) -> Option<f64> {
+    let counted = view::final_effect(experiment, response).map(|effect| effect.phase);
+    let phase = counted.unwrap_or(Phase::Compare);
+    view::arm_median(experiment, arm, response, phase).map(|median| median.value)
+}
+
+/// Scaled and rounded; null where it is not known.
+fn scaled(number: Option<f64>, factor: f64, decimals: i32) -> Value {
+    let round = 10f64.powi(decimals);
+    json!(number.map(|number| (number * factor * round).round() / round))
+}
+
+fn estimate(estimate: &Estimate) -> Value {
+    json!({
+        "value": estimate.value,
+        "unit": word(&estimate.unit),
+        "interval": finite_interval(estimate),
+        "confidence": estimate.confidence,
+        "n": estimate.n,
+        "caveats": estimate.caveats,
+    })
+}
+
+fn rung(rung: &LadderRung) -> Value {
+    json!({
+        "rung": word(&rung.rung),
+        "direction": word(&rung.direction),
+        "rate": rung.rate.as_ref().map(estimate),
+        "of_above": rung.of_above.as_ref().map(estimate),
+        "of_ceiling": rung.of_ceiling.as_ref().map(estimate),
+        "not_measured": rung.not_measured,
+    })
+}
+
+fn diagnosis(diagnosis: &Diagnosis) -> Value {
+    json!({
+        "headline": diagnosis.headline,
+        "complete": diagnosis.complete,
+        "first_loss": diagnosis.first_loss.map(|(rung, direction)| json!({
+            "rung": word(&rung),
+            "direction": word(&direction),
+        })),
+        "causes": diagnosis.causes.iter().map(|cause| json!({
+            "id": cause.id,
+            "text": cause.text,
+            "trust": word(&cause.trust),
+        })).collect::<Vec<_>>(),
+        "fixes": diagnosis.fixes.iter().map(|fix| json!({
+            "id": fix.id,
+            "text": fix.text,
+            "level": word(&fix.level),
+            "predicted": estimate(&fix.predicted),
+            "disturbs": fix.disturbs,
+            "blocked": fix.blocked,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn experiment(experiment: &ExperimentResult) -> Value {
+    let decision = experiment.decision.as_ref();
+    json!({
+        "experiment": experiment.experiment,
+        "question": {
+            "a": word(&experiment.question.a),
+            "b": word(&experiment.question.b),
+            "responses": word(&experiment.question.responses),
+            "band_share": experiment.question.band,
+            "confidence": experiment.question.confidence,
+        },
+        "noise": experiment.noise.iter().map(noise).collect::<Vec<_>>(),
+        "effects": experiment.effects.iter().map(effect).collect::<Vec<_>>(),
+        "samples": experiment.samples.iter().map(|samples| json!({
+            "arm": word(&samples.arm),
+            "response": word(&samples.response),
+            "phase": word(&samples.phase),
+            "rates": samples.rates,
+            "rates_unit": "bytes_per_second",
+            "blocks": samples.blocks,
+            "median": estimate(&samples.median),
+            "cpu_per_byte": samples.cpu_per_byte.as_ref().map(estimate),
+            "retransmits": samples.retransmits,
+        })).collect::<Vec<_>>(),
+        "decision": decision.map(|(decision, _)| match decision {
+            Decision::Kept => "kept",
+            Decision::Returned => "returned",
+        }),
+        "reason": decision.map(|(_, reason)| reason),
+        "failures": experiment.failures,
+        "caveats": experiment.caveats,
+    })
+}
+
+fn noise(noise: &NoiseFloor) -> Value {
+    json!({
+        "response": word(&noise.response),
+        "ratio": estimate(&noise.ratio),
+        "smallest_detectable_share": noise.smallest_detectable,
+        "alarm": noise.alarm,
+    })
+}
+
+fn effect(effect: &Effect) -> Value {
+    json!({
+        "response": word(&effect.response),
+        "phase": word(&effect.phase),
+        "ratio": estimate(&effect.ratio),
+        "verdict": view::verdict(effect.verdict),
+        "blocks_to_settle": effect.blocks_to_settle,
+    })
+}
+
+fn bench(bench: &BenchSamples) -> Value {
+    json!({
+        "workload": workload(&bench.workload),
+        "rates": bench.rates,
+        "rates_unit": "bytes_per_second",
+        "median": bench.median.as_ref().map(estimate),
+        "cpu_per_byte": bench.cpu_per_byte.as_ref().map(estimate),
+        "retransmits": bench.retransmits,
+        "failures": bench.failures,
+    })
+}
+
+fn workload(workload: &Workload) -> Value {
+    match workload {
+        Workload::Tcp(tcp) => json!({
+            "engine": "tcp",
+            "direction": word(&tcp.direction),
+            "server": word(&tcp.server),
+            "port": tcp.port,
+            "streams": tcp.streams,
+            "nic": tcp.nic,
+            "measured_ns": tcp.timing.measured,
+        }),
+        Workload::Share(share) => json!({
+            "engine": "share",
+            "direction": word(&share.direction),
+            "share": share.share.to_string(),
+            "channels_max": share.channels,
+            "block_bytes": share.block,
+            "depth": share.depth,
+            "file_size_bytes": share.file_size,
+            "measured_ns": share.timing.measured,
+        }),
+    }
+}
+
+/// A type of the run file as the run file spells it.
+fn word(value: &impl Serialize) -> Value {
+    // These types have string keys and plain numbers only, which is all that can fail here.
+    serde_json::to_value(value).unwrap_or(Value::Object(Map::new()))
+}

@@ -1,0 +1,105 @@
+use report::{demo_summary, json};
+use serde_json::json as value;
+
+use crate::fixtures;
+
+#[test]
+fn json_of_a_check_and_of_a_tune() {
+    for (name, run) in [
+        ("check", fixtures::check_one_link_of_two()),
+        ("tune", fixtures::tune_undecided()),
+    ] {
+        let mut json = json(&run);
+        json["facts"] = "as in the run file".into();
+        let text = serde_json::to_string_pretty(&json).expect("it is JSON");
+        insta::assert_snapshot!(format!("json-{name}"), text);
+    }
+}
+
+#[test]
+fn every_estimate_has_its_unit_and_its_interval_beside_it() {
+    fn walk(value: &serde_json::Value, seen: &mut usize) {
+        match value {
+            serde_json::Value::Object(object) => {
+                if object.contains_key("interval") {
+                    *seen += 1;
+                    for key in ["value", "unit", "interval", "confidence", "n", "caveats"] {
+                        assert!(object.contains_key(key), "{key} in {object:?}");
+                    }
+                    let interval = &object["interval"];
+                    assert!(
+                        interval.is_null()
+                            || interval.as_array().is_some_and(|ends| ends.len() == 2)
+                    );
+                }
+                object.values().for_each(|value| walk(value, seen));
+            }
+            serde_json::Value::Array(list) => list.iter().for_each(|value| walk(value, seen)),
+            _ => {}
+        }
+    }
+    for (name, run) in fixtures::all() {
+        let mut seen = 0;
+        walk(&json(&run), &mut seen);
+        assert!(
+            seen > 0 || name == "check-nothing-measured",
+            "{name} has no estimate"
+        );
+    }
+}
+
+#[test]
+fn what_is_no_number_is_null() {
+    let json = json(&fixtures::check_hostile());
+    let tcp = &json["ladder"][1]["rate"];
+    assert!(tcp["value"].is_null() && tcp["interval"].is_null(), "{tcp}");
+    assert!(json["ladder"][4]["rate"].is_null());
+}
+
+#[test]
+fn the_summary_of_the_demo() {
+    let summary = demo_summary(
+        &fixtures::check_one_link_of_two(),
+        &fixtures::tune_demo(),
+        true,
+    );
+    let expected = value!({
+        "link": { "ceiling_mbit_s": 941.36, "tcp_mbit_s": 940.8 },
+        "one_channel": { "read_mb_s": 117.1, "write_mb_s": 115.3 },
+        "two_channels": { "read_mb_s": 232.44, "write_mb_s": 226.22 },
+        "ratio": { "read": 1.985, "write": 1.962 },
+        "mtu_9000": { "read_ratio": 1.004, "interval": [0.996, 1.012], "verdict": "equivalent" },
+        "restored": true,
+    });
+    assert_eq!(summary, expected);
+}
+
+#[test]
+fn the_summary_invents_nothing() {
+    let nothing = fixtures::check_nothing_measured();
+    let expected = value!({
+        "link": { "ceiling_mbit_s": null, "tcp_mbit_s": null },
+        "one_channel": { "read_mb_s": null, "write_mb_s": null },
+        "two_channels": { "read_mb_s": null, "write_mb_s": null },
+        "ratio": { "read": null, "write": null },
+        "mtu_9000": { "read_ratio": null, "interval": null, "verdict": null },
+        "restored": false,
+    });
+    assert_eq!(demo_summary(&nothing, &nothing, false), expected);
+
+    let check = fixtures::check_one_link_of_two();
+    let only_checked = demo_summary(&check, &nothing, false);
+    assert_eq!(
+        only_checked["one_channel"],
+        value!({ "read_mb_s": 116.1, "write_mb_s": 115.2 })
+    );
+    assert!(only_checked["two_channels"]["read_mb_s"].is_null());
+
+    let hostile = demo_summary(
+        &fixtures::check_hostile(),
+        &fixtures::tune_failed_trials(),
+        false,
+    );
+    assert!(hostile["link"]["tcp_mbit_s"].is_null(), "{hostile}");
+    assert!(hostile["mtu_9000"]["verdict"].is_null(), "{hostile}");
+}
