@@ -46,6 +46,8 @@ const MASKED: [&str; 4] = [
 ];
 /// How long a holder that did not come up may take to say why.
 const LAST_WORDS: Duration = Duration::from_secs(2);
+/// How long the processes of a host may take to end when they are killed.
+const END_LIMIT: Duration = Duration::from_secs(5);
 /// How long a copy of `/etc` may take.
 const COPY_LIMIT: Duration = Duration::from_secs(30);
 
@@ -54,9 +56,19 @@ const COPY_LIMIT: Duration = Duration::from_secs(30);
 pub(crate) struct Node {
     pub(crate) name: String,
     pub(crate) namespace: Namespace,
-    _holder: Process,
-    /// Closing it ends the holder.
-    _lifeline: Box<dyn Write + Send>,
+    /// The holder, and its input, whose end ends it. Only missing while this is dropped.
+    life: Option<(Process, Box<dyn Write + Send>)>,
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        if let Some((holder, lifeline)) = self.life.take() {
+            drop(lifeline);
+            // The holder is the last to go: it is reaped when all others in there are. One that
+            // does not go by itself is killed.
+            holder.wait(END_LIMIT).ok();
+        }
+    }
 }
 
 impl Node {
@@ -102,8 +114,7 @@ impl Node {
         Ok(Self {
             name: name.to_owned(),
             namespace,
-            _holder: holder,
-            _lifeline: lifeline,
+            life: Some((holder, lifeline)),
         })
     }
 

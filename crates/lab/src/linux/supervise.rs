@@ -73,12 +73,14 @@ pub fn supervise(name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// A running lab. Fields are dropped in this order: the server first, then the hosts.
+/// A running lab. Fields are dropped in this order: the hosts with all that runs in them, and then
+/// the process out here that waits for the server in there. The other way round, the server would
+/// become a child of the machine's first process, and its host would wait for that to reap it.
 struct Supervised {
+    _nodes: Vec<Node>,
     _server: Option<Process>,
     shaper: Shaper,
     description: Shared,
-    _nodes: Vec<Node>,
 }
 
 impl Supervised {
@@ -119,10 +121,10 @@ impl Supervised {
         let up = describe(text, &nodes);
         *description.lock().unwrap_or_else(PoisonError::into_inner) = Some(up);
         Ok(Self {
+            _nodes: nodes,
             _server: server,
             shaper,
             description,
-            _nodes: nodes,
         })
     }
 

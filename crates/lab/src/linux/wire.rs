@@ -25,9 +25,9 @@ const FRAME_BYTES_COUNTED: u32 = 14;
 const FRAME_BYTES_ON_WIRE: u32 = 38;
 /// Least burst: one offloaded segment, which leaves as a whole.
 const BURST_BYTES_MIN: u64 = 64 << 10;
-/// How long a shaper may catch up after it woke late. Longer makes the link burstier, shorter
-/// makes fast links slower than they should be.
-const BURST_MICROSECONDS: u64 = 500;
+/// How late a shaper may wake without losing rate. On a machine whose processors are all busy it
+/// often wakes a millisecond late; longer would let those who pause catch up on a wire that cannot.
+const BURST_MICROSECONDS: u64 = 2000;
 /// Bytes a class may send before the next one's turn. There is only one; without this `tc` warns.
 const QUANTUM_BYTES: u32 = 60_000;
 /// Netlink's protocol for links, addresses and routes, which is number 0.
