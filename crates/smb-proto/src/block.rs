@@ -219,6 +219,15 @@ impl Payload {
     pub(crate) fn range(&self) -> Range<usize> {
         self.range.clone()
     }
+
+    /// The whole block, head room included.
+    pub(crate) fn raw(&self) -> &[u8] {
+        self.block.raw()
+    }
+
+    pub(crate) fn raw_mut(&mut self) -> &mut [u8] {
+        self.block.raw_mut()
+    }
 }
 
 #[cfg(test)]

@@ -3,13 +3,42 @@
 //! The thread that drives a channel owns it. Dropping a channel gives its work back to the
 //! session.
 
+mod credits;
+mod login;
+mod pending;
+mod receive;
+mod transmit;
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
+use credits::{CREDIT_BYTES, Credits};
+use login::{Agreed, Handshake};
+use pending::{Connected, Job, Outstanding, Pending};
+use receive::{Frame, Progress, Receive};
+use transmit::{Front, Transmit};
+
 use crate::auth::Authenticator;
-use crate::error::{Error, Result};
-use crate::session::{ChannelNumber, Session};
+use crate::block::{Block, Payload};
+use crate::crypto::Signer;
+use crate::error::{Error, NtStatus, Result};
+use crate::session::{
+    Appetite, ChannelNumber, LISTING_BYTES_MAX, Pull, ReadPiece, Session, Work, Write,
+};
 use crate::time::Time;
+use crate::wire::{
+    BreakNotice, Command, FileId, HEADER_LENGTH, Header, IoctlRequest, IoctlResponse, Message as _,
+    PREFIX_LENGTH, ReadRequest, ReadResponse, WRITE_DATA_OFFSET, WriteRequest, WriteResponse,
+    control, flags, frame_prefix,
+};
+
+/// So many frames at most are made ready before the driver gets to send them.
+const FRAMES_BEFORE_SENDING_MAX: usize = 16;
+/// A frame that is not the reply to a READ is at most so long.
+const CONTROL_FRAME_MAX: usize = LISTING_BYTES_MAX as usize + (1 << 16);
 
 /// How a channel is to be.
 pub struct ChannelSettings {
@@ -87,24 +116,109 @@ pub struct ChannelStatistics {
     pub interims: u64,
 }
 
+enum Phase {
+    Handshake(Box<Handshake>),
+    Up,
+    Closed,
+}
+
+/// A message to be sent, without its body.
+struct Outgoing {
+    command: Command,
+    tree_id: u32,
+    /// Decides the credit charge.
+    payload: u32,
+    signer: Option<Signer>,
+}
+
+impl Outgoing {
+    fn new(command: Command) -> Self {
+        Self {
+            command,
+            tree_id: 0,
+            payload: 0,
+            signer: None,
+        }
+    }
+}
+
 /// One TCP connection of a session.
 pub struct Channel {
     number: ChannelNumber,
-    scratch: Vec<u8>,
-    events: Option<Event>,
+    session: Session,
+    phase: Phase,
+    request_timeout: Duration,
+    echo_after: Duration,
+    agreed: Option<Agreed>,
+    session_id: u64,
+    /// Channel.SigningKey; none before the login and for guests.
+    signer: Option<Signer>,
+    /// Sign everything.
+    signing: bool,
+    /// NEGOTIATE was checked, see [`Channel::must_validate`].
+    validated: bool,
+    /// Checks that wait for a credit.
+    validations: VecDeque<Box<Connected>>,
+    credits: Credits,
+    /// There was work that credits did not suffice for, since the last reply.
+    credit_starved: bool,
+    next_message_id: u64,
+    outstanding: Outstanding,
+    data_bytes: u64,
+    data_requests: usize,
+    transmit: Transmit,
+    receive: Receive,
+    body: Vec<u8>,
+    last_received: Time,
+    events: VecDeque<Event>,
+    /// It has been closed.
+    left: bool,
+    statistics: ChannelStatistics,
 }
 
 impl Channel {
     /// A channel of `session` over a connection that has just been made. The first channel of a
-    /// session logs in, further ones bind to it. Open them one after the other: the next once
-    /// this one gave [`Event::Up`].
+    /// session logs in, further ones bind to it. Open them one after the other: while one has not
+    /// given [`Event::Up`] or [`Event::Closed`], the next is refused (some servers mix up
+    /// simultaneous negotiations).
     pub fn new(session: &Session, settings: ChannelSettings, now: Time) -> Result<Self> {
-        let _ = (session, settings, now);
-        Ok(Self {
-            number: ChannelNumber(0),
-            scratch: vec![0; 68],
-            events: Some(Event::Closed(Some(Error::SessionEnded(None)))),
-        })
+        let (number, login) = session.join(settings.waker)?;
+        let deadline = now.after(settings.login_timeout);
+        let handshake = Handshake::new(login, settings.authenticator, settings.salt, deadline);
+        let mut channel = Self {
+            number,
+            session: session.clone(),
+            phase: Phase::Closed,
+            request_timeout: settings.request_timeout,
+            echo_after: settings.echo_after,
+            agreed: None,
+            session_id: 0,
+            signer: None,
+            signing: false,
+            validated: false,
+            validations: VecDeque::new(),
+            credits: Credits::new(),
+            credit_starved: false,
+            next_message_id: 0,
+            outstanding: Outstanding::default(),
+            data_bytes: 0,
+            data_requests: 0,
+            transmit: Transmit::default(),
+            receive: Receive::new(),
+            body: Vec::new(),
+            last_received: now,
+            events: VecDeque::new(),
+            left: false,
+            statistics: ChannelStatistics::default(),
+        };
+        let mut handshake = Box::new(handshake);
+        let started = channel.negotiate(&mut handshake, now);
+        channel.phase = Phase::Handshake(handshake);
+        if let Err(error) = started {
+            channel.close(Some(error.clone()));
+            return Err(error);
+        }
+        Ok(channel)
     }
 
     /// This channel's number.
@@ -115,47 +229,791 @@ impl Channel {
     /// The next bytes to send, in one write call if possible; takes work from the session when
     /// there is room for it. Nothing to send: `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<&[u8]> {
-        let _ = now;
-        None
+        self.notice_end();
+        if self.transmit.is_empty() && matches!(self.phase, Phase::Up) {
+            if let Err(error) = self.fill(now) {
+                self.close(Some(error));
+            }
+        }
+        match self.transmit.front()? {
+            Front::Small(bytes) => Some(bytes),
+            Front::Write { message_id, range } => self.outstanding.write_bytes(message_id, range),
+        }
     }
 
     /// So many bytes of the last [`Self::poll_transmit`] have been sent.
-    pub fn transmitted(&mut self, count: usize, now: Time) {
-        let _ = (count, now);
+    pub fn transmitted(&mut self, count: usize, _now: Time) {
+        self.statistics.sent_bytes += count as u64;
+        self.transmit.sent(count);
     }
 
     /// Where the next received bytes go; never empty.
     pub fn receive_buffer(&mut self) -> &mut [u8] {
-        &mut self.scratch
+        self.receive.buffer()
     }
 
     /// So many bytes have been put into [`Self::receive_buffer`]. Sinks are called from here.
     pub fn received(&mut self, count: usize, now: Time) {
-        let _ = (count, now);
+        self.notice_end();
+        if count == 0 || matches!(self.phase, Phase::Closed) {
+            return;
+        }
+        self.statistics.received_bytes += count as u64;
+        self.last_received = now;
+        let done = match self.receive.advance(count) {
+            Ok(Progress::More) => Ok(()),
+            Ok(Progress::Head(header, length)) => self.route(&header, length),
+            Ok(Progress::Frame(header, frame)) => self.frame(&header, frame, now),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = done {
+            self.close(Some(error));
+        }
     }
 
     /// The transport failed, or the peer closed it. [`Event::Closed`] follows.
     pub fn transport_failed(&mut self, cause: Box<dyn std::error::Error + Send + Sync>) {
-        self.events = Some(Event::Closed(Some(Error::Transport(cause.into()))));
+        self.notice_end();
+        self.close(Some(Error::Transport(cause.into())));
     }
 
     /// What happened. Ask until there is nothing more, whenever something was done.
     pub fn next_event(&mut self) -> Option<Event> {
-        self.events.take()
+        self.notice_end();
+        self.events.pop_front()
     }
 
     /// When to call [`Self::handle_timeout`], if nothing else happens before.
     pub fn next_timeout(&self) -> Option<Time> {
-        None
+        let unanswered = self.outstanding.oldest_unanswered();
+        let request = unanswered.map(|pending| pending.sent_at.after(self.request_timeout));
+        let phase = match &self.phase {
+            Phase::Handshake(handshake) => Some(handshake.deadline),
+            Phase::Up => self.echo_due(),
+            Phase::Closed => return None,
+        };
+        [request, phase].into_iter().flatten().min()
     }
 
     /// Does what is due.
     pub fn handle_timeout(&mut self, now: Time) {
-        let _ = now;
+        self.notice_end();
+        let oldest = self.outstanding.oldest_unanswered();
+        let waiting_for = oldest.map_or("anything", |pending| pending.command.name());
+        let late = oldest.filter(|pending| now >= pending.sent_at.after(self.request_timeout));
+        if let Some(pending) = late {
+            let seconds = now.since(pending.sent_at).as_secs();
+            return self.close(Some(Error::TimedOut {
+                seconds,
+                waiting_for,
+            }));
+        }
+        let done = match &self.phase {
+            Phase::Handshake(handshake) if now >= handshake.deadline => {
+                let seconds = now.since(self.last_received).as_secs();
+                Err(Error::TimedOut {
+                    seconds,
+                    waiting_for,
+                })
+            }
+            Phase::Up if self.echo_due().is_some_and(|due| now >= due) => self.echo(now),
+            _ => Ok(()),
+        };
+        if let Err(error) = done {
+            self.close(Some(error));
+        }
     }
 
     /// Counters.
     pub fn statistics(&self) -> ChannelStatistics {
-        ChannelStatistics::default()
+        ChannelStatistics {
+            credits: self.credits.balance(),
+            outstanding: u32::try_from(self.outstanding.len()).unwrap_or(u32::MAX),
+            ..self.statistics
+        }
+    }
+}
+
+/// Sending.
+impl Channel {
+    /// Makes frames of work, until there is no more of it or enough for now.
+    fn fill(&mut self, now: Time) -> Result<()> {
+        for _ in 0..FRAMES_BEFORE_SENDING_MAX {
+            if self.credits.balance() == 0 {
+                if self.outstanding.len() == 0 {
+                    return Err(Error::Misbehaving(
+                        "it granted no credits to go on with".into(),
+                    ));
+                }
+                break;
+            }
+            if let Some(connected) = self.validations.pop_front() {
+                self.validate(connected, now)?;
+                continue;
+            }
+            let appetite = self.appetite();
+            match self.session.pull(self.number, appetite) {
+                Pull::Work(work) => self.start(work, now)?,
+                Pull::NoBlock => {
+                    self.statistics.block_starved += 1;
+                    break;
+                }
+                Pull::Nothing => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// What could be sent now: bounded by credits, depth, and the server's limits.
+    fn appetite(&mut self) -> Appetite {
+        let Some(agreed) = &self.agreed else {
+            return Appetite {
+                control_bytes: 0,
+                read_bytes: 0,
+                write_bytes: 0,
+            };
+        };
+        let settings = self.session.settings();
+        let large = agreed.large_mtu();
+        let bytes_of = |credits: u32| match credits {
+            0 => 0,
+            _ if !large => CREDIT_BYTES,
+            credits => credits.saturating_mul(CREDIT_BYTES),
+        };
+        let full = self.data_bytes >= settings.depth_bytes_max
+            || self.data_requests >= settings.depth_requests_max;
+        let most = self.session.chunk_bytes_max();
+        let most = if large { most } else { most.min(CREDIT_BYTES) };
+        let mut afford = bytes_of(self.credits.for_data(self.data_requests));
+        if !full && afford < most.min(agreed.read_bytes_max).min(agreed.write_bytes_max) {
+            // rather one large request a little later than many small ones
+            if self.data_requests > 0 {
+                afford = 0;
+            }
+            if !self.credit_starved {
+                self.credit_starved = true;
+                self.statistics.credit_starved += 1;
+                self.credits.starved();
+            }
+        }
+        let data = if full { 0 } else { most.min(afford) };
+        Appetite {
+            control_bytes: bytes_of(self.credits.balance()),
+            read_bytes: data.min(agreed.read_bytes_max),
+            write_bytes: data.min(agreed.write_bytes_max),
+        }
+    }
+
+    fn start(&mut self, work: Work, now: Time) -> Result<()> {
+        match work {
+            Work::Control(control, prepared) => {
+                let mut outgoing = Outgoing::new(prepared.command);
+                outgoing.tree_id = prepared.tree_id;
+                outgoing.payload = prepared.payload;
+                // TREE_CONNECT is always signed: it proves that the login was not tampered with
+                if self.signing || prepared.command == Command::TREE_CONNECT {
+                    outgoing.signer = self.signer.clone();
+                }
+                self.send(outgoing, &prepared.body, Job::Control(control), now)
+                    .map(drop)
+            }
+            Work::Read(piece, block) => self.send_read(piece, block, now),
+            Work::Write(write, place, length) => {
+                self.send_write(write, place.tree_id, place.file, length, now)
+            }
+        }
+    }
+
+    fn header(&mut self, outgoing: &Outgoing) -> (Header, u16) {
+        let large_mtu = self.agreed.as_ref().is_some_and(Agreed::large_mtu);
+        let charge = credits::charge(outgoing.payload, large_mtu);
+        let mut header = Header::request(outgoing.command, self.next_message_id);
+        // MessageIds leave without holes: they are taken here and nowhere else
+        self.next_message_id += u64::from(charge);
+        header.credit_charge = charge;
+        header.credits = self.credits.spend(charge);
+        header.status = NtStatus(u32::from(self.session.channel_sequence()));
+        header.session_id = self.session_id;
+        header.flags = if outgoing.signer.is_some() {
+            flags::SIGNED
+        } else {
+            0
+        };
+        (header.with_tree(outgoing.tree_id), charge)
+    }
+
+    /// Queues a message; gives it as it will be sent.
+    fn send(&mut self, outgoing: Outgoing, body: &[u8], job: Job, now: Time) -> Result<&[u8]> {
+        let (header, _) = self.header(&outgoing);
+        self.expect(&header, 0, job, now);
+        self.transmit.push(&header, body, outgoing.signer.as_ref())
+    }
+
+    fn expect(&mut self, header: &Header, data_bytes: u32, job: Job, now: Time) {
+        if data_bytes > 0 {
+            self.data_bytes += u64::from(data_bytes);
+            self.data_requests += 1;
+        }
+        self.statistics.sent_frames += 1;
+        self.outstanding.push(Pending {
+            message_id: header.message_id,
+            command: header.command,
+            sent_at: now,
+            credits_asked: header.credits,
+            interim: false,
+            signed: header.has(flags::SIGNED),
+            data_bytes,
+            job,
+        });
+    }
+
+    fn data_outgoing(&self, command: Command, tree_id: u32, payload: u32) -> Outgoing {
+        let signer = if self.signing {
+            self.signer.clone()
+        } else {
+            None
+        };
+        Outgoing {
+            command,
+            tree_id,
+            payload,
+            signer,
+        }
+    }
+
+    fn send_read(&mut self, piece: ReadPiece, block: Block, now: Time) -> Result<()> {
+        let length = u32::try_from(piece.range.end - piece.range.start).unwrap_or(u32::MAX);
+        let outgoing = self.data_outgoing(Command::READ, piece.place.tree_id, length);
+        let (header, _) = self.header(&outgoing);
+        let mut body = std::mem::take(&mut self.body);
+        body.clear();
+        ReadRequest {
+            length,
+            offset: piece.range.start,
+            file: piece.place.file,
+        }
+        .encode(&mut body);
+        self.expect(
+            &header,
+            length,
+            Job::Read {
+                piece,
+                block: Some(block),
+            },
+            now,
+        );
+        let sent = self
+            .transmit
+            .push(&header, &body, outgoing.signer.as_ref())
+            .map(drop);
+        self.body = body;
+        sent
+    }
+
+    /// Puts prefix, header and body before the data, and signs all of it in its block.
+    fn send_write(
+        &mut self,
+        mut write: Write,
+        tree_id: u32,
+        file: FileId,
+        length: u32,
+        now: Time,
+    ) -> Result<()> {
+        let outgoing = self.data_outgoing(Command::WRITE, tree_id, length);
+        let (header, _) = self.header(&outgoing);
+        let data = write.payload.range().start;
+        let message = data - usize::from(WRITE_DATA_OFFSET);
+        let end = data + length as usize;
+        let raw = write.payload.raw_mut();
+        raw[message - PREFIX_LENGTH..message].copy_from_slice(&frame_prefix(end - message));
+        raw[message..message + HEADER_LENGTH].copy_from_slice(&header.to_bytes());
+        raw[message + HEADER_LENGTH..data].copy_from_slice(&WriteRequest::head(
+            write.offset,
+            length,
+            file,
+            0,
+        ));
+        let signed = match &outgoing.signer {
+            Some(signer) => signer.sign(&mut raw[message..end]),
+            None => Ok(()),
+        };
+        self.expect(&header, length, Job::Write { write, length }, now);
+        self.transmit
+            .push_write(header.message_id, message - PREFIX_LENGTH..end);
+        signed
+    }
+
+    fn validate(&mut self, connected: Box<Connected>, now: Time) -> Result<()> {
+        let mut outgoing = Outgoing::new(Command::IOCTL);
+        outgoing.tree_id = connected.header.tree_id();
+        outgoing.signer = self.signer.clone();
+        let mut body = Vec::new();
+        IoctlRequest {
+            control: control::VALIDATE_NEGOTIATE_INFO,
+            file: FileId::NONE,
+            input: &self.validation_input(),
+            output_max: 24,
+        }
+        .encode(&mut body);
+        self.send(outgoing, &body, Job::Validate(connected), now)
+            .map(drop)
+    }
+
+    /// After some silence with requests under way: is the server still there?
+    fn echo_due(&self) -> Option<Time> {
+        let waits = self.outstanding.len() > 0 && !self.outstanding.has_echo();
+        let oldest = self.outstanding.oldest_sent_at()?;
+        let due = self.last_received.max(oldest).after(self.echo_after);
+        (waits && self.credits.balance() > 0).then_some(due)
+    }
+
+    fn echo(&mut self, now: Time) -> Result<()> {
+        let mut outgoing = Outgoing::new(Command::ECHO);
+        outgoing.signer = if self.signing {
+            self.signer.clone()
+        } else {
+            None
+        };
+        let mut body = Vec::new();
+        crate::wire::EchoRequest.encode(&mut body);
+        self.send(outgoing, &body, Job::Echo, now).map(drop)
+    }
+}
+
+/// Receiving.
+impl Channel {
+    /// Decides where the rest of a frame goes.
+    fn route(&mut self, header: &Header, length: usize) -> Result<()> {
+        self.statistics.received_frames += 1;
+        let plain = header.command == Command::READ
+            && header.status == NtStatus::SUCCESS
+            && header.has(flags::RESPONSE)
+            && header.next_command == 0;
+        if plain
+            && let Some(pending) = self.outstanding.get_mut(header.message_id)
+            && let Job::Read { block, .. } = &mut pending.job
+            && let Some(reserved) = block.take()
+        {
+            let asked = pending.data_bytes as usize;
+            return match self
+                .receive
+                .into_block(header.message_id, reserved, asked, length)
+            {
+                Ok(()) => Ok(()),
+                Err(reserved) => {
+                    *block = Some(reserved);
+                    Err(Error::Misbehaving(
+                        "it sends more than was to be read".into(),
+                    ))
+                }
+            };
+        }
+        if length > CONTROL_FRAME_MAX {
+            return Err(Error::Misbehaving(format!(
+                "it sends a frame of {length} bytes"
+            )));
+        }
+        self.receive.into_control(length);
+        Ok(())
+    }
+
+    fn frame(&mut self, header: &Header, frame: Frame, now: Time) -> Result<()> {
+        match frame {
+            Frame::Control(mut message) => {
+                let done = self.control_frame(header, &mut message, now);
+                self.receive.recycle(message);
+                done
+            }
+            Frame::Read {
+                message_id,
+                mut block,
+                message,
+            } => {
+                let done = self.read_frame(header, &mut block, &message);
+                match done {
+                    Ok(data) => self.read_answered(message_id, block, data),
+                    Err(error) => Err(error),
+                }
+            }
+        }
+    }
+
+    /// Checks what any message must fulfil. `None`: nothing more is to be done with it.
+    fn admit(&mut self, header: &Header, message: &mut [u8]) -> Result<Option<u64>> {
+        if !header.has(flags::RESPONSE) {
+            return Err(Error::Misbehaving("it sends a request".into()));
+        }
+        if header.message_id == u64::MAX || header.command == Command::NOTIFICATION {
+            // we hold no oplock and no lease that would have to be given back
+            if header.command == Command::OPLOCK_BREAK {
+                BreakNotice::decode(&message[HEADER_LENGTH..])?;
+            }
+            return Ok(None);
+        }
+        if header.next_command != 0 {
+            return Err(Error::Misbehaving(
+                "it chains replies to single requests".into(),
+            ));
+        }
+        let unknown = || {
+            Error::Misbehaving(format!(
+                "it answers request {} ({}), which is not under way",
+                header.message_id,
+                header.command.name()
+            ))
+        };
+        let pending = self
+            .outstanding
+            .get(header.message_id)
+            .ok_or_else(unknown)?;
+        if pending.command != header.command {
+            let (asked, answered) = (pending.command.name(), header.command.name());
+            return Err(Error::Misbehaving(format!(
+                "it answers {asked} by {answered}"
+            )));
+        }
+        if self.transmit.holds_write(header.message_id) {
+            return Err(Error::Misbehaving(
+                "it answers a WRITE before it has all of it".into(),
+            ));
+        }
+        if header.status == NtStatus::PENDING {
+            return self.interim(header);
+        }
+        self.check_signature(header, message)?;
+        let pending = self
+            .outstanding
+            .get(header.message_id)
+            .ok_or_else(unknown)?;
+        self.credits.answered(pending.credits_asked, header.credits);
+        self.credit_starved = false;
+        Ok(Some(header.message_id))
+    }
+
+    /// The server says that it takes longer; the credits come now (3.2.5.1.5).
+    fn interim(&mut self, header: &Header) -> Result<Option<u64>> {
+        if !header.has(flags::ASYNC) {
+            return Err(Error::Misbehaving(
+                "it puts a request off without a number".into(),
+            ));
+        }
+        if let Some(pending) = self.outstanding.get_mut(header.message_id) {
+            pending.interim = true;
+            let asked = std::mem::take(&mut pending.credits_asked);
+            self.credits.answered(asked, header.credits);
+            self.credit_starved = false;
+            self.statistics.interims += 1;
+        }
+        Ok(None)
+    }
+
+    /// Verifies every signature there is, and demands one where the request was signed.
+    fn check_signature(&self, header: &Header, message: &mut [u8]) -> Result<()> {
+        // in the handshake, other keys and rules hold
+        let (Phase::Up, Some(signer)) = (&self.phase, &self.signer) else {
+            return Ok(());
+        };
+        if header.has(flags::SIGNED) {
+            return match signer.verify(message)? {
+                true => Ok(()),
+                false => Err(Error::Misbehaving(format!(
+                    "the signature of its {} reply is wrong",
+                    header.command.name()
+                ))),
+            };
+        }
+        let signed = self
+            .outstanding
+            .get(header.message_id)
+            .is_some_and(|pending| pending.signed);
+        // a server that has lost the session has no key either; believing it only ends the channel
+        let lost = [
+            NtStatus::USER_SESSION_DELETED,
+            NtStatus::NETWORK_SESSION_EXPIRED,
+        ];
+        if signed && lost.contains(&header.status) {
+            let doing = header.command.name().into();
+            return Err(Error::Refused {
+                doing,
+                status: header.status,
+            });
+        }
+        if signed {
+            let command = header.command.name();
+            return Err(Error::Misbehaving(format!(
+                "its {command} reply is not signed"
+            )));
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, message_id: u64) -> Option<Pending> {
+        let pending = self.outstanding.remove(message_id)?;
+        if pending.data_bytes > 0 {
+            self.data_bytes -= u64::from(pending.data_bytes);
+            self.data_requests -= 1;
+        }
+        Some(pending)
+    }
+
+    fn control_frame(&mut self, header: &Header, message: &mut Vec<u8>, now: Time) -> Result<()> {
+        let Some(message_id) = self.admit(header, message)? else {
+            return Ok(());
+        };
+        let Some(pending) = self.finish(message_id) else {
+            return Ok(());
+        };
+        match pending.job {
+            Job::Negotiate => self.negotiated(header, message, now),
+            Job::SessionSetup => self.was_set_up(header, message, now),
+            Job::Echo => Ok(()),
+            Job::Control(control) => {
+                let connected =
+                    pending.command == Command::TREE_CONNECT && header.status == NtStatus::SUCCESS;
+                if connected && self.must_validate() {
+                    let message = std::mem::take(message);
+                    let connected = Connected {
+                        control,
+                        header: *header,
+                        message,
+                    };
+                    self.validations.push_back(Box::new(connected));
+                    return Ok(());
+                }
+                self.conclude(control, header, message)
+            }
+            Job::Validate(connected) => self.was_validated(*connected, header, message),
+            Job::Read { piece, .. } => match header.status {
+                NtStatus::END_OF_FILE => {
+                    self.session.read_done(self.number, &piece, 0);
+                    Ok(())
+                }
+                // a success goes into its block and not here, unless it comes a second time
+                NtStatus::SUCCESS => {
+                    self.lose_read(&piece);
+                    Err(Error::Misbehaving("it answers a READ twice".into()))
+                }
+                status => {
+                    self.session.read_refused(self.number, &piece, status);
+                    Ok(())
+                }
+            },
+            Job::Write { write, length } => self.write_answered(write, length, header, message),
+        }
+    }
+
+    fn conclude(
+        &mut self,
+        control: crate::session::Control,
+        header: &Header,
+        message: &mut Vec<u8>,
+    ) -> Result<()> {
+        let done = self
+            .session
+            .control_done(self.number, &control, header, message);
+        if let Err(error) = &done {
+            let error = self.lost("waiting for a reply", &Arc::new(error.clone()));
+            control.sink.done(Err(error));
+        }
+        done
+    }
+
+    /// The check of NEGOTIATE was answered (3.2.5.14.12).
+    fn was_validated(
+        &mut self,
+        connected: Connected,
+        header: &Header,
+        message: &[u8],
+    ) -> Result<()> {
+        let Connected {
+            control,
+            header: tree_header,
+            message: mut tree_message,
+        } = connected;
+        let old_server = [
+            NtStatus::FILE_CLOSED,
+            NtStatus::INVALID_DEVICE_REQUEST,
+            NtStatus::NOT_SUPPORTED,
+        ];
+        let checked = match header.status {
+            NtStatus::SUCCESS => IoctlResponse::decode(&message[HEADER_LENGTH..])
+                .map_err(Error::from)
+                .and_then(|response| self.check_validation(response.output)),
+            // its signature was right, so this is no trick
+            status if old_server.contains(&status) => Ok(()),
+            status => Err(Error::Refused {
+                doing: "checking the negotiation".into(),
+                status,
+            }),
+        };
+        match checked {
+            Ok(()) => {
+                self.validated = true;
+                self.conclude(control, &tree_header, &mut tree_message)
+            }
+            Err(error) => {
+                let cause = Arc::new(error.clone());
+                control
+                    .sink
+                    .done(Err(self.lost("checking the negotiation", &cause)));
+                Err(error)
+            }
+        }
+    }
+
+    fn write_answered(
+        &mut self,
+        write: Write,
+        length: u32,
+        header: &Header,
+        message: &[u8],
+    ) -> Result<()> {
+        if header.status != NtStatus::SUCCESS {
+            self.session
+                .write_refused(self.number, write, header.status);
+            return Ok(());
+        }
+        let count = WriteResponse::decode(&message[HEADER_LENGTH..]).map_err(Error::from);
+        let count = count.and_then(|response| match response.count {
+            count if (1..=length).contains(&count) => Ok(count),
+            count => Err(Error::Misbehaving(format!(
+                "it wrote {count} bytes of {length}"
+            ))),
+        });
+        match count {
+            Ok(count) => {
+                self.statistics.written_bytes += u64::from(count);
+                self.session.write_done(self.number, write, count);
+                Ok(())
+            }
+            Err(error) => {
+                write
+                    .sink
+                    .done(Err(self.lost("writing", &Arc::new(error.clone()))));
+                Err(error)
+            }
+        }
+    }
+
+    /// Checks a READ's reply in its block; gives where the data is.
+    fn read_frame(
+        &mut self,
+        header: &Header,
+        block: &mut Block,
+        message: &Range<usize>,
+    ) -> Result<Range<usize>> {
+        let bytes = &mut block.raw_mut()[message.clone()];
+        self.admit(header, bytes)?;
+        let response = ReadResponse::decode(&bytes[HEADER_LENGTH..])?;
+        let asked = self
+            .outstanding
+            .get(header.message_id)
+            .map_or(0, |pending| pending.data_bytes);
+        let length = response.data.len();
+        if length == 0 || length > asked as usize {
+            return Err(Error::Misbehaving(format!(
+                "it reads {length} bytes of {asked}"
+            )));
+        }
+        let start = message.start + usize::from(response.data_offset);
+        Ok(start..start + length)
+    }
+
+    fn read_answered(&mut self, message_id: u64, block: Block, data: Range<usize>) -> Result<()> {
+        let Some(Pending {
+            job: Job::Read { piece, .. },
+            ..
+        }) = self.finish(message_id)
+        else {
+            return Ok(());
+        };
+        let length = data.len();
+        self.statistics.read_bytes += length as u64;
+        if piece.transfer.is_wanted() {
+            piece
+                .transfer
+                .sink
+                .piece(piece.range.start, Payload::new(block, data));
+        }
+        // only now, so that the end of a transfer never overtakes a piece of it
+        let length = u32::try_from(length).unwrap_or(u32::MAX);
+        self.session.read_done(self.number, &piece, length);
+        Ok(())
+    }
+}
+
+/// Ending.
+impl Channel {
+    fn lost(&self, doing: &'static str, cause: &Arc<Error>) -> Error {
+        Error::ChannelLost {
+            channel: self.number,
+            doing,
+            cause: Arc::clone(cause),
+        }
+    }
+
+    fn lose_read(&self, piece: &ReadPiece) {
+        let failure = Error::Misbehaving("it answers a READ twice".into());
+        self.session
+            .read_lost(self.number, piece, self.lost("reading", &Arc::new(failure)));
+    }
+
+    /// Closes when the session has ended meanwhile.
+    fn notice_end(&mut self) {
+        if let Phase::Closed = self.phase {
+            return;
+        }
+        if let Some(cause) = self.session.ended() {
+            self.close(cause.map(|cause| Error::SessionEnded(Some(cause))));
+        }
+    }
+
+    /// Ends the channel once; gives back what was under way.
+    fn close(&mut self, cause: Option<Error>) {
+        if std::mem::replace(&mut self.left, true) {
+            return;
+        }
+        self.phase = Phase::Closed;
+        self.transmit = Transmit::default();
+        let cause = cause.map(Arc::new);
+        // first the books, so that nobody hears of lost requests while the channel counts as up
+        self.session.leave(self.number, cause.as_ref());
+        for pending in self.outstanding.take_all() {
+            let doing = pending.command.name();
+            let error = match &cause {
+                Some(cause) => self.lost(doing, cause),
+                None => Error::SessionEnded(None),
+            };
+            match pending.job {
+                Job::Negotiate | Job::SessionSetup | Job::Echo => {}
+                Job::Control(control) => control.sink.done(Err(error)),
+                Job::Validate(connected) => connected.control.sink.done(Err(error)),
+                Job::Read { piece, .. } => self.session.read_lost(self.number, &piece, error),
+                Job::Write { write, .. } => write.sink.done(Err(error)),
+            }
+        }
+        for connected in std::mem::take(&mut self.validations) {
+            connected
+                .control
+                .sink
+                .done(Err(Error::SessionEnded(cause.clone())));
+        }
+        let event = Event::Closed(cause.map(|cause| (*cause).clone()));
+        self.events.push_back(event);
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        self.close(Some(Error::Cancelled));
+    }
+}
+
+impl std::fmt::Debug for Channel {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Channel")
+            .field("number", &self.number)
+            .finish_non_exhaustive()
     }
 }

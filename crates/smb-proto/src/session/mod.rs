@@ -3,18 +3,27 @@
 //! A session is shared: clone the handle. Every method takes a short lock, never waits and never
 //! sees payload. What becomes of a request arrives at its [`Sink`].
 
+mod control;
 mod request;
+mod state;
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
 
 pub use request::{
     Access, CreateOptions, Created, DirectoryEntry, Disposition, FileTimes, FsSize, Information,
     Listing, QueryInformation, Reply, Request, SetInformation, Share, TreeInformation,
 };
 
+pub(crate) use control::{Control, LISTING_BYTES_MAX};
+pub(crate) use state::{Appetite, Login, Pull, ReadPiece, Work, Write};
+use state::{Calls, Phase, State};
+
 use crate::block::{BlockPool, Payload};
-use crate::error::{Error, Result};
+use crate::error::{Error, NtStatus, Result};
+use crate::wire::Header;
 
 /// A channel's number in its session; never used twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -149,6 +158,8 @@ pub struct Negotiated {
     pub write_bytes_max: u32,
     /// Most bytes of other payloads.
     pub transact_bytes_max: u32,
+    /// The server did not know the user and let us in as a guest; nothing can be signed.
+    pub guest: bool,
 }
 
 /// One login over many channels; a handle that can be cloned.
@@ -157,76 +168,239 @@ pub struct Session {
     shared: Arc<Shared>,
 }
 
-#[expect(dead_code, reason = "filled in next")]
 struct Shared {
     settings: SessionSettings,
     pool: BlockPool,
-    state: Mutex<()>,
+    state: Mutex<State>,
+    /// The state's phase is `Ended`; readable without the lock.
+    ended: AtomicBool,
+    /// The state's channel sequence; readable without the lock.
+    channel_sequence: AtomicU16,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // a panic under the lock is a bug of ours; the books are then as good as they were
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Session {
     /// A session that is not logged in yet: the first channel does that, later ones bind to it.
     /// READs land in blocks of `pool`.
     pub fn new(settings: SessionSettings, pool: BlockPool) -> Result<Self> {
+        let invalid = |problem: &str| Err(Error::InvalidRequest(problem.into()));
+        if settings.dialects.is_empty() || settings.signing_algorithms.is_empty() {
+            return invalid("there is no dialect or no signing algorithm to offer");
+        }
+        if settings.chunk_bytes_max == 0 || settings.depth_requests_max == 0 {
+            return invalid("a session needs chunks and depth above zero");
+        }
+        let shared = Shared {
+            settings,
+            pool,
+            state: Mutex::new(State::new()),
+            ended: AtomicBool::new(false),
+            channel_sequence: AtomicU16::new(0),
+        };
         Ok(Self {
-            shared: Arc::new(Shared {
-                settings,
-                pool,
-                state: Mutex::new(()),
-            }),
+            shared: Arc::new(shared),
         })
     }
 
-    /// Asks the server for something; any channel takes it. `sink` hears exactly once.
+    /// Asks the server for something; any channel takes it. `sink` hears exactly once. Before the
+    /// session is logged in, requests wait.
     pub fn submit(&self, request: Request, sink: Arc<dyn Sink>) {
-        let _ = request;
-        sink.done(Err(Error::SessionEnded(None)));
+        let calls = self.shared.lock().submit(request, sink);
+        state::call(calls);
     }
 
     /// Reads a range of a file. The channels pull chunks of it by demand, and each arrives in a
     /// block of the pool; short READs are asked again. Ends with [`Reply::Read`]. A range beyond
     /// the end of the file is no error: the number of bytes tells.
     pub fn read(&self, file: FileKey, range: Range<u64>, sink: Arc<dyn Sink>) -> TransferKey {
-        let _ = (file, range);
-        sink.done(Err(Error::SessionEnded(None)));
-        TransferKey(0)
+        let (key, calls) = self.shared.lock().read(file, range, sink);
+        state::call(calls);
+        TransferKey(key)
     }
 
     /// Writes a payload at an offset of a file. Whichever channel has depth free takes it; short
-    /// WRITEs are continued. Ends with [`Reply::Written`], which gives the block back. A payload
-    /// should be at most [`Self::write_bytes_max`] long; a longer one is written in pieces.
+    /// WRITEs are continued. Ends with [`Reply::Written`], which gives the block back (with its
+    /// content, unless the WRITE was short). A payload should be at most
+    /// [`Self::write_bytes_max`] long; of a longer one the pieces go one after the other.
     pub fn write(&self, file: FileKey, offset: u64, payload: Payload, sink: Arc<dyn Sink>) {
-        let _ = (file, offset, payload);
-        sink.done(Err(Error::SessionEnded(None)));
+        let calls = self.shared.lock().write(Write {
+            file,
+            offset,
+            payload,
+            sink,
+        });
+        state::call(calls);
     }
 
     /// Stops a read: no further chunk is asked for; what is under way comes home and is dropped.
-    /// Ends with [`Error::Cancelled`], unless it was over already.
+    /// Then it ends with [`Error::Cancelled`], unless it was over already.
     pub fn cancel(&self, transfer: TransferKey) {
-        let _ = transfer;
+        let calls = self
+            .shared
+            .lock()
+            .fail_transfer(transfer.0, Error::Cancelled);
+        state::call(calls);
     }
 
     /// What was agreed, once the first channel is up.
     pub fn negotiated(&self) -> Option<Negotiated> {
-        None
+        self.shared
+            .lock()
+            .login()
+            .map(|login| login.negotiated.clone())
     }
 
     /// How many bytes one WRITE can take: the least of setting, block and server.
     pub fn write_bytes_max(&self) -> u32 {
-        self.shared.settings.chunk_bytes_max
+        let server = self
+            .negotiated()
+            .map_or(u32::MAX, |negotiated| negotiated.write_bytes_max);
+        self.chunk_bytes_max().min(server)
     }
 
     /// The server's number for this session, for [`SessionSettings::previous_session_id`].
     pub fn id(&self) -> Option<u64> {
-        None
+        self.shared.lock().login().map(|login| login.session_id)
     }
 
     /// Ends everything on our side at once: open requests end with [`Error::SessionEnded`], every
     /// channel gives [`crate::Event::Closed`]. For a polite end submit [`Request::Logoff`] first.
-    pub fn end(&self) {}
+    pub fn end(&self) {
+        self.with_calls(|state| state.end(None));
+    }
 
     /// The channels that can take work now.
     pub fn channels_up(&self) -> Vec<ChannelNumber> {
-        Vec::new()
+        self.shared.lock().channels_up()
+    }
+
+    /// How many channels were lost so far, as the server sees it in every request.
+    pub fn channel_sequence(&self) -> u16 {
+        self.shared.channel_sequence.load(Ordering::Relaxed)
+    }
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let server = &self.shared.settings.server_name;
+        formatter
+            .debug_struct("Session")
+            .field("server", server)
+            .finish_non_exhaustive()
+    }
+}
+
+/// For channels.
+impl Session {
+    pub(crate) fn settings(&self) -> &SessionSettings {
+        &self.shared.settings
+    }
+
+    /// The most one READ or WRITE can carry on our side.
+    pub(crate) fn chunk_bytes_max(&self) -> u32 {
+        let block = u32::try_from(self.shared.pool.capacity()).unwrap_or(u32::MAX);
+        self.shared.settings.chunk_bytes_max.min(block)
+    }
+
+    /// Whether, and why, the session has ended.
+    pub(crate) fn ended(&self) -> Option<Option<Arc<Error>>> {
+        if !self.shared.ended.load(Ordering::Acquire) {
+            return None;
+        }
+        match &self.shared.lock().phase {
+            Phase::Ended(cause) => Some(cause.clone()),
+            Phase::Fresh | Phase::Up(_) => None,
+        }
+    }
+
+    pub(crate) fn join(&self, waker: Waker) -> Result<(ChannelNumber, Option<Arc<Login>>)> {
+        self.shared.lock().join(waker)
+    }
+
+    pub(crate) fn channel_up(&self, number: ChannelNumber, login: &Arc<Login>) {
+        self.shared.lock().channel_up(number, login);
+    }
+
+    pub(crate) fn leave(&self, number: ChannelNumber, cause: Option<&Arc<Error>>) {
+        self.with_calls(|state| state.leave(number, cause));
+    }
+
+    pub(crate) fn pull(&self, number: ChannelNumber, appetite: Appetite) -> Pull {
+        let mut calls = Calls::new();
+        let shared = &self.shared;
+        let server = &shared.settings.server_name;
+        let pull = shared
+            .lock()
+            .pull(number, appetite, &shared.pool, server, &mut calls);
+        state::call(calls);
+        pull
+    }
+
+    /// Concludes a request and tells its sink. `Err`: the reply makes no sense; then the sink has
+    /// not heard yet, and the channel must end.
+    pub(crate) fn control_done(
+        &self,
+        number: ChannelNumber,
+        control: &Control,
+        header: &Header,
+        message: &mut Vec<u8>,
+    ) -> Result<()> {
+        let mut concluded = None;
+        self.with_calls(|state| {
+            let outcome = state.control_done(number, &control.request, header, message);
+            let mut calls = Calls::new();
+            match outcome {
+                Ok(outcome) => calls.push((Arc::clone(&control.sink), outcome)),
+                Err(error) => concluded = Some(error),
+            }
+            if std::mem::take(&mut state.logged_off) {
+                calls.extend(state.end(None));
+            }
+            calls
+        });
+        concluded.map_or(Ok(()), Err)
+    }
+
+    pub(crate) fn read_done(&self, number: ChannelNumber, piece: &ReadPiece, bytes: u32) {
+        self.with_calls(|state| state.read_done(number, piece, bytes));
+    }
+
+    pub(crate) fn read_refused(&self, number: ChannelNumber, piece: &ReadPiece, status: NtStatus) {
+        self.with_calls(|state| {
+            let failure = state.refused_read(piece, status);
+            state.read_failed(number, piece, failure)
+        });
+    }
+
+    pub(crate) fn read_lost(&self, number: ChannelNumber, piece: &ReadPiece, failure: Error) {
+        self.with_calls(|state| state.read_failed(number, piece, failure));
+    }
+
+    pub(crate) fn write_done(&self, number: ChannelNumber, write: Write, bytes: u32) {
+        self.with_calls(|state| state.write_done(number, write, bytes));
+    }
+
+    pub(crate) fn write_refused(&self, number: ChannelNumber, write: Write, status: NtStatus) {
+        self.with_calls(|state| state.write_failed(number, write, status));
+    }
+
+    /// Changes the state, publishes what can be read without the lock, and then calls sinks.
+    fn with_calls(&self, change: impl FnOnce(&mut State) -> Calls) {
+        let mut state = self.shared.lock();
+        let calls = change(&mut state);
+        self.shared
+            .channel_sequence
+            .store(state.channel_sequence, Ordering::Relaxed);
+        self.shared
+            .ended
+            .store(matches!(state.phase, Phase::Ended(_)), Ordering::Release);
+        drop(state);
+        state::call(calls);
     }
 }

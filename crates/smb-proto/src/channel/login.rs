@@ -1,0 +1,523 @@
+//! From a fresh connection to one that takes work: NEGOTIATE, then logging in or binding.
+
+use std::sync::Arc;
+
+use super::pending::Job;
+use super::{Channel, Event, Outgoing, Phase};
+use crate::auth::{Authenticator, SessionKey};
+use crate::crypto::{self, PreauthHash, Signer};
+use crate::error::{Error, NtStatus, Result};
+use crate::session::{
+    Dialect, Login, Negotiated, SessionSettings, SigningAlgorithm, SigningPolicy,
+};
+use crate::time::Time;
+use crate::wire::{
+    Command, HEADER_LENGTH, Header, Message as _, NegotiateContext, NegotiateRequest,
+    NegotiateResponse, SessionSetupRequest, SessionSetupResponse, ValidateNegotiateRequest,
+    ValidateNegotiateResponse, capability, dialect, flags, security_mode, session_flags,
+    setup_request_flags, utf16,
+};
+
+/// No server's READs, WRITEs and other payloads may be limited to less (3.2.5.2).
+const SIZE_MIN: u32 = 1 << 16;
+/// More rounds than this is no authentication.
+const ROUNDS_MAX: u32 = 16;
+
+/// The state of a channel that does not take work yet.
+pub(super) struct Handshake {
+    /// The session to bind to; none: log in.
+    binding: Option<Arc<Login>>,
+    authenticator: Box<dyn Authenticator>,
+    salt: [u8; 32],
+    preauth: PreauthHash,
+    session_key: Option<SessionKey>,
+    rounds: u32,
+    pub(super) deadline: Time,
+}
+
+/// What this connection agreed on.
+pub(super) struct Agreed {
+    pub(super) dialect: Dialect,
+    pub(super) algorithm: SigningAlgorithm,
+    pub(super) server_guid: [u8; 16],
+    pub(super) security_mode: u16,
+    pub(super) capabilities: u32,
+    pub(super) read_bytes_max: u32,
+    pub(super) write_bytes_max: u32,
+    pub(super) transact_bytes_max: u32,
+}
+
+impl Agreed {
+    pub(super) fn large_mtu(&self) -> bool {
+        self.capabilities & capability::LARGE_MTU != 0
+    }
+}
+
+impl Handshake {
+    pub(super) fn new(
+        binding: Option<Arc<Login>>,
+        authenticator: Box<dyn Authenticator>,
+        salt: [u8; 32],
+        deadline: Time,
+    ) -> Self {
+        let preauth = PreauthHash::new();
+        Self {
+            binding,
+            authenticator,
+            salt,
+            preauth,
+            session_key: None,
+            rounds: 0,
+            deadline,
+        }
+    }
+
+    fn doing(&self) -> &'static str {
+        if self.binding.is_some() {
+            "binding a channel"
+        } else {
+            "the login"
+        }
+    }
+
+    /// Which dialects to offer: on further channels only what the first one got.
+    fn dialects(&self, settings: &SessionSettings) -> Vec<Dialect> {
+        match &self.binding {
+            Some(login) => vec![login.negotiated.dialect],
+            None => settings.dialects.clone(),
+        }
+    }
+
+    fn algorithms(&self, settings: &SessionSettings) -> Vec<SigningAlgorithm> {
+        match &self.binding {
+            Some(login) => vec![login.negotiated.signing_algorithm],
+            None => settings.signing_algorithms.clone(),
+        }
+    }
+
+    /// The next token for the server, and the session key once it is known.
+    fn step(&mut self, server_token: &[u8]) -> Result<Vec<u8>> {
+        self.rounds += 1;
+        if self.rounds > ROUNDS_MAX {
+            return Err(Error::Misbehaving("its authentication never ends".into()));
+        }
+        let step = self.authenticator.step(server_token);
+        let step = step.map_err(|cause| Error::Authentication(cause.into()))?;
+        if step.session_key.is_some() {
+            self.session_key = step.session_key;
+        }
+        Ok(step.token)
+    }
+}
+
+fn dialect_code(dialect: Dialect) -> u16 {
+    match dialect {
+        Dialect::Smb300 => dialect::SMB_3_0,
+        Dialect::Smb302 => dialect::SMB_3_0_2,
+        Dialect::Smb311 => dialect::SMB_3_1_1,
+    }
+}
+
+fn algorithm_code(algorithm: SigningAlgorithm) -> u16 {
+    match algorithm {
+        SigningAlgorithm::HmacSha256 => 0,
+        SigningAlgorithm::AesCmac => 1,
+        SigningAlgorithm::AesGmac => 2,
+    }
+}
+
+const CAPABILITIES: u32 = capability::LARGE_MTU | capability::MULTI_CHANNEL;
+
+fn own_security_mode(settings: &SessionSettings) -> u16 {
+    match settings.signing {
+        SigningPolicy::IfRequired => security_mode::SIGNING_ENABLED,
+        SigningPolicy::Required => security_mode::SIGNING_ENABLED | security_mode::SIGNING_REQUIRED,
+    }
+}
+
+/// Checks the reply to NEGOTIATE against what was offered.
+fn agree(
+    response: &NegotiateResponse<'_>,
+    dialects: &[Dialect],
+    algorithms: &[SigningAlgorithm],
+) -> Result<Agreed> {
+    let offered = dialects
+        .iter()
+        .find(|offer| dialect_code(**offer) == response.dialect);
+    let dialect = *offered.ok_or_else(|| {
+        Error::Incompatible(format!(
+            "it chose dialect {:#06x}, not offered",
+            response.dialect
+        ))
+    })?;
+    let sizes = [
+        response.read_bytes_max,
+        response.write_bytes_max,
+        response.transact_bytes_max,
+    ];
+    if sizes.iter().any(|size| *size < SIZE_MIN) {
+        return Err(Error::Incompatible(
+            "it takes less than 64 KiB at a time".into(),
+        ));
+    }
+    let algorithm = match dialect {
+        Dialect::Smb300 | Dialect::Smb302 => SigningAlgorithm::AesCmac,
+        Dialect::Smb311 => agree_contexts(&response.contexts, algorithms)?,
+    };
+    Ok(Agreed {
+        dialect,
+        algorithm,
+        server_guid: response.server_guid,
+        security_mode: response.security_mode,
+        capabilities: response.capabilities,
+        read_bytes_max: response.read_bytes_max,
+        write_bytes_max: response.write_bytes_max,
+        transact_bytes_max: response.transact_bytes_max,
+    })
+}
+
+/// The contexts of 3.1.1: the hash must be SHA-512; gives the signing algorithm.
+fn agree_contexts(
+    contexts: &[NegotiateContext<'_>],
+    offered: &[SigningAlgorithm],
+) -> Result<SigningAlgorithm> {
+    let (mut hashes, mut algorithm) = (0, None);
+    for context in contexts {
+        match context {
+            NegotiateContext::Preauth { algorithms, .. } => {
+                hashes += 1;
+                if *algorithms != [NegotiateContext::SHA_512] {
+                    return Err(Error::Incompatible("it does not hash with SHA-512".into()));
+                }
+            }
+            NegotiateContext::Signing(codes) => {
+                let chosen = offered
+                    .iter()
+                    .find(|offer| codes[..] == [algorithm_code(**offer)]);
+                if algorithm.is_some() || chosen.is_none() {
+                    let problem = "it chose a signing algorithm that was not offered";
+                    return Err(Error::Misbehaving(problem.into()));
+                }
+                algorithm = chosen.copied();
+            }
+            _ => {}
+        }
+    }
+    if hashes != 1 {
+        return Err(Error::Misbehaving(
+            "it does not say exactly one hash algorithm".into(),
+        ));
+    }
+    Ok(algorithm.unwrap_or(SigningAlgorithm::AesCmac))
+}
+
+/// A further channel must find the server as the first one did (3.2.5.2).
+fn compare(agreed: &Agreed, login: &Login) -> Result<()> {
+    let negotiated = &login.negotiated;
+    let differs = if agreed.server_guid != negotiated.server_guid {
+        "it is another server than on the first channel"
+    } else if agreed.algorithm != negotiated.signing_algorithm {
+        "it signs otherwise than on the first channel"
+    } else if agreed.security_mode != login.security_mode {
+        "its security mode differs from the first channel"
+    } else if agreed.capabilities != login.capabilities {
+        "its capabilities differ from the first channel"
+    } else {
+        return Ok(());
+    };
+    Err(Error::Incompatible(differs.into()))
+}
+
+impl Channel {
+    pub(super) fn negotiate(&mut self, handshake: &mut Handshake, now: Time) -> Result<()> {
+        let settings = self.session.settings();
+        let dialects = handshake.dialects(settings);
+        let algorithms = handshake.algorithms(settings);
+        let name = utf16::encode(&settings.server_name);
+        let salt = handshake.salt;
+        let mut contexts = Vec::new();
+        if dialects.contains(&Dialect::Smb311) {
+            let codes = algorithms
+                .iter()
+                .map(|algorithm| algorithm_code(*algorithm))
+                .collect();
+            contexts = vec![
+                NegotiateContext::Preauth {
+                    algorithms: vec![NegotiateContext::SHA_512],
+                    salt: &salt,
+                },
+                NegotiateContext::Signing(codes),
+                NegotiateContext::NetName(&name),
+            ];
+        }
+        let mut body = Vec::new();
+        NegotiateRequest {
+            security_mode: own_security_mode(settings),
+            capabilities: CAPABILITIES,
+            client_guid: settings.client_guid,
+            dialects: dialects
+                .iter()
+                .map(|dialect| dialect_code(*dialect))
+                .collect(),
+            contexts,
+        }
+        .encode(&mut body);
+        let sent = self.send(
+            Outgoing::new(Command::NEGOTIATE),
+            &body,
+            Job::Negotiate,
+            now,
+        )?;
+        handshake.preauth.add(sent);
+        Ok(())
+    }
+
+    pub(super) fn negotiated(&mut self, header: &Header, message: &[u8], now: Time) -> Result<()> {
+        let Phase::Handshake(mut handshake) = std::mem::replace(&mut self.phase, Phase::Closed)
+        else {
+            return Err(Error::Misbehaving("it negotiates out of turn".into()));
+        };
+        if header.status != NtStatus::SUCCESS {
+            return Err(Error::Refused {
+                doing: "negotiation".into(),
+                status: header.status,
+            });
+        }
+        let response = NegotiateResponse::decode(&message[HEADER_LENGTH..])?;
+        let settings = self.session.settings();
+        let dialects = handshake.dialects(settings);
+        let agreed = agree(&response, &dialects, &handshake.algorithms(settings))?;
+        if let Some(login) = &handshake.binding {
+            compare(&agreed, login)?;
+            self.session_id = login.session_id;
+        }
+        self.agreed = Some(agreed);
+        handshake.preauth.add(message);
+        let token = handshake.step(response.token)?;
+        self.set_up(&mut handshake, &token, now)?;
+        self.phase = Phase::Handshake(handshake);
+        Ok(())
+    }
+
+    fn set_up(&mut self, handshake: &mut Handshake, token: &[u8], now: Time) -> Result<()> {
+        let settings = self.session.settings();
+        let binding = handshake.binding.as_ref();
+        let previous = if binding.is_some() {
+            0
+        } else {
+            settings.previous_session_id
+        };
+        let mut body = Vec::new();
+        SessionSetupRequest {
+            flags: if binding.is_some() {
+                setup_request_flags::BINDING
+            } else {
+                0
+            },
+            security_mode: own_security_mode(settings) as u8,
+            capabilities: 0,
+            previous_session_id: previous,
+            token,
+        }
+        .encode(&mut body);
+        let mut outgoing = Outgoing::new(Command::SESSION_SETUP);
+        // a binding request proves by the session's key that it belongs to it
+        outgoing.signer = binding.and_then(|login| login.signer.clone());
+        let sent = self.send(outgoing, &body, Job::SessionSetup, now)?;
+        handshake.preauth.add(sent);
+        Ok(())
+    }
+
+    pub(super) fn was_set_up(
+        &mut self,
+        header: &Header,
+        message: &mut [u8],
+        now: Time,
+    ) -> Result<()> {
+        let Phase::Handshake(mut handshake) = std::mem::replace(&mut self.phase, Phase::Closed)
+        else {
+            return Err(Error::Misbehaving("it logs in out of turn".into()));
+        };
+        match header.status {
+            NtStatus::SUCCESS => self.logged_in(*handshake, header, message),
+            NtStatus::MORE_PROCESSING_REQUIRED => {
+                if let Some(login) = &handshake.binding {
+                    self.check_early_signature(login, header, message)?;
+                } else if self.session_id == 0 {
+                    self.session_id = header.session_id;
+                } else if self.session_id != header.session_id {
+                    return Err(Error::Misbehaving("it changes the session's id".into()));
+                }
+                handshake.preauth.add(message);
+                let response = SessionSetupResponse::decode(&message[HEADER_LENGTH..])?;
+                let token = handshake.step(response.token)?;
+                self.set_up(&mut handshake, &token, now)?;
+                self.phase = Phase::Handshake(handshake);
+                Ok(())
+            }
+            status => Err(Error::Refused {
+                doing: handshake.doing().into(),
+                status,
+            }),
+        }
+    }
+
+    /// Replies on the way to a binding carry the session's signature; old ksmbd forgets the flag.
+    fn check_early_signature(
+        &self,
+        login: &Login,
+        header: &Header,
+        message: &mut [u8],
+    ) -> Result<()> {
+        let Some(signer) = login.signer.as_ref().filter(|_| header.has(flags::SIGNED)) else {
+            return Ok(());
+        };
+        if signer.verify(message)? {
+            return Ok(());
+        }
+        Err(Error::Misbehaving(
+            "its signature is wrong while binding a channel".into(),
+        ))
+    }
+
+    fn logged_in(
+        &mut self,
+        mut handshake: Handshake,
+        header: &Header,
+        message: &mut [u8],
+    ) -> Result<()> {
+        let response = SessionSetupResponse::decode(&message[HEADER_LENGTH..])?;
+        let guest = response.flags & (session_flags::GUEST | session_flags::NULL) != 0;
+        let encrypt = response.flags & session_flags::ENCRYPT_DATA != 0;
+        if !response.token.is_empty() {
+            handshake.step(response.token)?;
+        }
+        let agreed = self.agreed.as_ref().ok_or(Error::SessionEnded(None))?;
+        let mut session_key = None;
+        let signer = if guest {
+            None
+        } else {
+            let exported = handshake.session_key.as_ref();
+            let exported = exported.ok_or_else(|| {
+                Error::Authentication(Arc::from(Box::from(
+                    "the mechanism ended without a session key",
+                )))
+            })?;
+            let key = crypto::session_key(exported.bytes());
+            let signing_key = crypto::signing_key(agreed.dialect, &key, &handshake.preauth);
+            session_key = Some(key);
+            Some(Signer::new(agreed.algorithm, &signing_key)?)
+        };
+        let must_be_signed = agreed.dialect == Dialect::Smb311 || handshake.binding.is_some();
+        match &signer {
+            Some(signer) if header.has(flags::SIGNED) => {
+                if !signer.verify(message)? {
+                    let problem = "the signature of its last word in the login is wrong";
+                    return Err(Error::Misbehaving(problem.into()));
+                }
+            }
+            Some(_) if must_be_signed => {
+                let problem = "its last word in the login is not signed";
+                return Err(Error::Misbehaving(problem.into()));
+            }
+            _ => {}
+        }
+        let login = match handshake.binding {
+            Some(_) if guest => {
+                return Err(Error::Misbehaving("it binds a channel as a guest".into()));
+            }
+            Some(login) => login,
+            None => {
+                if encrypt {
+                    let problem = "it demands encryption, which is not implemented";
+                    return Err(Error::Incompatible(problem.into()));
+                }
+                self.session_id = header.session_id;
+                let negotiated = self.session_negotiated(agreed, guest)?;
+                Arc::new(Login {
+                    session_id: header.session_id,
+                    negotiated,
+                    security_mode: agreed.security_mode,
+                    capabilities: agreed.capabilities,
+                    signer: signer.clone(),
+                    _session_key: session_key,
+                })
+            }
+        };
+        self.signing = login.negotiated.signing;
+        self.signer = signer;
+        self.phase = Phase::Up;
+        self.session.channel_up(self.number, &login);
+        self.events.push_back(Event::Up);
+        Ok(())
+    }
+
+    fn session_negotiated(&self, agreed: &Agreed, guest: bool) -> Result<Negotiated> {
+        let required_here = self.session.settings().signing == SigningPolicy::Required;
+        let required_there = agreed.security_mode & security_mode::SIGNING_REQUIRED != 0;
+        if guest && required_here {
+            let problem = "it let us in as a guest, and guests cannot sign";
+            return Err(Error::Incompatible(problem.into()));
+        }
+        Ok(Negotiated {
+            dialect: agreed.dialect,
+            signing_algorithm: agreed.algorithm,
+            signing: (required_here || required_there) && !guest,
+            server_guid: agreed.server_guid,
+            multichannel: agreed.capabilities & capability::MULTI_CHANNEL != 0 && !guest,
+            read_bytes_max: agreed.read_bytes_max,
+            write_bytes_max: agreed.write_bytes_max,
+            transact_bytes_max: agreed.transact_bytes_max,
+            guest,
+        })
+    }
+
+    /// In 3.0 and 3.0.2 nothing protects NEGOTIATE itself, so it is checked afterwards (3.2.5.5).
+    pub(super) fn must_validate(&self) -> bool {
+        let older = self
+            .agreed
+            .as_ref()
+            .is_some_and(|agreed| agreed.dialect < Dialect::Smb311);
+        older && !self.validated && self.signer.is_some()
+    }
+
+    /// The input of the check: NEGOTIATE as it was sent.
+    pub(super) fn validation_input(&self) -> Vec<u8> {
+        let settings = self.session.settings();
+        // only a first channel validates, and it offered all dialects
+        let dialects = settings
+            .dialects
+            .iter()
+            .map(|dialect| dialect_code(*dialect))
+            .collect();
+        let mut input = Vec::new();
+        ValidateNegotiateRequest {
+            capabilities: CAPABILITIES,
+            client_guid: settings.client_guid,
+            security_mode: own_security_mode(settings),
+            dialects,
+        }
+        .encode(&mut input);
+        input
+    }
+
+    /// The server must have negotiated what we think it did.
+    pub(super) fn check_validation(&self, output: &[u8]) -> Result<()> {
+        let stated = ValidateNegotiateResponse::decode(output)?;
+        let right = self
+            .agreed
+            .as_ref()
+            .map(|agreed| ValidateNegotiateResponse {
+                capabilities: agreed.capabilities,
+                server_guid: agreed.server_guid,
+                security_mode: agreed.security_mode,
+                dialect: dialect_code(agreed.dialect),
+            });
+        if right == Some(stated) {
+            return Ok(());
+        }
+        Err(Error::Misbehaving(
+            "somebody changed the negotiation on its way".into(),
+        ))
+    }
+}

@@ -1,0 +1,111 @@
+//! Requests that have no final reply yet.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use crate::block::Block;
+use crate::session::{Control, ReadPiece, Write};
+use crate::time::Time;
+use crate::wire::{Command, Header};
+
+/// What a request is for.
+pub(super) enum Job {
+    Negotiate,
+    SessionSetup,
+    /// Our own ECHO.
+    Echo,
+    Control(Control),
+    /// The check of NEGOTIATE, and the TREE_CONNECT whose success waits for it.
+    Validate(Box<Connected>),
+    Read {
+        piece: ReadPiece,
+        block: Option<Block>,
+    },
+    Write {
+        write: Write,
+        length: u32,
+    },
+}
+
+/// A TREE_CONNECT that succeeded.
+pub(super) struct Connected {
+    pub(super) control: Control,
+    pub(super) header: Header,
+    pub(super) message: Vec<u8>,
+}
+
+pub(super) struct Pending {
+    pub(super) message_id: u64,
+    pub(super) command: Command,
+    pub(super) sent_at: Time,
+    /// What it asked for; zero once answered.
+    pub(super) credits_asked: u16,
+    pub(super) interim: bool,
+    pub(super) signed: bool,
+    /// READs and WRITEs: how many bytes.
+    pub(super) data_bytes: u32,
+    pub(super) job: Job,
+}
+
+/// Ordered by MessageId, which is the order they were sent in.
+#[derive(Default)]
+pub(super) struct Outstanding {
+    requests: VecDeque<Pending>,
+}
+
+impl Outstanding {
+    pub(super) fn push(&mut self, pending: Pending) {
+        self.requests.push_back(pending);
+    }
+
+    fn position(&self, message_id: u64) -> Option<usize> {
+        self.requests
+            .binary_search_by_key(&message_id, |pending| pending.message_id)
+            .ok()
+    }
+
+    pub(super) fn get(&self, message_id: u64) -> Option<&Pending> {
+        self.requests.get(self.position(message_id)?)
+    }
+
+    pub(super) fn get_mut(&mut self, message_id: u64) -> Option<&mut Pending> {
+        let position = self.position(message_id)?;
+        self.requests.get_mut(position)
+    }
+
+    pub(super) fn remove(&mut self, message_id: u64) -> Option<Pending> {
+        let position = self.position(message_id)?;
+        self.requests.remove(position)
+    }
+
+    pub(super) fn take_all(&mut self) -> VecDeque<Pending> {
+        std::mem::take(&mut self.requests)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// The oldest request that the server has not even acknowledged by an interim.
+    pub(super) fn oldest_unanswered(&self) -> Option<&Pending> {
+        self.requests.iter().find(|pending| !pending.interim)
+    }
+
+    pub(super) fn oldest_sent_at(&self) -> Option<Time> {
+        self.requests.front().map(|pending| pending.sent_at)
+    }
+
+    pub(super) fn has_echo(&self) -> bool {
+        self.requests
+            .iter()
+            .any(|pending| matches!(pending.job, Job::Echo))
+    }
+
+    /// The part of a WRITE's frame that is still to be sent.
+    pub(super) fn write_bytes(&self, message_id: u64, range: Range<usize>) -> Option<&[u8]> {
+        match &self.get(message_id)?.job {
+            Job::Write { write, .. } => write.payload.raw().get(range),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,462 @@
+//! From a [`Request`] to a message and from its reply to a [`Reply`].
+
+use std::sync::Arc;
+
+use super::request::{
+    Access, CreateOptions, Created, Disposition, FsSize, Information, Listing, QueryInformation,
+    Reply, Request, SetInformation, Share, TreeInformation,
+};
+use super::state::{FileRecord, State, TreeRecord};
+use super::{FileKey, Sink, TreeKey};
+use crate::error::{Error, NtStatus, Result};
+use crate::plan::ServerInterface;
+use crate::wire::{
+    self, BasicInformation, Command, CreateContext, CreateRequest, CreateResponse,
+    DispositionInformation, EndOfFileInformation, FileId, FsFullSizeInformation, HEADER_LENGTH,
+    Header, InterfaceRecord, IoctlRequest, IoctlResponse, Message, NetworkInterfaces,
+    QueryDirectoryRequest, QueryDirectoryResponse, QueryInfoRequest, QueryInfoResponse,
+    RenameInformation, SetInfoRequest, StandardInformation, TreeConnectRequest,
+    TreeConnectResponse, class, control, utf16,
+};
+
+/// Most bytes of one listing; bounds what a reply may make us allocate.
+pub(crate) const LISTING_BYTES_MAX: u32 = 1 << 20;
+const INTERFACES_BYTES_MAX: u32 = 1 << 16;
+
+/// A request and who wants to hear of it.
+pub(crate) struct Control {
+    pub(crate) request: Request,
+    pub(crate) sink: Arc<dyn Sink>,
+}
+
+/// A request as a message that lacks only its header.
+pub(crate) struct Prepared {
+    pub(crate) command: Command,
+    pub(crate) tree_id: u32,
+    pub(crate) body: Vec<u8>,
+    /// The larger of what is sent and what may come back; decides the credit charge.
+    pub(crate) payload: u32,
+}
+
+impl Prepared {
+    fn new<'a>(command: Command, tree_id: u32, message: &impl Message<'a>) -> Self {
+        let mut body = Vec::new();
+        message.encode(&mut body);
+        Self {
+            command,
+            tree_id,
+            body,
+            payload: 0,
+        }
+    }
+}
+
+/// Builds the message, whose reply carries at most `payload_max` bytes; fails when the request names
+/// something that is not there.
+pub(crate) fn prepare(
+    state: &State,
+    server: &str,
+    request: &Request,
+    payload_max: u32,
+) -> Result<Prepared> {
+    Ok(match request {
+        Request::TreeConnect { share } => {
+            let path = name_bytes(&format!("\\\\{server}\\{share}"))?;
+            Prepared::new(
+                Command::TREE_CONNECT,
+                0,
+                &TreeConnectRequest { path: &path },
+            )
+        }
+        Request::TreeDisconnect { tree } => {
+            let tree_id = state.tree(*tree)?.id;
+            Prepared::new(
+                Command::TREE_DISCONNECT,
+                tree_id,
+                &wire::TreeDisconnectRequest,
+            )
+        }
+        Request::Create {
+            tree,
+            path,
+            options,
+        } => create(state.tree(*tree)?, path, options)?,
+        Request::Close { file } => {
+            let (tree_id, file) = state.file(*file)?;
+            Prepared::new(
+                Command::CLOSE,
+                tree_id,
+                &wire::CloseRequest { flags: 0, file },
+            )
+        }
+        Request::Flush { file } => {
+            let (tree_id, file) = state.file(*file)?;
+            Prepared::new(Command::FLUSH, tree_id, &wire::FlushRequest { file })
+        }
+        Request::List {
+            folder,
+            pattern,
+            restart,
+            bytes_max,
+        } => {
+            let (tree_id, file) = state.file(*folder)?;
+            let most = state
+                .transact_bytes_max()
+                .min(LISTING_BYTES_MAX)
+                .min(payload_max);
+            let bytes_max = most.min(*bytes_max);
+            let flags = if *restart {
+                QueryDirectoryRequest::RESTART_SCANS
+            } else {
+                0
+            };
+            let class = class::ID_FULL_DIRECTORY;
+            let pattern = &name_bytes(pattern)?;
+            let message = QueryDirectoryRequest {
+                class,
+                flags,
+                file,
+                pattern,
+                bytes_max,
+            };
+            let prepared = Prepared::new(Command::QUERY_DIRECTORY, tree_id, &message);
+            Prepared {
+                payload: bytes_max,
+                ..prepared
+            }
+        }
+        Request::Query { file, what } => {
+            let (tree_id, file) = state.file(*file)?;
+            let (kind, class) = match what {
+                QueryInformation::Standard => (class::TYPE_FILE, class::FILE_STANDARD),
+                QueryInformation::Basic => (class::TYPE_FILE, class::FILE_BASIC),
+                QueryInformation::FsSize => (class::TYPE_FILE_SYSTEM, class::FS_FULL_SIZE),
+            };
+            let message = QueryInfoRequest {
+                kind,
+                class,
+                bytes_max: 1024,
+                additional: 0,
+                file,
+                input: &[],
+            };
+            Prepared::new(Command::QUERY_INFO, tree_id, &message)
+        }
+        Request::Set { file, what } => {
+            let (tree_id, file) = state.file(*file)?;
+            let (class, data) = set_information(what)?;
+            let kind = class::TYPE_FILE;
+            let message = SetInfoRequest {
+                kind,
+                class,
+                additional: 0,
+                file,
+                data: &data,
+            };
+            Prepared::new(Command::SET_INFO, tree_id, &message)
+        }
+        Request::Interfaces { tree } => {
+            let message = IoctlRequest {
+                control: control::QUERY_NETWORK_INTERFACE_INFO,
+                file: FileId::NONE,
+                input: &[],
+                output_max: INTERFACES_BYTES_MAX,
+            };
+            let prepared = Prepared::new(Command::IOCTL, state.tree(*tree)?.id, &message);
+            Prepared {
+                payload: INTERFACES_BYTES_MAX,
+                ..prepared
+            }
+        }
+        Request::Echo => Prepared::new(Command::ECHO, 0, &wire::EchoRequest),
+        Request::Logoff => Prepared::new(Command::LOGOFF, 0, &wire::LogoffRequest),
+    })
+}
+
+/// A path in the form of the wire.
+fn name_bytes(path: &str) -> Result<Vec<u8>> {
+    let bytes = utf16::encode(path);
+    if u16::try_from(bytes.len()).is_err() {
+        return Err(Error::InvalidRequest("the path is too long".into()));
+    }
+    Ok(bytes)
+}
+
+fn share_path(path: &str) -> Result<Vec<u8>> {
+    name_bytes(path.replace('/', "\\").trim_start_matches('\\'))
+}
+
+const READ_ATTRIBUTES: u32 = 0x80;
+const DELETE: u32 = 0x1_0000;
+const SYNCHRONIZE: u32 = 0x10_0000;
+const GENERIC_READ_OF_FILES: u32 = 0x12_0089;
+const GENERIC_WRITE_OF_FILES: u32 = 0x12_0116;
+
+fn create(tree: &TreeRecord, path: &str, options: &CreateOptions) -> Result<Prepared> {
+    let mut access = match options.access {
+        Access::Read => GENERIC_READ_OF_FILES,
+        Access::Write => GENERIC_WRITE_OF_FILES | READ_ATTRIBUTES,
+        Access::ReadWrite => GENERIC_READ_OF_FILES | GENERIC_WRITE_OF_FILES,
+        Access::Attributes => READ_ATTRIBUTES | SYNCHRONIZE,
+        Access::Delete => DELETE | READ_ATTRIBUTES | SYNCHRONIZE,
+        Access::Mask(mask) => mask,
+    };
+    let mut bits = match options.folder {
+        Some(true) => CreateRequest::DIRECTORY_FILE,
+        Some(false) => CreateRequest::NON_DIRECTORY_FILE,
+        None => 0,
+    };
+    if options.delete_on_close {
+        bits |= CreateRequest::DELETE_ON_CLOSE;
+        access |= DELETE;
+    }
+    for (wanted, bit) in [
+        (options.write_through, CreateRequest::WRITE_THROUGH),
+        (options.sequential, CreateRequest::SEQUENTIAL_ONLY),
+        (options.reparse_point, CreateRequest::OPEN_REPARSE_POINT),
+    ] {
+        bits |= if wanted { bit } else { 0 };
+    }
+    let allocation = options.allocation_bytes.map(u64::to_le_bytes);
+    let contexts = allocation
+        .iter()
+        .map(|data| CreateContext {
+            name: b"AlSi",
+            data,
+        })
+        .collect();
+    let message = CreateRequest {
+        oplock_level: 0,
+        access,
+        attributes: 0,
+        share_access: if options.share_write { 7 } else { 1 },
+        disposition: match options.disposition {
+            Disposition::Open => CreateRequest::OPEN,
+            Disposition::Create => CreateRequest::CREATE,
+            Disposition::OpenOrCreate => CreateRequest::OPEN_IF,
+            Disposition::Truncate => CreateRequest::OVERWRITE,
+            Disposition::CreateOrTruncate => CreateRequest::OVERWRITE_IF,
+        },
+        options: bits,
+        name: &share_path(path)?,
+        contexts,
+    };
+    Ok(Prepared::new(Command::CREATE, tree.id, &message))
+}
+
+fn set_information(what: &SetInformation) -> Result<(u8, Vec<u8>)> {
+    let mut data = Vec::new();
+    let class = match what {
+        SetInformation::EndOfFile(size) => {
+            EndOfFileInformation { size: *size }.encode(&mut data);
+            class::FILE_END_OF_FILE
+        }
+        SetInformation::Basic { times, attributes } => {
+            BasicInformation {
+                times: *times,
+                attributes: *attributes,
+            }
+            .encode(&mut data);
+            class::FILE_BASIC
+        }
+        SetInformation::Rename { path, replace } => {
+            let name = &share_path(path)?;
+            RenameInformation {
+                replace: *replace,
+                name,
+            }
+            .encode(&mut data);
+            class::FILE_RENAME
+        }
+        SetInformation::DeleteOnClose(delete) => {
+            DispositionInformation { delete: *delete }.encode(&mut data);
+            class::FILE_DISPOSITION
+        }
+    };
+    Ok((class, data))
+}
+
+/// What a request is about, for people.
+fn describe(state: &State, request: &Request) -> String {
+    match request {
+        Request::TreeConnect { share } => format!("connecting to share `{share}`"),
+        Request::TreeDisconnect { .. } => "disconnecting from a share".into(),
+        Request::Create { path, .. } => format!("opening `{path}`"),
+        Request::Close { file } => format!("closing `{}`", state.path(*file)),
+        Request::Flush { file } => format!("flushing `{}`", state.path(*file)),
+        Request::List { folder, .. } => format!("listing `{}`", state.path(*folder)),
+        Request::Query { file, .. } => format!("asking about `{}`", state.path(*file)),
+        Request::Set { file, .. } => format!("changing `{}`", state.path(*file)),
+        Request::Interfaces { .. } => "asking for its interfaces".into(),
+        Request::Echo => "a sign of life".into(),
+        Request::Logoff => "logging off".into(),
+    }
+}
+
+/// Understands the reply and enters what it says into the tables. `Err` inside: the request
+/// failed. `Err` outside: the channel cannot go on.
+pub(crate) fn conclude(
+    state: &mut State,
+    request: &Request,
+    header: &Header,
+    message: &mut Vec<u8>,
+) -> Result<Result<Reply>> {
+    if let Request::Close { file } = request {
+        // whatever the server says, the handle is of no use any more
+        let doing = describe(state, request);
+        state.files.remove(&file.0);
+        return Ok(match header.status {
+            NtStatus::SUCCESS => Ok(Reply::Closed),
+            status => Err(Error::Refused { doing, status }),
+        });
+    }
+    match (header.status, request) {
+        (NtStatus::SUCCESS, _) => success(state, request, header, message),
+        (NtStatus::NO_MORE_FILES | NtStatus::NO_SUCH_FILE, Request::List { .. }) => {
+            Ok(Ok(Reply::Listing(None)))
+        }
+        (
+            NtStatus::NOT_SUPPORTED | NtStatus::INVALID_DEVICE_REQUEST,
+            Request::Interfaces { .. },
+        ) => Ok(Ok(Reply::Interfaces(Vec::new()))),
+        (status, _) => Ok(Err(Error::Refused {
+            doing: describe(state, request),
+            status,
+        })),
+    }
+}
+
+fn success(
+    state: &mut State,
+    request: &Request,
+    header: &Header,
+    message: &mut Vec<u8>,
+) -> Result<Result<Reply>> {
+    let body = message.get(HEADER_LENGTH..).unwrap_or(&[]);
+    let reply = match request {
+        Request::TreeConnect { share } => {
+            return connected(state, share, header, &TreeConnectResponse::decode(body)?);
+        }
+        Request::TreeDisconnect { tree } => {
+            state.trees.remove(&tree.0);
+            Reply::Done
+        }
+        Request::Create { tree, path, .. } => {
+            let response = CreateResponse::decode(body)?;
+            let created = Created {
+                new: response.action == 2,
+                times: response.times,
+                size: response.size,
+                allocation: response.allocation,
+                attributes: response.attributes,
+            };
+            let record = FileRecord {
+                tree: *tree,
+                id: response.file,
+                path: path.as_str().into(),
+            };
+            let key = state.next_key();
+            state.files.insert(key, record);
+            Reply::Created(FileKey(key), created)
+        }
+        Request::List { bytes_max, .. } => {
+            let data = QueryDirectoryResponse::decode(body)?.data;
+            if data.len() > *bytes_max as usize {
+                return Err(Error::Misbehaving("a listing is longer than asked".into()));
+            }
+            let start = message.len() - (body.as_ptr_range().end as usize - data.as_ptr() as usize);
+            let range = start..start + data.len();
+            Reply::Listing(Some(Listing {
+                bytes: std::mem::take(message),
+                range,
+            }))
+        }
+        Request::Query { what, .. } => {
+            Reply::Information(information(*what, QueryInfoResponse::decode(body)?.data)?)
+        }
+        Request::Interfaces { .. } => Reply::Interfaces(interfaces(body)?),
+        Request::Logoff => {
+            state.logged_off = true;
+            Reply::Done
+        }
+        _ => Reply::Done,
+    };
+    Ok(Ok(reply))
+}
+
+fn connected(
+    state: &mut State,
+    share: &str,
+    header: &Header,
+    response: &TreeConnectResponse,
+) -> Result<Result<Reply>> {
+    let encrypted = response.flags & TreeConnectResponse::ENCRYPT_DATA != 0;
+    let kind = match response.share_type {
+        1 => Share::Disk,
+        2 => Share::Pipe,
+        3 => Share::Print,
+        _ => return Err(Error::Misbehaving("a share is of an unknown type".into())),
+    };
+    if encrypted {
+        let problem = format!("share `{share}` demands encryption, which is not implemented");
+        return Ok(Err(Error::Incompatible(problem)));
+    }
+    let key = state.next_key();
+    state.trees.insert(
+        key,
+        TreeRecord {
+            id: header.tree_id(),
+        },
+    );
+    let about = TreeInformation {
+        share: kind,
+        encrypted,
+        access_max: response.access_max,
+    };
+    Ok(Ok(Reply::Tree(TreeKey(key), about)))
+}
+
+fn information(what: QueryInformation, data: &[u8]) -> Result<Information> {
+    Ok(match what {
+        QueryInformation::Standard => {
+            let got = StandardInformation::decode(data)?;
+            Information::Standard {
+                size: got.size,
+                allocation: got.allocation,
+                folder: got.folder,
+                delete_pending: got.delete_pending,
+            }
+        }
+        QueryInformation::Basic => {
+            let got = BasicInformation::decode(data)?;
+            Information::Basic {
+                times: got.times,
+                attributes: got.attributes,
+            }
+        }
+        QueryInformation::FsSize => {
+            let got = FsFullSizeInformation::decode(data)?;
+            let unit = u64::from(got.sectors_per_unit) * u64::from(got.bytes_per_sector);
+            Information::FsSize(FsSize {
+                total_bytes: got.total_units.saturating_mul(unit),
+                available_bytes: got.caller_available_units.saturating_mul(unit),
+                free_bytes: got.available_units.saturating_mul(unit),
+            })
+        }
+    })
+}
+
+fn interfaces(body: &[u8]) -> Result<Vec<ServerInterface>> {
+    let output = IoctlResponse::decode(body)?.output;
+    let list = NetworkInterfaces::decode(output)?.interfaces;
+    let known = list.into_iter().filter_map(|record| {
+        Some(ServerInterface {
+            index: record.index,
+            rss: record.capability & InterfaceRecord::RSS != 0,
+            rdma: record.capability & InterfaceRecord::RDMA != 0,
+            speed_bits_per_second: record.link_speed,
+            address: record.address?,
+        })
+    });
+    Ok(known.collect())
+}

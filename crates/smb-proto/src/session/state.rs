@@ -1,0 +1,743 @@
+//! What a session's lock guards. Nothing here waits, and nothing here sees payload.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Waker;
+
+use super::control::{self, Control, Prepared};
+use super::request::{Reply, Request};
+use super::{ChannelNumber, FileKey, Negotiated, Sink, TreeKey};
+use crate::block::{Block, BlockPool, Payload};
+use crate::crypto::{Key, Signer};
+use crate::error::{Error, NtStatus, Result};
+use crate::wire::FileId;
+
+/// Sinks to call once the lock is free.
+pub(crate) type Calls = Vec<(Arc<dyn Sink>, Result<Reply>)>;
+
+/// Calls them.
+pub(crate) fn call(calls: Calls) {
+    for (sink, outcome) in calls {
+        sink.done(outcome);
+    }
+}
+
+/// What all channels of a logged-in session share.
+pub(crate) struct Login {
+    pub(crate) session_id: u64,
+    pub(crate) negotiated: Negotiated,
+    /// As in the server's NEGOTIATE reply, to compare with that of further channels.
+    pub(crate) security_mode: u16,
+    pub(crate) capabilities: u32,
+    /// Session.SigningKey; none for guests.
+    pub(crate) signer: Option<Signer>,
+    /// Kept for keys that later dialects and encryption derive.
+    pub(crate) _session_key: Option<Key>,
+}
+
+pub(crate) enum Phase {
+    /// No channel has logged in yet.
+    Fresh,
+    Up(Arc<Login>),
+    Ended(Option<Arc<Error>>),
+}
+
+pub(crate) struct TreeRecord {
+    pub(crate) id: u32,
+}
+
+pub(crate) struct FileRecord {
+    pub(crate) tree: TreeKey,
+    pub(crate) id: FileId,
+    pub(crate) path: Box<str>,
+}
+
+struct ChannelRecord {
+    waker: Waker,
+    up: bool,
+    /// It looked for work and found none.
+    hungry: bool,
+    outstanding: usize,
+}
+
+/// The part of a read that channels hold while a piece is under way.
+pub(crate) struct Transfer {
+    pub(crate) key: u64,
+    pub(crate) sink: Arc<dyn Sink>,
+    /// Cancelled or failed: pieces that still arrive are dropped.
+    stopped: AtomicBool,
+}
+
+impl Transfer {
+    /// Whether anybody still wants its pieces.
+    pub(crate) fn is_wanted(&self) -> bool {
+        !self.stopped.load(Ordering::Relaxed)
+    }
+}
+
+/// The books of one read.
+struct TransferRecord {
+    transfer: Arc<Transfer>,
+    file: FileKey,
+    /// Not asked for yet.
+    rest: Range<u64>,
+    /// To be asked for again: what short READs left over.
+    again: Vec<Range<u64>>,
+    under_way: usize,
+    bytes: u64,
+    failure: Option<Error>,
+}
+
+impl TransferRecord {
+    fn has_ranges(&self) -> bool {
+        !self.again.is_empty() || !self.rest.is_empty()
+    }
+
+    fn is_over(&self) -> bool {
+        self.under_way == 0 && !self.has_ranges()
+    }
+
+    fn next_range(&mut self, chunk: u64) -> Option<Range<u64>> {
+        let from = match self.again.last_mut() {
+            Some(range) => range,
+            None => &mut self.rest,
+        };
+        let start = from.start;
+        let end = from.end.min(start.saturating_add(chunk));
+        from.start = end;
+        self.again.retain(|range| !range.is_empty());
+        (start < end).then_some(start..end)
+    }
+
+    fn stop(&mut self, failure: Error) {
+        self.transfer.stopped.store(true, Ordering::Relaxed);
+        self.failure.get_or_insert(failure);
+        self.rest = 0..0;
+        self.again.clear();
+    }
+
+    /// There is nothing from here on.
+    fn end_at(&mut self, offset: u64) {
+        self.rest.end = self.rest.end.min(offset.max(self.rest.start));
+        for range in &mut self.again {
+            range.end = range.end.min(offset.max(range.start));
+        }
+        self.again.retain(|range| !range.is_empty());
+    }
+}
+
+/// A payload to be written, or what is left of it.
+pub(crate) struct Write {
+    pub(crate) file: FileKey,
+    pub(crate) offset: u64,
+    pub(crate) payload: Payload,
+    pub(crate) sink: Arc<dyn Sink>,
+}
+
+/// Where the server finds a file.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) tree_id: u32,
+    pub(crate) file: FileId,
+}
+
+/// A piece of a read, with its block reserved.
+pub(crate) struct ReadPiece {
+    pub(crate) transfer: Arc<Transfer>,
+    pub(crate) place: Place,
+    pub(crate) range: Range<u64>,
+}
+
+/// Something for a channel to do.
+pub(crate) enum Work {
+    Control(Control, Prepared),
+    Read(ReadPiece, Block),
+    Write(Write, Place, u32),
+}
+
+/// What a channel could take now.
+#[derive(Clone, Copy)]
+pub(crate) struct Appetite {
+    /// Most bytes of payload of anything else.
+    pub(crate) control_bytes: u32,
+    /// Most bytes of a READ; zero: none.
+    pub(crate) read_bytes: u32,
+    /// Most bytes of a WRITE; zero: none.
+    pub(crate) write_bytes: u32,
+}
+
+pub(crate) struct State {
+    pub(crate) phase: Phase,
+    pub(crate) logged_off: bool,
+    /// Counts lost channels; goes into every request of 3.x.
+    pub(crate) channel_sequence: u16,
+    channels: BTreeMap<ChannelNumber, ChannelRecord>,
+    next_channel: u16,
+    pub(crate) trees: HashMap<u32, TreeRecord>,
+    pub(crate) files: HashMap<u32, FileRecord>,
+    next_key: u32,
+    control: VecDeque<Control>,
+    transfers: HashMap<u64, TransferRecord>,
+    /// Transfers that have ranges to ask for, oldest first.
+    reads: VecDeque<u64>,
+    next_transfer: u64,
+    writes: VecDeque<Write>,
+    /// Whose turn it is when both READs and WRITEs wait.
+    write_next: bool,
+}
+
+impl State {
+    pub(crate) fn new() -> Self {
+        Self {
+            phase: Phase::Fresh,
+            logged_off: false,
+            channel_sequence: 0,
+            channels: BTreeMap::new(),
+            next_channel: 0,
+            trees: HashMap::new(),
+            files: HashMap::new(),
+            next_key: 1,
+            control: VecDeque::new(),
+            transfers: HashMap::new(),
+            reads: VecDeque::new(),
+            next_transfer: 0,
+            writes: VecDeque::new(),
+            write_next: false,
+        }
+    }
+
+    // channels
+
+    /// Enters a channel; gives the login to bind to, if there is one.
+    pub(crate) fn join(&mut self, waker: Waker) -> Result<(ChannelNumber, Option<Arc<Login>>)> {
+        if self.channels.values().any(|channel| !channel.up) {
+            return Err(Error::InvalidRequest(
+                "another channel is being opened".into(),
+            ));
+        }
+        let login = match &self.phase {
+            Phase::Fresh => None,
+            Phase::Up(login) => Some(Arc::clone(login)),
+            Phase::Ended(cause) => return Err(Error::SessionEnded(cause.clone())),
+        };
+        let number = ChannelNumber(self.next_channel);
+        // a number goes into nonces, so it is never used twice
+        self.next_channel = self
+            .next_channel
+            .checked_add(1)
+            .ok_or_else(|| Error::InvalidRequest("the session has had too many channels".into()))?;
+        let record = ChannelRecord {
+            waker,
+            up: false,
+            hungry: false,
+            outstanding: 0,
+        };
+        self.channels.insert(number, record);
+        Ok((number, login))
+    }
+
+    pub(crate) fn channel_up(&mut self, number: ChannelNumber, login: &Arc<Login>) {
+        if let Phase::Fresh = self.phase {
+            self.phase = Phase::Up(Arc::clone(login));
+        }
+        if let Some(channel) = self.channels.get_mut(&number) {
+            channel.up = true;
+        }
+    }
+
+    /// Removes a channel. When it was the last one that was up, the session ends.
+    pub(crate) fn leave(&mut self, number: ChannelNumber, cause: Option<&Arc<Error>>) -> Calls {
+        let was_up = self
+            .channels
+            .remove(&number)
+            .is_some_and(|channel| channel.up);
+        if was_up {
+            self.channel_sequence = self.channel_sequence.wrapping_add(1);
+        }
+        let alone = !self.channels.values().any(|channel| channel.up);
+        let first_failed = matches!(self.phase, Phase::Fresh);
+        if alone && (was_up || first_failed) {
+            self.end(cause.cloned())
+        } else {
+            Calls::new()
+        }
+    }
+
+    /// Ends the session; what waits in queues fails. What is under way, channels report.
+    pub(crate) fn end(&mut self, cause: Option<Arc<Error>>) -> Calls {
+        if let Phase::Ended(_) = self.phase {
+            return Calls::new();
+        }
+        let error = Error::SessionEnded(cause.clone());
+        self.phase = Phase::Ended(cause);
+        let mut calls = Calls::new();
+        calls.extend(
+            self.control
+                .drain(..)
+                .map(|control| (control.sink, Err(error.clone()))),
+        );
+        calls.extend(
+            self.writes
+                .drain(..)
+                .map(|write| (write.sink, Err(error.clone()))),
+        );
+        self.reads.clear();
+        let keys: Vec<u64> = self.transfers.keys().copied().collect();
+        for key in keys {
+            calls.extend(self.fail_transfer(key, error.clone()));
+        }
+        for channel in self.channels.values() {
+            channel.waker.wake_by_ref();
+        }
+        calls
+    }
+
+    pub(crate) fn channels_up(&self) -> Vec<ChannelNumber> {
+        self.channels
+            .iter()
+            .filter(|(_, channel)| channel.up)
+            .map(|(number, _)| *number)
+            .collect()
+    }
+
+    /// For READs and WRITEs: whoever found nothing to do may look again.
+    fn wake_hungry(&mut self) {
+        for channel in self.channels.values_mut().filter(|channel| channel.hungry) {
+            channel.hungry = false;
+            channel.waker.wake_by_ref();
+        }
+    }
+
+    /// For single requests: the channel with the least to do.
+    fn wake_idlest(&mut self) {
+        let channels = self.channels.values_mut().filter(|channel| channel.up);
+        if let Some(channel) = channels.min_by_key(|channel| channel.outstanding) {
+            channel.hungry = false;
+            channel.waker.wake_by_ref();
+        }
+    }
+
+    // tables
+
+    pub(crate) fn next_key(&mut self) -> u32 {
+        loop {
+            let key = self.next_key;
+            self.next_key = self.next_key.wrapping_add(1);
+            if !self.trees.contains_key(&key) && !self.files.contains_key(&key) {
+                return key;
+            }
+        }
+    }
+
+    pub(crate) fn tree(&self, key: TreeKey) -> Result<&TreeRecord> {
+        self.trees
+            .get(&key.0)
+            .ok_or_else(|| Error::InvalidRequest("no such share".into()))
+    }
+
+    pub(crate) fn file(&self, key: FileKey) -> Result<(u32, FileId)> {
+        let record = self.files.get(&key.0);
+        let record = record.ok_or_else(|| Error::InvalidRequest("no such open file".into()))?;
+        Ok((self.tree(record.tree)?.id, record.id))
+    }
+
+    fn place(&self, key: FileKey) -> Result<Place> {
+        self.file(key)
+            .map(|(tree_id, file)| Place { tree_id, file })
+    }
+
+    pub(crate) fn path(&self, key: FileKey) -> &str {
+        self.files
+            .get(&key.0)
+            .map_or("a closed file", |record| &record.path)
+    }
+
+    pub(crate) fn login(&self) -> Option<&Arc<Login>> {
+        match &self.phase {
+            Phase::Up(login) => Some(login),
+            Phase::Fresh | Phase::Ended(_) => None,
+        }
+    }
+
+    pub(crate) fn transact_bytes_max(&self) -> u32 {
+        self.login()
+            .map_or(1 << 16, |login| login.negotiated.transact_bytes_max)
+    }
+
+    fn check_open(&self) -> Result<()> {
+        match &self.phase {
+            Phase::Ended(cause) => Err(Error::SessionEnded(cause.clone())),
+            Phase::Fresh | Phase::Up(_) => Ok(()),
+        }
+    }
+
+    // work in
+
+    pub(crate) fn submit(&mut self, request: Request, sink: Arc<dyn Sink>) -> Calls {
+        if let Err(error) = self.check_open() {
+            return vec![(sink, Err(error))];
+        }
+        self.control.push_back(Control { request, sink });
+        self.wake_idlest();
+        Calls::new()
+    }
+
+    pub(crate) fn read(
+        &mut self,
+        file: FileKey,
+        range: Range<u64>,
+        sink: Arc<dyn Sink>,
+    ) -> (u64, Calls) {
+        let key = self.next_transfer;
+        self.next_transfer += 1;
+        if let Err(error) = self.check_open().and_then(|()| self.place(file).map(drop)) {
+            return (key, vec![(sink, Err(error))]);
+        }
+        if range.is_empty() {
+            return (key, vec![(sink, Ok(Reply::Read { bytes: 0 }))]);
+        }
+        let transfer = Arc::new(Transfer {
+            key,
+            sink,
+            stopped: AtomicBool::new(false),
+        });
+        let record = TransferRecord {
+            transfer,
+            file,
+            rest: range,
+            again: Vec::new(),
+            under_way: 0,
+            bytes: 0,
+            failure: None,
+        };
+        self.transfers.insert(key, record);
+        self.reads.push_back(key);
+        self.wake_hungry();
+        (key, Calls::new())
+    }
+
+    pub(crate) fn write(&mut self, write: Write) -> Calls {
+        if let Err(error) = self
+            .check_open()
+            .and_then(|()| self.place(write.file).map(drop))
+        {
+            return vec![(write.sink, Err(error))];
+        }
+        if write.payload.is_empty() {
+            let block = write.payload.into_block();
+            return vec![(write.sink, Ok(Reply::Written { block }))];
+        }
+        self.writes.push_back(write);
+        self.wake_hungry();
+        Calls::new()
+    }
+
+    pub(crate) fn fail_transfer(&mut self, key: u64, failure: Error) -> Calls {
+        if let Some(record) = self.transfers.get_mut(&key) {
+            record.stop(failure);
+        }
+        self.end_transfer_if_over(key)
+    }
+
+    // work out
+
+    /// Something to do for a channel, if there is anything it has appetite for.
+    pub(crate) fn pull(
+        &mut self,
+        number: ChannelNumber,
+        appetite: Appetite,
+        pool: &BlockPool,
+        server: &str,
+        calls: &mut Calls,
+    ) -> Pull {
+        let work = self.control_work(appetite, server, calls).or_else(|| {
+            let write_first = self.write_next;
+            self.write_next = !write_first;
+            if write_first && let Some(work) = self.write_work(appetite, calls) {
+                return Some(work);
+            }
+            self.read_work(number, appetite, pool, calls)
+                .or_else(|| self.write_work(appetite, calls))
+        });
+        let starved = work.is_none() && appetite.read_bytes > 0 && !self.reads.is_empty();
+        if let Some(channel) = self.channels.get_mut(&number) {
+            channel.hungry = work.is_none();
+            channel.outstanding += usize::from(work.is_some());
+        }
+        match work {
+            Some(work) => Pull::Work(work),
+            None if starved => Pull::NoBlock,
+            None => Pull::Nothing,
+        }
+    }
+
+    fn control_work(
+        &mut self,
+        appetite: Appetite,
+        server: &str,
+        calls: &mut Calls,
+    ) -> Option<Work> {
+        while let Some(control) = self.control.pop_front() {
+            let multichannel = self
+                .login()
+                .is_some_and(|login| login.negotiated.multichannel);
+            if matches!(control.request, Request::Interfaces { .. }) && !multichannel {
+                calls.push((control.sink, Ok(Reply::Interfaces(Vec::new()))));
+                continue;
+            }
+            match control::prepare(self, server, &control.request, appetite.control_bytes) {
+                Ok(prepared) => return Some(Work::Control(control, prepared)),
+                Err(error) => calls.push((control.sink, Err(error))),
+            }
+        }
+        None
+    }
+
+    fn read_work(
+        &mut self,
+        number: ChannelNumber,
+        appetite: Appetite,
+        pool: &BlockPool,
+        calls: &mut Calls,
+    ) -> Option<Work> {
+        if appetite.read_bytes == 0 {
+            return None;
+        }
+        loop {
+            let key = *self.reads.front()?;
+            let place = match self
+                .transfers
+                .get(&key)
+                .map(|record| self.place(record.file))
+            {
+                Some(Ok(place)) => place,
+                Some(Err(error)) => {
+                    self.reads.pop_front();
+                    calls.extend(self.fail_transfer(key, error));
+                    continue;
+                }
+                None => {
+                    self.reads.pop_front();
+                    continue;
+                }
+            };
+            let chunk = self.chunk(key, appetite.read_bytes);
+            let record = self.transfers.get_mut(&key)?;
+            if !record.has_ranges() {
+                self.reads.pop_front();
+                continue;
+            }
+            // the receiver must never wait for memory: no READ without a block
+            let block = pool.take(&self.channels.get(&number)?.waker)?;
+            let range = record.next_range(chunk)?;
+            record.under_way += 1;
+            let transfer = Arc::clone(&record.transfer);
+            if !record.has_ranges() {
+                self.reads.pop_front();
+            }
+            return Some(Work::Read(
+                ReadPiece {
+                    transfer,
+                    place,
+                    range,
+                },
+                block,
+            ));
+        }
+    }
+
+    /// How much to ask for next: less towards the end, so that all channels end together.
+    fn chunk(&self, key: u64, most: u32) -> u64 {
+        const GRANULE: u64 = 1 << 16;
+        let most = u64::from(most);
+        let channels = self.channels.values().filter(|channel| channel.up).count() as u64;
+        let Some(record) = self.transfers.get(&key).filter(|_| channels > 1) else {
+            return most;
+        };
+        let rest = record.rest.end - record.rest.start;
+        let share = (rest / (2 * channels)).next_multiple_of(GRANULE);
+        share.clamp(GRANULE.min(most), most)
+    }
+
+    fn write_work(&mut self, appetite: Appetite, calls: &mut Calls) -> Option<Work> {
+        if appetite.write_bytes == 0 {
+            return None;
+        }
+        while let Some(write) = self.writes.pop_front() {
+            match self.place(write.file) {
+                Ok(place) => {
+                    let most = usize::try_from(appetite.write_bytes).unwrap_or(usize::MAX);
+                    let length = write.payload.len().min(most);
+                    let length = u32::try_from(length).unwrap_or(appetite.write_bytes);
+                    return Some(Work::Write(write, place, length));
+                }
+                Err(error) => calls.push((write.sink, Err(error))),
+            }
+        }
+        None
+    }
+
+    // work back
+
+    fn one_less(&mut self, number: ChannelNumber) {
+        if let Some(channel) = self.channels.get_mut(&number) {
+            channel.outstanding = channel.outstanding.saturating_sub(1);
+        }
+    }
+
+    /// A request was answered.
+    pub(crate) fn control_done(
+        &mut self,
+        number: ChannelNumber,
+        request: &Request,
+        header: &crate::wire::Header,
+        message: &mut Vec<u8>,
+    ) -> Result<Result<Reply>> {
+        self.one_less(number);
+        control::conclude(self, request, header, message)
+    }
+
+    /// A READ brought so many bytes, which have been handed over; none: the file ends there.
+    pub(crate) fn read_done(
+        &mut self,
+        number: ChannelNumber,
+        piece: &ReadPiece,
+        bytes: u32,
+    ) -> Calls {
+        self.one_less(number);
+        let key = piece.transfer.key;
+        let Some(record) = self.transfers.get_mut(&key) else {
+            return Calls::new();
+        };
+        record.under_way -= 1;
+        if record.failure.is_none() {
+            record.bytes += u64::from(bytes);
+            let reached = piece.range.start + u64::from(bytes);
+            if bytes == 0 {
+                record.end_at(piece.range.start);
+            } else if reached < piece.range.end {
+                record.again.push(reached..piece.range.end);
+                // its other ranges may all be under way, then it is not in the queue
+                if !self.reads.contains(&key) {
+                    self.reads.push_front(key);
+                    self.wake_hungry();
+                }
+            }
+        }
+        self.end_transfer_if_over(key)
+    }
+
+    /// A READ failed, and with it the transfer.
+    pub(crate) fn read_failed(
+        &mut self,
+        number: ChannelNumber,
+        piece: &ReadPiece,
+        failure: Error,
+    ) -> Calls {
+        self.one_less(number);
+        let key = piece.transfer.key;
+        if let Some(record) = self.transfers.get_mut(&key) {
+            record.under_way -= 1;
+            record.stop(failure);
+        }
+        self.end_transfer_if_over(key)
+    }
+
+    pub(crate) fn refused_read(&self, piece: &ReadPiece, status: NtStatus) -> Error {
+        let file = self
+            .transfers
+            .get(&piece.transfer.key)
+            .map(|record| record.file);
+        let path = file.map_or("a file", |file| self.path(file));
+        Error::Refused {
+            doing: format!("reading `{path}` at byte {}", piece.range.start),
+            status,
+        }
+    }
+
+    fn end_transfer_if_over(&mut self, key: u64) -> Calls {
+        if !self
+            .transfers
+            .get(&key)
+            .is_some_and(TransferRecord::is_over)
+        {
+            return Calls::new();
+        }
+        let Some(record) = self.transfers.remove(&key) else {
+            return Calls::new();
+        };
+        self.reads.retain(|waiting| *waiting != key);
+        let outcome = match record.failure {
+            Some(failure) => Err(failure),
+            None => Ok(Reply::Read {
+                bytes: record.bytes,
+            }),
+        };
+        vec![(Arc::clone(&record.transfer.sink), outcome)]
+    }
+
+    /// A WRITE took so many bytes of its payload.
+    pub(crate) fn write_done(&mut self, number: ChannelNumber, write: Write, bytes: u32) -> Calls {
+        self.one_less(number);
+        let Write {
+            file,
+            offset,
+            payload,
+            sink,
+        } = write;
+        let done = bytes as usize;
+        let range = payload.range();
+        if done < range.len() {
+            let payload = Payload::new(payload.into_block(), range.start + done..range.end);
+            let rest = Write {
+                file,
+                offset: offset + u64::from(bytes),
+                payload,
+                sink,
+            };
+            return match self.check_open() {
+                Ok(()) => {
+                    self.writes.push_front(rest);
+                    self.wake_hungry();
+                    Calls::new()
+                }
+                Err(error) => vec![(rest.sink, Err(error))],
+            };
+        }
+        vec![(
+            sink,
+            Ok(Reply::Written {
+                block: payload.into_block(),
+            }),
+        )]
+    }
+
+    pub(crate) fn write_failed(
+        &mut self,
+        number: ChannelNumber,
+        write: Write,
+        status: NtStatus,
+    ) -> Calls {
+        self.one_less(number);
+        let doing = format!(
+            "writing `{}` at byte {}",
+            self.path(write.file),
+            write.offset
+        );
+        vec![(write.sink, Err(Error::Refused { doing, status }))]
+    }
+}
+
+/// What [`State::pull`] found.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "moved once; a box would cost an allocation per READ"
+)]
+pub(crate) enum Pull {
+    Work(Work),
+    /// There are READs, but all blocks are in use.
+    NoBlock,
+    Nothing,
+}
