@@ -34,7 +34,10 @@ mod tree;
 pub use auth::{AuthError, Login};
 pub use error::Error;
 pub use file::{File, Piece, Pieces};
-pub use session::{CHANNELS_MAX, ChannelStatus, Policy, Server, Session, local_nics};
+pub use session::{
+    CHANNELS_MAX, ChannelStatus, Policy, Server, Session, dialect_name, local_nics,
+    signing_algorithm_name,
+};
 pub use signal::Stop;
 pub use smb_proto::plan::{LocalAddress, LocalNic, Pair, ServerInterface};
 pub use smb_proto::session::{

@@ -192,7 +192,13 @@ impl Session {
             threads: Mutex::default(),
         };
         session.open_channel(connection)?;
-        Ok(session)
+        let guest = session.negotiated().is_some_and(|negotiated| negotiated.guest);
+        match login {
+            Login::User { user, .. } if guest => {
+                Err(Error::GuestOnly { server: server.name.clone(), user: user.clone() })
+            }
+            _ => Ok(session),
+        }
     }
 
     /// What was agreed with the server.
@@ -379,6 +385,28 @@ impl fmt::Debug for Session {
             .field("login", &self.shared.login)
             .field("channels", &lock(&self.shared.links).len())
             .finish()
+    }
+}
+
+/// A dialect as people write it: `3.1.1`.
+#[must_use]
+pub fn dialect_name(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Smb300 => "3.0",
+        Dialect::Smb302 => "3.0.2",
+        Dialect::Smb311 => "3.1.1",
+        _ => "unknown",
+    }
+}
+
+/// A signing algorithm as people write it: `AES-128-GMAC`.
+#[must_use]
+pub fn signing_algorithm_name(algorithm: SigningAlgorithm) -> &'static str {
+    match algorithm {
+        SigningAlgorithm::HmacSha256 => "HMAC-SHA256",
+        SigningAlgorithm::AesCmac => "AES-128-CMAC",
+        SigningAlgorithm::AesGmac => "AES-128-GMAC",
+        _ => "unknown",
     }
 }
 

@@ -1,0 +1,249 @@
+//! Two networks of one link each pair, and a real Samba: everything ends with this process.
+//!
+//! A network is a namespace that only an open file keeps alive. Samba is the first process of a
+//! namespace of its own, so that killing it kills all of it and nothing else.
+
+use std::fs::{self, File};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
+use smb::{LocalAddress, LocalNic, Server};
+use tempfile::TempDir;
+
+/// A user that every system has, who owns nothing and is not root.
+pub(crate) const USER: &str = "daemon";
+pub(crate) const PASSWORD: &str = "a good password";
+pub(crate) const SHARE: &str = "data";
+const LINKS: u8 = 2;
+const PREFIX: u8 = 24;
+/// Room on the share: enough for every test but the one that fills it.
+const SHARE_SIZE: &str = "256m";
+/// Longest time Samba may take to start on a busy machine.
+const START_TIMEOUT: Duration = Duration::from_secs(20);
+
+pub(crate) struct Lan {
+    client: File,
+    /// Keeps the server's network in being.
+    _server: File,
+    folder: TempDir,
+    samba: Mutex<Samba>,
+    /// Samba's own process number as seen from here.
+    samba_process: u32,
+}
+
+impl Lan {
+    /// Builds both networks and starts Samba with these further lines in its `[global]`. The
+    /// calling thread, and those it starts, are in the client's network from now on.
+    pub(crate) fn new(global: &str) -> Self {
+        let (client, server) = (new_network(), new_network());
+        let into = format!("/proc/{}/fd/{}", std::process::id(), server.as_raw_fd());
+        run(&client, &["ip", "link", "set", "lo", "up"]);
+        run(&server, &["ip", "link", "set", "lo", "up"]);
+        for link in 0..LINKS {
+            let (ours, theirs) = (format!("c{link}"), format!("s{link}"));
+            let peer = ["peer", "name", &theirs, "netns", &into];
+            run(&client, &[&["ip", "link", "add", &ours, "type", "veth"], &peer[..]].concat());
+            for (network, nic, host) in [(&client, &ours, 1), (&server, &theirs, 2)] {
+                let address = format!("{}/{PREFIX}", address(link, host));
+                run(network, &["ip", "address", "add", &address, "dev", nic]);
+                run(network, &["ip", "link", "set", nic, "up"]);
+            }
+        }
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let samba = start_samba(&server, &folder, global);
+        let samba_process = child_of(samba.0.id());
+        move_into_link_name_space(client.as_fd(), Some(LinkNameSpaceType::Network))
+            .expect("this runs as root");
+        let samba = Mutex::new(samba);
+        Self { client, _server: server, folder, samba, samba_process }
+    }
+
+    pub(crate) fn server(&self) -> Server {
+        Server { name: address(0, 2).to_string(), port: 445 }
+    }
+
+    /// The client's NICs, as if each had several queues.
+    pub(crate) fn nics(&self) -> Vec<LocalNic> {
+        let nic = |link| LocalNic {
+            name: format!("c{link}"),
+            addresses: vec![LocalAddress { address: address(link, 1), prefix_length: PREFIX }],
+            speed_bits_per_second: Some(1_000_000_000),
+            rss: true,
+        };
+        (0..LINKS).map(nic).collect()
+    }
+
+    /// Where a file of the share is for this process.
+    pub(crate) fn on_server(&self, path: &str) -> PathBuf {
+        let root = PathBuf::from(format!("/proc/{}/root", self.samba_process));
+        let share = self.folder.path().join("share");
+        root.join(share.strip_prefix("/").expect("it is absolute")).join(path)
+    }
+
+    /// Runs a command in the client's network and gives its output.
+    pub(crate) fn on_client_run(&self, command: &[&str]) -> String {
+        run(&self.client, command)
+    }
+
+    /// Kills all of Samba at once; the networks stay.
+    pub(crate) fn kill_samba(&self) {
+        self.samba.lock().expect("nobody panics with it").kill();
+    }
+}
+
+/// Samba's first process, which takes all others with it.
+struct Samba(Child);
+
+impl Samba {
+    fn kill(&mut self) {
+        self.0.kill().expect("it is our child");
+        self.0.wait().expect("it was killed");
+    }
+}
+
+impl Drop for Samba {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn address(link: u8, host: u8) -> IpAddr {
+    IpAddr::V4(Ipv4Addr::new(10, 94, link, host))
+}
+
+fn new_network() -> File {
+    let made = thread::spawn(|| {
+        // SAFETY is the caller's word that no borrowed descriptors are lost: only the network of
+        // this short thread changes.
+        #[expect(unsafe_code, reason = "the safe call takes flags that are unsafe to mix")]
+        unsafe {
+            unshare_unsafe(UnshareFlags::NEWNET)
+        }?;
+        File::open("/proc/thread-self/ns/net")
+    });
+    let made: io::Result<File> = made.join().expect("it does not panic");
+    made.expect("this runs as root")
+}
+
+/// Starts a program in a network: a child is where the thread that starts it is.
+fn spawn(network: &File, command: &mut Command) -> Child {
+    let started = thread::scope(|scope| {
+        let started = scope.spawn(|| {
+            move_into_link_name_space(network.as_fd(), Some(LinkNameSpaceType::Network))?;
+            command.spawn()
+        });
+        started.join().expect("it does not panic")
+    });
+    started.expect("the program is installed")
+}
+
+fn run(network: &File, command: &[&str]) -> String {
+    let mut program = Command::new(command[0]);
+    program.args(&command[1..]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let output = spawn(network, &mut program).wait_with_output().expect("it is our child");
+    text(command, &output)
+}
+
+fn text(command: &[&str], output: &Output) -> String {
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {error}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn start_samba(network: &File, folder: &TempDir, global: &str) -> Samba {
+    let top = folder.path().display();
+    fs::create_dir(folder.path().join("share")).expect("the folder is ours");
+    let configuration = folder.path().join("smb.conf");
+    fs::write(&configuration, samba_configuration(&top.to_string(), global))
+        .expect("the folder is ours");
+    set_password(&configuration);
+
+    // The shell reads until this process ends, however it does; then its namespace ends with it.
+    let script = format!(
+        "mount -t tmpfs -o size={SHARE_SIZE},mode=0777 tmpfs '{top}/share' || exit\n\
+         smbd --foreground --no-process-group --configfile='{top}/smb.conf' </dev/null &\n\
+         read end"
+    );
+    let mut samba = Command::new("unshare");
+    samba
+        .args(["--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", &script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        // When it ends, Samba ends its whole process group, which must not be ours.
+        .process_group(0);
+    let samba = Samba(spawn(network, &mut samba));
+    let begun = Instant::now();
+    while !listens(network) {
+        assert!(begun.elapsed() < START_TIMEOUT, "Samba does not start");
+        thread::sleep(Duration::from_millis(10));
+    }
+    samba
+}
+
+fn listens(network: &File) -> bool {
+    let listening = run(network, &["ss", "-tlnH", "sport", "=", "445"]);
+    listening.lines().count() >= usize::from(LINKS)
+}
+
+fn samba_configuration(top: &str, global: &str) -> String {
+    let interfaces: Vec<_> = (0..LINKS)
+        .map(|link| {
+            format!("\"{}/{PREFIX};speed=1000000000,capability=RSS\"", address(link, 2))
+        })
+        .collect();
+    format!(
+        "[global]\n\
+         netbios name = LAN\n\
+         private dir = {top}\n\
+         lock directory = {top}\n\
+         state directory = {top}\n\
+         cache directory = {top}\n\
+         ncalrpc dir = {top}/ncalrpc\n\
+         pid directory = {top}\n\
+         log file = {top}/log\n\
+         passdb backend = tdbsam:{top}/passdb.tdb\n\
+         bind interfaces only = yes\n\
+         interfaces = {}\n\
+         server multi channel support = yes\n\
+         load printers = no\n\
+         disable spoolss = yes\n\
+         {global}\n\
+         [{SHARE}]\n\
+         path = {top}/share\n\
+         read only = no\n",
+        interfaces.join(" ")
+    )
+}
+
+fn set_password(configuration: &std::path::Path) {
+    let mut smbpasswd = Command::new("smbpasswd")
+        .arg("-c")
+        .arg(configuration)
+        .args(["-s", "-a", USER])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("Samba is installed");
+    let mut input = smbpasswd.stdin.take().expect("it is piped");
+    io::Write::write_all(&mut input, format!("{PASSWORD}\n{PASSWORD}\n").as_bytes())
+        .expect("it reads");
+    drop(input);
+    let output = smbpasswd.wait_with_output().expect("it is our child");
+    text(&["smbpasswd"], &output);
+}
+
+fn child_of(process: u32) -> u32 {
+    let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
+    let children = children.expect("it runs");
+    children.trim().parse().expect("it has one child")
+}

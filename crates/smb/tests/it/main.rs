@@ -1,0 +1,6 @@
+//! The client against real servers and against impostors.
+
+mod impostor;
+mod lan;
+mod pattern;
+mod samba;
