@@ -9,7 +9,7 @@ use crate::exec::{self, Command, Privilege};
 use crate::journal::{Journal, Mark, Opened};
 use crate::knob::{self, Knob, Refusal, State};
 use crate::restore::{Foreign, Report, Restore};
-use crate::{Error, Host};
+use crate::{Error, Host, Place};
 
 /// A change that was thought through and not yet begun: nothing has been touched.
 #[derive(Debug)]
@@ -44,6 +44,18 @@ pub struct Item {
     /// Its value with the change.
     pub after: Value,
     pub(crate) steps: Vec<JournalStep>,
+}
+
+impl Item {
+    /// Which knob of what.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        Place {
+            host: self.host.clone(),
+            target: self.target.clone(),
+            knob: self.knob.clone(),
+        }
+    }
 }
 
 /// A step as the journal keeps it.
@@ -92,8 +104,18 @@ pub(crate) struct Entry {
     pub(crate) value: Value,
 }
 
+impl Entry {
+    pub(crate) fn place(&self) -> Place {
+        Place {
+            host: self.host.clone(),
+            target: self.target.clone(),
+            knob: self.knob.clone(),
+        }
+    }
+}
+
 /// One knob of one part of a host.
-pub(crate) type Place = (Target, &'static Knob);
+pub(crate) type Spot = (Target, &'static Knob);
 
 /// Reads several knobs of a host in one batch.
 ///
@@ -101,7 +123,7 @@ pub(crate) type Place = (Target, &'static Knob);
 /// When the commands cannot be run; a knob that the host does not have is a refusal of its own.
 pub(crate) fn read_states(
     host: &Host,
-    places: &[Place],
+    places: &[Spot],
 ) -> Result<Vec<Result<State, Refusal>>, Error> {
     let plans: Vec<_> = places
         .iter()
@@ -146,7 +168,7 @@ pub fn read_back(hosts: &[Host], settings: &[Setting]) -> Result<Vec<Setting>, E
         let places = own
             .iter()
             .map(|(target, id, _)| Ok((target.clone(), find(host, id)?)));
-        let places: Vec<Place> = places.collect::<Result<_, Error>>()?;
+        let places: Vec<Spot> = places.collect::<Result<_, Error>>()?;
         let states = read_states(host, &places)?;
         for (((target, _, value), state), (_, knob)) in own.into_iter().zip(states).zip(&places) {
             *value = state
@@ -179,9 +201,11 @@ fn refused(
     refusal: Refusal,
 ) -> Error {
     Error::Refused {
-        host: host.name.clone(),
-        target: target.clone(),
-        knob: KnobId::new(knob.id),
+        place: Box::new(Place {
+            host: host.name.clone(),
+            target: target.clone(),
+            knob: KnobId::new(knob.id),
+        }),
         to: to.cloned(),
         reason: refusal.reason,
         hint: refusal.hint,
@@ -273,9 +297,9 @@ impl Change {
             let target = (*target).clone();
             knob::of_target(host.system, &target)
                 .map(|knob| (target.clone(), knob))
-                .collect::<Vec<Place>>()
+                .collect::<Vec<Spot>>()
         };
-        let places: Vec<Place> = targets.iter().flat_map(of_target).collect();
+        let places: Vec<Spot> = targets.iter().flat_map(of_target).collect();
         for ((target, knob), state) in places.iter().zip(read_states(host, &places)?) {
             // What cannot be read cannot be put back, and matters only when it is to be set.
             if let Ok(state) = &state {
@@ -389,9 +413,7 @@ impl OpenChange {
             .find(|(item, value)| **value != item.before && **value != item.after)
         {
             return Err(Error::Foreign {
-                host: item.host.clone(),
-                target: item.target.clone(),
-                knob: item.knob.clone(),
+                place: Box::new(item.place()),
                 found: value.clone(),
                 before: item.before.clone(),
                 after: item.after.clone(),
@@ -493,7 +515,6 @@ impl OpenChange {
     }
 
     /// Leaves the change as it is; it stays open in the journal until it is undone. Gives its id.
-    #[must_use]
     pub fn keep(mut self) -> String {
         self.settled = true;
         self.journal.mark(&self.opened.id, Mark::Kept);
@@ -532,9 +553,7 @@ fn as_setting(item: &Item) -> Setting {
 
 fn not_taken(item: &Item, found: Value, said: String) -> Error {
     Error::NotTaken {
-        host: item.host.clone(),
-        target: item.target.clone(),
-        knob: item.knob.clone(),
+        place: Box::new(item.place()),
         wanted: item.after.clone(),
         found,
         said,
@@ -549,13 +568,13 @@ fn read_snapshot(
     let mut now = Vec::new();
     for host in hosts.values() {
         let own = snapshot.iter().filter(|entry| entry.host == host.name);
-        let own: Vec<(&Entry, Place)> = own
+        let own: Vec<(&Entry, Spot)> = own
             .filter_map(|entry| {
                 let knob = knob::find(host.system, entry.knob.as_str())?;
                 Some((entry, (entry.target.clone(), knob)))
             })
             .collect();
-        let places: Vec<Place> = own.iter().map(|(_, place)| place.clone()).collect();
+        let places: Vec<Spot> = own.iter().map(|(_, place)| place.clone()).collect();
         for ((entry, _), state) in own.iter().zip(read_states(host, &places)?) {
             if let Ok(state) = state {
                 now.push(Entry {

@@ -1,10 +1,32 @@
 //! What can go wrong on a host.
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use record::{FailureKind, HostName, KnobId, System, Target, Value};
+
+/// One knob of one part of one host.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The host.
+    pub host: HostName,
+    /// The part of it.
+    pub target: Target,
+    /// The knob.
+    pub knob: KnobId,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "`{}`", self.knob)?;
+        if let Target::Nic(name) = &self.target {
+            write!(formatter, " of `{name}`")?;
+        }
+        write!(formatter, " on `{}`", self.host)
+    }
+}
 
 /// Why something on a host failed: what we were doing, to what, and the cause.
 #[derive(Debug, thiserror::Error)]
@@ -113,14 +135,10 @@ pub enum Error {
         target: Target,
     },
     /// A knob cannot be read, or not be set so.
-    #[error("cannot {} of `{target}` on `{host}`: {reason}", setting(knob, to.as_ref()))]
+    #[error("cannot {}: {reason}", setting(place, to.as_ref()))]
     Refused {
-        /// The host.
-        host: HostName,
-        /// The part of it.
-        target: Target,
-        /// The knob.
-        knob: KnobId,
+        /// Which knob of what.
+        place: Box<Place>,
         /// The value, where it was to be set.
         to: Option<Value>,
         /// Why not.
@@ -130,16 +148,12 @@ pub enum Error {
     },
     /// A knob did not take a value, whatever the command said.
     #[error(
-        "`{knob}` of `{target}` on `{host}` reads `{found}` after it was set to `{wanted}`{}",
+        "{place} reads `{found}` after it was set to `{wanted}`{}",
         after_colon(said)
     )]
     NotTaken {
-        /// The host.
-        host: HostName,
-        /// The part of it.
-        target: Target,
-        /// The knob.
-        knob: KnobId,
+        /// Which knob of what.
+        place: Box<Place>,
         /// The value it should have.
         wanted: Value,
         /// The value it has.
@@ -148,16 +162,10 @@ pub enum Error {
         said: String,
     },
     /// A setting of an open change was changed by somebody else.
-    #[error(
-        "somebody else set `{knob}` of `{target}` on `{host}` to `{found}`; we know `{before}` and `{after}`"
-    )]
+    #[error("somebody else set {place} to `{found}`; we know `{before}` and `{after}`")]
     Foreign {
-        /// The host.
-        host: HostName,
-        /// The part of it.
-        target: Target,
-        /// The knob.
-        knob: KnobId,
+        /// Which knob of what.
+        place: Box<Place>,
         /// The value it has.
         found: Value,
         /// The value before our change.
@@ -255,10 +263,10 @@ fn after_colon(stderr: &str) -> String {
     }
 }
 
-fn setting(knob: &KnobId, to: Option<&Value>) -> String {
+fn setting(place: &Place, to: Option<&Value>) -> String {
     match to {
-        Some(value) => format!("set `{knob}` to `{value}`"),
-        None => format!("read `{knob}`"),
+        Some(value) => format!("set {place} to `{value}`"),
+        None => format!("read {place}"),
     }
 }
 

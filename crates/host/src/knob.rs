@@ -705,20 +705,24 @@ fn plan_features(
     ))
 }
 
+/// What is really on or off decides whose doing it is: what was asked for changes on the way back.
 fn merge_features(before: &str, after: Option<&str>, found: &str) -> String {
     let words = |text| -> BTreeMap<&str, &str> {
         str::split_whitespace(text)
             .filter_map(|word| word.split_once(':'))
             .collect()
     };
+    let really = |state: &str| state.starts_with("on");
     let (before, after) = (words(before), after.map(words));
     let merged = found.split_whitespace().map(|word| {
         let Some((name, state)) = word.split_once(':') else {
             return word.to_owned();
         };
-        let ours = after
-            .as_ref()
-            .is_none_or(|after| after.get(name) == Some(&state));
+        let ours = after.as_ref().is_none_or(|after| {
+            after
+                .get(name)
+                .is_some_and(|after| really(after) == really(state))
+        });
         let back = before.get(name).filter(|_| ours).unwrap_or(&state);
         format!("{name}:{back}")
     });

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use record::{HostName, System};
 
-pub use error::Error;
+pub use error::{Error, Place};
 pub use facts::facts;
 
 use exec::{Command, Exec, Local};

@@ -6,14 +6,18 @@ use std::fmt;
 
 use record::{HostName, KnobId, Target, Value};
 
-use crate::change::{Entry, Item, Place, read_states};
+use crate::change::{Entry, Item, Spot, read_states};
 use crate::exec::{self, Command};
 use crate::journal::Opened;
-use crate::knob::{self, Refusal, State};
-use crate::{Error, Host};
+use crate::knob::{self, Knob, Refusal, State};
+use crate::{Error, Host, Place};
 
 /// Rounds of putting back what is not yet as it was: one setting may hold another back.
-const ROUNDS_MAX: usize = 3;
+const ROUNDS_MAX: usize = 4;
+/// Rounds in which a target's knobs that hang together are put back as one, and nothing else is.
+/// Put back one by one, they would move each other on the way, and a crash there would look like
+/// somebody else's doing.
+const ROUNDS_TOGETHER: usize = 2;
 
 /// What to do with a value that is neither as before nor as after the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,17 +104,12 @@ pub struct Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            host,
-            target,
-            knob,
-            before,
-            ..
-        } = self;
-        write!(
-            formatter,
-            "`{knob}` of `{target}` on `{host}`, `{before}` before"
-        )?;
+        let place = Place {
+            host: self.host.clone(),
+            target: self.target.clone(),
+            knob: self.knob.clone(),
+        };
+        write!(formatter, "{place}, `{}` before", self.before)?;
         if let Some(now) = &self.now {
             write!(formatter, ", reads `{now}`")?;
         }
@@ -149,6 +148,8 @@ type Values<'a> = BTreeMap<Key<'a>, Result<State, Refusal>>;
 struct Goal<'a> {
     entry: &'a Entry,
     item: Option<&'a Item>,
+    /// Whether its knob stands for many that hang together.
+    is_of_many: bool,
     found: Option<Value>,
     /// The value to reach; `None` where it is to be left alone.
     to: Option<Value>,
@@ -180,11 +181,17 @@ impl<'a> Restore<'a> {
         }
         let mut touched = Vec::new();
         let mut broken = broken;
-        for _ in 0..ROUNDS_MAX {
+        for round in 0..ROUNDS_MAX {
             (values, broken) = self.read();
-            let done = self.put_back_the_rest(&goals, &values, &mut touched, &mut troubles);
-            if done {
+            let missed = missed(&goals, &values, round < ROUNDS_TOGETHER);
+            if missed.is_empty() {
                 break;
+            }
+            for goal in missed {
+                touched.push(key(goal.entry));
+                if let Err(error) = self.put_back(goal, &values) {
+                    troubles.insert(key(goal.entry), error);
+                }
             }
         }
         if !touched.is_empty() {
@@ -238,13 +245,13 @@ impl<'a> Restore<'a> {
                 .snapshot
                 .iter()
                 .filter(|entry| entry.host == *name);
-            let own: Vec<(&Entry, Place)> = own
+            let own: Vec<(&Entry, Spot)> = own
                 .filter_map(|entry| {
                     let knob = knob::find(host.system, entry.knob.as_str())?;
                     Some((entry, (entry.target.clone(), knob)))
                 })
                 .collect();
-            let places: Vec<Place> = own.iter().map(|(_, place)| place.clone()).collect();
+            let places: Vec<Spot> = own.iter().map(|(_, place)| place.clone()).collect();
             match read_states(host, &places) {
                 Ok(states) => {
                     let keys = own.iter().map(|(entry, _)| key(entry));
@@ -286,69 +293,62 @@ impl<'a> Restore<'a> {
         values: &Values<'a>,
         broken: &BTreeMap<&'a HostName, Error>,
     ) -> Goal<'a> {
-        let left = |found, outcome| Goal {
-            entry,
-            item,
-            found,
-            to: None,
-            outcome,
-        };
-        let found = match values.get(&key(entry)) {
-            Some(Ok(state)) => state.value.clone(),
-            Some(Err(refusal)) if refusal.target_is_missing => {
-                return left(
-                    None,
-                    Outcome::Gone {
-                        reason: refusal.reason.clone(),
-                    },
-                );
-            }
-            Some(Err(refusal)) => {
-                let chain = vec![refusal.reason.clone()];
-                return left(None, Outcome::Failed { chain });
-            }
-            None => {
-                let chain = match broken.get(&entry.host) {
-                    Some(error) => error_chain(error),
-                    None => vec![format!("this program knows no knob `{}`", entry.knob)],
-                };
-                return left(None, Outcome::Failed { chain });
-            }
-        };
-        if found == entry.value {
-            return Goal {
-                to: Some(entry.value.clone()),
-                ..left(Some(found), Outcome::AlreadyBefore)
-            };
-        }
-        let force = self.foreign == Foreign::Overwrite;
         let system = self.hosts.get(&entry.host).map(|host| host.system);
         let knob = system.and_then(|system| knob::find(system, entry.knob.as_str()));
-        let Some(knob) = knob else {
-            return left(Some(found), Outcome::Foreign);
+        let mut goal = Goal {
+            entry,
+            item,
+            is_of_many: knob.is_some_and(|knob| knob.only_in_snapshots),
+            found: None,
+            to: None,
+            outcome: Outcome::AlreadyBefore,
         };
-        if self.restarted.contains(&entry.host) && !knob.survives_reboot && !force {
-            return left(Some(found), Outcome::Restarted);
+        match (knob, values.get(&key(entry))) {
+            (Some(knob), Some(Ok(state))) => {
+                (goal.to, goal.outcome) = self.decide(entry, item, knob, &state.value);
+                goal.found = Some(state.value.clone());
+            }
+            (_, Some(Err(refusal))) if refusal.target_is_missing => {
+                let reason = refusal.reason.clone();
+                goal.outcome = Outcome::Gone { reason };
+            }
+            (knob, unread) => {
+                let chain = match (unread, broken.get(&entry.host)) {
+                    (Some(Err(refusal)), _) => vec![refusal.reason.clone()],
+                    (_, Some(error)) => error_chain(error),
+                    _ if knob.is_none() => vec!["this program does not know the knob".into()],
+                    _ => vec!["it cannot be read".into()],
+                };
+                goal.outcome = Outcome::Failed { chain };
+            }
         }
-        let restore = |to: Value, found: Value, outcome| Goal {
-            to: Some(to),
-            ..left(Some(found), outcome)
-        };
+        goal
+    }
+
+    /// Three ways: as before, as with the change, or somebody else's.
+    fn decide(
+        &self,
+        entry: &Entry,
+        item: Option<&Item>,
+        knob: &Knob,
+        found: &Value,
+    ) -> (Option<Value>, Outcome) {
+        let before = || Some(entry.value.clone());
+        let force = self.foreign == Foreign::Overwrite;
+        if *found == entry.value {
+            return (before(), Outcome::AlreadyBefore);
+        }
+        if self.restarted.contains(&entry.host) && !knob.survives_reboot && !force {
+            return (None, Outcome::Restarted);
+        }
         match item.filter(|item| item.before != item.after) {
-            Some(item) if found == item.after || force => {
-                restore(item.before.clone(), found, Outcome::Restored)
-            }
-            Some(_) => left(Some(found), Outcome::Foreign),
-            None if force => restore(entry.value.clone(), found, Outcome::SiblingRestored),
-            None => {
-                let after = self.after_of(entry);
-                let to = knob.merge(&entry.value, after, &found);
-                if to == found {
-                    restore(to, found, Outcome::SiblingForeign)
-                } else {
-                    restore(to, found, Outcome::SiblingRestored)
-                }
-            }
+            Some(item) if *found == item.after || force => (before(), Outcome::Restored),
+            Some(_) => (None, Outcome::Foreign),
+            None if force => (before(), Outcome::SiblingRestored),
+            None => match knob.merge(&entry.value, self.after_of(entry), found) {
+                to if to == *found => (None, Outcome::SiblingForeign),
+                to => (Some(to), Outcome::SiblingRestored),
+            },
         }
     }
 
@@ -357,51 +357,44 @@ impl<'a> Restore<'a> {
         Some(&after.value)
     }
 
-    /// Plans and runs what is still not as it should be. Gives whether all is well.
-    fn put_back_the_rest(
-        &self,
-        goals: &[Goal<'a>],
-        values: &Values<'a>,
-        touched: &mut Vec<Key<'a>>,
-        troubles: &mut BTreeMap<Key<'a>, Error>,
-    ) -> bool {
-        let mut all_well = true;
-        for goal in goals {
-            let Some(host) = self.hosts.get(&goal.entry.host) else {
-                continue;
-            };
-            if reached(goal, values) {
-                continue;
-            }
-            all_well = false;
-            // What cannot be read has its trouble already.
-            let Some(Ok(state)) = values.get(&key(goal.entry)) else {
-                continue;
-            };
-            match plan(goal, host, state) {
-                Ok(commands) => {
-                    touched.push(key(goal.entry));
-                    for command in commands {
-                        if let Err(error) = exec::run_one(host.exec.as_ref(), &command) {
-                            troubles.insert(key(goal.entry), error);
-                        }
-                    }
-                }
-                Err(refusal) => {
-                    let error = Error::Refused {
-                        host: goal.entry.host.clone(),
-                        target: goal.entry.target.clone(),
-                        knob: goal.entry.knob.clone(),
-                        to: goal.to.clone(),
-                        reason: refusal.reason,
-                        hint: refusal.hint,
-                    };
-                    troubles.insert(key(goal.entry), error);
-                }
-            }
+    /// Plans and runs what leads from the value of now to the goal.
+    fn put_back(&self, goal: &Goal<'a>, values: &Values<'a>) -> Result<(), Error> {
+        let host = self.hosts.get(&goal.entry.host);
+        let Some((host, Ok(state))) = host.zip(values.get(&key(goal.entry))) else {
+            return Ok(());
+        };
+        let commands = plan(goal, host, state).map_err(|refusal| Error::Refused {
+            place: Box::new(goal.entry.place()),
+            to: goal.to.clone(),
+            reason: refusal.reason,
+            hint: refusal.hint,
+        })?;
+        for command in commands {
+            exec::run_one(host.exec.as_ref(), &command)?;
         }
-        all_well
+        Ok(())
     }
+}
+
+/// The goals that are not reached and can be tried.
+fn missed<'g, 'a>(goals: &'g [Goal<'a>], values: &Values<'a>, together: bool) -> Vec<&'g Goal<'a>> {
+    let mut missed: Vec<&Goal<'_>> = goals
+        .iter()
+        // What cannot be read has its trouble already.
+        .filter(|goal| matches!(values.get(&key(goal.entry)), Some(Ok(_))))
+        .filter(|goal| !reached(goal, values))
+        .collect();
+    if together {
+        let whole: Vec<_> = missed
+            .iter()
+            .filter(|goal| goal.is_of_many)
+            .map(|goal| (&goal.entry.host, &goal.entry.target))
+            .collect();
+        missed.retain(|goal| {
+            goal.is_of_many || !whole.contains(&(&goal.entry.host, &goal.entry.target))
+        });
+    }
+    missed
 }
 
 /// The undo commands of the journal, newest first.
@@ -453,7 +446,10 @@ fn settle(goal: &mut Goal<'_>, values: &Values<'_>, touched: &[Key<'_>], trouble
     let was_touched = touched.contains(&key(goal.entry));
     match &goal.outcome {
         Outcome::AlreadyBefore if was_touched => goal.outcome = Outcome::SiblingRestored,
-        Outcome::SiblingRestored if !was_touched => goal.outcome = Outcome::AlreadyBefore,
+        // Its parts came back with what they belong to.
+        Outcome::SiblingRestored if goal.is_of_many && !was_touched => {
+            goal.outcome = Outcome::AlreadyBefore;
+        }
         _ => {}
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -516,14 +516,13 @@ impl Group {
     }
 }
 
+/// The next news, or none when the time is over.
 fn receive(news: &Receiver<News>, deadline: Option<Instant>) -> Option<News> {
     match deadline {
         None => news.recv().ok(),
         Some(deadline) => {
-            match news.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(one) => Some(one),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            news.recv_timeout(left).ok()
         }
     }
 }

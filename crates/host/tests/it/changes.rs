@@ -116,15 +116,15 @@ fn what_is_refused_touches_nothing() {
     let cases = [
         (
             on(&model, "a0", MTU, Value::Integer(9001)),
-            "cannot set `nic.mtu` to `9001` of `a0` on `one`: it takes 9000 at most, because the driver takes no more",
+            "cannot set `nic.mtu` of `a0` on `one` to `9001`: it takes 9000 at most, because the driver takes no more",
         ),
         (
             on(&model, "a9", MTU, Value::Integer(9000)),
-            "cannot set `nic.mtu` to `9000` of `a9` on `one`: there is no interface `a9`",
+            "cannot set `nic.mtu` of `a9` on `one` to `9000`: there is no interface `a9`",
         ),
         (
             on(&model, "", MTU, Value::Integer(9000)),
-            "cannot set `nic.mtu` to `9000` of `host` on `one`: it belongs to an interface, not to the host",
+            "cannot set `nic.mtu` on `one` to `9000`: it belongs to an interface, not to the host",
         ),
         (
             on(&model, "a0", "nic.colour", text("red")),
@@ -137,8 +137,16 @@ fn what_is_refused_touches_nothing() {
         (fine.clone(), "`nic.mtu` of `a0` is set twice"),
     ];
     for (setting, message) in cases {
-        let settings = [on(&model, "a1", TSO, Value::Switch(false)), fine.clone(), setting];
-        let settings = if settings[2] == fine { &settings[..] } else { &[settings[0].clone(), settings[2].clone()][..] };
+        let settings = [
+            on(&model, "a1", TSO, Value::Switch(false)),
+            fine.clone(),
+            setting,
+        ];
+        let settings = if settings[2] == fine {
+            &settings[..]
+        } else {
+            &[settings[0].clone(), settings[2].clone()][..]
+        };
         let error = Change::plan(&[model.host()], settings, "run").unwrap_err();
         assert_eq!(error.to_string(), message);
     }
@@ -342,7 +350,10 @@ fn after_a_crash_in_the_middle_of_undo_another_undo_restores_everything() {
             let done = undone[0].closed;
             if !done {
                 let again = undo(&folder, UndoMode::Ours, &models);
-                assert!(again[0].closed, "{commands} {settings:#?} {undone:#?} {again:#?}");
+                assert!(
+                    again[0].closed,
+                    "{commands} {settings:#?} {undone:#?} {again:#?}"
+                );
             }
             assert_eq!(machines(&models), before, "after {commands} commands");
             if done {
@@ -375,7 +386,7 @@ fn a_value_that_does_not_take_is_noticed_and_everything_taken_back() {
     };
     assert_eq!(
         source.to_string(),
-        "`tcp.congestion_control` of `host` on `one` reads `cubic` after it was set to `reno`: \
+        "`tcp.congestion_control` on `one` reads `cubic` after it was set to `reno`: \
          sysctl: setting key \"x\": Invalid argument"
     );
     assert_eq!(model.now(), before);
