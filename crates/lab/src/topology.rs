@@ -208,3 +208,193 @@ pub(crate) fn name_problem(name: &str) -> Option<String> {
             .to_owned()
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TWO_HOSTS: &str = r#"[[host]]
+name = "a"
+[[host]]
+name = "b"
+"#;
+
+    fn link(from: &str, to: &str, rest: &str) -> String {
+        format!("{TWO_HOSTS}[[link]]\nfrom = {{ {from} }}\nto = {{ {to} }}\n{rest}")
+    }
+
+    const FROM: &str = r#"host = "a", nic = "x", address = "10.0.0.1/24""#;
+    const TO: &str = r#"host = "b", nic = "x", address = "10.0.0.2/24""#;
+
+    /// What is said about a topology: line, problem and hint.
+    fn refusal(text: &str) -> String {
+        let error = Topology::parse(text).unwrap_err();
+        format!("{error}; hint: {}", error.hint().unwrap_or_default())
+    }
+
+    #[test]
+    fn the_examples_are_topologies() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+        let read = |name: &str| Topology::read(&folder.join(name)).unwrap();
+        let two_links = read("two-links.toml");
+        assert_eq!(two_links.hosts, ["client", "server"]);
+        assert_eq!(two_links.links.len(), 2);
+        assert!(two_links.samba.unwrap().multichannel);
+        let fast = read("one-link-10g.toml");
+        assert_eq!(fast.links[0].rate, Some(BitsPerSecond::new(10_000_000_000)));
+        let switched = read("switch.toml");
+        assert_eq!(switched.switches[0].mtu, 1500);
+        let ends: Vec<_> = switched.ends_of("switch").collect();
+        assert_eq!(
+            (ends[0].nic.as_str(), ends[1].nic.as_str()),
+            ("port1", "port2")
+        );
+        assert_eq!((ends[0].mtu, switched.links[0].mtu()), (1500, 1500));
+        assert_eq!(switched.links[0].ends[0].mtu, 9000);
+    }
+
+    #[test]
+    fn what_is_left_out_has_a_default() {
+        let topology = Topology::parse(&link(FROM, TO, "")).unwrap();
+        assert_eq!(topology.links[0].rate, None);
+        assert_eq!(topology.links[0].mtu(), 1500);
+        assert!(topology.samba.is_none());
+    }
+
+    #[test]
+    fn rates_and_sizes_have_units() {
+        let rate = |text: &str| {
+            let rate = format!("rate = {text:?}\n");
+            let topology = Topology::parse(&link(FROM, TO, &rate)).ok()?;
+            topology.links[0].rate.map(BitsPerSecond::get)
+        };
+        assert_eq!(rate("100Mbit"), Some(100_000_000));
+        assert_eq!(rate("2.5 Gbit"), Some(2_500_000_000));
+        assert_eq!(rate("100Gbit"), Some(100_000_000_000));
+        let wrong = [
+            "",
+            "1",
+            "Gbit",
+            "0Gbit",
+            "-1Gbit",
+            "1e9Gbit",
+            ".5Gbit",
+            "1.Gbit",
+            "1.2345Gbit",
+            "101Gbit",
+            "99999999999999999999Gbit",
+            "18446744073709551615Gbit",
+            "1gbit",
+            "+1Gbit",
+        ];
+        for wrong in wrong {
+            assert_eq!(rate(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_field_is_refused_with_its_line() {
+        let text = TWO_HOSTS.replace("name = \"b\"", "name = \"b\"\ncolour = \"red\"");
+        assert_eq!(
+            refusal(&text),
+            "topology, line 5: unknown field `colour`, expected `name`; \
+             hint: see `examples/two-links.toml` for the fields there are"
+        );
+        assert!(refusal("[hosts]\n").starts_with("topology, line 1: unknown field `hosts`"));
+        assert!(refusal("[[host]\n").starts_with("topology, line 1: "));
+    }
+
+    #[test]
+    fn every_wrong_link_is_refused_with_its_line_and_reason() {
+        let unknown = TO.replace("\"b\"", "\"c\"");
+        let cases = [
+            (
+                link(FROM, &unknown, ""),
+                "line 7: `link.to.host = \"c\"` does not exist",
+            ),
+            (
+                link(FROM, FROM, ""),
+                "line 6: host `a` has two NICs named `x`",
+            ),
+            (link(FROM, "", ""), "line 7: `link.to` is not complete"),
+            (
+                link(FROM, "switch = \"s\"", ""),
+                "line 7: `link.to.switch = \"s\"` does not exist",
+            ),
+            (
+                link(FROM, TO, "mtu = 9\n"),
+                "line 8: `link.mtu = 9` is out of range",
+            ),
+            (
+                link(FROM, TO, "rate = \"fast\"\n"),
+                "line 8: `rate = \"fast\"` is not a line rate",
+            ),
+        ];
+        for (text, expected) in cases {
+            let said = refusal(&text);
+            assert!(said.starts_with(&format!("topology, {expected}")), "{said}");
+            assert!(!said.ends_with("hint: "), "{said}");
+        }
+        let other_addresses = [
+            ("10.0.1.2/24", "not in the same subnet"),
+            ("10.0.0.2/25", "not in the same subnet"),
+            ("fd00::2/64", "not in the same subnet"),
+            ("10.0.0.1/24", "is used by `x` of `a` already"),
+            ("10.0.0.2", "is not an address of a host"),
+            ("10.0.0.2/33", "is not an address of a host"),
+            ("0.0.0.0/24", "is not an address of a host"),
+            ("127.0.0.2/8", "is not an address of a host"),
+        ];
+        for (address, expected) in other_addresses {
+            let said = refusal(&link(FROM, &TO.replace("10.0.0.2/24", address), ""));
+            assert!(said.contains(expected), "{address}: {said}");
+        }
+        for nic in ["", "lo", "sixteen-letters-", "1x", "a b", "a/b", "all", "ä"] {
+            let said = refusal(&link(FROM, &TO.replace("\"x\"", &format!("{nic:?}")), ""));
+            assert!(
+                said.contains("cannot be the name of a NIC"),
+                "{nic}: {said}"
+            );
+        }
+    }
+
+    #[test]
+    fn names_and_counts_have_limits() {
+        assert!(refusal("").contains("there is no host"));
+        assert!(refusal(&TWO_HOSTS.replace('b', "a")).contains("is there twice"));
+        for name in ["A", "a_b", "a.b", "-a", "a-", "9", &"x".repeat(33)] {
+            let said = refusal(&format!("[[host]]\nname = {name:?}\n"));
+            assert!(said.contains("is not a name"), "{said}");
+        }
+        let hosts: String = (0..=HOSTS_MAX)
+            .map(|number| format!("[[host]]\nname = \"h{number}\"\n"))
+            .collect();
+        assert!(refusal(&hosts).contains("17 hosts are more than the 16"));
+    }
+
+    #[test]
+    fn a_parameter_of_samba_cannot_open_a_section() {
+        let samba = |rest: &str| link(FROM, TO, &format!("[samba]\nhost = \"b\"\n{rest}"));
+        let global = |line: &str| samba(&format!("[samba.global]\n{line}\n"));
+        let topology = Topology::parse(&global("\"aio read size\" = 1\n\"use sendfile\" = true"));
+        let parameters = topology.unwrap().samba.unwrap().global;
+        assert_eq!(parameters["aio read size"], "1");
+        assert_eq!(parameters["use sendfile"], "yes");
+        let wrong = [
+            r#""log level" = "1\n[evil]""#,
+            r#""log level" = "1 \\""#,
+            r#""[evil]" = 1"#,
+            r#""a = b" = 1"#,
+            r#""log level" = [1]"#,
+        ];
+        for wrong in wrong {
+            let said = refusal(&global(wrong));
+            assert!(said.contains("line 11: "), "{wrong}: {said}");
+        }
+        let share = "[[samba.share]]\nname = \"m\"\nmedium = \"memory\"\nsize = \"1GiB\"\n";
+        assert!(Topology::parse(&samba(share)).is_ok());
+        assert!(refusal(&samba(&share.repeat(2))).contains("`share.name = \"m\"` is taken"));
+        assert!(refusal(&samba(&share.replace("1GiB", "1"))).contains("is not a size"));
+        assert!(refusal(&samba(&share.replace("memory", "tape"))).contains("tape"));
+    }
+}

@@ -26,7 +26,10 @@ pub struct Namespace {
 impl Namespace {
     /// The namespaces of the process `pid`.
     pub(crate) fn of(pid: u32) -> io::Result<Self> {
-        let grip = File::open(format!("/proc/{pid}/ns/pid"))?;
+        Self::gripped(pid, File::open(format!("/proc/{pid}/ns/pid"))?)
+    }
+
+    fn gripped(pid: u32, grip: File) -> io::Result<Self> {
         let number = grip.metadata()?.ino();
         let pid_option = format!("--pid=/proc/{}/fd/{}", process::id(), grip.as_raw_fd());
         let target = pid.to_string();
@@ -154,4 +157,31 @@ fn all_processes() -> io::Result<Vec<u32>> {
         }
     }
     Ok(processes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The kernel gives the number of a host's first process to somebody else when that is gone.
+    #[test]
+    fn nothing_runs_in_the_namespaces_of_a_stranger() {
+        let holder = ["unshare", "--pid", "--fork", "--kill-child", "cat"];
+        let mut holder = Local::new().spawn(&Command::new(holder)).unwrap();
+        let mut echo = holder.take_stdout().unwrap();
+        let mut lifeline = holder.take_stdin().unwrap();
+        lifeline.write_all(b"up?\n").unwrap();
+        echo.read_line(&mut String::new()).unwrap();
+        let first = child_of(holder.id().unwrap()).unwrap();
+        let grip = File::open(format!("/proc/{first}/ns/pid")).unwrap();
+        let stranger = Namespace::gripped(process::id(), grip).unwrap();
+        let hello = [Command::new(["echo", "hello"])];
+        assert_eq!(stranger.run(&hello).unwrap()[0].stdout, b"hello\n");
+
+        drop(lifeline);
+        holder.wait(std::time::Duration::from_secs(5)).unwrap();
+        let output = &stranger.run(&hello).unwrap()[0];
+        assert_ne!(output.status, 0);
+        assert_eq!(output.stdout, b"");
+    }
 }

@@ -1,0 +1,97 @@
+//! However a lab ends, nothing of it is left.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use lab::{Error, Topology};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{Traces, Up, eventually, example, have_machine, processes_in};
+
+fn kill(pid: u32) {
+    let pid = Pid::from_raw(pid.try_into().unwrap()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
+}
+
+/// Leaves a daemon and a file in the lab, so that there is something to lose.
+fn use_lab(up: &Up) {
+    let account = ["smbclient", "-A", lab::CREDENTIALS_IN_HOST];
+    let put = ["//10.77.1.2/media", "-c", "put /etc/passwd somebody"];
+    up.output("client", &[account.as_slice(), &put].concat());
+    up.output("server", &["iperf3", "-s", "-D"]);
+}
+
+fn assert_gone(name: &str, namespaces: &BTreeSet<u64>, before: &Traces) {
+    eventually("its processes are gone", || {
+        processes_in(namespaces).is_empty()
+    });
+    let sockets = fs::read_to_string("/proc/net/unix").unwrap();
+    assert!(!sockets.contains(&format!("@linerate-lab/{name}")));
+    assert_eq!(Traces::now(), *before);
+    assert!(matches!(lab::find(name), Err(Error::NoSuchLab { .. })));
+}
+
+#[test]
+fn down_leaves_nothing_and_says_so_when_there_is_nothing() {
+    let _machine = have_machine();
+    let before = Traces::now();
+    let up = Up::example("test-down", "two-links.toml");
+    use_lab(&up);
+    let namespaces = up.namespaces();
+    assert_eq!(namespaces.len(), 10);
+    assert!(!processes_in(&namespaces).is_empty());
+    assert_eq!(Traces::now(), before);
+
+    let gone = lab::down("test-down").unwrap();
+    assert_eq!((gone.name.as_str(), gone.nodes), ("test-down", 2));
+    // Two holders, Samba and the daemon at least.
+    assert!(gone.processes >= 4, "{gone:?}");
+    assert_eq!(processes_in(&namespaces), [0; 0]);
+    assert_gone("test-down", &namespaces, &before);
+
+    let again = lab::down("test-down").unwrap_err();
+    assert_eq!(again.to_string(), "there is no lab named `test-down`");
+    assert!(again.hint().is_some());
+}
+
+#[test]
+fn killing_the_supervisor_leaves_nothing() {
+    let _machine = have_machine();
+    let before = Traces::now();
+    let up = Up::example("test-kill", "two-links.toml");
+    use_lab(&up);
+    let namespaces = up.namespaces();
+    kill(up.supervisor());
+    assert_gone("test-kill", &namespaces, &before);
+}
+
+#[test]
+fn killing_a_host_ends_the_whole_lab() {
+    let _machine = have_machine();
+    let before = Traces::now();
+    let up = Up::example("test-host-killed", "switch.toml");
+    use_lab(&up);
+    let namespaces = up.namespaces();
+    kill(up.lab.namespace("switch").unwrap().holder());
+    eventually("the supervisor is gone", || {
+        matches!(lab::find("test-host-killed"), Err(Error::NoSuchLab { .. }))
+    });
+    assert_gone("test-host-killed", &namespaces, &before);
+    // Whoever still has the host cannot do anything with it, least of all to the machine.
+    let (status, _) = up.run("client", &["true"]);
+    assert_ne!(status, 0);
+}
+
+#[test]
+fn a_lab_that_cannot_come_up_leaves_nothing() {
+    let _machine = have_machine();
+    let before = Traces::now();
+    let text = fs::read_to_string(example("two-links.toml")).unwrap();
+    let text = format!("{text}\n[samba.global]\n\"passdb backend\" = \"nonsense\"\n");
+    let topology = Topology::parse(&text).unwrap();
+    let error = Up::try_new("test-failing", &topology).err().unwrap();
+    let said = error.to_string();
+    assert!(said.starts_with("the lab `test-failing` did not come up: cannot add the share user"));
+    assert!(said.contains("nonsense"), "{said}");
+    assert_gone("test-failing", &BTreeSet::new(), &before);
+}

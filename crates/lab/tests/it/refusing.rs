@@ -1,0 +1,82 @@
+//! What is refused, and how it is said.
+
+use std::process::Command;
+
+use lab::{Error, Topology};
+use record::{Failure, FailureKind};
+
+use super::{Up, example, have_machine, program};
+
+/// Runs `up` in a process of its own behind `prefix`, and gives what it failed with.
+fn failure_behind(prefix: &[&str], name: &str) -> Failure {
+    let (first, others) = prefix.split_first().unwrap();
+    let output = Command::new(first)
+        .args(others)
+        .args([program(), "up", name])
+        .arg(example("two-links.toml"))
+        .output()
+        .unwrap();
+    let failure: Option<Failure> = serde_json::from_slice(&output.stdout).unwrap();
+    failure.unwrap()
+}
+
+#[test]
+fn a_name_belongs_to_one_lab() {
+    let _machine = have_machine();
+    let topology = Topology::parse("[[host]]\nname = \"alone\"\n").unwrap();
+    let up = Up::new("test-taken", &topology);
+    let error = Up::try_new("test-taken", &topology).err().unwrap();
+    assert!(matches!(error, Error::NameTaken { .. }), "{error:?}");
+    assert_eq!(error.kind(), FailureKind::Refused);
+    // The first one does not mind.
+    assert_eq!(up.output("alone", &["uname", "-n"]), "alone\n");
+    let error = lab::find("test-other").unwrap_err();
+    assert_eq!(error.hint().unwrap(), "use one of `test-taken`");
+    let error = up.lab.host("bob").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the lab `test-taken` has no host named `bob`"
+    );
+    for wrong in ["", "Upper", "../x", "a b", &"x".repeat(33)] {
+        assert!(
+            matches!(lab::find(wrong), Err(Error::Name { .. })),
+            "{wrong}"
+        );
+    }
+}
+
+#[test]
+fn who_is_not_root_is_told_so() {
+    let _machine = have_machine();
+    let nobody = [
+        "setpriv",
+        "--reuid",
+        "65534",
+        "--regid",
+        "65534",
+        "--clear-groups",
+    ];
+    let failure = failure_behind(&nobody, "test-nobody");
+    assert_eq!(failure.kind, FailureKind::Refused);
+    assert_eq!(failure.chain, ["a lab needs root's rights"]);
+    assert_eq!(
+        failure.hint.as_deref(),
+        Some("run it as root, such as with `sudo`")
+    );
+}
+
+#[test]
+fn a_missing_program_is_named_with_its_package() {
+    let _machine = have_machine();
+    for (program, package) in [("smbd", "samba"), ("tc", "iproute2"), ("iperf3", "iperf3")] {
+        // Covers the program in a mount namespace that only this one process has.
+        let cover = "for d in /usr/sbin /sbin /usr/bin /bin; do \
+                     [ ! -e $d/$0 ] || mount --bind /dev/null $d/$0; done; exec \"$@\"";
+        let prefix = ["unshare", "--mount", "sh", "-c", cover, program];
+        let failure = failure_behind(&prefix, "test-missing");
+        assert_eq!(failure.kind, FailureKind::Refused);
+        let problem = format!("a lab needs the program `{program}`, which is not installed");
+        assert_eq!(failure.chain, [problem]);
+        assert_eq!(failure.hint, Some(format!("`apt install {package}`")));
+    }
+}
