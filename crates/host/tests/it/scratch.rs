@@ -1,7 +1,9 @@
 //! The real thing, in network namespaces that each test makes for itself. Needs root.
 
+use std::fs::{self, Permissions};
 use std::io::BufRead;
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
@@ -9,7 +11,7 @@ use std::time::Duration;
 
 use host::change::{Change, read_back};
 use host::exec::{Command, Exec, Local, Process, run_one};
-use host::journal::{Journal, UndoMode, list_open};
+use host::journal::{Journal, UndoMode, UndoOutcome, list_open};
 use host::{Error, Host, facts};
 use record::{HostName, KnobId, Setting, Target, Value};
 
@@ -185,8 +187,8 @@ fn what_checksums_take_with_them_comes_back() {
     run(&scratch.exec(), &["ethtool", "-K", "a0", "tx", "off"]);
     let id = open.keep();
     let file = folder.path().join(format!("open/{id}.jsonl"));
-    let text = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, text.split_inclusive('\n').next().unwrap()).unwrap();
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.split_inclusive('\n').next().unwrap()).unwrap();
     let tso = [on(
         &Target::Nic("a0".into()),
         "nic.tso",
@@ -268,6 +270,7 @@ fn killed_at_any_moment_undo_restores_everything() {
     let scratch = Scratch::new();
     let folder = tempfile::tempdir().unwrap();
     let before = scratch.picture();
+    let mut caught = 0;
     for moment in 0..20 {
         let process = start_flip(&scratch, folder.path().to_str().unwrap());
         // About a hundred commands a second run in it, so these are twenty different places.
@@ -280,9 +283,15 @@ fn killed_at_any_moment_undo_restores_everything() {
             .undo(None, UndoMode::Ours, &|_| Ok(scratch.host()))
             .unwrap();
         assert!(undone[0].closed, "{undone:#?}");
+        let mut outcomes = undone[0].reports.iter().map(|report| &report.outcome);
+        caught += u32::from(outcomes.any(|outcome| *outcome == UndoOutcome::Restored));
         assert_eq!(scratch.picture(), before, "moment {moment}");
         assert!(list_open(folder.path()).unwrap().open.is_empty());
     }
+    assert!(
+        caught >= 5,
+        "only {caught} of 20 kills came in the middle of a change"
+    );
 }
 
 #[test]
@@ -328,4 +337,52 @@ fn on_a_full_disk_nothing_is_changed() {
     assert!(stderr.contains("StorageFull"), "{stderr}");
     assert!(output.stdout.is_empty());
     assert_eq!(scratch.picture(), before);
+}
+
+/// Runs the helper as nobody, with `sudo` saying what `script` says.
+fn flip_as_nobody(scratch: &Scratch, script: Option<&str>) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let readable = |path: &Path| fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+    let program = folder.path().join("flip");
+    fs::copy(flip(), &program).unwrap();
+    if let Some(script) = script {
+        fs::write(folder.path().join("sudo"), script).unwrap();
+        readable(&folder.path().join("sudo"));
+    }
+    readable(folder.path());
+    let path = format!("PATH={}:/usr/bin:/bin", folder.path().display());
+    let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+    let mut argv = vec!["env", &path, "setpriv"];
+    argv.extend(nobody);
+    argv.extend([
+        program.to_str().unwrap(),
+        &scratch.name,
+        "/nonexistent",
+        "a0",
+    ]);
+    let output = Local::new().run(&[Command::new(argv)]).unwrap().remove(0);
+    assert_eq!(output.status, 1);
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn without_roots_rights_the_refusal_says_so() {
+    let scratch = Scratch::new();
+    let said = flip_as_nobody(&scratch, None);
+    assert!(
+        said.contains("NotRoot") && said.contains("there is no `sudo`"),
+        "{said}"
+    );
+    let script = "#!/bin/sh\necho 'sudo: a password is required' >&2\nexit 1\n";
+    let said = flip_as_nobody(&scratch, Some(script));
+    assert!(
+        said.contains("NotRoot") && said.contains("a password is required"),
+        "{said}"
+    );
+    // A `sudo` that works is asked without a prompt, and gets the arguments as they are.
+    let script =
+        "#!/bin/sh\n[ \"$1 $2\" = '-n --' ] || exit 9\nshift 2\necho \"ran $*\" >&2\nexit 3\n";
+    let said = flip_as_nobody(&scratch, Some(script));
+    let ran = format!("ran ip netns exec {} uname -s", scratch.name);
+    assert!(said.contains("status: 3") && said.contains(&ran), "{said}");
 }
