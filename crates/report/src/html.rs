@@ -186,7 +186,10 @@ fn run(analysis: &RunAnalysis, id: &str) -> Markup {
         (tiles(analysis))
         (ladder_part(analysis, id))
         @if let Some(diagnosis) = &analysis.diagnosis { (diagnosis_part(diagnosis, analysis)) }
-        @for (index, experiment) in analysis.experiments.iter().enumerate() {
+        @for (index, experiment) in analysis.experiments.iter().filter(|one| view::is_baseline(one)).enumerate() {
+            (baseline_part(experiment, &format!("{id}-baseline-{}", index + 1)))
+        }
+        @for (index, experiment) in view::candidates(analysis).enumerate() {
             (experiment_part(experiment, index + 1, id))
         }
         (bench_part(analysis))
@@ -219,7 +222,7 @@ fn tiles(analysis: &RunAnalysis) -> Markup {
             }
             @for experiment in view::kept(analysis) {
                 @for effect in view::final_effects(experiment) {
-                    @let name = format!("{}, {}", view::direction(effect.response), experiment.question.b.name);
+                    @let name = format!("{}, {}", view::direction(effect.response), view::change_name(experiment));
                     (tile(plot::verdict_class(effect.verdict), &name, &quantity::estimate(&effect.ratio), &medians(experiment, effect)))
                 }
             }
@@ -378,18 +381,41 @@ fn experiment_part(experiment: &ExperimentResult, number: usize, id: &str) -> Ma
             h3 { "experiment " (number) ": " (prose(&view::question(experiment))) }
             (effect_list(experiment))
             p { (said(&decision)) }
-            @if let Some(plot) = plot::effects(experiment, &format!("{id}-effects")) {
-                figure {
-                    figcaption { b { "effect" } ", rate of B over rate of A with its interval, on a logarithmic axis" }
-                    p.legend {
-                        span { span.swatch {} "no difference that matters: within " (quantity::round_share(experiment.question.band)) }
-                        span { "hollow: first look" } span { "filled: the effect that counts" }
-                    }
-                    (plot)
-                }
-                (effect_table(experiment))
-            }
+            (effects_part(experiment, &id))
             (trials_part(experiment, &id))
+        }
+    }
+}
+
+/// The baseline against itself: what a difference must exceed to be seen.
+fn baseline_part(experiment: &ExperimentResult, id: &str) -> Markup {
+    html! {
+        article {
+            h3 { "noise: " (view::question(experiment)) }
+            ul.effects {
+                @for noise in &experiment.noise {
+                    @let class = if noise.alarm { "bad-word" } else { "" };
+                    li { b { (view::direction(noise.response)) } span class=(class) { (prose(&view::noise(noise))) } }
+                }
+            }
+            (effects_part(experiment, id))
+            (trials_part(experiment, id))
+        }
+    }
+}
+
+fn effects_part(experiment: &ExperimentResult, id: &str) -> Markup {
+    html! {
+        @if let Some(plot) = plot::effects(experiment, &format!("{id}-effects")) {
+            figure {
+                figcaption { b { "effect" } ", rate of B over rate of A with its interval, on a logarithmic axis" }
+                p.legend {
+                    span { span.swatch {} "no difference that matters: within " (quantity::round_share(experiment.question.band)) }
+                    @if !view::is_baseline(experiment) { span { "hollow: first look" } span { "filled: the effect that counts" } }
+                }
+                (plot)
+            }
+            (effect_table(experiment))
         }
     }
 }
@@ -478,7 +504,7 @@ fn trials_part(experiment: &ExperimentResult, id: &str) -> Markup {
             h4 { "every trial" }
             p.legend {
                 span { (plot::legend_dot(Arm::A)) "A: " (experiment.question.a.name) }
-                span { (plot::legend_dot(Arm::B)) "B: " (experiment.question.b.name) }
+                @if !view::is_baseline(experiment) { span { (plot::legend_dot(Arm::B)) "B: " (experiment.question.b.name) } }
                 span.quiet { "lines are medians" @if cut { "; the vertical axis does not begin at zero" } }
             }
             div.pair {

@@ -115,13 +115,13 @@ pub fn demo_summary(check: &RunAnalysis, tune: &RunAnalysis, restored: bool) -> 
 }
 
 fn sets_two_channels(experiment: &ExperimentResult) -> bool {
-    experiment.question.b.settings.iter().any(|setting| {
+    view::changed_settings(experiment).settings.iter().any(|setting| {
         matches!(setting, Setting::Workload { field, value: Setpoint::Integer(2) } if field == "channels")
     })
 }
 
 fn sets_mtu_9000(experiment: &ExperimentResult) -> bool {
-    experiment.question.b.settings.iter().any(|setting| {
+    view::changed_settings(experiment).settings.iter().any(|setting| {
         matches!(setting, Setting::Knob { id, value: Setpoint::Integer(9000), .. } if id.as_str() == "nic.mtu")
     })
 }
@@ -197,6 +197,7 @@ fn experiment(experiment: &ExperimentResult) -> Value {
             "confidence": experiment.question.confidence,
         },
         "noise": experiment.noise.iter().map(noise).collect::<Vec<_>>(),
+        "is_baseline": view::is_baseline(experiment),
         "effects": experiment.effects.iter().map(effect).collect::<Vec<_>>(),
         "samples": experiment.samples.iter().map(|samples| json!({
             "arm": word(&samples.arm),

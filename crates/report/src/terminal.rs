@@ -323,7 +323,7 @@ fn tune(page: &mut Page, analysis: &RunAnalysis) {
             );
         }
     }
-    for (index, experiment) in analysis.experiments.iter().enumerate() {
+    for (index, experiment) in view::candidates(analysis).enumerate() {
         candidate(page, index + 1, experiment);
     }
     page.heading("left changed");

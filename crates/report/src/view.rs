@@ -161,16 +161,13 @@ fn check_headline(analysis: &RunAnalysis) -> Said {
 }
 
 fn tune_headline(analysis: &RunAnalysis) -> Said {
-    let tried = analysis.experiments.len();
+    let tried = candidates(analysis).count();
     let kept: Vec<_> = kept(analysis).collect();
     if tried == 0 {
         return Said::new(Tone::Doubtful, "nothing was tried");
     }
     if kept.is_empty() {
-        let all_decided = analysis
-            .experiments
-            .iter()
-            .all(|one| one.decision.is_some());
+        let all_decided = candidates(analysis).all(|one| one.decision.is_some());
         return if all_decided {
             Said::new(
                 Tone::Neutral,
@@ -196,7 +193,7 @@ fn tune_headline(analysis: &RunAnalysis) -> Said {
                     )
                 })
                 .collect();
-            format!("`{}` ({})", experiment.question.b.name, effects.join(", "))
+            format!("`{}` ({})", change_name(experiment), effects.join(", "))
         })
         .collect();
     Said::new(
@@ -330,7 +327,18 @@ pub(crate) fn not_measured(analysis: &RunAnalysis) -> Vec<String> {
         .collect();
     for experiment in &analysis.experiments {
         for failure in &experiment.failures {
-            list.push(format!("`{}`: {failure}", experiment.question.b.name));
+            list.push(format!("`{}`: {failure}", change_name(experiment)));
+        }
+    }
+    if let Plan::Tune {
+        candidates: planned,
+        ..
+    } = &analysis.plan
+    {
+        for level in planned {
+            if !candidates(analysis).any(|tried| change_name(tried) == level.name) {
+                list.push(format!("`{}`: no trial of it was run", level.name));
+            }
         }
     }
     list
@@ -441,13 +449,51 @@ fn settle(effect: &Effect) -> String {
     }
 }
 
+/// Whether it is the baseline against itself, which tries nothing.
+pub(crate) fn is_baseline(experiment: &ExperimentResult) -> bool {
+    experiment.question.a == experiment.question.b
+}
+
+/// The experiments that try something, in their order.
+pub(crate) fn candidates(analysis: &RunAnalysis) -> impl Iterator<Item = &ExperimentResult> {
+    analysis
+        .experiments
+        .iter()
+        .filter(|experiment| !is_baseline(experiment))
+}
+
+/// What B adds to A: a change that comes on top of others bears their names as well.
+pub(crate) fn change_name(experiment: &ExperimentResult) -> &str {
+    let question = &experiment.question;
+    let added = question.b.name.strip_prefix(&question.a.name);
+    added
+        .and_then(|added| added.strip_prefix(" + "))
+        .unwrap_or(&question.b.name)
+}
+
+/// The settings that B has and A has not.
+pub(crate) fn changed_settings(experiment: &ExperimentResult) -> Level {
+    let question = &experiment.question;
+    let settings = question.b.settings.iter();
+    Level {
+        name: change_name(experiment).to_owned(),
+        settings: settings
+            .filter(|setting| !question.a.settings.contains(setting))
+            .cloned()
+            .collect(),
+    }
+}
+
 /// The question of an experiment in words.
 pub(crate) fn question(experiment: &ExperimentResult) -> String {
-    let question = &experiment.question;
-    format!(
-        "is `{}` faster than `{}`?",
-        question.b.name, question.a.name
-    )
+    let (a, change) = (&experiment.question.a.name, change_name(experiment));
+    if is_baseline(experiment) {
+        "how much does the same differ from itself?".into()
+    } else if change == experiment.question.b.name {
+        format!("is `{change}` faster than `{a}`?")
+    } else {
+        format!("is `{a}` faster with `{change}` than without?")
+    }
 }
 
 /// What was done about a candidate, and why.
@@ -462,18 +508,14 @@ pub(crate) fn decision(experiment: &ExperimentResult) -> Said {
 }
 
 pub(crate) fn kept(analysis: &RunAnalysis) -> impl Iterator<Item = &ExperimentResult> {
-    analysis
-        .experiments
-        .iter()
+    candidates(analysis)
         .filter(|experiment| matches!(experiment.decision, Some((Decision::Kept, _))))
 }
 
 /// What the run left changed, and how to put it back.
 pub(crate) fn left_changed(analysis: &RunAnalysis) -> Vec<String> {
-    let levels: Vec<&Level> = kept(analysis)
-        .map(|experiment| &experiment.question.b)
-        .collect();
-    let knobs: Vec<String> = levels.iter().flat_map(|level| knob_lines(level)).collect();
+    let levels: Vec<Level> = kept(analysis).map(changed_settings).collect();
+    let knobs: Vec<String> = levels.iter().flat_map(knob_lines).collect();
     let mut lines = Vec::new();
     for level in &levels {
         for setting in &level.settings {
@@ -632,22 +674,16 @@ pub(crate) fn method(analysis: &RunAnalysis) -> Vec<String> {
             ));
         }
     }
-    for experiment in &analysis.experiments {
-        let blocks = final_effects(experiment)
-            .iter()
-            .map(|effect| effect.ratio.n)
-            .max()
-            .unwrap_or(0);
-        let question = &experiment.question;
+    if let Some(question) = candidates(analysis).next().map(|one| &one.question) {
         lines.push(format!(
-            "`{}`: {} of one trial per arm in random order, compared pair by pair; the effect is a ratio (Hodges-Lehmann on log differences); a difference matters from {}; confidence asked {}{}",
-            question.b.name,
-            counted(blocks, "block", "blocks"),
+            "experiments: blocks of one trial per arm in random order, compared pair by pair; an \
+             effect is a ratio (Hodges-Lehmann on log differences); a difference matters from {}; \
+             confidence asked {}",
             quantity::round_share(question.band),
-            quantity::round_share(question.confidence),
-            reached(experiment)
+            quantity::round_share(question.confidence)
         ));
     }
+    lines.extend(analysis.experiments.iter().map(blocks_run));
     for bench in &analysis.bench {
         lines.push(format!(
             "{}: {}",
@@ -662,19 +698,45 @@ pub(crate) fn method(analysis: &RunAnalysis) -> Vec<String> {
     lines
 }
 
-fn reached(experiment: &ExperimentResult) -> String {
-    let confidences: Vec<f64> = experiment
+fn blocks_run(experiment: &ExperimentResult) -> String {
+    let noise = experiment.noise.iter().map(|noise| &noise.ratio);
+    let effects = experiment
         .effects
         .iter()
-        .filter_map(|effect| effect.ratio.confidence)
-        .filter(|one| one.is_finite())
+        .map(|effect| (effect.phase, &effect.ratio));
+    let ratios: Vec<(Phase, &Estimate)> = noise
+        .map(|ratio| (Phase::SameAgainstSame, ratio))
+        .chain(effects)
         .collect();
-    let low = confidences.iter().copied().fold(f64::INFINITY, f64::min);
-    if low.is_finite() {
-        format!(", really reached {} or more", quantity::share(low))
+    let parts: Vec<String> = [Phase::SameAgainstSame, Phase::Compare, Phase::Confirm]
+        .into_iter()
+        .filter_map(|part| {
+            let of_part = ratios.iter().filter(|(phase, _)| *phase == part);
+            let most = of_part.map(|(_, ratio)| ratio.n).max()?;
+            Some(format!(
+                "{} {}",
+                phase(part),
+                counted(most, "block", "blocks")
+            ))
+        })
+        .collect();
+    let confidences = ratios.iter().filter_map(|(_, ratio)| ratio.confidence);
+    let low = confidences
+        .filter(|one| one.is_finite())
+        .fold(f64::INFINITY, f64::min);
+    let reached = match low.is_finite() {
+        true => format!(
+            "; confidence really reached {} or more",
+            quantity::share(low)
+        ),
+        false => String::new(),
+    };
+    let parts = if parts.is_empty() {
+        "no whole block".to_owned()
     } else {
-        String::new()
-    }
+        parts.join(", ")
+    };
+    format!("`{}`: {parts}{reached}", change_name(experiment))
 }
 
 /// Everything that limits a number on the page, each once, with what it is about.
@@ -695,7 +757,7 @@ pub(crate) fn caveats(analysis: &RunAnalysis) -> Vec<String> {
         }
     }
     for experiment in &analysis.experiments {
-        let name = format!("`{}`", experiment.question.b.name);
+        let name = format!("`{}`", change_name(experiment));
         add(name.clone(), &experiment.caveats);
         for effect in &experiment.effects {
             let about = format!(

@@ -25,6 +25,8 @@ pub(crate) fn all() -> Vec<(&'static str, RunAnalysis)> {
         ("check-nothing-measured", check_nothing_measured()),
         ("check-hostile", check_hostile()),
         ("tune-demo", tune_demo()),
+        ("tune-keeps-knobs", tune_keeps_knobs()),
+        ("tune-alarm", tune_alarm()),
         ("tune-undecided", tune_undecided()),
         ("tune-failed-trials", tune_failed_trials()),
         ("tune-unfinished", tune_unfinished()),
@@ -238,13 +240,17 @@ pub(crate) fn check_hostile() -> RunAnalysis {
 
 pub(crate) fn tune_demo() -> RunAnalysis {
     let mut run = tune(vec![both_links(), jumbo()]);
-    let channels = experiment("channels-2", one_channel(), both_links(), [1.985, 1.962]);
-    let mut jumbo = experiment("mtu-9000", both_links(), jumbo(), [1.004, 0.998]);
-    jumbo.noise.clear();
-    jumbo
+    let channels = experiment("channels-2", &start(), &both_links(), [1.985, 1.962]);
+    let mut on_top = experiment(
+        "mtu-9000",
+        &with(&start(), &both_links()),
+        &jumbo(),
+        [1.004, 0.998],
+    );
+    on_top
         .samples
         .retain(|samples| samples.phase == Phase::Compare);
-    jumbo.effects = vec![
+    on_top.effects = vec![
         effect(
             Direction::Read,
             Phase::Compare,
@@ -260,17 +266,41 @@ pub(crate) fn tune_demo() -> RunAnalysis {
             Verdict::Equivalent,
         ),
     ];
-    jumbo.decision = Some((
+    on_top.decision = Some((
         Decision::Returned,
         "it makes no difference that matters".into(),
     ));
-    run.experiments = vec![channels, jumbo];
+    run.experiments = vec![baseline(), channels, on_top];
+    run
+}
+
+/// Nothing can be believed, so nothing was tried.
+pub(crate) fn tune_alarm() -> RunAnalysis {
+    let mut run = tune(vec![both_links(), jumbo()]);
+    let mut noisy = baseline();
+    noisy.noise[0].alarm = true;
+    noisy.noise[0].ratio = ratio(1.06, Some([1.03, 1.09]), 8);
+    run.experiments = vec![noisy];
+    run
+}
+
+/// A change of hosts is kept.
+pub(crate) fn tune_keeps_knobs() -> RunAnalysis {
+    let mut run = tune(vec![both_links(), jumbo()]);
+    let channels = experiment("channels-2", &start(), &both_links(), [1.985, 1.962]);
+    let on_top = experiment(
+        "mtu-9000",
+        &with(&start(), &both_links()),
+        &jumbo(),
+        [1.052, 1.049],
+    );
+    run.experiments = vec![baseline(), channels, on_top];
     run
 }
 
 pub(crate) fn tune_undecided() -> RunAnalysis {
     let mut run = tune(vec![jumbo()]);
-    let mut one = experiment("mtu-9000", one_channel(), jumbo(), [1.03, 0.9]);
+    let mut one = experiment("mtu-9000", &start(), &jumbo(), [1.03, 0.9]);
     one.effects = vec![
         effect(
             Direction::Read,
@@ -281,28 +311,27 @@ pub(crate) fn tune_undecided() -> RunAnalysis {
         ),
         effect(Direction::Write, Phase::Compare, 0.9, 0.03, Verdict::Worse),
     ];
+    one.samples
+        .retain(|samples| samples.phase == Phase::Compare);
     one.effects[0].blocks_to_settle = Some(24);
     one.effects[0].ratio.caveats =
         vec!["drift: the last blocks are 4 % slower than the first".into()];
-    one.noise[0].alarm = true;
-    one.noise[0].ratio = ratio(1.06, Some([1.03, 1.09]), 8);
     one.decision = Some((
         Decision::Returned,
         "read cannot be told and write is worse".into(),
     ));
-    run.experiments = vec![one];
+    run.experiments = vec![baseline(), one];
     run
 }
 
 pub(crate) fn tune_failed_trials() -> RunAnalysis {
     let mut run = tune(vec![jumbo()]);
-    let mut one = experiment("mtu-9000", one_channel(), jumbo(), [1.0, 1.0]);
+    let mut one = experiment("mtu-9000", &start(), &jumbo(), [1.0, 1.0]);
     one.effects.clear();
     one.samples.truncate(1);
     one.samples[0].rates.truncate(1);
     one.samples[0].blocks.truncate(1);
     one.samples[0].median = rate(117e6, None, 1);
-    one.noise.clear();
     one.decision = Some((
         Decision::Returned,
         "too many trials failed to compare anything".into(),
@@ -317,8 +346,8 @@ pub(crate) fn tune_failed_trials() -> RunAnalysis {
 
 pub(crate) fn tune_unfinished() -> RunAnalysis {
     let mut run = tune_demo();
-    run.experiments.truncate(1);
-    let one = &mut run.experiments[0];
+    run.experiments.truncate(2);
+    let one = &mut run.experiments[1];
     one.effects.truncate(1);
     one.samples
         .retain(|samples| samples.phase != Phase::Confirm);
@@ -410,25 +439,38 @@ fn empty(plan: Plan) -> RunAnalysis {
     }
 }
 
-fn experiment(id: &str, a: Level, b: Level, ratios: [f64; 2]) -> ExperimentResult {
-    let links = if a.name == both_links().name {
-        1.97
-    } else {
-        1.0
-    };
+/// The baseline against itself, an experiment of its own.
+fn baseline() -> ExperimentResult {
+    let mut one = experiment("baseline", &start(), &start(), [1.0, 1.0]);
+    one.noise = [Direction::Read, Direction::Write]
+        .map(|response| NoiseFloor {
+            response,
+            ratio: ratio(1.001, Some([0.994, 1.007]), 8),
+            smallest_detectable: Some(0.009),
+            alarm: false,
+        })
+        .to_vec();
+    one.effects.clear();
+    one.samples
+        .retain(|samples| samples.phase == Phase::Compare);
+    for samples in &mut one.samples {
+        samples.phase = Phase::SameAgainstSame;
+    }
+    one.decision = None;
+    one
+}
+
+fn experiment(id: &str, a: &Level, change: &Level, ratios: [f64; 2]) -> ExperimentResult {
+    let links = if a.name == start().name { 1.0 } else { 1.97 };
     let ways = [
         (Direction::Read, 117.1 * links, ratios[0]),
         (Direction::Write, 115.3 * links, ratios[1]),
     ];
     let mut samples = Vec::new();
     for (response, base, ratio) in ways {
-        for phase in [Phase::SameAgainstSame, Phase::Compare, Phase::Confirm] {
+        for phase in [Phase::Compare, Phase::Confirm] {
             for arm in [Arm::A, Arm::B] {
-                let factor = if arm == Arm::B && phase != Phase::SameAgainstSame {
-                    ratio
-                } else {
-                    1.0
-                };
+                let factor = if arm == Arm::B { ratio } else { 1.0 };
                 samples.push(arm_samples(arm, response, phase, base * factor * 1e6));
             }
         }
@@ -436,20 +478,13 @@ fn experiment(id: &str, a: Level, b: Level, ratios: [f64; 2]) -> ExperimentResul
     ExperimentResult {
         experiment: id.into(),
         question: Question {
-            a,
-            b,
+            a: a.clone(),
+            b: with(a, change),
             responses: vec![Direction::Read, Direction::Write],
             band: 0.02,
             confidence: 0.95,
         },
-        noise: ways
-            .map(|(response, _, _)| NoiseFloor {
-                response,
-                ratio: ratio(1.001, Some([0.994, 1.007]), 8),
-                smallest_detectable: Some(0.009),
-                alarm: false,
-            })
-            .to_vec(),
+        noise: vec![],
         effects: vec![
             effect(
                 Direction::Read,
@@ -590,8 +625,29 @@ fn level(name: &str, settings: Vec<Setting>) -> Level {
     }
 }
 
-fn one_channel() -> Level {
-    level("one link", vec![channels(1)])
+/// How it was before anything was tried.
+fn start() -> Level {
+    level("as it is", [vec![channels(1)], mtu(1500)].concat())
+}
+
+/// A level with a change on top, as `tune` names and merges them.
+fn with(base: &Level, change: &Level) -> Level {
+    if change.name == base.name {
+        return base.clone();
+    }
+    let name = match base.name.as_str() {
+        "as it is" => change.name.clone(),
+        name => format!("{name} + {}", change.name),
+    };
+    let settings = base.settings.iter().map(|setting| {
+        let same = change.settings.iter().find(|new| match (setting, new) {
+            (Setting::Workload { .. }, Setting::Workload { .. }) => true,
+            (Setting::Knob { target: a, .. }, Setting::Knob { target: b, .. }) => a == b,
+            _ => false,
+        });
+        same.unwrap_or(setting).clone()
+    });
+    level(&name, settings.collect())
 }
 
 fn both_links() -> Level {
@@ -606,6 +662,10 @@ fn channels(count: i64) -> Setting {
 }
 
 fn jumbo() -> Level {
+    level("MTU 9000", mtu(9000))
+}
+
+fn mtu(bytes: i64) -> Vec<Setting> {
     let nics = [
         (CLIENT, "a0"),
         (CLIENT, "a1"),
@@ -616,9 +676,9 @@ fn jumbo() -> Level {
         host: HostName::new(host),
         target: Target::Nic(nic.into()),
         id: KnobId::new("nic.mtu"),
-        value: Value::Integer(9000),
+        value: Value::Integer(bytes),
     });
-    level("MTU 9000", settings.to_vec())
+    settings.to_vec()
 }
 
 fn host(name: &str, prefix: &str, last: u8) -> HostFacts {
