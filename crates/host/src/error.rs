@@ -207,6 +207,14 @@ pub enum Error {
         /// Why.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// A host exists and cannot be reached now; what we changed on it is still to be restored.
+    #[error("cannot reach host `{name}`")]
+    Unreachable {
+        /// Its name.
+        name: HostName,
+        /// Why not.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// Nothing says where our state is.
     #[error("cannot find a folder for the journal of changes")]
     NoStateFolder,

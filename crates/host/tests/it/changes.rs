@@ -587,21 +587,21 @@ fn an_unreachable_host_keeps_its_change_open() {
     );
     open.apply().unwrap();
     open.keep();
-    let limit = std::time::Duration::from_secs(10);
-    let unreachable = |_: &HostName| {
-        Err(Error::Timeout {
-            argv: vec!["ssh".into()],
-            limit,
+    let unreachable = |name: &HostName| {
+        Err(Error::Unreachable {
+            name: name.clone(),
+            source: "no route to it".into(),
         })
     };
     let undone = journal(&folder)
         .undo(None, UndoMode::Force, &unreachable)
         .unwrap();
     assert!(!undone[0].closed);
-    assert!(matches!(
-        undone[0].reports[0].outcome,
-        UndoOutcome::Failed { .. }
-    ));
+    let chain = vec![
+        "cannot reach host `one`".to_owned(),
+        "no route to it".to_owned(),
+    ];
+    assert_eq!(undone[0].reports[0].outcome, UndoOutcome::Failed { chain });
     assert!(undo(&folder, UndoMode::Ours, &models)[0].closed);
 }
 
