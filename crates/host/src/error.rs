@@ -199,20 +199,13 @@ pub enum Error {
         /// How we know.
         reason: String,
     },
-    /// A host is there, or may be, and cannot be reached now.
+    /// A host is there, or may be, and cannot be reached now; what we changed on it stays to be
+    /// restored.
     #[error("cannot reach host `{name}`")]
     Unreachable {
         /// Its name.
         name: HostName,
         /// Why.
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-    /// A host exists and cannot be reached now; what we changed on it is still to be restored.
-    #[error("cannot reach host `{name}`")]
-    Unreachable {
-        /// Its name.
-        name: HostName,
-        /// Why not.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// Nothing says where our state is.
