@@ -1,7 +1,7 @@
 //! Result files of iperf3, fio and hyperfine as arms of a table. One run of a program is one row: its
 //! intervals are no repetitions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
@@ -71,7 +71,8 @@ struct Row {
 impl Table {
     /// Reads `(arm, text)`: each text is one or more JSON documents of iperf3, fio or hyperfine, one
     /// after the other. Several texts of one arm are repetitions. The first arm is the baseline. The
-    /// request asks for everything that was measured in every row.
+    /// request asks for what was measured; a factor `job` is added where one file holds several jobs of
+    /// one kind.
     ///
     /// # Errors
     ///
@@ -97,40 +98,56 @@ impl Table {
             return Err(Error::Empty("arms"));
         };
         let baseline = first.arm.clone();
-        let mut responses: Vec<&'static str> = first.values.keys().copied().collect();
-        responses.retain(|response| rows.iter().all(|row| row.values.contains_key(response)));
-        if responses.is_empty() {
-            return Err(Error::Arm {
-                arm: shown(&arms[0].0),
-                reason: "the arms have no measured value in common".into(),
-            });
-        }
-        let with_jobs = rows.iter().any(|row| row.job != rows[0].job);
-        let factors: &[&str] = if with_jobs { &["arm", "job"] } else { &["arm"] };
-        let columns = factors
+        let responses: BTreeSet<&'static str> = rows
             .iter()
-            .chain(&responses)
-            .map(|column| (*column).to_owned())
+            .flat_map(|row| row.values.keys().copied())
             .collect();
+        let jobs_of = |response: &str| {
+            let measured = rows.iter().filter(|row| row.values.contains_key(response));
+            measured
+                .map(|row| row.job.as_str())
+                .collect::<BTreeSet<&str>>()
+                .len()
+        };
+        let with_jobs = rows.iter().any(|row| row.job != rows[0].job);
+        let jobs_matter = responses.iter().any(|response| jobs_of(response) > 1);
+        // A count that never differs, as no retransmits at all, would refuse the whole request.
+        let varied = |response: &str| {
+            let mut values = rows.iter().filter_map(|row| row.values.get(response));
+            let first = values.next();
+            values.any(|value| Some(value) != first)
+        };
+        let asked: Vec<&str> = responses
+            .iter()
+            .copied()
+            .filter(|response| varied(response) && (!jobs_matter || jobs_of(response) > 1))
+            .collect();
+        let asked = if asked.is_empty() {
+            responses.iter().copied().collect()
+        } else {
+            asked
+        };
+        let factors: &[&str] = if jobs_matter {
+            &["arm", "job"]
+        } else {
+            &["arm"]
+        };
+        let mut columns = vec!["arm".to_owned()];
+        columns.extend(with_jobs.then(|| "job".to_owned()));
+        columns.extend(responses.iter().map(|response| (*response).to_owned()));
         let cells = rows.iter().map(|row| {
             let mut cells = vec![row.arm.clone()];
             cells.extend(with_jobs.then(|| row.job.clone()));
-            cells.extend(
-                responses
-                    .iter()
-                    .map(|response| row.values[response].to_string()),
-            );
+            let value = |response| {
+                row.values
+                    .get(response)
+                    .map_or_else(String::new, f64::to_string)
+            };
+            cells.extend(responses.iter().map(value));
             cells
         });
         let mut table = Self::new(columns, cells.collect())?;
         table.baselines.push(("arm".into(), baseline));
-        // Many values that never differ, as no retransmits at all, would refuse the whole table.
-        let varied = |response: &&&str| {
-            rows.iter()
-                .any(|row| row.values[**response] != rows[0].values[**response])
-        };
-        let asked: Vec<&str> = responses.iter().filter(varied).copied().collect();
-        let asked = if asked.is_empty() { responses } else { asked };
         Ok((table, Request::new(asked, factors.iter().copied())))
     }
 }

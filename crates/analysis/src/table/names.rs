@@ -87,7 +87,7 @@ pub(super) fn unit(response: &str) -> &'static str {
     };
     let unit = match lower.as_slice() {
         [.., span, "s"] if SPANS.contains(span) => Some("s"),
-        [.., amount, "s"] | [.., amount, "per", "s" | "sec" | "second"] => named(&RATES, amount),
+        [.., amount, "per", "s" | "sec" | "second"] | [.., amount, "s"] => named(&RATES, amount),
         [.., word] => named(&WORDS, word),
         [] => None,
     };
@@ -123,7 +123,7 @@ mod tests {
             ("throughput_mbit_s", "Mbit/s"),
             ("Read (MiB/s)", "MiB/s"),
             ("gbit_per_second", "Gbit/s"),
-            ("mb_per_sec", "MB/s"),
+            ("mb_per_s", "MB/s"),
             ("time_s", "s"),
             ("latency_ms", "ms"),
             ("iops", "IOPS"),

@@ -1,0 +1,126 @@
+//! 200 random tables against statsmodels and scipy; `scripts/table-expectations` wrote them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use analysis::table::{Interactions, Request, TableResult};
+use serde::Deserialize;
+
+use crate::{effect, one, warnings};
+
+const TOLERANCE: f64 = 1e-6;
+
+#[derive(Deserialize)]
+struct Expected {
+    kind: String,
+    factors: Vec<String>,
+    blocks: Option<String>,
+    screened: bool,
+    csv: String,
+    /// Factor, level, estimate, low, high, p, p by Holm.
+    effects: Vec<(String, String, f64, f64, f64, f64, f64)>,
+    /// Name, over, statistic, p, p by Holm.
+    tests: Vec<(String, Vec<String>, f64, f64, Option<f64>)>,
+    verdicts: BTreeMap<String, String>,
+    robust_warnings: Vec<String>,
+}
+
+fn analysed(expected: &Expected) -> TableResult {
+    let mut request = Request::new(["read_mb_s".to_owned()], expected.factors.clone());
+    request.blocks.clone_from(&expected.blocks);
+    if !expected.screened {
+        request.interactions = Interactions::Ignored;
+    }
+    one(&expected.csv, &request)
+}
+
+fn near(own: Option<f64>, expected: f64, scale: f64, what: &str) {
+    let own = own.unwrap_or_else(|| panic!("{what} is missing"));
+    assert!(
+        (own - expected).abs() <= TOLERANCE * scale,
+        "{what}: {own} against {expected}"
+    );
+}
+
+fn compare(place: usize, expected: &Expected, result: &TableResult) {
+    let name = format!("table {place} ({})", expected.kind);
+    assert_eq!(result.effects.len(), expected.effects.len(), "{name}");
+    for (factor, level, estimate, low, high, p, p_holm) in &expected.effects {
+        let own = effect(result, factor, level);
+        let what = format!("{name}, {factor}={level}");
+        // The digits of an estimate near 0 are those of its interval.
+        let scale = low.abs().max(high.abs());
+        near(own.estimate, *estimate, scale, &what);
+        near(own.low, *low, scale, &what);
+        near(own.high, *high, scale, &what);
+        near(own.p, *p, 1.0, &what);
+        assert!(
+            (own.p.unwrap().ln() - p.ln()).abs() < TOLERANCE,
+            "{what}: {:?} against {p}",
+            own.p
+        );
+        near(own.p_holm, *p_holm, 1.0, &what);
+    }
+    let tests = if expected.kind == "named" {
+        2
+    } else {
+        expected.tests.len()
+    };
+    assert!(
+        result.tests.len() == tests || expected.kind == "named",
+        "{name}: {:?}",
+        result.tests
+    );
+    for (test, over, statistic, p, p_holm) in &expected.tests {
+        let own = result
+            .tests
+            .iter()
+            .find(|own| own.name == *test && own.over == *over);
+        let own = own.unwrap_or_else(|| panic!("{name}: no {test} over {over:?}"));
+        near(
+            Some(own.statistic),
+            *statistic,
+            statistic.abs().max(1.0),
+            &name,
+        );
+        near(Some(own.p), *p, 1.0, &name);
+        assert_eq!(own.p_holm.is_some(), p_holm.is_some(), "{name}");
+        if let Some(p_holm) = p_holm {
+            near(own.p_holm, *p_holm, 1.0, &name);
+        }
+    }
+    for (of, verdict) in &expected.verdicts {
+        let (factor, level) = of.split_once('=').unwrap();
+        let own = serde_json::to_value(effect(result, factor, level).verdict).unwrap();
+        assert_eq!(own, verdict.as_str(), "{name}, {of}");
+    }
+    if expected.kind != "named" {
+        let warned = warnings(result, "robust_errors");
+        let warned: BTreeSet<&str> = warned
+            .iter()
+            .map(|warning| warning.text.split('`').nth(1).unwrap())
+            .collect();
+        let expected: BTreeSet<&str> = expected
+            .robust_warnings
+            .iter()
+            .map(String::as_str)
+            .collect();
+        assert_eq!(warned, expected, "{name}");
+    }
+}
+
+#[test]
+fn two_hundred_tables_agree_with_statsmodels() {
+    let all: Vec<Expected> = serde_json::from_str(include_str!("statsmodels.json")).unwrap();
+    assert_eq!(all.len(), 200);
+    let robust: usize = all
+        .iter()
+        .map(|expected| expected.robust_warnings.len())
+        .sum();
+    assert!(
+        robust > 10,
+        "the fixture must have robust errors that matter, it has {robust}"
+    );
+    for (place, expected) in all.iter().enumerate() {
+        compare(place, expected, &analysed(expected));
+    }
+}

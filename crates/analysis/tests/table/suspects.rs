@@ -1,0 +1,98 @@
+//! Slips of unit and outliers are named with their row, and honest tables are left in peace.
+
+use analysis::table::{Request, TableResult};
+
+use crate::{effect, one, warnings};
+
+/// Four arms of four runs each, 0.4 % noise; one row may be multiplied.
+fn table(slip: Option<(usize, f64)>) -> String {
+    let noise = [
+        0.3, -0.5, 0.1, 0.4, -0.2, 0.5, -0.4, 0.0, 0.2, -0.1, -0.3, 0.45, 0.05, -0.45, 0.25, -0.15,
+    ];
+    let mut text = "# a note\nlro,tso,read_mb_s\n".to_owned();
+    for (row, noise) in noise.into_iter().enumerate() {
+        let [lro, tso] = [row / 4 % 2, row / 8].map(|bit| ["off", "on"][bit]);
+        let value = 100.0 + 40.0 * (row / 4 % 2) as f64 + 5.0 * (row / 8) as f64 + noise;
+        let times = slip
+            .filter(|(place, _)| *place == row + 1)
+            .map_or(1.0, |(_, times)| times);
+        text.push_str(&format!("{lro},{tso},{:.4}\n", value * times));
+    }
+    text
+}
+
+fn analysed(text: &str) -> TableResult {
+    one(text, &Request::new(["read_mb_s"], ["lro", "tso"]))
+}
+
+#[test]
+fn an_honest_table_has_no_suspects() {
+    let result = analysed(&table(None));
+    assert!(result.warnings.is_empty(), "{:?}", result.warnings);
+}
+
+#[test]
+fn slips_of_unit_are_named_with_their_row() {
+    for times in [1000.0, 1024.0, 8.0, 1.048_576] {
+        for row in [1, 7, 16] {
+            for factor in [times, 1.0 / times] {
+                let result = analysed(&table(Some((row, factor))));
+                let slips = warnings(&result, "unit_slip");
+                assert_eq!(
+                    slips.len(),
+                    1,
+                    "{factor} in row {row}: {:?}",
+                    result.warnings
+                );
+                assert_eq!(slips[0].row, Some(row), "{factor}");
+                let exact =
+                    times < 1000.0 || slips[0].text.contains(&format!("about {times} times"));
+                assert!(exact, "{}", slips[0].text);
+            }
+        }
+    }
+}
+
+#[test]
+fn one_slip_does_not_hide_another() {
+    let text = table(Some((3, 1000.0))).replace(",145.0500", ",1160.4000");
+    assert!(text.contains("1160.4000"));
+    let result = analysed(&text);
+    let rows: Vec<_> = warnings(&result, "unit_slip")
+        .iter()
+        .map(|warning| warning.row)
+        .collect();
+    assert_eq!(rows, [Some(3), Some(13)], "{:?}", result.warnings);
+}
+
+#[test]
+fn a_slip_shows_without_repeats_too() {
+    let text = "mtu,mb_s\n1500,110\n2000,112\n4000,115\n9000,118000\n";
+    let result = one(text, &Request::new(["mb_s"], ["mtu"]));
+    let slips = warnings(&result, "unit_slip");
+    assert_eq!(slips[0].row, Some(4), "{:?}", result.warnings);
+    assert!(
+        slips[0].text.contains("about 1000 times above"),
+        "{}",
+        slips[0].text
+    );
+}
+
+#[test]
+fn a_level_in_another_unit_is_named() {
+    let text = "tool,speed\na,100\na,101\na,99\nb,800\nb,803\nb,797\n";
+    let result = one(text, &Request::new(["speed"], ["tool"]));
+    assert_eq!(
+        warnings(&result, "unit_slip")[0].text,
+        "all rows of `tool=b` are about 8 times apart: another unit?"
+    );
+}
+
+#[test]
+fn an_outlier_is_named_and_kept() {
+    let result = analysed(&table(Some((5, 1.3))));
+    let outliers = warnings(&result, "outlier");
+    assert_eq!(outliers[0].row, Some(5), "{:?}", result.warnings);
+    assert_eq!(result.n, 16);
+    assert!(effect(&result, "lro", "on").estimate.unwrap() > 41.0);
+}
