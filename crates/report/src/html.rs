@@ -61,14 +61,14 @@ pub fn html(analysis: &RunAnalysis) -> String {
     let body = html! {
         main { section { (run(analysis, "run")) } }
     };
-    document(&title, Some(&date(analysis)), &html! {}, &body)
+    document(&title, Some(&view::date(analysis)), &html! {}, &body)
 }
 
 /// One page of several runs and what belongs to them, in the order of the story.
 #[must_use]
 pub fn html_story(title: &str, sections: &[Section<'_>]) -> String {
     let first = sections.iter().find_map(|section| match section.content {
-        Content::Run(analysis) => Some(date(analysis)),
+        Content::Run(analysis) => Some(view::date(analysis)),
         Content::Text | Content::Table { .. } => None,
     });
     let glance = html! {
@@ -137,13 +137,6 @@ fn document(title: &str, date: Option<&str>, lead: &Markup, body: &Markup) -> St
     clean_lines(&page.into_string())
 }
 
-fn date(analysis: &RunAnalysis) -> String {
-    match analysis.started.get(..16) {
-        Some(minute) => format!("{} UTC", minute.replace('T', " ")),
-        None => analysis.started.clone(),
-    }
-}
-
 /// Text whose units stay on the line of their numbers.
 fn glued(text: &str) -> String {
     [" %", " MB/s", " Mbit/s", " Gbit/s"]
@@ -186,11 +179,11 @@ fn run(analysis: &RunAnalysis, id: &str) -> Markup {
         (tiles(analysis))
         (ladder_part(analysis, id))
         @if let Some(diagnosis) = &analysis.diagnosis { (diagnosis_part(diagnosis, analysis)) }
-        @for (index, experiment) in analysis.experiments.iter().filter(|one| view::is_baseline(one)).enumerate() {
-            (baseline_part(experiment, &format!("{id}-baseline-{}", index + 1)))
-        }
         @for (index, experiment) in view::candidates(analysis).enumerate() {
             (experiment_part(experiment, index + 1, id))
+        }
+        @for (index, experiment) in analysis.experiments.iter().filter(|one| view::is_baseline(one)).enumerate() {
+            (baseline_part(experiment, &format!("{id}-baseline-{}", index + 1)))
         }
         (bench_part(analysis))
         @if !analysis.experiments.is_empty() {

@@ -163,7 +163,7 @@ pub(crate) fn ladder(
             (text("tick", x, bottom + 18.0, tick_anchor(x), &tick_text(tick, axis.high / 1e6)))
         }
         @for (index, rung) in ladder.rungs.iter().enumerate() {
-            (bar(rung, &axis, RUNG_PIXELS * index as f64, loses == Some(rung.rung)))
+            (bar(rung, &axis, RUNG_PIXELS * index as f64, loses))
         }
         @if let Some(ceiling) = ceiling {
             @let x = axis.place(ceiling);
@@ -199,7 +199,8 @@ fn rung_words(rung: &LadderRung) -> String {
     }
 }
 
-fn bar(rung: &LadderRung, axis: &Axis, top: f64, loses: bool) -> Markup {
+fn bar(rung: &LadderRung, axis: &Axis, top: f64, loses: Option<RungName>) -> Markup {
+    let loses = loses == Some(rung.rung);
     let class = match (rung.rung, loses) {
         (_, true) => "bar loss",
         (RungName::Ceiling, _) => "bar ceiling",

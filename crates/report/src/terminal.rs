@@ -3,7 +3,7 @@
 use analysis::{
     BenchSamples, Effect, Estimate, ExperimentResult, Fix, LadderRung, RunAnalysis, RungName,
 };
-use record::Plan;
+use record::{Direction, Plan};
 
 use crate::page::{Ink, Look, Page, bar, left, right};
 use crate::quantity;
@@ -71,11 +71,7 @@ pub fn table(headers: &[&str], rows: &[Vec<String>], look: Look) -> String {
 }
 
 fn title(page: &mut Page, analysis: &RunAnalysis) {
-    let date = analysis
-        .started
-        .get(..16)
-        .unwrap_or(&analysis.started)
-        .replace('T', " ");
+    let date = view::date(analysis);
     let name = format!("linerate {}", view::command(&analysis.plan));
     let room = page.columns().saturating_sub(name.len() + date.len() + 4);
     let subject = left(&view::subject(&analysis.plan), room);
@@ -105,11 +101,15 @@ fn ladder(page: &mut Page, analysis: &RunAnalysis) {
         .map(|rate| rate.value)
         .filter(|rate| rate.is_finite())
         .fold(0.0, f64::max);
+    let loss = analysis
+        .diagnosis
+        .as_ref()
+        .and_then(|found| found.first_loss);
     for ladder in &ladders {
         page.gap();
         ladder_heading(page, ladder);
         for rung in &ladder.rungs {
-            ladder_rung(page, rung, longest);
+            ladder_rung(page, rung, longest, rung_ink(rung, loss));
         }
     }
     if !ladders.is_empty() {
@@ -151,7 +151,16 @@ fn ladder_heading(page: &mut Page, ladder: &Ladder<'_>) {
     }
 }
 
-fn ladder_rung(page: &mut Page, rung: &LadderRung, longest: f64) {
+/// The rung that loses stands out where there is colour; the headline names it anyway.
+fn rung_ink(rung: &LadderRung, loss: Option<(RungName, Direction)>) -> Ink {
+    match rung.rung {
+        _ if loss == Some((rung.rung, rung.direction)) => Ink::Toned(Tone::Bad),
+        RungName::Ceiling => Ink::Faint,
+        RungName::Tcp | RungName::Share => Ink::Plain,
+    }
+}
+
+fn ladder_rung(page: &mut Page, rung: &LadderRung, longest: f64, ink: Ink) {
     let [name_columns, rate_columns, bits_columns, share_columns, _] = RUNG_COLUMNS;
     let (columns, is_wide) = bar_columns(page.columns());
     let name = format!("  {}", left(view::rung(rung.rung), name_columns));
@@ -161,61 +170,37 @@ fn ladder_rung(page: &mut Page, rung: &LadderRung, longest: f64) {
     };
     let bar = bar(rate.value / longest, columns);
     let number = format!(" {}", right(&quantity::estimate(rate), rate_columns));
-    let share = rung
-        .of_ceiling
-        .as_ref()
-        .map_or_else(String::new, |share| quantity::share(share.value));
+    let share = rung.of_ceiling.as_ref();
+    let share = share.map_or_else(String::new, |share| quantity::share(share.value));
     let interval = quantity::interval(rate).unwrap_or_else(|| no_interval(rung));
     let bits = quantity::bit_rate(rate.value);
-    let ink = if rung.rung == RungName::Ceiling {
-        Ink::Faint
-    } else {
-        Ink::Plain
-    };
-    page.row(&[
-        (Ink::Plain, &name),
+    let mut row = vec![
+        (Ink::Plain, name.as_str()),
         (ink, &bar),
         (Ink::Strong, &number),
-        (
-            Ink::Faint,
-            &if is_wide {
-                format!(" {}", right(&bits, bits_columns))
-            } else {
-                String::new()
-            },
-        ),
-        (
-            Ink::Plain,
-            &if is_wide {
-                right(&share, share_columns)
-            } else {
-                String::new()
-            },
-        ),
-        (
-            Ink::Faint,
-            &if is_wide {
-                format!("  {interval}")
-            } else {
-                String::new()
-            },
-        ),
-    ]);
-    if !is_wide {
-        let share = if share.is_empty() {
-            share
-        } else {
-            format!("{share} of ceiling")
+    ];
+    if is_wide {
+        let bits = format!(" {}", right(&bits, bits_columns));
+        let share = right(&share, share_columns);
+        let interval = format!("  {interval}");
+        row.extend([
+            (Ink::Faint, bits.as_str()),
+            (Ink::Plain, &share),
+            (Ink::Faint, &interval),
+        ]);
+        page.row(&row);
+    } else {
+        page.row(&row);
+        let share = match share.is_empty() {
+            true => share,
+            false => format!("{share} of ceiling"),
         };
-        page.paragraph(
-            2 + name_columns,
-            2 + name_columns,
-            &[
-                (Ink::Faint, &bits),
-                (Ink::Plain, &share),
-                (Ink::Faint, &interval),
-            ],
-        );
+        let details = [
+            (Ink::Faint, bits.as_str()),
+            (Ink::Plain, &share),
+            (Ink::Faint, &interval),
+        ];
+        page.paragraph(2 + name_columns, 2 + name_columns, &details);
     }
 }
 

@@ -109,6 +109,14 @@ pub(crate) fn subject(plan: &Plan) -> String {
     }
 }
 
+/// When the run began, to the minute.
+pub(crate) fn date(analysis: &RunAnalysis) -> String {
+    match analysis.started.get(..16) {
+        Some(minute) => format!("{} UTC", minute.replace('T', " ")),
+        None => analysis.started.clone(),
+    }
+}
+
 /// The command that measures the same again.
 pub(crate) fn repeat_command(analysis: &RunAnalysis) -> String {
     command_line(command(&analysis.plan), analysis)

@@ -1,0 +1,329 @@
+//! The page of a table that others measured: what was found in words, then the numbers, then what a
+//! reader must know.
+
+use analysis::Verdict;
+use analysis::table::{TableEffect, TableResult, TableTest, TableWarning};
+
+use crate::page::{Ink, Look, Page};
+use crate::quantity;
+use crate::view::{self, Tone};
+
+/// Warnings of one response that are shown; the JSON has them all.
+const WARNINGS_MAX: usize = 20;
+/// Probabilities under it say that there is a difference, in tests that are no part of Holm's family.
+const SIGNIFICANCE: f64 = 0.05;
+
+/// The page, one part per response.
+#[must_use]
+pub fn text(results: &[TableResult], look: Look) -> String {
+    let mut pages = String::new();
+    for result in results {
+        if !pages.is_empty() {
+            pages.push('\n');
+        }
+        let mut page = Page::new(look);
+        heading(&mut page, result);
+        page.gap();
+        for (tone, sentence) in sentences(result) {
+            page.paragraph(2, 4, &[(Ink::StrongToned(tone), &sentence)]);
+        }
+        page.gap();
+        pages.push_str(&page.finish());
+        pages.push_str(&numbers(result, look));
+        let mut page = Page::new(look);
+        for test in &result.tests {
+            page.paragraph(2, 4, &[(Ink::Plain, &said(test))]);
+        }
+        warnings(&mut page, &result.warnings);
+        let rest = page.finish();
+        if !rest.is_empty() {
+            pages.push('\n');
+            pages.push_str(&rest);
+        }
+    }
+    pages
+}
+
+fn heading(page: &mut Page, result: &TableResult) {
+    let unit = match result.unit.as_str() {
+        "unknown" => "unit unknown".into(),
+        unit => format!("in {unit}"),
+    };
+    let rows = if result.n == 1 { "row" } else { "rows" };
+    let rest = format!("  {unit}, {} {rows}", result.n);
+    page.row(&[(Ink::Strong, &result.response), (Ink::Plain, &rest)]);
+}
+
+/// One sentence per verdict, the ones to act on first.
+fn sentences(result: &TableResult) -> Vec<(Tone, String)> {
+    let unit = unit(result);
+    let mut sentences = Vec::new();
+    for wanted in [Verdict::Better, Verdict::Worse] {
+        for effect in result
+            .effects
+            .iter()
+            .filter(|effect| effect.verdict == wanted)
+        {
+            let change = change(effect).unwrap_or_default();
+            let sentence = format!(
+                "`{}={}` is {} than `{}`: {change}{unit}.",
+                effect.factor,
+                effect.level,
+                view::verdict(wanted),
+                effect.baseline
+            );
+            sentences.push((view::verdict_tone(wanted), sentence));
+        }
+    }
+    let named = |verdict: Verdict, known: bool| {
+        let effects = result.effects.iter();
+        let chosen =
+            effects.filter(|effect| effect.verdict == verdict && effect.p.is_some() == known);
+        let names: Vec<String> = chosen
+            .map(|effect| format!("`{}={}`", effect.factor, effect.level))
+            .collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    };
+    if let Some(names) = named(Verdict::Equivalent, true) {
+        sentences.push((
+            Tone::Neutral,
+            format!("No difference that matters: {names}."),
+        ));
+    }
+    if let Some(names) = named(Verdict::Undecided, true) {
+        sentences.push((
+            Tone::Doubtful,
+            format!("Cannot tell from these rows: {names}."),
+        ));
+    }
+    if let Some(names) = named(Verdict::Undecided, false) {
+        let sentence = format!("Nothing says how sure these are: {names}.");
+        sentences.push((Tone::Doubtful, sentence));
+    }
+    sentences
+}
+
+fn numbers(result: &TableResult, look: Look) -> String {
+    let headers = [
+        "changed",
+        "from, to",
+        "effect",
+        "95 % interval",
+        "ratio",
+        "p (Holm)",
+        "verdict",
+    ];
+    let rows: Vec<Vec<String>> = result
+        .effects
+        .iter()
+        .map(|effect| {
+            let ratio = effect.ratio.map_or_else(dash, quantity::ratio);
+            vec![
+                effect.factor.clone(),
+                format!("{}, {}", effect.baseline, effect.level),
+                change(effect).map_or_else(dash, |change| format!("{change}{}", unit(result))),
+                interval(effect).unwrap_or_else(dash),
+                ratio,
+                effect.p_holm.map_or_else(dash, probability),
+                view::verdict(effect.verdict).into(),
+            ]
+        })
+        .collect();
+    crate::terminal::table(&headers, &rows, look)
+}
+
+fn said(test: &TableTest) -> String {
+    let over = test.over.join(", ");
+    let degrees: Vec<String> = test
+        .degrees_of_freedom
+        .iter()
+        .map(usize::to_string)
+        .collect();
+    let degrees = degrees.join(", ");
+    let (what, letter) = match test.name.as_str() {
+        "one_way_anova" => (format!("one-way ANOVA over the arms of `{over}`"), "F"),
+        "kruskal_wallis" => (format!("Kruskal-Wallis over the arms of `{over}`"), "H"),
+        "interaction" => (format!("interaction `{}`", test.over.join("` or `")), "F"),
+        "factor" => (format!("all levels of `{over}`"), "F"),
+        other => (format!("{other} over `{over}`"), "statistic"),
+    };
+    let counted = test.p_holm.unwrap_or(test.p);
+    let verdict = if counted < SIGNIFICANCE {
+        "a difference is shown"
+    } else {
+        "no difference shown"
+    };
+    let corrected = test
+        .p_holm
+        .map_or_else(String::new, |p| format!(", by Holm {}", probability(p)));
+    let statistic = match test.statistic {
+        statistic if statistic >= 1e6 => "over a million".into(),
+        statistic => format!("{statistic:.3}"),
+    };
+    format!(
+        "{what}: {letter}({degrees}) = {statistic}, p = {}{corrected}: {verdict}.",
+        probability(test.p)
+    )
+}
+
+fn warnings(page: &mut Page, warnings: &[TableWarning]) {
+    if warnings.is_empty() {
+        return;
+    }
+    page.heading("to know");
+    // Slips of unit make everything else wrong, so they come first.
+    let slips = |warning: &&TableWarning| warning.kind == "unit_slip";
+    let others = warnings.iter().filter(|warning| !slips(warning));
+    for warning in warnings
+        .iter()
+        .filter(slips)
+        .chain(others)
+        .take(WARNINGS_MAX)
+    {
+        let tone = if slips(&warning) {
+            Tone::Bad
+        } else {
+            Tone::Doubtful
+        };
+        page.paragraph(
+            2,
+            4,
+            &[(Ink::StrongToned(tone), "!"), (Ink::Plain, &warning.text)],
+        );
+    }
+    if let Some(more @ 1..) = warnings.len().checked_sub(WARNINGS_MAX) {
+        page.paragraph(
+            2,
+            4,
+            &[(Ink::Faint, &format!("and {more} more, see `--json`"))],
+        );
+    }
+}
+
+fn unit(result: &TableResult) -> String {
+    match result.unit.as_str() {
+        "unknown" => String::new(),
+        unit => format!(" {unit}"),
+    }
+}
+
+fn change(effect: &TableEffect) -> Option<String> {
+    let estimate = effect.estimate.filter(|estimate| estimate.is_finite())?;
+    Some(signed(estimate, decimals(effect)))
+}
+
+fn interval(effect: &TableEffect) -> Option<String> {
+    let [low, high] = [effect.low?, effect.high?];
+    let decimals = decimals(effect);
+    (low.is_finite() && high.is_finite())
+        .then(|| format!("[{}, {}]", signed(low, decimals), signed(high, decimals)))
+}
+
+/// Digits behind the point: two or three that mean something against the interval, or against the
+/// estimate where there is none.
+fn decimals(effect: &TableEffect) -> usize {
+    let width = effect
+        .low
+        .zip(effect.high)
+        .map(|(low, high)| high - low)
+        .filter(|width| *width > 0.0);
+    let size = width
+        .or(effect.estimate.map(|estimate| estimate.abs() / 10.0))
+        .unwrap_or(1.0);
+    if size > 0.0 && size.is_finite() {
+        (2.0 - size.log10().ceil()).clamp(0.0, 9.0) as usize
+    } else {
+        0
+    }
+}
+
+fn signed(number: f64, decimals: usize) -> String {
+    // Numbers this long are no figures of a share; digits for them would only fill the page.
+    if number.abs() >= 1e15 {
+        return format!("{number:+.2e}");
+    }
+    let text = format!("{number:+.decimals$}");
+    let is_zero = text
+        .bytes()
+        .all(|byte| matches!(byte, b'0' | b'.' | b'+' | b'-'));
+    if is_zero { text[1..].to_owned() } else { text }
+}
+
+fn probability(p: f64) -> String {
+    if p < 0.001 {
+        "<0.001".into()
+    } else {
+        format!("{p:.3}")
+    }
+}
+
+fn dash() -> String {
+    "-".into()
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::table::{Request, Table, analyze};
+
+    use super::*;
+    use crate::page::Colour;
+    use crate::text::width;
+
+    const NIC: &str = include_str!("../../analysis/tests/published/atto360-nic-parameters.csv");
+    const OFFLOAD: &str =
+        include_str!("../../analysis/tests/published/mtu-and-task-offload-iperf.csv");
+    const JUMBO: &str = include_str!("../../analysis/tests/published/jumbo-frames-10gbe.csv");
+
+    fn page(text: &str, request: &Request, columns: usize) -> String {
+        let results = analyze(&Table::from_csv(text).unwrap(), request).unwrap();
+        super::text(&results, Look::new(columns, Colour::Plain))
+    }
+
+    fn nic() -> Request {
+        let factors = ["smb_signing", "lro", "tso", "flow_control"];
+        let mut request = Request::new(["read_mb_s", "write_mb_s"], factors);
+        request.only = vec![("profile".into(), "default".into())];
+        request
+    }
+
+    #[test]
+    fn parameters_of_a_nic_read_as_sentences() {
+        insta::assert_snapshot!(page(NIC, &nic(), 100));
+    }
+
+    #[test]
+    fn no_difference_and_a_pure_interaction_read_as_sentences() {
+        let offload = Request::new(["throughput_mbit_s"], ["mtu", "task_offload"]);
+        let jumbo = Request::new(["seq_read_mb_s"], ["pc_mtu", "nas_mtu"]);
+        let both = format!(
+            "{}\n{}",
+            page(OFFLOAD, &offload, 100),
+            page(JUMBO, &jumbo, 100)
+        );
+        insta::assert_snapshot!(both);
+    }
+
+    #[test]
+    fn no_line_is_wider_than_asked_and_no_name_steers_the_terminal() {
+        let hostile = NIC
+            .replace("lro", &"\u{1b}[2Jlro".repeat(20))
+            .replace(",on", ",o\u{202e}n");
+        let mut request = nic();
+        request.factors[1] = "\u{1b}[2Jlro".repeat(20);
+        for columns in [40, 72, 100] {
+            let text = page(&hostile, &request, columns);
+            assert!(!text.contains(['\u{1b}', '\u{202e}']));
+            for line in text.lines() {
+                assert!(width(line) <= columns, "{columns}: {line}");
+            }
+        }
+    }
+
+    #[test]
+    fn digits_follow_the_interval() {
+        assert_eq!(signed(-0.001, 2), "0.00");
+        assert_eq!(signed(682.74, 0), "+683");
+        assert_eq!(probability(0.0004), "<0.001");
+        assert_eq!(signed(1e300, 0), "+1.00e300");
+    }
+}
