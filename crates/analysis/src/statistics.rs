@@ -515,6 +515,32 @@ mod tests {
 
     const SEED: u64 = 20_261_121;
 
+    proptest::proptest! {
+        /// A over B is B over A turned round, whatever the numbers: nothing favours an arm.
+        #[test]
+        fn swapping_the_arms_turns_everything_round(
+            logs in proptest::collection::vec(-0.2_f64..0.2, 1..30),
+            band in 0.0_f64..0.05,
+        ) {
+            let turned: Vec<f64> = logs.iter().map(|log| -log).collect();
+            let (one, two) = (ratios(&logs), ratios(&turned));
+            let (ratio, other) = (one.ratio(0.95).expect("blocks"), two.ratio(0.95).expect("blocks"));
+            close(ratio.value * other.value, 1.0);
+            let swapped = match verdict(&other, band, 0.95) {
+                Verdict::Better => Verdict::Worse,
+                Verdict::Worse => Verdict::Better,
+                same => same,
+            };
+            proptest::prop_assert_eq!(verdict(&ratio, band, 0.95), swapped);
+            proptest::prop_assert_eq!(alarm(&ratio, band, 0.95), alarm(&other, band, 0.95));
+            if let (Some([low, high]), Some([other_low, other_high])) = (ratio.interval, other.interval) {
+                close(low * other_high, 1.0);
+                close(high * other_low, 1.0);
+                proptest::prop_assert!(low <= ratio.value && ratio.value <= high);
+            }
+        }
+    }
+
     fn ratios(logs: &[f64]) -> PairedRatios {
         PairedRatios::new((0..).zip(logs).map(|(block, log)| (block, 1.0, log.exp())))
     }

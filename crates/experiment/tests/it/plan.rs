@@ -22,15 +22,13 @@ fn schedules(records: &[Record]) -> Vec<&Schedule> {
 }
 
 /// What a schedule fixes, without the levels.
-fn order(schedule: &Schedule) -> (&str, Phase, &[Vec<Arm>], &[Vec<Vec<Direction>>]) {
-    let Schedule {
-        experiment,
-        phase,
-        blocks,
-        orders,
-        ..
-    } = schedule;
-    (experiment, *phase, blocks, orders)
+fn order(schedule: &Schedule) -> Schedule {
+    let mut order = schedule.clone();
+    order.question.a.settings.clear();
+    order.question.b.settings.clear();
+    order.question.a.name.clear();
+    order.question.b.name.clear();
+    order
 }
 
 #[test]
@@ -129,9 +127,11 @@ fn the_forecast_by_hand() {
     assert!((7..=12).contains(&preview.phases[0].wash_outs));
 }
 
+type Change = fn(&mut TunePlan);
+
 #[test]
 fn plans_that_make_no_sense_are_refused_before_anything_is_touched() {
-    let changes: [(fn(&mut TunePlan), &str); 9] = [
+    let changes: [(Change, &str); 9] = [
         (|plan| plan.blocks = 5, "0.95 confidence needs 6"),
         (|plan| plan.blocks = 1_000_000, "1000 is the limit"),
         (|plan| plan.confidence = 1.0, "a confidence of 1"),
