@@ -105,8 +105,8 @@ pub enum Error {
         action: &'static str,
         /// To which host, switch or lab.
         node: String,
-        /// Why it failed.
-        source: host::Error,
+        /// Why it failed. Boxed, because it is long and errors travel through every return.
+        source: Box<host::Error>,
     },
     /// A system call or file of the lab failed.
     #[error("cannot {action} `{subject}`")]
@@ -191,6 +191,15 @@ impl Error {
             Self::NotUp { failure, .. } => failure.hint.clone(),
             Self::Run { source, .. } => source.hint(),
             _ => None,
+        }
+    }
+
+    /// Says what we were doing, to which host, switch or lab, when a program failed.
+    pub(crate) fn running(action: &'static str, node: &str) -> impl Fn(host::Error) -> Self + Copy {
+        move |source| Self::Run {
+            action,
+            node: node.to_owned(),
+            source: Box::new(source),
         }
     }
 

@@ -314,7 +314,7 @@ name = "b"
             ),
             (
                 link(FROM, FROM, ""),
-                "line 6: host `a` has two NICs named `x`",
+                "line 7: host `a` has two NICs named `x`",
             ),
             (link(FROM, "", ""), "line 7: `link.to` is not complete"),
             (

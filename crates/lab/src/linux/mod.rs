@@ -87,25 +87,24 @@ pub fn up(name: &str, topology: &Topology, launcher: &Launcher) -> Result<Lab, E
     check_name(name)?;
     require_root()?;
     require_programs(topology)?;
-    let run_error = |source| Error::Run {
-        action: "start the supervisor of",
-        node: name.to_owned(),
-        source,
-    };
+    let run_error = Error::running("start the supervisor of", name);
     let mut argv = vec!["setsid".to_owned(), "--fork".to_owned()];
     argv.extend(launcher.argv.iter().cloned());
     argv.push(name.to_owned());
     let mut supervisor = Local::new().spawn(&Command::new(argv)).map_err(run_error)?;
     match converse(&mut supervisor, topology) {
         Ok(Report::Up) => find(name),
-        Ok(Report::Failed(failure)) => Err(match failure.kind {
-            // The one failure that callers tell apart.
-            _ if failure.chain == [taken(name).to_string()] => taken(name),
-            _ => Error::NotUp {
+        // The one failure that callers tell apart.
+        Ok(Report::Failed(failure)) if failure.chain == [taken(name).to_string()] => {
+            Err(taken(name))
+        }
+        Ok(Report::Failed(failure)) => {
+            await_free_name(name);
+            Err(Error::NotUp {
                 name: name.to_owned(),
                 failure,
-            },
-        }),
+            })
+        }
         Err(source) => {
             // It has probably said why.
             let output = supervisor.wait(LAST_WORDS).map_err(run_error)?;
@@ -153,14 +152,12 @@ pub fn down(name: &str) -> Result<Gone, Error> {
     check_name(name)?;
     require_root()?;
     let began = Instant::now();
-    // A lab that is on its way up has told nobody yet what belongs to it; it can only be ended.
-    let (answer, _) = talk::ask(name, &Question::Describe)?;
-    let numbers: Vec<u64> = match &answer {
-        Answer::Up(description) => {
+    let numbers: Vec<u64> = match await_description(name)? {
+        Some(description) => {
             let nodes = description.nodes.iter();
             nodes.map(|node| node.process_namespace).collect()
         }
-        Answer::Starting | Answer::Stopping => Vec::new(),
+        None => Vec::new(),
     };
     let processes = processes_in(name, &numbers)?.len();
     let (_, connection) = talk::ask(name, &Question::Stop)?;
@@ -171,6 +168,7 @@ pub fn down(name: &str) -> Result<Gone, Error> {
     loop {
         let left = processes_in(name, &numbers)?;
         if left.is_empty() {
+            await_free_name(name);
             return Ok(Gone {
                 name: name.to_owned(),
                 nodes: numbers.len(),
@@ -197,6 +195,20 @@ fn processes_in(name: &str, numbers: &[u64]) -> Result<Vec<u32>, Error> {
     })
 }
 
+/// What belongs to a lab. One that is on its way up is waited for, because it would not end before
+/// either. Nothing when it does not get there.
+fn await_description(name: &str) -> Result<Option<Description>, Error> {
+    let began = Instant::now();
+    while began.elapsed() < UP_LIMIT {
+        match talk::ask(name, &Question::Describe)?.0 {
+            Answer::Up(description) => return Ok(Some(description)),
+            Answer::Stopping => return Ok(None),
+            Answer::Starting => thread::sleep(LOOK_INTERVAL),
+        }
+    }
+    Ok(None)
+}
+
 /// Waits until the supervisor, which never writes again, closes its connection by ending.
 fn await_end(mut connection: UnixStream) -> io::Result<()> {
     connection.set_read_timeout(Some(DOWN_LIMIT))?;
@@ -204,6 +216,21 @@ fn await_end(mut connection: UnixStream) -> io::Result<()> {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(()),
         Err(error) => Err(error),
+    }
+}
+
+/// Waits until a supervisor that is about to end has given up its name, so that the next lab can
+/// have it.
+fn await_free_name(name: &str) {
+    let began = Instant::now();
+    let answers = || {
+        !matches!(
+            talk::ask(name, &Question::Describe),
+            Err(Error::NoSuchLab { .. })
+        )
+    };
+    while answers() && began.elapsed() < DOWN_LIMIT {
+        thread::sleep(LOOK_INTERVAL);
     }
 }
 
@@ -307,11 +334,7 @@ impl Lab {
     pub fn host(&self, name: &str) -> Result<Host, Error> {
         let namespace = self.namespace(name)?.clone();
         let full_name = HostName::new(format!("lab://{}/{name}", self.name));
-        Host::new(full_name, Arc::new(namespace)).map_err(|source| Error::Run {
-            action: "reach",
-            node: name.to_owned(),
-            source,
-        })
+        Host::new(full_name, Arc::new(namespace)).map_err(Error::running("reach", name))
     }
 
     /// The namespaces of one of its hosts or switches.
@@ -333,11 +356,7 @@ impl Lab {
     /// When there is no such host, or the program cannot be started.
     pub fn run(&self, node: &str, argv: &[String]) -> Result<i32, Error> {
         let ran = self.namespace(node)?.run_attached(&Command::new(argv));
-        ran.map_err(|source| Error::Run {
-            action: "run a program on",
-            node: node.to_owned(),
-            source,
-        })
+        ran.map_err(Error::running("run a program on", node))
     }
 
     /// The file with user name and password of the shares, as seen from outside. Each host has it

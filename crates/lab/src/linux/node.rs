@@ -75,11 +75,7 @@ impl Node {
     /// Makes the namespaces. To be called on the main thread: the kernel ends the holder together
     /// with the thread that started it. Its end is told to `events`.
     pub(crate) fn start(name: &str, events: &Sender<Event>) -> Result<Self, Error> {
-        let run_error = |source| Error::Run {
-            action: "make the namespaces of",
-            node: name.to_owned(),
-            source,
-        };
+        let run_error = Error::running("make the namespaces of", name);
         let system_error = |source| Error::System {
             action: "make the namespaces of",
             subject: name.to_owned(),
@@ -120,11 +116,7 @@ impl Node {
 
     /// Runs commands in it one after another; each must end well.
     pub(crate) fn run(&self, action: &'static str, commands: &[Command]) -> Result<(), Error> {
-        let run_error = |source| Error::Run {
-            action,
-            node: self.name.clone(),
-            source,
-        };
+        let run_error = Error::running(action, &self.name);
         for command in commands {
             host::exec::run_one(&self.namespace, command).map_err(run_error)?;
         }

@@ -60,11 +60,7 @@ pub(crate) fn start(
 
     let smbd = Command::new(["smbd", "-F", "--no-process-group", "-s", &configuration]);
     let started = node.namespace.spawn(&smbd);
-    let mut server = started.map_err(|source| Error::Run {
-        action: "start Samba on",
-        node: node.name.clone(),
-        source,
-    })?;
+    let mut server = started.map_err(Error::running("start Samba on", &node.name))?;
     await_answers(topology, node, &end_of(&mut server))?;
     Ok(Some(server))
 }

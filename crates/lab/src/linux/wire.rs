@@ -38,11 +38,7 @@ const LINK_NEWS: u32 = 1;
 /// Makes all links, each directly in the namespaces of its ends, so that nothing of them is ever
 /// on the machine itself.
 pub(crate) fn connect(topology: &Topology, nodes: &[Node]) -> Result<(), Error> {
-    let error = |source| Error::Run {
-        action: "make the links of",
-        node: "the lab".to_owned(),
-        source,
-    };
+    let error = Error::running("make the links of", "the lab");
     let mut batch = String::new();
     for Link {
         ends: [one, other], ..
@@ -201,11 +197,8 @@ impl Plug {
     fn tc(&self, arguments: &str) -> Result<(), Error> {
         let command = Command::new(["tc"].into_iter().chain(arguments.split_whitespace()));
         let ran = run_one(&self.namespace, &command);
-        ran.map(drop).map_err(|source| Error::Run {
-            action: "set the line rate of",
-            node: self.node.clone(),
-            source,
-        })
+        ran.map(drop)
+            .map_err(Error::running("set the line rate of", &self.node))
     }
 }
 

@@ -205,23 +205,21 @@ fn links(
         let mtu = source.mtu("link.mtu", link.mtu.as_ref())?;
         let rate = link.rate.as_ref();
         let rate = rate.map(|rate| meant_rate(source, rate)).transpose()?;
-        let mut ends = Vec::new();
-        for (field, end) in [("link.from", &link.from), ("link.to", &link.to)] {
-            let before = links.iter().flat_map(|link| link.ends.iter()).chain(&ends);
-            let before: Vec<&End> = before.collect();
-            let end = match &end.get_ref().switch {
+        let mut before: Vec<&End> = links.iter().flat_map(|link| &link.ends).collect();
+        let meant = |field, end: &Spanned<WrittenEnd>, before: &[&End]| {
+            let meant = match &end.get_ref().switch {
                 None => host_end(source, field, end, mtu, hosts)?,
-                Some(switch) => port(source, field, end, switch, switches, &before)?,
+                Some(switch) => port(source, field, end, switch, switches, before)?,
             };
-            if let Some(problem) = clash(&end, &before) {
-                let span = link.from.span();
-                return Err(source.refuse(span, problem, "give each its own"));
+            match clash(&meant, before) {
+                None => Ok(meant),
+                Some(problem) => Err(source.refuse(end.span(), problem, "give each its own")),
             }
-            ends.push(end);
-        }
-        let ends: [End; 2] = ends.try_into().map_err(|_: Vec<End>| {
-            source.refuse(link.from.span(), "a link has two ends".into(), "add one")
-        })?;
+        };
+        let from = meant("link.from", &link.from, &before)?;
+        before.push(&from);
+        let to = meant("link.to", &link.to, &before)?;
+        let ends = [from, to];
         check_pair(source, link, &ends)?;
         links.push(Link { ends, rate });
     }

@@ -25,8 +25,10 @@ fn assert_gone(name: &str, namespaces: &BTreeSet<u64>, before: &Traces) {
     eventually("its processes are gone", || {
         processes_in(namespaces).is_empty()
     });
-    let sockets = fs::read_to_string("/proc/net/unix").unwrap();
-    assert!(!sockets.contains(&format!("@linerate-lab/{name}")));
+    eventually("its name is free", || {
+        let sockets = fs::read_to_string("/proc/net/unix").unwrap();
+        !sockets.contains(&format!("@linerate-lab/{name}"))
+    });
     assert_eq!(Traces::now(), *before);
     assert!(matches!(lab::find(name), Err(Error::NoSuchLab { .. })));
 }
@@ -69,7 +71,9 @@ fn killing_the_supervisor_leaves_nothing() {
 fn killing_a_host_ends_the_whole_lab() {
     let _machine = have_machine();
     let before = Traces::now();
-    let up = Up::example("test-host-killed", "switch.toml");
+    let text = fs::read_to_string(example("switch.toml")).unwrap();
+    let topology = Topology::parse(&text.replace("9000", "1500")).unwrap();
+    let up = Up::new("test-host-killed", &topology);
     use_lab(&up);
     let namespaces = up.namespaces();
     kill(up.lab.namespace("switch").unwrap().holder());
@@ -93,5 +97,9 @@ fn a_lab_that_cannot_come_up_leaves_nothing() {
     let said = error.to_string();
     assert!(said.starts_with("the lab `test-failing` did not come up: cannot add the share user"));
     assert!(said.contains("nonsense"), "{said}");
+    assert!(matches!(
+        lab::find("test-failing"),
+        Err(Error::NoSuchLab { .. })
+    ));
     assert_gone("test-failing", &BTreeSet::new(), &before);
 }

@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -114,55 +113,71 @@ fn processes_in(namespaces: &BTreeSet<u64>) -> Vec<u32> {
         .collect()
 }
 
-/// What a lab must not change on the machine.
+/// What a lab must not change on the machine, and only that: others change files meanwhile.
 #[derive(Debug, PartialEq)]
 struct Traces {
-    interfaces: String,
-    mounts: String,
-    files: Vec<String>,
+    /// Interfaces and mounts with names that a lab would give them.
+    named: Vec<String>,
+    /// Accounts and names of the machine.
+    accounts: Vec<Option<Vec<u8>>>,
+    /// Files of Samba.
+    files: BTreeSet<String>,
 }
 
 impl Traces {
     fn now() -> Self {
-        let interfaces = Command::new("ip").args(["-o", "link"]).output().unwrap();
-        let mut files = Vec::new();
-        let folders = [
-            "/etc",
-            "/run",
-            "/var/lib/samba",
-            "/var/cache/samba",
-            "/var/log/samba",
-        ];
-        for folder in folders
-            .map(Path::new)
-            .into_iter()
-            .filter(|folder| folder.exists())
-        {
-            list_files(folder, &mut files);
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+        let interfaces = fs::read_dir("/sys/class/net").unwrap();
+        let interfaces = interfaces.map(|entry| entry.unwrap().file_name());
+        let interfaces = interfaces.map(|name| name.to_string_lossy().into_owned());
+        let ours = |name: &String| {
+            ["lan", "port", "bridge"]
+                .iter()
+                .any(|it| name.starts_with(it))
+        };
+        let mut named: Vec<String> = interfaces.filter(ours).collect();
+        let mounts = mounts.lines().filter(|line| line.contains("linerate"));
+        named.extend(mounts.map(str::to_owned));
+        let mut files = BTreeSet::new();
+        list_files(Path::new("/var/lib/samba"), true, &mut files);
+        for folder in ["/run/samba", "/var/cache/samba", "/var/log/samba"] {
+            list_files(Path::new(folder), false, &mut files);
         }
+        let accounts = [
+            "passwd",
+            "group",
+            "shadow",
+            "hosts",
+            "hostname",
+            "machine-id",
+        ];
+        let accounts = accounts.map(|name| fs::read(Path::new("/etc").join(name)).ok());
+        assert!(!fs::exists("/run/linerate").unwrap());
         Self {
-            interfaces: String::from_utf8_lossy(&interfaces.stdout).into_owned(),
-            mounts: fs::read_to_string("/proc/self/mountinfo").unwrap(),
+            named,
+            accounts: accounts.into(),
             files,
         }
     }
 }
 
-/// Every file below a folder, with its length and the time of its last change.
-fn list_files(folder: &Path, files: &mut Vec<String>) {
-    for entry in fs::read_dir(folder).unwrap() {
+/// Every file below a folder; with its length and the time of its last change where nobody else
+/// works there.
+fn list_files(folder: &Path, quiet: bool, files: &mut BTreeSet<String>) {
+    // It need not exist.
+    for entry in fs::read_dir(folder).into_iter().flatten() {
         let path = entry.unwrap().path();
         // A file of somebody else may go away meanwhile.
         let Ok(metadata) = fs::symlink_metadata(&path) else {
             continue;
         };
-        let changed = (metadata.mtime(), metadata.mtime_nsec());
-        files.push(format!("{} {} {changed:?}", path.display(), metadata.len()));
+        let state = (metadata.len(), metadata.mtime(), metadata.mtime_nsec());
+        let state = if quiet { state } else { (0, 0, 0) };
+        files.insert(format!("{} {state:?}", path.display()));
         if metadata.is_dir() {
-            list_files(&path, files);
+            list_files(&path, quiet, files);
         }
     }
-    files.sort();
 }
 
 /// Waits until something is so.

@@ -16,8 +16,7 @@ fn failure_behind(prefix: &[&str], name: &str) -> Failure {
         .arg(example("two-links.toml"))
         .output()
         .unwrap();
-    let failure: Option<Failure> = serde_json::from_slice(&output.stdout).unwrap();
-    failure.unwrap()
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 #[test]
