@@ -1,4 +1,6 @@
 //! Keys and signatures (3.1.4.1, 3.1.4.2), by aws-lc-rs, in place over one contiguous slice.
+//!
+//! Channels use this by themselves; it is public so that a server for tests can be written.
 
 use aws_lc_rs::aead::{self, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::{cmac, constant_time, digest, hmac};
@@ -9,14 +11,14 @@ use crate::session::{Dialect, SigningAlgorithm};
 use crate::wire::{Command, HEADER_LENGTH, flags};
 
 /// Bytes of a signing key, and of the part of a session key that counts.
-pub(crate) const KEY_LENGTH: usize = 16;
+pub const KEY_LENGTH: usize = 16;
 const SIGNATURE_AT: usize = 48;
 
 /// A 128-bit key, wiped when dropped.
-pub(crate) type Key = Zeroizing<[u8; KEY_LENGTH]>;
+pub type Key = Zeroizing<[u8; KEY_LENGTH]>;
 
 /// The part of a GSS session key that SMB uses: its first 16 bytes, padded with zeros.
-pub(crate) fn session_key(exported: &[u8]) -> Key {
+pub fn session_key(exported: &[u8]) -> Key {
     let mut key = Key::default();
     let length = exported.len().min(KEY_LENGTH);
     key[..length].copy_from_slice(&exported[..length]);
@@ -25,15 +27,22 @@ pub(crate) fn session_key(exported: &[u8]) -> Key {
 
 /// The hash over the handshake of 3.1.1, which goes into the keys.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct PreauthHash([u8; 64]);
+pub struct PreauthHash([u8; 64]);
+
+impl Default for PreauthHash {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl PreauthHash {
-    pub(crate) fn new() -> Self {
+    /// The hash of nothing yet.
+    pub fn new() -> Self {
         Self([0; 64])
     }
 
     /// Adds a whole message, from its header to its end.
-    pub(crate) fn add(&mut self, message: &[u8]) {
+    pub fn add(&mut self, message: &[u8]) {
         let mut context = digest::Context::new(&digest::SHA512);
         context.update(&self.0);
         context.update(message);
@@ -55,7 +64,7 @@ fn derive(key: &[u8; KEY_LENGTH], label: &[u8], context: &[u8]) -> Key {
 
 /// The signing key of a session or channel. For 3.1.1 the hash is that of the connection whose
 /// authentication gave the session key.
-pub(crate) fn signing_key(dialect: Dialect, session_key: &Key, preauth: &PreauthHash) -> Key {
+pub fn signing_key(dialect: Dialect, session_key: &Key, preauth: &PreauthHash) -> Key {
     match dialect {
         Dialect::Smb300 | Dialect::Smb302 => derive(session_key, b"SMB2AESCMAC\0", b"SmbSign\0"),
         Dialect::Smb311 => derive(session_key, b"SMBSigningKey\0", &preauth.0),
@@ -64,7 +73,7 @@ pub(crate) fn signing_key(dialect: Dialect, session_key: &Key, preauth: &Preauth
 
 /// Signs and verifies messages with one key.
 #[derive(Clone)]
-pub(crate) struct Signer(Kind);
+pub struct Signer(Kind);
 
 #[derive(Clone)]
 enum Kind {
@@ -75,7 +84,8 @@ enum Kind {
 }
 
 impl Signer {
-    pub(crate) fn new(algorithm: SigningAlgorithm, key: &Key) -> Result<Self, Error> {
+    /// A signer with this algorithm and key.
+    pub fn new(algorithm: SigningAlgorithm, key: &Key) -> Result<Self, Error> {
         let key = key.as_slice();
         Ok(Self(match algorithm {
             SigningAlgorithm::HmacSha256 => Kind::Hmac(hmac::Key::new(hmac::HMAC_SHA256, key)),
@@ -90,14 +100,14 @@ impl Signer {
     }
 
     /// Puts the signature into a whole message. Its header has the SIGNED flag already.
-    pub(crate) fn sign(&self, message: &mut [u8]) -> Result<(), Error> {
+    pub fn sign(&self, message: &mut [u8]) -> Result<(), Error> {
         let signature = self.signature(message)?;
         message[SIGNATURE_AT..HEADER_LENGTH].copy_from_slice(&signature);
         Ok(())
     }
 
     /// Whether the signature in a whole message is right. Leaves the message as it was.
-    pub(crate) fn verify(&self, message: &mut [u8]) -> Result<bool, Error> {
+    pub fn verify(&self, message: &mut [u8]) -> Result<bool, Error> {
         let mut stated = [0; KEY_LENGTH];
         stated.copy_from_slice(&message[SIGNATURE_AT..HEADER_LENGTH]);
         let right = self.signature(message)?;

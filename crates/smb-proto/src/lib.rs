@@ -24,7 +24,7 @@
 pub mod auth;
 pub mod block;
 pub mod channel;
-mod crypto;
+pub mod crypto;
 pub mod error;
 pub mod plan;
 pub mod session;

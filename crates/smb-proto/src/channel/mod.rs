@@ -975,6 +975,8 @@ impl Channel {
         }
         self.phase = Phase::Closed;
         self.transmit = Transmit::default();
+        // drops a block that was being filled; and there is always room to receive
+        self.receive = Receive::new();
         let cause = cause.map(Arc::new);
         // first the books, so that nobody hears of lost requests while the channel counts as up
         self.session.leave(self.number, cause.as_ref());

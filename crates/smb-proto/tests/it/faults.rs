@@ -1,0 +1,230 @@
+//! Servers that lie, starve, fall silent or hang up: the channel ends, nothing else does.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use smb_proto::{Error, Reply, Request};
+
+use crate::server::{Behaviour, Lie};
+use crate::world::{BLOCK, Ear, World};
+
+const LENGTH: u64 = 12 * BLOCK as u64;
+
+/// Runs a transfer into a lie on the second channel; gives the channel's end and the transfer's.
+fn caught(lie: Lie, signing_required: bool) -> (Error, Error) {
+    let content = vec![6; 12 * BLOCK];
+    let behaviour = Behaviour {
+        lie: Some((lie, 1)),
+        signing_required,
+        ..Behaviour::default()
+    };
+    let (mut world, file) = World::open(11, behaviour, content.clone(), 2);
+    let outcome = if matches!(lie, Lie::WriteCountTooLarge | Lie::WriteCountZero) {
+        let ears: Vec<_> = (0..12)
+            .map(|number| {
+                let ear = Arc::new(Ear::default());
+                let payload = world.block(&content[..BLOCK]);
+                world
+                    .session
+                    .write(file, number * BLOCK as u64, payload, ear.clone());
+                ear
+            })
+            .collect();
+        world.run_until(|_| ears.iter().all(|ear| ear.is_done()));
+        ears.iter()
+            .map(|ear| ear.outcome())
+            .find(Result::is_err)
+            .expect("one failed")
+            .map(drop)
+    } else {
+        let (outcome, _) = world.read(file, 0..LENGTH);
+        outcome.map(drop)
+    };
+    world.run_until(|world| world.closed(1).is_some());
+    let cause = world.closed(1).cloned().flatten().expect("it says why");
+    assert!(world.is_up(0), "{lie:?}: the honest channel goes on");
+    assert_eq!(
+        world.session.channel_sequence(),
+        1,
+        "the server will be told"
+    );
+    let (again, bytes) = world.read(file, 0..LENGTH);
+    assert!(
+        matches!(again, Ok(Reply::Read { bytes: LENGTH })),
+        "{lie:?}: {again:?}"
+    );
+    assert!(bytes == content, "{lie:?}");
+    assert_eq!(world.server.sequences.last(), Some(&1), "in every request");
+    assert_eq!(world.pool.in_use(), 0, "{lie:?}: all blocks came home");
+    (cause, outcome.err().unwrap_or(Error::Cancelled))
+}
+
+#[test]
+fn a_lying_server_is_caught() {
+    for lie in [
+        Lie::ReadLonger,
+        Lie::ReadEmpty,
+        Lie::FrameTooLong,
+        Lie::FrameEncrypted,
+        Lie::FrameRequest,
+        Lie::MessageIdUnknown,
+        Lie::CommandOther,
+        Lie::Chained,
+        Lie::PendingWithoutId,
+        Lie::WriteCountTooLarge,
+        Lie::WriteCountZero,
+    ] {
+        let (cause, outcome) = caught(lie, false);
+        assert!(matches!(cause, Error::Misbehaving(_)), "{lie:?}: {cause}");
+        match outcome {
+            Error::ChannelLost { channel, cause, .. } => {
+                assert_eq!(channel.to_string(), "channel 1");
+                assert!(matches!(*cause, Error::Misbehaving(_)), "{lie:?}: {cause}");
+            }
+            other => panic!("{lie:?}: {other}"),
+        }
+    }
+}
+
+#[test]
+fn bytes_that_make_no_sense_are_told_from_lies() {
+    for lie in [Lie::FrameTooShort, Lie::FrameNotSmb, Lie::ReadOffsetBeyond] {
+        let (cause, _) = caught(lie, false);
+        assert!(matches!(cause, Error::Malformed(_)), "{lie:?}: {cause}");
+    }
+}
+
+#[test]
+fn signatures_are_demanded_and_checked() {
+    for lie in [Lie::SignatureWrong, Lie::SignatureMissing] {
+        let (cause, outcome) = caught(lie, true);
+        assert!(matches!(cause, Error::Misbehaving(_)), "{lie:?}: {cause}");
+        assert!(
+            matches!(outcome, Error::ChannelLost { .. }),
+            "{lie:?}: {outcome}"
+        );
+    }
+    for lie in [Lie::ReadLonger, Lie::ReadEmpty, Lie::Chained] {
+        let (cause, _) = caught(lie, true);
+        assert!(matches!(cause, Error::Misbehaving(_)), "{lie:?}: {cause}");
+    }
+}
+
+#[test]
+fn a_replayed_reply_is_caught() {
+    // the first copy was right, so the transfer may or may not have lost something
+    let (cause, _) = caught(Lie::AnsweredTwice, true);
+    assert!(matches!(cause, Error::Misbehaving(_)), "{cause}");
+}
+
+#[test]
+fn a_server_that_hangs_up_loses_one_channel() {
+    let (cause, outcome) = caught(Lie::Disconnect, true);
+    assert!(matches!(cause, Error::Transport(_)), "{cause}");
+    assert!(matches!(outcome, Error::ChannelLost { .. }), "{outcome}");
+}
+
+#[test]
+fn silence_is_asked_about_and_then_ends_the_channel() {
+    let behaviour = Behaviour {
+        lie: Some((Lie::Silence, 0)),
+        ..Behaviour::default()
+    };
+    let (mut world, file) = World::open(2, behaviour, vec![0; BLOCK], 1);
+    let start = world.now;
+    let (outcome, _) = world.read(file, 0..10);
+    let error = outcome.expect_err("nobody answers");
+    assert!(matches!(error, Error::ChannelLost { .. }), "{error}");
+    match world.closed(0) {
+        Some(Some(Error::TimedOut {
+            seconds: 60,
+            waiting_for: "READ",
+        })) => {}
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(Duration::from_nanos(world.now - start).as_secs(), 60);
+    assert_eq!(world.channel(0).statistics().outstanding, 0);
+    let error = world
+        .ask(Request::Echo)
+        .expect_err("that was the only channel");
+    assert!(matches!(error, Error::SessionEnded(Some(_))), "{error}");
+}
+
+#[test]
+fn a_slow_request_does_not_end_a_channel_that_lives() {
+    // the interim comes, the reply takes minutes; the server answers our signs of life
+    let behaviour = Behaviour {
+        interims: true,
+        ..Behaviour::default()
+    };
+    let (mut world, file) = World::open(2, behaviour, vec![0; BLOCK], 1);
+    world.server.behaviour.slow = true;
+    let start = world.now;
+    let (outcome, _) = world.read(file, 0..10);
+    assert!(outcome.is_ok(), "{outcome:?}");
+    assert!(Duration::from_nanos(world.now - start).as_secs() > 120);
+    assert!(world.server.echoes > 10);
+}
+
+#[test]
+fn a_server_without_credits_is_left() {
+    let behaviour = Behaviour {
+        credits_max: 0,
+        ..Behaviour::default()
+    };
+    let mut world = World::new(2, behaviour, Vec::new());
+    let number = world.connect().expect("the first may join");
+    world.run_until(|world| world.closed(number).is_some());
+    match world.closed(number) {
+        Some(Some(Error::Misbehaving(problem))) => assert!(problem.contains("credits")),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_login_that_takes_too_long_is_given_up() {
+    let mut world = World::new(2, Behaviour::default(), Vec::new());
+    let number = world.connect().expect("the first may join");
+    world.server.mute(number);
+    world.run_until(|world| world.closed(number).is_some());
+    assert!(matches!(
+        world.closed(number),
+        Some(Some(Error::TimedOut { .. }))
+    ));
+    assert_eq!(Duration::from_nanos(world.now).as_secs(), 20);
+}
+
+#[test]
+fn a_dropped_channel_gives_its_work_back() {
+    let (mut world, file) = World::open(2, Behaviour::default(), vec![1; 12 * BLOCK], 2);
+    let ear = Ear::forgetful();
+    world.session.read(file, 0..LENGTH, ear.clone());
+    world.run_until(|world| world.server.reads[1] > 0);
+    world.drop_channel(1);
+    world.run_until(|_| ear.is_done());
+    match ear.error() {
+        Error::ChannelLost { channel, .. } => assert_eq!(channel.to_string(), "channel 1"),
+        other => panic!("{other}"),
+    }
+    assert_eq!(world.pool.in_use(), 0);
+    let number = world.connect().expect("a new one may join");
+    world.run_until(|world| world.is_up(number));
+    assert_eq!(
+        world.channel(number).number().to_string(),
+        "channel 2",
+        "never used twice"
+    );
+}
+
+#[test]
+fn an_ended_session_ends_everything() {
+    let (mut world, file) = World::open(2, Behaviour::default(), vec![1; 12 * BLOCK], 2);
+    let ear = Ear::forgetful();
+    world.session.read(file, 0..LENGTH, ear.clone());
+    world.run_until(|world| world.server.reads[1] > 0);
+    world.session.end();
+    world.run_out();
+    assert!(matches!(ear.error(), Error::SessionEnded(None)));
+    assert!((0..2).all(|number| matches!(world.closed(number), Some(None))));
+    assert_eq!(world.pool.in_use(), 0);
+}

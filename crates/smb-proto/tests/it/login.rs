@@ -1,0 +1,321 @@
+//! Negotiation, login, binding, and requests that carry no file data.
+
+use smb_proto::session::{
+    Access, CreateOptions, Dialect, Information, QueryInformation, SetInformation,
+    SigningAlgorithm, SigningPolicy,
+};
+use smb_proto::{Error, NtStatus, Reply, Request};
+
+use crate::server::Behaviour;
+use crate::world::World;
+
+pub(crate) const WAYS: &[(Dialect, Option<SigningAlgorithm>)] = &[
+    (Dialect::Smb311, Some(SigningAlgorithm::AesGmac)),
+    (Dialect::Smb311, Some(SigningAlgorithm::AesCmac)),
+    (Dialect::Smb311, Some(SigningAlgorithm::HmacSha256)),
+    (Dialect::Smb311, None),
+    (Dialect::Smb302, None),
+];
+
+/// A first login that fails; why the channel closed.
+fn failed_login(behaviour: Behaviour, signing: SigningPolicy) -> Error {
+    let change = |settings: &mut smb_proto::SessionSettings| settings.signing = signing;
+    let mut world = World::with(1, behaviour, Vec::new(), change, 4);
+    let number = world.connect().expect("the first may join");
+    world.run_until(|world| world.closed(number).is_some());
+    let cause = world.closed(number).cloned().flatten().expect("a cause");
+    match world.ask(Request::Echo).expect_err("the session is over") {
+        Error::SessionEnded(Some(_)) => cause,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn logs_in_and_binds_in_every_way() {
+    for (dialect, algorithm) in WAYS {
+        for signing_required in [false, true] {
+            let behaviour = Behaviour {
+                dialect: *dialect,
+                algorithm: *algorithm,
+                signing_required,
+                ..Behaviour::default()
+            };
+            let (world, _) = World::open(7, behaviour, Vec::new(), 3);
+            assert_eq!(world.session.channels_up().len(), 3);
+            let negotiated = world.session.negotiated().expect("it is up");
+            assert_eq!(
+                (negotiated.dialect, negotiated.signing),
+                (*dialect, signing_required)
+            );
+            let expected = algorithm.unwrap_or(SigningAlgorithm::AesCmac);
+            assert_eq!(negotiated.signing_algorithm, expected);
+            assert!(negotiated.multichannel && !negotiated.guest);
+            assert_eq!(
+                world.server.validations,
+                usize::from(*dialect == Dialect::Smb302)
+            );
+        }
+    }
+}
+
+#[test]
+fn answers_every_kind_of_request() {
+    let (mut world, file) = World::open(2, Behaviour::default(), vec![1; 77], 2);
+    let tree = world.tree();
+    let Ok(Reply::Interfaces(interfaces)) = world.ask(Request::Interfaces { tree }) else {
+        panic!("interfaces");
+    };
+    assert_eq!(
+        (interfaces.len(), interfaces[0].index, interfaces[0].rss),
+        (1, u32::MAX, true)
+    );
+    let what = QueryInformation::Standard;
+    match world.ask(Request::Query { file, what }) {
+        Ok(Reply::Information(Information::Standard { size: 77, .. })) => {}
+        other => panic!("{other:?}"),
+    }
+    match world.ask(Request::Query {
+        file,
+        what: QueryInformation::FsSize,
+    }) {
+        Ok(Reply::Information(Information::FsSize(size))) => {
+            assert_eq!((size.total_bytes, size.available_bytes), (409_600, 204_800));
+        }
+        other => panic!("{other:?}"),
+    }
+    let what = SetInformation::EndOfFile(5);
+    assert!(matches!(
+        world.ask(Request::Set { file, what }),
+        Ok(Reply::Done)
+    ));
+    assert_eq!(world.server.content.len(), 5);
+    let list = |restart| Request::List {
+        folder: file,
+        pattern: "*".into(),
+        restart,
+        bytes_max: 1 << 16,
+    };
+    let Ok(Reply::Listing(Some(listing))) = world.ask(list(true)) else {
+        panic!("a listing")
+    };
+    let entries: Vec<_> = listing
+        .entries()
+        .map(|entry| entry.expect("sound"))
+        .collect();
+    assert_eq!(entries[1].name, "ä.txt");
+    assert_eq!(entries[1].reparse_tag, 0, "only links have one");
+    assert!(matches!(world.ask(list(false)), Ok(Reply::Listing(None))));
+    assert!(matches!(
+        world.ask(Request::Flush { file }),
+        Ok(Reply::Done)
+    ));
+    assert!(matches!(
+        world.ask(Request::Close { file }),
+        Ok(Reply::Closed)
+    ));
+    assert!(matches!(
+        world.ask(Request::Close { file }),
+        Err(Error::InvalidRequest(_))
+    ));
+    assert!(matches!(
+        world.ask(Request::TreeDisconnect { tree }),
+        Ok(Reply::Done)
+    ));
+    assert!(matches!(
+        world.ask(Request::Interfaces { tree }),
+        Err(Error::InvalidRequest(_))
+    ));
+}
+
+#[test]
+fn a_refusal_names_what_was_refused() {
+    let mut world = World::new(3, Behaviour::default(), Vec::new());
+    world.bring_up(1);
+    let tree = world.tree();
+    let options = CreateOptions::open(Access::Read);
+    let request = Request::Create {
+        tree,
+        path: "no/such".into(),
+        options,
+    };
+    let error = world.ask(request).expect_err("it is not there");
+    assert_eq!(
+        error.to_string(),
+        "the server refused opening `no/such`: STATUS_OBJECT_NAME_NOT_FOUND"
+    );
+    assert!(world.is_up(0), "a refusal is no reason to end a channel");
+}
+
+#[test]
+fn a_log_off_closes_every_channel_as_wished() {
+    let (mut world, file) = World::open(4, Behaviour::default(), vec![0; 10], 3);
+    assert!(matches!(world.ask(Request::Logoff), Ok(Reply::Done)));
+    world.run_until(|world| (0..3).all(|number| matches!(world.closed(number), Some(None))));
+    let (outcome, _) = world.read(file, 0..10);
+    assert!(matches!(outcome, Err(Error::SessionEnded(None))));
+}
+
+#[test]
+fn a_wrong_password_ends_all_that_waits() {
+    let status = NtStatus::LOGON_FAILURE;
+    let behaviour = Behaviour {
+        login_status: Some(status),
+        ..Behaviour::default()
+    };
+    let error = failed_login(behaviour, SigningPolicy::IfRequired);
+    assert_eq!(error.status(), Some(status));
+    assert_eq!(
+        error.to_string(),
+        "the server refused the login: STATUS_LOGON_FAILURE"
+    );
+}
+
+#[test]
+fn a_failing_mechanism_is_named() {
+    let mut world = World::new(1, Behaviour::default(), Vec::new());
+    let number = world.connect_with(true).expect("the first may join");
+    world.run_until(|world| world.closed(number).is_some());
+    assert!(matches!(
+        world.closed(number),
+        Some(Some(Error::Authentication(_)))
+    ));
+}
+
+#[test]
+fn guests_are_let_in_only_where_nothing_must_be_signed() {
+    let behaviour = Behaviour {
+        guest: true,
+        ..Behaviour::default()
+    };
+    let (world, _) = World::open(1, behaviour.clone(), Vec::new(), 1);
+    assert!(
+        world
+            .session
+            .negotiated()
+            .is_some_and(|negotiated| negotiated.guest)
+    );
+    let error = failed_login(behaviour, SigningPolicy::Required);
+    assert!(matches!(error, Error::Incompatible(_)), "{error}");
+}
+
+#[test]
+fn faulty_negotiations_are_sorted() {
+    let small = Behaviour {
+        size_max: 65535,
+        ..Behaviour::default()
+    };
+    let hash = Behaviour {
+        preauth_hash: 2,
+        ..Behaviour::default()
+    };
+    for behaviour in [small, hash] {
+        let error = failed_login(behaviour, SigningPolicy::IfRequired);
+        assert!(matches!(error, Error::Incompatible(_)), "{error}");
+    }
+    let unsigned = Behaviour {
+        last_word_unsigned: true,
+        ..Behaviour::default()
+    };
+    let error = failed_login(unsigned, SigningPolicy::IfRequired);
+    assert!(matches!(error, Error::Misbehaving(_)), "{error}");
+}
+
+#[test]
+fn a_dialect_that_was_not_offered_is_refused() {
+    let change = |settings: &mut smb_proto::SessionSettings| {
+        settings.dialects = vec![Dialect::Smb302];
+    };
+    let mut world = World::with(1, Behaviour::default(), Vec::new(), change, 4);
+    let number = world.connect().expect("the first may join");
+    world.run_until(|world| world.closed(number).is_some());
+    assert!(matches!(
+        world.closed(number),
+        Some(Some(Error::Incompatible(_)))
+    ));
+}
+
+#[test]
+fn a_changed_negotiation_is_found_in_3_0_2() {
+    let tampered = Behaviour {
+        dialect: Dialect::Smb302,
+        algorithm: None,
+        validate_tampered: true,
+        ..Behaviour::default()
+    };
+    for (behaviour, sound) in [
+        (tampered.clone(), false),
+        (
+            Behaviour {
+                validate_status: NtStatus::ACCESS_DENIED,
+                ..tampered.clone()
+            },
+            false,
+        ),
+        (
+            Behaviour {
+                validate_status: NtStatus::FILE_CLOSED,
+                ..tampered
+            },
+            true,
+        ),
+    ] {
+        let mut world = World::new(5, behaviour, Vec::new());
+        let number = world.connect().expect("the first may join");
+        world.run_until(|world| world.is_up(number));
+        let outcome = world.ask(Request::TreeConnect {
+            share: "data".into(),
+        });
+        assert_eq!(outcome.is_ok(), sound, "{outcome:?}");
+        assert_eq!(world.is_up(number), sound);
+    }
+}
+
+#[test]
+fn a_failed_binding_leaves_the_session_alone() {
+    let another_server = Behaviour {
+        bind_guid: [2; 16],
+        ..Behaviour::default()
+    };
+    let status = NtStatus::REQUEST_NOT_ACCEPTED;
+    let refusing = Behaviour {
+        bind_status: Some(status),
+        ..Behaviour::default()
+    };
+    for behaviour in [another_server, refusing] {
+        let (mut world, file) = World::open(6, behaviour, vec![3; 1000], 1);
+        let number = world.connect().expect("a second may join");
+        world.run_until(|world| world.closed(number).is_some());
+        assert!(
+            world.closed(number).is_some_and(Option::is_some),
+            "it says why"
+        );
+        let (outcome, bytes) = world.read(file, 0..1000);
+        assert!(
+            matches!(outcome, Ok(Reply::Read { bytes: 1000 })),
+            "{outcome:?}"
+        );
+        assert_eq!(bytes, vec![3; 1000]);
+        assert_eq!(world.session.channel_sequence(), 0, "it was never up");
+    }
+}
+
+#[test]
+fn channels_are_opened_one_after_the_other() {
+    let mut world = World::new(1, Behaviour::default(), Vec::new());
+    world.connect().expect("the first may join");
+    assert!(matches!(world.connect(), Err(Error::InvalidRequest(_))));
+}
+
+#[test]
+fn a_server_without_multichannel_is_not_asked_for_interfaces() {
+    let behaviour = Behaviour {
+        multichannel: false,
+        ..Behaviour::default()
+    };
+    let (mut world, _) = World::open(1, behaviour, Vec::new(), 1);
+    let tree = world.tree();
+    match world.ask(Request::Interfaces { tree }) {
+        Ok(Reply::Interfaces(interfaces)) => assert_eq!(interfaces, []),
+        other => panic!("{other:?}"),
+    }
+}

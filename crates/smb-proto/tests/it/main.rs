@@ -1,0 +1,10 @@
+//! A client and a toy server under virtual time: delays, reordering, short transfers, and servers
+//! that starve, lie, fall silent or talk nonsense.
+
+mod decoding;
+mod faults;
+mod login;
+mod server;
+mod transfers;
+mod vectors;
+mod world;

@@ -1,0 +1,843 @@
+//! A toy server that is strict with its client and, if told so, a liar.
+
+use smb_proto::NtStatus;
+use smb_proto::crypto::{self, PreauthHash, Signer};
+use smb_proto::session::{Dialect, FileTimes, SigningAlgorithm};
+use smb_proto::wire::{
+    self, Command, CreateResponse, DirectoryRecord, DirectoryRecords, ErrorResponse, FileId,
+    FsFullSizeInformation, HEADER_LENGTH, Header, InterfaceRecord, IoctlRequest, IoctlResponse,
+    Message, NegotiateContext, NegotiateRequest, NegotiateResponse, NetworkInterfaces, ReadRequest,
+    ReadResponse, SessionSetupRequest, SessionSetupResponse, SetInfoRequest, StandardInformation,
+    TreeConnectResponse, ValidateNegotiateRequest, ValidateNegotiateResponse, WriteRequest,
+    WriteResponse, capability, control, flags, frame_prefix, security_mode, utf16,
+};
+
+use crate::world::Random;
+
+pub(crate) const FILE: FileId = FileId {
+    persistent: 3,
+    volatile: 4,
+};
+pub(crate) const SESSION_ID: u64 = 0x1000_0000_0000_0007;
+pub(crate) const TREE_ID: u32 = 9;
+const MIB: u32 = 1 << 20;
+
+/// What the server does to its client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lie {
+    ReadLonger,
+    ReadEmpty,
+    ReadOffsetBeyond,
+    FrameTooLong,
+    FrameTooShort,
+    FrameNotSmb,
+    FrameEncrypted,
+    FrameRequest,
+    SignatureWrong,
+    SignatureMissing,
+    AnsweredTwice,
+    MessageIdUnknown,
+    CommandOther,
+    Chained,
+    PendingWithoutId,
+    WriteCountTooLarge,
+    WriteCountZero,
+    Silence,
+    Disconnect,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Behaviour {
+    pub(crate) dialect: Dialect,
+    pub(crate) algorithm: Option<SigningAlgorithm>,
+    pub(crate) signing_required: bool,
+    pub(crate) guest: bool,
+    pub(crate) multichannel: bool,
+    pub(crate) large_mtu: bool,
+    pub(crate) short: bool,
+    pub(crate) interims: bool,
+    pub(crate) breaks: bool,
+    /// Replies after an interim take minutes.
+    pub(crate) slow: bool,
+    /// Where READs put their data, at random from 80 up.
+    pub(crate) gaps: bool,
+    /// Most credits a connection ever has.
+    pub(crate) credits_max: u32,
+    pub(crate) login_status: Option<NtStatus>,
+    pub(crate) bind_status: Option<NtStatus>,
+    /// Of the second and further connections.
+    pub(crate) bind_guid: [u8; 16],
+    pub(crate) validate_status: NtStatus,
+    pub(crate) validate_tampered: bool,
+    pub(crate) preauth_hash: u16,
+    pub(crate) last_word_unsigned: bool,
+    pub(crate) transfer_status: Option<NtStatus>,
+    pub(crate) lie: Option<(Lie, usize)>,
+    pub(crate) size_max: u32,
+}
+
+impl Default for Behaviour {
+    fn default() -> Self {
+        Self {
+            dialect: Dialect::Smb311,
+            algorithm: Some(SigningAlgorithm::AesGmac),
+            signing_required: false,
+            guest: false,
+            multichannel: true,
+            large_mtu: true,
+            short: false,
+            interims: false,
+            breaks: false,
+            slow: false,
+            gaps: false,
+            credits_max: 8192,
+            login_status: None,
+            bind_status: None,
+            bind_guid: [1; 16],
+            validate_status: NtStatus::SUCCESS,
+            validate_tampered: false,
+            preauth_hash: 1,
+            last_word_unsigned: false,
+            transfer_status: None,
+            lie: None,
+            size_max: 8 * MIB,
+        }
+    }
+}
+
+struct Connection {
+    received: Vec<u8>,
+    preauth: PreauthHash,
+    rounds: u32,
+    binding: bool,
+    signer: Option<Signer>,
+    offer: Option<(u32, [u8; 16], u16, Vec<u16>)>,
+    next_message_id: u64,
+    credits: u32,
+    requests: usize,
+    silent: bool,
+}
+
+/// A reply on its way: how long the server takes over it, and its frame; none: it hangs up.
+pub(crate) type Sent = (u64, Option<Vec<u8>>);
+
+pub(crate) struct Server {
+    pub(crate) behaviour: Behaviour,
+    pub(crate) content: Vec<u8>,
+    connections: Vec<Connection>,
+    session_signer: Option<Signer>,
+    pub(crate) reads: Vec<usize>,
+    pub(crate) writes: Vec<usize>,
+    pub(crate) echoes: usize,
+    pub(crate) signed_data: usize,
+    pub(crate) validations: usize,
+    pub(crate) sequences: Vec<u16>,
+    lies: usize,
+}
+
+fn key_of(token: &[u8]) -> Vec<u8> {
+    token.iter().map(|byte| byte ^ 0x55).chain([9; 8]).collect()
+}
+
+/// The client's half: two rounds, and a key that both sides compute from the second token.
+pub(crate) struct FakeLogin {
+    pub(crate) nonce: [u8; 16],
+    pub(crate) round: u32,
+    pub(crate) fails: bool,
+}
+
+impl smb_proto::Authenticator for FakeLogin {
+    fn step(
+        &mut self,
+        server_token: &[u8],
+    ) -> Result<smb_proto::Step, Box<dyn std::error::Error + Send + Sync>> {
+        self.round += 1;
+        let expected: &[u8] =
+            [b"mechanisms".as_slice(), b"challenge", b"welcome"][usize::try_from(self.round)? - 1];
+        assert_eq!(server_token, expected);
+        Ok(match self.round {
+            1 => smb_proto::Step {
+                token: b"hello".to_vec(),
+                session_key: None,
+            },
+            2 if self.fails => return Err("the clock is wrong".into()),
+            2 => smb_proto::Step {
+                token: self.nonce.to_vec(),
+                session_key: Some(smb_proto::SessionKey::new(key_of(&self.nonce))),
+            },
+            _ => smb_proto::Step::default(),
+        })
+    }
+}
+
+impl Server {
+    pub(crate) fn new(behaviour: Behaviour, content: Vec<u8>) -> Self {
+        Self {
+            behaviour,
+            content,
+            connections: Vec::new(),
+            session_signer: None,
+            reads: Vec::new(),
+            writes: Vec::new(),
+            echoes: 0,
+            signed_data: 0,
+            validations: 0,
+            sequences: Vec::new(),
+            lies: 0,
+        }
+    }
+
+    pub(crate) fn accept(&mut self) -> usize {
+        self.connections.push(Connection {
+            received: Vec::new(),
+            preauth: PreauthHash::new(),
+            rounds: 0,
+            binding: false,
+            signer: None,
+            offer: None,
+            next_message_id: 0,
+            credits: 1,
+            requests: 0,
+            silent: false,
+        });
+        self.reads.push(0);
+        self.writes.push(0);
+        self.connections.len() - 1
+    }
+
+    /// Never answers again.
+    pub(crate) fn mute(&mut self, number: usize) {
+        self.connections[number].silent = true;
+    }
+
+    pub(crate) fn receive(
+        &mut self,
+        number: usize,
+        bytes: &[u8],
+        random: &mut Random,
+    ) -> Vec<Sent> {
+        self.connections[number].received.extend_from_slice(bytes);
+        let mut sent = Vec::new();
+        loop {
+            let received = &mut self.connections[number].received;
+            if received.len() < 4 {
+                return sent;
+            }
+            let prefix = received[..4].try_into().expect("four bytes");
+            let end = 4 + wire::frame_length(prefix).expect("a frame");
+            if received.len() < end {
+                return sent;
+            }
+            let message: Vec<u8> = received.drain(..end).skip(4).collect();
+            if !self.connections[number].silent {
+                self.request(number, message, random, &mut sent);
+            }
+        }
+    }
+
+    /// Checks what a server may insist on, and answers.
+    fn request(
+        &mut self,
+        number: usize,
+        mut message: Vec<u8>,
+        random: &mut Random,
+        sent: &mut Vec<Sent>,
+    ) {
+        let header = Header::decode(&message).expect("a header");
+        let connection = &mut self.connections[number];
+        connection.requests += 1;
+        assert_eq!(
+            header.message_id, connection.next_message_id,
+            "a hole in the MessageIds"
+        );
+        let charge = u32::from(header.credit_charge);
+        assert!(
+            charge >= 1 && charge <= connection.credits,
+            "{charge} credits were not granted"
+        );
+        connection.credits -= charge;
+        connection.next_message_id += u64::from(charge);
+        assert!(header.credits > 0, "asks for nothing");
+        self.check_signature(number, &header, &mut message);
+        self.sequences.push(header.status.0 as u16);
+
+        let free = self
+            .behaviour
+            .credits_max
+            .saturating_sub(self.connections[number].credits);
+        let granted = free.min(u32::from(header.credits)) as u16;
+        let reply = self.answer(number, &header, &message, random);
+        let Some((status, body)) = reply else { return };
+        let mut granted = if status == NtStatus::MORE_PROCESSING_REQUIRED
+            || header.command == Command::NEGOTIATE
+        {
+            granted.min(1)
+        } else {
+            granted
+        };
+        self.connections[number].credits += u32::from(granted);
+        let mut delay = random.below(3_000_000);
+        let data = [Command::READ, Command::WRITE, Command::CREATE].contains(&header.command);
+        let slow = self.behaviour.slow;
+        if data && self.behaviour.interims && (slow || random.below(2) == 0) {
+            // as Samba does: all credits with the interim, none with the final reply
+            let interim = self.interim(&header, std::mem::take(&mut granted));
+            sent.push((delay, Some(interim)));
+            delay += if slow {
+                150_000_000_000
+            } else {
+                random.below(20_000_000)
+            };
+        }
+        if self.behaviour.breaks && random.below(4) == 0 {
+            sent.push((delay, Some(lease_break())));
+        }
+        let frame = self.reply(number, &header, status, granted, &body);
+        self.maybe_lie(number, &header, frame, delay, sent);
+    }
+
+    fn check_signature(&mut self, number: usize, header: &Header, message: &mut [u8]) {
+        let data = [Command::READ, Command::WRITE].contains(&header.command);
+        let signer = match header.command {
+            Command::NEGOTIATE => None,
+            Command::SESSION_SETUP => {
+                let binding = message[HEADER_LENGTH + 2] & 1 != 0;
+                self.session_signer.as_ref().filter(|_| binding)
+            }
+            _ => self.connections[number].signer.as_ref(),
+        };
+        let Some(signer) = signer else {
+            assert!(!header.has(flags::SIGNED), "signed without a key");
+            return;
+        };
+        let must = self.behaviour.signing_required
+            || matches!(
+                header.command,
+                Command::TREE_CONNECT | Command::SESSION_SETUP
+            );
+        assert!(
+            !must || header.has(flags::SIGNED),
+            "{:?} is not signed",
+            header.command
+        );
+        if header.has(flags::SIGNED) {
+            assert!(
+                signer.verify(message).expect("verifies"),
+                "{:?} signature",
+                header.command
+            );
+            self.signed_data += usize::from(data);
+        }
+    }
+
+    /// Status and body; none: no answer at all.
+    fn answer(
+        &mut self,
+        number: usize,
+        header: &Header,
+        message: &[u8],
+        random: &mut Random,
+    ) -> Option<(NtStatus, Vec<u8>)> {
+        let body = &message[HEADER_LENGTH..];
+        let mut out = Vec::new();
+        let mut status = NtStatus::SUCCESS;
+        match header.command {
+            Command::NEGOTIATE => self.negotiate(number, message, &mut out),
+            Command::SESSION_SETUP => status = self.session_setup(number, message, &mut out),
+            Command::TREE_CONNECT => {
+                TreeConnectResponse {
+                    share_type: 1,
+                    flags: 0,
+                    capabilities: 0,
+                    access_max: 1,
+                }
+                .encode(&mut out);
+            }
+            Command::CREATE => status = self.create(body, &mut out),
+            Command::READ => {
+                self.reads[number] += 1;
+                status = self.read(body, &mut out, random);
+            }
+            Command::WRITE => {
+                self.writes[number] += 1;
+                status = self.write(body, &mut out, random);
+            }
+            Command::IOCTL => status = self.ioctl(number, body, &mut out),
+            Command::QUERY_DIRECTORY => status = Self::list(body, &mut out),
+            Command::QUERY_INFO => self.query(body, &mut out),
+            Command::SET_INFO => {
+                let request = SetInfoRequest::decode(body).expect("SET_INFO");
+                if request.class == wire::class::FILE_END_OF_FILE {
+                    let size = u64::from_le_bytes(request.data.try_into().expect("a size"));
+                    self.content.resize(size as usize, 0);
+                }
+                wire::SetInfoResponse.encode(&mut out);
+            }
+            Command::CLOSE => {
+                let (times, allocation, size) = (FileTimes::default(), 0, 0);
+                wire::CloseResponse {
+                    flags: 0,
+                    times,
+                    allocation,
+                    size,
+                    attributes: 0,
+                }
+                .encode(&mut out);
+            }
+            Command::ECHO => {
+                self.echoes += 1;
+                wire::EchoResponse.encode(&mut out);
+            }
+            _ => wire::FlushResponse.encode(&mut out), // all empty bodies look the same
+        }
+        if status != NtStatus::SUCCESS && status != NtStatus::MORE_PROCESSING_REQUIRED {
+            out.clear();
+            ErrorResponse {
+                contexts: 0,
+                data: &[],
+            }
+            .encode(&mut out);
+        }
+        Some((status, out))
+    }
+
+    fn negotiate(&mut self, number: usize, message: &[u8], out: &mut Vec<u8>) {
+        let request = NegotiateRequest::decode(&message[HEADER_LENGTH..]).expect("NEGOTIATE");
+        let behaviour = &self.behaviour;
+        let code = match behaviour.dialect {
+            Dialect::Smb300 => 0x0300,
+            Dialect::Smb302 => 0x0302,
+            _ => 0x0311,
+        };
+        let mut contexts = vec![NegotiateContext::Preauth {
+            algorithms: vec![behaviour.preauth_hash],
+            salt: &[7; 32],
+        }];
+        if let Some(algorithm) = behaviour.algorithm {
+            contexts.push(NegotiateContext::Signing(vec![match algorithm {
+                SigningAlgorithm::HmacSha256 => 0,
+                SigningAlgorithm::AesCmac => 1,
+                _ => 2,
+            }]));
+        }
+        let (token, server_guid) = (
+            b"mechanisms",
+            if number == 0 {
+                [1; 16]
+            } else {
+                behaviour.bind_guid
+            },
+        );
+        NegotiateResponse {
+            security_mode: self.security_mode(),
+            dialect: code,
+            server_guid,
+            capabilities: self.capabilities(),
+            transact_bytes_max: behaviour.size_max,
+            read_bytes_max: behaviour.size_max,
+            write_bytes_max: behaviour.size_max,
+            system_time: 0,
+            token,
+            contexts: if code == 0x0311 { contexts } else { Vec::new() },
+        }
+        .encode(out);
+        let connection = &mut self.connections[number];
+        connection.preauth.add(message);
+        connection.offer = Some((
+            request.capabilities,
+            request.client_guid,
+            request.security_mode,
+            request.dialects,
+        ));
+    }
+
+    fn security_mode(&self) -> u16 {
+        let required = if self.behaviour.signing_required {
+            2
+        } else {
+            0
+        };
+        security_mode::SIGNING_ENABLED | required
+    }
+
+    fn capabilities(&self) -> u32 {
+        let large = if self.behaviour.large_mtu {
+            capability::LARGE_MTU
+        } else {
+            0
+        };
+        let multi = if self.behaviour.multichannel {
+            capability::MULTI_CHANNEL
+        } else {
+            0
+        };
+        large | multi
+    }
+
+    fn session_setup(&mut self, number: usize, message: &[u8], out: &mut Vec<u8>) -> NtStatus {
+        let request = SessionSetupRequest::decode(&message[HEADER_LENGTH..]).expect("SETUP");
+        let connection = &mut self.connections[number];
+        connection.binding = request.flags & 1 != 0;
+        assert_eq!(
+            connection.binding,
+            number > 0 && self.session_signer.is_some()
+        );
+        connection.preauth.add(message);
+        connection.rounds += 1;
+        if connection.rounds == 1 {
+            assert_eq!(request.token, b"hello");
+            SessionSetupResponse {
+                flags: 0,
+                token: b"challenge",
+            }
+            .encode(out);
+            return NtStatus::MORE_PROCESSING_REQUIRED;
+        }
+        let refusal = self.behaviour.bind_status.filter(|_| connection.binding);
+        if let Some(status) = refusal.or(self.behaviour.login_status) {
+            return status;
+        }
+        let key = crypto::session_key(&key_of(request.token));
+        let key = crypto::signing_key(self.behaviour.dialect, &key, &connection.preauth);
+        let algorithm = match self.behaviour.dialect {
+            Dialect::Smb311 => self
+                .behaviour
+                .algorithm
+                .unwrap_or(SigningAlgorithm::AesCmac),
+            _ => SigningAlgorithm::AesCmac,
+        };
+        if !self.behaviour.guest {
+            let signer = Signer::new(algorithm, &key).expect("a signer");
+            if !connection.binding {
+                self.session_signer = Some(signer.clone());
+            }
+            connection.signer = Some(signer);
+        }
+        let flags = u16::from(self.behaviour.guest);
+        SessionSetupResponse {
+            flags,
+            token: b"welcome",
+        }
+        .encode(out);
+        NtStatus::SUCCESS
+    }
+
+    fn create(&self, body: &[u8], out: &mut Vec<u8>) -> NtStatus {
+        let request = wire::CreateRequest::decode(body).expect("CREATE");
+        let name = utf16::decode(request.name);
+        if name != "folder\\file" {
+            return NtStatus::OBJECT_NAME_NOT_FOUND;
+        }
+        CreateResponse {
+            oplock_level: 0,
+            action: 1,
+            times: FileTimes::default(),
+            allocation: 0,
+            size: self.content.len() as u64,
+            attributes: 0x80,
+            file: FILE,
+            contexts: Vec::new(),
+        }
+        .encode(out);
+        NtStatus::SUCCESS
+    }
+
+    fn read(&self, body: &[u8], out: &mut Vec<u8>, random: &mut Random) -> NtStatus {
+        let request = ReadRequest::decode(body).expect("READ");
+        assert!(request.length <= self.behaviour.size_max && request.file == FILE);
+        if let Some(status) = self.behaviour.transfer_status {
+            return status;
+        }
+        let start = (request.offset as usize).min(self.content.len());
+        let mut end = (start + request.length as usize).min(self.content.len());
+        if start == end {
+            return NtStatus::END_OF_FILE;
+        }
+        if self.behaviour.short && random.below(3) == 0 {
+            end = start + 1 + random.below((end - start) as u64) as usize;
+        }
+        let gap = if self.behaviour.gaps {
+            random.below(176) as u8
+        } else {
+            0
+        };
+        ReadResponse {
+            data_offset: 80 + gap,
+            data: &self.content[start..end],
+        }
+        .encode(out);
+        NtStatus::SUCCESS
+    }
+
+    fn write(&mut self, body: &[u8], out: &mut Vec<u8>, random: &mut Random) -> NtStatus {
+        let request = WriteRequest::decode(body).expect("WRITE");
+        assert_eq!(request.file, FILE);
+        if let Some(status) = self.behaviour.transfer_status {
+            return status;
+        }
+        let mut length = request.data.len();
+        if self.behaviour.short && random.below(3) == 0 {
+            length = 1 + random.below(length as u64) as usize;
+        }
+        let start = request.offset as usize;
+        if self.content.len() < start + length {
+            self.content.resize(start + length, 0);
+        }
+        self.content[start..start + length].copy_from_slice(&request.data[..length]);
+        WriteResponse {
+            count: length as u32,
+        }
+        .encode(out);
+        NtStatus::SUCCESS
+    }
+
+    fn ioctl(&mut self, number: usize, body: &[u8], out: &mut Vec<u8>) -> NtStatus {
+        let request = IoctlRequest::decode(body).expect("IOCTL");
+        let mut output = Vec::new();
+        if request.control == control::VALIDATE_NEGOTIATE_INFO {
+            self.validations += 1;
+            let sent = ValidateNegotiateRequest::decode(request.input).expect("VALIDATE");
+            let offer = (
+                sent.capabilities,
+                sent.client_guid,
+                sent.security_mode,
+                sent.dialects,
+            );
+            assert_eq!(Some(offer), self.connections[number].offer);
+            ValidateNegotiateResponse {
+                capabilities: self.capabilities(),
+                server_guid: [1; 16],
+                security_mode: self.security_mode(),
+                dialect: if self.behaviour.validate_tampered {
+                    0x0311
+                } else {
+                    0x0302
+                },
+            }
+            .encode(&mut output);
+            if self.behaviour.validate_status != NtStatus::SUCCESS {
+                return self.behaviour.validate_status;
+            }
+        } else {
+            let interface = InterfaceRecord {
+                index: u32::MAX,
+                capability: 1,
+                link_speed: 1_000_000_000,
+                address: Some("10.0.0.2".parse().expect("an address")),
+            };
+            NetworkInterfaces {
+                interfaces: vec![interface],
+            }
+            .encode(&mut output);
+        }
+        let (control, file) = (request.control, FileId::NONE);
+        IoctlResponse {
+            control,
+            file,
+            output: &output,
+        }
+        .encode(out);
+        NtStatus::SUCCESS
+    }
+
+    fn list(body: &[u8], out: &mut Vec<u8>) -> NtStatus {
+        let request = wire::QueryDirectoryRequest::decode(body).expect("QUERY_DIRECTORY");
+        if request.flags & wire::QueryDirectoryRequest::RESTART_SCANS == 0 {
+            return NtStatus::NO_MORE_FILES;
+        }
+        let names = [utf16::encode("."), utf16::encode("ä.txt")];
+        let records = names.iter().map(|name| DirectoryRecord {
+            times: FileTimes::default(),
+            size: 5,
+            allocation: 4096,
+            attributes: 0x20,
+            ea_size_or_reparse_tag: 77,
+            file_id: 8,
+            name,
+        });
+        let mut data = Vec::new();
+        DirectoryRecords {
+            records: records.collect(),
+        }
+        .encode(&mut data);
+        wire::QueryDirectoryResponse { data: &data }.encode(out);
+        NtStatus::SUCCESS
+    }
+
+    fn query(&self, body: &[u8], out: &mut Vec<u8>) {
+        let request = wire::QueryInfoRequest::decode(body).expect("QUERY_INFO");
+        let mut data = Vec::new();
+        if request.kind == wire::class::TYPE_FILE_SYSTEM {
+            FsFullSizeInformation {
+                total_units: 100,
+                caller_available_units: 50,
+                available_units: 60,
+                sectors_per_unit: 8,
+                bytes_per_sector: 512,
+            }
+            .encode(&mut data);
+        } else {
+            let size = self.content.len() as u64;
+            let (links, delete_pending, folder) = (1, false, false);
+            StandardInformation {
+                allocation: size,
+                size,
+                links,
+                delete_pending,
+                folder,
+            }
+            .encode(&mut data);
+        }
+        wire::QueryInfoResponse { data: &data }.encode(out);
+    }
+
+    fn interim(&self, header: &Header, granted: u16) -> Vec<u8> {
+        let mut interim = *header;
+        interim.flags = flags::RESPONSE | flags::ASYNC;
+        interim.status = NtStatus::PENDING;
+        interim.credits = granted;
+        interim.tree_or_async_id = header.message_id;
+        interim.signature = [0; 16];
+        let mut message = interim.to_bytes().to_vec();
+        ErrorResponse {
+            contexts: 0,
+            data: &[],
+        }
+        .encode(&mut message);
+        framed(&message)
+    }
+
+    fn reply(
+        &mut self,
+        number: usize,
+        request: &Header,
+        status: NtStatus,
+        granted: u16,
+        body: &[u8],
+    ) -> Vec<u8> {
+        let connection = &mut self.connections[number];
+        let mut header = *request;
+        header.flags = flags::RESPONSE;
+        header.status = status;
+        header.credits = granted;
+        header.session_id = if request.command == Command::NEGOTIATE {
+            0
+        } else {
+            SESSION_ID
+        };
+        header.signature = [0; 16];
+        if request.command == Command::TREE_CONNECT {
+            header = header.with_tree(TREE_ID);
+        }
+        let last_word = request.command == Command::SESSION_SETUP && status == NtStatus::SUCCESS;
+        let signer = match (request.command, status) {
+            (Command::NEGOTIATE, _) => None,
+            (Command::SESSION_SETUP, NtStatus::SUCCESS) => connection
+                .signer
+                .as_ref()
+                .filter(|_| !self.behaviour.last_word_unsigned),
+            (Command::SESSION_SETUP, _) => {
+                self.session_signer.as_ref().filter(|_| connection.binding)
+            }
+            _ => connection
+                .signer
+                .as_ref()
+                .filter(|_| request.has(flags::SIGNED)),
+        };
+        if signer.is_some() {
+            header.flags |= flags::SIGNED;
+        }
+        let mut message = header.to_bytes().to_vec();
+        message.extend_from_slice(body);
+        if let Some(signer) = signer {
+            signer.sign(&mut message).expect("signs");
+        }
+        if !last_word {
+            connection.preauth.add(&message);
+        }
+        framed(&message)
+    }
+
+    /// Sends the frame, or something worse when its turn has come.
+    fn maybe_lie(
+        &mut self,
+        number: usize,
+        header: &Header,
+        mut frame: Vec<u8>,
+        delay: u64,
+        sent: &mut Vec<Sent>,
+    ) {
+        let about_writes = matches!(
+            self.behaviour.lie,
+            Some((Lie::WriteCountTooLarge | Lie::WriteCountZero, _))
+        );
+        let victim = if about_writes {
+            Command::WRITE
+        } else {
+            Command::READ
+        };
+        let Some((lie, _)) = self.behaviour.lie.filter(|(_, connection)| {
+            *connection == number && header.command == victim && self.lies == 0
+        }) else {
+            sent.push((delay, Some(frame)));
+            return;
+        };
+        self.lies += 1;
+        const BODY: usize = 4 + HEADER_LENGTH;
+        match lie {
+            Lie::ReadLonger => {
+                frame.extend([0; 400]);
+                let length = frame.len() - 4;
+                frame[..4].copy_from_slice(&frame_prefix(length));
+            }
+            Lie::ReadEmpty => frame[BODY + 4..BODY + 8].fill(0),
+            Lie::ReadOffsetBeyond => frame[BODY + 2] = 255,
+            Lie::FrameTooLong => frame[..4].copy_from_slice(&[0, 0xFF, 0xFF, 0xFF]),
+            Lie::FrameTooShort => frame[..4].copy_from_slice(&[0, 0, 0, 64]),
+            Lie::FrameNotSmb => frame[4..BODY].fill(0x42),
+            Lie::FrameEncrypted => frame[4] = 0xFD,
+            Lie::FrameRequest => frame[4 + 16] &= !1,
+            Lie::SignatureWrong => frame[4 + 50] ^= 1,
+            Lie::SignatureMissing => frame[4 + 16] &= !8,
+            Lie::AnsweredTwice => sent.push((delay, Some(frame.clone()))),
+            Lie::MessageIdUnknown => frame[4 + 24 + 5] ^= 1,
+            Lie::CommandOther => frame[4 + 12] = Command::ECHO.0 as u8,
+            Lie::Chained => frame[4 + 20] = 80,
+            Lie::PendingWithoutId => frame[4 + 8..4 + 12].copy_from_slice(&[3, 1, 0, 0]),
+            Lie::WriteCountTooLarge => frame[BODY + 7] = 1,
+            Lie::WriteCountZero => frame[BODY + 4..BODY + 8].fill(0),
+            Lie::Silence => {
+                self.connections[number].silent = true;
+                return;
+            }
+            Lie::Disconnect => {
+                self.connections[number].silent = true;
+                sent.push((delay, None));
+                return;
+            }
+        }
+        sent.push((delay, Some(frame)));
+    }
+}
+
+fn framed(message: &[u8]) -> Vec<u8> {
+    let mut frame = frame_prefix(message.len()).to_vec();
+    frame.extend_from_slice(message);
+    frame
+}
+
+fn lease_break() -> Vec<u8> {
+    let mut header = Header::request(Command::OPLOCK_BREAK, u64::MAX);
+    header.flags = flags::RESPONSE;
+    header.credits = 0;
+    let mut message = header.to_bytes().to_vec();
+    wire::LeaseBreakNotice {
+        epoch: 1,
+        flags: 0,
+        key: [4; 16],
+        current: 7,
+        new: 1,
+    }
+    .encode(&mut message);
+    framed(&message)
+}

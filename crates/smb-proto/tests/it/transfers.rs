@@ -1,0 +1,273 @@
+//! Reads and writes over several channels, with everything a lawful server may do.
+
+use std::sync::Arc;
+use std::task::Waker;
+
+use smb_proto::session::Dialect;
+use smb_proto::{Error, NtStatus, Reply, Request};
+
+use crate::login::WAYS;
+use crate::server::Behaviour;
+use crate::world::{BLOCK, Ear, Random, World};
+
+const LENGTH: usize = 9 * BLOCK + 12_345;
+
+fn content(seed: u64) -> Vec<u8> {
+    Random::new(seed ^ 0xC0).bytes(LENGTH)
+}
+
+fn odd_but_lawful(seed: u64) -> Behaviour {
+    let (dialect, algorithm) = WAYS[seed as usize % WAYS.len()];
+    Behaviour {
+        dialect,
+        algorithm,
+        signing_required: seed % 2 == 0,
+        short: seed % 3 != 0,
+        interims: seed % 5 != 0,
+        gaps: seed % 4 != 0,
+        breaks: seed % 7 == 0,
+        large_mtu: seed % 11 != 0,
+        credits_max: if seed % 6 == 0 { 7 } else { 8192 },
+        ..Behaviour::default()
+    }
+}
+
+#[test]
+fn a_read_arrives_whole_whatever_the_server_does() {
+    for seed in 0..40 {
+        let behaviour = odd_but_lawful(seed);
+        let (mut world, file) = World::open(seed, behaviour, content(seed), 3);
+        let (outcome, bytes) = world.read(file, 1..LENGTH as u64);
+        match outcome {
+            Ok(Reply::Read { bytes }) => assert_eq!(bytes, LENGTH as u64 - 1),
+            other => panic!("{seed}: {other:?}"),
+        }
+        assert!(bytes == content(seed)[1..], "{seed}: the bytes differ");
+        assert!(
+            world.server.reads.iter().all(|reads| *reads > 0),
+            "all channels take part"
+        );
+        assert_eq!(
+            world.server.signed_data > 0,
+            seed % 2 == 0,
+            "signed if required"
+        );
+        assert_eq!(world.pool.in_use(), 0, "all blocks came home");
+    }
+}
+
+#[test]
+fn a_write_arrives_whole_whatever_the_server_does() {
+    for seed in 0..40 {
+        let (mut world, file) = World::open(seed, odd_but_lawful(seed), Vec::new(), 3);
+        let content = content(seed);
+        let ears: Vec<_> = content
+            .chunks(BLOCK)
+            .enumerate()
+            .map(|(number, chunk)| {
+                let ear = Arc::new(Ear::default());
+                let payload = world.block(chunk);
+                world
+                    .session
+                    .write(file, (number * BLOCK) as u64, payload, ear.clone());
+                ear
+            })
+            .collect();
+        world.run_until(|_| ears.iter().all(|ear| ear.is_done()));
+        for ear in ears {
+            assert!(matches!(ear.outcome(), Ok(Reply::Written { .. })));
+        }
+        assert!(world.server.content == content, "{seed}: the bytes differ");
+        assert!(
+            world.server.writes.iter().all(|writes| *writes > 0),
+            "all channels take part"
+        );
+        assert_eq!(
+            world.server.signed_data > 0,
+            seed % 2 == 0,
+            "signed if required"
+        );
+        assert_eq!(world.pool.in_use(), 0, "all blocks came home");
+    }
+}
+
+#[test]
+fn a_written_block_keeps_its_content() {
+    let (mut world, file) = World::open(1, Behaviour::default(), Vec::new(), 1);
+    let content = content(9)[..BLOCK].to_vec();
+    let ear = Arc::new(Ear::default());
+    world
+        .session
+        .write(file, 0, world.block(&content), ear.clone());
+    world.run_until(|_| ear.is_done());
+    match ear.outcome() {
+        Ok(Reply::Written { mut block }) => assert!(*block.room() == content),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn reads_and_writes_wait_for_each_other_s_blocks_without_deadlock() {
+    // one block only: a queued WRITE holds it, so the READ before it cannot go first
+    let mut world = World::with(3, Behaviour::default(), vec![7; 3 * BLOCK], |_| {}, 1);
+    let file = world.bring_up(2);
+    let (written, read) = (Arc::new(Ear::default()), Ear::forgetful());
+    let payload = world.block(&[9; 100]);
+    world.session.read(file, 0..3 * BLOCK as u64, read.clone());
+    world.session.write(file, 0, payload, written.clone());
+    world.run_until(|_| written.is_done());
+    drop(written.outcome());
+    world.run_until(|_| read.is_done());
+    assert!(matches!(read.outcome(), Ok(Reply::Read { .. })));
+    assert_eq!(world.server.content[..100], [9; 100]);
+}
+
+#[test]
+fn a_read_goes_on_when_a_held_payload_is_dropped() {
+    let mut world = World::with(4, Behaviour::default(), vec![7; 4 * BLOCK], |_| {}, 2);
+    let file = world.bring_up(2);
+    let ear = Arc::new(Ear::default());
+    world.session.read(file, 0..4 * BLOCK as u64, ear.clone());
+    let mut received = 0;
+    while !ear.is_done() {
+        world.run_until(|_| !ear.pieces.lock().expect("no panic").is_empty() || ear.is_done());
+        let pieces = std::mem::take(&mut *ear.pieces.lock().expect("no panic"));
+        assert!(pieces.len() <= 2, "never more than the pool has");
+        received += pieces
+            .iter()
+            .map(|(_, payload)| payload.len())
+            .sum::<usize>();
+    }
+    assert_eq!(received, 4 * BLOCK);
+    assert!(world.channel(0).statistics().block_starved > 0);
+}
+
+#[test]
+fn reading_beyond_the_end_gives_what_there_is() {
+    for seed in 0..10 {
+        let behaviour = Behaviour {
+            short: true,
+            interims: true,
+            ..Behaviour::default()
+        };
+        let (mut world, file) = World::open(seed, behaviour, content(seed), 2);
+        let start = LENGTH as u64 - 1000;
+        let (outcome, bytes) = world.read(file, start..start + 40 * BLOCK as u64);
+        assert!(
+            matches!(outcome, Ok(Reply::Read { bytes: 1000 })),
+            "{outcome:?}"
+        );
+        assert!(bytes == content(seed)[LENGTH - 1000..]);
+        let (outcome, bytes) = world.read(file, 1 << 40..(1 << 40) + 5);
+        assert!(matches!(outcome, Ok(Reply::Read { bytes: 0 })) && bytes.is_empty());
+        let (outcome, _) = world.read(file, 5..5);
+        assert!(matches!(outcome, Ok(Reply::Read { bytes: 0 })));
+    }
+}
+
+#[test]
+fn scarce_credits_slow_down_but_do_not_stop() {
+    for credits_max in [1, 2, 5, 16, 40] {
+        let behaviour = Behaviour {
+            credits_max,
+            interims: true,
+            ..Behaviour::default()
+        };
+        let (mut world, file) = World::open(5, behaviour, content(5), 2);
+        let (outcome, bytes) = world.read(file, 0..LENGTH as u64);
+        assert!(
+            outcome.is_ok() && bytes == content(5),
+            "{credits_max}: {outcome:?}"
+        );
+        let statistics = world.channel(0).statistics();
+        assert!(statistics.credits <= credits_max);
+        assert!(
+            credits_max > 16 || statistics.credit_starved > 0,
+            "it was noticed"
+        );
+    }
+}
+
+#[test]
+fn a_cancelled_read_stops_and_gives_its_blocks_back() {
+    let (mut world, file) = World::open(8, Behaviour::default(), content(8), 2);
+    let ear = Arc::new(Ear::default());
+    let transfer = world.session.read(file, 0..LENGTH as u64, ear.clone());
+    world.run_until(|_| !ear.pieces.lock().expect("no panic").is_empty());
+    world.session.cancel(transfer);
+    world.run_until(|_| ear.is_done());
+    assert!(matches!(ear.error(), Error::Cancelled));
+    world.session.cancel(transfer);
+    ear.pieces.lock().expect("no panic").clear();
+    assert_eq!(world.pool.in_use(), 0);
+    let reads: usize = world.server.reads.iter().sum();
+    assert!(reads < 10, "it stopped asking");
+    assert!(world.is_up(0) && world.is_up(1));
+}
+
+#[test]
+fn a_refused_transfer_names_file_and_offset() {
+    let status = NtStatus::FILE_LOCK_CONFLICT;
+    let behaviour = Behaviour {
+        transfer_status: Some(status),
+        ..Behaviour::default()
+    };
+    let (mut world, file) = World::open(8, behaviour, content(8), 2);
+    let (outcome, _) = world.read(file, 4096..4097);
+    let error = outcome.expect_err("refused");
+    let text = "the server refused reading `folder/file` at byte 4096: STATUS_FILE_LOCK_CONFLICT";
+    assert_eq!(error.to_string(), text);
+    let ear = Arc::new(Ear::default());
+    world
+        .session
+        .write(file, 8, world.block(b"data"), ear.clone());
+    world.run_until(|_| ear.is_done());
+    assert_eq!(ear.error().status(), Some(status));
+    assert_eq!(world.pool.in_use(), 0);
+    assert!(world.is_up(0) && world.is_up(1));
+}
+
+#[test]
+fn a_closed_file_cannot_be_read() {
+    let (mut world, file) = World::open(8, Behaviour::default(), content(8), 1);
+    assert!(matches!(
+        world.ask(Request::Close { file }),
+        Ok(Reply::Closed)
+    ));
+    let (outcome, _) = world.read(file, 0..10);
+    assert!(matches!(outcome, Err(Error::InvalidRequest(_))));
+    let ear = Arc::new(Ear::default());
+    world
+        .session
+        .write(file, 0, world.block(b"data"), ear.clone());
+    assert!(matches!(ear.error(), Error::InvalidRequest(_)));
+}
+
+#[test]
+fn an_empty_write_needs_no_server() {
+    let (world, file) = World::open(8, Behaviour::default(), Vec::new(), 1);
+    let ear = Arc::new(Ear::default());
+    world.session.write(file, 0, world.block(b""), ear.clone());
+    assert!(matches!(ear.outcome(), Ok(Reply::Written { .. })));
+    assert_eq!(world.server.writes, [0]);
+}
+
+#[test]
+fn without_large_mtu_pieces_are_small() {
+    let behaviour = Behaviour {
+        large_mtu: false,
+        dialect: Dialect::Smb302,
+        algorithm: None,
+        ..Behaviour::default()
+    };
+    let (mut world, file) = World::open(8, behaviour, content(8), 1);
+    let (outcome, bytes) = world.read(file, 0..LENGTH as u64);
+    assert!(outcome.is_ok() && bytes == content(8));
+    assert_eq!(world.server.reads, [LENGTH.div_ceil(65536)]);
+}
+
+#[test]
+fn blocks_can_be_taken_by_anybody() {
+    let world = World::new(1, Behaviour::default(), Vec::new());
+    assert!(world.pool.take(Waker::noop()).is_some());
+}
