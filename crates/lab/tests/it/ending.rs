@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use lab::{Error, Topology};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{Traces, Up, eventually, example, have_machine, processes_in};
+use super::{Traces, Up, eventually, example, have_machine, namespace, processes_in, program};
 
 fn kill(pid: u32) {
     let pid = Pid::from_raw(pid.try_into().unwrap()).unwrap();
@@ -65,6 +67,52 @@ fn killing_the_supervisor_leaves_nothing() {
     let namespaces = up.namespaces();
     kill(up.supervisor());
     assert_gone("test-kill", &namespaces, &before);
+}
+
+/// The supervisor of a lab that may still be starting, by its command line.
+fn find_supervisor(name: &str) -> Option<u32> {
+    let command = format!("{}\0supervise\0{name}\0", program());
+    let entries = fs::read_dir("/proc").unwrap();
+    let numbers = entries.filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
+    numbers.into_iter().find(|number: &u32| {
+        let line = fs::read(format!("/proc/{number}/cmdline"));
+        line.is_ok_and(|line| line == command.as_bytes())
+    })
+}
+
+/// Processes in a network that is not the machine's, which runs no other labs meanwhile.
+fn strangers() -> BTreeSet<u32> {
+    let own = namespace(std::process::id(), "net");
+    let entries = fs::read_dir("/proc").unwrap();
+    let numbers = entries.filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
+    let elsewhere = |&number: &u32| {
+        let network = namespace(number, "net");
+        network.is_some() && network != own
+    };
+    numbers.filter(elsewhere).collect()
+}
+
+#[test]
+fn killing_the_supervisor_while_it_starts_leaves_nothing() {
+    let _machine = have_machine();
+    let before = Traces::now();
+    let others = strangers();
+    for moment_ms in [0, 20, 60, 120, 200, 300] {
+        let name = format!("test-young-{moment_ms}");
+        let mut starting = Command::new(program())
+            .args(["up", &name])
+            .arg(example("two-links.toml"))
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        eventually("the supervisor runs", || find_supervisor(&name).is_some());
+        let supervisor = find_supervisor(&name).unwrap();
+        std::thread::sleep(Duration::from_millis(moment_ms));
+        kill(supervisor);
+        starting.wait().unwrap();
+        eventually("its processes are gone", || strangers().is_subset(&others));
+        assert_gone(&name, &BTreeSet::new(), &before);
+    }
 }
 
 #[test]

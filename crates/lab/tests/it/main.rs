@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use host::exec::{Command as HostCommand, Exec};
-use lab::{Error, Lab, Launcher, Topology};
+use lab::{Error, Lab, Launcher, Summary, Topology};
 
 /// How long something that happens at once may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -68,10 +68,14 @@ impl Up {
         text
     }
 
+    fn summary(&self) -> Summary {
+        let mut labs = lab::list().unwrap();
+        labs.retain(|lab| lab.name == self.lab.name());
+        labs.remove(0)
+    }
+
     fn supervisor(&self) -> u32 {
-        let labs = lab::list().unwrap();
-        let ours = labs.iter().find(|lab| lab.name == self.lab.name());
-        ours.and_then(|lab| lab.supervisor).unwrap()
+        self.summary().supervisor.unwrap()
     }
 
     /// Numbers of all namespaces that its hosts and switches have of their own.
