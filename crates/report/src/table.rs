@@ -66,7 +66,7 @@ fn sentences(result: &TableResult) -> Vec<(Tone, String)> {
         {
             let change = change(effect).unwrap_or_default();
             let sentence = format!(
-                "`{}={}` is {} than `{}`: {change}{unit}.",
+                "`{}={}` is {} than `{}`: {change}{unit}",
                 effect.factor,
                 effect.level,
                 view::verdict(wanted),
@@ -75,8 +75,16 @@ fn sentences(result: &TableResult) -> Vec<(Tone, String)> {
             sentences.push((view::verdict_tone(wanted), sentence));
         }
     }
+    // That two do nothing more together is the usual case and need not be read pair by pair.
+    let is_pair = |effect: &&TableEffect| {
+        let [from, to] = [&effect.baseline, &effect.level].map(|level| level.contains(':'));
+        effect.factor.contains(':') && from && to
+    };
     let named = |verdict: Verdict, known: bool| {
-        let effects = result.effects.iter();
+        let effects = result
+            .effects
+            .iter()
+            .filter(|effect| !known || !is_pair(effect));
         let chosen =
             effects.filter(|effect| effect.verdict == verdict && effect.p.is_some() == known);
         let names: Vec<String> = chosen
@@ -87,17 +95,32 @@ fn sentences(result: &TableResult) -> Vec<(Tone, String)> {
     if let Some(names) = named(Verdict::Equivalent, true) {
         sentences.push((
             Tone::Neutral,
-            format!("No difference that matters: {names}."),
+            format!("no difference that matters: {names}"),
         ));
     }
     if let Some(names) = named(Verdict::Undecided, true) {
         sentences.push((
             Tone::Doubtful,
-            format!("Cannot tell from these rows: {names}."),
+            format!("cannot tell from these rows: {names}"),
         ));
     }
+    let pairs: Vec<&TableEffect> = result.effects.iter().filter(is_pair).collect();
+    let quiet = |effect: &&TableEffect| {
+        effect.p.is_some() && !matches!(effect.verdict, Verdict::Better | Verdict::Worse)
+    };
+    match pairs.iter().copied().filter(quiet).count() {
+        0 => {}
+        1 => sentences.push((
+            Tone::Neutral,
+            "one pair of factors tested, no interaction shown".into(),
+        )),
+        count => {
+            let sentence = format!("{count} pairs of factors tested, no interaction shown in them");
+            sentences.push((Tone::Neutral, sentence));
+        }
+    }
     if let Some(names) = named(Verdict::Undecided, false) {
-        let sentence = format!("Nothing says how sure these are: {names}.");
+        let sentence = format!("nothing says how sure these are: {names}");
         sentences.push((Tone::Doubtful, sentence));
     }
     sentences
@@ -161,7 +184,7 @@ fn said(test: &TableTest) -> String {
         statistic => format!("{statistic:.3}"),
     };
     format!(
-        "{what}: {letter}({degrees}) = {statistic}, p = {}{corrected}: {verdict}.",
+        "{what}: {letter}({degrees}) = {statistic}, p = {}{corrected}: {verdict}",
         probability(test.p)
     )
 }
@@ -207,6 +230,7 @@ fn unit(result: &TableResult) -> String {
     }
 }
 
+/// The estimate with its sign.
 fn change(effect: &TableEffect) -> Option<String> {
     let estimate = effect.estimate.filter(|estimate| estimate.is_finite())?;
     Some(signed(estimate, decimals(effect)))
