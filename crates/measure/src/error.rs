@@ -117,6 +117,22 @@ pub enum Error {
         /// Why it failed.
         source: io::Error,
     },
+    /// The share has too little room for the test file.
+    #[error(
+        "there is no room for the test file on `{share}`: it takes {needed} bytes with some to \
+         spare, and {available} are free"
+    )]
+    NoRoom {
+        /// The share.
+        share: String,
+        /// Bytes that have to be free.
+        needed: u64,
+        /// Bytes that are.
+        available: u64,
+    },
+    /// Something between us and an SMB server failed.
+    #[error(transparent)]
+    Share(#[from] smb::Error),
     /// Something on a host failed.
     #[error(transparent)]
     Host(#[from] host::Error),
@@ -143,7 +159,8 @@ impl Error {
             Self::Nic { .. } | Self::Busy { .. } | Self::Server { .. } | Self::NoIperf => {
                 FailureKind::Refused
             }
-            Self::FarServer { .. } => FailureKind::Refused,
+            Self::FarServer { .. } | Self::NoRoom { .. } => FailureKind::Refused,
+            Self::Share(error) => share_kind(error),
             Self::Input { .. }
             | Self::Ended { .. }
             | Self::Protocol { .. }
@@ -160,6 +177,8 @@ impl Error {
         let hint = match self {
             Self::Connect { address, source } => return Some(connect_hint(address, source)),
             Self::Host(error) => return error.hint(),
+            Self::Share(error) => return share_hint(error),
+            Self::NoRoom { .. } => "make room there, or ask for a smaller test file",
             Self::Nic { nic, .. } => {
                 return Some(format!(
                     "`ip link show {nic}` on the client shows whether it is there and up"
@@ -208,6 +227,72 @@ fn connect_hint(address: &SocketAddr, source: &io::Error) -> String {
         ),
         _ => format!("`ip route get {}` on the client shows the way it takes", address.ip()),
     }
+}
+
+fn share_kind(error: &smb::Error) -> FailureKind {
+    match error {
+        smb::Error::UnknownHost { .. }
+        | smb::Error::PortClosed { .. }
+        | smb::Error::Unreachable { .. }
+        | smb::Error::ConnectionLost { .. } => FailureKind::Unreachable,
+        smb::Error::Credentials { .. }
+        | smb::Error::LoginRefused { .. }
+        | smb::Error::GuestOnly { .. }
+        | smb::Error::NoSuchShare { .. }
+        | smb::Error::NotFound { .. }
+        | smb::Error::AlreadyExists { .. }
+        | smb::Error::AccessDenied { .. }
+        | smb::Error::DiskFull { .. }
+        | smb::Error::Refused { .. }
+        | smb::Error::Incompatible { .. } => FailureKind::Refused,
+        smb::Error::Stopped => FailureKind::Interrupted,
+        smb::Error::Channel { source, .. } => share_kind(source),
+        _ => FailureKind::Internal,
+    }
+}
+
+fn share_hint(error: &smb::Error) -> Option<String> {
+    let hint = match error {
+        smb::Error::UnknownHost { .. } => {
+            "check the spelling, or use the server's address in place of its name".to_owned()
+        }
+        smb::Error::PortClosed { server, address, .. } => format!(
+            "is a file server running on `{server}`? SMB usually listens on port 445, and here \
+             port {} was tried",
+            address.port()
+        ),
+        smb::Error::Unreachable { address, .. } => format!(
+            "is the host on, and does a firewall let port {} through? `ip route get {}` on the \
+             client shows the way it takes",
+            address.port(),
+            address.ip()
+        ),
+        smb::Error::LoginRefused { server, user, .. } => format!(
+            "check user name and password; `smbclient -L //{server} -U {user}` tries the same login"
+        ),
+        smb::Error::GuestOnly { server, user } => format!(
+            "`{server}` does not know the user `{user}`: check the name, or make the user there"
+        ),
+        smb::Error::NoSuchShare { server, .. } => {
+            format!("`smbclient -L //{server} -U USER` lists the shares of `{server}`")
+        }
+        smb::Error::AccessDenied { .. } => {
+            "the test file is made on the share: the user needs the right to write there".to_owned()
+        }
+        smb::Error::NotFound { .. } => {
+            "the folder for the test file must exist on the share".to_owned()
+        }
+        smb::Error::DiskFull { .. } => "make room there, or ask for a smaller test file".to_owned(),
+        smb::Error::Incompatible { .. } => {
+            "the server must offer SMB 3.0.2 or 3.1.1 and let us log in by NTLMv2".to_owned()
+        }
+        smb::Error::ConnectionLost { .. } => {
+            "the server's own log says whether it or the network ended it".to_owned()
+        }
+        smb::Error::Channel { source, .. } => return share_hint(source),
+        _ => return None,
+    };
+    Some(hint)
 }
 
 impl From<&Error> for Failure {

@@ -6,13 +6,16 @@
 
 mod counters;
 mod error;
+mod ladder;
 mod runner;
 mod server;
+mod share;
 mod stop;
 mod tcp;
 mod trial;
 
 pub use error::Error;
+pub use ladder::{Ladder, LadderNews, LadderPlan, LadderTrial, TcpRung};
 pub use runner::Runner;
 pub use server::{FarServer, IPERF3_PORT};
 pub use stop::Stop;

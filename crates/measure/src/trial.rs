@@ -8,7 +8,7 @@ use std::thread;
 use record::{FailureKind, TrialInput, TrialLine, TrialResult, Workload};
 use zeroize::Zeroizing;
 
-use crate::{Error, Stop, tcp};
+use crate::{Error, Stop, share, tcp};
 
 /// Longest line that is taken as a trial's input.
 const INPUT_BYTES_MAX: usize = 64 << 10;
@@ -24,9 +24,7 @@ pub fn trial(
 ) -> Result<TrialResult, Error> {
     match &input.workload {
         Workload::Tcp(workload) => tcp::run(workload, stop, emit),
-        Workload::Share(_) => {
-            Err(Error::Usage { reason: "shares cannot be measured yet".to_owned() })
-        }
+        Workload::Share(workload) => share::run(workload, input.credentials.as_ref(), stop, emit),
     }
 }
 

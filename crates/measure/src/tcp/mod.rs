@@ -8,7 +8,7 @@ mod control;
 mod stream;
 
 use std::io::{self, Read};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
@@ -62,12 +62,14 @@ fn run_with(
     let streams = negotiate(&control, workload, &spans)?;
     let test = Test { control, streams: &streams, direction: workload.direction, stop };
     let transfer = test.transfer(&spans, emit)?;
+    // Only for the record: a trial is not lost because the system does not list its interfaces.
+    let nics = smb::local_nics().unwrap_or_default();
     let connections = streams.iter().zip(&transfer.bytes).map(|(stream, &bytes)| {
         let tcp = stream.tcp();
         ConnectionUse {
             local: stream.local,
             remote: server,
-            nic: workload.nic.clone(),
+            nic: workload.nic.clone().or_else(|| nic_of(&nics, stream.local.ip())),
             bytes: Bytes::new(bytes),
             round_trip: tcp.map(|tcp| tcp.round_trip.into()),
             retransmits: tcp.map(|tcp| tcp.retransmits),
@@ -80,6 +82,11 @@ fn run_with(
         session: None,
         far_retransmits: transfer.far.retransmits,
     })
+}
+
+fn nic_of(nics: &[smb::LocalNic], address: IpAddr) -> Option<String> {
+    let has = |nic: &&smb::LocalNic| nic.addresses.iter().any(|found| found.address == address);
+    nics.iter().find(has).map(|nic| nic.name.clone())
 }
 
 /// From the cookie to the moment at which payload may flow.
@@ -313,7 +320,7 @@ fn random_block() -> Result<Vec<u8>, Error> {
 #[cfg(test)]
 mod tests {
     use std::io::Write;
-    use std::net::{IpAddr, Ipv4Addr, TcpListener};
+    use std::net::{Ipv4Addr, TcpListener};
     use std::sync::mpsc::RecvTimeoutError;
 
     use proptest::prelude::*;

@@ -1,5 +1,6 @@
-//! Trials against a real iperf3 and a real Samba.
+//! Trials against a real iperf3 and a real Samba. Needs root, namespaces, iperf3 and Samba.
 
+mod far;
 mod tcp;
 mod trial;
 
@@ -13,7 +14,7 @@ use record::{Direction, TcpWorkload, Timing};
 fn program() -> String {
     let test = std::env::current_exe().expect("a test is a program");
     let folder = test.ancestors().nth(2).expect("it lies in target/PROFILE/deps");
-    let program: PathBuf = folder.join("examples/trial");
+    let program: PathBuf = folder.join("examples/under_test");
     assert!(program.exists(), "`{}` is missing: cargo build --examples", program.display());
     program.display().to_string()
 }

@@ -1,0 +1,344 @@
+//! The ladder of one link: raw TCP, then the share through one channel, each both ways.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Instant;
+
+use host::exec::Exec;
+use record::{
+    Credentials, Direction, Failure, FailureKind, Outcome, Rung, Sample, ShareWorkload, Stage,
+    TcpWorkload, Timing, TrialInput, Workload,
+};
+
+use crate::{FarServer, IPERF3_PORT, Runner, Stop};
+
+const DIRECTIONS: [Direction; 2] = [Direction::Read, Direction::Write];
+
+/// What a ladder measures.
+#[derive(Clone, Debug)]
+pub struct LadderPlan {
+    /// Raw TCP, or why it cannot be measured.
+    pub tcp: Result<TcpRung, String>,
+    /// The share. Its direction and number of channels do not matter: both ways, one channel.
+    pub share: ShareWorkload,
+    /// Who logs in.
+    pub credentials: Option<Credentials>,
+    /// How often each rung is measured, each way.
+    pub repetitions: u32,
+}
+
+/// Raw TCP over one link.
+#[derive(Clone, Debug)]
+pub struct TcpRung {
+    /// The server's address on the link.
+    pub server: IpAddr,
+    /// The client's interface on the link, where the route is not to decide.
+    pub nic: Option<String>,
+    /// Parallel streams.
+    pub streams: u32,
+    /// How long.
+    pub timing: Timing,
+}
+
+/// One trial of a ladder, measured or not.
+#[derive(Clone, Debug)]
+pub struct LadderTrial {
+    /// Its place.
+    pub stage: Stage,
+    /// What it did, or should have done.
+    pub workload: Workload,
+    /// When it began.
+    pub started: Instant,
+    /// When it was over.
+    pub ended: Instant,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// Something to show while a ladder is measured.
+#[derive(Debug)]
+pub enum LadderNews<'a> {
+    /// A trial begins.
+    Begins(&'a Stage, &'a Workload),
+    /// A sample of it is over.
+    Sample(&'a Sample),
+}
+
+/// Measures ladders between a client and a server.
+#[derive(Debug)]
+pub struct Ladder<'a> {
+    /// Runs the trials on the client.
+    pub runner: &'a Runner,
+    /// How to run commands on the server; without it raw TCP needs an iperf3 that runs there.
+    pub far: Option<&'a dyn Exec>,
+    /// Ends it from outside.
+    pub stop: &'a Stop,
+}
+
+impl Ladder<'_> {
+    /// Runs all trials of a plan, each in a session of its own. Every other repetition goes through
+    /// them backwards, so that a slow drift of anything does not favour one rung. Each trial is
+    /// handed to `record` when it is over, whatever came of it; a rung that cannot be measured once
+    /// is not tried again. After a stop the trial that was stopped is the last.
+    ///
+    /// # Errors
+    /// Only what `record` gives; a trial that failed is none.
+    pub fn run<E>(
+        &self,
+        plan: &LadderPlan,
+        news: &mut dyn FnMut(LadderNews<'_>),
+        record: &mut dyn FnMut(LadderTrial) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut hopeless: Vec<(Rung, Direction)> = Vec::new();
+        for (repetition, rung, direction) in order(plan.repetitions) {
+            if self.stop.is_asked() {
+                break;
+            }
+            if hopeless.contains(&(rung, direction)) {
+                continue;
+            }
+            let stage = Stage::Ladder { rung, repetition };
+            let workload = workload(plan, rung, direction);
+            news(LadderNews::Begins(&stage, &workload));
+            let started = Instant::now();
+            let mut progress = |sample: &Sample| news(LadderNews::Sample(sample));
+            let (workload, outcome) = self.trial(plan, workload, &mut progress);
+            if is_hopeless(&outcome) {
+                hopeless.push((rung, direction));
+            }
+            record(LadderTrial { stage, workload, started, ended: Instant::now(), outcome })?;
+        }
+        Ok(())
+    }
+
+    /// Runs one trial, and for raw TCP the server it needs.
+    fn trial(
+        &self,
+        plan: &LadderPlan,
+        workload: Workload,
+        progress: &mut dyn FnMut(&Sample),
+    ) -> (Workload, Outcome) {
+        let mut input = TrialInput { workload, credentials: None };
+        let result = match &mut input.workload {
+            Workload::Share(_) => {
+                input.credentials.clone_from(&plan.credentials);
+                self.runner.run(&input, self.stop, progress)
+            }
+            Workload::Tcp(tcp) => match (&plan.tcp, self.far) {
+                (Err(reason), _) => Err(not_measured(reason)),
+                (Ok(_), None) => self
+                    .runner
+                    .run(&input, self.stop, progress)
+                    .map_err(nobody_listens),
+                (Ok(_), Some(far)) => match FarServer::start(far) {
+                    Err(error) => Err(error.failure()),
+                    Ok(server) => {
+                        tcp.port = server.port();
+                        self.runner.run(&input, self.stop, progress)
+                    }
+                },
+            },
+        };
+        let outcome = match result {
+            Ok(result) => Outcome::Measured(Box::new(result)),
+            Err(failure) => Outcome::Failed(failure),
+        };
+        (input.workload, outcome)
+    }
+}
+
+/// Repetitions, rungs and directions in the order in which they are measured.
+fn order(repetitions: u32) -> Vec<(u32, Rung, Direction)> {
+    let mut order = Vec::new();
+    for repetition in 0..repetitions {
+        let mut round: Vec<_> = [Rung::Tcp, Rung::Share]
+            .into_iter()
+            .flat_map(|rung| DIRECTIONS.map(|direction| (repetition, rung, direction)))
+            .collect();
+        if repetition % 2 == 1 {
+            round.reverse();
+        }
+        order.extend(round);
+    }
+    order
+}
+
+fn workload(plan: &LadderPlan, rung: Rung, direction: Direction) -> Workload {
+    match (rung, &plan.tcp) {
+        (Rung::Share, _) => {
+            Workload::Share(ShareWorkload { direction, channels: 1, ..plan.share.clone() })
+        }
+        (Rung::Tcp, Ok(tcp)) => Workload::Tcp(TcpWorkload {
+            server: tcp.server,
+            port: IPERF3_PORT,
+            direction,
+            streams: tcp.streams,
+            nic: tcp.nic.clone(),
+            timing: tcp.timing,
+        }),
+        (Rung::Tcp, Err(_)) => Workload::Tcp(TcpWorkload {
+            server: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+            port: IPERF3_PORT,
+            direction,
+            streams: 1,
+            nic: None,
+            timing: plan.share.timing,
+        }),
+    }
+}
+
+/// Whether trying again would be a waste of everybody's time. A server that broke off or was busy
+/// may have time later.
+fn is_hopeless(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Measured(_) => false,
+        Outcome::Failed(failure) => {
+            matches!(
+                failure.kind,
+                FailureKind::Usage | FailureKind::Refused | FailureKind::Unreachable
+            )
+        }
+    }
+}
+
+fn not_measured(reason: &str) -> Failure {
+    Failure {
+        kind: FailureKind::Refused,
+        chain: vec!["raw TCP was not measured".to_owned(), reason.to_owned()],
+        hint: None,
+    }
+}
+
+/// Nobody started a server for us, so nobody has to be there.
+fn nobody_listens(failure: Failure) -> Failure {
+    if failure.kind != FailureKind::Unreachable {
+        return failure;
+    }
+    let reason = "there is no iperf3 server that answers, and linerate may not run commands there";
+    let mut chain = vec!["raw TCP was not measured".to_owned(), reason.to_owned()];
+    chain.extend(failure.chain);
+    let hint = format!("run `iperf3 -s -p {IPERF3_PORT}` on the server, or name it by `--server`");
+    Failure { kind: failure.kind, chain, hint: Some(hint) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use host::exec::Local;
+    use record::{Bytes, ShareAddress};
+
+    use super::*;
+
+    fn plan(tcp: Result<TcpRung, String>) -> LadderPlan {
+        let span = Duration::from_millis(50);
+        let timing = Timing { warm_up: span.into(), measured: span.into(), interval: span.into() };
+        let share = ShareWorkload {
+            share: ShareAddress {
+                server: "127.0.0.1".to_owned(),
+                port: 1,
+                share: "data".to_owned(),
+                path: String::new(),
+            },
+            direction: Direction::Read,
+            channels: 4,
+            block: Bytes::new(1 << 20),
+            depth: 8,
+            file_size: Bytes::new(1 << 20),
+            timing,
+        };
+        LadderPlan { tcp, share, credentials: None, repetitions: 3 }
+    }
+
+    fn run(
+        plan: &LadderPlan,
+        script: &str,
+        stop: &Stop,
+    ) -> Vec<(u32, Rung, Direction, Outcome)> {
+        let exec = Local::with_prefix(["sh", "-c", script]);
+        let runner = Runner::new(Arc::new(exec), "program");
+        let ladder = Ladder { runner: &runner, far: None, stop };
+        let mut trials = Vec::new();
+        let done: Result<(), ()> = ladder.run(plan, &mut |_| {}, &mut |trial| {
+            let Stage::Ladder { rung, repetition } = trial.stage else { panic!("{trial:?}") };
+            assert!(trial.started <= trial.ended);
+            if let Workload::Share(share) = &trial.workload {
+                assert_eq!(share.channels, 1);
+            }
+            trials.push((repetition, rung, trial.workload.direction(), trial.outcome));
+            Ok(())
+        });
+        assert_eq!(done, Ok(()));
+        trials
+    }
+
+    /// A trial that fails and might do better the next time.
+    const FAILS: &str = "read input; echo \
+        '{\"line\":\"failure\",\"kind\":\"internal\",\"chain\":[\"x\"],\"hint\":null}'";
+
+    #[test]
+    fn rungs_are_interleaved_and_every_other_round_goes_backwards() {
+        let (tcp, share) = (Rung::Tcp, Rung::Share);
+        let (read, write) = (Direction::Read, Direction::Write);
+        assert_eq!(
+            order(2),
+            [
+                (0, tcp, read),
+                (0, tcp, write),
+                (0, share, read),
+                (0, share, write),
+                (1, share, write),
+                (1, share, read),
+                (1, tcp, write),
+                (1, tcp, read),
+            ]
+        );
+        assert_eq!(order(0), []);
+    }
+
+    #[test]
+    fn a_rung_that_cannot_be_measured_says_why_once_each_way() {
+        let trials = run(&plan(Err("no iperf3 there".to_owned())), FAILS, &Stop::new());
+        let tcp: Vec<_> = trials.iter().filter(|trial| trial.1 == Rung::Tcp).collect();
+        assert_eq!(tcp.len(), 2);
+        for (repetition, _, _, outcome) in tcp {
+            assert_eq!(*repetition, 0);
+            let Outcome::Failed(failure) = outcome else { panic!("{outcome:?}") };
+            assert_eq!(failure.chain, ["raw TCP was not measured", "no iperf3 there"]);
+        }
+        // The share fails in another way, and is tried each time.
+        assert_eq!(trials.len(), 2 + 2 * 3);
+    }
+
+    #[test]
+    fn nothing_begins_after_a_stop() {
+        let stop = Stop::new();
+        stop.ask();
+        assert_eq!(run(&plan(Err(String::new())), FAILS, &stop), []);
+    }
+
+    #[test]
+    fn a_record_that_cannot_be_written_ends_the_ladder() {
+        let runner = Runner::new(Arc::new(Local::new()), "/no/such/program");
+        let ladder = Ladder { runner: &runner, far: None, stop: &Stop::new() };
+        let mut asked = 0;
+        let done = ladder.run(&plan(Err(String::new())), &mut |_| {}, &mut |_| {
+            asked += 1;
+            Err("disk full")
+        });
+        assert_eq!((done, asked), (Err("disk full"), 1));
+    }
+
+    #[test]
+    fn without_commands_on_the_server_the_hint_says_what_to_do() {
+        let failure = nobody_listens(Failure {
+            kind: FailureKind::Unreachable,
+            chain: vec!["cannot connect".to_owned()],
+            hint: Some("another".to_owned()),
+        });
+        assert_eq!(failure.chain.last().unwrap(), "cannot connect");
+        assert!(failure.hint.unwrap().contains("iperf3 -s -p 5201"));
+        let busy = Failure { kind: FailureKind::Refused, chain: Vec::new(), hint: None };
+        assert_eq!(nobody_listens(busy.clone()), busy);
+    }
+}

@@ -1,0 +1,504 @@
+//! A share: one file, read or written again and again with our own client.
+//!
+//! Each trial has a session of its own and a test file that the server removes when its handle is
+//! gone, however that comes about: after `kill -9` of the trial nothing is left on the share.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use record::{
+    BitsPerSecond, Bytes, ConnectionUse, Credentials, Direction, Sample, ServerInterface,
+    ShareWorkload, SmbSession, TrialLine, TrialResult,
+};
+use smb::{
+    Access, ChannelStatus, Disposition, File, Login, Negotiated, OpenOptions, Policy, Server,
+    Session, Tree,
+};
+use zeroize::Zeroizing;
+
+use crate::counters::{self, Spans};
+use crate::stop::STOP_LOOK;
+use crate::{Error, Stop, fill_random};
+
+/// Bytes of one request that make sense: a page, and what servers take at most.
+const BLOCK_BYTES: std::ops::RangeInclusive<u64> = 4 << 10..=8 << 20;
+/// Most requests in flight on one channel.
+const DEPTH_MAX: u32 = 512;
+/// Most memory for blocks of a session.
+const MEMORY_BYTES_MAX: u64 = 1 << 30;
+/// Blocks for each request in flight: one on its way, one that waits its turn behind it.
+const BLOCKS_PER_REQUEST: u64 = 2;
+/// The share must have room for the test file and this part of it more.
+const SPARE_SHARE: u64 = 10;
+/// Random bytes from which the test data are cut.
+const POOL_BYTES: usize = 4 << 20;
+/// Every piece of this length gets its own place in the file written into it, so that no two
+/// pieces are the same and no server can store them once.
+const STAMP_EVERY: usize = 4096;
+
+/// Measures a share.
+pub(crate) fn run(
+    workload: &ShareWorkload,
+    credentials: Option<&Credentials>,
+    stop: &Stop,
+    emit: &mut dyn FnMut(&TrialLine),
+) -> Result<TrialResult, Error> {
+    let spans = Spans::new(&workload.timing)?;
+    let policy = policy(workload)?;
+    let data = Data::new()?;
+    let begun = Instant::now();
+    let share = &workload.share;
+    let server = Server { name: share.server.clone(), port: share.port };
+    let session = Session::connect(&server, None, &login(credentials), &policy)?;
+    let mut rejected = Vec::new();
+    if workload.channels > 1 {
+        rejected = session.add_channels(workload.channels as usize, &smb::local_nics()?);
+    }
+    let tree = session.tree(&share.share)?;
+    check_space(&tree, workload)?;
+    let file = tree.open(&test_path(&share.path)?, &as_test_file())?;
+    let set_up = begun.elapsed();
+    let test = Test { session: &session, file: &file, data: &data, workload, stop };
+    if workload.direction == Direction::Read {
+        test.prepare()?;
+    }
+    let transfer = test.transfer(&spans, emit)?;
+    // The handle goes first, and with it the file: a server that cannot remove it shall say so.
+    file.close()?;
+    rejected.extend(transfer.losses(workload.channels));
+    Ok(TrialResult {
+        connections: transfer.connections(),
+        samples: transfer.samples,
+        first_byte: transfer.first.map(|first| (set_up + first).into()),
+        session: agreed(&session, rejected),
+        far_retransmits: None,
+    })
+}
+
+/// What the engine shall do, once it is known to make sense.
+fn policy(workload: &ShareWorkload) -> Result<Policy, Error> {
+    let usage = |reason: String| Err(Error::Usage { reason });
+    let (block, depth, channels) = (workload.block.get(), workload.depth, workload.channels);
+    if !BLOCK_BYTES.contains(&block) {
+        let (least, most) = (BLOCK_BYTES.start(), BLOCK_BYTES.end());
+        return usage(format!("requests of {block} bytes; {least} to {most} are possible"));
+    }
+    if !(1..=DEPTH_MAX).contains(&depth) {
+        return usage(format!("{depth} requests in flight; 1 to {DEPTH_MAX} are possible"));
+    }
+    if channels == 0 || channels as usize > smb::CHANNELS_MAX {
+        return usage(format!("{channels} channels; 1 to {} are possible", smb::CHANNELS_MAX));
+    }
+    if workload.file_size.get() < block {
+        let size = workload.file_size.get();
+        return usage(format!("a test file of {size} bytes is shorter than one request"));
+    }
+    let blocks = u64::from(channels) * u64::from(depth) * BLOCKS_PER_REQUEST;
+    if blocks * block > MEMORY_BYTES_MAX {
+        let memory = blocks * block;
+        return usage(format!("its requests in flight would take {memory} bytes of memory"));
+    }
+    Ok(Policy {
+        block_bytes: u32::try_from(block).unwrap_or(u32::MAX),
+        depth: depth as usize,
+        blocks: usize::try_from(blocks).unwrap_or(usize::MAX),
+        ..Policy::default()
+    })
+}
+
+fn login(credentials: Option<&Credentials>) -> Login {
+    credentials.map_or(Login::Anonymous, |credentials| Login::User {
+        user: credentials.user.clone(),
+        domain: credentials.domain.clone(),
+        password: Zeroizing::new(credentials.password.reveal().to_owned()),
+    })
+}
+
+/// Refuses to fill somebody's disk.
+fn check_space(tree: &Tree, workload: &ShareWorkload) -> Result<(), Error> {
+    let available = tree.free_space()?.available_bytes;
+    let size = workload.file_size.get();
+    let needed = size.saturating_add(size / SPARE_SHARE);
+    if available < needed {
+        let share = workload.share.to_string();
+        return Err(Error::NoRoom { share, needed, available });
+    }
+    Ok(())
+}
+
+/// A name that nobody else uses, in the folder that was asked for.
+fn test_path(folder: &str) -> Result<String, Error> {
+    let mut random = [0; 8];
+    fill_random(&mut random)?;
+    let name = format!(".linerate-{:016x}.tmp", u64::from_ne_bytes(random));
+    Ok(match folder.trim_matches('/') {
+        "" => name,
+        folder => format!("{folder}/{name}"),
+    })
+}
+
+fn as_test_file() -> OpenOptions {
+    OpenOptions {
+        disposition: Disposition::Create,
+        folder: Some(false),
+        delete_on_close: true,
+        share_write: false,
+        ..OpenOptions::open(Access::ReadWrite)
+    }
+}
+
+/// Test data that cannot be made shorter and of which no two pieces are the same.
+struct Data(Vec<u8>);
+
+impl Data {
+    fn new() -> Result<Self, Error> {
+        let mut pool = vec![0; POOL_BYTES];
+        fill_random(&mut pool)?;
+        Ok(Self(pool))
+    }
+
+    /// What stands in the test file at `offset`.
+    fn fill(&self, offset: u64, room: &mut [u8]) {
+        let mut filled = 0;
+        while filled < room.len() {
+            let at = offset.wrapping_add(filled as u64);
+            let from = usize::try_from(at % POOL_BYTES as u64).unwrap_or(0);
+            let count = (room.len() - filled).min(POOL_BYTES - from);
+            room[filled..filled + count].copy_from_slice(&self.0[from..from + count]);
+            filled += count;
+        }
+        for (piece, place) in room.chunks_mut(STAMP_EVERY).zip((offset..).step_by(STAMP_EVERY)) {
+            if let Some(stamp) = piece.first_chunk_mut() {
+                *stamp = place.to_le_bytes();
+            }
+        }
+    }
+}
+
+/// The whole blocks of a file from its begin, and then again from its begin, without end.
+fn round_and_round(file_size: u64, block: u64) -> impl Iterator<Item = Range<u64>> {
+    let blocks = (file_size / block).max(1);
+    (0..blocks).cycle().map(move |index| index * block..(index + 1) * block)
+}
+
+/// A trial whose test file is open.
+struct Test<'a> {
+    session: &'a Session,
+    file: &'a File,
+    data: &'a Data,
+    workload: &'a ShareWorkload,
+    stop: &'a Stop,
+}
+
+/// What came of a transfer.
+struct Transfer {
+    samples: Vec<Sample>,
+    /// From its begin to its first byte of payload.
+    first: Option<Duration>,
+    direction: Direction,
+    before: Vec<ChannelStatus>,
+    after: Vec<ChannelStatus>,
+}
+
+/// Ends a transfer when dropped, so that its thread ends on every way out.
+struct Halt(smb::Stop);
+
+impl Drop for Halt {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+impl Test<'_> {
+    /// Writes the file that is to be read.
+    fn prepare(&self) -> Result<(), Error> {
+        let stop = smb::Stop::new();
+        let (size, block) = (self.workload.file_size.get(), self.workload.block.get());
+        let blocks = usize::try_from(size / block).unwrap_or(usize::MAX);
+        thread::scope(|scope| {
+            let _halt = Halt(stop.clone());
+            let (ended, heard) = mpsc::channel();
+            let stop = &stop;
+            let write = move || {
+                let ranges = round_and_round(size, block).take(blocks);
+                let written = self.file.write_ranges(ranges, stop, |offset, room| {
+                    self.data.fill(offset, room);
+                    Ok(())
+                });
+                // Otherwise the server may be busy writing it to its disk while we read.
+                ended.send(written.and_then(|_| self.file.flush())).ok();
+            };
+            spawn(scope, write)?;
+            loop {
+                if self.stop.is_asked() {
+                    return Err(Error::Stopped);
+                }
+                if let Ok(result) = heard.recv_timeout(STOP_LOOK) {
+                    return result.map_err(Error::from);
+                }
+            }
+        })
+    }
+
+    fn transfer(
+        &self,
+        spans: &Spans,
+        emit: &mut dyn FnMut(&TrialLine),
+    ) -> Result<Transfer, Error> {
+        let stop = smb::Stop::new();
+        let first = OnceLock::new();
+        thread::scope(|scope| {
+            let _halt = Halt(stop.clone());
+            let (ended, heard) = mpsc::channel();
+            let begin = Instant::now();
+            let (stop, first) = (&stop, &first);
+            let transfer = move || {
+                let moved = self.move_data(stop, &|| {
+                    first.get_or_init(|| begin.elapsed());
+                });
+                // Nobody hears it once the trial is over.
+                ended.send(moved).ok();
+            };
+            spawn(scope, transfer)?;
+            let mut transfer = self.count(spans, begin, &heard, emit)?;
+            transfer.first = first.get().copied();
+            Ok(transfer)
+        })
+    }
+
+    /// Moves data without end: until it is stopped, or something breaks.
+    fn move_data(&self, stop: &smb::Stop, begun: &dyn Fn()) -> Result<(), smb::Error> {
+        let ranges = round_and_round(self.workload.file_size.get(), self.workload.block.get());
+        match self.workload.direction {
+            Direction::Read => {
+                for piece in self.file.read_ranges(ranges, stop) {
+                    // Dropped where it is: its block goes home, and its bytes are counted by now.
+                    piece?;
+                    begun();
+                }
+            }
+            Direction::Write => {
+                self.file.write_ranges(ranges, stop, |offset, room| {
+                    self.data.fill(offset, room);
+                    begun();
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn count(
+        &self,
+        spans: &Spans,
+        begin: Instant,
+        heard: &Receiver<Result<(), smb::Error>>,
+        emit: &mut dyn FnMut(&TrialLine),
+    ) -> Result<Transfer, Error> {
+        let direction = self.workload.direction;
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        // A channel counts a READ when its reply has come and is good, and a WRITE when the server
+        // has confirmed it: what was only sent does not count.
+        let mut payload = || {
+            after = self.session.channels();
+            if before.is_empty() {
+                before.clone_from(&after);
+            }
+            after.iter().map(|channel| payload_of(channel, direction)).sum()
+        };
+        let mut wait = |until| self.wait(heard, until);
+        let samples = counters::count(spans, begin, &mut payload, &mut wait, emit)?;
+        if samples.iter().all(|sample| sample.bytes.get() == 0) {
+            let server = self.workload.share.server.clone();
+            return Err(Error::Silence { server, counted: spans.measured });
+        }
+        Ok(Transfer { samples, first: None, direction, before, after })
+    }
+
+    fn wait(
+        &self,
+        heard: &Receiver<Result<(), smb::Error>>,
+        until: Instant,
+    ) -> Result<(), Error> {
+        loop {
+            if self.stop.is_asked() {
+                return Err(Error::Stopped);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            match heard.recv_timeout(left.min(STOP_LOOK)) {
+                Ok(Err(error)) => return Err(error.into()),
+                Ok(Ok(())) => {
+                    let server = self.workload.share.server.clone();
+                    return Err(Error::Silence { server, counted: Duration::ZERO });
+                }
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+impl Transfer {
+    fn connections(&self) -> Vec<ConnectionUse> {
+        let used = |channel: &ChannelStatus| {
+            let before = self.before.iter().find(|before| before.number == channel.number);
+            let before = before.map_or(0, |before| payload_of(before, self.direction));
+            let bytes = payload_of(channel, self.direction).saturating_sub(before);
+            ConnectionUse {
+                local: channel.local,
+                remote: channel.remote,
+                nic: channel.nic.clone(),
+                bytes: Bytes::new(bytes),
+                round_trip: channel.tcp.map(|tcp| tcp.round_trip.into()),
+                retransmits: channel.tcp.map(|tcp| tcp.retransmits),
+            }
+        };
+        self.after.iter().map(used).collect()
+    }
+
+    /// What people must know about the channels that were wanted.
+    fn losses(&self, wanted: u32) -> Vec<String> {
+        let mut said = Vec::new();
+        for channel in &self.after {
+            let way = format!("{} to {}", channel.local.ip(), channel.remote.ip());
+            if !channel.alive {
+                said.push(format!("{way}: lost during the trial"));
+            }
+            if let Some(reason) = &channel.not_bound_because {
+                said.push(format!("{way}: {reason}"));
+            }
+        }
+        if self.after.len() < wanted as usize {
+            said.push(format!("{} of {wanted} channels that were wanted came up", self.after.len()));
+        }
+        said
+    }
+}
+
+fn payload_of(channel: &ChannelStatus, direction: Direction) -> u64 {
+    match direction {
+        Direction::Read => channel.bytes_received,
+        Direction::Write => channel.bytes_sent,
+    }
+}
+
+fn agreed(session: &Session, rejected_channels: Vec<String>) -> Option<SmbSession> {
+    let negotiated: Negotiated = session.negotiated()?;
+    // Servers without multichannel have none; that is no failure of a trial that is over.
+    let interfaces = session.server_interfaces().unwrap_or_default();
+    let server_interfaces = interfaces.iter().map(|interface| ServerInterface {
+        address: interface.address,
+        index: interface.index,
+        speed: BitsPerSecond::new(interface.speed_bits_per_second),
+        rss: interface.rss,
+    });
+    let algorithm = smb::signing_algorithm_name(negotiated.signing_algorithm);
+    Some(SmbSession {
+        dialect: smb::dialect_name(negotiated.dialect).to_owned(),
+        signing_algorithm: Some(algorithm.to_owned()),
+        data_signed: negotiated.signing,
+        encryption: None,
+        guest: negotiated.guest,
+        read_max: Bytes::new(negotiated.read_bytes_max.into()),
+        write_max: Bytes::new(negotiated.write_bytes_max.into()),
+        server_interfaces: server_interfaces.collect(),
+        rejected_channels,
+    })
+}
+
+fn spawn<'scope>(
+    scope: &'scope thread::Scope<'scope, '_>,
+    work: impl FnOnce() + Send + 'scope,
+) -> Result<(), Error> {
+    thread::Builder::new()
+        .spawn_scoped(scope, work)
+        .map(drop)
+        .map_err(|source| Error::System { action: "start a thread", source })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use record::{ShareAddress, Timing};
+
+    use super::*;
+
+    fn workload() -> ShareWorkload {
+        let span = Duration::from_millis(100);
+        ShareWorkload {
+            share: ShareAddress {
+                server: "127.0.0.1".to_owned(),
+                port: 445,
+                share: "data".to_owned(),
+                path: String::new(),
+            },
+            direction: Direction::Read,
+            channels: 1,
+            block: Bytes::new(1 << 20),
+            depth: 8,
+            file_size: Bytes::new(10 << 20),
+            timing: Timing { warm_up: span.into(), measured: span.into(), interval: span.into() },
+        }
+    }
+
+    #[test]
+    fn workloads_that_make_no_sense_are_refused() {
+        let good = workload();
+        let policy = policy(&good).unwrap();
+        assert_eq!((policy.block_bytes, policy.depth, policy.blocks), (1 << 20, 8, 16));
+        for bad in [
+            ShareWorkload { channels: 0, ..good.clone() },
+            ShareWorkload { channels: 33, ..good.clone() },
+            ShareWorkload { depth: 0, ..good.clone() },
+            ShareWorkload { depth: 513, ..good.clone() },
+            ShareWorkload { block: Bytes::new(0), ..good.clone() },
+            ShareWorkload { block: Bytes::new(u64::MAX), ..good.clone() },
+            ShareWorkload { file_size: Bytes::new((1 << 20) - 1), ..good.clone() },
+            ShareWorkload { channels: 32, depth: 512, ..good.clone() },
+        ] {
+            let refused = super::policy(&bad);
+            assert!(matches!(refused, Err(Error::Usage { .. })), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn ranges_go_round_and_never_beyond_the_end() {
+        let ranges: Vec<_> = round_and_round(10, 4).take(5).collect();
+        assert_eq!(ranges, [0..4, 4..8, 0..4, 4..8, 0..4]);
+    }
+
+    #[test]
+    fn no_two_pieces_of_the_data_are_the_same() {
+        let data = Data::new().unwrap();
+        let mut seen = HashSet::new();
+        // Twice round the pool.
+        for offset in (0..2 * POOL_BYTES as u64).step_by(1 << 20) {
+            let mut room = vec![0; 1 << 20];
+            data.fill(offset, &mut room);
+            for piece in room.chunks(STAMP_EVERY) {
+                assert!(seen.insert(piece.to_vec()));
+            }
+        }
+        // Where a block begins does not matter, and short ends are filled too.
+        let (mut whole, mut half) = (vec![0; 2 << 20], vec![0; (1 << 20) + 5]);
+        data.fill(0, &mut whole);
+        data.fill(1 << 20, &mut half[..1 << 20]);
+        assert!(whole[1 << 20..] == half[..1 << 20]);
+        data.fill(POOL_BYTES as u64 - 7, &mut half);
+        assert!(half[(1 << 20) - 100..].iter().any(|&byte| byte != 0));
+    }
+
+    #[test]
+    fn test_files_have_names_of_their_own() {
+        let (first, second) = (test_path("").unwrap(), test_path("/a/b/").unwrap());
+        assert!(first.starts_with(".linerate-") && first.ends_with(".tmp"), "{first}");
+        assert!(second.starts_with("a/b/.linerate-"), "{second}");
+        assert_ne!(first, test_path("").unwrap());
+    }
+}

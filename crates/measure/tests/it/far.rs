@@ -1,0 +1,295 @@
+//! Trials between the hosts of a lab: links with a line rate, a real iperf3, a real Samba.
+
+use std::fs;
+use std::io::BufRead;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use host::exec::{Command, Exec};
+use lab::{Lab, Launcher, Topology};
+use measure::{FarServer, Ladder, LadderPlan, Runner, Stop, TcpRung};
+use record::{
+    Bytes, Credentials, Direction, Failure, FailureKind, Outcome, Rung, Secret, ShareAddress,
+    ShareWorkload, Stage, TrialInput, TrialLine, TrialResult, Workload,
+};
+
+use crate::{program, tcp_workload, timing};
+
+/// Two hosts, two 1 GbE links back to back, and a share in memory.
+const TOPOLOGY: &str = r#"
+[[host]]
+name = "client"
+[[host]]
+name = "server"
+[[link]]
+from = { host = "client", nic = "lan1", address = "10.77.1.1/24" }
+to = { host = "server", nic = "lan1", address = "10.77.1.2/24" }
+rate = "1Gbit"
+mtu = 1500
+[[link]]
+from = { host = "client", nic = "lan2", address = "10.77.2.1/24" }
+to = { host = "server", nic = "lan2", address = "10.77.2.2/24" }
+rate = "1Gbit"
+mtu = 1500
+[samba]
+host = "server"
+multichannel = true
+[[samba.share]]
+name = "media"
+medium = "memory"
+size = "256MiB"
+"#;
+const SERVER: &str = "10.77.1.2";
+/// Payload of TCP through 1 GbE at MTU 1500: 1448 bytes of each 1538 on the wire.
+const CEILING_BYTES_PER_SECOND: f64 = 125e6 * 1448.0 / 1538.0;
+const MIB: u64 = 1 << 20;
+
+/// A lab that is ended with its test.
+struct Far {
+    lab: Lab,
+}
+
+impl Drop for Far {
+    fn drop(&mut self) {
+        lab::down(self.lab.name()).ok();
+    }
+}
+
+impl Far {
+    fn new(name: &str) -> Self {
+        let topology = Topology::parse(TOPOLOGY).unwrap();
+        let launcher = Launcher::new([program(), "supervise".to_owned()]);
+        // What an earlier run of the tests may have left when it was killed.
+        lab::down(name).ok();
+        Self { lab: lab::up(name, &topology, &launcher).unwrap() }
+    }
+
+    fn runner(&self) -> Runner {
+        Runner::new(Arc::new(self.lab.namespace("client").unwrap().clone()), program())
+    }
+
+    fn server(&self) -> &dyn Exec {
+        self.lab.namespace("server").unwrap()
+    }
+
+    fn credentials(&self) -> Credentials {
+        let text = fs::read_to_string(self.lab.credentials()).unwrap();
+        let value = |key: &str| {
+            let mut pairs = text.lines().filter_map(|line| line.split_once('='));
+            pairs.find(|(name, _)| *name == key).unwrap().1.to_owned()
+        };
+        let (user, password) = (value("username"), Secret::new(value("password")));
+        Credentials { user, domain: String::new(), password }
+    }
+
+    fn run(&self, workload: ShareWorkload) -> Result<TrialResult, Failure> {
+        self.run_as(workload, self.credentials())
+    }
+
+    fn run_as(
+        &self,
+        workload: ShareWorkload,
+        credentials: Credentials,
+    ) -> Result<TrialResult, Failure> {
+        let workload = Workload::Share(workload);
+        let input = TrialInput { workload, credentials: Some(credentials) };
+        self.runner().run(&input, &Stop::new(), &mut |_| {})
+    }
+
+    /// Test files that lie anywhere on the server.
+    fn left_on_the_share(&self) -> String {
+        let find = ["find", "/", "-name", ".linerate-*", "-not", "-path", "/proc/*"];
+        let output = self.server().run(&[Command::new(find)]).unwrap().remove(0);
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+fn share(direction: Direction, channels: u32) -> ShareWorkload {
+    let share = ShareAddress {
+        server: SERVER.to_owned(),
+        port: 445,
+        share: "media".to_owned(),
+        path: String::new(),
+    };
+    ShareWorkload {
+        share,
+        direction,
+        channels,
+        block: Bytes::new(MIB),
+        depth: 8,
+        file_size: Bytes::new(64 * MIB),
+        timing: timing(300, 1000, 250),
+    }
+}
+
+fn of_ceiling(result: &TrialResult) -> f64 {
+    result.bytes_per_second().unwrap() / CEILING_BYTES_PER_SECOND
+}
+
+#[test]
+fn raw_tcp_fills_a_link_to_its_ceiling() {
+    let far = Far::new("measure-tcp");
+    for direction in [Direction::Read, Direction::Write] {
+        let server = FarServer::start(far.server()).unwrap();
+        let mut workload = tcp_workload(SERVER.parse().unwrap(), server.port(), direction, 1);
+        workload.nic = Some("lan1".to_owned());
+        workload.timing = timing(500, 1500, 250);
+        let input = TrialInput { workload: Workload::Tcp(workload), credentials: None };
+        let result = far.runner().run(&input, &Stop::new(), &mut |_| {}).unwrap();
+        let ratio = of_ceiling(&result);
+        assert!((0.98..1.005).contains(&ratio), "{direction:?} {ratio} {result:?}");
+        assert_eq!(result.connections[0].nic.as_deref(), Some("lan1"));
+    }
+}
+
+#[test]
+fn a_share_is_read_and_written_over_one_channel_and_two() {
+    let far = Far::new("measure-share");
+    for (direction, channels) in [
+        (Direction::Read, 1),
+        (Direction::Write, 1),
+        (Direction::Read, 2),
+        (Direction::Write, 2),
+    ] {
+        let result = far.run(share(direction, channels)).unwrap();
+        let text = format!("{direction:?} {channels}: {result:?}");
+        assert_eq!(result.samples.len(), 4, "{text}");
+        assert_eq!(result.connections.len(), channels as usize, "{text}");
+        let links = f64::from(channels);
+        let ratio = of_ceiling(&result) / links;
+        assert!((0.85..1.005).contains(&ratio), "{ratio} {text}");
+        let by_connection: u64 = result.connections.iter().map(|one| one.bytes.get()).sum();
+        assert_eq!(by_connection, result.bytes().get(), "{text}");
+        assert!(result.first_byte.unwrap() < Duration::from_secs(5).into(), "{text}");
+        let mut nics: Vec<_> = result.connections.iter().map(|one| one.nic.clone()).collect();
+        nics.sort();
+        let wanted = [Some("lan1".to_owned()), Some("lan2".to_owned())];
+        assert_eq!(nics, wanted[..channels as usize], "{text}");
+        let session = result.session.unwrap();
+        assert_eq!(session.dialect, "3.1.1");
+        assert!(!session.guest && session.encryption.is_none());
+        assert!(session.read_max.get() >= MIB && session.write_max.get() >= MIB);
+        assert!(session.server_interfaces.len() >= 2, "{session:?}");
+        assert_eq!(far.left_on_the_share(), "");
+    }
+}
+
+#[test]
+fn channels_that_cannot_be_had_are_named_and_the_trial_runs() {
+    let far = Far::new("measure-fewer");
+    let mut workload = share(Direction::Read, 8);
+    workload.timing = timing(100, 200, 100);
+    let result = far.run(workload).unwrap();
+    assert!(result.connections.len() < 8, "{result:?}");
+    let rejected = result.session.unwrap().rejected_channels;
+    let last = format!("{} of 8 channels that were wanted came up", result.connections.len());
+    assert_eq!(rejected.last(), Some(&last), "{rejected:?}");
+}
+
+#[test]
+fn nothing_is_left_on_the_share_after_a_trial_was_killed() {
+    let far = Far::new("measure-kill");
+    let client = far.lab.namespace("client").unwrap();
+    let mut workload = share(Direction::Write, 2);
+    workload.timing = timing(100, 60_000, 100);
+    let input =
+        TrialInput { workload: Workload::Share(workload), credentials: Some(far.credentials()) };
+    let mut line = serde_json::to_vec(&input).unwrap();
+    line.push(b'\n');
+    let command = Command::new([program(), "trial".to_owned()]).with_stdin(line);
+    let mut process = client.spawn(&command).unwrap();
+    let mut first = String::new();
+    process.take_stdout().unwrap().read_line(&mut first).unwrap();
+    let first: TrialLine = serde_json::from_str(&first).unwrap();
+    assert!(matches!(first, TrialLine::Sample(_)), "{first:?}");
+    assert_ne!(far.left_on_the_share(), "", "it is there while it is written");
+    process.kill();
+    drop(process);
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !far.left_on_the_share().is_empty() {
+        assert!(Instant::now() < deadline, "the server did not remove it");
+    }
+}
+
+#[test]
+fn failures_say_whose_turn_it_is_and_what_to_do() {
+    let far = Far::new("measure-errors");
+    let workload = || share(Direction::Write, 1);
+    let with = |change: &dyn Fn(&mut ShareAddress)| {
+        let mut workload = workload();
+        change(&mut workload.share);
+        far.run(workload).unwrap_err()
+    };
+    let mut wrong = far.credentials();
+    wrong.password = Secret::new("not the password".to_owned());
+    let huge = ShareWorkload { file_size: Bytes::new(1 << 40), ..workload() };
+    let cases = [
+        ("does not let", FailureKind::Refused, far.run_as(workload(), wrong).unwrap_err()),
+        ("no room", FailureKind::Refused, far.run(huge).unwrap_err()),
+        ("no share `nothing`", FailureKind::Refused, with(&|at| at.share = "nothing".into())),
+        ("does not exist", FailureKind::Refused, with(&|at| at.path = "no/such/folder".into())),
+        ("nothing listens", FailureKind::Unreachable, with(&|at| at.port = 4450)),
+        ("no-such-host", FailureKind::Unreachable, with(&|at| at.server = "no-such-host".into())),
+    ];
+    for (words, kind, failure) in cases {
+        assert_eq!(failure.kind, kind, "{failure:?}");
+        assert!(failure.chain[0].contains(words), "{words}: {failure:?}");
+        assert!(failure.hint.is_some(), "{failure:?}");
+        assert!(!format!("{failure:?}").contains("not the password"), "{failure:?}");
+    }
+    assert_eq!(far.left_on_the_share(), "");
+}
+
+#[test]
+fn a_ladder_measures_each_rung_both_ways() {
+    let far = Far::new("measure-ladder");
+    let short = timing(100, 300, 100);
+    let plan = LadderPlan {
+        tcp: Ok(TcpRung {
+            server: SERVER.parse().unwrap(),
+            nic: Some("lan1".to_owned()),
+            streams: 1,
+            timing: short,
+        }),
+        share: ShareWorkload { timing: short, ..share(Direction::Read, 2) },
+        credentials: Some(far.credentials()),
+        repetitions: 1,
+    };
+    let runner = far.runner();
+    let stop = Stop::new();
+    let (mut trials, mut news) = (Vec::new(), 0);
+    let ladder = Ladder { runner: &runner, far: Some(far.server()), stop: &stop };
+    let done: Result<(), ()> = ladder.run(&plan, &mut |_| news += 1, &mut |trial| {
+        trials.push(trial);
+        Ok(())
+    });
+    done.unwrap();
+    let rungs: Vec<_> = trials
+        .iter()
+        .map(|trial| match trial.stage {
+            Stage::Ladder { rung, .. } => (rung, trial.workload.direction()),
+            _ => panic!("{trial:?}"),
+        })
+        .collect();
+    let (read, write) = (Direction::Read, Direction::Write);
+    let wanted =
+        [(Rung::Tcp, read), (Rung::Tcp, write), (Rung::Share, read), (Rung::Share, write)];
+    assert_eq!(rungs, wanted);
+    for trial in &trials {
+        assert!(matches!(trial.outcome, Outcome::Measured(_)), "{trial:?}");
+    }
+    // Each trial begins once and has three samples.
+    assert_eq!(news, 4 * 4);
+
+    // Without commands on the server there is no iperf3, and the ladder says so and goes on.
+    let ladder = Ladder { runner: &runner, far: None, stop: &stop };
+    let mut outcomes = Vec::new();
+    let done: Result<(), ()> = ladder.run(&plan, &mut |_| {}, &mut |trial| {
+        outcomes.push(trial.outcome);
+        Ok(())
+    });
+    done.unwrap();
+    let Outcome::Failed(failure) = &outcomes[0] else { panic!("{outcomes:?}") };
+    assert_eq!(failure.chain[0], "raw TCP was not measured");
+    assert!(matches!(outcomes[3], Outcome::Measured(_)), "{outcomes:?}");
+}
