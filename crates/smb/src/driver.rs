@@ -19,6 +19,15 @@ use crate::socket::{self, TcpFacts};
 const READS_BEFORE_SEND_MAX: usize = 16;
 /// Most frames that are sent before it is looked whether something has arrived.
 const FRAMES_BEFORE_RECEIVE_MAX: usize = 16;
+/// Whether a read that does not fill its buffer has taken all there is, so that another one in
+/// order to hear so is not needed; documented for Linux's `epoll`.
+const SHORT_READ_MEANS_EMPTY: bool = cfg!(target_os = "linux");
+/// The driver is not woken up for less than this in the middle of a payload: a wake-up costs as
+/// much as taking tens of kilobytes, and until the payload is whole there is nothing else to do
+/// with it. It is small beside what TCP keeps in flight on a fast network.
+const WAKE_BYTES_MAX: usize = 256 << 10;
+/// Buffers up to this are for headers and small replies: whoever waits for those waits for all.
+const WAKE_AT_ONCE_BYTES: usize = 4096;
 const SOCKET: Token = Token(0);
 const WAKER: Token = Token(1);
 
@@ -211,6 +220,8 @@ pub(crate) struct Driver {
     link: Arc<Link>,
     /// Time 0 of the session.
     epoch: Instant,
+    /// Bytes that must have arrived before `poll` returns, as the socket was told.
+    wake_bytes: usize,
 }
 
 impl Driver {
@@ -241,6 +252,7 @@ impl Driver {
             readiness,
             link: Arc::new(link),
             epoch,
+            wake_bytes: 1,
         })
     }
 
@@ -289,9 +301,17 @@ impl Driver {
         let mut stream = &*self.readiness.stream;
         let mut more = true;
         for _ in 0..READS_BEFORE_SEND_MAX {
-            match stream.read(self.channel.receive_buffer()) {
+            let buffer = self.channel.receive_buffer();
+            let room = buffer.len();
+            match stream.read(buffer) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(count) => self.channel.received(count, now),
+                Ok(count) => {
+                    self.channel.received(count, now);
+                    if count < room && SHORT_READ_MEANS_EMPTY {
+                        more = false;
+                        break;
+                    }
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     more = false;
@@ -314,11 +334,26 @@ impl Driver {
         Ok(true)
     }
 
+    /// Lets the system wait until a good part of a payload is there.
+    fn wake_late(&mut self) {
+        let room = self.channel.receive_buffer().len();
+        let bytes = if room <= WAKE_AT_ONCE_BYTES {
+            1
+        } else {
+            room.min(WAKE_BYTES_MAX)
+        };
+        if bytes != self.wake_bytes {
+            self.wake_bytes = bytes;
+            socket::wake_at(&self.readiness.stream, bytes);
+        }
+    }
+
     /// Waits for the socket, the waker or the next time-out.
     fn sleep(&mut self, events: &mut Events) -> io::Result<()> {
         let waker = &self.readiness.waker;
         waker.sleeps.store(true, Ordering::SeqCst);
         if !waker.changed.load(Ordering::SeqCst) {
+            self.wake_late();
             let timeout = self.channel.next_timeout().map(|due| due.since(self.now()));
             match self.readiness.poll.poll(events, timeout) {
                 Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),

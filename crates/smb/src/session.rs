@@ -192,11 +192,14 @@ impl Session {
             threads: Mutex::default(),
         };
         session.open_channel(connection)?;
-        let guest = session.negotiated().is_some_and(|negotiated| negotiated.guest);
+        let guest = session
+            .negotiated()
+            .is_some_and(|negotiated| negotiated.guest);
         match login {
-            Login::User { user, .. } if guest => {
-                Err(Error::GuestOnly { server: server.name.clone(), user: user.clone() })
-            }
+            Login::User { user, .. } if guest => Err(Error::GuestOnly {
+                server: server.name.clone(),
+                user: user.clone(),
+            }),
             _ => Ok(session),
         }
     }

@@ -3,7 +3,7 @@
 use mio::net::TcpStream;
 use std::fs;
 use std::io;
-use std::mem::{MaybeUninit, size_of};
+use std::mem::{MaybeUninit, size_of, size_of_val};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
@@ -40,6 +40,25 @@ pub(super) fn tcp_facts(stream: &TcpStream) -> Option<TcpFacts> {
         round_trip: Duration::from_micros(info.tcpi_rtt.into()),
         retransmits: info.tcpi_total_retrans.into(),
     })
+}
+
+#[expect(unsafe_code, reason = "no safe crate of ours sets SO_RCVLOWAT")]
+pub(super) fn wake_at(stream: &TcpStream, bytes: usize) {
+    let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+    let Ok(length) = libc::socklen_t::try_from(size_of_val(&bytes)) else {
+        return;
+    };
+    // SAFETY: the descriptor is open while `stream` is borrowed, and the kernel reads `length`
+    // bytes of a number that is that long. That it may refuse costs speed and nothing else.
+    let _ = unsafe {
+        libc::setsockopt(
+            stream.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_RCVLOWAT,
+            (&raw const bytes).cast(),
+            length,
+        )
+    };
 }
 
 pub(super) fn interface_addresses() -> io::Result<Vec<InterfaceAddress>> {

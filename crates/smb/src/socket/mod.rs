@@ -89,6 +89,12 @@ pub(crate) fn connect(
     })
 }
 
+/// Has the socket count as readable only when so many bytes have arrived, or nothing more can.
+/// Where the system cannot do this, nothing changes but the cost.
+pub(crate) fn wake_at(stream: &mio::net::TcpStream, bytes: usize) {
+    imp::wake_at(stream, bytes);
+}
+
 /// What TCP knows about a connection; `None` where the system does not say.
 pub(crate) fn tcp_facts(stream: &mio::net::TcpStream) -> Option<TcpFacts> {
     imp::tcp_facts(stream)

@@ -18,6 +18,8 @@ pub(super) fn tcp_facts(_: &TcpStream) -> Option<TcpFacts> {
     None
 }
 
+pub(super) fn wake_at(_: &TcpStream, _: usize) {}
+
 pub(super) fn interface_addresses() -> io::Result<Vec<InterfaceAddress>> {
     Err(io::Error::new(
         io::ErrorKind::Unsupported,

@@ -34,11 +34,16 @@ fn connect_to(behaviour: impl FnOnce(TcpStream) + Send + 'static) -> Error {
         let (stream, _) = listener.accept().expect("a visitor");
         behaviour(stream);
     });
-    let server = Server { name: "127.0.0.1".to_owned(), port };
+    let server = Server {
+        name: "127.0.0.1".to_owned(),
+        port,
+    };
     let begun = Instant::now();
     let outcome = Session::connect(&server, None, &login(), &impatient());
     assert!(begun.elapsed() < SOON, "it took {:?}", begun.elapsed());
-    impostor.join().expect("the impostor has no reason to panic");
+    impostor
+        .join()
+        .expect("the impostor has no reason to panic");
     outcome.err().expect("nobody can log in there")
 }
 
@@ -74,7 +79,9 @@ fn one_that_speaks_something_else() {
 fn one_that_promises_more_than_it_sends() {
     let error = connect_to(|mut stream| {
         stream.write_all(&[0, 0, 0, 200]).expect("it still listens");
-        stream.write_all(b"\xFESMB\x40\0").expect("it still listens");
+        stream
+            .write_all(b"\xFESMB\x40\0")
+            .expect("it still listens");
         drain(stream);
     });
     assert!(matches!(error, Error::ConnectionLost { .. }), "{error:?}");
@@ -96,14 +103,23 @@ fn nobody_listens() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
     let port = listener.local_addr().expect("it is bound").port();
     drop(listener);
-    let server = Server { name: "127.0.0.1".to_owned(), port };
+    let server = Server {
+        name: "127.0.0.1".to_owned(),
+        port,
+    };
     let error = Session::connect(&server, None, &login(), &impatient()).err();
     assert!(matches!(error, Some(Error::PortClosed { .. })), "{error:?}");
 }
 
 #[test]
 fn a_name_that_cannot_be() {
-    let server = Server { name: "no such host".to_owned(), port: 445 };
+    let server = Server {
+        name: "no such host".to_owned(),
+        port: 445,
+    };
     let error = Session::connect(&server, None, &login(), &impatient()).err();
-    assert!(matches!(error, Some(Error::UnknownHost { .. })), "{error:?}");
+    assert!(
+        matches!(error, Some(Error::UnknownHost { .. })),
+        "{error:?}"
+    );
 }

@@ -50,7 +50,10 @@ impl Lan {
         for link in 0..LINKS {
             let (ours, theirs) = (format!("c{link}"), format!("s{link}"));
             let peer = ["peer", "name", &theirs, "netns", &into];
-            run(&client, &[&["ip", "link", "add", &ours, "type", "veth"], &peer[..]].concat());
+            run(
+                &client,
+                &[&["ip", "link", "add", &ours, "type", "veth"], &peer[..]].concat(),
+            );
             for (network, nic, host) in [(&client, &ours, 1), (&server, &theirs, 2)] {
                 let address = format!("{}/{PREFIX}", address(link, host));
                 run(network, &["ip", "address", "add", &address, "dev", nic]);
@@ -63,18 +66,30 @@ impl Lan {
         move_into_link_name_space(client.as_fd(), Some(LinkNameSpaceType::Network))
             .expect("this runs as root");
         let samba = Mutex::new(samba);
-        Self { client, _server: server, folder, samba, samba_process }
+        Self {
+            client,
+            _server: server,
+            folder,
+            samba,
+            samba_process,
+        }
     }
 
     pub(crate) fn server(&self) -> Server {
-        Server { name: address(0, 2).to_string(), port: 445 }
+        Server {
+            name: address(0, 2).to_string(),
+            port: 445,
+        }
     }
 
     /// The client's NICs, as if each had several queues.
     pub(crate) fn nics(&self) -> Vec<LocalNic> {
         let nic = |link| LocalNic {
             name: format!("c{link}"),
-            addresses: vec![LocalAddress { address: address(link, 1), prefix_length: PREFIX }],
+            addresses: vec![LocalAddress {
+                address: address(link, 1),
+                prefix_length: PREFIX,
+            }],
             speed_bits_per_second: Some(1_000_000_000),
             rss: true,
         };
@@ -85,7 +100,8 @@ impl Lan {
     pub(crate) fn on_server(&self, path: &str) -> PathBuf {
         let root = PathBuf::from(format!("/proc/{}/root", self.samba_process));
         let share = self.folder.path().join("share");
-        root.join(share.strip_prefix("/").expect("it is absolute")).join(path)
+        root.join(share.strip_prefix("/").expect("it is absolute"))
+            .join(path)
     }
 
     /// Runs a command in the client's network and gives its output.
@@ -123,10 +139,11 @@ fn new_network() -> File {
     let made = thread::spawn(|| {
         // SAFETY is the caller's word that no borrowed descriptors are lost: only the network of
         // this short thread changes.
-        #[expect(unsafe_code, reason = "the safe call takes flags that are unsafe to mix")]
-        unsafe {
-            unshare_unsafe(UnshareFlags::NEWNET)
-        }?;
+        #[expect(
+            unsafe_code,
+            reason = "the safe call takes flags that are unsafe to mix"
+        )]
+        unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
         File::open("/proc/thread-self/ns/net")
     });
     let made: io::Result<File> = made.join().expect("it does not panic");
@@ -147,8 +164,13 @@ fn spawn(network: &File, command: &mut Command) -> Child {
 
 fn run(network: &File, command: &[&str]) -> String {
     let mut program = Command::new(command[0]);
-    program.args(&command[1..]).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let output = spawn(network, &mut program).wait_with_output().expect("it is our child");
+    program
+        .args(&command[1..])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let output = spawn(network, &mut program)
+        .wait_with_output()
+        .expect("it is our child");
     text(command, &output)
 }
 
@@ -162,8 +184,11 @@ fn start_samba(network: &File, folder: &TempDir, global: &str) -> Samba {
     let top = folder.path().display();
     fs::create_dir(folder.path().join("share")).expect("the folder is ours");
     let configuration = folder.path().join("smb.conf");
-    fs::write(&configuration, samba_configuration(&top.to_string(), global))
-        .expect("the folder is ours");
+    fs::write(
+        &configuration,
+        samba_configuration(&top.to_string(), global),
+    )
+    .expect("the folder is ours");
     set_password(&configuration);
 
     // The shell reads until this process ends, however it does; then its namespace ends with it.
@@ -174,7 +199,16 @@ fn start_samba(network: &File, folder: &TempDir, global: &str) -> Samba {
     );
     let mut samba = Command::new("unshare");
     samba
-        .args(["--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", &script])
+        .args([
+            "--mount",
+            "--pid",
+            "--fork",
+            "--kill-child",
+            "--mount-proc",
+            "sh",
+            "-c",
+            &script,
+        ])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -197,7 +231,10 @@ fn listens(network: &File) -> bool {
 fn samba_configuration(top: &str, global: &str) -> String {
     let interfaces: Vec<_> = (0..LINKS)
         .map(|link| {
-            format!("\"{}/{PREFIX};speed=1000000000,capability=RSS\"", address(link, 2))
+            format!(
+                "\"{}/{PREFIX};speed=1000000000,capability=RSS\"",
+                address(link, 2)
+            )
         })
         .collect();
     format!(

@@ -19,13 +19,18 @@ pub(crate) fn fill(seed: u64, offset: u64, bytes: &mut [u8]) {
 pub(crate) fn difference(seed: u64, offset: u64, bytes: &[u8]) -> Option<u64> {
     let mut expected = vec![0; bytes.len()];
     fill(seed, offset, &mut expected);
-    let place = bytes.iter().zip(&expected).position(|(one, other)| one != other)?;
+    let place = bytes
+        .iter()
+        .zip(&expected)
+        .position(|(one, other)| one != other)?;
     Some(offset + place as u64)
 }
 
 /// SplitMix64 of a place in a file.
 fn word(seed: u64, index: u64) -> u64 {
-    let mut word = (seed << 40).wrapping_add(index).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mut word = (seed << 40)
+        .wrapping_add(index)
+        .wrapping_mul(0x9E37_79B9_7F4A_7C15);
     word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     word ^ (word >> 31)

@@ -36,11 +36,21 @@ fn connect(lan: &Lan, policy: &Policy) -> Session {
 }
 
 fn to_write() -> OpenOptions {
-    OpenOptions { disposition: Disposition::CreateOrTruncate, ..OpenOptions::open(Access::Write) }
+    OpenOptions {
+        disposition: Disposition::CreateOrTruncate,
+        ..OpenOptions::open(Access::Write)
+    }
 }
 
-fn write_pattern(tree: &Tree, path: &str, seed: u64, ranges: impl Iterator<Item = Range<u64>>) -> u64 {
-    let file = tree.open(path, &to_write()).expect("the share can be written");
+fn write_pattern(
+    tree: &Tree,
+    path: &str,
+    seed: u64,
+    ranges: impl Iterator<Item = Range<u64>>,
+) -> u64 {
+    let file = tree
+        .open(path, &to_write())
+        .expect("the share can be written");
     let written = file.write_ranges(ranges, &Stop::new(), |offset, room| {
         pattern::fill(seed, offset, room);
         Ok(())
@@ -54,7 +64,10 @@ fn check_pattern(file: &File, seed: u64, range: Range<u64>) {
     let mut seen = Vec::new();
     for piece in file.read_ranges(iter::once(range.clone()), &Stop::new()) {
         let piece = piece.expect("the file can be read");
-        assert_eq!(pattern::difference(seed, piece.offset, piece.payload.bytes()), None);
+        assert_eq!(
+            pattern::difference(seed, piece.offset, piece.payload.bytes()),
+            None
+        );
         seen.push(piece.offset..piece.offset + piece.payload.len() as u64);
     }
     seen.sort_by_key(|piece| piece.start);
@@ -68,11 +81,16 @@ fn check_pattern(file: &File, seed: u64, range: Range<u64>) {
 
 fn round_trip(session: &Session, lan: &Lan, seed: u64, bytes: u64) {
     let tree = session.tree(SHARE).expect("the share is there");
-    assert_eq!(write_pattern(&tree, "round-trip", seed, iter::once(0..bytes)), bytes);
+    assert_eq!(
+        write_pattern(&tree, "round-trip", seed, iter::once(0..bytes)),
+        bytes
+    );
     let stored = fs::read(lan.on_server("round-trip")).expect("the share is a folder");
     assert_eq!(stored.len() as u64, bytes);
     assert_eq!(pattern::difference(seed, 0, &stored), None);
-    let file = tree.open("round-trip", &OpenOptions::open(Access::Read)).expect("it was written");
+    let file = tree
+        .open("round-trip", &OpenOptions::open(Access::Read))
+        .expect("it was written");
     assert_eq!(file.size().expect("it is open"), bytes);
     check_pattern(&file, seed, 0..bytes);
 }
@@ -82,11 +100,26 @@ fn every_dialect_and_signing_algorithm_moves_every_byte() {
     let lan = Lan::new("");
     let required = SigningPolicy::Required;
     let cases = [
-        (Dialect::Smb311, SigningPolicy::IfRequired, SigningAlgorithm::AesGmac, false),
+        (
+            Dialect::Smb311,
+            SigningPolicy::IfRequired,
+            SigningAlgorithm::AesGmac,
+            false,
+        ),
         (Dialect::Smb311, required, SigningAlgorithm::AesGmac, true),
         (Dialect::Smb311, required, SigningAlgorithm::AesCmac, true),
-        (Dialect::Smb311, required, SigningAlgorithm::HmacSha256, true),
-        (Dialect::Smb302, SigningPolicy::IfRequired, SigningAlgorithm::AesCmac, false),
+        (
+            Dialect::Smb311,
+            required,
+            SigningAlgorithm::HmacSha256,
+            true,
+        ),
+        (
+            Dialect::Smb302,
+            SigningPolicy::IfRequired,
+            SigningAlgorithm::AesCmac,
+            false,
+        ),
         (Dialect::Smb302, required, SigningAlgorithm::AesCmac, true),
     ];
     for (seed, (dialect, signing, algorithm, signed)) in (1_u64..).zip(cases) {
@@ -113,11 +146,37 @@ fn a_server_that_insists_on_signing_gets_it() {
     round_trip(&session, &lan, 1, 3 * MIB);
 }
 
+/// Waits until the counters of all channels have caught up with what was moved each way: a driver
+/// hands a piece over first and counts it then.
+fn wait_for_bytes(session: &Session, bytes: u64) {
+    let begun = Instant::now();
+    loop {
+        let status = session.channels();
+        let sum = |of: fn(&smb::ChannelStatus) -> u64| status.iter().map(of).sum::<u64>();
+        let moved = [
+            sum(|channel| channel.bytes_sent),
+            sum(|channel| channel.bytes_received),
+        ];
+        if moved == [bytes; 2] {
+            return;
+        }
+        assert!(moved.iter().all(|moved| *moved <= bytes), "{moved:?}");
+        assert!(begun.elapsed() < SOON, "{moved:?}");
+        thread::yield_now();
+    }
+}
+
 #[test]
 fn every_number_of_channels_moves_every_byte() {
     let lan = Lan::new("");
     for (seed, channels) in [(1, 1), (2, 2), (3, 8)] {
-        let session = connect(&lan, &Policy { depth: 4, ..Policy::default() });
+        let session = connect(
+            &lan,
+            &Policy {
+                depth: 4,
+                ..Policy::default()
+            },
+        );
         let rejected = session.add_channels(channels, &lan.nics());
         let status = session.channels();
         assert_eq!(status.len(), channels, "{rejected:?}");
@@ -127,13 +186,17 @@ fn every_number_of_channels_moves_every_byte() {
             assert!(channel.alive && channel.bytes_sent > 0 && channel.bytes_received > 0);
             assert!(channel.credits > 0, "{channel:?}");
             let link = channel.nic.as_deref().and_then(|nic| nic.strip_prefix('c'));
-            assert!(link.is_some_and(|link| channel.local.to_string().contains(&format!(".{link}.1:"))));
+            assert!(
+                link.is_some_and(|link| channel.local.to_string().contains(&format!(".{link}.1:")))
+            );
             assert_eq!(channel.not_bound_because, None);
-            assert!(channel.tcp.is_some_and(|tcp| tcp.round_trip < Duration::from_secs(1)));
+            assert!(
+                channel
+                    .tcp
+                    .is_some_and(|tcp| tcp.round_trip < Duration::from_secs(1))
+            );
         }
-        let sum = |of: fn(&smb::ChannelStatus) -> u64| status.iter().map(of).sum::<u64>();
-        assert_eq!(sum(|channel| channel.bytes_sent), 48 * MIB + 7);
-        assert_eq!(sum(|channel| channel.bytes_received), 48 * MIB + 7);
+        wait_for_bytes(&session, 48 * MIB + 7);
         let links = status.iter().map(|channel| channel.local.ip());
         let distinct = links.collect::<std::collections::BTreeSet<_>>().len();
         assert_eq!(distinct, channels.min(2), "both links are used");
@@ -155,21 +218,39 @@ fn the_interfaces_of_both_ends_are_listed() {
     let mut addresses: Vec<_> = theirs.iter().map(|nic| nic.address.to_string()).collect();
     addresses.sort();
     assert_eq!(addresses, ["10.94.0.2", "10.94.1.2"]);
-    assert!(theirs.iter().all(|nic| nic.rss && nic.speed_bits_per_second == 1_000_000_000));
+    assert!(
+        theirs
+            .iter()
+            .all(|nic| nic.rss && nic.speed_bits_per_second == 1_000_000_000)
+    );
 }
 
 #[test]
 fn a_channel_to_nowhere_leaves_the_session_alone() {
     let lan = Lan::new("");
-    let policy = Policy { connect_timeout: Duration::from_millis(300), ..Policy::default() };
+    let policy = Policy {
+        connect_timeout: Duration::from_millis(300),
+        ..Policy::default()
+    };
     let session = connect(&lan, &policy);
     let local = lan.nics()[1].addresses[0].address;
-    let nowhere = Pair { local, remote: "10.94.1.77".parse().expect("an address") };
+    let nowhere = Pair {
+        local,
+        remote: "10.94.1.77".parse().expect("an address"),
+    };
     let failed = session.add_channel(&nowhere, Some("c1")).err();
-    let Some(Error::Channel { source, .. }) = failed else { panic!("{failed:?}") };
+    let Some(Error::Channel { source, .. }) = failed else {
+        panic!("{failed:?}")
+    };
     assert!(matches!(*source, Error::Unreachable { .. }), "{source:?}");
-    let foreign = Pair { local: "10.94.9.9".parse().expect("an address"), ..nowhere };
-    assert!(matches!(session.add_channel(&foreign, None), Err(Error::Channel { .. })));
+    let foreign = Pair {
+        local: "10.94.9.9".parse().expect("an address"),
+        ..nowhere
+    };
+    assert!(matches!(
+        session.add_channel(&foreign, None),
+        Err(Error::Channel { .. })
+    ));
     round_trip(&session, &lan, 1, MIB);
     assert_eq!(session.channels().len(), 1);
 }
@@ -181,42 +262,73 @@ fn what_can_be_done_to_files() {
     let tree = session.tree(SHARE).expect("the share is there");
     tree.create_folder("folder").expect("it is new");
     let again = tree.create_folder("folder").err();
-    assert!(matches!(again, Some(Error::AlreadyExists { .. })), "{again:?}");
+    assert!(
+        matches!(again, Some(Error::AlreadyExists { .. })),
+        "{again:?}"
+    );
     for number in 0..300 {
         tree.open(&format!("folder/file {number:03} ä"), &to_write())
             .and_then(File::close)
             .expect("it is new");
     }
-    let mut names: Vec<_> =
-        tree.list("folder").expect("it exists").into_iter().map(|entry| entry.name).collect();
+    let mut names: Vec<_> = tree
+        .list("folder")
+        .expect("it exists")
+        .into_iter()
+        .map(|entry| entry.name)
+        .collect();
     names.sort();
-    let expected: Vec<_> = (0..300).map(|number| format!("file {number:03} ä")).collect();
+    let expected: Vec<_> = (0..300)
+        .map(|number| format!("file {number:03} ä"))
+        .collect();
     assert_eq!(names, expected);
 
-    let file = tree.open("folder/small", &OpenOptions { access: Access::ReadWrite, ..to_write() });
+    let file = tree.open(
+        "folder/small",
+        &OpenOptions {
+            access: Access::ReadWrite,
+            ..to_write()
+        },
+    );
     let file = file.expect("it is new");
     file.write_at(3, b"defghi").expect("it is open");
     file.write_at(0, b"abc").expect("it is open");
     let mut buffer = [0; 16];
     assert_eq!(file.read_at(2, &mut buffer).expect("it is open"), 7);
     assert_eq!(&buffer[..7], b"cdefghi");
-    assert_eq!(file.read_at(100, &mut buffer).expect("beyond the end is no error"), 0);
+    assert_eq!(
+        file.read_at(100, &mut buffer)
+            .expect("beyond the end is no error"),
+        0
+    );
     file.flush().expect("it is open");
     file.close().expect("it is open");
 
-    tree.rename("folder/small", "other", Replace::Never).expect("it exists");
+    tree.rename("folder/small", "other", Replace::Never)
+        .expect("it exists");
     assert_eq!(tree.metadata("other").expect("it was renamed").size, 9);
-    let taken = tree.rename("other", "folder/file 001 ä", Replace::Never).err();
-    assert!(matches!(taken, Some(Error::AlreadyExists { .. })), "{taken:?}");
-    tree.rename("other", "folder/file 001 ä", Replace::Existing).expect("it may be replaced");
+    let taken = tree
+        .rename("other", "folder/file 001 ä", Replace::Never)
+        .err();
+    assert!(
+        matches!(taken, Some(Error::AlreadyExists { .. })),
+        "{taken:?}"
+    );
+    tree.rename("other", "folder/file 001 ä", Replace::Existing)
+        .expect("it may be replaced");
     tree.remove("folder/file 001 ä").expect("it exists");
     let gone = tree.remove("folder/file 001 ä").err();
     assert!(matches!(gone, Some(Error::NotFound { .. })), "{gone:?}");
     let full = tree.remove("folder").err();
     assert!(matches!(full, Some(Error::Refused { .. })), "{full:?}");
 
-    let options = OpenOptions { delete_on_close: true, ..to_write() };
-    tree.open("fleeting", &options).and_then(File::close).expect("it is new");
+    let options = OpenOptions {
+        delete_on_close: true,
+        ..to_write()
+    };
+    tree.open("fleeting", &options)
+        .and_then(File::close)
+        .expect("it is new");
     let gone = tree.metadata("fleeting").err();
     assert!(matches!(gone, Some(Error::NotFound { .. })), "{gone:?}");
 
@@ -230,31 +342,60 @@ fn what_goes_wrong_is_told_apart() {
     let server = lan.server();
     let policy = Policy::default();
     let wrong = Session::connect(&server, None, &login_with("wrong"), &policy).err();
-    let Some(wrong @ Error::LoginRefused { .. }) = wrong else { panic!("{wrong:?}") };
+    let Some(wrong @ Error::LoginRefused { .. }) = wrong else {
+        panic!("{wrong:?}")
+    };
     assert_eq!(wrong.status(), Some(smb::NtStatus::LOGON_FAILURE));
-    assert!(!format!("{wrong:?} {wrong}").contains("wrong\""), "no password in an error");
+    assert!(
+        !format!("{wrong:?} {wrong}").contains("wrong\""),
+        "no password in an error"
+    );
 
-    let nowhere = Server { port: 446, ..server.clone() };
+    let nowhere = Server {
+        port: 446,
+        ..server.clone()
+    };
     let closed = Session::connect(&nowhere, None, &login(), &policy).err();
-    assert!(matches!(closed, Some(Error::PortClosed { .. })), "{closed:?}");
+    assert!(
+        matches!(closed, Some(Error::PortClosed { .. })),
+        "{closed:?}"
+    );
 
     let session = connect(&lan, &policy);
     let unknown = session.tree("nothing").err();
-    assert!(matches!(unknown, Some(Error::NoSuchShare { .. })), "{unknown:?}");
+    assert!(
+        matches!(unknown, Some(Error::NoSuchShare { .. })),
+        "{unknown:?}"
+    );
     let tree = session.tree(SHARE).expect("the share is there");
     let missing = tree.open("missing", &OpenOptions::open(Access::Read)).err();
-    assert!(matches!(missing, Some(Error::NotFound { .. })), "{missing:?}");
+    assert!(
+        matches!(missing, Some(Error::NotFound { .. })),
+        "{missing:?}"
+    );
     let missing = tree.open("no/such/folder", &to_write()).err();
-    assert!(matches!(missing, Some(Error::NotFound { .. })), "{missing:?}");
+    assert!(
+        matches!(missing, Some(Error::NotFound { .. })),
+        "{missing:?}"
+    );
 
     fs::write(lan.on_server("forbidden"), b"secret").expect("the share is a folder");
     let nobody = std::os::unix::fs::PermissionsExt::from_mode(0);
     fs::set_permissions(lan.on_server("forbidden"), nobody).expect("this runs as root");
-    let denied = tree.open("forbidden", &OpenOptions::open(Access::Read)).err();
-    assert!(matches!(denied, Some(Error::AccessDenied { .. })), "{denied:?}");
+    let denied = tree
+        .open("forbidden", &OpenOptions::open(Access::Read))
+        .err();
+    assert!(
+        matches!(denied, Some(Error::AccessDenied { .. })),
+        "{denied:?}"
+    );
 
-    let file = tree.open("too-big", &to_write()).expect("the share can be written");
-    let full = file.write_ranges(iter::once(0..4 << 30), &Stop::new(), |_, _| Ok(())).err();
+    let file = tree
+        .open("too-big", &to_write())
+        .expect("the share can be written");
+    let full = file
+        .write_ranges(iter::once(0..4 << 30), &Stop::new(), |_, _| Ok(()))
+        .err();
     assert!(matches!(full, Some(Error::DiskFull { .. })), "{full:?}");
     drop(file);
     tree.remove("too-big").expect("the session goes on");
@@ -264,7 +405,12 @@ fn what_goes_wrong_is_told_apart() {
 fn read_while(file: &File, bytes: u64, act: impl FnOnce() + Send) -> (u64, Error) {
     let stop = Stop::new();
     let mut pieces = file.read_ranges(iter::repeat_with(|| 0..bytes), &stop);
-    let mut moved = pieces.next().expect("it is endless").expect("it can be read").payload.len();
+    let mut moved = pieces
+        .next()
+        .expect("it is endless")
+        .expect("it can be read")
+        .payload
+        .len();
     thread::scope(|scope| {
         scope.spawn(act);
         for piece in pieces {
@@ -284,14 +430,19 @@ fn a_server_that_is_killed_is_an_error_at_once() {
     session.add_channels(4, &lan.nics());
     let tree = session.tree(SHARE).expect("the share is there");
     write_pattern(&tree, "big", 1, iter::once(0..32 * MIB));
-    let file = tree.open("big", &OpenOptions::open(Access::Read)).expect("it was written");
+    let file = tree
+        .open("big", &OpenOptions::open(Access::Read))
+        .expect("it was written");
     let begun = Instant::now();
     let (moved, error) = read_while(&file, 32 * MIB, || lan.kill_samba());
     assert!(moved > 0);
     assert!(matches!(error, Error::ConnectionLost { .. }), "{error:?}");
     assert!(begun.elapsed() < SOON, "it took {:?}", begun.elapsed());
     let after = file.size().err();
-    assert!(matches!(after, Some(Error::ConnectionLost { .. })), "{after:?}");
+    assert!(
+        matches!(after, Some(Error::ConnectionLost { .. })),
+        "{after:?}"
+    );
     drop((file, tree, session));
     assert!(begun.elapsed() < SOON, "it took {:?}", begun.elapsed());
 }
@@ -303,7 +454,9 @@ fn a_channel_that_is_killed_is_not_missed() {
     session.add_channels(2, &lan.nics());
     let tree = session.tree(SHARE).expect("the share is there");
     write_pattern(&tree, "big", 1, iter::once(0..64 * MIB));
-    let file = tree.open("big", &OpenOptions::open(Access::Read)).expect("it was written");
+    let file = tree
+        .open("big", &OpenOptions::open(Access::Read))
+        .expect("it was written");
     let victim = session.channels()[1].local.port().to_string();
     // Each byte is checked while one of two channels is torn off.
     thread::scope(|scope| {
@@ -314,7 +467,10 @@ fn a_channel_that_is_killed_is_not_missed() {
     });
     let status = session.channels();
     assert!(status[0].alive && !status[1].alive, "{status:?}");
-    assert_eq!(write_pattern(&tree, "after", 2, iter::once(0..8 * MIB)), 8 * MIB);
+    assert_eq!(
+        write_pattern(&tree, "after", 2, iter::once(0..8 * MIB)),
+        8 * MIB
+    );
 }
 
 #[test]
@@ -323,7 +479,9 @@ fn a_stop_ends_reads_and_writes() {
     let session = connect(&lan, &Policy::default());
     let tree = session.tree(SHARE).expect("the share is there");
     write_pattern(&tree, "big", 1, iter::once(0..8 * MIB));
-    let file = tree.open("big", &OpenOptions::open(Access::ReadWrite)).expect("it was written");
+    let file = tree
+        .open("big", &OpenOptions::open(Access::ReadWrite))
+        .expect("it was written");
     for _ in 0..3 {
         let stop = Stop::new();
         let mut pieces = file.read_ranges(iter::repeat_with(|| 0..8 * MIB), &stop);
@@ -352,16 +510,27 @@ fn the_end_of_a_session_ends_its_threads() {
     let session = connect(&lan, &Policy::default());
     session.add_channels(3, &lan.nics());
     let tree = session.tree(SHARE).expect("the share is there");
-    let ports: Vec<_> = session.channels().iter().map(|channel| channel.local.port()).collect();
+    let ports: Vec<_> = session
+        .channels()
+        .iter()
+        .map(|channel| channel.local.port())
+        .collect();
     let begun = Instant::now();
     drop(session);
-    assert!(begun.elapsed() < Duration::from_secs(2), "it took {:?}", begun.elapsed());
+    assert!(
+        begun.elapsed() < Duration::from_secs(2),
+        "it took {:?}",
+        begun.elapsed()
+    );
     let established = lan.on_client_run(&["ss", "-tnH", "state", "established"]);
     for port in ports {
         assert!(!established.contains(&format!(":{port} ")), "{established}");
     }
     let after = tree.metadata("").err();
-    assert!(matches!(after, Some(Error::ConnectionLost { .. })), "{after:?}");
+    assert!(
+        matches!(after, Some(Error::ConnectionLost { .. })),
+        "{after:?}"
+    );
 }
 
 #[test]
@@ -378,29 +547,63 @@ fn a_copy_keeps_bytes_and_time() {
         fs::write(&here, &content).expect("the folder is ours");
         let modified = std::time::UNIX_EPOCH + Duration::from_millis(1_234_567_890_500);
         let times = fs::FileTimes::new().set_modified(modified);
-        let local = fs::File::options().write(true).open(&here).expect("it was written");
+        let local = fs::File::options()
+            .write(true)
+            .open(&here)
+            .expect("it was written");
         local.set_times(times).expect("the file is ours");
 
         let progress = Progress::default();
-        let copied = upload(&here, &tree, "there", Replace::Existing, &progress, &Stop::new());
+        let copied = upload(
+            &here,
+            &tree,
+            "there",
+            Replace::Existing,
+            &progress,
+            &Stop::new(),
+        );
         assert_eq!(copied.expect("there is room"), bytes);
         assert_eq!((progress.moved(), progress.total()), (bytes, bytes));
-        assert_eq!(fs::read(lan.on_server("there")).expect("it was copied"), content);
+        assert_eq!(
+            fs::read(lan.on_server("there")).expect("it was copied"),
+            content
+        );
         let stored = fs::metadata(lan.on_server("there")).and_then(|stored| stored.modified());
         assert_eq!(stored.expect("it was copied"), modified);
 
-        let copied = download(&tree, "there", &back, Replace::Existing, &progress, &Stop::new());
+        let copied = download(
+            &tree,
+            "there",
+            &back,
+            Replace::Existing,
+            &progress,
+            &Stop::new(),
+        );
         assert_eq!(copied.expect("it was copied"), bytes);
         assert_eq!(fs::read(&back).expect("it was copied"), content);
         let stored = fs::metadata(&back).and_then(|stored| stored.modified());
         assert_eq!(stored.expect("it was copied"), modified);
     }
-    let taken = upload(&here, &tree, "there", Replace::Never, &Progress::default(), &Stop::new());
-    assert!(matches!(taken, Err(Error::AlreadyExists { .. })), "{taken:?}");
+    let taken = upload(
+        &here,
+        &tree,
+        "there",
+        Replace::Never,
+        &Progress::default(),
+        &Stop::new(),
+    );
+    assert!(
+        matches!(taken, Err(Error::AlreadyExists { .. })),
+        "{taken:?}"
+    );
     let names = |entries: Vec<smb::DirectoryEntry>| -> Vec<String> {
         entries.into_iter().map(|entry| entry.name).collect()
     };
-    assert_eq!(names(tree.list("").expect("the top")), ["there"], "no part is left");
+    assert_eq!(
+        names(tree.list("").expect("the top")),
+        ["there"],
+        "no part is left"
+    );
 }
 
 #[test]
@@ -410,13 +613,32 @@ fn a_copy_that_ends_early_leaves_nothing() {
     let tree = session.tree(SHARE).expect("the share is there");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let here = folder.path().join("here");
-    fs::File::create(&here).and_then(|file| file.set_len(1 << 30)).expect("a sparse file");
+    fs::File::create(&here)
+        .and_then(|file| file.set_len(1 << 30))
+        .expect("a sparse file");
 
-    let too_big = upload(&here, &tree, "there", Replace::Never, &Progress::default(), &Stop::new());
-    assert!(matches!(too_big, Err(Error::DiskFull { .. })), "{too_big:?}");
+    let too_big = upload(
+        &here,
+        &tree,
+        "there",
+        Replace::Never,
+        &Progress::default(),
+        &Stop::new(),
+    );
+    assert!(
+        matches!(too_big, Err(Error::DiskFull { .. })),
+        "{too_big:?}"
+    );
     let stop = Stop::new();
     stop.stop();
-    let stopped = upload(&here, &tree, "there", Replace::Never, &Progress::default(), &stop);
+    let stopped = upload(
+        &here,
+        &tree,
+        "there",
+        Replace::Never,
+        &Progress::default(),
+        &stop,
+    );
     assert!(matches!(stopped, Err(Error::Stopped)), "{stopped:?}");
     drop(tree);
     drop(session);
@@ -438,8 +660,14 @@ fn a_copy_that_ends_early_leaves_nothing() {
             lan.kill_samba();
         });
         loop {
-            let copied =
-                download(&tree, "big", &there, Replace::Existing, &progress, &Stop::new());
+            let copied = download(
+                &tree,
+                "big",
+                &there,
+                Replace::Existing,
+                &progress,
+                &Stop::new(),
+            );
             if let Err(error) = copied {
                 return error;
             }
@@ -448,5 +676,10 @@ fn a_copy_that_ends_early_leaves_nothing() {
     });
     assert!(matches!(ended, Error::ConnectionLost { .. }), "{ended:?}");
     assert_eq!(fs::read(&there).expect("it is still there"), b"before");
-    assert_eq!(fs::read_dir(folder.path()).expect("the folder is ours").count(), 2);
+    assert_eq!(
+        fs::read_dir(folder.path())
+            .expect("the folder is ours")
+            .count(),
+        2
+    );
 }
