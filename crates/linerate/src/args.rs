@@ -284,9 +284,6 @@ pub enum LabCommand {
         /// Name of the lab
         name: String,
     },
-    /// The first process of a lab's host
-    #[command(hide = true)]
-    Hold,
 }
 
 /// `demo`.

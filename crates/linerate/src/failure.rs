@@ -64,6 +64,34 @@ impl CommandError {
     }
 }
 
+/// The libraries' errors know whose turn it is and what to do next.
+macro_rules! from_library {
+    ($($error:ty),*) => {$(
+        impl From<$error> for CommandError {
+            fn from(error: $error) -> Self {
+                let told = Self::from_error(error.kind(), &error);
+                match error.hint() {
+                    Some(hint) => told.hint(hint),
+                    None => told,
+                }
+            }
+        }
+    )*};
+}
+
+from_library!(host::Error, lab::Error, measure::Error);
+
+impl From<record::Error> for CommandError {
+    fn from(error: record::Error) -> Self {
+        let hint = match &error {
+            record::Error::Io { .. } => "check the path, the rights and the room on the disk",
+            record::Error::Line { .. } => "the file was altered; use an undamaged copy of it",
+            record::Error::NotARun { .. } => "give a file that `check`, `bench` or `tune` wrote",
+        };
+        Self::from_error(Kind::Refused, &error).hint(hint)
+    }
+}
+
 impl From<Failure> for CommandError {
     fn from(failure: Failure) -> Self {
         Self { failure }

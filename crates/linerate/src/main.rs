@@ -1,2 +1,65 @@
 //! Finds why a file share is slower than its network, and proves what helps.
-fn main() {}
+
+mod args;
+mod changes;
+mod check;
+mod copy;
+mod credentials;
+mod demo;
+mod failure;
+mod hosts;
+mod lab_command;
+mod path;
+mod rig;
+mod runs;
+mod share;
+mod stop;
+mod terminal;
+mod trial;
+mod tune;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use args::{Arguments, Command};
+use failure::{CommandError, Kind};
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // clap prints help to standard output and errors to standard error.
+            drop(error.print());
+            let usage = ExitCode::from(failure::exit_code(Kind::Usage));
+            return if error.use_stderr() { usage } else { ExitCode::SUCCESS };
+        }
+    };
+    match run(&arguments.command) {
+        Ok(code) => code,
+        Err(error) => {
+            terminal::say(&error.to_string());
+            error.exit_code()
+        }
+    }
+}
+
+fn run(command: &Command) -> Result<ExitCode, CommandError> {
+    match command {
+        Command::Check(arguments) => check::run(arguments),
+        Command::Bench(arguments) => check::bench(arguments),
+        Command::Tune(arguments) => tune::run(arguments),
+        Command::Undo(arguments) => changes::undo(arguments),
+        Command::Changes(arguments) => changes::list(arguments),
+        Command::Analyze(arguments) => runs::analyze(arguments),
+        Command::Report(arguments) => runs::report(arguments),
+        Command::Copy(arguments) => copy::run(arguments),
+        Command::Lab(command) => lab_command::run(command),
+        Command::Demo(arguments) => demo::run(arguments),
+        Command::Completions { shell } => {
+            clap_complete::generate(*shell, &mut Arguments::command(), "linerate", &mut std::io::stdout());
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Trial => trial::run(),
+    }
+}

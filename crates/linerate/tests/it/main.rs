@@ -1,3 +1,5 @@
 //! The binary and the repository as users and newcomers see them.
 
+mod errors;
 mod structure;
+mod support;

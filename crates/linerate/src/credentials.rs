@@ -1,0 +1,148 @@
+//! Who logs in. A password comes from a file, the environment, the lab or a prompt; never from an
+//! argument, and it goes nowhere but into a trial's standard input or the SMB client.
+
+use std::fs::{self, File};
+use std::io::{self, IsTerminal, Read};
+use std::path::Path;
+
+use record::{Credentials, Secret};
+use zeroize::Zeroizing;
+
+use crate::args::LoginArguments;
+use crate::failure::{CommandError, Kind};
+use crate::share::TypedShare;
+use crate::terminal;
+
+/// The environment variable that may hold the password.
+const PASSWORD_VARIABLE: &str = "LINERATE_PASSWORD";
+/// Largest credentials file that is read.
+const FILE_BYTES_MAX: u64 = 64 << 10;
+
+/// Finds out who logs in; `lab_file` has the credentials of the lab that the client belongs to.
+pub fn find(
+    login: &LoginArguments,
+    share: &TypedShare,
+    lab_file: Option<&Path>,
+) -> Result<Credentials, CommandError> {
+    if let Some(path) = &login.credentials {
+        return read_file(path);
+    }
+    let (domain, user) = match share.user.as_deref().map(|user| user.split_once(';')) {
+        Some(Some((domain, user))) => (domain.to_owned(), Some(user.to_owned())),
+        Some(None) => (String::new(), share.user.clone()),
+        None => (String::new(), None),
+    };
+    if user.is_none() {
+        let inside = Some(Path::new(lab::CREDENTIALS_IN_HOST)).filter(|path| path.exists());
+        if let Some(path) = lab_file.or(inside) {
+            return read_file(path);
+        }
+    }
+    let user = match user.or_else(|| std::env::var("USER").ok().filter(|user| user != "root")) {
+        Some(user) => user,
+        None => {
+            return Err(CommandError::new(Kind::Usage, "no user name is given")
+                .hint("write the share as `smb://user@host/share`, or use `--credentials FILE`"));
+        }
+    };
+    let password = find_password(&user, share)?;
+    Ok(Credentials { user, domain, password })
+}
+
+fn find_password(user: &str, share: &TypedShare) -> Result<Secret, CommandError> {
+    match std::env::var(PASSWORD_VARIABLE) {
+        Ok(password) => return Ok(Secret::new(password)),
+        Err(std::env::VarError::NotPresent) => {}
+        Err(std::env::VarError::NotUnicode(_)) => {
+            return Err(CommandError::new(Kind::Usage, format!("{PASSWORD_VARIABLE} is not UTF-8")));
+        }
+    }
+    if !io::stdin().is_terminal() {
+        return Err(CommandError::new(Kind::Usage, format!("no password for `{user}` is given")).hint(
+            format!("use `--credentials FILE` (lines `username=`, `password=`), or set {PASSWORD_VARIABLE}"),
+        ));
+    }
+    terminal::say(&format!("password of {user} on {}:", share.address.server));
+    let typed = rpassword::read_password()
+        .map_err(|error| CommandError::caused(Kind::Refused, "cannot read the password", &error))?;
+    Ok(Secret::new(typed))
+}
+
+/// Reads a file in mount.cifs's format: `username=`, `password=`, `domain=`, a line each.
+fn read_file(path: &Path) -> Result<Credentials, CommandError> {
+    let failed = |error: &io::Error| {
+        let text = format!("cannot read the credentials file `{}`", path.display());
+        CommandError::caused(Kind::Usage, text, error)
+            .hint("it holds the lines `username=`, `password=` and, if needed, `domain=`")
+    };
+    let file = File::open(path).map_err(|error| failed(&error))?;
+    let mut text = Zeroizing::new(String::new());
+    file.take(FILE_BYTES_MAX).read_to_string(&mut text).map_err(|error| failed(&error))?;
+    warn_when_readable_by_others(path);
+    let mut credentials =
+        Credentials { user: String::new(), domain: String::new(), password: Secret::new(String::new()) };
+    let mut password_seen = false;
+    for line in text.lines() {
+        // A password may hold blanks and `=`; only the first `=` and the line end count.
+        let Some((key, value)) = line.split_once('=') else { continue };
+        match key.trim() {
+            "username" | "user" => match value.trim().split_once(['\\', '/']) {
+                Some((domain, user)) => {
+                    domain.clone_into(&mut credentials.domain);
+                    user.clone_into(&mut credentials.user);
+                }
+                None => value.trim().clone_into(&mut credentials.user),
+            },
+            "password" | "pass" => {
+                credentials.password = Secret::new(value.to_owned());
+                password_seen = true;
+            }
+            "domain" | "dom" | "workgroup" => value.trim().clone_into(&mut credentials.domain),
+            _ => {}
+        }
+    }
+    if credentials.user.is_empty() || !password_seen {
+        let text = format!("the credentials file `{}` is not complete", path.display());
+        return Err(CommandError::new(Kind::Usage, text)
+            .hint("it needs the lines `username=NAME` and `password=PASSWORD`"));
+    }
+    Ok(credentials)
+}
+
+fn warn_when_readable_by_others(path: &Path) {
+    use std::os::unix::fs::MetadataExt;
+    if fs::metadata(path).is_ok_and(|metadata| metadata.mode() & 0o077 != 0) {
+        let path = path.display();
+        terminal::say(&format!(
+            "warning: others can read the credentials file `{path}`\nhint: chmod 600 {path}"
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Credentials, CommandError> {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        fs::write(file.path(), text).expect("room on the disk");
+        read_file(file.path())
+    }
+
+    #[test]
+    fn a_file_for_mount_cifs_is_read() {
+        let found = read("username = ann\npassword= a=b \ndomain=WORK\n").expect("complete");
+        assert_eq!((found.user.as_str(), found.domain.as_str()), ("ann", "WORK"));
+        assert_eq!(found.password.reveal(), " a=b ");
+        let found = read("user=WORK\\bob\npass=\n").expect("complete, with an empty password");
+        assert_eq!((found.user.as_str(), found.domain.as_str()), ("bob", "WORK"));
+    }
+
+    #[test]
+    fn a_file_without_a_password_is_refused_with_what_it_needs() {
+        let error = read("username=ann\n").expect_err("incomplete");
+        assert!(error.to_string().contains("password=PASSWORD"), "{error}");
+        let error = read_file(Path::new("/nowhere/at/all")).expect_err("no file");
+        assert_eq!(error.failure().kind, Kind::Usage);
+    }
+}

@@ -1,0 +1,126 @@
+//! The path from one client to one share: both ends, who logs in, and the trials that run on it.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use host::Host;
+use host::exec::Command;
+use measure::{Runner, Stop};
+use record::{
+    Bytes, Credentials, Direction, Nanoseconds, ShareWorkload, Timing, TrialInput, TrialResult, Workload,
+};
+
+use crate::args::PathArguments;
+use crate::failure::{CommandError, Kind};
+use crate::share::TypedShare;
+use crate::{credentials, hosts};
+
+/// Bytes of one request; more gains little, and a lost channel would lose more.
+const BLOCK: Bytes = Bytes::new(1 << 20);
+/// Requests in flight on each channel: 8 MiB covers 10 GbE with several milliseconds at the server.
+const DEPTH: u32 = 8;
+/// Size of the test file: small enough for the server's cache, so that its disk is not measured.
+const FILE_SIZE: Bytes = Bytes::new(64 << 20);
+/// Time that is run before time is counted, so that slow start is over.
+const WARM_UP: Duration = Duration::from_millis(300);
+/// Samples of one trial.
+const SAMPLES: u32 = 10;
+/// The longest and the shortest trial that makes sense.
+const SECONDS: std::ops::RangeInclusive<f64> = 0.1..=3600.0;
+
+/// Both ends of a path to a share.
+#[derive(Debug)]
+pub struct SharePath {
+    /// The client.
+    pub client: Host,
+    /// The server, where linerate may run commands there.
+    pub server: Option<Host>,
+    /// The share.
+    pub share: TypedShare,
+    /// Who logs in.
+    pub credentials: Credentials,
+    /// What starts trials on the client.
+    pub runner: Runner,
+}
+
+/// The two ends, without any share.
+pub fn ends(arguments: &PathArguments) -> Result<(Host, Option<Host>, Runner), CommandError> {
+    let client = hosts::open(&hosts::parse(&arguments.client)?)?;
+    let server = arguments.server.as_deref().map(hosts::parse).transpose()?;
+    let server = server.as_ref().map(hosts::open).transpose()?;
+    let program = std::env::current_exe()
+        .map_err(|error| CommandError::caused(Kind::Internal, "cannot find linerate's own file", &error))?;
+    let runner = Runner::new(client.exec.clone(), program.display().to_string());
+    Ok((client, server, runner))
+}
+
+impl SharePath {
+    /// Finds the hosts and who logs in.
+    pub fn open(share: TypedShare, arguments: &PathArguments) -> Result<Self, CommandError> {
+        let (client, server, runner) = ends(arguments)?;
+        let lab_file = match hosts::parse(&arguments.client)? {
+            hosts::Named::Lab { lab, .. } => Some(lab::find(&lab)?.credentials()),
+            hosts::Named::Local => None,
+        };
+        let credentials = credentials::find(&arguments.login, &share, lab_file.as_deref())?;
+        Ok(Self { client, server, share, credentials, runner })
+    }
+
+    /// The hosts that are known, client first.
+    pub fn hosts(&self) -> Vec<&Host> {
+        std::iter::once(&self.client).chain(&self.server).collect()
+    }
+
+    /// A workload on the share with linerate's usual request size and depth.
+    pub fn workload(&self, direction: Direction, channels: u32, timing: Timing) -> ShareWorkload {
+        ShareWorkload {
+            share: self.share.address.clone(),
+            direction,
+            channels,
+            block: BLOCK,
+            depth: DEPTH,
+            file_size: FILE_SIZE,
+            timing,
+        }
+    }
+
+    /// Runs one trial on the client.
+    pub fn trial(&self, workload: Workload, stop: &Stop) -> Result<TrialResult, record::Failure> {
+        let input = TrialInput { workload, credentials: Some(self.credentials.clone()) };
+        self.runner.run(&input, stop, &mut |_| {})
+    }
+
+    /// A short trial that is not counted: whatever keeps us from the share is said before anything
+    /// is measured or changed.
+    pub fn knock(&self, stop: &Stop) -> Result<TrialResult, CommandError> {
+        let short = Nanoseconds::from(Duration::from_millis(50));
+        let timing = Timing { warm_up: Nanoseconds::new(0), measured: short, interval: short };
+        let workload = self.workload(Direction::Read, 1, timing);
+        self.trial(Workload::Share(workload), stop).map_err(CommandError::from)
+    }
+}
+
+/// Timing of a trial of so many counted seconds.
+pub fn timing(seconds: f64) -> Result<Timing, CommandError> {
+    if !SECONDS.contains(&seconds) {
+        return Err(CommandError::new(Kind::Usage, format!("a trial of {seconds} s makes no sense"))
+            .hint(format!("give `--seconds` between {} and {}", SECONDS.start(), SECONDS.end())));
+    }
+    let measured = Duration::from_secs_f64(seconds);
+    Ok(Timing { warm_up: WARM_UP.into(), measured: measured.into(), interval: (measured / SAMPLES).into() })
+}
+
+/// The address that the client uses for a server's name: the first that its resolver gives.
+pub fn resolve(client: &Host, name: &str) -> Result<IpAddr, CommandError> {
+    if let Ok(address) = name.parse() {
+        return Ok(address);
+    }
+    let unknown = || {
+        CommandError::new(Kind::Unreachable, format!("nobody knows the host `{name}`"))
+            .hint(format!("check the name on {}, or use the server's address", client.name))
+    };
+    let outputs = client.exec.run(&[Command::new(["getent", "ahosts", "--", name])])?;
+    let text = outputs.first().and_then(host::exec::Output::text).ok_or_else(unknown)?;
+    let address = text.split_whitespace().next().and_then(|word| word.parse().ok());
+    address.ok_or_else(unknown)
+}

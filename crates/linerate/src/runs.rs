@@ -1,0 +1,175 @@
+//! Run files: where a new one goes, its header, its clock; and what is said of an old one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use analysis::{RunAnalysis, Verdict};
+use host::{Host, journal};
+use record::{Event, Header, Nanoseconds, Plan, RUN_FORMAT, RUN_VERSION, Record, Run, RunWriter};
+use serde_json::json;
+
+use crate::args::{AnalyzeArguments, OutputArguments, ReportArguments};
+use crate::changes::look;
+use crate::failure::{CommandError, Kind};
+use crate::terminal;
+
+/// A run that is being written.
+#[derive(Debug)]
+pub struct Recorder {
+    writer: RunWriter,
+    began: Instant,
+    /// Its name, as the journal of changes knows it.
+    pub id: String,
+}
+
+impl Recorder {
+    /// Starts a run file, in the state folder where the user names none.
+    pub fn start(output: &OutputArguments, plan: Plan, seed: u64, hosts: &[&Host]) -> Result<Self, CommandError> {
+        let facts = hosts.iter().map(|host| host::facts(host)).collect::<Result<Vec<_>, _>>()?;
+        let started = jiff::Timestamp::now();
+        let command = match &plan {
+            Plan::Check { .. } => "check",
+            Plan::Bench { .. } => "bench",
+            Plan::Tune { .. } => "tune",
+        };
+        let id = format!("{command}-{}", started.strftime("%Y%m%dT%H%M%S"));
+        let header = Header {
+            format: RUN_FORMAT.into(),
+            version: RUN_VERSION,
+            program: concat!("linerate ", env!("CARGO_PKG_VERSION")).into(),
+            seed,
+            plan,
+            facts,
+            started,
+        };
+        let writer = match &output.run {
+            Some(path) => RunWriter::create(path, &header)?,
+            None => create_in_state_folder(&id, &header)?,
+        };
+        Ok(Self { writer, began: Instant::now(), id })
+    }
+
+    /// Time since the start of the run.
+    pub fn now(&self) -> Nanoseconds {
+        self.began.elapsed().into()
+    }
+
+    /// When the run began, for clocks of others that must agree with it.
+    pub fn began(&self) -> Instant {
+        self.began
+    }
+
+    /// Adds a record; it is on the disk afterwards.
+    pub fn append_record(&mut self, record: &Record) -> Result<(), record::Error> {
+        self.writer.append(record)
+    }
+
+    /// Adds an event.
+    pub fn event(&mut self, event: Event) -> Result<(), CommandError> {
+        let at = self.now();
+        Ok(self.append_record(&Record::Event { at, event })?)
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        self.writer.path()
+    }
+}
+
+fn create_in_state_folder(id: &str, header: &Header) -> Result<RunWriter, CommandError> {
+    /// Runs that may begin in the same second.
+    const SAME_SECOND_MAX: u32 = 100;
+    let folder = journal::state_folder()?.join("runs");
+    fs::create_dir_all(&folder).map_err(|error| {
+        let text = format!("cannot make the folder `{}` for run files", folder.display());
+        CommandError::caused(Kind::Refused, text, &error)
+            .hint("name a file with `--run FILE`, or another state folder with LINERATE_STATE_DIR")
+    })?;
+    let mut number = 0;
+    loop {
+        let suffix = if number == 0 { String::new() } else { format!("-{number}") };
+        let path = folder.join(format!("{id}{suffix}.jsonl"));
+        match RunWriter::create(&path, header) {
+            Err(record::Error::Io { source, .. })
+                if source.kind() == std::io::ErrorKind::AlreadyExists && number < SAME_SECOND_MAX =>
+            {
+                number += 1;
+            }
+            other => return Ok(other?),
+        }
+    }
+}
+
+/// Reads a run file and says everything that can be said of it.
+pub fn read(path: &Path) -> Result<RunAnalysis, CommandError> {
+    Ok(analysis::analyze(&Run::read(path)?))
+}
+
+/// Prints a run as text or JSON, and writes its page where one is asked for.
+pub fn show(path: &Path, output: &OutputArguments) -> Result<RunAnalysis, CommandError> {
+    let analysis = read(path)?;
+    if output.json {
+        let mut value = report::json(&analysis);
+        value["run_file"] = json!(path);
+        terminal::print_json(&value);
+    } else {
+        terminal::print(&report::text(&analysis, look()));
+        terminal::say(&format!("run file: {}", path.display()));
+    }
+    if let Some(html) = &output.html {
+        write_file(html, &report::html(&analysis))?;
+        terminal::say(&format!("report: {}", html.display()));
+    }
+    Ok(analysis)
+}
+
+/// Writes a whole file, making its folder.
+pub fn write_file(path: &Path, text: &str) -> Result<(), CommandError> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let made = folder.map_or(Ok(()), fs::create_dir_all);
+    made.and_then(|()| fs::write(path, text)).map_err(|error| {
+        let text = format!("cannot write `{}`", path.display());
+        CommandError::caused(Kind::Refused, text, &error).hint("check the folder, the rights and the room on the disk")
+    })
+}
+
+/// `linerate analyze RUN`.
+pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode, CommandError> {
+    let analysis = read(&arguments.run)?;
+    if arguments.json {
+        terminal::print_json(&report::json(&analysis));
+    } else {
+        terminal::print(&report::text(&analysis, look()));
+    }
+    Ok(exit_code(&analysis))
+}
+
+/// `linerate report RUN`.
+pub fn report(arguments: &ReportArguments) -> Result<ExitCode, CommandError> {
+    let analysis = read(&arguments.run)?;
+    let html: PathBuf = arguments.html.clone().unwrap_or_else(|| arguments.run.with_extension("html"));
+    write_file(&html, &report::html(&analysis))?;
+    if arguments.json {
+        terminal::print_json(&json!({ "html": html }));
+    } else {
+        terminal::print(&html.display().to_string());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The verdict of a run: 0 well, 1 something was found, 2 could not tell.
+pub fn exit_code(analysis: &RunAnalysis) -> ExitCode {
+    let undecided = analysis.experiments.iter().flat_map(|experiment| &experiment.effects);
+    let undecided = undecided.into_iter().any(|effect| effect.verdict == Verdict::Undecided);
+    match &analysis.plan {
+        Plan::Check { .. } => match &analysis.diagnosis {
+            Some(diagnosis) if diagnosis.first_loss.is_some() => ExitCode::from(1),
+            Some(diagnosis) if diagnosis.complete => ExitCode::SUCCESS,
+            _ => ExitCode::from(2),
+        },
+        Plan::Tune { .. } | Plan::Bench { .. } if !analysis.finished || undecided => ExitCode::from(2),
+        Plan::Tune { .. } | Plan::Bench { .. } => ExitCode::SUCCESS,
+    }
+}

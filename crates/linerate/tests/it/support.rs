@@ -1,0 +1,117 @@
+//! A lab that goes away with its guard, and the program under test.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+/// The program under test.
+pub fn path() -> PathBuf {
+    PathBuf::from(env!("CARGO_BIN_EXE_linerate"))
+}
+
+/// A command that runs it, with a state folder that nobody else uses unless a test names one.
+pub fn linerate() -> assert_cmd::Command {
+    let mut command = assert_cmd::Command::new(path());
+    command.env_remove("LINERATE_PASSWORD").env("LINERATE_STATE_DIR", state_of_this_process());
+    command
+}
+
+fn state_of_this_process() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("state-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("room on the disk");
+    folder
+}
+
+/// A copy of the program that another user may run.
+pub fn program_for_everybody() -> tempfile::TempPath {
+    let file = tempfile::Builder::new().prefix("linerate-").tempfile_in("/tmp").expect("a file in /tmp");
+    fs::copy(path(), file.path()).expect("room on the disk");
+    fs::set_permissions(file.path(), fs::Permissions::from_mode(0o755)).expect("our own file");
+    file.into_temp_path()
+}
+
+/// The demo's topology.
+pub fn topology() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/two-links.toml")
+}
+
+/// A run file of the first version.
+pub fn run_fixture() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../record/tests/fixtures/run-version-1.jsonl")
+}
+
+/// A running lab of the demo's topology; taken down when dropped.
+pub struct Lab {
+    name: String,
+    folder: TempDir,
+}
+
+impl Lab {
+    /// Builds it under a name that no other test process uses.
+    pub fn up(name: &str) -> Self {
+        let lab = Self {
+            name: format!("{name}-{}", std::process::id()),
+            folder: tempfile::tempdir().expect("a temporary folder"),
+        };
+        lab.linerate().args(["lab", "up", "--name", &lab.name]).arg(topology()).assert().success();
+        lab
+    }
+
+    /// The lab's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// A folder of the test's own.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// A command with a state folder of the test's own.
+    pub fn linerate(&self) -> assert_cmd::Command {
+        let mut command = linerate();
+        command.env("LINERATE_STATE_DIR", self.folder.path().join("state"));
+        command
+    }
+
+    /// `lab://LAB/HOST`.
+    pub fn host(&self, host: &str) -> String {
+        format!("lab://{}/{host}", self.name)
+    }
+
+    /// What a command on a host prints.
+    pub fn run(&self, host: &str, argv: &[&str]) -> String {
+        let output = self.linerate().args(["lab", "run", &self.host(host), "--"]).args(argv).output();
+        let output = output.expect("linerate starts");
+        assert!(output.status.success(), "{argv:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// Everything that knobs of both hosts can change, as the system's own tools show it.
+    pub fn facts(&self) -> String {
+        let mut facts = String::new();
+        for host in ["client", "server"] {
+            facts += &self.run(host, &["sysctl", "net.ipv4.tcp_congestion_control"]);
+            for nic in ["lan1", "lan2"] {
+                facts += &self.run(host, &["ip", "-o", "addr", "show", "dev", nic]);
+                facts += &self.run(host, &["cat", &format!("/sys/class/net/{nic}/mtu")]);
+                facts += &self.run(host, &["ethtool", "-k", nic]);
+            }
+        }
+        facts
+    }
+
+    /// Names of the files on the share.
+    pub fn files_of_the_share(&self) -> String {
+        let list = "smbclient -A /run/linerate/credentials //10.77.1.2/media -c 'recurse; ls' | grep -v -e blocks -e '^ *\\.' -e '^$' || true";
+        self.run("client", &["sh", "-c", list])
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        drop(self.linerate().args(["lab", "down", &self.name]).output());
+    }
+}
