@@ -424,9 +424,14 @@ impl Channel {
         }
     }
 
-    fn header(&mut self, outgoing: &Outgoing) -> (Header, u16) {
+    fn header(&mut self, outgoing: &Outgoing) -> Result<Header> {
         let large_mtu = self.agreed.as_ref().is_some_and(Agreed::large_mtu);
         let charge = credits::charge(outgoing.payload, large_mtu);
+        if self.credits.balance() < u32::from(charge) {
+            return Err(Error::Misbehaving(
+                "it granted no credits to go on with".into(),
+            ));
+        }
         let mut header = Header::request(outgoing.command, self.next_message_id);
         // MessageIds leave without holes: they are taken here and nowhere else
         self.next_message_id += u64::from(charge);
@@ -439,12 +444,12 @@ impl Channel {
         } else {
             0
         };
-        (header.with_tree(outgoing.tree_id), charge)
+        Ok(header.with_tree(outgoing.tree_id))
     }
 
     /// Queues a message; gives it as it will be sent.
     fn send(&mut self, outgoing: Outgoing, body: &[u8], job: Job, now: Time) -> Result<&[u8]> {
-        let (header, _) = self.header(&outgoing);
+        let header = self.header(&outgoing)?;
         self.expect(&header, 0, job, now);
         self.transmit.push(&header, body, outgoing.signer.as_ref())
     }
@@ -484,7 +489,7 @@ impl Channel {
     fn send_read(&mut self, piece: ReadPiece, block: Block, now: Time) -> Result<()> {
         let length = u32::try_from(piece.range.end - piece.range.start).unwrap_or(u32::MAX);
         let outgoing = self.data_outgoing(Command::READ, piece.place.tree_id, length);
-        let (header, _) = self.header(&outgoing);
+        let header = self.header(&outgoing)?;
         let mut body = std::mem::take(&mut self.body);
         body.clear();
         ReadRequest {
@@ -520,7 +525,7 @@ impl Channel {
         now: Time,
     ) -> Result<()> {
         let outgoing = self.data_outgoing(Command::WRITE, tree_id, length);
-        let (header, _) = self.header(&outgoing);
+        let header = self.header(&outgoing)?;
         let data = write.payload.range().start;
         let message = data - usize::from(WRITE_DATA_OFFSET);
         let end = data + length as usize;
@@ -978,8 +983,8 @@ impl Channel {
         // drops a block that was being filled; and there is always room to receive
         self.receive = Receive::new();
         let cause = cause.map(Arc::new);
-        // first the books, so that nobody hears of lost requests while the channel counts as up
-        self.session.leave(self.number, cause.as_ref());
+        // the channel must not count as up any more when callers hear of what they lost
+        let last = self.session.leave(self.number);
         for pending in self.outstanding.take_all() {
             let doing = pending.command.name();
             let error = match &cause {
@@ -1000,8 +1005,11 @@ impl Channel {
                 .sink
                 .done(Err(Error::SessionEnded(cause.clone())));
         }
-        let event = Event::Closed(cause.map(|cause| (*cause).clone()));
-        self.events.push_back(event);
+        if last {
+            self.session.end_because(cause.clone());
+        }
+        self.events
+            .push_back(Event::Closed(cause.map(|cause| (*cause).clone())));
     }
 }
 

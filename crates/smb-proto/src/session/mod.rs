@@ -327,8 +327,18 @@ impl Session {
         self.shared.lock().channel_up(number, login);
     }
 
-    pub(crate) fn leave(&self, number: ChannelNumber, cause: Option<&Arc<Error>>) {
-        self.with_calls(|state| state.leave(number, cause));
+    /// Removes a channel; tells whether the session cannot go on without it.
+    pub(crate) fn leave(&self, number: ChannelNumber) -> bool {
+        let mut last = false;
+        self.with_calls(|state| {
+            last = state.leave(number);
+            Calls::new()
+        });
+        last
+    }
+
+    pub(crate) fn end_because(&self, cause: Option<Arc<Error>>) {
+        self.with_calls(|state| state.end(cause));
     }
 
     pub(crate) fn pull(&self, number: ChannelNumber, appetite: Appetite) -> Pull {

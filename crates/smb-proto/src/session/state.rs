@@ -247,8 +247,8 @@ impl State {
         }
     }
 
-    /// Removes a channel. When it was the last one that was up, the session ends.
-    pub(crate) fn leave(&mut self, number: ChannelNumber, cause: Option<&Arc<Error>>) -> Calls {
+    /// Removes a channel; tells whether it was the last one that was up, or failed to log in.
+    pub(crate) fn leave(&mut self, number: ChannelNumber) -> bool {
         let was_up = self
             .channels
             .remove(&number)
@@ -257,12 +257,7 @@ impl State {
             self.channel_sequence = self.channel_sequence.wrapping_add(1);
         }
         let alone = !self.channels.values().any(|channel| channel.up);
-        let first_failed = matches!(self.phase, Phase::Fresh);
-        if alone && (was_up || first_failed) {
-            self.end(cause.cloned())
-        } else {
-            Calls::new()
-        }
+        alone && (was_up || matches!(self.phase, Phase::Fresh))
     }
 
     /// Ends the session; what waits in queues fails. What is under way, channels report.

@@ -37,8 +37,7 @@ fn caught(lie: Lie, signing_required: bool) -> (Error, Error) {
             .expect("one failed")
             .map(drop)
     } else {
-        let (outcome, _) = world.read(file, 0..LENGTH);
-        outcome.map(drop)
+        world.read_forgetting(file, 0..LENGTH).map(drop)
     };
     world.run_until(|world| world.closed(1).is_some());
     let cause = world.closed(1).cloned().flatten().expect("it says why");
@@ -132,7 +131,7 @@ fn silence_is_asked_about_and_then_ends_the_channel() {
     };
     let (mut world, file) = World::open(2, behaviour, vec![0; BLOCK], 1);
     let start = world.now;
-    let (outcome, _) = world.read(file, 0..10);
+    let outcome = world.read_forgetting(file, 0..10);
     let error = outcome.expect_err("nobody answers");
     assert!(matches!(error, Error::ChannelLost { .. }), "{error}");
     match world.closed(0) {

