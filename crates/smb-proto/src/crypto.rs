@@ -41,6 +41,11 @@ impl PreauthHash {
         Self([0; 64])
     }
 
+    /// The hash.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     /// Adds a whole message, from its header to its end.
     pub fn add(&mut self, message: &[u8]) {
         let mut context = digest::Context::new(&digest::SHA512);

@@ -1,5 +1,6 @@
 //! Which pairs of addresses to connect: a pure function of rules, our NICs and the server's list.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 /// Whose rules decide. The rules of other clients come as further variants.
@@ -114,23 +115,642 @@ pub enum RejectReason {
     /// Another address of the same NIC is used already.
     #[error("another address of the same NIC is used")]
     SameNic,
+    /// It is of another family than the primary connection.
+    #[error("the primary connection is of another address family")]
+    OtherFamily,
     /// None of our NICs is in its subnet.
     #[error("none of our NICs is in its subnet")]
     OtherSubnet,
-    /// Nothing at the other end is left for this NIC.
-    #[error("the other end has no NIC left for it")]
+    /// The other side has no NIC (with speed to spare) for it.
+    #[error("the other side has no NIC left for it")]
     NoPartner,
-    /// It is much slower than the best.
+    /// The rules allow no more channels.
     #[error("the limit of channels is reached")]
     Limit,
 }
 
+/// A speed of 0 means that the server could not find out; Samba then meant 1 Gbit/s.
+const SPEED_OF_ZERO: u64 = 1_000_000_000;
+/// No NIC is faster; more is a driver's way to say "unknown".
+const SPEED_MAX: u64 = 1_600_000_000_000;
+/// Where neither side knows a speed.
+const SPEED_UNKNOWN: u64 = 1_000_000_000;
+
 /// Chooses the pairs. `primary` is the connection that exists; it comes first and need not be in
-/// the server's list.
+/// the server's list. The same input gives the same plan.
+///
+/// linerate's rules: pairs are formed within a subnet and within the family of the primary. Every
+/// NIC is used once, as many as can be matched; then those left over join a NIC of the other side
+/// that has speed to spare; then pairs that both spread their load get further channels in turn.
 pub fn plan(rules: &Rules, local: &[LocalNic], server: &[ServerInterface], primary: Pair) -> Plan {
-    let _ = (rules, local, server);
-    Plan {
-        pairs: vec![primary],
-        rejects: Vec::new(),
+    let Rules::Linerate(rules) = rules;
+    let mut planner = Planner::new(local, server, primary);
+    if planner.remotes.is_empty() {
+        let channels = rules
+            .channels_without_list
+            .clamp(1, rules.channels_max.max(1));
+        planner.plan.pairs = vec![primary; channels];
+        return planner.plan;
+    }
+    let options = planner.options();
+    let matched = planner.matching(&options);
+    planner.take(matched, rules.channels_max);
+    let spare = planner.with_speed_to_spare(&options);
+    planner.take(spare, rules.channels_max);
+    planner.name_rejects(&options);
+    planner.add_rss_channels(rules);
+    planner.plan
+}
+
+/// What tells the server's NICs apart: its number if it says one, otherwise the address.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum RemoteNic {
+    Index(u32),
+    Address(IpAddr),
+}
+
+struct Remote {
+    nic: RemoteNic,
+    address: IpAddr,
+    rss: bool,
+    speed: Option<u64>,
+}
+
+/// A pair that could be: positions in `local` and `remotes`.
+#[derive(Clone, Copy)]
+struct Choice {
+    local: usize,
+    remote: usize,
+    pair: Pair,
+    speed: u64,
+}
+
+struct Planner<'a> {
+    local: &'a [LocalNic],
+    remotes: Vec<Remote>,
+    /// NICs of the primary, as far as they are known.
+    primary_local: Option<usize>,
+    primary_remote: RemoteNic,
+    /// Speed of the pairs that use a NIC.
+    local_load: BTreeMap<usize, u64>,
+    remote_load: BTreeMap<RemoteNic, u64>,
+    /// For each pair of the plan, whether both sides spread their load.
+    rss: Vec<bool>,
+    plan: Plan,
+}
+
+impl<'a> Planner<'a> {
+    fn new(local: &'a [LocalNic], server: &[ServerInterface], primary: Pair) -> Self {
+        let mut plan = Plan {
+            pairs: vec![primary],
+            rejects: Vec::new(),
+        };
+        let remotes = clean(server, primary, &mut plan.rejects);
+        let primary_local = local.iter().position(|nic| {
+            nic.addresses
+                .iter()
+                .any(|address| address.address == primary.local)
+        });
+        let listed = remotes
+            .iter()
+            .find(|remote| remote.address == primary.remote);
+        let primary_remote = listed.map_or(RemoteNic::Address(primary.remote), |entry| entry.nic);
+        let local_speed = primary_local.and_then(|nic| known(local[nic].speed_bits_per_second));
+        let speed = pair_speed(local_speed, listed.and_then(|entry| entry.speed));
+        let rss = primary_local.is_some_and(|nic| local[nic].rss)
+            && listed.is_some_and(|entry| entry.rss);
+        Self {
+            local,
+            primary_local,
+            primary_remote,
+            local_load: primary_local.map(|nic| (nic, speed)).into_iter().collect(),
+            remote_load: BTreeMap::from([(primary_remote, speed)]),
+            rss: vec![rss],
+            plan,
+            remotes,
+        }
+    }
+
+    /// All pairs within a subnet, the fastest first.
+    fn options(&self) -> Vec<Choice> {
+        let mut options = Vec::new();
+        for (local, nic) in self.local.iter().enumerate() {
+            for (remote, entry) in self.remotes.iter().enumerate() {
+                let ours = nic
+                    .addresses
+                    .iter()
+                    .find(|ours| ours.reaches(entry.address));
+                if let Some(ours) = ours {
+                    let pair = Pair {
+                        local: ours.address,
+                        remote: entry.address,
+                    };
+                    let speed = pair_speed(known(nic.speed_bits_per_second), entry.speed);
+                    options.push(Choice {
+                        local,
+                        remote,
+                        pair,
+                        speed,
+                    });
+                }
+            }
+        }
+        options.sort_by_key(|choice| (std::cmp::Reverse(choice.speed), choice.local, choice.pair));
+        options
+    }
+
+    /// As many pairs as possible with every NIC in one at most, by augmenting paths.
+    fn matching(&self, options: &[Choice]) -> Vec<Choice> {
+        let mut of_remote: BTreeMap<RemoteNic, Choice> = BTreeMap::new();
+        let mut tried_locals = Vec::new();
+        for choice in options {
+            let is_primary = Some(choice.local) == self.primary_local;
+            if !is_primary && !tried_locals.contains(&choice.local) {
+                tried_locals.push(choice.local);
+                self.augment(choice.local, options, &mut of_remote, &mut Vec::new());
+            }
+        }
+        let mut chosen: Vec<Choice> = of_remote.into_values().collect();
+        chosen.sort_by_key(|choice| (std::cmp::Reverse(choice.speed), choice.local, choice.pair));
+        chosen
+    }
+
+    fn augment(
+        &self,
+        local: usize,
+        options: &[Choice],
+        of_remote: &mut BTreeMap<RemoteNic, Choice>,
+        seen: &mut Vec<RemoteNic>,
+    ) -> bool {
+        for choice in options.iter().filter(|choice| choice.local == local) {
+            let nic = self.remotes[choice.remote].nic;
+            if nic == self.primary_remote || seen.contains(&nic) {
+                continue;
+            }
+            seen.push(nic);
+            let holder = of_remote.get(&nic).map(|held| held.local);
+            let free = match holder {
+                None => true,
+                Some(holder) => self.augment(holder, options, of_remote, seen),
+            };
+            if free {
+                of_remote.insert(nic, *choice);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Pairs of a NIC that has none yet with one that is used but has speed to spare for it.
+    fn with_speed_to_spare(&self, options: &[Choice]) -> Vec<Choice> {
+        let (mut locals, mut remotes) = (self.local_load.clone(), self.remote_load.clone());
+        let mut chosen = Vec::new();
+        for choice in options {
+            let nic = self.remotes[choice.remote].nic;
+            let local_used = locals.get(&choice.local).copied();
+            let remote_used = remotes.get(&nic).copied();
+            let local_speed = known(self.local[choice.local].speed_bits_per_second);
+            let spare = match (local_used, remote_used) {
+                (Some(used), None) => local_speed.map(|speed| speed.saturating_sub(used)),
+                (None, Some(used)) => self.remotes[choice.remote]
+                    .speed
+                    .map(|speed| speed.saturating_sub(used)),
+                _ => None,
+            };
+            if spare.is_some_and(|spare| spare >= choice.speed) {
+                *locals.entry(choice.local).or_default() += choice.speed;
+                *remotes.entry(nic).or_default() += choice.speed;
+                chosen.push(*choice);
+            }
+        }
+        chosen
+    }
+
+    fn take(&mut self, choices: Vec<Choice>, channels_max: usize) {
+        for choice in choices {
+            let remote = &self.remotes[choice.remote];
+            if self.plan.pairs.len() >= channels_max {
+                self.plan.rejects.push(Reject {
+                    local: Some(choice.pair.local),
+                    remote: Some(choice.pair.remote),
+                    reason: RejectReason::Limit,
+                });
+                continue;
+            }
+            *self.local_load.entry(choice.local).or_default() += choice.speed;
+            *self.remote_load.entry(remote.nic).or_default() += choice.speed;
+            self.rss.push(remote.rss && self.local[choice.local].rss);
+            self.plan.pairs.push(choice.pair);
+        }
+    }
+
+    /// Every address of either side that is in no pair gets a reason.
+    fn name_rejects(&mut self, options: &[Choice]) {
+        let plan = &self.plan;
+        let mentioned = |address: IpAddr| {
+            plan.pairs
+                .iter()
+                .any(|pair| pair.local == address || pair.remote == address)
+                || plan
+                    .rejects
+                    .iter()
+                    .any(|reject| reject.remote == Some(address) || reject.local == Some(address))
+        };
+        let mut rejects = Vec::new();
+        for remote in self
+            .remotes
+            .iter()
+            .filter(|remote| !mentioned(remote.address))
+        {
+            let reachable = options
+                .iter()
+                .any(|choice| choice.pair.remote == remote.address);
+            let reason = if self.remote_load.contains_key(&remote.nic) {
+                RejectReason::SameNic
+            } else if reachable {
+                RejectReason::NoPartner
+            } else {
+                RejectReason::OtherSubnet
+            };
+            rejects.push(Reject {
+                local: None,
+                remote: Some(remote.address),
+                reason,
+            });
+        }
+        for (position, nic) in self.local.iter().enumerate() {
+            let used = self.local_load.contains_key(&position);
+            for address in nic
+                .addresses
+                .iter()
+                .filter(|address| !mentioned(address.address))
+            {
+                let reason = match unusable(address.address) {
+                    Some(reason) => reason,
+                    None if used => RejectReason::SameNic,
+                    None => RejectReason::NoPartner,
+                };
+                rejects.push(Reject {
+                    local: Some(address.address),
+                    remote: None,
+                    reason,
+                });
+            }
+        }
+        self.plan.rejects.extend(rejects);
+    }
+
+    /// Further channels, one for each pair in turn.
+    fn add_rss_channels(&mut self, rules: &LinerateRules) {
+        let pairs: Vec<Pair> = self.plan.pairs.clone();
+        for _ in 1..rules.channels_per_rss_pair {
+            for (pair, rss) in pairs.iter().zip(&self.rss) {
+                if *rss && self.plan.pairs.len() < rules.channels_max {
+                    self.plan.pairs.push(*pair);
+                }
+            }
+        }
+    }
+}
+
+impl LocalAddress {
+    fn reaches(&self, remote: IpAddr) -> bool {
+        if unusable(self.address).is_some() || self.address == remote {
+            return false;
+        }
+        let (ours, theirs, bits) = match (self.address, remote) {
+            (IpAddr::V4(ours), IpAddr::V4(theirs)) => {
+                (u128::from(ours.to_bits()), u128::from(theirs.to_bits()), 32)
+            }
+            (IpAddr::V6(ours), IpAddr::V6(theirs)) => (ours.to_bits(), theirs.to_bits(), 128),
+            _ => return false,
+        };
+        let host_bits = bits - u32::from(self.prefix_length).min(bits);
+        // a shift by all 128 bits leaves nothing to differ
+        (ours ^ theirs).checked_shr(host_bits).unwrap_or(0) == 0
+    }
+}
+
+/// Drops what cannot be connected to, whatever we have ourselves.
+fn clean(server: &[ServerInterface], primary: Pair, rejects: &mut Vec<Reject>) -> Vec<Remote> {
+    let mut remotes: Vec<Remote> = Vec::new();
+    let mut seen = std::collections::BTreeSet::new();
+    for entry in server {
+        let address = entry.address;
+        let reason = if let Some(reason) = unusable(address) {
+            reason
+        } else if address.is_ipv4() != primary.remote.is_ipv4() {
+            RejectReason::OtherFamily
+        } else if !seen.insert(address) {
+            // the same NIC once with and once without RDMA, most likely
+            RejectReason::Duplicate
+        } else {
+            let unknown_index = matches!(entry.index, 0 | u32::MAX);
+            remotes.push(Remote {
+                nic: match unknown_index {
+                    true => RemoteNic::Address(address),
+                    false => RemoteNic::Index(entry.index),
+                },
+                address,
+                rss: entry.rss,
+                speed: known(Some(entry.speed_bits_per_second)),
+            });
+            continue;
+        };
+        rejects.push(Reject {
+            local: None,
+            remote: Some(address),
+            reason,
+        });
+    }
+    remotes
+}
+
+fn unusable(address: IpAddr) -> Option<RejectReason> {
+    let (not_a_host, link_local) = match address {
+        IpAddr::V4(address) => (address.is_broadcast(), address.is_link_local()),
+        IpAddr::V6(address) => (false, address.is_unicast_link_local()),
+    };
+    if not_a_host || address.is_unspecified() || address.is_loopback() || address.is_multicast() {
+        return Some(RejectReason::NotAHost);
+    }
+    link_local.then_some(RejectReason::LinkLocal)
+}
+
+/// A speed as stated, made sensible; none: unknown.
+fn known(speed: Option<u64>) -> Option<u64> {
+    match speed {
+        Some(0) => Some(SPEED_OF_ZERO),
+        speed => speed.filter(|speed| *speed <= SPEED_MAX),
+    }
+}
+
+/// A pair is as fast as its slower side.
+fn pair_speed(local: Option<u64>, remote: Option<u64>) -> u64 {
+    match (local, remote) {
+        (Some(local), Some(remote)) => local.min(remote),
+        (Some(speed), None) | (None, Some(speed)) => speed,
+        (None, None) => SPEED_UNKNOWN,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GBIT: u64 = 1_000_000_000;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().expect("an address")
+    }
+
+    fn nic(name: &str, speed: Option<u64>, rss: bool, addresses: &[&str]) -> LocalNic {
+        let address = |text: &&str| {
+            let (address, length) = text.split_once('/').expect("with a prefix length");
+            LocalAddress {
+                address: ip(address),
+                prefix_length: length.parse().expect("a number"),
+            }
+        };
+        LocalNic {
+            name: name.into(),
+            addresses: addresses.iter().map(address).collect(),
+            speed_bits_per_second: speed,
+            rss,
+        }
+    }
+
+    fn entry(index: u32, speed: u64, rss: bool, address: &str) -> ServerInterface {
+        let address = ip(address);
+        ServerInterface {
+            index,
+            rss,
+            rdma: false,
+            speed_bits_per_second: speed,
+            address,
+        }
+    }
+
+    fn pair(local: &str, remote: &str) -> Pair {
+        Pair {
+            local: ip(local),
+            remote: ip(remote),
+        }
+    }
+
+    fn linerate(local: &[LocalNic], server: &[ServerInterface], primary: Pair) -> Plan {
+        plan(
+            &Rules::Linerate(LinerateRules::default()),
+            local,
+            server,
+            primary,
+        )
+    }
+
+    fn reason(plan: &Plan, address: &str) -> Option<RejectReason> {
+        let address = Some(ip(address));
+        let about = |reject: &&Reject| reject.remote == address || reject.local == address;
+        plan.rejects.iter().find(about).map(|reject| reject.reason)
+    }
+
+    /// Two hosts, two links back to back, a Samba that numbers nothing: the published study.
+    #[test]
+    fn two_links_without_interface_numbers() {
+        let local = [
+            nic("a0", Some(GBIT), false, &["10.0.1.1/24"]),
+            nic("a1", Some(GBIT), false, &["10.0.2.1/24"]),
+        ];
+        let server = [
+            entry(u32::MAX, GBIT, true, "10.0.2.2"),
+            entry(u32::MAX, GBIT, true, "10.0.1.2"),
+        ];
+        let got = linerate(&local, &server, pair("10.0.1.1", "10.0.1.2"));
+        assert_eq!(
+            got.pairs,
+            [pair("10.0.1.1", "10.0.1.2"), pair("10.0.2.1", "10.0.2.2")]
+        );
+        assert_eq!(got.rejects, []);
+    }
+
+    #[test]
+    fn rss_on_both_sides_gives_further_channels_in_turn() {
+        let local = [
+            nic("a0", Some(10 * GBIT), true, &["10.0.1.1/24"]),
+            nic("a1", Some(10 * GBIT), true, &["10.0.2.1/24"]),
+        ];
+        let server = [
+            entry(1, 10 * GBIT, true, "10.0.1.2"),
+            entry(2, 10 * GBIT, true, "10.0.2.2"),
+        ];
+        let (one, two) = (pair("10.0.1.1", "10.0.1.2"), pair("10.0.2.1", "10.0.2.2"));
+        let got = linerate(&local, &server, one);
+        assert_eq!(got.pairs, [one, two, one, two, one, two, one, two]);
+        let rules = LinerateRules {
+            channels_max: 3,
+            ..LinerateRules::default()
+        };
+        let got = plan(&Rules::Linerate(rules), &local, &server, one);
+        assert_eq!(got.pairs, [one, two, one]);
+    }
+
+    #[test]
+    fn a_second_address_of_a_nic_is_no_second_nic() {
+        let local = [nic(
+            "a0",
+            Some(GBIT),
+            false,
+            &["10.0.1.1/24", "10.0.3.1/24"],
+        )];
+        let server = [
+            entry(2, GBIT, false, "10.0.1.2"),
+            entry(2, GBIT, false, "10.0.3.2"),
+        ];
+        let got = linerate(&local, &server, pair("10.0.1.1", "10.0.1.2"));
+        assert_eq!(got.pairs.len(), 1);
+        assert_eq!(reason(&got, "10.0.3.2"), Some(RejectReason::SameNic));
+        assert_eq!(reason(&got, "10.0.3.1"), Some(RejectReason::SameNic));
+    }
+
+    #[test]
+    fn useless_entries_are_rejected_with_a_reason() {
+        let local = [nic("a0", Some(GBIT), false, &["10.0.1.1/24"])];
+        let server = [
+            entry(1, GBIT, false, "169.254.3.3"),
+            entry(2, GBIT, false, "127.0.0.1"),
+            entry(3, GBIT, false, "0.0.0.0"),
+            entry(4, GBIT, false, "224.0.0.1"),
+            entry(5, GBIT, false, "255.255.255.255"),
+            entry(6, GBIT, false, "fe80::1"),
+            entry(7, GBIT, false, "::"),
+            entry(8, GBIT, false, "2001:db8::1"),
+            entry(9, GBIT, false, "172.17.0.1"),
+            entry(10, GBIT, false, "10.0.1.2"),
+            entry(11, GBIT, false, "10.0.1.2"),
+            entry(12, GBIT, false, "10.0.1.3"),
+        ];
+        let got = linerate(&local, &server, pair("10.0.1.1", "10.0.1.2"));
+        assert_eq!(got.pairs.len(), 1);
+        for (address, why) in [
+            ("169.254.3.3", RejectReason::LinkLocal),
+            ("127.0.0.1", RejectReason::NotAHost),
+            ("0.0.0.0", RejectReason::NotAHost),
+            ("224.0.0.1", RejectReason::NotAHost),
+            ("255.255.255.255", RejectReason::NotAHost),
+            ("fe80::1", RejectReason::LinkLocal),
+            ("::", RejectReason::NotAHost),
+            ("2001:db8::1", RejectReason::OtherFamily),
+            ("172.17.0.1", RejectReason::OtherSubnet),
+            ("10.0.1.2", RejectReason::Duplicate),
+            ("10.0.1.3", RejectReason::NoPartner),
+        ] {
+            assert_eq!(reason(&got, address), Some(why), "{address}");
+        }
+    }
+
+    #[test]
+    fn a_primary_that_is_not_listed_still_comes_first() {
+        // through NAT: the server knows none of the addresses we use
+        let local = [nic("a0", Some(GBIT), false, &["192.168.1.5/24"])];
+        let primary = pair("192.168.1.5", "203.0.113.1");
+        let got = linerate(&local, &[entry(1, GBIT, true, "10.0.0.2")], primary);
+        assert_eq!(got.pairs, [primary]);
+        assert_eq!(reason(&got, "10.0.0.2"), Some(RejectReason::OtherSubnet));
+    }
+
+    #[test]
+    fn without_a_list_the_rules_say_how_many() {
+        let rules = LinerateRules {
+            channels_without_list: 4,
+            ..LinerateRules::default()
+        };
+        let primary = pair("10.0.1.1", "10.0.1.2");
+        let got = plan(&Rules::Linerate(rules), &[], &[], primary);
+        assert_eq!(got.pairs, [primary; 4]);
+        assert_eq!(linerate(&[], &[], primary).pairs, [primary]);
+    }
+
+    #[test]
+    fn absurd_and_missing_speeds_do_not_matter() {
+        let absurd = 4_294_967_295 * 1_000_000;
+        let local = [
+            nic("a0", None, false, &["10.0.1.1/24"]),
+            nic("a1", None, false, &["10.0.2.1/24"]),
+            nic("a2", Some(25 * GBIT), false, &["10.0.3.1/24"]),
+        ];
+        let server = [
+            entry(u32::MAX, 0, false, "10.0.1.2"),
+            entry(u32::MAX, absurd, false, "10.0.2.2"),
+            entry(u32::MAX, u64::MAX, false, "10.0.3.2"),
+        ];
+        let got = linerate(&local, &server, pair("10.0.1.1", "10.0.1.2"));
+        let second = pair("10.0.3.1", "10.0.3.2");
+        let third = pair("10.0.2.1", "10.0.2.2");
+        assert_eq!(
+            got.pairs,
+            [pair("10.0.1.1", "10.0.1.2"), second, third],
+            "fastest first"
+        );
+    }
+
+    #[test]
+    fn as_many_nics_as_possible_are_used() {
+        // the fast NIC could take either, the slow one only `10.0.1.3`
+        let local = [
+            nic("a0", Some(GBIT), false, &["10.0.9.1/24"]),
+            nic(
+                "a1",
+                Some(10 * GBIT),
+                false,
+                &["10.0.1.1/24", "10.0.2.1/24"],
+            ),
+            nic("a2", Some(GBIT), false, &["10.0.1.2/24"]),
+        ];
+        let server = [
+            entry(1, 10 * GBIT, false, "10.0.1.3"),
+            entry(2, 10 * GBIT, false, "10.0.2.3"),
+            entry(3, GBIT, false, "10.0.9.3"),
+        ];
+        let got = linerate(&local, &server, pair("10.0.9.1", "10.0.9.3"));
+        assert!(got.pairs.contains(&pair("10.0.2.1", "10.0.2.3")));
+        assert!(got.pairs.contains(&pair("10.0.1.2", "10.0.1.3")));
+        assert!(
+            got.rejects
+                .iter()
+                .all(|reject| reject.reason == RejectReason::SameNic)
+        );
+    }
+
+    #[test]
+    fn slow_nics_share_a_fast_one() {
+        let local = [
+            nic("a0", Some(GBIT), false, &["10.0.1.1/24"]),
+            nic("a1", Some(GBIT), false, &["10.0.1.2/24"]),
+        ];
+        let primary = pair("10.0.1.1", "10.0.1.9");
+        let got = linerate(&local, &[entry(1, 10 * GBIT, false, "10.0.1.9")], primary);
+        assert_eq!(got.pairs, [primary, pair("10.0.1.2", "10.0.1.9")]);
+        let got = linerate(&local, &[entry(1, GBIT, false, "10.0.1.9")], primary);
+        assert_eq!(got.pairs, [primary]);
+        assert_eq!(reason(&got, "10.0.1.2"), Some(RejectReason::NoPartner));
+    }
+
+    #[test]
+    fn prefixes_of_any_length() {
+        let reaches = |ours: &str, length, theirs: &str| {
+            LocalAddress {
+                address: ip(ours),
+                prefix_length: length,
+            }
+            .reaches(ip(theirs))
+        };
+        assert!(reaches("10.0.0.1", 0, "192.0.2.1"));
+        assert!(!reaches("10.0.0.1", 32, "10.0.0.2"));
+        assert!(reaches("10.0.0.1", 31, "10.0.0.0"));
+        assert!(!reaches("10.0.0.1", 255, "10.0.0.2"));
+        assert!(reaches("2001:db8::1", 0, "3fff::1"));
+        assert!(reaches("2001:db8::1", 64, "2001:db8::2"));
+        assert!(!reaches("2001:db8::1", 64, "2001:db8:0:1::2"));
+        assert!(!reaches("10.0.0.1", 0, "2001:db8::1"));
+        assert!(!reaches("10.0.0.1", 24, "10.0.0.1"), "not ourselves");
     }
 }
