@@ -44,7 +44,7 @@ fn connect_to(behaviour: impl FnOnce(TcpStream) + Send + 'static) -> Error {
     impostor
         .join()
         .expect("the impostor has no reason to panic");
-    outcome.err().expect("nobody can log in there")
+    outcome.expect_err("nobody can log in there")
 }
 
 /// Reads until the visitor gives up.
