@@ -33,8 +33,9 @@ pub(crate) struct Lan {
     client: File,
     /// Keeps the server's network in being.
     _server: File,
-    folder: TempDir,
+    /// Dropped before the folder, in which it would go on to write.
     samba: Mutex<Samba>,
+    folder: TempDir,
     /// Samba's own process number as seen from here.
     samba_process: u32,
 }
@@ -119,9 +120,11 @@ impl Lan {
 struct Samba(Child);
 
 impl Samba {
+    /// The shell ends with its input, the kernel then kills the rest of its namespace, and only
+    /// when all of it is gone the child that is waited for ends.
     fn kill(&mut self) {
-        self.0.kill().expect("it is our child");
-        self.0.wait().expect("it was killed");
+        drop(self.0.stdin.take());
+        self.0.wait().expect("it is our child");
     }
 }
 
