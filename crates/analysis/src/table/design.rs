@@ -424,7 +424,7 @@ fn sort_levels(levels: &mut [&str]) {
             .iter()
             .position(|level| level.eq_ignore_ascii_case(name))
     };
-    if let Some(place) = BASELINES.iter().find_map(|name| start(&name)) {
+    if let Some(place) = BASELINES.iter().find_map(start) {
         levels[..=place].rotate_right(1);
     }
 }

@@ -8,14 +8,13 @@ use super::error::Error;
 use super::linear::{Basis, Fit};
 use super::names::{self, Better};
 use super::read::{Table, shown};
+use super::suspect::is_whole;
 use super::{
     Interactions, Request, SIGNIFICANCE, TableEffect, TableResult, TableTest, TableWarning,
     overall, screen, suspect,
 };
 use crate::Verdict;
 
-/// Leverage of a row that the fit passes through whatever its value is.
-const LEVERAGE_WHOLE: f64 = 1.0 - 1e-9;
 /// Rows of one kind that are named one by one.
 const NAMED_MAX: usize = 8;
 /// Values per level and stratum that pairs are made of; of more, evenly spaced ones are taken.
@@ -284,7 +283,7 @@ fn limits(design: &Design, basis: &Basis, fit: &Fit) -> Vec<TableWarning> {
     }
     let alone = basis.leverages().into_iter().enumerate();
     let alone = alone
-        .filter(|(_, leverage)| *leverage > LEVERAGE_WHOLE)
+        .filter(|(_, leverage)| is_whole(*leverage))
         .take(NAMED_MAX);
     warnings.extend(alone.map(|(place, _)| {
         let row = design.rows[place];
@@ -302,7 +301,7 @@ fn robust_error(weights: &[f64], basis: &Basis, fit: &Fit) -> Option<f64> {
     let mut sum = 0.0;
     for ((weight, residual), leverage) in weights.iter().zip(&fit.residuals).zip(basis.leverages())
     {
-        if leverage > LEVERAGE_WHOLE {
+        if is_whole(leverage) {
             return None;
         }
         sum += (weight * residual / (1.0 - leverage)).powi(2);

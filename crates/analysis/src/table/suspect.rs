@@ -13,6 +13,8 @@ const NAMED_MAX: usize = 16;
 const APART: f64 = 6.0;
 /// Chance of naming an outlier in a table without any.
 const OUTLIER_PROBABILITY: f64 = 0.05;
+/// Leverage of a row that the fit passes through whatever its value is.
+const LEVERAGE_WHOLE: f64 = 1.0 - 1e-9;
 /// Room around the factor of a slip, as a share of its logarithm.
 const ROOM: f64 = 0.25;
 /// Most room, as a logarithm: 1.25 times.
@@ -93,14 +95,13 @@ fn slips(design: &Design, basis: &Basis) -> Vec<Slip> {
     let mut logarithms: Vec<f64> = design.values.iter().map(|value| value.ln()).collect();
     let leverages = basis.leverages();
     while slips.len() < NAMED_MAX {
-        let found = match candidate(&logarithms, basis, &leverages, slips.len()) {
-            Found::Slip(slip) => slip,
-            Found::Nothing => break,
-            Found::CannotTell => match lonely(&logarithms) {
-                Some(slip) => slip,
-                None => break,
-            },
+        let found = match candidate(design, &logarithms, basis, slips.len()) {
+            Found::Slip(slip) => Some(slip),
+            // The fit passes through some rows whatever they are; only the other rows can judge them.
+            Found::Nothing => lonely(&logarithms).filter(|slip| is_whole(leverages[slip.place])),
+            Found::CannotTell => lonely(&logarithms),
         };
+        let Some(found) = found else { break };
         // Put right, it no longer disturbs the others.
         logarithms[found.place] -= found.apart;
         slips.push(found);
@@ -115,7 +116,12 @@ enum Found {
     CannotTell,
 }
 
-fn candidate(logarithms: &[f64], basis: &Basis, leverages: &[f64], corrected: usize) -> Found {
+pub(super) fn is_whole(leverage: f64) -> bool {
+    leverage > LEVERAGE_WHOLE
+}
+
+fn candidate(design: &Design, logarithms: &[f64], basis: &Basis, corrected: usize) -> Found {
+    let leverages = basis.leverages();
     let fit = basis.fit(logarithms);
     let Some(degrees) = fit
         .degrees
@@ -127,7 +133,7 @@ fn candidate(logarithms: &[f64], basis: &Basis, leverages: &[f64], corrected: us
     // Each row against the fit without it; the one that explains most of the rest goes first.
     let without = |place: usize| {
         let free = 1.0 - leverages[place];
-        (free > 1e-9).then(|| {
+        (!is_whole(leverages[place])).then(|| {
             (
                 fit.residuals[place] / free,
                 fit.residuals[place].powi(2) / free,
@@ -144,7 +150,33 @@ fn candidate(logarithms: &[f64], basis: &Basis, leverages: &[f64], corrected: us
     if apart.abs() < APART * noise {
         return Found::Nothing;
     }
-    slip(place, apart, 3.0 * noise, degrees).map_or(Found::Nothing, Found::Slip)
+    let small = is_small_slip(design, logarithms, place);
+    slip(place, apart, 3.0 * noise, small).map_or(Found::Nothing, Found::Slip)
+}
+
+/// Whether other rows of the same arm and block lie close together, and this one a slip of 5 % from them:
+/// otherwise it may as well be noise, or what two factors do together.
+fn is_small_slip(design: &Design, logarithms: &[f64], place: usize) -> bool {
+    const NEIGHBOURS_MIN: usize = 2;
+    /// As a share of the slip.
+    const SPREAD: f64 = 0.25;
+    let arms = design.arms();
+    let same_block = |row: usize| {
+        let mut block = design.block.iter().map(|block| &block.of_row);
+        block.all(|of_row| of_row[row] == of_row[place])
+    };
+    let others = (0..arms.len()).filter(|row| *row != place && arms[*row] == arms[place]);
+    let others: Vec<f64> = others
+        .filter(|row| same_block(*row))
+        .map(|row| logarithms[row])
+        .collect();
+    let low = others.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = others.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let slip = 1.048_576_f64.ln();
+    let apart = (logarithms[place] - f64::midpoint(low, high)).abs();
+    others.len() >= NEIGHBOURS_MIN
+        && high - low <= SPREAD * slip
+        && (apart - slip).abs() <= SPREAD * slip
 }
 
 /// A value apart from all others, which are close together; for tables without repeats.
@@ -165,18 +197,16 @@ fn lonely(logarithms: &[f64]) -> Option<Slip> {
     let close = at(high) - at(low) < 1.0;
     let apart = logarithms[place] - f64::midpoint(at(low), at(high));
     (close && apart.abs() > 1.0)
-        .then(|| slip(place, apart, ROOM_MAX, 1))
+        .then(|| slip(place, apart, ROOM_MAX, false))
         .flatten()
 }
 
-fn slip(place: usize, apart: f64, room: f64, degrees: usize) -> Option<Slip> {
-    /// Rows beyond the parameters that it takes to name a slip of 5 %.
-    const DEGREES_FOR_SMALL: usize = 3;
+fn slip(place: usize, apart: f64, room: f64, small: bool) -> Option<Slip> {
     let near = |times: f64| {
         let logarithm = times.ln();
         let room = room.max(0.002).min(ROOM * logarithm).min(ROOM_MAX);
-        let small = times < 2.0 && degrees < DEGREES_FOR_SMALL;
-        !small && (apart.abs() - logarithm).abs() <= room
+        let possible = times > 2.0 || small;
+        possible && (apart.abs() - logarithm).abs() <= room
     };
     let distance = |times: f64| (apart.abs() - times.ln()).abs();
     let mut fitting: Vec<(f64, &str)> = SLIPS
@@ -208,7 +238,7 @@ fn outliers(design: &Design, basis: &Basis, fit: &Fit) -> Vec<TableWarning> {
     for (place, residual) in fit.residuals.iter().enumerate() {
         let free = 1.0 - leverages[place];
         let rest = fit.sum_of_squares - residual * residual / free;
-        if free < 1e-9 || rest <= 1e-12 * fit.sum_of_squares {
+        if is_whole(leverages[place]) || rest <= 1e-12 * fit.sum_of_squares {
             continue;
         }
         let t = residual / (rest / degrees as f64 * free).sqrt();

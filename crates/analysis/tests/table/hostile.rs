@@ -103,3 +103,26 @@ proptest! {
         }
     }
 }
+
+/// The largest table that is taken, with as many factors as are screened, is done in reasonable time; the
+/// bounds are what keeps it so.
+#[test]
+fn the_largest_table_is_analysed() {
+    let factors = 15;
+    let names: Vec<String> = (0..factors).map(|factor| format!("f{factor}")).collect();
+    let mut text = format!("{},y_mb_s\n", names.join(","));
+    let mut state = 1_u64;
+    for _ in 0..10_000 {
+        for _ in 0..factors {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            text.push_str(if state >> 63 == 0 { "off," } else { "on," });
+        }
+        text.push_str(&format!("{}\n", 100 + (state >> 40) % 7));
+    }
+    let table = Table::from_csv(&text).unwrap();
+    let result = &analyze(&table, &Request::new(vec!["y_mb_s".to_owned()], names)).unwrap()[0];
+    assert_eq!((result.n, result.effects.len()), (10_000, 15 + 105));
+    assert!(result.effects.iter().all(|effect| effect.p.is_some()));
+}

@@ -96,3 +96,25 @@ fn an_outlier_is_named_and_kept() {
     assert_eq!(result.n, 16);
     assert!(effect(&result, "lro", "on").estimate.unwrap() > 41.0);
 }
+
+/// In the published table of NIC parameters each combination was measured once.
+#[test]
+fn a_slip_shows_in_a_published_table() {
+    let published = include_str!("../published/atto360-nic-parameters.csv");
+    let mut request = Request::new(
+        ["write_mb_s"],
+        ["smb_signing", "lro", "tso", "flow_control"],
+    );
+    request.only = vec![("profile".into(), "default".into())];
+    assert!(warnings(&one(published, &request), "unit_slip").is_empty());
+    for (from, to, row) in [
+        (",895.23", ",895230", 8),
+        (",583.85", ",0.58385", 11),
+        (",715.87", ",5726.96", 2),
+    ] {
+        let result = one(&published.replace(from, to), &request);
+        let slips = warnings(&result, "unit_slip");
+        assert_eq!(slips.len(), 1, "{to}: {:?}", result.warnings);
+        assert_eq!(slips[0].row, Some(row));
+    }
+}
