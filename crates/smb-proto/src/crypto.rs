@@ -2,6 +2,8 @@
 //!
 //! Channels use this by themselves; it is public so that a server for tests can be written.
 
+use std::sync::Arc;
+
 use aws_lc_rs::aead::{self, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::{cmac, constant_time, digest, hmac};
 use zeroize::Zeroizing;
@@ -76,32 +78,35 @@ pub fn signing_key(dialect: Dialect, session_key: &Key, preauth: &PreauthHash) -
     }
 }
 
-/// Signs and verifies messages with one key.
+/// Signs and verifies messages with one key. Cloning shares the key.
 #[derive(Clone)]
-pub struct Signer(Kind);
+pub struct Signer(Arc<Kind>);
 
-#[derive(Clone)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one of them per channel"
+)]
 enum Kind {
     Hmac(hmac::Key),
     Cmac(cmac::Key),
-    // kept as the key, because the cipher's state is not clonable; made once per channel
-    Gmac(std::sync::Arc<LessSafeKey>),
+    Gmac(LessSafeKey),
 }
 
 impl Signer {
     /// A signer with this algorithm and key.
     pub fn new(algorithm: SigningAlgorithm, key: &Key) -> Result<Self, Error> {
         let key = key.as_slice();
-        Ok(Self(match algorithm {
+        let kind = match algorithm {
             SigningAlgorithm::HmacSha256 => Kind::Hmac(hmac::Key::new(hmac::HMAC_SHA256, key)),
             SigningAlgorithm::AesCmac => {
                 Kind::Cmac(cmac::Key::new(cmac::AES_128, key).map_err(unusable)?)
             }
             SigningAlgorithm::AesGmac => {
                 let key = UnboundKey::new(&aead::AES_128_GCM, key).map_err(unusable)?;
-                Kind::Gmac(std::sync::Arc::new(LessSafeKey::new(key)))
+                Kind::Gmac(LessSafeKey::new(key))
             }
-        }))
+        };
+        Ok(Self(Arc::new(kind)))
     }
 
     /// Puts the signature into a whole message. Its header has the SIGNED flag already.
@@ -124,7 +129,7 @@ impl Signer {
     fn signature(&self, message: &mut [u8]) -> Result<[u8; KEY_LENGTH], Error> {
         message[SIGNATURE_AT..HEADER_LENGTH].fill(0);
         let mut signature = [0; KEY_LENGTH];
-        match &self.0 {
+        match &*self.0 {
             Kind::Hmac(key) => {
                 signature.copy_from_slice(&hmac::sign(key, message).as_ref()[..KEY_LENGTH]);
             }

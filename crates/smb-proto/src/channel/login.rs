@@ -409,18 +409,15 @@ impl Channel {
             Some(Signer::new(agreed.algorithm, &signing_key)?)
         };
         let must_be_signed = agreed.dialect == Dialect::Smb311 || handshake.binding.is_some();
-        match &signer {
-            Some(signer) if header.has(flags::SIGNED) => {
-                if !signer.verify(message)? {
-                    let problem = "the signature of its last word in the login is wrong";
-                    return Err(Error::Misbehaving(problem.into()));
-                }
-            }
-            Some(_) if must_be_signed => {
-                let problem = "its last word in the login is not signed";
+        if let Some(signer) = &signer {
+            let problem = match header.has(flags::SIGNED) {
+                true if signer.verify(message)? => None,
+                true => Some("the signature of its last word in the login is wrong"),
+                false => must_be_signed.then_some("its last word in the login is not signed"),
+            };
+            if let Some(problem) = problem {
                 return Err(Error::Misbehaving(problem.into()));
             }
-            _ => {}
         }
         let login = match handshake.binding {
             Some(_) if guest => {

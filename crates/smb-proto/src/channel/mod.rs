@@ -230,10 +230,9 @@ impl Channel {
     /// there is room for it. Nothing to send: `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<&[u8]> {
         self.notice_end();
-        if self.transmit.is_empty() && matches!(self.phase, Phase::Up) {
-            if let Err(error) = self.fill(now) {
-                self.close(Some(error));
-            }
+        let idle = self.transmit.is_empty() && matches!(self.phase, Phase::Up);
+        if idle && let Err(error) = self.fill(now) {
+            self.close(Some(error));
         }
         match self.transmit.front()? {
             Front::Small(bytes) => Some(bytes),
@@ -602,7 +601,7 @@ impl Channel {
             let asked = pending.data_bytes as usize;
             return match self
                 .receive
-                .into_block(header.message_id, reserved, asked, length)
+                .direct_to_block(header.message_id, reserved, asked, length)
             {
                 Ok(()) => Ok(()),
                 Err(reserved) => {
@@ -618,7 +617,7 @@ impl Channel {
                 "it sends a frame of {length} bytes"
             )));
         }
-        self.receive.into_control(length);
+        self.receive.direct_to_control(length);
         Ok(())
     }
 

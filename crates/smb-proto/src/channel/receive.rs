@@ -41,8 +41,8 @@ pub(super) enum Frame {
 pub(super) enum Progress {
     /// More bytes are needed.
     More,
-    /// The header of a frame of this length is there: now [`Receive::into_control`] or
-    /// [`Receive::into_block`].
+    /// The header of a frame of this length is there: now [`Receive::direct_to_control`] or
+    /// [`Receive::direct_to_block`].
     Head(Header, usize),
     /// A frame is complete.
     Frame(Header, Frame),
@@ -132,7 +132,7 @@ impl Receive {
     }
 
     /// The rest of the frame goes into a buffer.
-    pub(super) fn into_control(&mut self, length: usize) {
+    pub(super) fn direct_to_control(&mut self, length: usize) {
         self.control.clear();
         self.control.extend_from_slice(&self.head[PREFIX_LENGTH..]);
         self.control.resize(length, 0);
@@ -142,7 +142,7 @@ impl Receive {
 
     /// The rest of the frame, the reply to a READ of `asked` bytes, goes into its block. Gives
     /// the block back if the frame is too long for the answer.
-    pub(super) fn into_block(
+    pub(super) fn direct_to_block(
         &mut self,
         message_id: u64,
         mut block: Block,

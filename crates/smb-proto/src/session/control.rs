@@ -99,62 +99,19 @@ pub(crate) fn prepare(
             restart,
             bytes_max,
         } => {
-            let (tree_id, file) = state.file(*folder)?;
             let most = state
                 .transact_bytes_max()
                 .min(LISTING_BYTES_MAX)
                 .min(payload_max);
-            let bytes_max = most.min(*bytes_max);
-            let flags = if *restart {
-                QueryDirectoryRequest::RESTART_SCANS
-            } else {
-                0
-            };
-            let class = class::ID_FULL_DIRECTORY;
-            let pattern = &name_bytes(pattern)?;
-            let message = QueryDirectoryRequest {
-                class,
-                flags,
-                file,
+            list(
+                state.file(*folder)?,
                 pattern,
-                bytes_max,
-            };
-            let prepared = Prepared::new(Command::QUERY_DIRECTORY, tree_id, &message);
-            Prepared {
-                payload: bytes_max,
-                ..prepared
-            }
+                *restart,
+                most.min(*bytes_max),
+            )?
         }
-        Request::Query { file, what } => {
-            let (tree_id, file) = state.file(*file)?;
-            let (kind, class) = match what {
-                QueryInformation::Standard => (class::TYPE_FILE, class::FILE_STANDARD),
-                QueryInformation::Basic => (class::TYPE_FILE, class::FILE_BASIC),
-                QueryInformation::FsSize => (class::TYPE_FILE_SYSTEM, class::FS_FULL_SIZE),
-            };
-            let message = QueryInfoRequest {
-                kind,
-                class,
-                bytes_max: 1024,
-                additional: 0,
-                file,
-                input: &[],
-            };
-            Prepared::new(Command::QUERY_INFO, tree_id, &message)
-        }
-        Request::Set { file, what } => {
-            let (tree_id, file) = state.file(*file)?;
-            let (class, data) = set_information(what)?;
-            let kind = class::TYPE_FILE;
-            let message = SetInfoRequest {
-                kind,
-                class,
-                additional: 0,
-                file,
-                data: &data,
-            };
-            Prepared::new(Command::SET_INFO, tree_id, &message)
-        }
+        Request::Query { file, what } => query(state.file(*file)?, *what),
+        Request::Set { file, what } => set(state.file(*file)?, what)?,
         Request::Interfaces { tree } => {
             let message = IoctlRequest {
                 control: control::QUERY_NETWORK_INTERFACE_INFO,
@@ -171,6 +128,65 @@ pub(crate) fn prepare(
         Request::Echo => Prepared::new(Command::ECHO, 0, &wire::EchoRequest),
         Request::Logoff => Prepared::new(Command::LOGOFF, 0, &wire::LogoffRequest),
     })
+}
+
+fn list(
+    (tree_id, file): (u32, FileId),
+    pattern: &str,
+    restart: bool,
+    bytes_max: u32,
+) -> Result<Prepared> {
+    let flags = if restart {
+        QueryDirectoryRequest::RESTART_SCANS
+    } else {
+        0
+    };
+    let class = class::ID_FULL_DIRECTORY;
+    let pattern = &name_bytes(pattern)?;
+    let message = QueryDirectoryRequest {
+        class,
+        flags,
+        file,
+        pattern,
+        bytes_max,
+    };
+    let prepared = Prepared::new(Command::QUERY_DIRECTORY, tree_id, &message);
+    Ok(Prepared {
+        payload: bytes_max,
+        ..prepared
+    })
+}
+
+fn query((tree_id, file): (u32, FileId), what: QueryInformation) -> Prepared {
+    const BYTES_MAX: u32 = 1024;
+    let (kind, class) = match what {
+        QueryInformation::Standard => (class::TYPE_FILE, class::FILE_STANDARD),
+        QueryInformation::Basic => (class::TYPE_FILE, class::FILE_BASIC),
+        QueryInformation::FsSize => (class::TYPE_FILE_SYSTEM, class::FS_FULL_SIZE),
+    };
+    let (bytes_max, additional, input) = (BYTES_MAX, 0, &[][..]);
+    let message = QueryInfoRequest {
+        kind,
+        class,
+        bytes_max,
+        additional,
+        file,
+        input,
+    };
+    Prepared::new(Command::QUERY_INFO, tree_id, &message)
+}
+
+fn set((tree_id, file): (u32, FileId), what: &SetInformation) -> Result<Prepared> {
+    let (class, data) = set_information(what)?;
+    let kind = class::TYPE_FILE;
+    let message = SetInfoRequest {
+        kind,
+        class,
+        additional: 0,
+        file,
+        data: &data,
+    };
+    Ok(Prepared::new(Command::SET_INFO, tree_id, &message))
 }
 
 /// A path in the form of the wire.

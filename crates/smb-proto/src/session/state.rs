@@ -1,6 +1,6 @@
 //! What a session's lock guards. Nothing here waits, and nothing here sees payload.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -175,11 +175,11 @@ pub(crate) struct State {
     pub(crate) channel_sequence: u16,
     channels: BTreeMap<ChannelNumber, ChannelRecord>,
     next_channel: u16,
-    pub(crate) trees: HashMap<u32, TreeRecord>,
-    pub(crate) files: HashMap<u32, FileRecord>,
+    pub(crate) trees: BTreeMap<u32, TreeRecord>,
+    pub(crate) files: BTreeMap<u32, FileRecord>,
     next_key: u32,
     control: VecDeque<Control>,
-    transfers: HashMap<u64, TransferRecord>,
+    transfers: BTreeMap<u64, TransferRecord>,
     /// Transfers that have ranges to ask for, oldest first.
     reads: VecDeque<u64>,
     next_transfer: u64,
@@ -196,11 +196,11 @@ impl State {
             channel_sequence: 0,
             channels: BTreeMap::new(),
             next_channel: 0,
-            trees: HashMap::new(),
-            files: HashMap::new(),
+            trees: BTreeMap::new(),
+            files: BTreeMap::new(),
             next_key: 1,
             control: VecDeque::new(),
-            transfers: HashMap::new(),
+            transfers: BTreeMap::new(),
             reads: VecDeque::new(),
             next_transfer: 0,
             writes: VecDeque::new(),
@@ -726,10 +726,6 @@ impl State {
 }
 
 /// What [`State::pull`] found.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "moved once; a box would cost an allocation per READ"
-)]
 pub(crate) enum Pull {
     Work(Work),
     /// There are READs, but all blocks are in use.

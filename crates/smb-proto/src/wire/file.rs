@@ -148,7 +148,7 @@ fn decode_create_contexts<'a>(
         if next == 0 {
             break;
         }
-        if next % 8 != 0 || next < 16 {
+        if !next.is_multiple_of(8) || next < 16 {
             return Err(reader.malformed("a context's distance to the next is wrong"));
         }
         bytes = bytes

@@ -160,7 +160,7 @@ fn decode_contexts<'a>(
         return Err(reader.malformed("there are too many contexts"));
     }
     let mut at = index(offset);
-    if count > 0 && (at % 8 != 0 || at < HEADER_LENGTH + reader.at) {
+    if count > 0 && (!at.is_multiple_of(8) || at < HEADER_LENGTH + reader.at) {
         return Err(reader.malformed("the offset of the contexts is wrong"));
     }
     let mut contexts = Vec::with_capacity(usize::from(count));

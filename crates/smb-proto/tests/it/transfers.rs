@@ -21,13 +21,13 @@ fn odd_but_lawful(seed: u64) -> Behaviour {
     Behaviour {
         dialect,
         algorithm,
-        signing_required: seed % 2 == 0,
-        short: seed % 3 != 0,
-        interims: seed % 5 != 0,
-        gaps: seed % 4 != 0,
-        breaks: seed % 7 == 0,
-        large_mtu: seed % 11 != 0,
-        credits_max: if seed % 6 == 0 { 7 } else { 8192 },
+        signing_required: seed.is_multiple_of(2),
+        short: !seed.is_multiple_of(3),
+        interims: !seed.is_multiple_of(5),
+        gaps: !seed.is_multiple_of(4),
+        breaks: seed.is_multiple_of(7),
+        large_mtu: !seed.is_multiple_of(11),
+        credits_max: if seed.is_multiple_of(6) { 7 } else { 8192 },
         ..Behaviour::default()
     }
 }
@@ -49,7 +49,7 @@ fn a_read_arrives_whole_whatever_the_server_does() {
         );
         assert_eq!(
             world.server.signed_data > 0,
-            seed % 2 == 0,
+            seed.is_multiple_of(2),
             "signed if required"
         );
         assert_eq!(world.pool.in_use(), 0, "all blocks came home");
@@ -86,7 +86,7 @@ fn a_write_arrives_whole_whatever_the_server_does() {
         );
         assert_eq!(
             world.server.signed_data > 0,
-            seed % 2 == 0,
+            seed.is_multiple_of(2),
             "signed if required"
         );
         assert_eq!(world.pool.in_use(), 0, "all blocks came home");
