@@ -3,7 +3,10 @@
 
 use std::process::ExitCode;
 
-#[expect(clippy::exit, reason = "whoever asked for the trial is gone, so it ends at once")]
+#[expect(
+    clippy::exit,
+    reason = "whoever asked for the trial is gone, so it ends at once"
+)]
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -15,5 +18,9 @@ fn main() -> ExitCode {
         ["supervise", name] => lab::supervise(name).is_ok(),
         _ => false,
     };
-    if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }

@@ -12,6 +12,8 @@ use crate::Error;
 const SPAN_MAX: Duration = Duration::from_secs(3600);
 /// Shortest sample: below it the clock and the scheduler are what is measured.
 const INTERVAL_MIN: Duration = Duration::from_millis(10);
+/// Longest that a border between two samples waits for a moment that suits it.
+const ALIGNMENT_MAX: Duration = Duration::from_millis(100);
 /// Most samples of one trial.
 const SAMPLES_MAX: u128 = 100_000;
 
@@ -32,7 +34,9 @@ impl Spans {
         };
         let usage = |reason: String| Err(Error::Usage { reason });
         if spans.warm_up > SPAN_MAX || spans.measured > SPAN_MAX {
-            return usage(format!("it may warm up and count for {SPAN_MAX:?} each at most"));
+            return usage(format!(
+                "it may warm up and count for {SPAN_MAX:?} each at most"
+            ));
         }
         if spans.interval < INTERVAL_MIN || spans.interval > spans.measured {
             return usage(format!(
@@ -45,6 +49,11 @@ impl Spans {
             return usage(format!("it would give more than {SAMPLES_MAX} samples"));
         }
         Ok(spans)
+    }
+
+    /// How long a border between two samples may wait for a moment that suits it.
+    pub(crate) fn alignment(&self) -> Duration {
+        ALIGNMENT_MAX.min(self.interval / 4)
     }
 
     /// From the first byte to the end of the counted time.
@@ -67,7 +76,12 @@ impl Border {
         // per border, so that what one sample loses the next one gains.
         let bytes = payload();
         let at = Instant::now();
-        Self { at, bytes, cpu: cpu(), retransmits: segments_sent_again() }
+        Self {
+            at,
+            bytes,
+            cpu: cpu(),
+            retransmits: segments_sent_again(),
+        }
     }
 }
 
@@ -105,7 +119,10 @@ fn between(counted_from: Instant, before: &Border, after: &Border) -> Sample {
         duration: Nanoseconds::from(after.at - before.at),
         bytes: Bytes::new(after.bytes.saturating_sub(before.bytes)),
         cpu: Nanoseconds::from(after.cpu.saturating_sub(before.cpu)),
-        retransmits: before.retransmits.zip(after.retransmits).map(|(a, b)| b.saturating_sub(a)),
+        retransmits: before
+            .retransmits
+            .zip(after.retransmits)
+            .map(|(a, b)| b.saturating_sub(a)),
     }
 }
 
@@ -125,7 +142,9 @@ fn segments_sent_again() -> Option<u64> {
 fn retransmits_in(snmp: &str) -> Option<u64> {
     let mut lines = snmp.lines().filter_map(|line| line.strip_prefix("Tcp:"));
     let (names, numbers) = (lines.next()?, lines.next()?);
-    let index = names.split_whitespace().position(|name| name == "RetransSegs")?;
+    let index = names
+        .split_whitespace()
+        .position(|name| name == "RetransSegs")?;
     numbers.split_whitespace().nth(index)?.parse().ok()
 }
 
@@ -158,7 +177,10 @@ mod tests {
             }
             Ok(())
         };
-        let samples = count(&spans, begin, &mut payload, &mut wait, &mut |_| emitted += 1).unwrap();
+        let samples = count(&spans, begin, &mut payload, &mut wait, &mut |_| {
+            emitted += 1
+        })
+        .unwrap();
         assert_eq!((samples.len(), emitted), (3, 3));
         assert_eq!(samples[0].at, Nanoseconds::new(0));
         for pair in samples.windows(2) {
@@ -180,11 +202,18 @@ mod tests {
 
     #[test]
     fn timings_that_make_no_sense_are_refused() {
-        for (warm_up, measured, interval) in
-            [(0, 0, 0), (0, 100, 0), (0, 100, 200), (3_700_000, 100, 100), (0, 3_600_001, 100)]
-        {
+        for (warm_up, measured, interval) in [
+            (0, 0, 0),
+            (0, 100, 0),
+            (0, 100, 200),
+            (3_700_000, 100, 100),
+            (0, 3_600_001, 100),
+        ] {
             let refused = Spans::new(&timing(warm_up, measured, interval));
-            assert!(matches!(refused, Err(Error::Usage { .. })), "{warm_up} {measured} {interval}");
+            assert!(
+                matches!(refused, Err(Error::Usage { .. })),
+                "{warm_up} {measured} {interval}"
+            );
         }
     }
 

@@ -210,7 +210,11 @@ impl Error {
             chain.push(error.to_string());
             next = error.source();
         }
-        Failure { kind: self.kind(), chain, hint: self.hint() }
+        Failure {
+            kind: self.kind(),
+            chain,
+            hint: self.hint(),
+        }
     }
 }
 
@@ -225,7 +229,10 @@ fn connect_hint(address: &SocketAddr, source: &io::Error) -> String {
             address.ip(),
             address.port()
         ),
-        _ => format!("`ip route get {}` on the client shows the way it takes", address.ip()),
+        _ => format!(
+            "`ip route get {}` on the client shows the way it takes",
+            address.ip()
+        ),
     }
 }
 
@@ -256,7 +263,9 @@ fn share_hint(error: &smb::Error) -> Option<String> {
         smb::Error::UnknownHost { .. } => {
             "check the spelling, or use the server's address in place of its name".to_owned()
         }
-        smb::Error::PortClosed { server, address, .. } => format!(
+        smb::Error::PortClosed {
+            server, address, ..
+        } => format!(
             "is a file server running on `{server}`? SMB usually listens on port 445, and here \
              port {} was tried",
             address.port()

@@ -105,7 +105,13 @@ impl Ladder<'_> {
             if is_hopeless(&outcome) {
                 hopeless.push((rung, direction));
             }
-            record(LadderTrial { stage, workload, started, ended: Instant::now(), outcome })?;
+            record(LadderTrial {
+                stage,
+                workload,
+                started,
+                ended: Instant::now(),
+                outcome,
+            })?;
         }
         Ok(())
     }
@@ -117,7 +123,10 @@ impl Ladder<'_> {
         workload: Workload,
         progress: &mut dyn FnMut(&Sample),
     ) -> (Workload, Outcome) {
-        let mut input = TrialInput { workload, credentials: None };
+        let mut input = TrialInput {
+            workload,
+            credentials: None,
+        };
         let result = match &mut input.workload {
             Workload::Share(_) => {
                 input.credentials.clone_from(&plan.credentials);
@@ -164,9 +173,11 @@ fn order(repetitions: u32) -> Vec<(u32, Rung, Direction)> {
 
 fn workload(plan: &LadderPlan, rung: Rung, direction: Direction) -> Workload {
     match (rung, &plan.tcp) {
-        (Rung::Share, _) => {
-            Workload::Share(ShareWorkload { direction, channels: 1, ..plan.share.clone() })
-        }
+        (Rung::Share, _) => Workload::Share(ShareWorkload {
+            direction,
+            channels: 1,
+            ..plan.share.clone()
+        }),
         (Rung::Tcp, Ok(tcp)) => Workload::Tcp(TcpWorkload {
             server: tcp.server,
             port: IPERF3_PORT,
@@ -217,7 +228,11 @@ fn nobody_listens(failure: Failure) -> Failure {
     let mut chain = vec!["raw TCP was not measured".to_owned(), reason.to_owned()];
     chain.extend(failure.chain);
     let hint = format!("run `iperf3 -s -p {IPERF3_PORT}` on the server, or name it by `--server`");
-    Failure { kind: failure.kind, chain, hint: Some(hint) }
+    Failure {
+        kind: failure.kind,
+        chain,
+        hint: Some(hint),
+    }
 }
 
 #[cfg(test)]
@@ -232,7 +247,11 @@ mod tests {
 
     fn plan(tcp: Result<TcpRung, String>) -> LadderPlan {
         let span = Duration::from_millis(50);
-        let timing = Timing { warm_up: span.into(), measured: span.into(), interval: span.into() };
+        let timing = Timing {
+            warm_up: span.into(),
+            measured: span.into(),
+            interval: span.into(),
+        };
         let share = ShareWorkload {
             share: ShareAddress {
                 server: "127.0.0.1".to_owned(),
@@ -247,20 +266,27 @@ mod tests {
             file_size: Bytes::new(1 << 20),
             timing,
         };
-        LadderPlan { tcp, share, credentials: None, repetitions: 3 }
+        LadderPlan {
+            tcp,
+            share,
+            credentials: None,
+            repetitions: 3,
+        }
     }
 
-    fn run(
-        plan: &LadderPlan,
-        script: &str,
-        stop: &Stop,
-    ) -> Vec<(u32, Rung, Direction, Outcome)> {
+    fn run(plan: &LadderPlan, script: &str, stop: &Stop) -> Vec<(u32, Rung, Direction, Outcome)> {
         let exec = Local::with_prefix(["sh", "-c", script]);
         let runner = Runner::new(Arc::new(exec), "program");
-        let ladder = Ladder { runner: &runner, far: None, stop };
+        let ladder = Ladder {
+            runner: &runner,
+            far: None,
+            stop,
+        };
         let mut trials = Vec::new();
         let done: Result<(), ()> = ladder.run(plan, &mut |_| {}, &mut |trial| {
-            let Stage::Ladder { rung, repetition } = trial.stage else { panic!("{trial:?}") };
+            let Stage::Ladder { rung, repetition } = trial.stage else {
+                panic!("{trial:?}")
+            };
             assert!(trial.started <= trial.ended);
             if let Workload::Share(share) = &trial.workload {
                 assert_eq!(share.channels, 1);
@@ -298,13 +324,22 @@ mod tests {
 
     #[test]
     fn a_rung_that_cannot_be_measured_says_why_once_each_way() {
-        let trials = run(&plan(Err("no iperf3 there".to_owned())), FAILS, &Stop::new());
+        let trials = run(
+            &plan(Err("no iperf3 there".to_owned())),
+            FAILS,
+            &Stop::new(),
+        );
         let tcp: Vec<_> = trials.iter().filter(|trial| trial.1 == Rung::Tcp).collect();
         assert_eq!(tcp.len(), 2);
         for (repetition, _, _, outcome) in tcp {
             assert_eq!(*repetition, 0);
-            let Outcome::Failed(failure) = outcome else { panic!("{outcome:?}") };
-            assert_eq!(failure.chain, ["raw TCP was not measured", "no iperf3 there"]);
+            let Outcome::Failed(failure) = outcome else {
+                panic!("{outcome:?}")
+            };
+            assert_eq!(
+                failure.chain,
+                ["raw TCP was not measured", "no iperf3 there"]
+            );
         }
         // The share fails in another way, and is tried each time.
         assert_eq!(trials.len(), 2 + 2 * 3);
@@ -320,7 +355,11 @@ mod tests {
     #[test]
     fn a_record_that_cannot_be_written_ends_the_ladder() {
         let runner = Runner::new(Arc::new(Local::new()), "/no/such/program");
-        let ladder = Ladder { runner: &runner, far: None, stop: &Stop::new() };
+        let ladder = Ladder {
+            runner: &runner,
+            far: None,
+            stop: &Stop::new(),
+        };
         let mut asked = 0;
         let done = ladder.run(&plan(Err(String::new())), &mut |_| {}, &mut |_| {
             asked += 1;
@@ -338,7 +377,11 @@ mod tests {
         });
         assert_eq!(failure.chain.last().unwrap(), "cannot connect");
         assert!(failure.hint.unwrap().contains("iperf3 -s -p 5201"));
-        let busy = Failure { kind: FailureKind::Refused, chain: Vec::new(), hint: None };
+        let busy = Failure {
+            kind: FailureKind::Refused,
+            chain: Vec::new(),
+            hint: None,
+        };
         assert_eq!(nobody_listens(busy.clone()), busy);
     }
 }

@@ -41,7 +41,10 @@ type Heard = Result<TrialLine, String>;
 impl Runner {
     /// Trials run through `exec`; `program` is linerate's path there.
     pub fn new(exec: Arc<dyn Exec>, program: impl Into<String>) -> Self {
-        Self { exec, program: program.into() }
+        Self {
+            exec,
+            program: program.into(),
+        }
     }
 
     /// Runs one trial to its end; `progress` gets each sample when it is over. The trial's process
@@ -68,7 +71,10 @@ impl Runner {
     ) -> Result<TrialResult, Failure> {
         let deadline = Instant::now() + limit;
         let command = Command::new([self.program.as_str(), "trial"]);
-        let mut process = self.exec.spawn(&command).map_err(|error| of_host(error, &self.program))?;
+        let mut process = self
+            .exec
+            .spawn(&command)
+            .map_err(|error| of_host(error, &self.program))?;
         let mut stdin = process.take_stdin();
         if let Some(stdin) = &mut stdin {
             // A program that is not there has closed it; its status says so below.
@@ -80,7 +86,9 @@ impl Runner {
         drop(stdin);
         match line {
             Waited::Line(TrialLine::Result(result)) => {
-                process.wait(END_LIMIT).map_err(|error| Error::from(error).failure())?;
+                process
+                    .wait(END_LIMIT)
+                    .map_err(|error| Error::from(error).failure())?;
                 Ok(*result)
             }
             Waited::Line(TrialLine::Failure(failure)) => Err(failure),
@@ -93,7 +101,10 @@ impl Runner {
             )),
             Waited::Nonsense(reason) => Err(failure(
                 FailureKind::Internal,
-                format!("`{} trial` does not talk as it should: {reason}", self.program),
+                format!(
+                    "`{} trial` does not talk as it should: {reason}",
+                    self.program
+                ),
                 "is it the same version of linerate on both hosts?",
             )),
         }
@@ -106,13 +117,19 @@ impl Runner {
             Ok(output) if output.status == STATUS_NO_PROGRAM => no_program(program),
             Ok(output) => {
                 let text = String::from_utf8_lossy(&output.stderr);
-                let mut chain =
-                    vec![format!("`{program} trial` ended without a result, status {}", output.status)];
+                let mut chain = vec![format!(
+                    "`{program} trial` ended without a result, status {}",
+                    output.status
+                )];
                 let said: String = text.trim().chars().take(ERROR_TEXT_CHARS_MAX).collect();
                 if !said.is_empty() {
                     chain.push(said);
                 }
-                Failure { kind: FailureKind::Internal, chain, hint: None }
+                Failure {
+                    kind: FailureKind::Internal,
+                    chain,
+                    hint: None,
+                }
             }
         }
     }
@@ -183,7 +200,11 @@ fn read_lines(process: &mut Process) -> Result<Receiver<Heard>, Failure> {
             }
         };
         thread::Builder::new().spawn(reading).map_err(|source| {
-            Error::System { action: "start a thread", source }.failure()
+            Error::System {
+                action: "start a thread",
+                source,
+            }
+            .failure()
         })?;
     }
     Ok(heard)
@@ -193,9 +214,10 @@ fn next_line(stdout: &mut impl BufRead) -> Option<Heard> {
     let mut line = Vec::new();
     match stdout.take(LINE_BYTES_MAX).read_until(b'\n', &mut line) {
         Ok(0) | Err(_) => None,
-        Ok(_) if !line.ends_with(b"\n") => {
-            Some(Err(format!("a line of {} bytes without an end", line.len())))
-        }
+        Ok(_) if !line.ends_with(b"\n") => Some(Err(format!(
+            "a line of {} bytes without an end",
+            line.len()
+        ))),
         Ok(_) => Some(serde_json::from_slice(&line).map_err(|error| error.to_string())),
     }
 }
@@ -218,7 +240,11 @@ fn no_program(program: &str) -> Failure {
 }
 
 fn failure(kind: FailureKind, text: String, hint: &str) -> Failure {
-    Failure { kind, chain: vec![text], hint: Some(hint.to_owned()) }
+    Failure {
+        kind,
+        chain: vec![text],
+        hint: Some(hint.to_owned()),
+    }
 }
 
 #[cfg(test)]
@@ -243,7 +269,10 @@ mod tests {
                 interval: Duration::from_millis(10).into(),
             },
         };
-        TrialInput { workload: Workload::Tcp(workload), credentials: None }
+        TrialInput {
+            workload: Workload::Tcp(workload),
+            credentials: None,
+        }
     }
 
     /// Runs a shell script in place of linerate.
@@ -278,16 +307,26 @@ mod tests {
     fn a_trial_that_ends_without_a_result_is_told_with_its_last_words() {
         let failure = run("echo out of memory >&2; exit 3", LONG, &Stop::new()).unwrap_err();
         assert_eq!(failure.kind, FailureKind::Internal);
-        assert_eq!(failure.chain[0], "`program trial` ended without a result, status 3");
+        assert_eq!(
+            failure.chain[0],
+            "`program trial` ended without a result, status 3"
+        );
         assert_eq!(failure.chain[1], "out of memory");
     }
 
     #[test]
     fn output_is_bounded_and_must_make_sense() {
-        for script in ["echo hello", "tr '\\0' x </dev/zero", "echo '{\"line\":\"sample\"}'"] {
+        for script in [
+            "echo hello",
+            "tr '\\0' x </dev/zero",
+            "echo '{\"line\":\"sample\"}'",
+        ] {
             let failure = run(script, LONG, &Stop::new()).unwrap_err();
             assert_eq!(failure.kind, FailureKind::Internal, "{failure:?}");
-            assert!(failure.chain[0].contains("does not talk as it should"), "{failure:?}");
+            assert!(
+                failure.chain[0].contains("does not talk as it should"),
+                "{failure:?}"
+            );
         }
     }
 
@@ -308,7 +347,10 @@ mod tests {
         let runner = Runner::new(Arc::new(Local::new()), "/no/such/linerate");
         let failure = runner.run(&input(), &Stop::new(), &mut |_| {}).unwrap_err();
         assert_eq!(failure.kind, FailureKind::Refused);
-        assert!(failure.chain[0].contains("/no/such/linerate"), "{failure:?}");
+        assert!(
+            failure.chain[0].contains("/no/such/linerate"),
+            "{failure:?}"
+        );
     }
 
     #[test]

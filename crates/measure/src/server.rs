@@ -27,11 +27,11 @@ const LINE_BYTES_MAX: u64 = 4096;
 const LIFELINE: &str = r#"exec 3<&0
 iperf3 --server --one-off --forceflush --port "$1" </dev/null 3<&- &
 server=$!
-{ cat <&3; kill -9 "$server"; } >/dev/null 2>&1 &
+{ while read -r line; do :; done <&3; kill -9 "$server"; } >/dev/null 2>&1 &
 lifeline=$!
 wait "$server"
 status=$?
-kill "$lifeline"
+kill "$lifeline" 2>/dev/null
 exit "$status""#;
 
 /// An iperf3 server on another host. It serves one test: between two it closes its port for a
@@ -47,7 +47,10 @@ pub struct FarServer {
 
 impl fmt::Debug for FarServer {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("FarServer").field("port", &self.port).finish_non_exhaustive()
+        formatter
+            .debug_struct("FarServer")
+            .field("port", &self.port)
+            .finish_non_exhaustive()
     }
 }
 
@@ -66,7 +69,9 @@ impl FarServer {
                 other => return other,
             }
         }
-        Err(Error::FarServer { reason: refused.unwrap_or_default() })
+        Err(Error::FarServer {
+            reason: refused.unwrap_or_default(),
+        })
     }
 
     fn start_on(exec: &dyn Exec, port: u16) -> Result<Self, Error> {
@@ -79,9 +84,17 @@ impl FarServer {
             let reading = move || listen(stdout, || sender.send(()).is_ok());
             thread::Builder::new()
                 .spawn(reading)
-                .map_err(|source| Error::System { action: "start a thread", source })?;
+                .map_err(|source| Error::System {
+                    action: "start a thread",
+                    source,
+                })?;
         }
-        let mut server = Self { port, process: Some(process), lifeline, listening };
+        let mut server = Self {
+            port,
+            process: Some(process),
+            lifeline,
+            listening,
+        };
         match server.listening.recv_timeout(START_LIMIT) {
             Ok(()) => Ok(server),
             Err(RecvTimeoutError::Disconnected) => Err(server.why_it_ended()),
@@ -100,7 +113,9 @@ impl FarServer {
 
     fn why_it_ended(&mut self) -> Error {
         let Some(process) = self.process.take() else {
-            return Error::FarServer { reason: "it has ended".to_owned() };
+            return Error::FarServer {
+                reason: "it has ended".to_owned(),
+            };
         };
         match process.wait(END_LIMIT) {
             Ok(output) if output.status == STATUS_NO_PROGRAM => Error::NoIperf,
@@ -138,7 +153,10 @@ fn listen(mut stdout: Box<dyn BufRead + Send>, mut tell: impl FnMut() -> bool) {
     let mut line = Vec::new();
     loop {
         line.clear();
-        match (&mut stdout).take(LINE_BYTES_MAX).read_until(b'\n', &mut line) {
+        match (&mut stdout)
+            .take(LINE_BYTES_MAX)
+            .read_until(b'\n', &mut line)
+        {
             Ok(0) | Err(_) => return,
             Ok(_) if line.starts_with(b"Server listening on ") && !tell() => return,
             Ok(_) => {}
@@ -168,7 +186,11 @@ mod tests {
             -----------------------------------------------------------\n\
             Accepted connection from 10.77.1.1, port 51532\n";
         assert_eq!(told(text), 1);
-        assert_eq!(told(b"Server listening on 5201\n"), 1, "as iperf 3.9 says it");
+        assert_eq!(
+            told(b"Server listening on 5201\n"),
+            1,
+            "as iperf 3.9 says it"
+        );
     }
 
     #[test]

@@ -33,6 +33,8 @@ const MEMORY_BYTES_MAX: u64 = 1 << 30;
 const BLOCKS_PER_REQUEST: u64 = 2;
 /// The share must have room for the test file and this part of it more.
 const SPARE_SHARE: u64 = 10;
+/// How often we look whether an answer has come, at the border of two samples.
+const ANSWER_LOOK: Duration = Duration::from_micros(200);
 /// Random bytes from which the test data are cut.
 const POOL_BYTES: usize = 4 << 20;
 /// Every piece of this length gets its own place in the file written into it, so that no two
@@ -51,7 +53,10 @@ pub(crate) fn run(
     let data = Data::new()?;
     let begun = Instant::now();
     let share = &workload.share;
-    let server = Server { name: share.server.clone(), port: share.port };
+    let server = Server {
+        name: share.server.clone(),
+        port: share.port,
+    };
     let session = Session::connect(&server, None, &login(credentials), &policy)?;
     let mut rejected = Vec::new();
     if workload.channels > 1 {
@@ -61,7 +66,13 @@ pub(crate) fn run(
     check_space(&tree, workload)?;
     let file = tree.open(&test_path(&share.path)?, &as_test_file())?;
     let set_up = begun.elapsed();
-    let test = Test { session: &session, file: &file, data: &data, workload, stop };
+    let test = Test {
+        session: &session,
+        file: &file,
+        data: &data,
+        workload,
+        stop,
+    };
     if workload.direction == Direction::Read {
         test.prepare()?;
     }
@@ -84,22 +95,33 @@ fn policy(workload: &ShareWorkload) -> Result<Policy, Error> {
     let (block, depth, channels) = (workload.block.get(), workload.depth, workload.channels);
     if !BLOCK_BYTES.contains(&block) {
         let (least, most) = (BLOCK_BYTES.start(), BLOCK_BYTES.end());
-        return usage(format!("requests of {block} bytes; {least} to {most} are possible"));
+        return usage(format!(
+            "requests of {block} bytes; {least} to {most} are possible"
+        ));
     }
     if !(1..=DEPTH_MAX).contains(&depth) {
-        return usage(format!("{depth} requests in flight; 1 to {DEPTH_MAX} are possible"));
+        return usage(format!(
+            "{depth} requests in flight; 1 to {DEPTH_MAX} are possible"
+        ));
     }
     if channels == 0 || channels as usize > smb::CHANNELS_MAX {
-        return usage(format!("{channels} channels; 1 to {} are possible", smb::CHANNELS_MAX));
+        return usage(format!(
+            "{channels} channels; 1 to {} are possible",
+            smb::CHANNELS_MAX
+        ));
     }
     if workload.file_size.get() < block {
         let size = workload.file_size.get();
-        return usage(format!("a test file of {size} bytes is shorter than one request"));
+        return usage(format!(
+            "a test file of {size} bytes is shorter than one request"
+        ));
     }
     let blocks = u64::from(channels) * u64::from(depth) * BLOCKS_PER_REQUEST;
     if blocks * block > MEMORY_BYTES_MAX {
         let memory = blocks * block;
-        return usage(format!("its requests in flight would take {memory} bytes of memory"));
+        return usage(format!(
+            "its requests in flight would take {memory} bytes of memory"
+        ));
     }
     Ok(Policy {
         block_bytes: u32::try_from(block).unwrap_or(u32::MAX),
@@ -124,7 +146,11 @@ fn check_space(tree: &Tree, workload: &ShareWorkload) -> Result<(), Error> {
     let needed = size.saturating_add(size / SPARE_SHARE);
     if available < needed {
         let share = workload.share.to_string();
-        return Err(Error::NoRoom { share, needed, available });
+        return Err(Error::NoRoom {
+            share,
+            needed,
+            available,
+        });
     }
     Ok(())
 }
@@ -170,7 +196,10 @@ impl Data {
             room[filled..filled + count].copy_from_slice(&self.0[from..from + count]);
             filled += count;
         }
-        for (piece, place) in room.chunks_mut(STAMP_EVERY).zip((offset..).step_by(STAMP_EVERY)) {
+        for (piece, place) in room
+            .chunks_mut(STAMP_EVERY)
+            .zip((offset..).step_by(STAMP_EVERY))
+        {
             if let Some(stamp) = piece.first_chunk_mut() {
                 *stamp = place.to_le_bytes();
             }
@@ -181,7 +210,9 @@ impl Data {
 /// The whole blocks of a file from its begin, and then again from its begin, without end.
 fn round_and_round(file_size: u64, block: u64) -> impl Iterator<Item = Range<u64>> {
     let blocks = (file_size / block).max(1);
-    (0..blocks).cycle().map(move |index| index * block..(index + 1) * block)
+    (0..blocks)
+        .cycle()
+        .map(move |index| index * block..(index + 1) * block)
 }
 
 /// A trial whose test file is open.
@@ -243,11 +274,7 @@ impl Test<'_> {
         })
     }
 
-    fn transfer(
-        &self,
-        spans: &Spans,
-        emit: &mut dyn FnMut(&TrialLine),
-    ) -> Result<Transfer, Error> {
+    fn transfer(&self, spans: &Spans, emit: &mut dyn FnMut(&TrialLine)) -> Result<Transfer, Error> {
         let stop = smb::Stop::new();
         let first = OnceLock::new();
         thread::scope(|scope| {
@@ -300,29 +327,52 @@ impl Test<'_> {
     ) -> Result<Transfer, Error> {
         let direction = self.workload.direction;
         let (mut before, mut after) = (Vec::new(), Vec::new());
-        // A channel counts a READ when its reply has come and is good, and a WRITE when the server
-        // has confirmed it: what was only sent does not count.
+        let patience = spans.alignment();
         let mut payload = || {
-            after = self.session.channels();
+            after = self.channels_at_an_answer(patience);
             if before.is_empty() {
                 before.clone_from(&after);
             }
-            after.iter().map(|channel| payload_of(channel, direction)).sum()
+            total(&after, direction)
         };
         let mut wait = |until| self.wait(heard, until);
         let samples = counters::count(spans, begin, &mut payload, &mut wait, emit)?;
         if samples.iter().all(|sample| sample.bytes.get() == 0) {
             let server = self.workload.share.server.clone();
-            return Err(Error::Silence { server, counted: spans.measured });
+            return Err(Error::Silence {
+                server,
+                counted: spans.measured,
+            });
         }
-        Ok(Transfer { samples, first: None, direction, before, after })
+        Ok(Transfer {
+            samples,
+            first: None,
+            direction,
+            before,
+            after,
+        })
     }
 
-    fn wait(
-        &self,
-        heard: &Receiver<Result<(), smb::Error>>,
-        until: Instant,
-    ) -> Result<(), Error> {
+    /// The channels just after an answer has come.
+    ///
+    /// A channel counts a READ when its whole reply has come and is good, and a WRITE when the
+    /// server has confirmed it: what was only sent does not count. Counted in whole blocks at any
+    /// moment, a second at 1 Gbit/s is wrong by up to one block of 112. From answer to answer it is
+    /// not. Where none comes for some time, the moment is as good as any.
+    fn channels_at_an_answer(&self, patience: Duration) -> Vec<ChannelStatus> {
+        let deadline = Instant::now() + patience;
+        let before = total(&self.session.channels(), self.workload.direction);
+        loop {
+            let channels = self.session.channels();
+            let answered = total(&channels, self.workload.direction) != before;
+            if answered || Instant::now() >= deadline {
+                return channels;
+            }
+            thread::sleep(ANSWER_LOOK);
+        }
+    }
+
+    fn wait(&self, heard: &Receiver<Result<(), smb::Error>>, until: Instant) -> Result<(), Error> {
         loop {
             if self.stop.is_asked() {
                 return Err(Error::Stopped);
@@ -335,7 +385,10 @@ impl Test<'_> {
                 Ok(Err(error)) => return Err(error.into()),
                 Ok(Ok(())) => {
                     let server = self.workload.share.server.clone();
-                    return Err(Error::Silence { server, counted: Duration::ZERO });
+                    return Err(Error::Silence {
+                        server,
+                        counted: Duration::ZERO,
+                    });
                 }
                 Err(_) => {}
             }
@@ -346,7 +399,10 @@ impl Test<'_> {
 impl Transfer {
     fn connections(&self) -> Vec<ConnectionUse> {
         let used = |channel: &ChannelStatus| {
-            let before = self.before.iter().find(|before| before.number == channel.number);
+            let before = self
+                .before
+                .iter()
+                .find(|before| before.number == channel.number);
             let before = before.map_or(0, |before| payload_of(before, self.direction));
             let bytes = payload_of(channel, self.direction).saturating_sub(before);
             ConnectionUse {
@@ -374,10 +430,20 @@ impl Transfer {
             }
         }
         if self.after.len() < wanted as usize {
-            said.push(format!("{} of {wanted} channels that were wanted came up", self.after.len()));
+            said.push(format!(
+                "{} of {wanted} channels that were wanted came up",
+                self.after.len()
+            ));
         }
         said
     }
+}
+
+fn total(channels: &[ChannelStatus], direction: Direction) -> u64 {
+    channels
+        .iter()
+        .map(|channel| payload_of(channel, direction))
+        .sum()
 }
 
 fn payload_of(channel: &ChannelStatus, direction: Direction) -> u64 {
@@ -418,7 +484,10 @@ fn spawn<'scope>(
     thread::Builder::new()
         .spawn_scoped(scope, work)
         .map(drop)
-        .map_err(|source| Error::System { action: "start a thread", source })
+        .map_err(|source| Error::System {
+            action: "start a thread",
+            source,
+        })
 }
 
 #[cfg(test)]
@@ -443,7 +512,11 @@ mod tests {
             block: Bytes::new(1 << 20),
             depth: 8,
             file_size: Bytes::new(10 << 20),
-            timing: Timing { warm_up: span.into(), measured: span.into(), interval: span.into() },
+            timing: Timing {
+                warm_up: span.into(),
+                measured: span.into(),
+                interval: span.into(),
+            },
         }
     }
 
@@ -451,16 +524,44 @@ mod tests {
     fn workloads_that_make_no_sense_are_refused() {
         let good = workload();
         let policy = policy(&good).unwrap();
-        assert_eq!((policy.block_bytes, policy.depth, policy.blocks), (1 << 20, 8, 16));
+        assert_eq!(
+            (policy.block_bytes, policy.depth, policy.blocks),
+            (1 << 20, 8, 16)
+        );
         for bad in [
-            ShareWorkload { channels: 0, ..good.clone() },
-            ShareWorkload { channels: 33, ..good.clone() },
-            ShareWorkload { depth: 0, ..good.clone() },
-            ShareWorkload { depth: 513, ..good.clone() },
-            ShareWorkload { block: Bytes::new(0), ..good.clone() },
-            ShareWorkload { block: Bytes::new(u64::MAX), ..good.clone() },
-            ShareWorkload { file_size: Bytes::new((1 << 20) - 1), ..good.clone() },
-            ShareWorkload { channels: 32, depth: 512, ..good.clone() },
+            ShareWorkload {
+                channels: 0,
+                ..good.clone()
+            },
+            ShareWorkload {
+                channels: 33,
+                ..good.clone()
+            },
+            ShareWorkload {
+                depth: 0,
+                ..good.clone()
+            },
+            ShareWorkload {
+                depth: 513,
+                ..good.clone()
+            },
+            ShareWorkload {
+                block: Bytes::new(0),
+                ..good.clone()
+            },
+            ShareWorkload {
+                block: Bytes::new(u64::MAX),
+                ..good.clone()
+            },
+            ShareWorkload {
+                file_size: Bytes::new((1 << 20) - 1),
+                ..good.clone()
+            },
+            ShareWorkload {
+                channels: 32,
+                depth: 512,
+                ..good.clone()
+            },
         ] {
             let refused = super::policy(&bad);
             assert!(matches!(refused, Err(Error::Usage { .. })), "{bad:?}");
@@ -497,7 +598,10 @@ mod tests {
     #[test]
     fn test_files_have_names_of_their_own() {
         let (first, second) = (test_path("").unwrap(), test_path("/a/b/").unwrap());
-        assert!(first.starts_with(".linerate-") && first.ends_with(".tmp"), "{first}");
+        assert!(
+            first.starts_with(".linerate-") && first.ends_with(".tmp"),
+            "{first}"
+        );
         assert!(second.starts_with("a/b/.linerate-"), "{second}");
         assert_ne!(first, test_path("").unwrap());
     }

@@ -56,7 +56,10 @@ pub fn trial_main(
         };
         thread::Builder::new()
             .spawn(watch)
-            .map_err(|source| Error::System { action: "start a thread", source })?;
+            .map_err(|source| Error::System {
+                action: "start a thread",
+                source,
+            })?;
         trial(&input, &Stop::new(), &mut write)
     });
     // Before the last line: who has read that may close our input.
@@ -90,11 +93,21 @@ fn read_input(stdin: &mut impl Read) -> Result<TrialInput, Error> {
             Ok(0) => break,
             Ok(count) => filled += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(source) => return Err(Error::System { action: "read the trial's input", source }),
+            Err(source) => {
+                return Err(Error::System {
+                    action: "read the trial's input",
+                    source,
+                });
+            }
         }
     }
-    let end = line[..filled].iter().position(|&byte| byte == b'\n').unwrap_or(filled);
-    serde_json::from_slice(&line[..end]).map_err(|error| Error::Input { column: error.column() })
+    let end = line[..filled]
+        .iter()
+        .position(|&byte| byte == b'\n')
+        .unwrap_or(filled);
+    serde_json::from_slice(&line[..end]).map_err(|error| Error::Input {
+        column: error.column(),
+    })
 }
 
 #[cfg(test)]
@@ -112,7 +125,13 @@ mod tests {
 
     #[test]
     fn input_that_is_no_trial_is_one_failure_line() {
-        for input in [&b""[..], b"\n", b"{}\n", b"{\"workload\":{}}", &[b'x'; 200_000]] {
+        for input in [
+            &b""[..],
+            b"\n",
+            b"{}\n",
+            b"{\"workload\":{}}",
+            &[b'x'; 200_000],
+        ] {
             let (result, text) = answer(input);
             assert_eq!(result, Err(FailureKind::Internal));
             assert!(text.starts_with("{\"line\":\"failure\""), "{text}");

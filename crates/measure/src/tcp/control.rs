@@ -45,7 +45,10 @@ pub(super) struct Patience {
 
 impl Default for Patience {
     fn default() -> Self {
-        Self { connect: Duration::from_secs(5), answer: Duration::from_secs(10) }
+        Self {
+            connect: Duration::from_secs(5),
+            answer: Duration::from_secs(10),
+        }
     }
 }
 
@@ -87,7 +90,11 @@ impl Control {
                 let mut numbers = [[0; 4]; 2];
                 self.read(numbers.as_flattened_mut(), self.deadline())?;
                 let [code, system] = numbers.map(i32::from_be_bytes);
-                Err(Error::Server { server, code, system })
+                Err(Error::Server {
+                    server,
+                    code,
+                    system,
+                })
             }
             other => Err(self.misbehaves(format!("state {other} where {wanted} is due"))),
         }
@@ -128,7 +135,10 @@ impl Control {
     }
 
     pub(super) fn misbehaves(&self, reason: String) -> Error {
-        Error::Protocol { server: self.server, reason }
+        Error::Protocol {
+            server: self.server,
+            reason,
+        }
     }
 
     pub(super) fn broke(&self, action: &'static str, source: io::Error) -> Error {
@@ -139,7 +149,11 @@ impl Control {
             }
             _ => source,
         };
-        Error::Connection { action, server: self.server, source }
+        Error::Connection {
+            action,
+            server: self.server,
+            source,
+        }
     }
 
     fn deadline(&self) -> Instant {
@@ -246,13 +260,20 @@ impl FarResults {
     fn parse(text: &[u8]) -> Result<Self, String> {
         let results: ResultsOnTheWire = serde_json::from_slice(text)
             .map_err(|error| format!("its results cannot be understood ({error})"))?;
-        let mut far = Self { streams: results.streams.len(), bytes: 0, retransmits: Some(0) };
+        let mut far = Self {
+            streams: results.streams.len(),
+            bytes: 0,
+            retransmits: Some(0),
+        };
         for stream in &results.streams {
             let bytes = count(stream.bytes)
                 .ok_or_else(|| format!("a stream of {} bytes in its results", stream.bytes))?;
             far.bytes = far.bytes.saturating_add(bytes);
             let again = stream.retransmits.and_then(count);
-            far.retransmits = far.retransmits.zip(again).map(|(sum, next)| sum.saturating_add(next));
+            far.retransmits = far
+                .retransmits
+                .zip(again)
+                .map(|(sum, next)| sum.saturating_add(next));
         }
         if results.sender_has_retransmits != Some(1.0) {
             far.retransmits = None;
@@ -276,7 +297,11 @@ mod tests {
     #[test]
     fn cookies_are_36_letters_and_a_nul() {
         let cookie = cookie().unwrap();
-        assert!(cookie[..36].iter().all(|byte| matches!(byte, b'a'..=b'z' | b'2'..=b'7')));
+        assert!(
+            cookie[..36]
+                .iter()
+                .all(|byte| matches!(byte, b'a'..=b'z' | b'2'..=b'7'))
+        );
         assert_eq!(cookie[36], 0);
         assert_ne!(cookie, super::cookie().unwrap());
     }
@@ -293,14 +318,28 @@ mod tests {
             "streams":[{"id":1,"bytes":1000,"retransmits":2,"jitter":0,"errors":0,"packets":0},
                        {"id":3,"bytes":1.5e3,"retransmits":3,"jitter":0,"errors":0,"packets":0}]}"#;
         let far = FarResults::parse(text).unwrap();
-        assert_eq!(far, FarResults { streams: 2, bytes: 2500, retransmits: Some(5) });
+        assert_eq!(
+            far,
+            FarResults {
+                streams: 2,
+                bytes: 2500,
+                retransmits: Some(5)
+            }
+        );
     }
 
     #[test]
     fn results_of_a_receiver_hold_none() {
         let text = br#"{"sender_has_retransmits":-1,"streams":[{"bytes":5,"retransmits":-1}]}"#;
         let far = FarResults::parse(text).unwrap();
-        assert_eq!(far, FarResults { streams: 1, bytes: 5, retransmits: None });
+        assert_eq!(
+            far,
+            FarResults {
+                streams: 1,
+                bytes: 5,
+                retransmits: None
+            }
+        );
     }
 
     #[test]

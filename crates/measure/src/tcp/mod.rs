@@ -52,15 +52,27 @@ fn run_with(
 ) -> Result<TrialResult, Error> {
     let spans = Spans::new(&workload.timing)?;
     if !(1..=STREAMS_MAX).contains(&workload.streams) {
-        let reason = format!("{} streams; 1 to {STREAMS_MAX} are possible", workload.streams);
+        let reason = format!(
+            "{} streams; 1 to {STREAMS_MAX} are possible",
+            workload.streams
+        );
         return Err(Error::Usage { reason });
     }
     let begun = Instant::now();
     let server = SocketAddr::new(workload.server, workload.port);
     let stream = stream::connect(server, workload.nic.as_deref(), patience.connect)?;
-    let control = Control { stream, server, patience };
+    let control = Control {
+        stream,
+        server,
+        patience,
+    };
     let streams = negotiate(&control, workload, &spans)?;
-    let test = Test { control, streams: &streams, direction: workload.direction, stop };
+    let test = Test {
+        control,
+        streams: &streams,
+        direction: workload.direction,
+        stop,
+    };
     let transfer = test.transfer(&spans, emit)?;
     // Only for the record: a trial is not lost because the system does not list its interfaces.
     let nics = smb::local_nics().unwrap_or_default();
@@ -69,7 +81,10 @@ fn run_with(
         ConnectionUse {
             local: stream.local,
             remote: server,
-            nic: workload.nic.clone().or_else(|| nic_of(&nics, stream.local.ip())),
+            nic: workload
+                .nic
+                .clone()
+                .or_else(|| nic_of(&nics, stream.local.ip())),
             bytes: Bytes::new(bytes),
             round_trip: tcp.map(|tcp| tcp.round_trip.into()),
             retransmits: tcp.map(|tcp| tcp.retransmits),
@@ -103,12 +118,17 @@ fn negotiate(
     control.send_json(&control::parameters(workload, spans))?;
     control.expect(state::CREATE_STREAMS)?;
     let open = || {
-        let socket =
-            stream::connect(control.server, workload.nic.as_deref(), control.patience.connect)?;
+        let socket = stream::connect(
+            control.server,
+            workload.nic.as_deref(),
+            control.patience.connect,
+        )?;
         Stream::introduce(socket, workload.direction, &cookie)
             .map_err(|source| control.broke("open a data stream to", source))
     };
-    let streams = (0..workload.streams).map(|_| open()).collect::<Result<_, _>>()?;
+    let streams = (0..workload.streams)
+        .map(|_| open())
+        .collect::<Result<_, _>>()?;
     control.expect(state::START)?;
     control.expect(state::RUNNING)?;
     Ok(streams)
@@ -152,11 +172,7 @@ impl Drop for HangUp<'_> {
 }
 
 impl Test<'_> {
-    fn transfer(
-        &self,
-        spans: &Spans,
-        emit: &mut dyn FnMut(&TrialLine),
-    ) -> Result<Transfer, Error> {
+    fn transfer(&self, spans: &Spans, emit: &mut dyn FnMut(&TrialLine)) -> Result<Transfer, Error> {
         let (news, heard) = mpsc::channel();
         let block = random_block()?;
         let finished = AtomicBool::new(false);
@@ -167,7 +183,10 @@ impl Test<'_> {
             .map_err(|source| self.control.broke("listen to", source))?;
         thread::scope(|scope| {
             let _hang_up = HangUp(&self.control.stream, self.streams);
-            let spawn_error = |source| Error::System { action: "start a thread", source };
+            let spawn_error = |source| Error::System {
+                action: "start a thread",
+                source,
+            };
             for stream in self.streams {
                 let (news, block, finished, first) = (news.clone(), &block, &finished, &first);
                 let pump = move || {
@@ -176,17 +195,29 @@ impl Test<'_> {
                         news.send(News::Stream(error)).ok();
                     }
                 };
-                thread::Builder::new().spawn_scoped(scope, pump).map_err(spawn_error)?;
+                thread::Builder::new()
+                    .spawn_scoped(scope, pump)
+                    .map_err(spawn_error)?;
             }
-            let listen = || news.send(News::Control(next_byte(&self.control.stream))).ok();
-            thread::Builder::new().spawn_scoped(scope, listen).map_err(spawn_error)?;
+            let listen = || {
+                news.send(News::Control(next_byte(&self.control.stream)))
+                    .ok()
+            };
+            thread::Builder::new()
+                .spawn_scoped(scope, listen)
+                .map_err(spawn_error)?;
             let (samples, bytes) = self.count(spans, &heard, emit).inspect_err(|_| {
                 // So that the server is free for the next test at once.
                 self.control.say(state::CLIENT_TERMINATES).ok();
             })?;
             finished.store(true, Ordering::Relaxed);
             let far = self.finish(spans, &heard)?;
-            Ok(Transfer { samples, bytes, first: first.get().copied(), far })
+            Ok(Transfer {
+                samples,
+                bytes,
+                first: first.get().copied(),
+                far,
+            })
         })
     }
 
@@ -206,11 +237,17 @@ impl Test<'_> {
         };
         let mut wait = |until| self.wait(heard, until);
         let samples = counters::count(spans, Instant::now(), &mut payload, &mut wait, emit)?;
-        let bytes: Vec<u64> =
-            before.iter().zip(&after).map(|(before, after)| after.saturating_sub(*before)).collect();
+        let bytes: Vec<u64> = before
+            .iter()
+            .zip(&after)
+            .map(|(before, after)| after.saturating_sub(*before))
+            .collect();
         if bytes.iter().all(|&bytes| bytes == 0) {
             let server = self.control.server.to_string();
-            return Err(Error::Silence { server, counted: spans.measured });
+            return Err(Error::Silence {
+                server,
+                counted: spans.measured,
+            });
         }
         Ok((samples, bytes))
     }
@@ -235,7 +272,9 @@ impl Test<'_> {
     fn broken(&self, news: News, heard: &Receiver<News>) -> Error {
         match news {
             News::Control(Ok(found)) => match self.control.accept(found, state::RUNNING) {
-                Ok(()) => self.control.misbehaves("it says twice that the test runs".to_owned()),
+                Ok(()) => self
+                    .control
+                    .misbehaves("it says twice that the test runs".to_owned()),
                 Err(error) => error,
             },
             News::Control(Err(source)) => self.control.broke("hear from", source),
@@ -328,8 +367,10 @@ mod tests {
 
     use super::*;
 
-    const HASTE: Patience =
-        Patience { connect: Duration::from_secs(2), answer: Duration::from_millis(300) };
+    const HASTE: Patience = Patience {
+        connect: Duration::from_secs(2),
+        answer: Duration::from_millis(300),
+    };
 
     /// A server's end of a test: the control connection after its cookie, and the streams.
     struct Far {
@@ -404,7 +445,11 @@ mod tests {
             scope.spawn(move || {
                 let (mut control, _) = listener.accept().unwrap();
                 control.read_exact(&mut [0; 37]).unwrap();
-                script(&mut Far { listener, control, streams: Vec::new() });
+                script(&mut Far {
+                    listener,
+                    control,
+                    streams: Vec::new(),
+                });
             });
             run_with(HASTE, &workload(port, direction), &Stop::new(), &mut |_| {})
         })
@@ -420,7 +465,17 @@ mod tests {
     fn a_server_error_comes_with_its_two_numbers() {
         let numbers = [0xFE, 0, 0, 0, 105, 0, 0, 0, 98];
         let error = against(Direction::Read, |far| far.say(&numbers)).unwrap_err();
-        assert!(matches!(error, Error::Server { code: 105, system: 98, .. }), "{error}");
+        assert!(
+            matches!(
+                error,
+                Error::Server {
+                    code: 105,
+                    system: 98,
+                    ..
+                }
+            ),
+            "{error}"
+        );
         let cut = against(Direction::Read, |far| far.say(&numbers[..5])).unwrap_err();
         assert!(matches!(cut, Error::Connection { .. }), "{cut}");
     }
@@ -433,7 +488,17 @@ mod tests {
             far.say(&[0xFE, 0, 0, 0, 1, 0, 0, 0, 0]);
             far.hear(1);
         });
-        assert!(matches!(error, Err(Error::Server { code: 1, system: 0, .. })), "{error:?}");
+        assert!(
+            matches!(
+                error,
+                Err(Error::Server {
+                    code: 1,
+                    system: 0,
+                    ..
+                })
+            ),
+            "{error:?}"
+        );
     }
 
     #[test]
@@ -456,7 +521,10 @@ mod tests {
                 drop((rest, done));
             })
             .unwrap_err();
-            assert_eq!(ended.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Disconnected));
+            assert_eq!(
+                ended.recv_timeout(Duration::ZERO),
+                Err(RecvTimeoutError::Disconnected)
+            );
             assert_eq!(error.kind(), record::FailureKind::Unreachable, "{error}");
             assert!(begun.elapsed() < Duration::from_secs(2));
         }
@@ -534,7 +602,10 @@ mod tests {
     #[test]
     fn streams_beyond_what_iperf3_takes_are_refused() {
         for streams in [0, 129] {
-            let workload = TcpWorkload { streams, ..workload(1, Direction::Read) };
+            let workload = TcpWorkload {
+                streams,
+                ..workload(1, Direction::Read)
+            };
             let error = run(&workload, &Stop::new(), &mut |_| {}).unwrap_err();
             assert!(matches!(error, Error::Usage { .. }), "{error}");
         }
@@ -551,7 +622,11 @@ mod tests {
         let error = thread::scope(|scope| {
             scope.spawn(move || {
                 let (control, _) = listener.accept().unwrap();
-                let mut far = Far { listener, control, streams: Vec::new() };
+                let mut far = Far {
+                    listener,
+                    control,
+                    streams: Vec::new(),
+                };
                 far.hear(37);
                 far.begin();
                 stopping.ask();

@@ -21,16 +21,28 @@ pub(super) fn connect(
     nic: Option<&str>,
     timeout: Duration,
 ) -> Result<TcpStream, Error> {
-    let connect_error = |source| Error::Connect { address: server, source };
-    let socket = Socket::new(Domain::for_address(server), Type::STREAM, Some(Protocol::TCP))
-        .map_err(connect_error)?;
+    let connect_error = |source| Error::Connect {
+        address: server,
+        source,
+    };
+    let socket = Socket::new(
+        Domain::for_address(server),
+        Type::STREAM,
+        Some(Protocol::TCP),
+    )
+    .map_err(connect_error)?;
     if let Some(nic) = nic {
         // The route would decide otherwise, and with two links into one subnet it picks the first.
         socket
             .bind_device(Some(nic.as_bytes()))
-            .map_err(|source| Error::Nic { nic: nic.to_owned(), source })?;
+            .map_err(|source| Error::Nic {
+                nic: nic.to_owned(),
+                source,
+            })?;
     }
-    socket.connect_timeout(&server.into(), timeout).map_err(connect_error)?;
+    socket
+        .connect_timeout(&server.into(), timeout)
+        .map_err(connect_error)?;
     // For the control connection. A data stream sends whole blocks and does not mind. Buffers are
     // left to the system, which stops tuning them once they are set.
     socket.set_tcp_nodelay(true).map_err(connect_error)?;
@@ -210,13 +222,23 @@ mod tests {
         let full = stream.pump(&block, &finished, &first).unwrap_err();
         assert_eq!(full.kind(), io::ErrorKind::WouldBlock);
         assert!(first.get().is_some());
-        assert!(stream.arrived() < stream.passed(), "{} {}", stream.arrived(), stream.passed());
+        assert!(
+            stream.arrived() < stream.passed(),
+            "{} {}",
+            stream.arrived(),
+            stream.passed()
+        );
         // Once all of it was read, all of it was acknowledged, to the byte.
         let mut all = vec![0; usize::try_from(stream.passed()).unwrap()];
         far.read_exact(&mut all).unwrap();
         let deadline = Instant::now() + Duration::from_secs(5);
         while stream.arrived() != stream.passed() {
-            assert!(Instant::now() < deadline, "{} {}", stream.arrived(), stream.passed());
+            assert!(
+                Instant::now() < deadline,
+                "{} {}",
+                stream.arrived(),
+                stream.passed()
+            );
             std::thread::yield_now();
         }
     }

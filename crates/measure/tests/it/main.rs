@@ -13,9 +13,16 @@ use record::{Direction, TcpWorkload, Timing};
 /// The program that runs a trial as a process. Cargo builds it with the tests of this package.
 fn program() -> String {
     let test = std::env::current_exe().expect("a test is a program");
-    let folder = test.ancestors().nth(2).expect("it lies in target/PROFILE/deps");
+    let folder = test
+        .ancestors()
+        .nth(2)
+        .expect("it lies in target/PROFILE/deps");
     let program: PathBuf = folder.join("examples/under_test");
-    assert!(program.exists(), "`{}` is missing: cargo build --examples", program.display());
+    assert!(
+        program.exists(),
+        "`{}` is missing: cargo build --examples",
+        program.display()
+    );
     program.display().to_string()
 }
 
@@ -29,5 +36,12 @@ fn timing(warm_up: u64, measured: u64, interval: u64) -> Timing {
 
 fn tcp_workload(server: IpAddr, port: u16, direction: Direction, streams: u32) -> TcpWorkload {
     let timing = timing(100, 400, 100);
-    TcpWorkload { server, port, direction, streams, nic: None, timing }
+    TcpWorkload {
+        server,
+        port,
+        direction,
+        streams,
+        nic: None,
+        timing,
+    }
 }

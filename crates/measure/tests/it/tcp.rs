@@ -15,7 +15,10 @@ const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 fn run(port: u16, direction: Direction, streams: u32) -> Result<TrialResult, Error> {
     let workload = Workload::Tcp(tcp_workload(LOOPBACK, port, direction, streams));
     let mut samples = Vec::new();
-    let input = TrialInput { workload, credentials: None };
+    let input = TrialInput {
+        workload,
+        credentials: None,
+    };
     let result = trial(&input, &Stop::new(), &mut |line| match line {
         TrialLine::Sample(sample) => samples.push(sample.clone()),
         other => panic!("{other:?}"),
@@ -32,16 +35,35 @@ fn both_directions_with_one_and_four_streams() {
             let result = run(server.port(), direction, streams).unwrap();
             let text = format!("{direction:?} {streams}: {result:?}");
             assert_eq!(result.samples.len(), 4, "{text}");
-            assert!(result.samples.iter().all(|sample| sample.bytes.get() > 0), "{text}");
-            assert!(result.samples.iter().all(|sample| sample.retransmits.is_some()), "{text}");
+            assert!(
+                result.samples.iter().all(|sample| sample.bytes.get() > 0),
+                "{text}"
+            );
+            assert!(
+                result
+                    .samples
+                    .iter()
+                    .all(|sample| sample.retransmits.is_some()),
+                "{text}"
+            );
             assert!(result.cpu().get() > 0, "{text}");
             assert!(result.first_byte.is_some(), "{text}");
             assert_eq!(result.connections.len(), streams as usize, "{text}");
             let by_connection: u64 = result.connections.iter().map(|one| one.bytes.get()).sum();
             assert_eq!(by_connection, result.bytes().get(), "{text}");
-            assert!(result.connections.iter().all(|one| one.round_trip.is_some()), "{text}");
+            assert!(
+                result
+                    .connections
+                    .iter()
+                    .all(|one| one.round_trip.is_some()),
+                "{text}"
+            );
             // Only a sender knows what it sent again.
-            assert_eq!(result.far_retransmits.is_some(), direction == Direction::Read, "{text}");
+            assert_eq!(
+                result.far_retransmits.is_some(),
+                direction == Direction::Read,
+                "{text}"
+            );
         }
     }
 }
@@ -59,7 +81,10 @@ fn a_server_that_has_a_test_is_busy() {
     let port = server.port();
     let mut first = tcp_workload(LOOPBACK, port, Direction::Read, 1);
     first.timing.measured = Duration::from_secs(60).into();
-    let input = TrialInput { workload: Workload::Tcp(first), credentials: None };
+    let input = TrialInput {
+        workload: Workload::Tcp(first),
+        credentials: None,
+    };
     let stop = Stop::new();
     let mut second = None;
     // The second begins when the first has its first sample.
@@ -95,7 +120,13 @@ fn a_port_that_nobody_listens_on_is_unreachable() {
 #[test]
 fn a_host_without_iperf3_is_told_from_one_that_refuses() {
     // A PATH without it, under the same shell.
-    let exec = Local::with_prefix(["env", "PATH=/nonexistent", "/bin/sh", "-c", "exec /bin/sh \"$@\""]);
+    let exec = Local::with_prefix([
+        "env",
+        "PATH=/nonexistent",
+        "/bin/sh",
+        "-c",
+        "exec /bin/sh \"$@\"",
+    ]);
     let error = FarServer::start(&exec).unwrap_err();
     assert!(matches!(error, Error::NoIperf), "{error}");
     assert!(error.hint().unwrap().contains("apt install iperf3"));
@@ -105,9 +136,14 @@ fn a_host_without_iperf3_is_told_from_one_that_refuses() {
 fn a_server_that_is_dropped_is_gone() {
     let server = FarServer::start(&Local::new()).unwrap();
     let mut connection = TcpStream::connect((LOOPBACK, server.port())).unwrap();
-    connection.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    connection
+        .set_read_timeout(Some(Duration::from_secs(10)))
+        .unwrap();
     drop(server);
     // An end or a reset, but no time-out: nobody is there any more.
     let heard = connection.read(&mut [0]).map_err(|error| error.kind());
-    assert!(matches!(heard, Ok(0) | Err(ErrorKind::ConnectionReset)), "{heard:?}");
+    assert!(
+        matches!(heard, Ok(0) | Err(ErrorKind::ConnectionReset)),
+        "{heard:?}"
+    );
 }

@@ -21,7 +21,10 @@ fn runner() -> Runner {
 fn input(port: u16, measured: u64) -> TrialInput {
     let mut workload = tcp_workload(LOOPBACK, port, Direction::Read, 1);
     workload.timing = timing(100, measured, 100);
-    TrialInput { workload: Workload::Tcp(workload), credentials: None }
+    TrialInput {
+        workload: Workload::Tcp(workload),
+        credentials: None,
+    }
 }
 
 #[test]
@@ -29,7 +32,9 @@ fn a_trial_in_a_process_of_its_own() {
     let server = FarServer::start(&Local::new()).unwrap();
     let mut samples = Vec::new();
     let result = runner()
-        .run(&input(server.port(), 300), &Stop::new(), &mut |sample| samples.push(sample.clone()))
+        .run(&input(server.port(), 300), &Stop::new(), &mut |sample| {
+            samples.push(sample.clone())
+        })
         .unwrap();
     assert_eq!(result.samples, samples);
     assert_eq!(samples.len(), 3);
@@ -41,9 +46,14 @@ fn a_failure_of_the_trial_comes_through() {
     let listener = std::net::TcpListener::bind((LOOPBACK, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);
-    let failure = runner().run(&input(port, 300), &Stop::new(), &mut |_| {}).unwrap_err();
+    let failure = runner()
+        .run(&input(port, 300), &Stop::new(), &mut |_| {})
+        .unwrap_err();
     assert_eq!(failure.kind, FailureKind::Unreachable);
-    assert!(failure.chain[0].contains(&format!("127.0.0.1:{port}")), "{failure:?}");
+    assert!(
+        failure.chain[0].contains(&format!("127.0.0.1:{port}")),
+        "{failure:?}"
+    );
 }
 
 #[test]
