@@ -19,9 +19,6 @@ use crate::socket::{self, TcpFacts};
 const READS_BEFORE_SEND_MAX: usize = 16;
 /// Most frames that are sent before it is looked whether something has arrived.
 const FRAMES_BEFORE_RECEIVE_MAX: usize = 16;
-/// Whether a read that does not fill its buffer has taken all there is, so that another one in
-/// order to hear so is not needed; documented for Linux's `epoll`.
-const SHORT_READ_MEANS_EMPTY: bool = cfg!(target_os = "linux");
 /// The driver is not woken up for less than this in the middle of a payload: a wake-up costs as
 /// much as taking tens of kilobytes, and until the payload is whole there is nothing else to do
 /// with it. It is small beside what TCP keeps in flight on a fast network.
@@ -307,7 +304,7 @@ impl Driver {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(count) => {
                     self.channel.received(count, now);
-                    if count < room && SHORT_READ_MEANS_EMPTY {
+                    if count < room && socket::SHORT_READ_MEANS_EMPTY {
                         more = false;
                         break;
                     }

@@ -11,6 +11,9 @@ use socket2::Socket;
 
 use super::{InterfaceAddress, TcpFacts, addresses};
 
+/// As `epoll` documents it for streams.
+pub(crate) const SHORT_READ_MEANS_EMPTY: bool = true;
+
 pub(super) fn bind_to_nic(socket: &Socket, nic: &str) -> io::Result<()> {
     socket.bind_device(Some(nic.as_bytes()))
 }

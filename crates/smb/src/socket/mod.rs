@@ -16,6 +16,10 @@ mod imp;
 #[cfg(unix)]
 mod addresses;
 
+/// Whether a read that does not fill its buffer has taken all there is, so that another one in
+/// order to hear so is not needed.
+pub(crate) use imp::SHORT_READ_MEANS_EMPTY;
+
 /// Our end of a connection: where it leaves this machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LocalEnd {

@@ -7,6 +7,8 @@ use socket2::Socket;
 
 use super::{InterfaceAddress, TcpFacts, addresses};
 
+pub(crate) const SHORT_READ_MEANS_EMPTY: bool = false;
+
 pub(super) fn bind_to_nic(_: &Socket, _: &str) -> io::Result<()> {
     Err(io::Error::new(
         io::ErrorKind::Unsupported,
