@@ -8,7 +8,7 @@ use std::time::Duration;
 use lab::{Error, Topology};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{Traces, Up, eventually, example, have_machine, namespace, processes_in, program};
+use super::{Traces, Up, eventually, example, have_machine, processes_in, program};
 
 fn kill(pid: u32) {
     let pid = Pid::from_raw(pid.try_into().unwrap()).unwrap();
@@ -69,48 +69,59 @@ fn killing_the_supervisor_leaves_nothing() {
     assert_gone("test-kill", &namespaces, &before);
 }
 
+/// Processes of which the file `name` in their folder under `/proc` fits.
+fn processes_with(name: &str, fits: impl Fn(&[u8]) -> bool) -> Vec<u32> {
+    let entries = fs::read_dir("/proc").unwrap();
+    let numbers = entries.filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
+    numbers
+        .filter(|number: &u32| {
+            let text = fs::read(format!("/proc/{number}/{name}"));
+            text.is_ok_and(|text| fits(&text))
+        })
+        .collect()
+}
+
 /// The supervisor of a lab that may still be starting, by its command line.
 fn find_supervisor(name: &str) -> Option<u32> {
     let command = format!("{}\0supervise\0{name}\0", program());
-    let entries = fs::read_dir("/proc").unwrap();
-    let numbers = entries.filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
-    numbers.into_iter().find(|number: &u32| {
-        let line = fs::read(format!("/proc/{number}/cmdline"));
-        line.is_ok_and(|line| line == command.as_bytes())
+    processes_with("cmdline", |line| line == command.as_bytes()).pop()
+}
+
+/// Processes that come from one start of `up`, by a variable they all inherit: others on this
+/// machine may have labs too, and a lab that is not ready does not tell its namespaces.
+fn processes_marked(mark: &str) -> Vec<u32> {
+    let mark = format!("{MARK}={mark}");
+    processes_with("environ", |variables| {
+        variables
+            .split(|&byte| byte == 0)
+            .any(|one| one == mark.as_bytes())
     })
 }
 
-/// Processes in a network that is not the machine's, which runs no other labs meanwhile.
-fn strangers() -> BTreeSet<u32> {
-    let own = namespace(std::process::id(), "net");
-    let entries = fs::read_dir("/proc").unwrap();
-    let numbers = entries.filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
-    let elsewhere = |&number: &u32| {
-        let network = namespace(number, "net");
-        network.is_some() && network != own
-    };
-    numbers.filter(elsewhere).collect()
-}
+const MARK: &str = "LINERATE_LAB_TEST";
 
 #[test]
 fn killing_the_supervisor_while_it_starts_leaves_nothing() {
     let _machine = have_machine();
     let before = Traces::now();
-    let others = strangers();
     for moment_ms in [0, 20, 60, 120, 200, 300] {
         let name = format!("test-young-{moment_ms}");
         let mut starting = Command::new(program())
             .args(["up", &name])
             .arg(example("two-links.toml"))
+            .env(MARK, &name)
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
         eventually("the supervisor runs", || find_supervisor(&name).is_some());
         let supervisor = find_supervisor(&name).unwrap();
         std::thread::sleep(Duration::from_millis(moment_ms));
+        assert!(processes_marked(&name).contains(&supervisor));
         kill(supervisor);
         starting.wait().unwrap();
-        eventually("its processes are gone", || strangers().is_subset(&others));
+        eventually("its processes are gone", || {
+            processes_marked(&name).is_empty()
+        });
         assert_gone(&name, &BTreeSet::new(), &before);
     }
 }
