@@ -11,8 +11,8 @@ use clap_complete::Shell;
 #[command(after_help = "\
 exit codes:
   0    well                         64   the request makes no sense
-  1    something was found          65   refused, by this machine, a server or a rule of linerate
-  2    could not tell               69   nobody answers, or a program is missing
+  1    something was found          65   refused: a server, a rule, rights or a program that lacks
+  2    could not tell               69   nobody answers
   130  interrupted                  70   internal error, or a peer that breaks the protocol
 
 run files and open changes are kept in /var/lib/linerate (root) or $XDG_STATE_HOME/linerate;
@@ -173,6 +173,9 @@ pub struct TuneArguments {
     /// Differences smaller than this many percent do not matter
     #[arg(long, value_name = "PERCENT", default_value_t = 2.0)]
     pub band: f64,
+    /// Try only these changes, by the ids that a dry run shows (`mtu-9000`)
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    pub only: Vec<String>,
     /// Seed of the random order [default: a new one, recorded in the run file]
     #[arg(long)]
     pub seed: Option<u64>,

@@ -17,7 +17,12 @@ pub fn list(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
     let mut damaged = Vec::new();
     for folder in journal::state_folders() {
         let listing = journal::list_open(&folder)?;
-        open.extend(listing.open.into_iter().map(|summary| (folder.clone(), summary)));
+        open.extend(
+            listing
+                .open
+                .into_iter()
+                .map(|summary| (folder.clone(), summary)),
+        );
         damaged.extend(listing.damaged);
     }
     for error in damaged.iter() {
@@ -48,16 +53,34 @@ pub fn list(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
                 ]);
             }
         }
-        let headers = ["change", "host", "setting", "before -> now", "state", "run", "since (UTC)"];
+        let headers = [
+            "change",
+            "host",
+            "setting",
+            "before -> now",
+            "state",
+            "run",
+            "since (UTC)",
+        ];
         terminal::print(&report::table(&headers, &rows, look()));
-        terminal::print("hint: `linerate undo` puts everything back, `linerate undo CHANGE` one change");
+        terminal::print(
+            "hint: `linerate undo` puts everything back, `linerate undo CHANGE` one change",
+        );
     }
-    Ok(if open.is_empty() && damaged.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if open.is_empty() && damaged.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(1)
+    })
 }
 
 /// How tables look on standard output.
 pub fn look() -> Look {
-    let colour = if terminal::colour() { report::Colour::Ansi } else { report::Colour::Plain };
+    let colour = if terminal::colour() {
+        report::Colour::Ansi
+    } else {
+        report::Colour::Plain
+    };
     Look::new(terminal::columns(), colour)
 }
 
@@ -72,7 +95,9 @@ pub fn undo(arguments: &UndoArguments) -> Result<ExitCode, CommandError> {
     let complete = undone.iter().all(|change| change.closed) || mode == UndoMode::DryRun;
     if arguments.json {
         let changes: Vec<_> = undone.iter().map(change_json).collect();
-        terminal::print_json(&json!({ "dry_run": arguments.dry_run, "undone": changes, "complete": complete }));
+        terminal::print_json(
+            &json!({ "dry_run": arguments.dry_run, "undone": changes, "complete": complete }),
+        );
     } else if undone.is_empty() {
         terminal::print("nothing is changed, so there is nothing to undo");
     } else {
@@ -81,11 +106,19 @@ pub fn undo(arguments: &UndoArguments) -> Result<ExitCode, CommandError> {
             terminal::say("hint: what somebody else set is only overwritten with `--force`");
         }
     }
-    Ok(if complete { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if complete {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(1)
+    })
 }
 
 /// Puts back in each of these journals; the named change must be in one of them.
-pub fn undo_all(folders: &[PathBuf], id: Option<&str>, mode: UndoMode) -> Result<Vec<Undone>, CommandError> {
+pub fn undo_all(
+    folders: &[PathBuf],
+    id: Option<&str>,
+    mode: UndoMode,
+) -> Result<Vec<Undone>, CommandError> {
     let mut undone = Vec::new();
     let mut missing = None;
     let mut found = false;
@@ -115,7 +148,10 @@ pub fn rows(undone: &[Undone]) -> Vec<Vec<String>> {
     let reports = undone.iter().flat_map(|change| &change.reports);
     reports
         .map(|report| {
-            let now = report.now.as_ref().map_or_else(|| "not known".to_owned(), ToString::to_string);
+            let now = report
+                .now
+                .as_ref()
+                .map_or_else(|| "not known".to_owned(), ToString::to_string);
             vec![
                 report.host.to_string(),
                 format!("{} {}", report.knob, report.target),
@@ -128,16 +164,29 @@ pub fn rows(undone: &[Undone]) -> Vec<Vec<String>> {
 }
 
 /// The headings of [`rows`].
-pub const HEADINGS: [&str; 5] = ["host", "setting", "before -> changed to", "reads now", "outcome"];
+pub const HEADINGS: [&str; 5] = [
+    "host",
+    "setting",
+    "before -> changed to",
+    "reads now",
+    "outcome",
+];
 
 /// What was put back, as a table, and the commands of a dry run.
 pub fn text(undone: &[Undone]) -> String {
     let mut text = report::table(&HEADINGS, &rows(undone), look());
-    let commands = undone.iter().flat_map(|change| &change.reports).filter_map(|report| {
-        let UndoOutcome::WouldRestore { commands } = &report.outcome else { return None };
-        let lines = commands.iter().map(|command| format!("{}: {}\n", report.host, command.argv.join(" ")));
-        Some(lines.collect::<String>())
-    });
+    let commands = undone
+        .iter()
+        .flat_map(|change| &change.reports)
+        .filter_map(|report| {
+            let UndoOutcome::WouldRestore { commands } = &report.outcome else {
+                return None;
+            };
+            let lines = commands
+                .iter()
+                .map(|command| format!("{}: {}\n", report.host, command.argv.join(" ")));
+            Some(lines.collect::<String>())
+        });
     let commands: String = commands.collect();
     if !commands.is_empty() {
         text += "these commands would run:\n";
@@ -151,7 +200,9 @@ fn outcome(outcome: &UndoOutcome) -> String {
         UndoOutcome::AlreadyBefore => "as before, nothing to do".into(),
         UndoOutcome::Restored => "put back".into(),
         UndoOutcome::SiblingRestored => "moved with it, put back".into(),
-        UndoOutcome::Foreign | UndoOutcome::SiblingForeign => "set by somebody else, left alone".into(),
+        UndoOutcome::Foreign | UndoOutcome::SiblingForeign => {
+            "set by somebody else, left alone".into()
+        }
         UndoOutcome::Restarted => "the host has restarted since".into(),
         UndoOutcome::Gone { reason } => reason.clone(),
         UndoOutcome::OtherMachine => "another machine answers now, left alone".into(),

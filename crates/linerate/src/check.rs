@@ -27,20 +27,40 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode, CommandError> {
 }
 
 /// Climbs the ladder and gives the run file.
-pub fn measure(arguments: &CheckArguments, path: &SharePath, stop: &Stop) -> Result<PathBuf, CommandError> {
+pub fn measure(
+    arguments: &CheckArguments,
+    path: &SharePath,
+    stop: &Stop,
+) -> Result<PathBuf, CommandError> {
     let timing = timing(arguments.seconds)?;
     let address = resolve(&path.client, &path.share.address.server)?;
     path.knock(stop)?;
-    let header = Plan::Check { share: path.share.address.clone() };
-    let recorder = RefCell::new(Recorder::start(&arguments.output, header, 0, &path.hosts())?);
+    let header = Plan::Check {
+        share: path.share.address.clone(),
+    };
+    let recorder = RefCell::new(Recorder::start(
+        &arguments.output,
+        header,
+        0,
+        &path.hosts(),
+    )?);
     let plan = LadderPlan {
-        tcp: Ok(TcpRung { server: address, nic: None, streams: 1, timing }),
+        tcp: Ok(TcpRung {
+            server: address,
+            nic: None,
+            streams: 1,
+            timing,
+        }),
         share: path.workload(Direction::Read, 1, timing),
         credentials: Some(path.credentials.clone()),
         repetitions: arguments.repetitions,
     };
     let far = path.server.as_ref().map(|server| server.exec.as_ref());
-    let ladder = Ladder { runner: &path.runner, far, stop };
+    let ladder = Ladder {
+        runner: &path.runner,
+        far,
+        stop,
+    };
     let mut progress = Progress::new(u64::from(arguments.repetitions) * 4, arguments.output.json);
     progress.stage("measuring raw TCP and the share, both ways");
     let mut news = |news: LadderNews<'_>| {
@@ -83,7 +103,11 @@ fn detail(stage: &Stage, workload: &Workload) -> String {
         Stage::Ladder { repetition, .. } | Stage::Bench { repetition } => repetition + 1,
         Stage::Experiment { block, .. } => block + 1,
     };
-    format!("{engine} {:?}, repetition {repetition}", workload.direction()).to_lowercase()
+    format!(
+        "{engine} {:?}, repetition {repetition}",
+        workload.direction()
+    )
+    .to_lowercase()
 }
 
 /// Runs `bench`.
@@ -102,47 +126,81 @@ pub fn bench(arguments: &BenchArguments) -> Result<ExitCode, CommandError> {
     Ok(runs::exit_code(&analysis))
 }
 
-fn bench_share(arguments: &BenchArguments, directions: &[Direction], stop: &Stop) -> Result<PathBuf, CommandError> {
+fn bench_share(
+    arguments: &BenchArguments,
+    directions: &[Direction],
+    stop: &Stop,
+) -> Result<PathBuf, CommandError> {
     let typed = share::parse(&arguments.target)?;
     let timing = timing(arguments.seconds)?;
     let path = SharePath::open(typed, &arguments.path)?;
     path.knock(stop)?;
-    let header = Plan::Bench { target: path.share.address.to_string() };
+    let header = Plan::Bench {
+        target: path.share.address.to_string(),
+    };
     let recorder = Recorder::start(&arguments.output, header, 0, &path.hosts())?;
-    let workload = |direction| Workload::Share(path.workload(direction, arguments.channels, timing));
+    let workload =
+        |direction| Workload::Share(path.workload(direction, arguments.channels, timing));
     repeat(arguments, recorder, directions, stop, &mut |direction| {
         let workload = workload(direction);
         (workload.clone(), outcome(path.trial(workload, stop)))
     })
 }
 
-fn bench_tcp(arguments: &BenchArguments, host: &str, directions: &[Direction], stop: &Stop) -> Result<PathBuf, CommandError> {
+fn bench_tcp(
+    arguments: &BenchArguments,
+    host: &str,
+    directions: &[Direction],
+    stop: &Stop,
+) -> Result<PathBuf, CommandError> {
     let (client, server, runner) = ends(&arguments.path)?;
     let timing = timing(arguments.seconds)?;
     let (name, port) = match share::split_port(host) {
         Some((name, port)) if !name.is_empty() && host != name => (name, port),
         Some((name, _)) if !name.is_empty() => (name, IPERF3_PORT),
         _ => {
-            return Err(CommandError::new(Kind::Usage, format!("`tcp://{host}` is not a host"))
-                .hint("write `tcp://ADDRESS` or `tcp://ADDRESS:PORT`"));
+            return Err(
+                CommandError::new(Kind::Usage, format!("`tcp://{host}` is not a host"))
+                    .hint("write `tcp://ADDRESS` or `tcp://ADDRESS:PORT`"),
+            );
         }
     };
     let address = resolve(&client, name)?;
     let hosts: Vec<_> = std::iter::once(&client).chain(&server).collect();
-    let header = Plan::Bench { target: arguments.target.clone() };
+    let header = Plan::Bench {
+        target: arguments.target.clone(),
+    };
     let recorder = Recorder::start(&arguments.output, header, 0, &hosts)?;
     repeat(arguments, recorder, directions, stop, &mut |direction| {
-        let mut tcp = TcpWorkload { server: address, port, direction, streams: arguments.channels, nic: None, timing };
-        let far = server.as_ref().map(|server| FarServer::start(server.exec.as_ref())).transpose();
+        let mut tcp = TcpWorkload {
+            server: address,
+            port,
+            direction,
+            streams: arguments.channels,
+            nic: None,
+            timing,
+        };
+        let far = server
+            .as_ref()
+            .map(|server| FarServer::start(server.exec.as_ref()))
+            .transpose();
         let far = match far {
             Ok(far) => far,
-            Err(error) => return (Workload::Tcp(tcp), Outcome::Failed(CommandError::from(error).into())),
+            Err(error) => {
+                return (
+                    Workload::Tcp(tcp),
+                    Outcome::Failed(CommandError::from(error).into()),
+                );
+            }
         };
         if let Some(far) = &far {
             tcp.port = far.port();
         }
         let workload = Workload::Tcp(tcp);
-        let input = TrialInput { workload: workload.clone(), credentials: None };
+        let input = TrialInput {
+            workload: workload.clone(),
+            credentials: None,
+        };
         (workload, outcome(runner.run(&input, stop, &mut |_| {})))
     })
 }
@@ -174,7 +232,8 @@ fn repeat(
             if stop.is_asked() {
                 return Err(stop::interrupted());
             }
-            progress.detail(&format!("{direction:?}, repetition {}", repetition + 1).to_lowercase());
+            progress
+                .detail(&format!("{direction:?}, repetition {}", repetition + 1).to_lowercase());
             let started = recorder.now();
             let (workload, outcome) = trial(direction);
             match &outcome {
@@ -183,7 +242,15 @@ fn repeat(
             }
             let ended = recorder.now();
             let stage = Stage::Bench { repetition };
-            let record = TrialRecord { id, stage, workload, settings: Vec::new(), started, ended, outcome };
+            let record = TrialRecord {
+                id,
+                stage,
+                workload,
+                settings: Vec::new(),
+                started,
+                ended,
+                outcome,
+            };
             recorder.append_record(&Record::Trial(Box::new(record)))?;
             id += 1;
             progress.advance();

@@ -44,11 +44,17 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
     if arguments.dry_run {
         return dry_run(&way, &session, &tree, arguments);
     }
-    let replace = if arguments.force { Replace::Existing } else { Replace::Never };
+    let replace = if arguments.force {
+        Replace::Existing
+    } else {
+        Replace::Never
+    };
     let progress = Arc::new(Progress::default());
     let began = Instant::now();
     let bytes = with_progress(&progress, arguments.json, || match &way {
-        Way::Down { from, to } => download(&tree, &from.address.path, to, replace, &progress, &stop),
+        Way::Down { from, to } => {
+            download(&tree, &from.address.path, to, replace, &progress, &stop)
+        }
         Way::Up { from, to } => upload(from, &tree, &to.address.path, replace, &progress, &stop),
     });
     let bytes = bytes.map_err(told)?;
@@ -59,12 +65,19 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
 
 fn way(arguments: &CopyArguments) -> Result<Way, CommandError> {
     let (source, destination) = (&arguments.source, &arguments.destination);
-    match (share::looks_like_share(source), share::looks_like_share(destination)) {
+    match (
+        share::looks_like_share(source),
+        share::looks_like_share(destination),
+    ) {
         (true, false) => {
             let from = share::parse(source)?;
             let name = last_part(&from.address.path).ok_or_else(|| no_file(source))?;
             let to = Path::new(destination);
-            let to = if to.is_dir() { to.join(name) } else { to.to_owned() };
+            let to = if to.is_dir() {
+                to.join(name)
+            } else {
+                to.to_owned()
+            };
             Ok(Way::Down { from, to })
         }
         (false, true) => {
@@ -72,13 +85,22 @@ fn way(arguments: &CopyArguments) -> Result<Way, CommandError> {
             let mut to = share::parse(destination)?;
             let is_folder = destination.ends_with(['/', '\\']) || to.address.path.is_empty();
             if is_folder {
-                let name = from.file_name().and_then(|name| name.to_str()).ok_or_else(|| no_file(source))?;
+                let name = from
+                    .file_name()
+                    .and_then(|name| name.to_str())
+                    .ok_or_else(|| no_file(source))?;
                 let path = &mut to.address.path;
-                *path = if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
+                *path = if path.is_empty() {
+                    name.to_owned()
+                } else {
+                    format!("{path}/{name}")
+                };
             }
             if !from.is_file() {
-                return Err(CommandError::new(Kind::Usage, format!("`{source}` is not a file"))
-                    .hint("this version copies one file; check the path"));
+                return Err(
+                    CommandError::new(Kind::Usage, format!("`{source}` is not a file"))
+                        .hint("this version copies one file; check the path"),
+                );
             }
             Ok(Way::Up { from, to })
         }
@@ -99,7 +121,10 @@ fn no_file(typed: &str) -> CommandError {
 }
 
 fn connect(share: &TypedShare, credentials: &Credentials) -> Result<Session, CommandError> {
-    let server = Server { name: share.address.server.clone(), port: share.address.port };
+    let server = Server {
+        name: share.address.server.clone(),
+        port: share.address.port,
+    };
     let login = Login::User {
         user: credentials.user.clone(),
         domain: credentials.domain.clone(),
@@ -112,16 +137,25 @@ fn connect(share: &TypedShare, credentials: &Credentials) -> Result<Session, Com
 /// error: the copy goes on without them.
 fn add_channels(session: &Session, wanted: Option<u32>) -> Result<Vec<String>, CommandError> {
     let nics = smb::local_nics().map_err(told)?;
-    let most = wanted.map_or(nics.len().max(1), |count| usize::try_from(count).unwrap_or(usize::MAX));
+    let most = wanted.map_or(nics.len().max(1), |count| {
+        usize::try_from(count).unwrap_or(usize::MAX)
+    });
     Ok(session.add_channels(most, &nics))
 }
 
 /// Says what would be copied.
-fn dry_run(way: &Way, session: &Session, tree: &Tree, arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
+fn dry_run(
+    way: &Way,
+    session: &Session,
+    tree: &Tree,
+    arguments: &CopyArguments,
+) -> Result<ExitCode, CommandError> {
     let bytes = match way {
         Way::Down { from, .. } => {
             let options = smb::OpenOptions::open(smb::Access::Read);
-            tree.open(&from.address.path, &options).and_then(|file| file.size()).map_err(told)?
+            tree.open(&from.address.path, &options)
+                .and_then(|file| file.size())
+                .map_err(told)?
         }
         Way::Up { from, .. } => std::fs::metadata(from)
             .map_err(|error| CommandError::caused(Kind::Usage, "cannot read the source", &error))?
@@ -135,7 +169,9 @@ fn dry_run(way: &Way, session: &Session, tree: &Tree, arguments: &CopyArguments)
         }));
     } else {
         let size = report::quantity::size(record::Bytes::new(bytes));
-        terminal::print(&format!("would copy {from} to {to}: {size} over {channels} channels"));
+        terminal::print(&format!(
+            "would copy {from} to {to}: {size} over {channels} channels"
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -149,12 +185,15 @@ fn ends(way: &Way) -> (String, String) {
 
 /// Draws how far the copy is while `copy` runs.
 fn with_progress<T>(progress: &Arc<Progress>, quiet: bool, copy: impl FnOnce() -> T) -> T {
-    let Some(bar) = terminal::byte_bar(quiet) else { return copy() };
+    let Some(bar) = terminal::byte_bar(quiet) else {
+        return copy();
+    };
     thread::scope(|scope| {
         let (over, ended) = std::sync::mpsc::channel::<()>();
         let (progress, bar) = (Arc::clone(progress), &bar);
         scope.spawn(move || {
-            while ended.recv_timeout(DRAW_EVERY) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+            while ended.recv_timeout(DRAW_EVERY) == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
+            {
                 bar.set_length(progress.total());
                 bar.set_position(progress.moved());
             }
@@ -166,11 +205,24 @@ fn with_progress<T>(progress: &Arc<Progress>, quiet: bool, copy: impl FnOnce() -
     })
 }
 
-fn show(way: &Way, session: &Session, bytes: u64, seconds: f64, rejected: &[String], arguments: &CopyArguments) {
+fn show(
+    way: &Way,
+    session: &Session,
+    bytes: u64,
+    seconds: f64,
+    rejected: &[String],
+    arguments: &CopyArguments,
+) {
     let (from, to) = ends(way);
     let down = matches!(way, Way::Down { .. });
     let channels = session.channels();
-    let moved = |status: &smb::ChannelStatus| if down { status.bytes_received } else { status.bytes_sent };
+    let moved = |status: &smb::ChannelStatus| {
+        if down {
+            status.bytes_received
+        } else {
+            status.bytes_sent
+        }
+    };
     let rate = (seconds >= RATE_SECONDS_MIN && bytes > 0).then(|| bytes as f64 / seconds);
     if arguments.json {
         let channels = channels.iter().map(|status| {
@@ -183,7 +235,9 @@ fn show(way: &Way, session: &Session, bytes: u64, seconds: f64, rejected: &[Stri
         }));
         return;
     }
-    let rate = rate.map_or(String::new(), |rate| format!(" at {}", report::quantity::rate(rate)));
+    let rate = rate.map_or(String::new(), |rate| {
+        format!(" at {}", report::quantity::rate(rate))
+    });
     let size = report::quantity::size(record::Bytes::new(bytes));
     terminal::print(&format!("{from} -> {to}: {size} in {seconds:.1} s{rate}"));
     for status in &channels {
@@ -201,7 +255,9 @@ fn told(error: smb::Error) -> CommandError {
         smb::Error::AlreadyExists { .. } => Some("`--force` replaces it"),
         smb::Error::NotFound { .. } => Some("check the path; names on a share begin below its top"),
         smb::Error::AccessDenied { .. } => Some("the user needs the right to it on the server"),
-        smb::Error::DiskFull { .. } => Some("make room there; nothing that looks complete was left"),
+        smb::Error::DiskFull { .. } => {
+            Some("make room there; nothing that looks complete was left")
+        }
         smb::Error::Stopped => Some("nothing that looks complete was left; start it again"),
         _ => None,
     };

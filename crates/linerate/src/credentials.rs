@@ -46,7 +46,11 @@ pub fn find(
         }
     };
     let password = find_password(&user, share)?;
-    Ok(Credentials { user, domain, password })
+    Ok(Credentials {
+        user,
+        domain,
+        password,
+    })
 }
 
 fn find_password(user: &str, share: &TypedShare) -> Result<Secret, CommandError> {
@@ -54,7 +58,10 @@ fn find_password(user: &str, share: &TypedShare) -> Result<Secret, CommandError>
         Ok(password) => return Ok(Secret::new(password)),
         Err(std::env::VarError::NotPresent) => {}
         Err(std::env::VarError::NotUnicode(_)) => {
-            return Err(CommandError::new(Kind::Usage, format!("{PASSWORD_VARIABLE} is not UTF-8")));
+            return Err(CommandError::new(
+                Kind::Usage,
+                format!("{PASSWORD_VARIABLE} is not UTF-8"),
+            ));
         }
     }
     if !io::stdin().is_terminal() {
@@ -77,14 +84,21 @@ fn read_file(path: &Path) -> Result<Credentials, CommandError> {
     };
     let file = File::open(path).map_err(|error| failed(&error))?;
     let mut text = Zeroizing::new(String::new());
-    file.take(FILE_BYTES_MAX).read_to_string(&mut text).map_err(|error| failed(&error))?;
+    file.take(FILE_BYTES_MAX)
+        .read_to_string(&mut text)
+        .map_err(|error| failed(&error))?;
     warn_when_readable_by_others(path);
-    let mut credentials =
-        Credentials { user: String::new(), domain: String::new(), password: Secret::new(String::new()) };
+    let mut credentials = Credentials {
+        user: String::new(),
+        domain: String::new(),
+        password: Secret::new(String::new()),
+    };
     let mut password_seen = false;
     for line in text.lines() {
         // A password may hold blanks and `=`; only the first `=` and the line end count.
-        let Some((key, value)) = line.split_once('=') else { continue };
+        let Some((key, value)) = line.split_once('=') else {
+            continue;
+        };
         match key.trim() {
             "username" | "user" => match value.trim().split_once(['\\', '/']) {
                 Some((domain, user)) => {
@@ -132,10 +146,16 @@ mod tests {
     #[test]
     fn a_file_for_mount_cifs_is_read() {
         let found = read("username = ann\npassword= a=b \ndomain=WORK\n").expect("complete");
-        assert_eq!((found.user.as_str(), found.domain.as_str()), ("ann", "WORK"));
+        assert_eq!(
+            (found.user.as_str(), found.domain.as_str()),
+            ("ann", "WORK")
+        );
         assert_eq!(found.password.reveal(), " a=b ");
         let found = read("user=WORK\\bob\npass=\n").expect("complete, with an empty password");
-        assert_eq!((found.user.as_str(), found.domain.as_str()), ("bob", "WORK"));
+        assert_eq!(
+            (found.user.as_str(), found.domain.as_str()),
+            ("bob", "WORK")
+        );
     }
 
     #[test]

@@ -11,7 +11,9 @@ use measure::Stop;
 use record::{Event, Record, Run};
 use report::{Content, Section};
 
-use crate::args::{CheckArguments, DemoArguments, LoginArguments, OutputArguments, PathArguments, TuneArguments};
+use crate::args::{
+    CheckArguments, DemoArguments, LoginArguments, OutputArguments, PathArguments, TuneArguments,
+};
 use crate::failure::{CommandError, Kind};
 use crate::path::SharePath;
 use crate::{changes, check, lab_command, runs, share, stop, terminal, tune};
@@ -43,12 +45,21 @@ pub fn run(arguments: &DemoArguments) -> Result<ExitCode, CommandError> {
             terminal::print(text);
         }
     };
-    tell(&format!("\n$ linerate lab up examples/two-links.toml --name {name}"));
+    tell(&format!(
+        "\n$ linerate lab up examples/two-links.toml --name {name}"
+    ));
     let lab = lab_command::up(&name, &topology)?;
     let guard = Guard(name.clone());
     let share = lab_command::shares(lab.topology()).into_iter().next();
-    let share = share.ok_or_else(|| CommandError::new(Kind::Internal, "the demo's topology has no share"))?;
-    let story = Story { arguments, out, share, lab: name, stop };
+    let share = share
+        .ok_or_else(|| CommandError::new(Kind::Internal, "the demo's topology has no share"))?;
+    let story = Story {
+        arguments,
+        out,
+        share,
+        lab: name,
+        stop,
+    };
     let summary = story.run(&tell)?;
     tell(&format!("\n$ linerate lab down {}", story.lab));
     drop(guard);
@@ -56,23 +67,39 @@ pub fn run(arguments: &DemoArguments) -> Result<ExitCode, CommandError> {
         terminal::print_json(&summary);
     } else {
         terminal::print("the lab is gone, with all its processes, interfaces and files");
-        terminal::print(&format!("\nsummary: {}", story.out.join("summary.json").display()));
-        terminal::print(&format!("report:  {}", story.out.join("report.html").display()));
+        terminal::print(&format!(
+            "\nsummary: {}",
+            story.out.join("summary.json").display()
+        ));
+        terminal::print(&format!(
+            "report:  {}",
+            story.out.join("report.html").display()
+        ));
     }
     let restored = summary.get("restored") == Some(&serde_json::Value::Bool(true));
-    Ok(if restored { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if restored {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(1)
+    })
 }
 
 /// An empty folder for this demo's files: those of the last one go.
 fn fresh_folder(out: &Path) -> Result<PathBuf, CommandError> {
     let failed = |error: &std::io::Error| {
-        CommandError::caused(Kind::Refused, format!("cannot use the folder `{}`", out.display()), error)
-            .hint("name another one with `--out FOLDER`")
+        CommandError::caused(
+            Kind::Refused,
+            format!("cannot use the folder `{}`", out.display()),
+            error,
+        )
+        .hint("name another one with `--out FOLDER`")
     };
     std::fs::create_dir_all(out).map_err(|error| failed(&error))?;
     for file in ["check.jsonl", "tune.jsonl", "report.html", "summary.json"] {
         match std::fs::remove_file(out.join(file)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(&error)),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(failed(&error));
+            }
             _ => {}
         }
     }
@@ -81,7 +108,11 @@ fn fresh_folder(out: &Path) -> Result<PathBuf, CommandError> {
 
 fn free_name() -> Result<String, CommandError> {
     let taken = lab::list()?.into_iter().any(|lab| lab.name == LAB);
-    Ok(if taken { format!("{LAB}-{}", std::process::id()) } else { LAB.to_owned() })
+    Ok(if taken {
+        format!("{LAB}-{}", std::process::id())
+    } else {
+        LAB.to_owned()
+    })
 }
 
 struct Story<'a> {
@@ -94,9 +125,16 @@ struct Story<'a> {
 
 impl Story<'_> {
     fn run(&self, tell: &dyn Fn(&str)) -> Result<serde_json::Value, CommandError> {
-        let ends = format!("--client lab://{0}/client --server lab://{0}/server", self.lab);
+        let ends = format!(
+            "--client lab://{0}/client --server lab://{0}/server",
+            self.lab
+        );
         let path = SharePath::open(share::parse(&self.share)?, &self.path_arguments())?;
-        let before = path.hosts().into_iter().map(facts).collect::<Result<Vec<_>, _>>()?;
+        let before = path
+            .hosts()
+            .into_iter()
+            .map(facts)
+            .collect::<Result<Vec<_>, _>>()?;
 
         tell(&format!("\n$ linerate check {} {ends}\n", self.share));
         let check_file = check::measure(&self.check_arguments(), &path, &self.stop)?;
@@ -104,9 +142,14 @@ impl Story<'_> {
 
         tell(&format!("\n$ linerate tune {} {ends}\n", self.share));
         let arguments = self.tune_arguments();
-        let fixes = check.diagnosis.as_ref().map(|diagnosis| diagnosis.fixes.clone()).unwrap_or_default();
+        let fixes = check
+            .diagnosis
+            .as_ref()
+            .map(|diagnosis| diagnosis.fixes.clone())
+            .unwrap_or_default();
         let plan = tune::plan(&arguments, fixes)?;
-        let plan = plan.ok_or_else(|| CommandError::new(Kind::Internal, "the check found nothing to try"))?;
+        let plan = plan
+            .ok_or_else(|| CommandError::new(Kind::Internal, "the check found nothing to try"))?;
         let state = self.out.join("state");
         let tune_file = tune::experiment(&arguments, &path, &plan, &state, &self.stop)?;
         let tuned = self.show(&tune_file)?;
@@ -114,12 +157,24 @@ impl Story<'_> {
         tell("\n$ linerate undo\n");
         let mut undone = Vec::new();
         for id in opened(&tune_file)?.iter().rev() {
-            if host::journal::list_open(&state)?.open.iter().any(|open| open.id == *id) {
-                undone.extend(changes::undo_all(std::slice::from_ref(&state), Some(id), UndoMode::Ours)?);
+            if host::journal::list_open(&state)?
+                .open
+                .iter()
+                .any(|open| open.id == *id)
+            {
+                undone.extend(changes::undo_all(
+                    std::slice::from_ref(&state),
+                    Some(id),
+                    UndoMode::Ours,
+                )?);
             }
         }
         tell(&changes::text(&undone));
-        let after = path.hosts().into_iter().map(facts).collect::<Result<Vec<_>, _>>()?;
+        let after = path
+            .hosts()
+            .into_iter()
+            .map(facts)
+            .collect::<Result<Vec<_>, _>>()?;
         let restored = before == after && undone.iter().all(|change| change.closed);
         tell(match restored {
             true => "both hosts read exactly as before the first command",
@@ -146,20 +201,39 @@ impl Story<'_> {
         restored: bool,
         summary: &serde_json::Value,
     ) -> Result<(), CommandError> {
-        let verdict = if restored { "Both hosts read exactly as before." } else { "Not everything reads as before." };
+        let verdict = if restored {
+            "Both hosts read exactly as before."
+        } else {
+            "Not everything reads as before."
+        };
         let sections = [
-            Section { heading: "Check: what the path carries, and what loses".into(), text: Vec::new(), content: Content::Run(check) },
-            Section { heading: "Tune: what is worth it".into(), text: Vec::new(), content: Content::Run(tuned) },
+            Section {
+                heading: "Check: what the path carries, and what loses".into(),
+                text: Vec::new(),
+                content: Content::Run(check),
+            },
+            Section {
+                heading: "Tune: what is worth it".into(),
+                text: Vec::new(),
+                content: Content::Run(tuned),
+            },
             Section {
                 heading: "Undo: everything back".into(),
                 text: vec![verdict.into()],
-                content: Content::Table { headers: changes::HEADINGS.map(str::to_owned).into(), rows: changes::rows(undone) },
+                content: Content::Table {
+                    headers: changes::HEADINGS.map(str::to_owned).into(),
+                    rows: changes::rows(undone),
+                },
             },
         ];
-        let page = report::html_story("linerate demo: two hosts, two links of 1 GbE, one Samba", &sections);
+        let page = report::html_story(
+            "linerate demo: two hosts, two links of 1 GbE, one Samba",
+            &sections,
+        );
         runs::write_file(&self.out.join("report.html"), &page)?;
-        let text = serde_json::to_string_pretty(summary)
-            .map_err(|error| CommandError::caused(Kind::Internal, "cannot write the summary", &error))?;
+        let text = serde_json::to_string_pretty(summary).map_err(|error| {
+            CommandError::caused(Kind::Internal, "cannot write the summary", &error)
+        })?;
         runs::write_file(&self.out.join("summary.json"), &(text + "\n"))
     }
 
@@ -172,7 +246,11 @@ impl Story<'_> {
     }
 
     fn output(&self, file: &str) -> OutputArguments {
-        OutputArguments { json: self.arguments.json, run: Some(self.out.join(file)), html: None }
+        OutputArguments {
+            json: self.arguments.json,
+            run: Some(self.out.join(file)),
+            html: None,
+        }
     }
 
     fn check_arguments(&self) -> CheckArguments {
@@ -194,6 +272,7 @@ impl Story<'_> {
             blocks: 6,
             seconds: 1.0,
             band: 2.0,
+            only: Vec::new(),
             seed: None,
         }
     }
@@ -203,7 +282,10 @@ impl Story<'_> {
 fn opened(file: &Path) -> Result<Vec<String>, CommandError> {
     let run = Run::read(file)?;
     let opened = run.records.into_iter().filter_map(|record| match record {
-        Record::Event { event: Event::ChangeOpened { change }, .. } => Some(change),
+        Record::Event {
+            event: Event::ChangeOpened { change },
+            ..
+        } => Some(change),
         _ => None,
     });
     Ok(opened.collect())

@@ -16,7 +16,13 @@ pub struct CommandError {
 impl CommandError {
     /// An error with one sentence.
     pub fn new(kind: Kind, text: impl Into<String>) -> Self {
-        Self { failure: Failure { kind, chain: vec![text.into()], hint: None } }
+        Self {
+            failure: Failure {
+                kind,
+                chain: vec![text.into()],
+                hint: None,
+            },
+        }
     }
 
     /// An error with everything below it.
@@ -27,7 +33,13 @@ impl CommandError {
             push_new(&mut chain, error.to_string());
             next = error.source();
         }
-        Self { failure: Failure { kind, chain, hint: None } }
+        Self {
+            failure: Failure {
+                kind,
+                chain,
+                hint: None,
+            },
+        }
     }
 
     /// The same, told from an error of a library alone.
@@ -132,7 +144,15 @@ pub const fn exit_code(kind: FailureKind) -> u8 {
 
 /// Names from peers and files can hold escape sequences; none reaches a terminal.
 fn printable(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() && letter != '\n' { '\u{fffd}' } else { letter }).collect()
+    text.chars()
+        .map(|letter| {
+            if letter.is_control() && letter != '\n' {
+                '\u{fffd}'
+            } else {
+                letter
+            }
+        })
+        .collect()
 }
 
 /// Many libraries repeat their cause in their own text; once is enough.

@@ -24,13 +24,18 @@ pub fn parse(text: &str) -> Result<Named, CommandError> {
     if text == "local" {
         return Ok(Named::Local);
     }
-    let rest = text.strip_prefix("lab://").and_then(|rest| rest.split_once('/'));
+    let rest = text
+        .strip_prefix("lab://")
+        .and_then(|rest| rest.split_once('/'));
     match rest {
-        Some((lab, host)) if !lab.is_empty() && !host.is_empty() => {
-            Ok(Named::Lab { lab: lab.to_owned(), host: host.to_owned() })
-        }
-        _ => Err(CommandError::new(Kind::Usage, format!("`{text}` is not a host"))
-            .hint("write `local` or `lab://LAB/HOST`; `linerate lab list` shows the labs")),
+        Some((lab, host)) if !lab.is_empty() && !host.is_empty() => Ok(Named::Lab {
+            lab: lab.to_owned(),
+            host: host.to_owned(),
+        }),
+        _ => Err(
+            CommandError::new(Kind::Usage, format!("`{text}` is not a host"))
+                .hint("write `local` or `lab://LAB/HOST`; `linerate lab list` shows the labs"),
+        ),
     }
 }
 
@@ -44,15 +49,21 @@ pub fn open(named: &Named) -> Result<Host, CommandError> {
 
 /// Finds the host of a journalled change again. A lab that is down took its hosts with it.
 pub fn resolve(name: &HostName) -> Result<Host, host::Error> {
-    let gone = |reason: String| host::Error::HostGone { name: name.clone(), reason };
+    let gone = |reason: String| host::Error::HostGone {
+        name: name.clone(),
+        reason,
+    };
     match parse(name.as_str()) {
         Ok(Named::Local) => Host::local(),
         Ok(Named::Lab { lab, host }) => match lab::find(&lab).and_then(|lab| lab.host(&host)) {
             Ok(host) => Ok(host),
-            Err(lab::Error::NoSuchLab { .. } | lab::Error::NoSuchHost { .. }) => {
-                Err(gone(format!("the lab `{lab}` is down, and its hosts went with it")))
-            }
-            Err(error) => Err(host::Error::Unreachable { name: name.clone(), source: Box::new(error) }),
+            Err(lab::Error::NoSuchLab { .. } | lab::Error::NoSuchHost { .. }) => Err(gone(
+                format!("the lab `{lab}` is down, and its hosts went with it"),
+            )),
+            Err(error) => Err(host::Error::Unreachable {
+                name: name.clone(),
+                source: Box::new(error),
+            }),
         },
         Err(error) => Err(gone(error.to_string())),
     }
@@ -65,9 +76,19 @@ mod tests {
     #[test]
     fn hosts_are_local_or_of_a_lab() {
         assert_eq!(parse("local").ok(), Some(Named::Local));
-        let named = Named::Lab { lab: "demo".into(), host: "client".into() };
+        let named = Named::Lab {
+            lab: "demo".into(),
+            host: "client".into(),
+        };
         assert_eq!(parse("lab://demo/client").ok(), Some(named));
-        for wrong in ["", "nas", "lab://", "lab://demo", "lab:///client", "ssh://nas"] {
+        for wrong in [
+            "",
+            "nas",
+            "lab://",
+            "lab://demo",
+            "lab:///client",
+            "ssh://nas",
+        ] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
     }

@@ -14,7 +14,12 @@ use crate::{hosts, terminal};
 /// Runs one of the lab's commands.
 pub fn run(command: &LabCommand) -> Result<ExitCode, CommandError> {
     match command {
-        LabCommand::Up { file, name, dry_run, json } => {
+        LabCommand::Up {
+            file,
+            name,
+            dry_run,
+            json,
+        } => {
             let name = name.clone().map_or_else(|| name_of(file), Ok)?;
             let topology = Topology::read(file)?;
             if *dry_run {
@@ -27,7 +32,11 @@ pub fn run(command: &LabCommand) -> Result<ExitCode, CommandError> {
         }
         LabCommand::Run { host, command } => run_on(host, command),
         LabCommand::List(arguments) => list(arguments),
-        LabCommand::Down { name, dry_run, json } => {
+        LabCommand::Down {
+            name,
+            dry_run,
+            json,
+        } => {
             let name = name.clone().map_or_else(only_one, Ok)?;
             if *dry_run {
                 lab::find(&name)?;
@@ -52,8 +61,11 @@ pub fn up(name: &str, topology: &Topology) -> Result<lab::Lab, CommandError> {
 fn name_of(file: &Path) -> Result<String, CommandError> {
     let stem = file.file_stem().and_then(|stem| stem.to_str());
     stem.map(str::to_owned).ok_or_else(|| {
-        CommandError::new(Kind::Usage, format!("`{}` gives no name for a lab", file.display()))
-            .hint("name it with `--name NAME`")
+        CommandError::new(
+            Kind::Usage,
+            format!("`{}` gives no name for a lab", file.display()),
+        )
+        .hint("name it with `--name NAME`")
     })
 }
 
@@ -71,13 +83,21 @@ fn describe(name: &str, topology: &Topology, json: bool, what: &str) {
     for link in &topology.links {
         let end = |index: usize| {
             let end = &link.ends[index];
-            let address = end.address.map_or(String::new(), |address| format!(" {}/{}", address.ip, address.prefix));
+            let address = end.address.map_or(String::new(), |address| {
+                format!(" {}/{}", address.ip, address.prefix)
+            });
             format!("{} {}{address} mtu {}", end.node, end.nic, end.mtu)
         };
-        let rate = link.rate.map_or_else(|| "unlimited".to_owned(), report::quantity::line_rate);
+        let rate = link
+            .rate
+            .map_or_else(|| "unlimited".to_owned(), report::quantity::line_rate);
         rows.push(vec![end(0), end(1), rate]);
     }
-    terminal::print(&report::table(&["one end", "other end", "rate"], &rows, look()));
+    terminal::print(&report::table(
+        &["one end", "other end", "rate"],
+        &rows,
+        look(),
+    ));
     for share in shares(topology) {
         terminal::print(&format!("share {share}"));
     }
@@ -91,11 +111,21 @@ fn describe(name: &str, topology: &Topology, json: bool, what: &str) {
 
 /// Addresses of the shares of a lab, on the first address of its server.
 pub fn shares(topology: &Topology) -> Vec<String> {
-    let Some(samba) = &topology.samba else { return Vec::new() };
+    let Some(samba) = &topology.samba else {
+        return Vec::new();
+    };
     let ends = topology.links.iter().flat_map(|link| &link.ends);
-    let address = ends.filter(|end| end.node == samba.host).find_map(|end| end.address);
-    let Some(address) = address else { return Vec::new() };
-    samba.shares.iter().map(|share| format!("smb://{}/{}", address.ip, share.name)).collect()
+    let address = ends
+        .filter(|end| end.node == samba.host)
+        .find_map(|end| end.address);
+    let Some(address) = address else {
+        return Vec::new();
+    };
+    samba
+        .shares
+        .iter()
+        .map(|share| format!("smb://{}/{}", address.ip, share.name))
+        .collect()
 }
 
 fn run_on(typed: &str, command: &[String]) -> Result<ExitCode, CommandError> {
@@ -105,8 +135,10 @@ fn run_on(typed: &str, command: &[String]) -> Result<ExitCode, CommandError> {
         (false, false) => format!("lab://{}/{typed}", only_one()?),
     };
     let hosts::Named::Lab { lab, host } = hosts::parse(&full)? else {
-        return Err(CommandError::new(Kind::Usage, format!("`{typed}` is no host of a lab"))
-            .hint("`linerate lab list` shows them"));
+        return Err(
+            CommandError::new(Kind::Usage, format!("`{typed}` is no host of a lab"))
+                .hint("`linerate lab list` shows them"),
+        );
     };
     let status = lab::find(&lab)?.run(&host, command)?;
     Ok(ExitCode::from(u8::try_from(status).unwrap_or(u8::MAX)))
@@ -141,10 +173,19 @@ fn list(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
             .iter()
             .map(|lab| {
                 let state = if lab.up { "up" } else { "not ready" };
-                vec![lab.name.clone(), state.into(), lab.nodes.join(", "), lab.troubles.join("; ")]
+                vec![
+                    lab.name.clone(),
+                    state.into(),
+                    lab.nodes.join(", "),
+                    lab.troubles.join("; "),
+                ]
             })
             .collect();
-        terminal::print(&report::table(&["lab", "state", "hosts and switches", "troubles"], &rows, look()));
+        terminal::print(&report::table(
+            &["lab", "state", "hosts and switches", "troubles"],
+            &rows,
+            look(),
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }

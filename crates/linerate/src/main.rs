@@ -32,7 +32,11 @@ fn main() -> ExitCode {
             // clap prints help to standard output and errors to standard error.
             drop(error.print());
             let usage = ExitCode::from(failure::exit_code(Kind::Usage));
-            return if error.use_stderr() { usage } else { ExitCode::SUCCESS };
+            return if error.use_stderr() {
+                usage
+            } else {
+                ExitCode::SUCCESS
+            };
         }
     };
     match run(&arguments.command) {
@@ -57,7 +61,12 @@ fn run(command: &Command) -> Result<ExitCode, CommandError> {
         Command::Lab(command) => lab_command::run(command),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Completions { shell } => {
-            clap_complete::generate(*shell, &mut Arguments::command(), "linerate", &mut std::io::stdout());
+            clap_complete::generate(
+                *shell,
+                &mut Arguments::command(),
+                "linerate",
+                &mut std::io::stdout(),
+            );
             Ok(ExitCode::SUCCESS)
         }
         Command::Trial => trial::run(),

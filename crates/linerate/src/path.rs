@@ -7,7 +7,8 @@ use host::Host;
 use host::exec::Command;
 use measure::{Runner, Stop};
 use record::{
-    Bytes, Credentials, Direction, Nanoseconds, ShareWorkload, Timing, TrialInput, TrialResult, Workload,
+    Bytes, Credentials, Direction, Nanoseconds, ShareWorkload, Timing, TrialInput, TrialResult,
+    Workload,
 };
 
 use crate::args::PathArguments;
@@ -21,8 +22,9 @@ const BLOCK: Bytes = Bytes::new(1 << 20);
 const DEPTH: u32 = 8;
 /// Size of the test file: small enough for the server's cache, so that its disk is not measured.
 const FILE_SIZE: Bytes = Bytes::new(64 << 20);
-/// Time that is run before time is counted, so that slow start is over.
-const WARM_UP: Duration = Duration::from_millis(300);
+/// Time that is run before time is counted, so that slow start is over; half of what is counted in
+/// trials that are too short for it.
+const WARM_UP_MAX: Duration = Duration::from_millis(300);
 /// Samples of one trial.
 const SAMPLES: u32 = 10;
 /// The longest and the shortest trial that makes sense.
@@ -48,8 +50,9 @@ pub fn ends(arguments: &PathArguments) -> Result<(Host, Option<Host>, Runner), C
     let client = hosts::open(&hosts::parse(&arguments.client)?)?;
     let server = arguments.server.as_deref().map(hosts::parse).transpose()?;
     let server = server.as_ref().map(hosts::open).transpose()?;
-    let program = std::env::current_exe()
-        .map_err(|error| CommandError::caused(Kind::Internal, "cannot find linerate's own file", &error))?;
+    let program = std::env::current_exe().map_err(|error| {
+        CommandError::caused(Kind::Internal, "cannot find linerate's own file", &error)
+    })?;
     let runner = Runner::new(client.exec.clone(), program.display().to_string());
     Ok((client, server, runner))
 }
@@ -63,7 +66,13 @@ impl SharePath {
             hosts::Named::Local => None,
         };
         let credentials = credentials::find(&arguments.login, &share, lab_file.as_deref())?;
-        Ok(Self { client, server, share, credentials, runner })
+        Ok(Self {
+            client,
+            server,
+            share,
+            credentials,
+            runner,
+        })
     }
 
     /// The hosts that are known, client first.
@@ -86,7 +95,10 @@ impl SharePath {
 
     /// Runs one trial on the client.
     pub fn trial(&self, workload: Workload, stop: &Stop) -> Result<TrialResult, record::Failure> {
-        let input = TrialInput { workload, credentials: Some(self.credentials.clone()) };
+        let input = TrialInput {
+            workload,
+            credentials: Some(self.credentials.clone()),
+        };
         self.runner.run(&input, stop, &mut |_| {})
     }
 
@@ -94,20 +106,36 @@ impl SharePath {
     /// is measured or changed.
     pub fn knock(&self, stop: &Stop) -> Result<TrialResult, CommandError> {
         let short = Nanoseconds::from(Duration::from_millis(50));
-        let timing = Timing { warm_up: Nanoseconds::new(0), measured: short, interval: short };
+        let timing = Timing {
+            warm_up: Nanoseconds::new(0),
+            measured: short,
+            interval: short,
+        };
         let workload = self.workload(Direction::Read, 1, timing);
-        self.trial(Workload::Share(workload), stop).map_err(CommandError::from)
+        self.trial(Workload::Share(workload), stop)
+            .map_err(CommandError::from)
     }
 }
 
 /// Timing of a trial of so many counted seconds.
 pub fn timing(seconds: f64) -> Result<Timing, CommandError> {
     if !SECONDS.contains(&seconds) {
-        return Err(CommandError::new(Kind::Usage, format!("a trial of {seconds} s makes no sense"))
-            .hint(format!("give `--seconds` between {} and {}", SECONDS.start(), SECONDS.end())));
+        return Err(CommandError::new(
+            Kind::Usage,
+            format!("a trial of {seconds} s makes no sense"),
+        )
+        .hint(format!(
+            "give `--seconds` between {} and {}",
+            SECONDS.start(),
+            SECONDS.end()
+        )));
     }
     let measured = Duration::from_secs_f64(seconds);
-    Ok(Timing { warm_up: WARM_UP.into(), measured: measured.into(), interval: (measured / SAMPLES).into() })
+    Ok(Timing {
+        warm_up: WARM_UP_MAX.min(measured / 2).into(),
+        measured: measured.into(),
+        interval: (measured / SAMPLES).into(),
+    })
 }
 
 /// The address that the client uses for a server's name: the first that its resolver gives.
@@ -116,11 +144,23 @@ pub fn resolve(client: &Host, name: &str) -> Result<IpAddr, CommandError> {
         return Ok(address);
     }
     let unknown = || {
-        CommandError::new(Kind::Unreachable, format!("nobody knows the host `{name}`"))
-            .hint(format!("check the name on {}, or use the server's address", client.name))
+        CommandError::new(Kind::Unreachable, format!("nobody knows the host `{name}`")).hint(
+            format!(
+                "check the name on {}, or use the server's address",
+                client.name
+            ),
+        )
     };
-    let outputs = client.exec.run(&[Command::new(["getent", "ahosts", "--", name])])?;
-    let text = outputs.first().and_then(host::exec::Output::text).ok_or_else(unknown)?;
-    let address = text.split_whitespace().next().and_then(|word| word.parse().ok());
+    let outputs = client
+        .exec
+        .run(&[Command::new(["getent", "ahosts", "--", name])])?;
+    let text = outputs
+        .first()
+        .and_then(host::exec::Output::text)
+        .ok_or_else(unknown)?;
+    let address = text
+        .split_whitespace()
+        .next()
+        .and_then(|word| word.parse().ok());
     address.ok_or_else(unknown)
 }

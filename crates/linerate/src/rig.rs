@@ -12,8 +12,8 @@ use host::journal::Journal;
 use host::{Host, facts};
 use measure::Stop;
 use record::{
-    Direction, Event, Failure, Level, LinkState, Nanoseconds, Outcome, Record, Setting, Target, Timing,
-    Value, Workload,
+    Direction, Event, Failure, Level, LinkState, Nanoseconds, Outcome, Record, Setting, Target,
+    Timing, Value, Workload,
 };
 
 use crate::failure::CommandError;
@@ -77,8 +77,15 @@ impl<'a> PathRig<'a> {
             began,
             stop,
             counted,
-            wash_out: Timing { measured: short, interval: short, ..counted },
-            level: Level { name: "as it is".into(), settings: Vec::new() },
+            wash_out: Timing {
+                measured: short,
+                interval: short,
+                ..counted
+            },
+            level: Level {
+                name: "as it is".into(),
+                settings: Vec::new(),
+            },
             changes: Vec::new(),
         }
     }
@@ -89,7 +96,10 @@ impl<'a> PathRig<'a> {
         // What must go back goes first: two changes may be of the same knob.
         for lever in self.changes.iter_mut().filter(|lever| lever.made) {
             let items = lever.change.items().iter();
-            if !items.clone().all(|item| value_in(level, item) == Some(&item.after)) {
+            if !items
+                .clone()
+                .all(|item| value_in(level, item) == Some(&item.after))
+            {
                 lever.change.revert()?;
                 lever.made = false;
                 moved = true;
@@ -97,7 +107,10 @@ impl<'a> PathRig<'a> {
         }
         for lever in self.changes.iter_mut().filter(|lever| !lever.made) {
             let items = lever.change.items().iter();
-            if items.clone().all(|item| value_in(level, item) == Some(&item.after)) {
+            if items
+                .clone()
+                .all(|item| value_in(level, item) == Some(&item.after))
+            {
                 lever.change.apply()?;
                 lever.made = true;
                 moved = true;
@@ -116,11 +129,16 @@ impl<'a> PathRig<'a> {
             return Ok(moved);
         }
         let Some(journal) = &self.journal else {
-            return Err(CommandError::new(crate::failure::Kind::Internal, "a knob is to be set without a journal"));
+            return Err(CommandError::new(
+                crate::failure::Kind::Internal,
+                "a knob is to be set without a journal",
+            ));
         };
         let planned = Change::plan(&self.hosts, &missing, &self.recorder.0.borrow().id)?;
         let mut change = journal.begin(planned)?;
-        self.recorder.0.borrow_mut().event(Event::ChangeOpened { change: change.id().to_owned() })?;
+        self.recorder.0.borrow_mut().event(Event::ChangeOpened {
+            change: change.id().to_owned(),
+        })?;
         change.apply()?;
         self.changes.push(Lever { change, made: true });
         Ok(true)
@@ -138,10 +156,15 @@ impl<'a> PathRig<'a> {
             };
             loop {
                 let facts = facts(host)?;
-                let down = facts.nics.iter().find(|nic| touched(&nic.name) && nic.state == LinkState::Down);
+                let down = facts
+                    .nics
+                    .iter()
+                    .find(|nic| touched(&nic.name) && nic.state == LinkState::Down);
                 match down {
                     None => break,
-                    Some(_) if Instant::now() < deadline && !self.stop.is_asked() => thread::sleep(SETTLE_LOOK),
+                    Some(_) if Instant::now() < deadline && !self.stop.is_asked() => {
+                        thread::sleep(SETTLE_LOOK)
+                    }
                     Some(nic) => {
                         let text = format!("`{}` on {} has no carrier", nic.name, host.name);
                         return Err(CommandError::new(crate::failure::Kind::Unreachable, text)
@@ -162,25 +185,30 @@ impl<'a> PathRig<'a> {
 
 fn value_in<'l>(level: &'l Level, item: &change::Item) -> Option<&'l Value> {
     level.settings.iter().find_map(|setting| match setting {
-        Setting::Knob { host, target, id, value }
-            if *host == item.host && *target == item.target && *id == item.knob =>
-        {
-            Some(value)
-        }
+        Setting::Knob {
+            host,
+            target,
+            id,
+            value,
+        } if *host == item.host && *target == item.target && *id == item.knob => Some(value),
         _ => None,
     })
 }
 
 fn channels_in(level: &Level) -> Option<u32> {
     level.settings.iter().find_map(|setting| match setting {
-        Setting::Workload { field, value: Value::Integer(count) } if field == CHANNELS => u32::try_from(*count).ok(),
+        Setting::Workload {
+            field,
+            value: Value::Integer(count),
+        } if field == CHANNELS => u32::try_from(*count).ok(),
         _ => None,
     })
 }
 
 impl Rig for PathRig<'_> {
     fn read(&mut self, level: &Level) -> Result<Vec<Setting>, Failure> {
-        let mut found = change::read_back(&self.hosts, &level.settings).map_err(CommandError::from)?;
+        let mut found =
+            change::read_back(&self.hosts, &level.settings).map_err(CommandError::from)?;
         for setting in &mut found {
             if let Setting::Workload { field, value } = setting {
                 if field == CHANNELS {
@@ -204,7 +232,10 @@ impl Rig for PathRig<'_> {
             TrialLength::Counted => self.counted,
             TrialLength::WashOut => self.wash_out,
         };
-        Workload::Share(self.path.workload(direction, channels_in(level).unwrap_or(1), timing))
+        Workload::Share(
+            self.path
+                .workload(direction, channels_in(level).unwrap_or(1), timing),
+        )
     }
 
     fn trial(&mut self, workload: &Workload) -> Outcome {
@@ -216,13 +247,19 @@ impl Rig for PathRig<'_> {
 
     fn keep(&mut self, level: &Level) -> Result<(), Failure> {
         for Lever { change, made } in std::mem::take(&mut self.changes) {
-            let in_level = change.items().iter().all(|item| value_in(level, item) == Some(&item.after));
+            let in_level = change
+                .items()
+                .iter()
+                .all(|item| value_in(level, item) == Some(&item.after));
             if in_level && made {
                 drop(change.keep());
             } else {
                 let id = change.id().to_owned();
                 change.close().map_err(CommandError::from)?;
-                self.recorder.0.borrow_mut().event(Event::ChangeUndone { change: id, restored: true })?;
+                self.recorder.0.borrow_mut().event(Event::ChangeUndone {
+                    change: id,
+                    restored: true,
+                })?;
             }
         }
         Ok(())
@@ -233,7 +270,10 @@ impl Rig for PathRig<'_> {
         for Lever { change, .. } in std::mem::take(&mut self.changes).into_iter().rev() {
             let id = change.id().to_owned();
             let closed = change.close();
-            let event = Event::ChangeUndone { change: id, restored: closed.is_ok() };
+            let event = Event::ChangeUndone {
+                change: id,
+                restored: closed.is_ok(),
+            };
             // What is put back counts for more than what is written down about it.
             drop(self.recorder.0.borrow_mut().event(event));
             left = left.or(closed.err());

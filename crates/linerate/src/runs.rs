@@ -26,8 +26,16 @@ pub struct Recorder {
 
 impl Recorder {
     /// Starts a run file, in the state folder where the user names none.
-    pub fn start(output: &OutputArguments, plan: Plan, seed: u64, hosts: &[&Host]) -> Result<Self, CommandError> {
-        let facts = hosts.iter().map(|host| host::facts(host)).collect::<Result<Vec<_>, _>>()?;
+    pub fn start(
+        output: &OutputArguments,
+        plan: Plan,
+        seed: u64,
+        hosts: &[&Host],
+    ) -> Result<Self, CommandError> {
+        let facts = hosts
+            .iter()
+            .map(|host| host::facts(host))
+            .collect::<Result<Vec<_>, _>>()?;
         let started = jiff::Timestamp::now();
         let command = match &plan {
             Plan::Check { .. } => "check",
@@ -48,7 +56,11 @@ impl Recorder {
             Some(path) => RunWriter::create(path, &header)?,
             None => create_in_state_folder(&id, &header)?,
         };
-        Ok(Self { writer, began: Instant::now(), id })
+        Ok(Self {
+            writer,
+            began: Instant::now(),
+            id,
+        })
     }
 
     /// Time since the start of the run.
@@ -83,17 +95,25 @@ fn create_in_state_folder(id: &str, header: &Header) -> Result<RunWriter, Comman
     const SAME_SECOND_MAX: u32 = 100;
     let folder = journal::state_folder()?.join("runs");
     fs::create_dir_all(&folder).map_err(|error| {
-        let text = format!("cannot make the folder `{}` for run files", folder.display());
+        let text = format!(
+            "cannot make the folder `{}` for run files",
+            folder.display()
+        );
         CommandError::caused(Kind::Refused, text, &error)
             .hint("name a file with `--run FILE`, or another state folder with LINERATE_STATE_DIR")
     })?;
     let mut number = 0;
     loop {
-        let suffix = if number == 0 { String::new() } else { format!("-{number}") };
+        let suffix = if number == 0 {
+            String::new()
+        } else {
+            format!("-{number}")
+        };
         let path = folder.join(format!("{id}{suffix}.jsonl"));
         match RunWriter::create(&path, header) {
             Err(record::Error::Io { source, .. })
-                if source.kind() == std::io::ErrorKind::AlreadyExists && number < SAME_SECOND_MAX =>
+                if source.kind() == std::io::ErrorKind::AlreadyExists
+                    && number < SAME_SECOND_MAX =>
             {
                 number += 1;
             }
@@ -127,11 +147,14 @@ pub fn show(path: &Path, output: &OutputArguments) -> Result<RunAnalysis, Comman
 
 /// Writes a whole file, making its folder.
 pub fn write_file(path: &Path, text: &str) -> Result<(), CommandError> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
     let made = folder.map_or(Ok(()), fs::create_dir_all);
     made.and_then(|()| fs::write(path, text)).map_err(|error| {
         let text = format!("cannot write `{}`", path.display());
-        CommandError::caused(Kind::Refused, text, &error).hint("check the folder, the rights and the room on the disk")
+        CommandError::caused(Kind::Refused, text, &error)
+            .hint("check the folder, the rights and the room on the disk")
     })
 }
 
@@ -149,7 +172,10 @@ pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode, CommandError> {
 /// `linerate report RUN`.
 pub fn report(arguments: &ReportArguments) -> Result<ExitCode, CommandError> {
     let analysis = read(&arguments.run)?;
-    let html: PathBuf = arguments.html.clone().unwrap_or_else(|| arguments.run.with_extension("html"));
+    let html: PathBuf = arguments
+        .html
+        .clone()
+        .unwrap_or_else(|| arguments.run.with_extension("html"));
     write_file(&html, &report::html(&analysis))?;
     if arguments.json {
         terminal::print_json(&json!({ "html": html }));
@@ -161,15 +187,22 @@ pub fn report(arguments: &ReportArguments) -> Result<ExitCode, CommandError> {
 
 /// The verdict of a run: 0 well, 1 something was found, 2 could not tell.
 pub fn exit_code(analysis: &RunAnalysis) -> ExitCode {
-    let undecided = analysis.experiments.iter().flat_map(|experiment| &experiment.effects);
-    let undecided = undecided.into_iter().any(|effect| effect.verdict == Verdict::Undecided);
+    let undecided = analysis
+        .experiments
+        .iter()
+        .flat_map(|experiment| &experiment.effects);
+    let undecided = undecided
+        .into_iter()
+        .any(|effect| effect.verdict == Verdict::Undecided);
     match &analysis.plan {
         Plan::Check { .. } => match &analysis.diagnosis {
             Some(diagnosis) if diagnosis.first_loss.is_some() => ExitCode::from(1),
             Some(diagnosis) if diagnosis.complete => ExitCode::SUCCESS,
             _ => ExitCode::from(2),
         },
-        Plan::Tune { .. } | Plan::Bench { .. } if !analysis.finished || undecided => ExitCode::from(2),
+        Plan::Tune { .. } | Plan::Bench { .. } if !analysis.finished || undecided => {
+            ExitCode::from(2)
+        }
         Plan::Tune { .. } | Plan::Bench { .. } => ExitCode::SUCCESS,
     }
 }

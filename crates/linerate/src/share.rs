@@ -23,8 +23,11 @@ pub fn looks_like_share(text: &str) -> bool {
 /// Reads `smb://[user@]host[:port]/share[/path]`, `//host/share` and `\\host\share`.
 pub fn parse(text: &str) -> Result<TypedShare, CommandError> {
     let wrong = |why: &str| {
-        CommandError::new(Kind::Usage, format!("`{}` is not a share: {why}", hide_password(text)))
-            .hint("write it as `smb://user@host/share/folder`, `//host/share` or `\\\\host\\share`")
+        CommandError::new(
+            Kind::Usage,
+            format!("`{}` is not a share: {why}", hide_password(text)),
+        )
+        .hint("write it as `smb://user@host/share/folder`, `//host/share` or `\\\\host\\share`")
     };
     let plain = text.replace('\\', "/");
     let rest = plain
@@ -34,7 +37,9 @@ pub fn parse(text: &str) -> Result<TypedShare, CommandError> {
     if rest.chars().any(char::is_control) {
         return Err(wrong("it holds a control character"));
     }
-    let (authority, path) = rest.split_once('/').ok_or_else(|| wrong("it names no share"))?;
+    let (authority, path) = rest
+        .split_once('/')
+        .ok_or_else(|| wrong("it names no share"))?;
     let (user, host) = match authority.rsplit_once('@') {
         Some((user, host)) => (Some(user), host),
         None => (None, authority),
@@ -89,7 +94,9 @@ fn parse_port(text: &str) -> Option<u16> {
 
 /// A password typed into a share is not repeated in an error.
 fn hide_password(text: &str) -> String {
-    let Some(end) = text.rfind('@') else { return text.to_owned() };
+    let Some(end) = text.rfind('@') else {
+        return text.to_owned();
+    };
     let begin = text.find("//").map_or(0, |at| at + 2);
     match text.get(begin..end).and_then(|user| user.split_once(':')) {
         Some((user, _)) => format!("{}{user}:***{}", &text[..begin], &text[end..]),
@@ -103,26 +110,53 @@ mod tests {
 
     fn address(text: &str) -> (String, u16, String, String, Option<String>) {
         let TypedShare { address, user } = parse(text).unwrap_or_else(|error| panic!("{error:?}"));
-        (address.server, address.port, address.share, address.path, user)
+        (
+            address.server,
+            address.port,
+            address.share,
+            address.path,
+            user,
+        )
     }
 
     #[test]
     fn every_way_to_write_a_share_is_read() {
-        let plain = ("nas".to_owned(), 445, "media".to_owned(), String::new(), None);
+        let plain = (
+            "nas".to_owned(),
+            445,
+            "media".to_owned(),
+            String::new(),
+            None,
+        );
         assert_eq!(address("smb://nas/media"), plain);
         assert_eq!(address("//nas/media/"), plain);
         assert_eq!(address(r"\\nas\media"), plain);
         assert_eq!(
             address("smb://WORK;ann@[fe80::1]:4450/media//a/b"),
-            ("fe80::1".into(), 4450, "media".into(), "a/b".into(), Some("WORK;ann".into()))
+            (
+                "fe80::1".into(),
+                4450,
+                "media".into(),
+                "a/b".into(),
+                Some("WORK;ann".into())
+            )
         );
         assert_eq!(address("//2001:db8::2/s").0, "2001:db8::2");
     }
 
     #[test]
     fn what_is_no_share_is_refused_and_a_password_is_not_repeated() {
-        for text in ["nas/media", "smb://nas", "smb:///x", "smb://nas:0/x", "smb://nas:99999/x",
-            "smb://@nas/x", "smb://nas/", "smb://nas/x/../y", "smb://na\x1bs/x"] {
+        for text in [
+            "nas/media",
+            "smb://nas",
+            "smb:///x",
+            "smb://nas:0/x",
+            "smb://nas:99999/x",
+            "smb://@nas/x",
+            "smb://nas/",
+            "smb://nas/x/../y",
+            "smb://na\x1bs/x",
+        ] {
             assert!(parse(text).is_err(), "{text}");
         }
         let error = parse("smb://ann:secret@nas/media").expect_err("a password in a share");

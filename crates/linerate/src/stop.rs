@@ -26,7 +26,8 @@ pub fn listen_with(stop: impl Fn() + Send + 'static) -> Result<(), CommandError>
             leave();
         }
     });
-    listening.map_err(|error| CommandError::caused(Kind::Internal, "cannot listen for Ctrl-C", &error))
+    listening
+        .map_err(|error| CommandError::caused(Kind::Internal, "cannot listen for Ctrl-C", &error))
 }
 
 /// The error of a run that was stopped.
@@ -35,7 +36,10 @@ pub fn interrupted() -> CommandError {
         .hint("`linerate changes` shows whether anything is left changed")
 }
 
-#[expect(clippy::exit, reason = "a second Ctrl-C must work whatever the threads are doing")]
+#[expect(
+    clippy::exit,
+    reason = "a second Ctrl-C must work whatever the threads are doing"
+)]
 fn leave() {
     terminal::say("left without putting anything back\nhint: run `linerate undo`");
     std::process::exit(i32::from(exit_code(Kind::Interrupted)));

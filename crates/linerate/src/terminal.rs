@@ -58,12 +58,17 @@ impl Progress {
     pub fn new(steps: u64, quiet: bool) -> Self {
         let bar = (io::stderr().is_terminal() && !quiet).then(|| {
             let bar = ProgressBar::new(steps);
-            let style = ProgressStyle::with_template("{elapsed:>4} {bar:24} {pos}/{len} {wide_msg}");
+            let style =
+                ProgressStyle::with_template("{elapsed:>4} {bar:24} {pos}/{len} {wide_msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         });
-        Self { bar, quiet, stage: String::new() }
+        Self {
+            bar,
+            quiet,
+            stage: String::new(),
+        }
     }
 
     /// What begins now and lasts for a while.

@@ -6,7 +6,10 @@ use std::process::ExitCode;
 use crate::failure::{CommandError, Kind, exit_code};
 
 /// Runs the trial that standard input asks for.
-#[expect(clippy::unnecessary_wraps, reason = "every command gives the same type")]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "every command gives the same type"
+)]
 pub fn run() -> Result<ExitCode, CommandError> {
     let ended = measure::trial_main(io::stdin(), io::stdout(), end_orphan);
     Ok(match ended {
@@ -15,7 +18,10 @@ pub fn run() -> Result<ExitCode, CommandError> {
     })
 }
 
-#[expect(clippy::exit, reason = "whoever asked for the trial is gone: it must end at once")]
+#[expect(
+    clippy::exit,
+    reason = "whoever asked for the trial is gone: it must end at once"
+)]
 fn end_orphan() {
     std::process::exit(i32::from(exit_code(Kind::Interrupted)));
 }

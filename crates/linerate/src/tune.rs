@@ -34,7 +34,9 @@ pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
     let path = SharePath::open(typed, &arguments.path)?;
     let fixes = find_fixes(arguments, &path, &stop)?;
     let Some(plan) = plan(arguments, fixes)? else {
-        terminal::print("there is nothing to try: the check found no change that promises anything");
+        terminal::print(
+            "there is nothing to try: the check found no change that promises anything",
+        );
         return Ok(ExitCode::SUCCESS);
     };
     if arguments.dry_run {
@@ -46,9 +48,17 @@ pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
 }
 
 /// A short check of the same path tells what could help.
-fn find_fixes(arguments: &TuneArguments, path: &SharePath, stop: &Stop) -> Result<Vec<Fix>, CommandError> {
+fn find_fixes(
+    arguments: &TuneArguments,
+    path: &SharePath,
+    stop: &Stop,
+) -> Result<Vec<Fix>, CommandError> {
     let folder = tempfile_folder()?;
-    let output = OutputArguments { json: arguments.output.json, run: Some(folder.path().join("check.jsonl")), html: None };
+    let output = OutputArguments {
+        json: arguments.output.json,
+        run: Some(folder.path().join("check.jsonl")),
+        html: None,
+    };
     let check = CheckArguments {
         share: arguments.share.clone(),
         path: arguments.path.clone(),
@@ -58,16 +68,37 @@ fn find_fixes(arguments: &TuneArguments, path: &SharePath, stop: &Stop) -> Resul
     };
     let file = check::measure(&check, path, stop)?;
     let analysis = runs::read(&file)?;
-    Ok(analysis.diagnosis.map(|diagnosis| diagnosis.fixes).unwrap_or_default())
+    Ok(analysis
+        .diagnosis
+        .map(|diagnosis| diagnosis.fixes)
+        .unwrap_or_default())
 }
 
 fn tempfile_folder() -> Result<tempfile::TempDir, CommandError> {
-    tempfile::tempdir().map_err(|error| CommandError::caused(Kind::Refused, "cannot make a temporary folder", &error))
+    tempfile::tempdir().map_err(|error| {
+        CommandError::caused(Kind::Refused, "cannot make a temporary folder", &error)
+    })
 }
 
 /// What to try; none where nothing can be.
 pub fn plan(arguments: &TuneArguments, fixes: Vec<Fix>) -> Result<Option<TunePlan>, CommandError> {
-    let (candidates, blocked): (Vec<Fix>, Vec<Fix>) = fixes.into_iter().partition(|fix| fix.blocked.is_none());
+    let asked = |fix: &Fix| arguments.only.is_empty() || arguments.only.contains(&fix.id);
+    if let Some(unknown) = arguments
+        .only
+        .iter()
+        .find(|id| !fixes.iter().any(|fix| fix.id == **id))
+    {
+        let known: Vec<&str> = fixes.iter().map(|fix| fix.id.as_str()).collect();
+        return Err(CommandError::new(
+            Kind::Usage,
+            format!("the check proposes no change named `{unknown}`"),
+        )
+        .hint(format!("it proposes: {}", known.join(", "))));
+    }
+    let (candidates, blocked): (Vec<Fix>, Vec<Fix>) = fixes
+        .into_iter()
+        .filter(asked)
+        .partition(|fix| fix.blocked.is_none());
     for fix in &blocked {
         let why = fix.blocked.as_deref().unwrap_or_default();
         terminal::say(&format!("not tried: {}: {why}", fix.text));
@@ -75,7 +106,10 @@ pub fn plan(arguments: &TuneArguments, fixes: Vec<Fix>) -> Result<Option<TunePla
     if candidates.is_empty() {
         return Ok(None);
     }
-    let candidates = candidates.into_iter().map(|fix| Candidate { id: fix.id, level: fix.level });
+    let candidates = candidates.into_iter().map(|fix| Candidate {
+        id: fix.id,
+        level: fix.level,
+    });
     let seed = match arguments.seed {
         Some(seed) => seed,
         None => random_seed()?,
@@ -83,24 +117,37 @@ pub fn plan(arguments: &TuneArguments, fixes: Vec<Fix>) -> Result<Option<TunePla
     let mut plan = TunePlan::new(candidates.collect(), seed);
     plan.blocks = usize::try_from(arguments.blocks).unwrap_or(usize::MAX);
     plan.band = arguments.band / 100.0;
-    plan.check().map_err(|error| CommandError::from_error(Kind::Usage, &error).hint("see `linerate tune --help`"))?;
+    plan.check().map_err(|error| {
+        CommandError::from_error(Kind::Usage, &error).hint("see `linerate tune --help`")
+    })?;
     Ok(Some(plan))
 }
 
 fn random_seed() -> Result<u64, CommandError> {
     let seed = getrandom::u64();
-    seed.map_err(|error| CommandError::new(Kind::Internal, format!("the system has no random numbers: {error}")))
+    seed.map_err(|error| {
+        CommandError::new(
+            Kind::Internal,
+            format!("the system has no random numbers: {error}"),
+        )
+    })
 }
 
 /// The whole schedule and the very commands; nothing is touched.
-fn dry_run(arguments: &TuneArguments, path: &SharePath, plan: &TunePlan) -> Result<ExitCode, CommandError> {
+fn dry_run(
+    arguments: &TuneArguments,
+    path: &SharePath,
+    plan: &TunePlan,
+) -> Result<ExitCode, CommandError> {
     let counted = Duration::from(timing(arguments.seconds)?.measured);
     let durations = Durations {
         trial: counted + TRIAL_OVERHEAD,
         wash_out: counted / 4 + TRIAL_OVERHEAD,
         switch: SWITCH,
     };
-    let preview = plan.preview(&durations).map_err(|error| CommandError::from_error(Kind::Usage, &error))?;
+    let preview = plan
+        .preview(&durations)
+        .map_err(|error| CommandError::from_error(Kind::Usage, &error))?;
     let hosts: Vec<_> = path.hosts().into_iter().cloned().collect();
     let mut commands = Vec::new();
     for candidate in &plan.candidates {
@@ -129,17 +176,29 @@ fn dry_run(arguments: &TuneArguments, path: &SharePath, plan: &TunePlan) -> Resu
         .phases
         .iter()
         .map(|phase| {
-            let order = phase.schedule.blocks.iter().map(|block| block.iter().map(arm).collect::<String>());
+            let order = phase
+                .schedule
+                .blocks
+                .iter()
+                .map(|block| block.iter().map(arm).collect::<String>());
             vec![
                 phase.schedule.experiment.clone(),
                 format!("{:?}", phase.schedule.phase).to_lowercase(),
                 order.collect::<Vec<_>>().join(" "),
                 phase.trials.to_string(),
-                format!("{:.0} s{}", phase.duration.as_secs_f64(), if phase.certain { "" } else { " if it wins" }),
+                format!(
+                    "{:.0} s{}",
+                    phase.duration.as_secs_f64(),
+                    if phase.certain { "" } else { " if it wins" }
+                ),
             ]
         })
         .collect();
-    terminal::print(&report::table(&["experiment", "phase", "order", "trials", "takes"], &rows, look()));
+    terminal::print(&report::table(
+        &["experiment", "phase", "order", "trials", "takes"],
+        &rows,
+        look(),
+    ));
     for (candidate, commands) in &commands {
         terminal::print(&format!("`{}` would run:", candidate.level.name));
         for (host, command) in commands {
@@ -150,7 +209,10 @@ fn dry_run(arguments: &TuneArguments, path: &SharePath, plan: &TunePlan) -> Resu
         }
     }
     let seconds = [preview.at_least, preview.at_most].map(|duration| duration.as_secs());
-    terminal::print(&format!("seed {}; {} to {} s; nothing was changed", plan.seed, seconds[0], seconds[1]));
+    terminal::print(&format!(
+        "seed {}; {} to {} s; nothing was changed",
+        plan.seed, seconds[0], seconds[1]
+    ));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -162,7 +224,12 @@ fn arm(arm: &Arm) -> char {
 }
 
 fn knobs(level: &Level) -> Vec<Setting> {
-    level.settings.iter().filter(|setting| matches!(setting, Setting::Knob { .. })).cloned().collect()
+    level
+        .settings
+        .iter()
+        .filter(|setting| matches!(setting, Setting::Knob { .. }))
+        .cloned()
+        .collect()
 }
 
 /// Runs the experiment and gives the run file; the journal of its changes is in `state`.
@@ -174,9 +241,16 @@ pub fn experiment(
     stop: &Stop,
 ) -> Result<PathBuf, CommandError> {
     let counted = timing(arguments.seconds)?;
-    let candidates: Vec<Level> = plan.candidates.iter().map(|candidate| candidate.level.clone()).collect();
+    let candidates: Vec<Level> = plan
+        .candidates
+        .iter()
+        .map(|candidate| candidate.level.clone())
+        .collect();
     let any_knob = candidates.iter().any(|level| !knobs(level).is_empty());
-    let header = Plan::Tune { share: path.share.address.clone(), candidates };
+    let header = Plan::Tune {
+        share: path.share.address.clone(),
+        candidates,
+    };
     let recorder = Recorder::start(&arguments.output, header, plan.seed, &path.hosts())?;
     let file = recorder.path().to_owned();
     let journal = match any_knob {
@@ -187,11 +261,16 @@ pub fn experiment(
     let mut rig = PathRig::new(path, journal, recorder.clone(), stop.clone(), counted);
     let phases = 1 + 2 * plan.candidates.len();
     let trials = phases * plan.blocks * 2 * plan.responses.len();
-    let mut progress = terminal::Progress::new(u64::try_from(trials).unwrap_or(0), arguments.output.json);
+    let mut progress =
+        terminal::Progress::new(u64::try_from(trials).unwrap_or(0), arguments.output.json);
     let mut stage = String::new();
     let mut tell = |event: Progress| tell(&mut progress, &mut stage, event);
     let mut sink = recorder.clone();
-    let mut hooks = Hooks { sink: &mut sink, stop: &|| stop.is_asked(), progress: &mut tell };
+    let mut hooks = Hooks {
+        sink: &mut sink,
+        stop: &|| stop.is_asked(),
+        progress: &mut tell,
+    };
     let outcome = experiment::tune(&mut rig, plan, &mut hooks);
     drop(progress);
     let outcome = outcome.map_err(|error| {
@@ -203,7 +282,9 @@ pub fn experiment(
     match outcome.ended {
         Ended::Finished => recorder.0.borrow_mut().event(Event::Finished)?,
         Ended::Stopped => return Err(stop::interrupted()),
-        Ended::Failed(failure) => return Err(CommandError::from(failure).while_doing("the experiment could not go on")),
+        Ended::Failed(failure) => {
+            return Err(CommandError::from(failure).while_doing("the experiment could not go on"));
+        }
     }
     Ok(file)
 }
@@ -211,7 +292,11 @@ pub fn experiment(
 /// Progress of an experiment, for people.
 fn tell(progress: &mut terminal::Progress, stage: &mut String, event: Progress) {
     match event {
-        Progress::PhaseBegins { experiment, phase, trials } => {
+        Progress::PhaseBegins {
+            experiment,
+            phase,
+            trials,
+        } => {
             let what = match phase {
                 record::Phase::SameAgainstSame => "baseline against itself",
                 record::Phase::Compare => "compare",
@@ -221,9 +306,18 @@ fn tell(progress: &mut terminal::Progress, stage: &mut String, event: Progress) 
             progress.stage(stage);
         }
         Progress::Setting { level } => progress.detail(&format!("setting {level}")),
-        Progress::TrialBegins { block, arm, response, discarded, .. } => {
+        Progress::TrialBegins {
+            block,
+            arm,
+            response,
+            discarded,
+            ..
+        } => {
             let washes = if discarded { ", washing out" } else { "" };
-            progress.detail(&format!("block {}, arm {arm:?}, {response:?}{washes}", block + 1));
+            progress.detail(&format!(
+                "block {}, arm {arm:?}, {response:?}{washes}",
+                block + 1
+            ));
         }
         Progress::TrialEnds { rate } => {
             progress.advance();
@@ -231,7 +325,11 @@ fn tell(progress: &mut terminal::Progress, stage: &mut String, event: Progress) 
                 progress.note(&format!("a trial failed: {reason}"));
             }
         }
-        Progress::Decided { experiment, decision, reason } => {
+        Progress::Decided {
+            experiment,
+            decision,
+            reason,
+        } => {
             progress.note(&format!("{experiment}: {decision:?}: {reason}").to_lowercase());
         }
         Progress::PuttingBack => progress.detail("putting everything back"),

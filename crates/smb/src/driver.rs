@@ -130,7 +130,7 @@ impl Link {
     pub(crate) fn tcp_facts(&self) -> Option<TcpFacts> {
         let mut connection = lock(&self.connection);
         if let Some(stream) = &connection.stream {
-            connection.last = socket::tcp_facts(stream);
+            connection.last = socket::tcp_facts(&socket2::SockRef::from(stream));
         }
         connection.last
     }

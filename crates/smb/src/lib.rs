@@ -45,5 +45,5 @@ pub use smb_proto::session::{
     FsSize, Negotiated, SigningAlgorithm, SigningPolicy,
 };
 pub use smb_proto::{Block, ChannelNumber, Error as ProtocolError, NtStatus, Payload};
-pub use socket::{LocalEnd, TcpFacts};
+pub use socket::{LocalEnd, TcpFacts, tcp_facts};
 pub use tree::{Replace, Tree};

@@ -1,6 +1,7 @@
 //! Bad input: one clear error with a hint, a documented exit code, nothing changed.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use predicates::prelude::*;
 
@@ -19,8 +20,16 @@ fn one_clear_error(command: &mut assert_cmd::Command, code: i32, says: &str) {
 
 #[test]
 fn what_is_no_share_is_a_usage_error() {
-    one_clear_error(support::linerate().args(["check", "nas/media"]), 64, "is not a share");
-    one_clear_error(support::linerate().args(["tune", "smb://nas"]), 64, "names no share");
+    one_clear_error(
+        support::linerate().args(["check", "nas/media"]),
+        64,
+        "is not a share",
+    );
+    one_clear_error(
+        support::linerate().args(["tune", "smb://nas"]),
+        64,
+        "names no share",
+    );
 }
 
 #[test]
@@ -28,22 +37,41 @@ fn the_ways_a_server_says_no() {
     let lab = Lab::up("errors");
     let wrong = lab.folder().join("wrong");
     fs::write(&wrong, "username=linerate\npassword=not this one\n").expect("room on the disk");
+    fs::set_permissions(&wrong, fs::Permissions::from_mode(0o600)).expect("our own file");
     let before = lab.facts();
     let check = |share: &str| {
         let mut command = support::linerate();
-        command.args(["check", share, "--client", &lab.host("client"), "--server", &lab.host("server")]);
+        command.args([
+            "check",
+            share,
+            "--client",
+            &lab.host("client"),
+            "--server",
+            &lab.host("server"),
+        ]);
         command
     };
     one_clear_error(
-        check("smb://10.77.1.2/media").arg("--credentials").arg(&wrong),
+        check("smb://10.77.1.2/media")
+            .arg("--credentials")
+            .arg(&wrong),
         65,
-        "password",
+        "does not let `linerate` log in",
     );
     one_clear_error(&mut check("smb://10.77.1.2/nosuch"), 65, "nosuch");
-    one_clear_error(&mut check("smb://no-such-host.invalid/media"), 69, "no-such-host.invalid");
+    one_clear_error(
+        &mut check("smb://no-such-host.invalid/media"),
+        69,
+        "no-such-host.invalid",
+    );
     one_clear_error(&mut check("smb://10.77.1.2:4455/media"), 69, "4455");
     one_clear_error(
-        support::linerate().args(["check", "smb://10.77.1.2/media", "--client", "lab://nosuch/client"]),
+        support::linerate().args([
+            "check",
+            "smb://10.77.1.2/media",
+            "--client",
+            "lab://nosuch/client",
+        ]),
         69,
         "nosuch",
     );
@@ -56,16 +84,34 @@ fn an_unknown_field_of_a_topology_is_named() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("typo.toml");
     fs::write(&file, "[[host]]\nname = \"a\"\ncolour = \"red\"\n").expect("room on the disk");
-    one_clear_error(support::linerate().args(["lab", "up"]).arg(&file), 64, "colour");
-    support::linerate().args(["lab", "list"]).assert().success().stdout(predicate::str::contains("typo").not());
+    one_clear_error(
+        support::linerate().args(["lab", "up"]).arg(&file),
+        64,
+        "colour",
+    );
+    support::linerate()
+        .args(["lab", "list"])
+        .assert()
+        .success()
+        .stdout(predicate::str::contains("typo").not());
 }
 
 #[test]
 fn a_lab_without_root_says_so_and_builds_nothing() {
     let program = support::program_for_everybody();
     let mut command = assert_cmd::Command::new("setpriv");
-    command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "--"]);
-    command.arg(program.path()).args(["lab", "up"]).arg(support::topology());
+    command.args([
+        "--reuid",
+        "65534",
+        "--regid",
+        "65534",
+        "--clear-groups",
+        "--",
+    ]);
+    command
+        .arg(&*program)
+        .args(["lab", "up"])
+        .arg(support::topology());
     one_clear_error(&mut command, 65, "root");
 }
 
@@ -76,8 +122,12 @@ fn samba_that_is_not_installed_is_named_with_its_package() {
     command.args(["--mount", "sh", "-c"]);
     command.arg("mount --bind /dev/null /usr/sbin/smbd && exec \"$0\" lab up \"$1\"");
     command.arg(support::path()).arg(support::topology());
-    one_clear_error(&mut command, 69, "samba");
-    support::linerate().args(["lab", "list"]).assert().success().stdout(predicate::str::contains("two-links").not());
+    one_clear_error(&mut command, 65, "samba");
+    support::linerate()
+        .args(["lab", "list"])
+        .assert()
+        .success()
+        .stdout(predicate::str::contains("two-links").not());
 }
 
 #[test]
@@ -86,10 +136,21 @@ fn a_run_file_cut_in_the_middle_is_read_or_refused_but_never_believed() {
     let fixture = fs::read(support::run_fixture()).expect("the fixture");
     let cut = folder.path().join("cut.jsonl");
     fs::write(&cut, &fixture[..fixture.len() - 10]).expect("room on the disk");
-    let output = support::linerate().arg("analyze").arg(&cut).output().expect("linerate starts");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let output = support::linerate()
+        .arg("analyze")
+        .arg(&cut)
+        .output()
+        .expect("linerate starts");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("cut off"), "{said}");
     fs::write(&cut, &fixture[..40]).expect("room on the disk");
     one_clear_error(support::linerate().arg("analyze").arg(&cut), 65, "header");
-    one_clear_error(support::linerate().arg("report").arg(folder.path().join("none.jsonl")), 65, "none.jsonl");
+    one_clear_error(
+        support::linerate()
+            .arg("report")
+            .arg(folder.path().join("none.jsonl")),
+        65,
+        "none.jsonl",
+    );
 }

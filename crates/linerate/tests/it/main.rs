@@ -1,5 +1,8 @@
 //! The binary and the repository as users and newcomers see them.
 
+mod commands;
+mod demo;
 mod errors;
+mod kills;
 mod structure;
 mod support;

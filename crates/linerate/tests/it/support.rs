@@ -14,19 +14,25 @@ pub fn path() -> PathBuf {
 /// A command that runs it, with a state folder that nobody else uses unless a test names one.
 pub fn linerate() -> assert_cmd::Command {
     let mut command = assert_cmd::Command::new(path());
-    command.env_remove("LINERATE_PASSWORD").env("LINERATE_STATE_DIR", state_of_this_process());
+    command
+        .env_remove("LINERATE_PASSWORD")
+        .env("LINERATE_STATE_DIR", state_of_this_process());
     command
 }
 
 fn state_of_this_process() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("state-{}", std::process::id()));
+    let folder =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("state-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("room on the disk");
     folder
 }
 
 /// A copy of the program that another user may run.
 pub fn program_for_everybody() -> tempfile::TempPath {
-    let file = tempfile::Builder::new().prefix("linerate-").tempfile_in("/tmp").expect("a file in /tmp");
+    let file = tempfile::Builder::new()
+        .prefix("linerate-")
+        .tempfile_in("/tmp")
+        .expect("a file in /tmp");
     fs::copy(path(), file.path()).expect("room on the disk");
     fs::set_permissions(file.path(), fs::Permissions::from_mode(0o755)).expect("our own file");
     file.into_temp_path()
@@ -51,11 +57,20 @@ pub struct Lab {
 impl Lab {
     /// Builds it under a name that no other test process uses.
     pub fn up(name: &str) -> Self {
+        Self::of(name, &topology())
+    }
+
+    /// Builds the LAN of another topology file.
+    pub fn of(name: &str, topology: &Path) -> Self {
         let lab = Self {
             name: format!("{name}-{}", std::process::id()),
             folder: tempfile::tempdir().expect("a temporary folder"),
         };
-        lab.linerate().args(["lab", "up", "--name", &lab.name]).arg(topology()).assert().success();
+        lab.linerate()
+            .args(["lab", "up", "--name", &lab.name])
+            .arg(topology)
+            .assert()
+            .success();
         lab
     }
 
@@ -83,9 +98,17 @@ impl Lab {
 
     /// What a command on a host prints.
     pub fn run(&self, host: &str, argv: &[&str]) -> String {
-        let output = self.linerate().args(["lab", "run", &self.host(host), "--"]).args(argv).output();
+        let output = self
+            .linerate()
+            .args(["lab", "run", &self.host(host), "--"])
+            .args(argv)
+            .output();
         let output = output.expect("linerate starts");
-        assert!(output.status.success(), "{argv:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{argv:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
@@ -98,9 +121,11 @@ impl Lab {
                 facts += &self.run(host, &["ip", "-o", "addr", "show", "dev", nic]);
                 facts += &self.run(host, &["cat", &format!("/sys/class/net/{nic}/mtu")]);
                 facts += &self.run(host, &["ethtool", "-k", nic]);
+                facts += &self.run(host, &["tc", "class", "show", "dev", nic]);
             }
         }
-        facts
+        // An address that is still being tested for duplicates is the same address.
+        facts.replace(" tentative", "")
     }
 
     /// Names of the files on the share.

@@ -1,15 +1,14 @@
 //! Data streams: one TCP connection each, with a thread that keeps it busy.
 
 use std::io::{self, Read, Write};
-use std::mem::{MaybeUninit, size_of};
 use std::net::{SocketAddr, TcpStream};
-use std::os::fd::AsRawFd;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use record::Direction;
-use socket2::{Domain, Protocol, Socket, Type};
+use smb::TcpFacts;
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use super::BLOCK_BYTES;
 use super::control::COOKIE_BYTES;
@@ -69,7 +68,7 @@ impl Stream {
         cookie: &[u8; COOKIE_BYTES],
     ) -> io::Result<Self> {
         // Linux counts the SYN as a byte that was acknowledged.
-        let acknowledged = tcp_information(&socket).map_or(0, |tcp| tcp.acknowledged);
+        let acknowledged = acknowledged(&socket).unwrap_or(0);
         socket.write_all(cookie)?;
         Ok(Self {
             local: socket.local_addr()?,
@@ -146,56 +145,21 @@ impl Stream {
         let passed = self.passed();
         match self.direction {
             Direction::Read => passed,
-            Direction::Write => tcp_information(&self.socket).map_or(passed, |tcp| {
-                tcp.acknowledged.saturating_sub(self.acknowledged_before)
+            Direction::Write => acknowledged(&self.socket).map_or(passed, |acknowledged| {
+                acknowledged.saturating_sub(self.acknowledged_before)
             }),
         }
     }
 
     /// What TCP knows about the connection.
-    pub(super) fn tcp(&self) -> Option<TcpInformation> {
-        tcp_information(&self.socket)
+    pub(super) fn tcp(&self) -> Option<TcpFacts> {
+        smb::tcp_facts(&SockRef::from(&self.socket))
     }
 }
 
-/// What TCP knows about a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TcpInformation {
-    /// Bytes that the far end's TCP has acknowledged.
-    pub(super) acknowledged: u64,
-    pub(super) round_trip: Duration,
-    pub(super) retransmits: u64,
-}
-
-/// `None` where the system does not say, or its structure is too old to hold what was acknowledged
-/// (Linux before 4.1).
-#[expect(unsafe_code, reason = "no safe crate of ours reads TCP_INFO")]
-fn tcp_information(socket: &TcpStream) -> Option<TcpInformation> {
-    let mut information = MaybeUninit::<libc::tcp_info>::zeroed();
-    let mut length = libc::socklen_t::try_from(size_of::<libc::tcp_info>()).ok()?;
-    // SAFETY: the descriptor is open while `socket` is borrowed, and the kernel writes at most
-    // `length` bytes to memory that is that long.
-    let status = unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            libc::IPPROTO_TCP,
-            libc::TCP_INFO,
-            information.as_mut_ptr().cast(),
-            &raw mut length,
-        )
-    };
-    let wanted = std::mem::offset_of!(libc::tcp_info, tcpi_bytes_acked) + size_of::<u64>();
-    if status != 0 || (length as usize) < wanted {
-        return None;
-    }
-    // SAFETY: the structure holds plain numbers only, for which zeros are values; what the kernel
-    // did not write is zero.
-    let information = unsafe { information.assume_init() };
-    Some(TcpInformation {
-        acknowledged: information.tcpi_bytes_acked,
-        round_trip: Duration::from_micros(information.tcpi_rtt.into()),
-        retransmits: information.tcpi_total_retrans.into(),
-    })
+/// Bytes that the far end's TCP has acknowledged, where the system says so.
+fn acknowledged(socket: &TcpStream) -> Option<u64> {
+    smb::tcp_facts(&SockRef::from(socket))?.acknowledged
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Linux.
 
-use mio::net::TcpStream;
 use std::fs;
 use std::io;
 use std::mem::{MaybeUninit, size_of, size_of_val};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
+use mio::net::TcpStream;
 use socket2::Socket;
 
 use super::{InterfaceAddress, TcpFacts, addresses};
@@ -19,7 +19,7 @@ pub(super) fn bind_to_nic(socket: &Socket, nic: &str) -> io::Result<()> {
 }
 
 #[expect(unsafe_code, reason = "no safe crate of ours reads TCP_INFO")]
-pub(super) fn tcp_facts(stream: &TcpStream) -> Option<TcpFacts> {
+pub(super) fn tcp_facts(stream: &Socket) -> Option<TcpFacts> {
     let mut info = MaybeUninit::<libc::tcp_info>::zeroed();
     let mut length = libc::socklen_t::try_from(size_of::<libc::tcp_info>()).ok()?;
     // SAFETY: the descriptor is open while `stream` is borrowed, and the kernel writes at most
@@ -39,9 +39,11 @@ pub(super) fn tcp_facts(stream: &TcpStream) -> Option<TcpFacts> {
     // SAFETY: the structure holds plain numbers only, for which zeros are values; an older kernel
     // that writes fewer of them leaves the rest zero.
     let info = unsafe { info.assume_init() };
+    let needed = std::mem::offset_of!(libc::tcp_info, tcpi_bytes_acked) + size_of::<u64>();
     Some(TcpFacts {
         round_trip: Duration::from_micros(info.tcpi_rtt.into()),
         retransmits: info.tcpi_total_retrans.into(),
+        acknowledged: (length as usize >= needed).then_some(info.tcpi_bytes_acked),
     })
 }
 

@@ -54,6 +54,8 @@ pub struct TcpFacts {
     pub round_trip: Duration,
     /// Segments our end has sent again since the connection began.
     pub retransmits: u64,
+    /// Bytes of ours that the far end's TCP has acknowledged; Linux tells since 4.1.
+    pub acknowledged: Option<u64>,
 }
 
 /// A new connection, and why it does not leave by the interface that was asked for, if so.
@@ -100,8 +102,9 @@ pub(crate) fn wake_at(stream: &mio::net::TcpStream, bytes: usize) {
 }
 
 /// What TCP knows about a connection; `None` where the system does not say.
-pub(crate) fn tcp_facts(stream: &mio::net::TcpStream) -> Option<TcpFacts> {
-    imp::tcp_facts(stream)
+#[must_use]
+pub fn tcp_facts(socket: &Socket) -> Option<TcpFacts> {
+    imp::tcp_facts(socket)
 }
 
 /// The addresses of this machine's interfaces that are up, without the loopback.
@@ -114,6 +117,8 @@ pub(crate) fn interface_addresses() -> io::Result<Vec<InterfaceAddress>> {
 
 #[cfg(test)]
 mod tests {
+    use socket2::SockRef;
+
     use std::net::{Ipv4Addr, TcpListener};
 
     use super::*;
@@ -173,7 +178,7 @@ mod tests {
         let connection = connect(remote, &local, Duration::from_secs(2)).expect("it listens");
         assert_eq!(connection.not_bound_because, None);
         let stream = mio::net::TcpStream::from_std(connection.stream);
-        let facts = tcp_facts(&stream).expect("Linux tells");
+        let facts = tcp_facts(&SockRef::from(&stream)).expect("Linux tells");
         assert!(facts.round_trip > Duration::ZERO && facts.round_trip < Duration::from_secs(1));
         assert_eq!(facts.retransmits, 0);
     }

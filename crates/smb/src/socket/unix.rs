@@ -16,7 +16,7 @@ pub(super) fn bind_to_nic(_: &Socket, _: &str) -> io::Result<()> {
     ))
 }
 
-pub(super) fn tcp_facts(_: &TcpStream) -> Option<TcpFacts> {
+pub(super) fn tcp_facts(_: &Socket) -> Option<TcpFacts> {
     None
 }
 

@@ -1,0 +1,224 @@
+//! What users do with single commands: labs, copies, benchmarks, completions, help.
+
+use std::fs;
+
+use predicates::prelude::*;
+use serde_json::Value;
+
+use crate::support::{self, Lab};
+
+#[test]
+fn help_names_every_command_and_the_exit_codes() {
+    let help = support::linerate().arg("--help").assert().success();
+    let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
+    for word in [
+        "check", "bench", "tune", "undo", "changes", "analyze", "report", "copy", "lab", "demo",
+        "64", "130",
+    ] {
+        assert!(help.contains(word), "`{word}` is not in the help:\n{help}");
+    }
+    support::linerate().arg("no-such-command").assert().code(64);
+}
+
+#[test]
+fn completions_come_for_the_usual_shells() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = support::linerate()
+            .args(["completions", shell])
+            .assert()
+            .success();
+        assert!(script.get_output().stdout.len() > 1_000, "{shell}");
+    }
+}
+
+#[test]
+fn two_labs_of_one_topology_run_at_once_and_one_goes_alone() {
+    let (one, two) = (Lab::up("twin-a"), Lab::up("twin-b"));
+    let list = support::linerate().args(["lab", "list"]).assert().success();
+    let list = String::from_utf8_lossy(&list.get_output().stdout).into_owned();
+    assert!(
+        list.contains(one.name()) && list.contains(two.name()),
+        "{list}"
+    );
+    let first = one.name().to_owned();
+    drop(one);
+    let left = support::linerate()
+        .args(["lab", "list", "--json"])
+        .assert()
+        .success();
+    let left = String::from_utf8_lossy(&left.get_output().stdout).into_owned();
+    assert!(
+        !left.contains(&first) && left.contains(two.name()),
+        "{left}"
+    );
+    assert!(
+        two.run("client", &["ping", "-c", "1", "10.77.1.2"])
+            .contains("1 received")
+    );
+}
+
+#[test]
+fn a_file_goes_to_the_share_and_comes_back_the_same_over_both_links() {
+    let lab = Lab::up("copy");
+    let (there, back) = (
+        lab.folder().join("there.bin"),
+        lab.folder().join("back.bin"),
+    );
+    // Longer than a few blocks, and no multiple of one.
+    let content: Vec<u8> = (0..30_000_001_u32)
+        .map(|index| (index.wrapping_mul(2_654_435_761) >> 13) as u8)
+        .collect();
+    fs::write(&there, &content).expect("room on the disk");
+    let copy = |from: &str, to: &str, more: &[&str]| {
+        let mut argv = vec![
+            support::path().display().to_string(),
+            "copy".into(),
+            from.into(),
+            to.into(),
+        ];
+        argv.extend(more.iter().map(|&word| word.to_owned()));
+        let mut command = lab.linerate();
+        command
+            .args(["lab", "run", &lab.host("client"), "--"])
+            .args(argv);
+        command
+    };
+    let (there, back) = (there.display().to_string(), back.display().to_string());
+    copy(&there, "smb://10.77.1.2/media/", &["--dry-run"])
+        .assert()
+        .success()
+        .stdout(predicate::str::contains("would copy"));
+    assert_eq!(lab.files_of_the_share(), "");
+    copy(&there, "smb://10.77.1.2/media/", &[])
+        .assert()
+        .success();
+    let said = copy("smb://10.77.1.2/media/there.bin", &back, &["--json"])
+        .assert()
+        .success();
+    assert!(
+        fs::read(&back).expect("the copy") == content,
+        "the copy differs"
+    );
+    let said: Value = serde_json::from_slice(&said.get_output().stdout).expect("JSON");
+    assert_eq!(said["bytes"], content.len());
+    let channels = said["channels"].as_array().expect("a list");
+    assert_eq!(channels.len(), 2, "{said}");
+    assert!(
+        channels
+            .iter()
+            .all(|channel| channel["bytes"].as_u64() > Some(0)),
+        "{said}"
+    );
+    // What is there is not overwritten unasked.
+    copy(&there, "smb://10.77.1.2/media/", &[])
+        .assert()
+        .code(65)
+        .stderr(predicate::str::contains("--force"));
+    copy("smb://10.77.1.2/media/nosuch.bin", &back, &["--force"])
+        .assert()
+        .code(65);
+    assert!(
+        fs::read(&back).expect("the copy") == content,
+        "a failed copy touched its target"
+    );
+}
+
+#[test]
+fn bench_measures_a_share_and_raw_tcp() {
+    let lab = Lab::up("bench");
+    let ends = [
+        String::from("--client"),
+        lab.host("client"),
+        "--server".into(),
+        lab.host("server"),
+    ];
+    for target in ["smb://10.77.1.2/media", "tcp://10.77.1.2"] {
+        let bench = lab
+            .linerate()
+            .args([
+                "bench",
+                target,
+                "--seconds",
+                "0.3",
+                "--repetitions",
+                "2",
+                "--json",
+            ])
+            .args(&ends)
+            .output();
+        let bench = bench.expect("linerate starts");
+        let said = String::from_utf8_lossy(&bench.stderr).into_owned();
+        let result: Value =
+            serde_json::from_slice(&bench.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
+        let text = result.to_string();
+        assert!(
+            text.contains("bytes_per_second") || text.contains("mb_s"),
+            "{text}"
+        );
+    }
+    assert_eq!(lab.files_of_the_share(), "");
+}
+
+#[test]
+fn a_check_changes_nothing_and_a_dry_run_of_tune_neither() {
+    let lab = Lab::up("check");
+    let before = lab.facts();
+    let ends = [
+        String::from("--client"),
+        lab.host("client"),
+        "--server".into(),
+        lab.host("server"),
+    ];
+    let check = lab
+        .linerate()
+        .args([
+            "check",
+            "smb://10.77.1.2/media",
+            "--seconds",
+            "0.3",
+            "--json",
+        ])
+        .args(&ends)
+        .output();
+    let check: Value =
+        serde_json::from_slice(&check.expect("linerate starts").stdout).expect("JSON");
+    assert!(check.to_string().contains("mtu-9000"), "{check}");
+    let tune = lab
+        .linerate()
+        .args([
+            "tune",
+            "smb://10.77.1.2/media",
+            "--seconds",
+            "0.3",
+            "--dry-run",
+        ])
+        .args(&ends)
+        .output();
+    let tune = String::from_utf8_lossy(&tune.expect("linerate starts").stdout).into_owned();
+    assert!(
+        tune.contains("ip link set dev lan1 mtu 9000"),
+        "the very commands are missing: {tune}"
+    );
+    assert_eq!(lab.facts(), before);
+    assert_eq!(lab.files_of_the_share(), "");
+}
+
+#[test]
+fn a_run_without_the_far_end_says_what_was_not_measured() {
+    let lab = Lab::up("alone");
+    let check = lab
+        .linerate()
+        .args([
+            "check",
+            "smb://10.77.1.2/media",
+            "--seconds",
+            "0.3",
+            "--client",
+            &lab.host("client"),
+        ])
+        .output()
+        .expect("linerate starts");
+    let told = String::from_utf8_lossy(&check.stdout).into_owned();
+    assert!(told.contains("not measured"), "{told}");
+    assert!(told.contains("iperf3"), "{told}");
+}

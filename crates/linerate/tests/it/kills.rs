@@ -1,0 +1,133 @@
+//! `kill -9` of `tune` at random moments, then `undo`: every knob reads as at the start.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rand::{RngExt, SeedableRng};
+
+use crate::support::{self, Lab};
+
+/// Moments at which `tune` is killed.
+const KILLS: usize = 20;
+/// Of them, how many must have met an open change for the test to mean something.
+const KILLS_INSIDE_MIN: usize = 8;
+/// Longest time from the first block with a change to the kill.
+const DELAY_MS_MAX: u64 = 8_000;
+
+/// Fast links, so that trials are short and changes are many.
+const TOPOLOGY: &str = r#"
+[[host]]
+name = "client"
+
+[[host]]
+name = "server"
+
+[[link]]
+from = { host = "client", nic = "lan1", address = "10.77.1.1/24" }
+to = { host = "server", nic = "lan1", address = "10.77.1.2/24" }
+rate = "10Gbit"
+
+[[link]]
+from = { host = "client", nic = "lan2", address = "10.77.2.1/24" }
+to = { host = "server", nic = "lan2", address = "10.77.2.2/24" }
+rate = "10Gbit"
+
+[samba]
+host = "server"
+
+[[samba.share]]
+name = "media"
+medium = "memory"
+size = "1GiB"
+"#;
+
+/// Runs `tune` (with a band so wide that its baseline cannot fail on noise) until it begins the experiment on the MTU, kills it so much later, and tells
+/// whether it left a change open.
+fn tune_and_kill(lab: &Lab, run: usize, delay: Duration) -> bool {
+    let mut tune = Command::new(support::path());
+    tune.args([
+        "tune",
+        "smb://10.77.1.2/media",
+        "--only",
+        "mtu-9000",
+        "--seconds",
+        "0.1",
+        "--band",
+        "50",
+        "--run",
+    ])
+    .arg(lab.folder().join(format!("tune-{run}.jsonl")))
+    .args([
+        "--client",
+        &lab.host("client"),
+        "--server",
+        &lab.host("server"),
+    ])
+    .env("LINERATE_STATE_DIR", lab.folder().join("state"))
+    .stdin(Stdio::null())
+    .stdout(Stdio::null())
+    .stderr(Stdio::piped());
+    let mut child = tune.spawn().expect("linerate starts");
+    let said = BufReader::new(child.stderr.take().expect("a pipe"));
+    let begun = said
+        .lines()
+        .map_while(Result::ok)
+        .any(|line| line.contains("compare"));
+    assert!(begun, "`tune` never began its experiment");
+    let over = wait_for(&mut child, delay);
+    if !over {
+        child.kill().expect("our own child");
+        child.wait().expect("our own child");
+    }
+    let changes = lab
+        .linerate()
+        .arg("changes")
+        .output()
+        .expect("linerate starts");
+    let open = String::from_utf8_lossy(&changes.stdout).contains("nic.mtu");
+    assert_eq!(
+        changes.status.code(),
+        Some(i32::from(open)),
+        "exit code 1 says that something is changed"
+    );
+    open
+}
+
+/// Waits so long for a child; whether it ended by itself.
+fn wait_for(child: &mut std::process::Child, limit: Duration) -> bool {
+    std::thread::sleep(limit);
+    child.try_wait().expect("our own child").is_some()
+}
+
+#[test]
+fn twenty_kills_of_tune_and_every_knob_is_as_before() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let topology = folder.path().join("unlimited.toml");
+    fs::write(&topology, TOPOLOGY).expect("room on the disk");
+    let lab = Lab::of("kills", &topology);
+    let before = lab.facts();
+    let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(20);
+    let mut inside = 0;
+    for run in 0..KILLS {
+        let delay = Duration::from_millis(random.random_range(0..DELAY_MS_MAX));
+        inside += usize::from(tune_and_kill(&lab, run, delay));
+        lab.linerate().arg("undo").assert().success();
+        assert_eq!(lab.facts(), before, "kill {run} after {delay:?}");
+        lab.linerate()
+            .arg("changes")
+            .assert()
+            .success()
+            .stdout("nothing is changed\n");
+    }
+    assert!(
+        inside >= KILLS_INSIDE_MIN,
+        "only {inside} of {KILLS} kills met an open change"
+    );
+    assert_eq!(
+        lab.files_of_the_share(),
+        "",
+        "test files were left on the share"
+    );
+}
