@@ -49,6 +49,8 @@ fn check_facts(up: &Up) {
         format!("lab://{}/server", up.lab.name())
     );
     let facts = host::facts(&host).unwrap();
+    let control = facts.tcp.congestion_control.as_deref();
+    assert!(matches!(control, Some("cubic" | "reno")), "{control:?}");
     let names: Vec<&str> = facts.nics.iter().map(|nic| nic.name.as_str()).collect();
     assert_eq!(names, ["lan1", "lan2"]);
     for nic in &facts.nics {
