@@ -2,15 +2,19 @@
 //! function, so that a decision and a later reading of the run file cannot differ.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
-use record::{Arm, Direction, Outcome, Phase, Question, Schedule, Stage, TrialRecord, TrialResult};
+use record::{
+    Arm, Direction, Outcome, Phase, Question, Schedule, SmbSession, Stage, TrialRecord,
+    TrialResult, Workload,
+};
 use serde::Serialize;
 
 use crate::statistics::{self, PairedRatios};
 use crate::{ArmSamples, Effect, Estimate, NoiseFloor, Unit, Verdict};
 
 /// Band of practical equivalence where a file says nothing sensible.
-const BAND_DEFAULT: f64 = 0.02;
+pub(crate) const BAND_DEFAULT: f64 = 0.02;
 /// Confidence where a file says nothing sensible, and for everything that was not asked with one.
 pub(crate) const CONFIDENCE_DEFAULT: f64 = 0.95;
 /// Failures that are listed one by one; the rest is counted.
@@ -41,6 +45,9 @@ pub fn phase<'a>(
     let mut result = PhaseResult::default();
     let (band, confidence) = limits(&schedule.question, &mut result.caveats);
     let counted = count(schedule, trials, &mut result);
+    result
+        .caveats
+        .extend(missing_channels(&counted, schedule.phase));
     let responses: BTreeSet<Direction> = schedule.question.responses.iter().copied().collect();
     for response in responses {
         let of_response: Vec<&Counted> = counted
@@ -50,9 +57,10 @@ pub fn phase<'a>(
         for arm in [Arm::A, Arm::B] {
             let trials = of_response.iter().filter(|trial| trial.arm == arm);
             let trials: Vec<&Counted> = trials.copied().collect();
+            let about = (arm, response, schedule.phase);
             result
                 .samples
-                .extend(samples(&trials, arm, response, schedule.phase, confidence));
+                .extend(samples(&trials, about, (band, confidence)));
         }
         let pairs = pairs(&of_response);
         let planned = schedule.blocks.len();
@@ -64,7 +72,7 @@ pub fn phase<'a>(
                 pairs.len()
             ));
         }
-        let Some(ratio) = pairs.ratio(confidence) else {
+        let Some(ratio) = pairs.ratio(band, confidence) else {
             continue;
         };
         if schedule.phase == Phase::SameAgainstSame {
@@ -109,7 +117,7 @@ pub(crate) const fn direction_name(direction: Direction) -> &'static str {
 /// Processor time per byte and retransmits of some trials.
 pub(crate) fn costs<'a>(
     results: impl Iterator<Item = &'a TrialResult> + Clone,
-    confidence: f64,
+    (band, confidence): (f64, f64),
 ) -> (Option<Estimate>, Option<u64>) {
     let per_byte: Vec<f64> = results
         .clone()
@@ -121,7 +129,7 @@ pub(crate) fn costs<'a>(
         .filter_map(|sample| sample.retransmits)
         .reduce(u64::saturating_add);
     (
-        statistics::median(&per_byte, confidence, Unit::SecondsPerByte),
+        statistics::median(&per_byte, band, confidence, Unit::SecondsPerByte),
         retransmits,
     )
 }
@@ -155,6 +163,7 @@ struct Counted<'a> {
     arm: Arm,
     response: Direction,
     rate: f64,
+    workload: &'a Workload,
     result: &'a TrialResult,
 }
 
@@ -235,6 +244,7 @@ fn count<'a>(
                     arm: *arm,
                     response,
                     rate,
+                    workload: &trial.workload,
                     result: measured,
                 };
                 counted.insert(place, trial);
@@ -249,6 +259,58 @@ fn count<'a>(
         ));
     }
     counted.into_values().collect()
+}
+
+/// A change of channels that did not come about was not tried, whatever the rates say.
+fn missing_channels(trials: &[Counted], phase: Phase) -> Vec<String> {
+    let mut wanted: BTreeMap<u32, (usize, Vec<&Counted>)> = BTreeMap::new();
+    for trial in trials {
+        if let Workload::Share(share) = trial.workload {
+            let (all, short) = wanted.entry(share.channels).or_default();
+            *all += 1;
+            if channels_used(trial.result) < share.channels as usize {
+                short.push(trial);
+            }
+        }
+    }
+    let mut caveats = Vec::new();
+    for (channels, (all, short)) in wanted {
+        let Some(last) = short.last() else { continue };
+        let used = channels_used(last.result);
+        let why = last.result.session.as_ref().map(rejections);
+        let why = why.filter(|reasons| !reasons.is_empty());
+        caveats.push(format!(
+            "{}: {} of {all} trials that were to use {channels} channels used fewer; the last used \
+             {used}: {}",
+            phase_name(phase),
+            short.len(),
+            why.map_or_else(
+                || "no reason was given".into(),
+                |reasons| reasons.join("; ")
+            )
+        ));
+    }
+    caveats
+}
+
+/// Channels that moved anything.
+fn channels_used(result: &TrialResult) -> usize {
+    let connections = result.connections.iter();
+    connections.filter(|one| one.bytes.get() > 0).count()
+}
+
+/// Why channels were not made. That nobody is reached from a link-local address of our own says
+/// nothing: every NIC has one.
+pub(crate) fn rejections(session: &SmbSession) -> Vec<&str> {
+    let is_link_local = |word: &str| match word.trim_end_matches(':').parse() {
+        Ok(IpAddr::V4(address)) => address.is_link_local(),
+        Ok(IpAddr::V6(address)) => address.is_unicast_link_local(),
+        Err(_) => false,
+    };
+    let reasons = session.rejected_channels.iter().map(String::as_str);
+    reasons
+        .filter(|reason| !reason.split(' ').take(3).any(is_link_local))
+        .collect()
 }
 
 /// One pair for each block in which both arms were measured; an arm that comes more than once in a
@@ -271,14 +333,13 @@ fn pairs(trials: &[&Counted]) -> PairedRatios {
 
 fn samples(
     trials: &[&Counted],
-    arm: Arm,
-    response: Direction,
-    phase: Phase,
-    confidence: f64,
+    (arm, response, phase): (Arm, Direction, Phase),
+    (band, confidence): (f64, f64),
 ) -> Option<ArmSamples> {
     let rates: Vec<f64> = trials.iter().map(|trial| trial.rate).collect();
-    let median = statistics::median(&rates, confidence, Unit::BytesPerSecond)?;
-    let (cpu_per_byte, retransmits) = costs(trials.iter().map(|trial| trial.result), confidence);
+    let median = statistics::median(&rates, band, confidence, Unit::BytesPerSecond)?;
+    let (cpu_per_byte, retransmits) =
+        costs(trials.iter().map(|trial| trial.result), (band, confidence));
     Some(ArmSamples {
         arm,
         response,
@@ -333,7 +394,7 @@ fn hold_against(effect: &mut Effect, floors: &[NoiseFloor]) {
     let called = matches!(effect.verdict, Verdict::Better | Verdict::Worse);
     if called && effect.ratio.value.ln().abs() < floor.ln_1p() {
         effect.ratio.caveats.push(format!(
-            "it is smaller than the {:.1} % that the noise lets so many blocks find reliably",
+            "it is smaller than what the noise lets so many blocks find reliably ({:.1} %)",
             100.0 * floor
         ));
     }

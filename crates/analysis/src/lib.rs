@@ -14,5 +14,5 @@ pub use run::analyze;
 
 pub use result::{
     ArmSamples, BenchSamples, Cause, Ceiling, Diagnosis, Effect, Estimate, ExperimentResult, Fix,
-    LadderRung, NoiseFloor, RunAnalysis, RungName, Trust, Unit, Verdict,
+    HostChange, LadderRung, NoiseFloor, RunAnalysis, RungName, Trust, Unit, Untried, Verdict,
 };

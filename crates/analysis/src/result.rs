@@ -133,6 +133,28 @@ pub struct ExperimentResult {
     pub caveats: Vec<String>,
 }
 
+/// A candidate that was decided without a trial.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Untried {
+    /// Id of the experiment that it would have been.
+    pub experiment: String,
+    /// What it would have set, where the plan says so.
+    pub level: Option<Level>,
+    /// What was done about it.
+    pub decision: Decision,
+    /// Why.
+    pub reason: String,
+}
+
+/// A change of hosts that a run made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HostChange {
+    /// Its id, for `linerate undo ID`.
+    pub id: String,
+    /// Whether every host read as before once it was undone; `None` where the run did not undo it.
+    pub restored: Option<bool>,
+}
+
 /// The computed limit of the slowest hop.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ceiling {
@@ -216,7 +238,8 @@ pub struct Diagnosis {
     pub headline: String,
     /// The first rung that loses more than a tenth of the one above, if one does.
     pub first_loss: Option<(RungName, Direction)>,
-    /// Whether enough was measured to say so.
+    /// Whether what was measured suffices to say so: every rung has a rate, and none contradicts the
+    /// facts. Complete and without a loss is all well, and a full link is well.
     pub complete: bool,
     /// What costs speed, most certain first.
     pub causes: Vec<Cause>,
@@ -247,6 +270,10 @@ pub struct RunAnalysis {
     pub diagnosis: Option<Diagnosis>,
     /// The experiments, in order.
     pub experiments: Vec<ExperimentResult>,
+    /// Candidates that were decided without a trial, in order.
+    pub untried: Vec<Untried>,
+    /// Changes of hosts that the run made.
+    pub changes: Vec<HostChange>,
     /// Notes of the run, for people.
     pub notes: Vec<String>,
     /// Whether the run ended by itself.

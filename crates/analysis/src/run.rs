@@ -1,12 +1,14 @@
 //! From a run file to everything that can be said of it.
 
-use record::{Event, Outcome, Record, Run, Schedule, Stage, TrialRecord, Workload};
+use record::{Event, Outcome, Plan, Record, Run, Schedule, Stage, TrialRecord, Workload};
 
 use crate::comparison::{
-    CONFIDENCE_DEFAULT, costs, failure, list_failure, phase, phase_name, rate,
+    BAND_DEFAULT, CONFIDENCE_DEFAULT, costs, failure, list_failure, phase, phase_name, rate,
 };
 use crate::diagnosis;
-use crate::{BenchSamples, ExperimentResult, NoiseFloor, RunAnalysis, Unit, statistics};
+use crate::{
+    BenchSamples, ExperimentResult, HostChange, NoiseFloor, RunAnalysis, Unit, Untried, statistics,
+};
 
 /// Says everything that can be said of a run, finished or not, from its file alone.
 #[must_use]
@@ -36,7 +38,9 @@ pub fn analyze(run: &Run) -> RunAnalysis {
         ladder: ladder.rungs,
         bench: bench(&trials),
         diagnosis: ladder.diagnosis,
+        untried: untried(run, &experiments),
         experiments,
+        changes: changes(run),
         notes: notes(run),
         finished,
         warnings,
@@ -54,15 +58,72 @@ fn notes(run: &Run) -> Vec<String> {
     events(run)
         .filter_map(|event| match event {
             Event::Note { text } => Some(text.clone()),
-            Event::ChangeOpened { change } => Some(format!("change `{change}` was opened")),
-            Event::ChangeUndone { change, restored } => Some(if *restored {
-                format!("change `{change}` was undone and reads back as before it")
-            } else {
-                format!("change `{change}` was undone, but does not read back as before it")
-            }),
-            Event::Decided { .. } | Event::Finished | Event::Unknown => None,
+            _ => None,
         })
         .collect()
+}
+
+fn changes(run: &Run) -> Vec<HostChange> {
+    let mut changes: Vec<HostChange> = Vec::new();
+    for event in events(run) {
+        let (id, restored) = match event {
+            Event::ChangeOpened { change } => (change, None),
+            Event::ChangeUndone { change, restored } => (change, Some(*restored)),
+            _ => continue,
+        };
+        match changes.iter_mut().find(|known| known.id == *id) {
+            Some(known) => known.restored = restored.or(known.restored),
+            None => changes.push(HostChange {
+                id: id.clone(),
+                restored,
+            }),
+        }
+    }
+    changes
+}
+
+/// Candidates that were decided without a trial. They have no schedule that says what they are;
+/// but candidates are decided in their order, so the first of these decisions is the first
+/// candidate's that has no experiment.
+fn untried(run: &Run, experiments: &[ExperimentResult]) -> Vec<Untried> {
+    let planned = match &run.header.plan {
+        Plan::Tune { candidates, .. } => candidates.as_slice(),
+        Plan::Check { .. } | Plan::Bench { .. } => &[],
+    };
+    // Where it comes on top of others, the experiment's B bears their names before its own.
+    let tried = |name: &str| {
+        let mut names = experiments.iter().map(|one| one.question.b.name.as_str());
+        names.any(|b| {
+            b.strip_suffix(name)
+                .is_some_and(|before| before.is_empty() || before.ends_with(" + "))
+        })
+    };
+    let mut levels = planned.iter().filter(|level| !tried(&level.name));
+    let mut found: Vec<Untried> = Vec::new();
+    for event in events(run) {
+        let Event::Decided {
+            experiment,
+            decision,
+            reason,
+        } = event
+        else {
+            continue;
+        };
+        if experiments.iter().any(|one| one.experiment == *experiment) {
+            continue;
+        }
+        match found.iter_mut().find(|one| one.experiment == *experiment) {
+            // The last decision holds.
+            Some(known) => (known.decision, known.reason) = (*decision, reason.clone()),
+            None => found.push(Untried {
+                experiment: experiment.clone(),
+                level: levels.next().cloned(),
+                decision: *decision,
+                reason: reason.clone(),
+            }),
+        }
+    }
+    found
 }
 
 fn experiments(
@@ -181,10 +242,16 @@ fn bench(trials: &[&TrialRecord]) -> Vec<BenchSamples> {
                 }
             }
             let rates: Vec<f64> = measured.iter().filter_map(|result| rate(result)).collect();
-            let (cpu_per_byte, retransmits) = costs(measured.iter().copied(), CONFIDENCE_DEFAULT);
+            let (cpu_per_byte, retransmits) =
+                costs(measured.iter().copied(), (BAND_DEFAULT, CONFIDENCE_DEFAULT));
             BenchSamples {
                 workload: workload.clone(),
-                median: statistics::median(&rates, CONFIDENCE_DEFAULT, Unit::BytesPerSecond),
+                median: statistics::median(
+                    &rates,
+                    BAND_DEFAULT,
+                    CONFIDENCE_DEFAULT,
+                    Unit::BytesPerSecond,
+                ),
                 rates,
                 cpu_per_byte,
                 retransmits,

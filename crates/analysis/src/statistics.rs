@@ -5,6 +5,13 @@
 //! ratios (right whenever the two arms of a block are exchangeable under no effect), the binomial
 //! one for medians. Both stay valid, only wider than need be, when values are tied: a closed interval
 //! between order statistics covers at least as often as it does without ties (Noether 1967).
+//!
+//! A value that stands apart, and a drift, is a caveat only where it *matters*, by the very rule that
+//! effects are judged by. A value is named when it is far from the others (five robust standard
+//! deviations) and also further from the median than the band of practical equivalence; a drift when
+//! the Mann-Kendall test finds it and the Theil-Sen line also moves by more than the band from the
+//! first value to the last. On a quiet machine, where a hundredth of a percent is far, nothing is said
+//! of differences that nobody would call one if they were an effect.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -29,8 +36,8 @@ const DETECTABLE_SIMULATED_N_MAX: usize = 40;
 const DETECTABLE_SIMULATIONS: usize = 2_000;
 /// Robust standard deviations from the median at which a value is named.
 const OUTLIER_DEVIATIONS: f64 = 5.0;
-/// A value closer to the median than this share is never named, however quiet the others are.
-const OUTLIER_SHARE_MIN: f64 = 0.005;
+/// Values that stand apart and are listed one by one.
+const OUTLIERS_LISTED_MAX: usize = 5;
 /// Fewest values among which one can stand apart or a drift can be seen.
 const CAVEAT_N_MIN: usize = 5;
 /// Standard normal quantile of the drift test: 1 % two-sided, because it is asked very often.
@@ -73,15 +80,19 @@ impl PairedRatios {
     }
 
     /// The ratio B over A: Hodges-Lehmann on the logs with its signed-rank interval. Where the blocks
-    /// are too few for the confidence asked, the widest interval with the confidence it has.
+    /// are too few for the confidence asked, the widest interval with the confidence it has. Blocks
+    /// that stand apart, and drift, are named where they matter against the band.
     #[must_use]
-    pub fn ratio(&self, confidence: f64) -> Option<Estimate> {
+    pub fn ratio(&self, band: f64, confidence: f64) -> Option<Estimate> {
         let (value, interval, reached, mut caveats) = location(&self.logs, confidence)?;
         caveats.extend(too_few(self.len(), reached, confidence, "blocks"));
-        caveats.extend(outliers(&self.logs, &self.blocks, Scale::Log));
-        caveats.extend(drift(&self.logs).map(|rising| {
-            let way = if rising { "rises" } else { "falls" };
-            format!("the ratio {way} from block to block; it may depend on time")
+        caveats.extend(outliers(&self.logs, &self.blocks, Scale::Log, band));
+        caveats.extend(drift(&self.logs, Scale::Log, band).map(|share| {
+            let way = if share > 0.0 { "rises" } else { "falls" };
+            format!(
+                "the ratio {way} from block to block, by {:.1} % in all; it may depend on time",
+                100.0 * share.abs()
+            )
         }));
         Some(Estimate {
             value: value.exp(),
@@ -177,9 +188,9 @@ pub fn blocks_min(confidence: f64) -> usize {
 
 /// The median of one sample with the interval between two of its order statistics, which assumes
 /// nothing about the distribution. `None` for an empty sample; values that are not finite are left
-/// out.
+/// out. Values that stand apart, and drift, are named where they matter against the band.
 #[must_use]
-pub fn median(values: &[f64], confidence: f64, unit: Unit) -> Option<Estimate> {
+pub fn median(values: &[f64], band: f64, confidence: f64, unit: Unit) -> Option<Estimate> {
     let kept: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
     let sorted = sorted(&kept);
     let n = sorted.len();
@@ -188,10 +199,13 @@ pub fn median(values: &[f64], confidence: f64, unit: Unit) -> Option<Estimate> {
     let mut caveats = Vec::new();
     caveats.extend(too_few(n, reached, confidence, "trials"));
     let numbers: Vec<u32> = (0..).take(n).collect();
-    caveats.extend(outliers(&kept, &numbers, Scale::Linear));
-    caveats.extend(drift(&kept).map(|rising| {
-        let way = if rising { "rise" } else { "fall" };
-        format!("the values {way} from trial to trial")
+    caveats.extend(outliers(&kept, &numbers, Scale::Linear, band));
+    caveats.extend(drift(&kept, Scale::Linear, band).map(|share| {
+        let way = if share > 0.0 { "rise" } else { "fall" };
+        format!(
+            "the values {way} from trial to trial, by {:.1} % in all",
+            100.0 * share.abs()
+        )
     }));
     Some(Estimate {
         value,
@@ -457,8 +471,25 @@ enum Scale {
     Log,
 }
 
+impl Scale {
+    /// How far a value is from another one, as a share of it.
+    fn share(self, value: f64, centre: f64) -> f64 {
+        match self {
+            Self::Linear => value / centre - 1.0,
+            Self::Log => (value - centre).exp_m1(),
+        }
+    }
+}
+
+/// Whether a difference of this share is outside the band `[1 / (1 + band), 1 + band]`.
+fn matters(share: f64, band: f64) -> bool {
+    // Not a number, from a rate of nothing, matters as well.
+    let inside = share.ln_1p().abs() <= band.max(0.0).ln_1p();
+    !inside
+}
+
 /// Names what stands apart, and never removes it. `numbers` counts from 0, people from 1.
-fn outliers(values: &[f64], numbers: &[u32], scale: Scale) -> Option<String> {
+fn outliers(values: &[f64], numbers: &[u32], scale: Scale, band: f64) -> Option<String> {
     if values.len() < CAVEAT_N_MIN {
         return None;
     }
@@ -466,20 +497,15 @@ fn outliers(values: &[f64], numbers: &[u32], scale: Scale) -> Option<String> {
     let distances: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
     // 1.4826 makes the median distance of normal data their standard deviation.
     let deviation = 1.4826 * middle(&sorted(&distances))?;
-    let least = match scale {
-        Scale::Linear => OUTLIER_SHARE_MIN * centre.abs(),
-        Scale::Log => OUTLIER_SHARE_MIN,
-    };
-    let limit = (OUTLIER_DEVIATIONS * deviation).max(least);
-    let named: Vec<String> = values
+    let limit = OUTLIER_DEVIATIONS * deviation;
+    let mut named: Vec<String> = values
         .iter()
         .zip(numbers)
-        .filter(|(value, _)| (*value - centre).abs() > limit)
+        .filter(|(value, _)| {
+            (*value - centre).abs() > limit && matters(scale.share(**value, centre), band)
+        })
         .map(|(value, number)| {
-            let share = match scale {
-                Scale::Linear => value / centre - 1.0,
-                Scale::Log => (value - centre).exp_m1(),
-            };
+            let share = scale.share(*value, centre);
             format!("{} ({:+.1} %)", u64::from(*number) + 1, 100.0 * share)
         })
         .collect();
@@ -487,26 +513,46 @@ fn outliers(values: &[f64], numbers: &[u32], scale: Scale) -> Option<String> {
         Scale::Linear => "trial",
         Scale::Log => "block",
     };
-    (!named.is_empty()).then(|| format!("{what} {} stands apart and is kept", named.join(", ")))
+    if named.len() > OUTLIERS_LISTED_MAX {
+        let more = named.len() - OUTLIERS_LISTED_MAX;
+        named.truncate(OUTLIERS_LISTED_MAX);
+        named.push(format!("{more} more"));
+    }
+    let last = named.pop()?;
+    Some(if named.is_empty() {
+        format!("{what} {last} stands apart and is kept")
+    } else {
+        let first = named.join(", ");
+        format!("{what}s {first} and {last} stand apart and are kept")
+    })
 }
 
-/// Whether values rise (`true`) or fall in time, by the Mann-Kendall test.
-pub(crate) fn drift(values: &[f64]) -> Option<bool> {
+/// By how much values rise or fall from the first to the last, as a share, where they do in time (the
+/// Mann-Kendall test) and it matters.
+fn drift(values: &[f64], scale: Scale, band: f64) -> Option<f64> {
     let n = values.len();
     // The test counts pairs; above the bound it would take too long for a caveat.
     if !(CAVEAT_N_MIN..=PAIRWISE_MEANS_N_MAX).contains(&n) {
         return None;
     }
     let mut score = 0_i64;
+    let mut slopes = Vec::with_capacity(n * (n - 1) / 2);
     for (index, first) in values.iter().enumerate() {
-        for second in &values[index + 1..] {
+        for (distance, second) in (1_u32..).zip(&values[index + 1..]) {
             score += i64::from(second > first) - i64::from(second < first);
+            slopes.push((second - first) / f64::from(distance));
         }
     }
     let count = n as f64;
     let deviation = (count * (count - 1.0) * (2.0 * count + 5.0) / 18.0).sqrt();
     let z = (score.abs() - 1) as f64 / deviation;
-    (z > DRIFT_Z).then_some(score > 0)
+    if z <= DRIFT_Z {
+        return None;
+    }
+    let change = middle(&sorted(&slopes))? * (count - 1.0);
+    let centre = middle(&sorted(values))?;
+    let share = scale.share(centre + change, centre);
+    matters(share, band).then_some(share)
 }
 
 #[cfg(test)]
@@ -524,7 +570,7 @@ mod tests {
         ) {
             let turned: Vec<f64> = logs.iter().map(|log| -log).collect();
             let (one, two) = (ratios(&logs), ratios(&turned));
-            let (ratio, other) = (one.ratio(0.95).expect("blocks"), two.ratio(0.95).expect("blocks"));
+            let (ratio, other) = (one.ratio(0.02, 0.95).expect("blocks"), two.ratio(0.02, 0.95).expect("blocks"));
             close(ratio.value * other.value, 1.0);
             let swapped = match verdict(&other, band, 0.95) {
                 Verdict::Better => Verdict::Worse,
@@ -559,7 +605,7 @@ mod tests {
         let logs = [
             0.031, -0.004, 0.022, 0.018, 0.027, 0.009, 0.035, 0.014, -0.011, 0.025,
         ];
-        let ratio = ratios(&logs).ratio(0.95).expect("ten blocks");
+        let ratio = ratios(&logs).ratio(0.02, 0.95).expect("ten blocks");
         close(ratio.value.ln(), 0.018);
         let [low, high] = ratio.interval.expect("an interval");
         close(low.ln(), 0.0055);
@@ -606,7 +652,7 @@ mod tests {
         ];
         for (n, order, reached) in known {
             let values: Vec<f64> = (1..=n).rev().map(f64::from).collect();
-            let median = median(&values, 0.95, Unit::BytesPerSecond).expect("values");
+            let median = median(&values, 0.02, 0.95, Unit::BytesPerSecond).expect("values");
             close(median.value, f64::from(n + 1) / 2.0);
             let order = f64::from(order);
             assert_eq!(median.interval, Some([order, f64::from(n) + 1.0 - order]));
@@ -618,7 +664,7 @@ mod tests {
     fn too_few_blocks_give_their_widest_interval_and_no_verdict() {
         // Five blocks, all clearly better: 1 - 2/32 is all that five signs can give.
         let five = ratios(&[0.10, 0.11, 0.12, 0.13, 0.14]);
-        let ratio = five.ratio(0.95).expect("five blocks");
+        let ratio = five.ratio(0.02, 0.95).expect("five blocks");
         close(ratio.confidence.expect("a confidence"), 0.9375);
         let [low, high] = ratio.interval.expect("an interval");
         close(low.ln(), 0.10);
@@ -632,11 +678,11 @@ mod tests {
         assert_eq!(five.smallest_detectable(0.95), None);
         assert_eq!(five.blocks_to_settle(0.02, 0.95), Some(6));
 
-        let one = ratios(&[0.1]).ratio(0.95).expect("one block");
+        let one = ratios(&[0.1]).ratio(0.02, 0.95).expect("one block");
         assert_eq!((one.interval, one.confidence), (None, None));
         assert_eq!(verdict(&one, 0.02, 0.95), Verdict::Undecided);
-        assert_eq!(ratios(&[]).ratio(0.95), None);
-        assert_eq!(median(&[f64::NAN], 0.95, Unit::Ratio), None);
+        assert_eq!(ratios(&[]).ratio(0.02, 0.95), None);
+        assert_eq!(median(&[f64::NAN], 0.02, 0.95, Unit::Ratio), None);
         assert_eq!([0.9, 0.95, 0.99, 0.999].map(blocks_min), [5, 6, 8, 11]);
     }
 
@@ -669,7 +715,7 @@ mod tests {
 
     #[test]
     fn ties_and_hostile_numbers_do_no_harm() {
-        let same = ratios(&[0.0; 6]).ratio(0.95).expect("six blocks");
+        let same = ratios(&[0.0; 6]).ratio(0.02, 0.95).expect("six blocks");
         assert_eq!(same.interval, Some([1.0, 1.0]));
         assert_eq!(verdict(&same, 0.02, 0.95), Verdict::Equivalent);
         assert_eq!(ratios(&[0.0; 6]).blocks_to_settle(0.02, 0.95), Some(7));
@@ -682,11 +728,13 @@ mod tests {
         ];
         assert!(PairedRatios::new(odd).is_empty());
         for confidence in [f64::NAN, -3.0, 0.0, 1.0, 7.0, f64::INFINITY] {
-            let ratio = ratios(&[0.1, 0.2]).ratio(confidence).expect("two blocks");
+            let ratio = ratios(&[0.1, 0.2])
+                .ratio(0.02, confidence)
+                .expect("two blocks");
             assert!(ratio.interval.is_some());
         }
         let many: Vec<f64> = (0..1_500).map(|index| f64::from(index % 7)).collect();
-        let ratio = ratios(&many).ratio(0.95).expect("many blocks");
+        let ratio = ratios(&many).ratio(0.02, 0.95).expect("many blocks");
         close(ratio.value.ln(), 3.0);
         assert!(ratio.confidence.is_some_and(|reached| reached >= 0.949));
     }
@@ -694,21 +742,89 @@ mod tests {
     #[test]
     fn outliers_and_drift_are_named_and_kept() {
         let logs = [0.001, 0.002, -0.001, 0.0, -0.15, 0.001, 0.0];
-        let ratio = ratios(&logs).ratio(0.95).expect("seven blocks");
+        let ratio = ratios(&logs).ratio(0.02, 0.95).expect("seven blocks");
         assert_eq!(ratio.n, 7);
         assert_eq!(
             ratio.caveats,
             ["block 5 (-13.9 %) stands apart and is kept"]
         );
+        // Median 0.03, Theil-Sen slope 0.01, so exp(6 * 0.01) - 1 = 6.18 %.
         let rising = [0.00, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06];
-        let ratio = ratios(&rising).ratio(0.95).expect("seven blocks");
+        let ratio = ratios(&rising).ratio(0.02, 0.95).expect("seven blocks");
         assert_eq!(
             ratio.caveats,
-            ["the ratio rises from block to block; it may depend on time"]
+            ["the ratio rises from block to block, by 6.2 % in all; it may depend on time"]
         );
+        // 5 of 97.5.
         let falling = [100.0, 99.0, 98.0, 97.0, 96.0, 95.0];
-        let median = median(&falling, 0.95, Unit::BytesPerSecond).expect("six values");
-        assert_eq!(median.caveats, ["the values fall from trial to trial"]);
+        let median = median(&falling, 0.02, 0.95, Unit::BytesPerSecond).expect("six values");
+        assert_eq!(
+            median.caveats,
+            ["the values fall from trial to trial, by 5.1 % in all"]
+        );
+    }
+
+    #[test]
+    fn many_that_stand_apart_are_counted() {
+        let mut values = vec![100.0; 20];
+        for (index, value) in values.iter_mut().enumerate().step_by(3) {
+            *value = 50.0 + index as f64;
+        }
+        let found = median(&values, 0.02, 0.95, Unit::BytesPerSecond).expect("twenty values");
+        assert_eq!(
+            found.caveats,
+            [
+                "trials 1 (-50.0 %), 4 (-47.0 %), 7 (-44.0 %), 10 (-41.0 %), 13 (-38.0 %) and \
+                 2 more stand apart and are kept"
+            ]
+        );
+    }
+
+    /// A quiet machine: the others differ by a thousandth of a percent, so everything is far off.
+    #[test]
+    fn what_is_inside_the_band_is_not_named_however_quiet_the_others_are() {
+        let quiet = |odd: f64| [0.0, 1e-5, -1e-5, 0.0, odd, 1e-5, -1e-5, 0.0];
+        let named = |odd: f64, band: f64| {
+            let ratio = ratios(&quiet(odd)).ratio(band, 0.95).expect("eight blocks");
+            !ratio.caveats.is_empty()
+        };
+        // The edge is the band's: ln 1.02 = 0.0198, as wide below as above.
+        for (odd, is_named) in [
+            (0.0002, false),
+            (0.0197, false),
+            (0.0199, true),
+            (-0.0197, false),
+            (-0.0199, true),
+        ] {
+            assert_eq!(named(odd, 0.02), is_named, "{odd}");
+            assert!(named(odd, 0.0), "{odd} is far from the others");
+        }
+        let rates = quiet(0.0002).map(|log| 117.4e6 * log.exp());
+        let median = |band| median(&rates, band, 0.95, Unit::BytesPerSecond).expect("rates");
+        assert_eq!(median(0.02).caveats, Vec::<String>::new());
+        assert_eq!(
+            median(0.0).caveats,
+            ["trial 5 (+0.0 %) stands apart and is kept"]
+        );
+        // Each block a tenth of a percent more: certain, and 0.9 % in all.
+        let slow: Vec<f64> = (0..10).map(|block| 0.001 * f64::from(block)).collect();
+        let drifting = |band| ratios(&slow).ratio(band, 0.95).expect("ten blocks").caveats;
+        assert_eq!(drifting(0.02), Vec::<String>::new());
+        assert_eq!(drifting(0.005).len(), 1);
+        // Noise as wide as the values is no outlier, however large it is.
+        let loud = [-0.3, 0.2, -0.1, 0.35, 0.0, -0.2, 0.25, 0.1];
+        let loud = ratios(&loud).ratio(0.02, 0.95).expect("eight blocks");
+        assert_eq!(loud.caveats, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_rate_of_nothing_stands_apart() {
+        let rates = [100.0, 100.1, 99.9, 0.0, 100.0, 100.2];
+        let found = median(&rates, 0.02, 0.95, Unit::BytesPerSecond).expect("six values");
+        assert_eq!(
+            found.caveats,
+            ["trial 4 (-100.0 %) stands apart and is kept"]
+        );
     }
 
     /// With six blocks only six equal signs reach 95 %: a shift of d deviations is seen with
@@ -730,8 +846,9 @@ mod tests {
 
     #[test]
     fn a_share_of_two_estimates_is_as_sure_as_both_together() {
-        let part = median(&[95.0, 96.0, 97.0], 0.95, Unit::BytesPerSecond).expect("values");
-        let whole = median(&[99.0, 100.0, 101.0], 0.95, Unit::BytesPerSecond).expect("values");
+        let part = median(&[95.0, 96.0, 97.0], 0.02, 0.95, Unit::BytesPerSecond).expect("values");
+        let whole =
+            median(&[99.0, 100.0, 101.0], 0.02, 0.95, Unit::BytesPerSecond).expect("values");
         let share = quotient(&part, &whole).expect("a share");
         close(share.value, 0.96);
         assert_eq!(share.interval, Some([95.0 / 101.0, 97.0 / 99.0]));
@@ -767,7 +884,7 @@ mod tests {
                     (block, a.exp(), b.exp() * (1.0 + effect))
                 })
                 .collect();
-            let ratio = PairedRatios::new(pairs).ratio(0.95).expect("blocks");
+            let ratio = PairedRatios::new(pairs).ratio(0.02, 0.95).expect("blocks");
             let [low, high] = ratio.interval.expect("an interval");
             covered += u32::from((low..=high).contains(&(1.0 + effect)));
             let verdict = verdict(&ratio, 0.02, 0.95);

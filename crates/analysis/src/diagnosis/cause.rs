@@ -2,7 +2,9 @@
 
 use record::{Direction, Rung, TrialRecord, Workload};
 
-use super::{DIRECTIONS, LOSS_LIMIT, Measured, Seen, why_not_measured};
+use super::fix::JUMBO_MTU;
+use super::path::Pair;
+use super::{DIRECTIONS, FULL_LIMIT, LOSS_LIMIT, Measured, Seen, why_not_measured};
 use crate::comparison::direction_name;
 use crate::{Cause, RungName, Trust};
 
@@ -76,14 +78,39 @@ fn no_loss(seen: &Seen, shares: &[(Direction, f64)]) -> String {
         1 => "; one more link is not used".into(),
         more => format!("; {more} more links are not used"),
     };
-    if share < LOSS_LIMIT {
-        return format!("the share {rates}, a little less on every rung{more}");
+    let of_link = format!("{:.1} % of {}", 100.0 * share, link(seen, direction));
+    if share < FULL_LIMIT {
+        return format!(
+            "nothing loses more than a tenth, but a little is lost on the way: the share {rates}, {of_link}{more}"
+        );
     }
-    format!(
-        "the link is the limit: the share {rates}, {} of the {} that fit through{more}",
-        percent(share),
-        megabytes_of(seen, RungName::Ceiling, direction),
-    )
+    let what = match seen.used.iter().all(|pair| pair.mtu() >= JUMBO_MTU) {
+        true => "more or faster links",
+        false => "more or faster links or larger frames",
+    };
+    let plural = if seen.used.len() > 1 {
+        "links are"
+    } else {
+        "link is"
+    };
+    format!("the {plural} full: the share {rates}, {of_link}; only {what} would help{more}")
+}
+
+/// What a rate is held against, as people know it.
+fn link(seen: &Seen, direction: Direction) -> String {
+    let line = |pair: &Pair| seen.network.line_name(pair, direction);
+    let lines: Option<Vec<String>> = seen.used.iter().map(line).collect();
+    let lines = lines.unwrap_or_default();
+    match lines.split_first() {
+        Some((one, [])) => format!("what {one} carries"),
+        Some((one, rest)) if rest.iter().all(|other| other == one) => {
+            format!("what {} times {one} carry", lines.len())
+        }
+        _ => format!(
+            "the {} that fit through",
+            megabytes_of(seen, RungName::Ceiling, direction)
+        ),
+    }
 }
 
 /// The causes, most certain first.
@@ -140,7 +167,7 @@ fn saturated(seen: &Seen) -> Option<Cause> {
             let rung = seen.rung(RungName::Share, direction)?;
             let share = rung.of_ceiling.as_ref()?.value;
             let text = format!("{} {}", direction_name(direction), percent(share));
-            (LOSS_LIMIT..=ABOVE_CEILING_LIMIT)
+            (FULL_LIMIT..=ABOVE_CEILING_LIMIT)
                 .contains(&share)
                 .then_some(text)
         })
@@ -247,7 +274,7 @@ fn different_mtus(seen: &Seen) -> Option<Cause> {
     Some(cause("mtu-differs", text, Trust::Computed))
 }
 
-fn above_ceiling(seen: &Seen) -> Option<String> {
+pub(super) fn above_ceiling(seen: &Seen) -> Option<String> {
     let mut found = DIRECTIONS
         .into_iter()
         .flat_map(|direction| [RungName::Tcp, RungName::Share].map(|rung| (rung, direction)));

@@ -4,11 +4,12 @@ use record::{Direction, HostName, KnobId, Level, Nic, Setting, Target, Value};
 
 use super::path::{FarEnd, Pair};
 use super::{LOSS_LIMIT, Seen};
+use crate::comparison::rejections;
 use crate::statistics::computed;
 use crate::{Fix, RungName, Unit};
 
 /// What people mean by jumbo frames.
-const JUMBO_MTU: u32 = 9000;
+pub(super) const JUMBO_MTU: u32 = 9000;
 /// Channels that one session can have at most.
 const CHANNELS_MAX: usize = 32;
 
@@ -91,9 +92,7 @@ fn no_multichannel(seen: &Seen) -> Option<String> {
 fn asked_already(seen: &Seen, count: usize) -> Option<String> {
     let asked = seen.share?.channels as usize;
     (asked >= count).then(|| {
-        let rejected = seen
-            .session
-            .map(|session| session.rejected_channels.join("; "));
+        let rejected = seen.session.map(|session| rejections(session).join("; "));
         let why = rejected.filter(|reasons| !reasons.is_empty());
         format!(
             "{asked} channels were asked for already, and {} made use of: {}",
@@ -129,22 +128,13 @@ fn jumbo(seen: &Seen) -> Option<Fix> {
         Some(format!("`{}` takes an MTU of {most} at most", nic.name))
     });
     let blocked = blocked.or(too_small);
-    let names: Vec<String> = nics
-        .iter()
-        .map(|(_, nic)| format!("`{}`", nic.name))
-        .collect();
     let settings = match blocked {
         None => nics.iter().map(|(host, nic)| mtu(host, nic)).collect(),
         Some(_) => Vec::new(),
     };
-    let ends = if names.is_empty() {
-        "both ends of each link".into()
-    } else {
-        names.join(", ")
-    };
     Some(Fix {
         id: format!("mtu-{JUMBO_MTU}"),
-        text: format!("set MTU {JUMBO_MTU} on {ends}"),
+        text: format!("set MTU {JUMBO_MTU} on {}", names_by_host(&nics)),
         level: Level {
             name: format!("MTU {JUMBO_MTU}"),
             settings,
@@ -153,6 +143,26 @@ fn jumbo(seen: &Seen) -> Option<Fix> {
         disturbs: "these links, for a moment at each change: many drivers reset the NIC".into(),
         blocked,
     })
+}
+
+/// `a0`, `a1` on one host and `b0`, `b1` on the other.
+fn names_by_host(nics: &[(&HostName, &Nic)]) -> String {
+    let mut hosts: Vec<(&HostName, Vec<String>)> = Vec::new();
+    for (host, nic) in nics {
+        let name = format!("`{}`", nic.name);
+        match hosts.iter_mut().find(|(known, _)| known == host) {
+            Some((_, names)) => names.push(name),
+            None => hosts.push((host, vec![name])),
+        }
+    }
+    let hosts: Vec<String> = hosts
+        .into_iter()
+        .map(|(host, names)| format!("{} on `{host}`", names.join(", ")))
+        .collect();
+    match hosts.is_empty() {
+        true => "both ends of each link".into(),
+        false => hosts.join(" and "),
+    }
 }
 
 fn both_ends<'a>(seen: &Seen<'a>, pair: &Pair<'a>) -> Result<[(&'a HostName, &'a Nic); 2], String> {

@@ -9,13 +9,16 @@ use record::{
     TrialResult, Workload,
 };
 
-use crate::comparison::{CONFIDENCE_DEFAULT, direction_name, failure, rate};
+use crate::comparison::{BAND_DEFAULT, CONFIDENCE_DEFAULT, direction_name, failure, rate};
 use crate::statistics::{median, quotient};
 use crate::{Ceiling, Diagnosis, Estimate, LadderRung, RungName, Unit};
 use path::{Network, Pair};
 
 /// A rung that has less than this share of the one above has lost something.
 const LOSS_LIMIT: f64 = 0.9;
+/// A share that has at least this share of the ceiling has filled its link: what is left is less than
+/// anybody would notice.
+const FULL_LIMIT: f64 = 0.95;
 const DIRECTIONS: [Direction; 2] = [Direction::Read, Direction::Write];
 
 /// What the ladder's trials say.
@@ -75,7 +78,7 @@ impl Seen<'_> {
     }
 
     fn complete(&self) -> bool {
-        self.rungs.iter().all(|rung| rung.rate.is_some())
+        self.rungs.iter().all(|rung| rung.rate.is_some()) && cause::above_ceiling(self).is_none()
     }
 }
 
@@ -248,7 +251,12 @@ fn rungs(
                 .filter(|trial| trial.rung == rung && trial.direction == direction)
                 .map(|trial| trial.rate)
                 .collect();
-            let rate = median(&rates, CONFIDENCE_DEFAULT, Unit::BytesPerSecond);
+            let rate = median(
+                &rates,
+                BAND_DEFAULT,
+                CONFIDENCE_DEFAULT,
+                Unit::BytesPerSecond,
+            );
             let share_of = |whole: &Option<Estimate>| quotient(rate.as_ref()?, whole.as_ref()?);
             rungs.push(LadderRung {
                 rung: name,

@@ -202,6 +202,16 @@ impl<'a> Network<'a> {
         })
     }
 
+    /// The line that limits a pair, as people know it: `1 Gbit/s at MTU 1500`.
+    pub(super) fn line_name(&self, pair: &Pair<'_>, direction: Direction) -> Option<String> {
+        let (mtu, headers) = (pair.mtu(), self.headers(pair.remote));
+        let lines = self.lines(pair, direction).into_iter();
+        let line = lines.min_by(|one, two| {
+            f64::total_cmp(&one.payload(mtu, headers), &two.payload(mtu, headers))
+        })?;
+        Some(format!("{} at MTU {mtu}", bit_rate(line.bits)))
+    }
+
     /// Bytes of IP and TCP headers: 52 for IPv4 with timestamps.
     fn headers(&self, remote: IpAddr) -> u32 {
         let without_timestamps = [self.client, self.server]

@@ -52,7 +52,7 @@ fn the_demo_has_one_full_link_of_two_and_two_fixes() {
     let (analysis, diagnosis) = said(lab(), ladder([117.5, 117.4, 116.9, 116.5]));
     assert_eq!(
         diagnosis.headline,
-        "the link is the limit: the share reads 116.9 MB/s and writes 116.5 MB/s, 99 % of the 117.7 MB/s that fit through; one more link is not used"
+        "the link is full: the share reads 116.9 MB/s and writes 116.5 MB/s, 99.0 % of what 1 Gbit/s at MTU 1500 carries; only more or faster links or larger frames would help; one more link is not used"
     );
     assert_eq!((diagnosis.first_loss, diagnosis.complete), (None, true));
     assert_eq!(causes(&diagnosis), ["link-saturated", "one-link-of-two"]);
@@ -116,6 +116,10 @@ fn the_demos_fixes_are_ready_for_tune_with_computed_predictions() {
             mtu_9000(server, "b1")
         ]
     );
+    assert_eq!(
+        jumbo.text,
+        "set MTU 9000 on `a0`, `a1` on `lab://demo/client` and `b0`, `b1` on `lab://demo/server`"
+    );
     // (8948 / 9038) / (1448 / 1538)
     assert!((jumbo.predicted.value - 1.051_577).abs() < 1e-6);
 }
@@ -168,6 +172,66 @@ fn more_than_fits_through_is_a_contradiction_and_not_a_success() {
         diagnosis.headline
     );
     assert_eq!(causes(&diagnosis)[0], "measured-above-ceiling");
+    assert_eq!((diagnosis.first_loss, diagnosis.complete), (None, false));
+}
+
+#[test]
+fn a_link_is_full_only_when_nothing_worth_having_is_left() {
+    // The ceiling is 117.7 MB/s, and 95 % of it 111.8.
+    let (_, full) = said(lab(), ladder([117.5, 117.5, 112.0, 112.0]));
+    assert!(full.headline.starts_with("the link is full"), "{full:?}");
+    assert!(causes(&full).contains(&"link-saturated"));
+    assert_eq!((full.first_loss, full.complete), (None, true));
+
+    let (_, nearly) = said(lab(), ladder([117.5, 117.5, 111.5, 111.5]));
+    assert_eq!(
+        nearly.headline,
+        "nothing loses more than a tenth, but a little is lost on the way: the share reads 111.5 MB/s and writes 111.5 MB/s, 94.7 % of what 1 Gbit/s at MTU 1500 carries; one more link is not used"
+    );
+    assert!(!causes(&nearly).contains(&"link-saturated"));
+
+    let jumbo = |mut host: HostFacts| {
+        for nic in &mut host.nics {
+            nic.mtu = 9000;
+            nic.shaped = None;
+        }
+        host
+    };
+    let one = |name: &str, at: &str| jumbo(host(name, vec![real_nic("eth0", 2, at)]));
+    let hosts = vec![one("local", "10.77.1.1"), one("server", "10.77.1.2")];
+    let (_, alone) = said(hosts, ladder([123.0, 123.0, 122.0, 122.0]));
+    assert_eq!(
+        alone.headline,
+        "the link is full: the share reads 122.0 MB/s and writes 122.0 MB/s, 98.6 % of what 1 Gbit/s at MTU 9000 carries; only more or faster links would help"
+    );
+}
+
+/// Every NIC has a link-local address, so that nobody is reached from there is no reason.
+#[test]
+fn channels_that_were_asked_for_in_vain_say_why_without_noise() {
+    let mut records = ladder([117.5, 117.5, 117.0, 117.0]);
+    for record in &mut records {
+        let Record::Trial(trial) = record else {
+            continue;
+        };
+        if let record::Workload::Share(share) = &mut trial.workload {
+            share.channels = 2;
+        }
+    }
+    let records = with_session(records, |session| {
+        session.rejected_channels = vec![
+            "fe80::5054:ff:fe12:1 to 10.77.1.2: it is link-local".into(),
+            "169.254.7.7 to 10.77.1.2: it is link-local".into(),
+            "10.77.2.1 to 10.77.2.2: connection refused".into(),
+        ];
+    });
+    let (_, diagnosis) = said(lab(), records);
+    assert_eq!(
+        fix(&diagnosis, "channels-2").blocked.as_deref(),
+        Some(
+            "2 channels were asked for already, and 1 made use of: 10.77.2.1 to 10.77.2.2: connection refused"
+        )
+    );
 }
 
 #[test]

@@ -1,8 +1,11 @@
-use analysis::{Verdict, analyze};
-use record::{Arm, Decision, Direction, Event, Nanoseconds, Outcome, Phase, Record, Stage};
+use analysis::{RunAnalysis, Verdict, analyze};
+use record::{
+    Arm, Bytes, Decision, Direction, Event, Level, Nanoseconds, Outcome, Phase, Plan, Record, Run,
+    Stage, Workload,
+};
 
 use crate::build::{
-    arm_trial, failed, lab, phase_records, result, run, schedule, share_workload, trial,
+    arm_trial, failed, lab, phase_records, result, run, schedule, session, share_workload, trial,
 };
 
 const BETTER: [f64; 6] = [1.05, 1.06, 1.055, 1.045, 1.05, 1.052];
@@ -192,4 +195,157 @@ fn repetitions_of_bench_are_grouped_by_workload() {
     assert_eq!(read.median.as_ref().map(|median| median.value), Some(101e6));
     assert_eq!((write.rates.len(), read.retransmits), (2, Some(3)));
     assert_eq!(write.failures, ["the disk is full"]);
+}
+
+/// A tune of these candidates, each a level of its own.
+fn tune_of(names: &[&str], records: Vec<Record>) -> Run {
+    let mut run = run(lab(), records);
+    let Plan::Check { share } = run.header.plan else {
+        unreachable!("that is what is built");
+    };
+    let level = |name: &&str| Level {
+        name: (*name).into(),
+        settings: Vec::new(),
+    };
+    run.header.plan = Plan::Tune {
+        share,
+        candidates: names.iter().map(level).collect(),
+    };
+    run
+}
+
+fn decided(experiment: &str, reason: &str) -> Record {
+    event(Event::Decided {
+        experiment: experiment.into(),
+        decision: Decision::Returned,
+        reason: reason.into(),
+    })
+}
+
+fn untried(analysis: &RunAnalysis) -> Vec<(&str, Option<&str>, &str)> {
+    let list = analysis.untried.iter();
+    list.map(|one| {
+        let name = one.level.as_ref().map(|level| level.name.as_str());
+        (one.experiment.as_str(), name, one.reason.as_str())
+    })
+    .collect()
+}
+
+#[test]
+fn candidates_that_were_decided_without_trials_keep_their_reason() {
+    // The schedules made here call their B `changed`; on top of others it bears their names first.
+    let mut on_top = phase_records("three", Phase::Compare, &SAME);
+    if let Some(Record::Schedule(schedule)) = on_top.first_mut() {
+        schedule.question.a.name = "one".into();
+        schedule.question.b.name = "one + three".into();
+    }
+    let records = [
+        phase_records("one", Phase::Compare, &BETTER),
+        vec![decided("two", "it is so already")],
+        on_top,
+        vec![
+            decided("three", "no difference"),
+            decided("four", "first"),
+            decided("four", "and later"),
+            decided("five", "the plan ends before it"),
+        ],
+    ]
+    .concat();
+    let analysis = analyze(&tune_of(&["changed", "two", "three", "four"], records));
+    assert_eq!(
+        untried(&analysis),
+        [
+            ("two", Some("two"), "it is so already"),
+            ("four", Some("four"), "and later"),
+            ("five", None, "the plan ends before it"),
+        ]
+    );
+    assert_eq!(
+        analysis.experiments[1].decision,
+        Some((Decision::Returned, "no difference".into()))
+    );
+}
+
+#[test]
+fn after_an_alarm_every_candidate_has_its_reason() {
+    let mut records = phase_records("baseline", Phase::SameAgainstSame, &BETTER);
+    records.push(decided("channels-2", "undecided: it differed from itself"));
+    records.push(decided("mtu-9000", "undecided: it differed from itself"));
+    let analysis = analyze(&tune_of(&["2 channels", "MTU 9000"], records));
+    assert!(analysis.experiments[0].noise[0].alarm);
+    let reason = "undecided: it differed from itself";
+    assert_eq!(
+        untried(&analysis),
+        [
+            ("channels-2", Some("2 channels"), reason),
+            ("mtu-9000", Some("MTU 9000"), reason),
+        ]
+    );
+}
+
+#[test]
+fn changes_are_opened_and_undone() {
+    let opened = |id: &str| event(Event::ChangeOpened { change: id.into() });
+    let undone = |id: &str, restored| {
+        let change = id.into();
+        event(Event::ChangeUndone { change, restored })
+    };
+    let records = vec![
+        opened("1-a"),
+        opened("2-b"),
+        undone("1-a", false),
+        undone("3-c", true),
+    ];
+    let analysis = analyze(&run(lab(), records));
+    let found: Vec<(&str, Option<bool>)> = analysis
+        .changes
+        .iter()
+        .map(|change| (change.id.as_str(), change.restored))
+        .collect();
+    assert_eq!(
+        found,
+        [("1-a", Some(false)), ("2-b", None), ("3-c", Some(true))]
+    );
+    assert_eq!(analysis.notes, Vec::<String>::new());
+}
+
+/// B asks for two channels; in two of six blocks it has one, and the rates alone would not tell.
+#[test]
+fn channels_that_were_to_be_tried_and_did_not_come_up_are_named() {
+    let mut records = phase_records("channels-2", Phase::Compare, &SAME);
+    for record in &mut records {
+        let Record::Trial(trial) = record else {
+            continue;
+        };
+        let Stage::Experiment { block, arm, .. } = trial.stage else {
+            continue;
+        };
+        let (Workload::Share(share), Outcome::Measured(result)) =
+            (&mut trial.workload, &mut trial.outcome)
+        else {
+            continue;
+        };
+        if arm == Arm::B {
+            share.channels = 2;
+            let mut second = result.connections[0].clone();
+            if block == 1 || block == 4 {
+                second.bytes = Bytes::new(0);
+                let mut session = session();
+                session.rejected_channels = vec![
+                    "fe80::1 to 10.77.1.2: it is link-local".into(),
+                    "10.77.2.1 to 10.77.2.2: lost during the trial".into(),
+                ];
+                result.session = Some(session);
+            }
+            result.connections.push(second);
+        }
+    }
+    let analysis = analyze(&run(lab(), records));
+    assert_eq!(
+        analysis.experiments[0].caveats,
+        [
+            "compare: 2 of 6 trials that were to use 2 channels used fewer; the last used 1: \
+             10.77.2.1 to 10.77.2.2: lost during the trial"
+        ]
+    );
 }

@@ -433,6 +433,8 @@ fn empty(plan: Plan) -> RunAnalysis {
         bench: vec![],
         diagnosis: None,
         experiments: vec![],
+        untried: vec![],
+        changes: vec![],
         notes: vec![],
         finished: true,
         warnings: vec![],
