@@ -4,7 +4,7 @@
 //! namespace of its own, so that killing it kills all of it and nothing else.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, BufRead, BufReader};
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::process::CommandExt;
@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use smb::{LocalAddress, LocalNic, Server};
 use tempfile::TempDir;
 
@@ -138,19 +138,25 @@ fn address(link: u8, host: u8) -> IpAddr {
     IpAddr::V4(Ipv4Addr::new(10, 94, link, host))
 }
 
+/// A network of its own. The descriptor keeps it when the program that made it is gone.
 fn new_network() -> File {
-    let made = thread::spawn(|| {
-        // SAFETY is the caller's word that no borrowed descriptors are lost: only the network of
-        // this short thread changes.
-        #[expect(
-            unsafe_code,
-            reason = "the safe call takes flags that are unsafe to mix"
-        )]
-        unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
-        File::open("/proc/thread-self/ns/net")
-    });
-    let made: io::Result<File> = made.join().expect("it does not panic");
-    made.expect("this runs as root")
+    let mut maker = Command::new("unshare");
+    maker.args(["--net", "sh", "-c", "echo made; read wait"]);
+    let mut maker = maker
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("`unshare` starts");
+    let mut said = String::new();
+    let output = maker.stdout.take().expect("it was asked for");
+    BufReader::new(output)
+        .read_line(&mut said)
+        .expect("it says one line");
+    assert_eq!(said, "made\n", "this runs as root");
+    let network = File::open(format!("/proc/{}/ns/net", maker.id())).expect("it lives");
+    drop(maker.stdin.take());
+    maker.wait().expect("our own child");
+    network
 }
 
 /// Starts a program in a network: a child is where the thread that starts it is.
