@@ -376,16 +376,14 @@ fn success(
             Reply::Created(FileKey(key), created)
         }
         Request::List { bytes_max, .. } => {
-            let data = QueryDirectoryResponse::decode(body)?.data;
-            if data.len() > *bytes_max as usize {
-                return Err(Error::Misbehaving("a listing is longer than asked".into()));
+            let length = QueryDirectoryResponse::decode(body)?.data.len();
+            // a listing of nothing would be asked for again without end
+            if length == 0 || length > *bytes_max as usize {
+                let problem = format!("it lists {length} bytes of {bytes_max}");
+                return Err(Error::Misbehaving(problem));
             }
-            let start = message.len() - (body.as_ptr_range().end as usize - data.as_ptr() as usize);
-            let range = start..start + data.len();
-            Reply::Listing(Some(Listing {
-                bytes: std::mem::take(message),
-                range,
-            }))
+            let message = std::mem::take(message);
+            Reply::Listing(Some(Listing { message }))
         }
         Request::Query { what, .. } => {
             Reply::Information(information(*what, QueryInfoResponse::decode(body)?.data)?)

@@ -3,7 +3,7 @@
 use crate::block::Block;
 use crate::plan::ServerInterface;
 use crate::session::{FileKey, TreeKey};
-use crate::wire::DirectoryWalk;
+use crate::wire::{DirectoryWalk, HEADER_LENGTH, Message as _, QueryDirectoryResponse};
 
 /// Something to ask of the server. Paths use `/` or `\`, without one in front; `""` is the root.
 #[derive(Debug, Clone)]
@@ -301,8 +301,8 @@ pub enum SetInformation {
 /// Some entries of a folder, as the server sent them.
 #[derive(Debug)]
 pub struct Listing {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) range: std::ops::Range<usize>,
+    /// The whole reply; it has been decoded once.
+    pub(crate) message: Vec<u8>,
 }
 
 /// One entry of a folder.
@@ -329,7 +329,8 @@ impl Listing {
     pub fn entries(
         &self,
     ) -> impl Iterator<Item = Result<DirectoryEntry, crate::error::Malformed>> + '_ {
-        let bytes = self.bytes.get(self.range.clone()).unwrap_or(&[]);
-        DirectoryWalk::new(bytes).map(|record| record.map(|record| record.to_entry()))
+        let body = self.message.get(HEADER_LENGTH..).unwrap_or(&[]);
+        let entries = QueryDirectoryResponse::decode(body).map_or(&[][..], |reply| reply.data);
+        DirectoryWalk::new(entries).map(|record| record.map(|record| record.to_entry()))
     }
 }

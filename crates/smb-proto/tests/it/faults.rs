@@ -110,6 +110,22 @@ fn signatures_are_demanded_and_checked() {
 }
 
 #[test]
+fn a_listing_of_nothing_is_caught() {
+    // found by fuzzing: it made us compute a range from an empty slice
+    let (mut world, file) = World::open(2, Behaviour::default(), Vec::new(), 1);
+    let pattern = "nothing".into();
+    let request = Request::List {
+        folder: file,
+        pattern,
+        restart: true,
+        bytes_max: 4096,
+    };
+    let error = world.ask(request).expect_err("no list");
+    assert!(matches!(error, Error::ChannelLost { .. }), "{error}");
+    assert!(matches!(world.closed(0), Some(Some(Error::Misbehaving(_)))));
+}
+
+#[test]
 fn a_replayed_reply_is_caught() {
     // the first copy was right, so the transfer may or may not have lost something
     let (cause, _) = caught(Lie::AnsweredTwice, true);

@@ -645,6 +645,10 @@ impl Server {
         if request.flags & wire::QueryDirectoryRequest::RESTART_SCANS == 0 {
             return NtStatus::NO_MORE_FILES;
         }
+        if request.pattern == utf16::encode("nothing") {
+            wire::QueryDirectoryResponse { data: &[] }.encode(out);
+            return NtStatus::SUCCESS;
+        }
         let names = [utf16::encode("."), utf16::encode("ä.txt")];
         let records = names.iter().map(|name| DirectoryRecord {
             times: FileTimes::default(),
