@@ -1,0 +1,148 @@
+//! From single runs to the figures that people and programs read.
+
+use report::Look;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::engine::{Cost, ENGINES, Engine};
+use crate::workload::Workload;
+
+/// One run that counts.
+#[derive(Debug, Serialize)]
+pub struct Run {
+    /// What was measured.
+    pub workload: &'static str,
+    /// Round, from 1.
+    pub round: usize,
+    /// Who did it.
+    pub engine: Engine,
+    /// What it gave.
+    #[serde(flatten)]
+    pub cost: Cost,
+}
+
+impl Run {
+    fn megabytes_per_second(&self) -> f64 {
+        self.cost.bytes as f64 / 1e6 / self.cost.seconds
+    }
+
+    fn cpu_seconds_per_gigabyte(&self) -> f64 {
+        self.cost.cpu_seconds / (self.cost.bytes as f64 / 1e9)
+    }
+}
+
+/// One engine at one workload.
+struct Line<'a> {
+    workload: &'a str,
+    engine: Engine,
+    runs: Vec<&'a Run>,
+    /// This engine's rate divided by smbclient's, the middle one of all rounds.
+    times_smbclient: Option<f64>,
+}
+
+fn lines<'a>(workloads: &[&'a Workload], runs: &'a [Run]) -> Vec<Line<'a>> {
+    let of = |workload: &Workload, engine| -> Vec<&Run> {
+        let these = |run: &&Run| run.workload == workload.name && run.engine == engine;
+        runs.iter().filter(these).collect()
+    };
+    let mut lines = Vec::new();
+    for workload in workloads {
+        let smbclient = of(workload, Engine::Smbclient);
+        for engine in ENGINES {
+            let runs = of(workload, engine);
+            if runs.is_empty() {
+                continue;
+            }
+            let ratios = runs.iter().filter_map(|run| {
+                let other = smbclient.iter().find(|other| other.round == run.round)?;
+                Some(run.megabytes_per_second() / other.megabytes_per_second())
+            });
+            let times_smbclient = middle(ratios.collect());
+            lines.push(Line {
+                workload: workload.name,
+                engine,
+                runs,
+                times_smbclient,
+            });
+        }
+    }
+    lines
+}
+
+/// The median; nothing of nothing.
+fn middle(mut numbers: Vec<f64>) -> Option<f64> {
+    numbers.sort_by(f64::total_cmp);
+    let upper = *numbers.get(numbers.len() / 2)?;
+    let lower = numbers[(numbers.len() - 1) / 2];
+    Some((lower + upper) / 2.0)
+}
+
+impl Line<'_> {
+    fn rates(&self) -> [f64; 3] {
+        let rates: Vec<f64> = self
+            .runs
+            .iter()
+            .map(|run| run.megabytes_per_second())
+            .collect();
+        let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = rates.iter().copied().fold(0.0, f64::max);
+        [least, middle(rates).unwrap_or(0.0), most]
+    }
+
+    fn cpu(&self) -> f64 {
+        let costs = self.runs.iter().map(|run| run.cpu_seconds_per_gigabyte());
+        middle(costs.collect()).unwrap_or(0.0)
+    }
+}
+
+fn rounded(number: f64, digits: i32) -> f64 {
+    let scale = 10_f64.powi(digits);
+    (number * scale).round() / scale
+}
+
+/// The summary as programs read it.
+pub fn json(workloads: &[&Workload], runs: &[Run]) -> Value {
+    let line = |line: Line<'_>| {
+        let [min, median, max] = line.rates().map(|rate| rounded(rate, 1));
+        json!({
+            "workload": line.workload, "engine": line.engine, "unit": "MB/s",
+            "min": min, "median": median, "max": max,
+            "client_cpu_s_per_gb": rounded(line.cpu(), 4),
+        })
+    };
+    Value::Array(lines(workloads, runs).into_iter().map(line).collect())
+}
+
+/// The summary as people read it.
+pub fn table(workloads: &[&Workload], runs: &[Run]) -> String {
+    let headers = [
+        "workload",
+        "engine",
+        "MB/s",
+        "min",
+        "max",
+        "CPU s/GB",
+        "times smbclient",
+        "rounds",
+    ];
+    let row = |line: Line<'_>| {
+        let [min, median, max] = line.rates().map(|rate| format!("{rate:.0}"));
+        let ratio = line
+            .times_smbclient
+            .map_or("-".to_owned(), |ratio| format!("{ratio:.2}"));
+        let (workload, engine) = (line.workload.to_owned(), line.engine.name().to_owned());
+        let cpu = format!("{:.3}", line.cpu());
+        vec![
+            workload,
+            engine,
+            median,
+            min,
+            max,
+            cpu,
+            ratio,
+            line.runs.len().to_string(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = lines(workloads, runs).into_iter().map(row).collect();
+    report::table(&headers, &rows, Look::default())
+}

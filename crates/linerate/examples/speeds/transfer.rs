@@ -1,0 +1,160 @@
+//! linerate's own engine as a program of its own: one file over one session, in the namespaces of
+//! the client, from a share to nowhere or from memory to a share.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::iter;
+use std::os::unix::fs::FileExt;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+use smb::{
+    Access, Disposition, Login, OpenOptions, Policy, Server, Session, SigningAlgorithm,
+    SigningPolicy, Stop, Tree,
+};
+
+use crate::workload::{Direction, SHARE, Signing};
+use crate::{Failure, Result};
+
+/// What is to be done, as the one argument of the program.
+#[derive(Serialize, Deserialize)]
+pub struct Order {
+    /// Which way.
+    pub direction: Direction,
+    /// The server's address.
+    pub server: String,
+    /// Channels that must be used, no more and no less.
+    pub channels: usize,
+    /// Who signs.
+    pub signing: Signing,
+    /// Name of the file on the share.
+    pub remote: String,
+    /// The file at our end: what is sent, or where what is received goes.
+    pub local: String,
+}
+
+/// What was done, as the program's output.
+#[derive(Serialize, Deserialize)]
+pub struct Done {
+    /// Payload that was moved.
+    pub bytes: u64,
+    /// How long it took, from before the file was opened until after it was closed.
+    pub seconds: f64,
+}
+
+/// Does it.
+pub fn run(order: &str) -> Result<Done> {
+    let order: Order = serde_json::from_str(order)?;
+    let session = connect(&order)?;
+    let tree = session.tree(SHARE)?;
+    let begin = Instant::now();
+    let bytes = match order.direction {
+        Direction::Read => read(&tree, &order)?,
+        Direction::Write => write(&tree, &order)?,
+    };
+    let seconds = begin.elapsed().as_secs_f64();
+    let idle = session
+        .channels()
+        .iter()
+        .any(|it| it.bytes_received + it.bytes_sent == 0);
+    if idle || session.channels().len() != order.channels {
+        return Err(format!("not all channels were used: {:?}", session.channels()).into());
+    }
+    Ok(Done { bytes, seconds })
+}
+
+fn connect(order: &Order) -> Result<Session> {
+    let signing = match order.signing {
+        Signing::Nothing => SigningPolicy::IfRequired,
+        Signing::Gmac => SigningPolicy::Required,
+    };
+    let policy = Policy {
+        signing,
+        ..Policy::default()
+    };
+    let server = Server {
+        name: order.server.clone(),
+        port: 445,
+    };
+    let session = Session::connect(&server, None, &login()?, &policy)?;
+    if order.channels > 1 {
+        let rejected = session.add_channels(order.channels, &smb::local_nics()?);
+        if session.channels().len() != order.channels {
+            return Err(format!("channels were refused: {}", rejected.join("; ")).into());
+        }
+    }
+    let agreed = session.negotiated().ok_or("nothing was negotiated")?;
+    let as_asked = match order.signing {
+        Signing::Nothing => !agreed.signing,
+        Signing::Gmac => agreed.signing && agreed.signing_algorithm == SigningAlgorithm::AesGmac,
+    };
+    if as_asked {
+        Ok(session)
+    } else {
+        Err(format!("signed otherwise: {agreed:?}").into())
+    }
+}
+
+fn login() -> Result<Login> {
+    let text = fs::read_to_string(lab::CREDENTIALS_IN_HOST)?;
+    let value = |name: &str| -> Result<String> {
+        let lines = text.lines().filter_map(|line| line.split_once('='));
+        let mut values = lines
+            .filter(|(key, _)| key.trim() == name)
+            .map(|(_, value)| value);
+        let value = values
+            .next()
+            .ok_or_else(|| format!("the credentials have no {name}"))?;
+        Ok(value.trim().to_owned())
+    };
+    let (user, password) = (value("username")?, value("password")?.into());
+    Ok(Login::User {
+        user,
+        domain: value("domain").unwrap_or_default(),
+        password,
+    })
+}
+
+/// Writes what it reads to a file, as the other programs do, in whatever order it comes: the file
+/// is `/dev/null`.
+fn read(tree: &Tree, order: &Order) -> Result<u64> {
+    let options = OpenOptions {
+        sequential: true,
+        ..OpenOptions::open(Access::Read)
+    };
+    let mut nowhere = File::options().write(true).open(&order.local)?;
+    let file = tree.open(&order.remote, &options)?;
+    let size = file.created().size;
+    let mut moved = 0;
+    for piece in file.read_ranges(iter::once(0..size), &Stop::new()) {
+        let piece = piece?;
+        nowhere.write_all(piece.payload.bytes())?;
+        moved += piece.payload.len() as u64;
+    }
+    file.close()?;
+    Ok(moved)
+}
+
+fn write(tree: &Tree, order: &Order) -> Result<u64> {
+    let source = File::open(&order.local)?;
+    let size = source.metadata()?.len();
+    let options = OpenOptions {
+        disposition: Disposition::Create,
+        sequential: true,
+        ..OpenOptions::open(Access::ReadWrite)
+    };
+    let file = tree.open(&order.remote, &options)?;
+    // The engine's error has no room for one of ours, so that one waits outside.
+    let mut failure: Option<Failure> = None;
+    let moved = file.write_ranges(iter::once(0..size), &Stop::new(), |offset, room| {
+        if let Err(error) = source.read_exact_at(room, offset) {
+            failure.get_or_insert(error.into());
+        }
+        Ok(())
+    })?;
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    file.close()?;
+    Ok(moved)
+}
