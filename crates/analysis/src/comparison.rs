@@ -276,12 +276,11 @@ fn missing_channels(trials: &[Counted], phase: Phase) -> Vec<String> {
     let mut caveats = Vec::new();
     for (channels, (all, short)) in wanted {
         let Some(last) = short.last() else { continue };
-        let used = channels_used(last.result);
         let why = last.result.session.as_ref().map(rejections);
         let why = why.filter(|reasons| !reasons.is_empty());
         caveats.push(format!(
-            "{}: {} of {all} trials that were to use {channels} channels used fewer; the last used \
-             {used}: {}",
+            "{}: {} of {all} trials ran with fewer than the {channels} channels that were to be \
+             tried: {}",
             phase_name(phase),
             short.len(),
             why.map_or_else(

@@ -1,5 +1,5 @@
 //! Writes a page for each hand-made run of the tests into a folder, for looking at:
-//! `cargo run -p report --example gallery FOLDER`.
+//! `cargo run -p report --example gallery FOLDER [RUN...]`; run files are drawn as well.
 
 #[path = "../tests/it/fixtures.rs"]
 mod fixtures;
@@ -9,7 +9,16 @@ use std::path::PathBuf;
 fn main() -> std::io::Result<()> {
     let folder = PathBuf::from(std::env::args_os().nth(1).unwrap_or_else(|| ".".into()));
     std::fs::create_dir_all(&folder)?;
-    for (name, run) in fixtures::all() {
+    let mut runs: Vec<(String, analysis::RunAnalysis)> = fixtures::all()
+        .into_iter()
+        .map(|(name, run)| (name.to_owned(), run))
+        .collect();
+    for path in std::env::args_os().skip(2).map(PathBuf::from) {
+        let run = record::Run::read(&path).map_err(std::io::Error::other)?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        runs.push((format!("run-{name}"), analysis::analyze(&run)));
+    }
+    for (name, run) in runs {
         std::fs::write(folder.join(format!("{name}.html")), report::html(&run))?;
         let look = report::Look::new(100, report::Colour::Ansi);
         std::fs::write(folder.join(format!("{name}.txt")), report::text(&run, look))?;

@@ -185,13 +185,14 @@ fn run(analysis: &RunAnalysis, id: &str) -> Markup {
         @for (index, experiment) in analysis.experiments.iter().filter(|one| view::is_baseline(one)).enumerate() {
             (baseline_part(experiment, &format!("{id}-baseline-{}", index + 1)))
         }
-        (bench_part(analysis))
+        (titled_list("not tried", &view::not_tried(analysis)))
+        (bench_part(analysis, id))
         @if !analysis.experiments.is_empty() {
             h3 { "left changed" }
             (list(&view::left_changed(analysis)))
         }
         (titled_list("not measured", &view::not_measured(analysis)))
-        (titled_list("to know", &[view::caveats(analysis), analysis.notes.clone()].concat()))
+        (titled_list("to know", &view::to_know(analysis).lines))
         div.group {
             (hosts(&analysis.facts))
             (method(analysis))
@@ -373,7 +374,9 @@ fn experiment_part(experiment: &ExperimentResult, number: usize, id: &str) -> Ma
         article {
             h3 { "experiment " (number) ": " (prose(&view::question(experiment))) }
             (effect_list(experiment))
+            @for caveat in &experiment.caveats { p.doubtful-word { (prose(caveat)) } }
             p { (said(&decision)) }
+            @if let Some(reason) = view::full_reason(experiment) { p.small.quiet { "in full: " (prose(reason)) } }
             (effects_part(experiment, &id))
             (trials_part(experiment, &id))
         }
@@ -388,9 +391,10 @@ fn baseline_part(experiment: &ExperimentResult, id: &str) -> Markup {
             ul.effects {
                 @for noise in &experiment.noise {
                     @let class = if noise.alarm { "bad-word" } else { "" };
-                    li { b { (view::direction(noise.response)) } span class=(class) { (prose(&view::noise(noise))) } }
+                    li { b { (view::direction(noise.response)) } span class=(class) { (prose(&view::noise(noise, experiment.question.band))) } }
                 }
             }
+            @for caveat in &experiment.caveats { p.doubtful-word { (prose(caveat)) } }
             (effects_part(experiment, id))
             (trials_part(experiment, id))
         }
@@ -452,7 +456,11 @@ fn effect_table(experiment: &ExperimentResult) -> Markup {
                 }
                 tbody {
                     @for noise in &experiment.noise {
-                        @let verdict = if noise.alarm { "different: nothing can be believed" } else { "as it should be" };
+                        @let verdict = match (noise.alarm, view::is_unsteady(noise, experiment.question.band)) {
+                            (true, _) => "different: nothing can be believed",
+                            (false, true) => "too unsteady for fine differences",
+                            (false, false) => "as it should be",
+                        };
                         (effect_cells(view::direction(noise.response), "A against A", &noise.ratio, verdict))
                     }
                     @for effect in &experiment.effects {
@@ -542,10 +550,30 @@ fn trials_table(experiment: &ExperimentResult) -> Markup {
     }
 }
 
-fn bench_part(analysis: &RunAnalysis) -> Markup {
+fn bench_part(analysis: &RunAnalysis, id: &str) -> Markup {
+    let measured: Vec<_> = analysis
+        .bench
+        .iter()
+        .filter(|bench| !bench.rates.is_empty())
+        .collect();
     html! {
         @if !analysis.bench.is_empty() {
             h3 { "what was measured" }
+            @if !measured.is_empty() {
+                p.legend {
+                    span { (plot::legend_dot(Arm::B)) "one repetition" }
+                    span { span.swatch {} "interval of the median" }
+                    span.quiet { "the line is the median; the vertical axis does not begin at zero" }
+                }
+                div.pair {
+                    @for (index, bench) in measured.iter().enumerate() {
+                        figure {
+                            figcaption { b { (view::workload_short(&bench.workload)) } ", MB/s, in the order in which they ran" }
+                            (plot::repetitions(bench, &format!("{id}-bench-{}", index + 1)))
+                        }
+                    }
+                }
+            }
             div.scroll tabindex="0" {
                 table {
                     thead {

@@ -41,6 +41,16 @@ pub fn json(analysis: &RunAnalysis) -> Value {
         "ladder": analysis.ladder.iter().map(rung).collect::<Vec<_>>(),
         "diagnosis": analysis.diagnosis.as_ref().map(diagnosis),
         "experiments": analysis.experiments.iter().map(experiment).collect::<Vec<_>>(),
+        "untried": analysis.untried.iter().map(|one| json!({
+            "experiment": one.experiment,
+            "level": one.level.as_ref().map(word),
+            "decision": decided(one.decision),
+            "reason": one.reason,
+        })).collect::<Vec<_>>(),
+        "changes": analysis.changes.iter().map(|change| json!({
+            "id": change.id,
+            "restored": change.restored,
+        })).collect::<Vec<_>>(),
         "bench": analysis.bench.iter().map(bench).collect::<Vec<_>>(),
         "facts": word(&analysis.facts),
         "notes": analysis.notes,
@@ -210,14 +220,18 @@ fn experiment(experiment: &ExperimentResult) -> Value {
             "cpu_per_byte": samples.cpu_per_byte.as_ref().map(estimate),
             "retransmits": samples.retransmits,
         })).collect::<Vec<_>>(),
-        "decision": decision.map(|(decision, _)| match decision {
-            Decision::Kept => "kept",
-            Decision::Returned => "returned",
-        }),
+        "decision": decision.map(|(decision, _)| decided(*decision)),
         "reason": decision.map(|(_, reason)| reason),
         "failures": experiment.failures,
         "caveats": experiment.caveats,
     })
+}
+
+const fn decided(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Kept => "kept",
+        Decision::Returned => "returned",
+    }
 }
 
 fn noise(noise: &NoiseFloor) -> Value {

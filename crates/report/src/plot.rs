@@ -4,7 +4,9 @@
 //! width of the screen while text stays as large as the text around it. Bars begin at zero, and a
 //! ratio has a logarithmic axis, so that half and double are equally far from 1.
 
-use analysis::{ArmSamples, Estimate, ExperimentResult, LadderRung, RungName, Verdict};
+use analysis::{
+    ArmSamples, BenchSamples, Estimate, ExperimentResult, LadderRung, RungName, Verdict,
+};
 use maud::{Markup, PreEscaped, html};
 use record::{Arm, Direction, Phase};
 
@@ -319,6 +321,61 @@ pub(crate) fn trials_leave_out_zero(experiment: &ExperimentResult, response: Dir
         .filter(|rate| rate.is_finite())
         .fold(f64::INFINITY, f64::min)
         > 0.0
+}
+
+/// Every repetition of a workload of `bench`, with the median and its interval.
+pub(crate) fn repetitions(bench: &BenchSamples, id: &str) -> Markup {
+    let name = view::workload_short(&bench.workload);
+    let finite_rates = || bench.rates.iter().copied().filter(|rate| rate.is_finite());
+    let low = finite_rates().fold(f64::INFINITY, f64::min);
+    let high = finite_rates().fold(f64::NEG_INFINITY, f64::max);
+    let scale = match low.is_finite() && high.is_finite() {
+        true => Heights::around(low, high),
+        false => Heights::around(0.0, 0.0),
+    };
+    let count = bench.rates.len();
+    let axis = Axis {
+        low: 0.0,
+        high: count.max(1) as f64,
+        ends: [11.0, 99.0],
+    };
+    let (left, right) = (axis.ends[0], axis.ends[1]);
+    let median = bench.median.as_ref();
+    let caption = Caption {
+        id,
+        title: format!("every repetition of {name}"),
+        description: format!(
+            "{}, median {}",
+            view::counted(count, "repetition", "repetitions"),
+            median.map_or_else(
+                || quantity::UNKNOWN.into(),
+                quantity::estimate_with_interval
+            )
+        ),
+    };
+    let content = html! {
+        @for tick in scale.ticks() {
+            @let y = scale.place(tick * 1e6);
+            (line("grid", [0.0, y], [100.0, y]))
+            (text("tick", 0.0, y - 3.0, "start", &tick_label(tick)))
+        }
+        @if let Some([low, high]) = median.and_then(quantity::finite_interval) {
+            @let (top, bottom) = (scale.place(high), scale.place(low));
+            rect class="band" x=(percent(left)) y=(pixels(top)) width=(percent(right - left)) height=(pixels((bottom - top).max(1.0))) {}
+        }
+        @if let Some(median) = median.and_then(finite) {
+            @let y = scale.place(median);
+            (line("median b", [left, y], [right, y]))
+        }
+        (line("base", [left, STRIP_BOTTOM], [right, STRIP_BOTTOM]))
+        (text("tick", f64::midpoint(left, right), STRIP_BOTTOM + 16.0, "middle", &view::counted(count, "repetition", "repetitions")))
+        @for (index, rate) in bench.rates.iter().enumerate().filter(|(_, rate)| rate.is_finite()) {
+            circle class="dot b" cx=(percent(axis.place(index as f64 + 0.5))) cy=(pixels(scale.place(*rate))) r="3.5" {
+                title { "repetition " (index + 1) ": " (quantity::rate(*rate)) }
+            }
+        }
+    };
+    svg(&caption, STRIP_BOTTOM + 22.0, &content)
 }
 
 struct Heights {

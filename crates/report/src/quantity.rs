@@ -73,6 +73,16 @@ pub fn round_share(of_one: f64) -> String {
     }
 }
 
+/// A share of 1 of which the size counts and the digits do not: `75 %`, `3.1 %`, `0.04 %`.
+pub(crate) fn rough_share(of_one: f64) -> String {
+    let decimals = match of_one.abs() {
+        size if size >= 0.1 => 0,
+        size if size >= 0.001 => 1,
+        _ => 2,
+    };
+    plain(of_one, &Scale::new(100.0, "%", decimals))
+}
+
 /// A ratio: `1.97x`.
 #[must_use]
 pub fn ratio(ratio: f64) -> String {
@@ -322,6 +332,10 @@ mod tests {
         assert_eq!(line_rate(BitsPerSecond::new(100_000_000)), "100 Mbit/s");
         assert_eq!(round_share(0.02), "2 %");
         assert_eq!(round_share(0.975), "97.5 %");
+        assert_eq!(
+            [0.752, 0.031_2, 0.000_42].map(rough_share),
+            ["75 %", "3.1 %", "0.04 %"]
+        );
         assert_eq!(size(Bytes::new(512)), "512 bytes");
         assert_eq!(size(Bytes::new(65_536)), "64 KiB");
         assert_eq!(size(Bytes::new(1 << 20)), "1 MiB");
@@ -373,6 +387,7 @@ mod tests {
             assert_eq!(bit_rate(number), UNKNOWN);
             assert_eq!(share(number), UNKNOWN);
             assert_eq!(round_share(number), UNKNOWN);
+            assert_eq!(rough_share(number), UNKNOWN);
         }
     }
 }

@@ -16,6 +16,8 @@ const FIXES_MAX: usize = 3;
 const REPETITIONS_MAX: usize = 20;
 /// Columns of a response's name in the pages of `tune`.
 const RESPONSE_COLUMNS: usize = 8;
+/// Lines of a list that is read in passing; the others are in the report.
+const LINES_MAX: usize = 6;
 /// Columns of a cell of a table; a longer text ends in an ellipsis.
 const CELL_COLUMNS_MAX: usize = 60;
 
@@ -292,25 +294,22 @@ fn one_fix(page: &mut Page, number: usize, fix: &Fix) {
 }
 
 fn tune(page: &mut Page, analysis: &RunAnalysis) {
-    let noise: Vec<_> = analysis
-        .experiments
-        .iter()
-        .flat_map(|experiment| &experiment.noise)
-        .collect();
-    if !noise.is_empty() {
+    let noises: Vec<_> = view::noises(analysis).collect();
+    if !noises.is_empty() {
         page.heading("noise");
-        for noise in noise {
+        for (band, noise) in noises {
             let response = format!(" {}", view::direction(noise.response));
             page.labelled(
                 &response,
                 RESPONSE_COLUMNS,
-                &[(Ink::Plain, &view::noise(noise))],
+                &[(Ink::Plain, &view::noise(noise, band))],
             );
         }
     }
     for (index, experiment) in view::candidates(analysis).enumerate() {
         candidate(page, index + 1, experiment);
     }
+    list(page, "not tried", &view::not_tried(analysis));
     page.heading("left changed");
     for line in view::left_changed(analysis) {
         page.paragraph(2, 4, &[(Ink::Plain, &line)]);
@@ -340,10 +339,20 @@ fn candidate(page: &mut Page, number: usize, experiment: &ExperimentResult) {
     for effect in effects {
         one_effect(page, experiment, effect);
     }
+    for caveat in &experiment.caveats {
+        page.paragraph(
+            3,
+            5,
+            &[
+                (Ink::Toned(Tone::Doubtful), "!"),
+                (Ink::Toned(Tone::Doubtful), caveat),
+            ],
+        );
+    }
     let decision = view::decision(experiment);
     page.paragraph(
         3,
-        5,
+        6,
         &[
             (Ink::Plain, "->"),
             (Ink::Toned(decision.tone), &decision.text),
@@ -355,30 +364,16 @@ fn one_effect(page: &mut Page, experiment: &ExperimentResult, effect: &Effect) {
     let words = view::effect_words(effect, experiment.question.band);
     let tone = view::verdict_tone(effect.verdict);
     let response = format!(" {}", view::direction(effect.response));
+    let medians = view::medians(experiment, effect).map(|medians| format!("({medians})"));
     page.labelled(
         &response,
         RESPONSE_COLUMNS,
         &[
             (Ink::StrongToned(tone), words.verdict),
             (Ink::Plain, &words.how_much),
+            (Ink::Faint, &medians.unwrap_or_default()),
         ],
     );
-    let medians = view::medians(experiment, effect).map(|medians| format!("{medians},"));
-    let medians = medians.unwrap_or_default();
-    let proof = proof(effect);
-    page.labelled(
-        "",
-        RESPONSE_COLUMNS,
-        &[(Ink::Faint, &medians), (Ink::Faint, &proof)],
-    );
-}
-
-fn proof(effect: &Effect) -> String {
-    let blocks = view::counted(effect.ratio.n, "block", "blocks");
-    match effect.phase {
-        record::Phase::Confirm => format!("{blocks}, confirmed on fresh trials"),
-        record::Phase::Compare | record::Phase::SameAgainstSame => blocks,
-    }
 }
 
 fn bench(page: &mut Page, analysis: &RunAnalysis) {
@@ -473,19 +468,29 @@ fn with_confidence(estimate: &Estimate) -> String {
 }
 
 fn foot(page: &mut Page, analysis: &RunAnalysis) {
-    list(
-        page,
-        "to know",
-        &[view::caveats(analysis), analysis.notes.clone()].concat(),
-    );
+    let known = view::to_know(analysis);
+    short_list(page, "to know", &known.lines, known.near);
 }
 
 fn list(page: &mut Page, heading: &str, lines: &[String]) {
+    short_list(page, heading, lines, lines.len());
+}
+
+/// The first `near` lines, as far as they are read, and how many more there are.
+fn short_list(page: &mut Page, heading: &str, lines: &[String], near: usize) {
+    let shown = near.min(LINES_MAX);
     if lines.is_empty() {
         return;
     }
     page.heading(heading);
-    for line in lines {
+    for line in lines.iter().take(shown) {
         page.paragraph(2, 4, &[(Ink::Plain, "-"), (Ink::Plain, line)]);
     }
+    let more = match (lines.len() - shown, shown) {
+        (0, _) => return,
+        (1, 0) => "1 detail is in the report".to_owned(),
+        (more, 0) => format!("{more} details are in the report"),
+        (more, _) => format!("{more} more in the report"),
+    };
+    page.paragraph(2, 4, &[(Ink::Faint, "-"), (Ink::Faint, &more)]);
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use analysis::{
-    BenchSamples, Effect, Estimate, ExperimentResult, Fix, LadderRung, NoiseFloor, RunAnalysis,
-    RungName, Trust, Verdict,
+    Effect, Estimate, ExperimentResult, Fix, LadderRung, NoiseFloor, RunAnalysis, RungName, Trust,
+    Verdict,
 };
 use record::{Arm, Decision, Direction, Level, Phase, Plan, Setting, Workload};
 
@@ -170,22 +170,31 @@ fn check_headline(analysis: &RunAnalysis) -> Said {
 
 fn tune_headline(analysis: &RunAnalysis) -> Said {
     let tried = candidates(analysis).count();
+    let planned = tried + analysis.untried.len();
     let kept: Vec<_> = kept(analysis).collect();
     if tried == 0 {
-        return Said::new(Tone::Doubtful, "nothing was tried");
+        return nothing_tried(analysis);
     }
+    let is_unsteady_run = noises(analysis).any(|(band, noise)| is_unsteady(noise, band));
+    let warning = match (is_unsteady_run, kept.len() < planned) {
+        (true, true) => {
+            "; the machine was too unsteady for fine differences, so what was not kept may still help"
+        }
+        (true, false) => "; the machine was too unsteady for fine differences",
+        (false, _) => "",
+    };
     if kept.is_empty() {
         let all_decided = candidates(analysis).all(|one| one.decision.is_some());
         return if all_decided {
-            Said::new(
-                Tone::Neutral,
-                format!(
-                    "kept nothing of {}: no change is proven better",
-                    changes(tried)
-                ),
-            )
+            let tone = match is_unsteady_run {
+                true => Tone::Doubtful,
+                false => Tone::Neutral,
+            };
+            let what = changes(planned);
+            let text = format!("kept nothing of {what}: no change is proven better{warning}");
+            Said::new(tone, text)
         } else {
-            Said::new(Tone::Doubtful, "nothing is decided yet")
+            Said::new(Tone::Doubtful, format!("nothing is decided yet{warning}"))
         };
     }
     let each: Vec<String> = kept
@@ -207,12 +216,55 @@ fn tune_headline(analysis: &RunAnalysis) -> Said {
     Said::new(
         Tone::Good,
         format!(
-            "kept {} of {}: {}",
+            "kept {} of {}: {}{warning}",
             kept.len(),
-            changes(tried),
+            changes(planned),
             each.join("; ")
         ),
     )
+}
+
+fn nothing_tried(analysis: &RunAnalysis) -> Said {
+    let alarm = noises(analysis).any(|(_, noise)| noise.alarm);
+    let mut reasons: Vec<&str> = Vec::new();
+    for one in &analysis.untried {
+        if !reasons.contains(&one.reason.as_str()) {
+            reasons.push(&one.reason);
+        }
+    }
+    match reasons[..] {
+        _ if alarm => Said::new(
+            Tone::Bad,
+            "nothing was tried: the machine is too unsteady, the same came out different from itself",
+        ),
+        [] => Said::new(Tone::Doubtful, "nothing was tried"),
+        [reason] => Said::new(Tone::Doubtful, format!("nothing was tried; {reason}")),
+        _ => {
+            let text = format!("nothing of {} was tried", changes(analysis.untried.len()));
+            Said::new(Tone::Doubtful, text)
+        }
+    }
+}
+
+/// The baselines against themselves with the band of what they were asked for.
+pub(crate) fn noises(analysis: &RunAnalysis) -> impl Iterator<Item = (f64, &NoiseFloor)> {
+    analysis.experiments.iter().flat_map(|experiment| {
+        let band = experiment.question.band;
+        experiment.noise.iter().map(move |noise| (band, noise))
+    })
+}
+
+/// Whether differences that matter would be missed, most of the time, in noise like this.
+pub(crate) fn is_unsteady(noise: &NoiseFloor, band: f64) -> bool {
+    noise.smallest_detectable.is_some_and(|share| share > band)
+}
+
+/// `12 %`, or what stands for it where percents are no longer understood.
+fn as_difference(share: f64) -> String {
+    match share {
+        share if share >= 1.0 => format!("a factor of {:.1}", 1.0 + share),
+        share => quantity::rough_share(share),
+    }
 }
 
 fn bench_headline(analysis: &RunAnalysis) -> Said {
@@ -268,6 +320,15 @@ pub(crate) fn alerts(analysis: &RunAnalysis) -> Vec<Said> {
                 quantity::estimate_with_interval(&noise.ratio)
             ),
         ));
+    }
+    let not_back = analysis.changes.iter();
+    for change in not_back.filter(|change| change.restored == Some(false)) {
+        let text = format!(
+            "change `{}` was undone, but the hosts do not read back as before it. \
+             hint: `linerate changes` shows what is still changed",
+            change.id
+        );
+        alerts.push(Said::new(Tone::Bad, text));
     }
     alerts.extend(
         analysis
@@ -344,7 +405,10 @@ pub(crate) fn not_measured(analysis: &RunAnalysis) -> Vec<String> {
     } = &analysis.plan
     {
         for level in planned {
-            if !candidates(analysis).any(|tried| change_name(tried) == level.name) {
+            let is_tried = candidates(analysis).any(|tried| change_name(tried) == level.name);
+            let mut untried = analysis.untried.iter();
+            let is_said = untried.any(|one| one.level.as_ref() == Some(level));
+            if !is_tried && !is_said {
                 list.push(format!("`{}`: no trial of it was run", level.name));
             }
         }
@@ -504,14 +568,125 @@ pub(crate) fn question(experiment: &ExperimentResult) -> String {
     }
 }
 
-/// What was done about a candidate, and why.
+/// What was done about a candidate, and why, in one sentence that leaves the numbers to the effects
+/// above it.
 pub(crate) fn decision(experiment: &ExperimentResult) -> Said {
-    match &experiment.decision {
-        Some((Decision::Kept, reason)) => Said::new(Tone::Good, format!("kept: {reason}")),
-        Some((Decision::Returned, reason)) => {
+    let Some((decision, reason)) = &experiment.decision else {
+        return Said::new(Tone::Doubtful, "not decided");
+    };
+    let is_said = final_effects(experiment)
+        .into_iter()
+        .any(|effect| !settle(effect).is_empty());
+    let short = without_numbers(reason, is_said);
+    match decision {
+        Decision::Kept if short.is_empty() => {
+            Said::new(Tone::Good, format!("kept: {}", won(experiment)))
+        }
+        Decision::Kept => Said::new(Tone::Good, format!("kept: {short}")),
+        Decision::Returned if short.is_empty() => {
             Said::new(Tone::Neutral, format!("put back: {reason}"))
         }
-        None => Said::new(Tone::Doubtful, "not decided"),
+        Decision::Returned => Said::new(Tone::Neutral, format!("put back: {short}")),
+    }
+}
+
+/// The whole reason of a decision, where the short one leaves something out.
+pub(crate) fn full_reason(experiment: &ExperimentResult) -> Option<&str> {
+    let (_, reason) = experiment.decision.as_ref()?;
+    (!decision(experiment).text.ends_with(reason.as_str())).then_some(reason)
+}
+
+/// `read and write are better, and again in 6 fresh blocks`.
+fn won(experiment: &ExperimentResult) -> String {
+    let effects = final_effects(experiment);
+    let better: Vec<&str> = effects
+        .iter()
+        .filter(|effect| effect.verdict == Verdict::Better)
+        .map(|effect| direction(effect.response))
+        .collect();
+    let are = if better.len() == 1 { "is" } else { "are" };
+    let what = match better.is_empty() {
+        true => "proven better".to_owned(),
+        false => format!("{} {are} better", better.join(" and ")),
+    };
+    let blocks = |phase: Phase| {
+        let of_phase = experiment.effects.iter();
+        of_phase
+            .filter(|effect| effect.phase == phase)
+            .map(|effect| effect.ratio.n)
+            .min()
+    };
+    match (blocks(Phase::Compare), blocks(Phase::Confirm)) {
+        (Some(first), Some(again)) => format!(
+            "{what} in {}, and again in {again} fresh ones",
+            counted(first, "block", "blocks")
+        ),
+        _ => what,
+    }
+}
+
+/// A reason without the effects that it repeats as numbers, `read 1.054 [1.045, 1.073] better`, and
+/// without how many blocks would settle it where that is said already.
+fn without_numbers(reason: &str, is_settling_said: bool) -> String {
+    let is_effect = |text: &str| {
+        let number = text
+            .strip_prefix("read ")
+            .or_else(|| text.strip_prefix("write "));
+        number.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+    };
+    let mut clauses: Vec<&str> = Vec::new();
+    for clause in reason.split("; ") {
+        // The parts before the first effect: `not confirmed: it costs something`.
+        let mut end = 0;
+        let mut has_effect = false;
+        for part in clause.split_inclusive(": ") {
+            if is_effect(part) {
+                has_effect = true;
+                break;
+            }
+            end += part.len();
+        }
+        let kept = if has_effect {
+            clause[..end].trim_end_matches(": ")
+        } else {
+            clause
+        };
+        let phases = ["compare", "confirm", "before that: compare"];
+        let is_phase = has_effect && phases.contains(&kept);
+        let settles = is_settling_said && kept.ends_with(" blocks would settle it");
+        if kept.is_empty() || is_phase || settles {
+            continue;
+        }
+        // `not better in the same response twice: compare`
+        clauses.push(match has_effect {
+            true => kept.trim_end_matches(": compare"),
+            false => kept,
+        });
+    }
+    clauses.join("; ")
+}
+
+/// Candidates that no trial was run of, those with the same reason together.
+pub(crate) fn not_tried(analysis: &RunAnalysis) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for one in &analysis.untried {
+        let level = one.level.as_ref().map(|level| &level.name);
+        let name = format!("`{}`", level.unwrap_or(&one.experiment));
+        match reasons.iter_mut().find(|(reason, _)| *reason == one.reason) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((&one.reason, vec![name])),
+        }
+    }
+    let line = |(reason, names): (&str, Vec<String>)| format!("{}: {reason}", and(&names));
+    reasons.into_iter().map(line).collect()
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn and(names: &[String]) -> String {
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, first)) => format!("{} and {last}", first.join(", ")),
+        None => String::new(),
     }
 }
 
@@ -546,7 +721,15 @@ pub(crate) fn left_changed(analysis: &RunAnalysis) -> Vec<String> {
         lines.push("no setting of a host is changed by this run".into());
     } else {
         lines.extend(knobs);
-        lines.push("these stay until a reboot; `linerate undo` puts them back".into());
+        let open = analysis.changes.iter();
+        let open: Vec<_> = open.filter(|change| change.restored.is_none()).collect();
+        let open = match open[..] {
+            [change] => format!(" {}", quoted(&change.id)),
+            _ => String::new(),
+        };
+        lines.push(format!(
+            "these stay until a reboot; `linerate undo{open}` puts them back"
+        ));
     }
     lines
 }
@@ -617,11 +800,19 @@ pub(crate) fn prediction(fix: &Fix) -> String {
 }
 
 /// Of how much of the noise a reader must know.
-pub(crate) fn noise(noise: &NoiseFloor) -> String {
-    let floor = match noise.smallest_detectable.filter(|share| share.is_finite()) {
+pub(crate) fn noise(noise: &NoiseFloor, band: f64) -> String {
+    let floor = match noise.smallest_detectable {
+        _ if noise.alarm => "; that is no noise, and nothing else can be believed".into(),
+        Some(share) if !share.is_finite() => "; unsteady: finds no difference at all".into(),
+        Some(share) if is_unsteady(noise, band) => {
+            format!(
+                "; unsteady: finds differences only from {} on",
+                as_difference(share)
+            )
+        }
         Some(share) => format!(
-            "; differences under {} cannot be seen here",
-            quantity::share(share)
+            "; steady: finds differences from {} on",
+            as_difference(share)
         ),
         None => String::new(),
     };
@@ -747,67 +938,270 @@ fn blocks_run(experiment: &ExperimentResult) -> String {
     format!("`{}`: {parts}{reached}", change_name(experiment))
 }
 
-/// Everything that limits a number on the page, each once, with what it is about.
-pub(crate) fn caveats(analysis: &RunAnalysis) -> Vec<String> {
-    let mut list: Vec<String> = Vec::new();
-    let mut add = |about: String, caveats: &[String]| {
-        for caveat in caveats {
-            let line = format!("{about}: {caveat}");
-            if !list.contains(&line) {
-                list.push(line);
+/// How near a caveat is to what the reader came for. Only the last kind is left to the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Nearness {
+    /// A note of the run, or a caveat of a verdict that is open.
+    Verdict,
+    /// A caveat of a number on the page.
+    Number,
+    /// Of one arm of a comparison whose verdict is open.
+    OpenArm,
+    /// Everything else that would otherwise hide the others.
+    Detail,
+}
+
+/// A caveat and everything that it is about: the group (a change, the fixes) and what of it.
+struct Caveat {
+    nearness: Nearness,
+    about: Vec<(String, Vec<String>)>,
+    text: String,
+}
+
+impl Caveat {
+    fn line(&self) -> String {
+        let about: Vec<String> = self
+            .about
+            .iter()
+            .map(|(group, of)| match (group.as_str(), of.len()) {
+                (LADDER, MEASURED_RUNGS) => "every rung".into(),
+                (LADDER, _) => and(of),
+                (FIX, 2..) => format!("fixes {}", and(of)),
+                (_, 0) => group.clone(),
+                _ => format!("{group} {}", and(of)),
+            })
+            .collect();
+        match about.is_empty() {
+            true => self.text.clone(),
+            false => format!("{}: {}", about.join(", "), self.text),
+        }
+    }
+}
+
+/// The rungs with trials: raw TCP and share, read and write.
+const MEASURED_RUNGS: usize = 4;
+const LADDER: &str = "rung";
+const FIX: &str = "fix";
+
+#[derive(Default)]
+struct Caveats(Vec<Caveat>);
+
+impl Caveats {
+    /// The same words about something else become one caveat about both.
+    fn add(&mut self, nearness: Nearness, group: &str, of: &str, texts: &[String]) {
+        for text in texts {
+            let known = self.0.iter().position(|caveat| caveat.text == *text);
+            let index = known.unwrap_or_else(|| {
+                self.0.push(Caveat {
+                    nearness,
+                    about: Vec::new(),
+                    text: text.clone(),
+                });
+                self.0.len() - 1
+            });
+            let caveat = &mut self.0[index];
+            caveat.nearness = caveat.nearness.min(nearness);
+            let known = caveat.about.iter().position(|(name, _)| name == group);
+            let index = known.unwrap_or_else(|| {
+                caveat.about.push((group.to_owned(), Vec::new()));
+                caveat.about.len() - 1
+            });
+            let names = &mut caveat.about[index].1;
+            if !of.is_empty() && !names.iter().any(|name| name == of) {
+                names.push(of.to_owned());
             }
         }
-    };
+    }
+}
+
+/// What a reader must know, nearest first, each thing once: everything, and how many of its lines are
+/// near enough for a terminal.
+pub(crate) struct ToKnow {
+    pub(crate) lines: Vec<String>,
+    pub(crate) near: usize,
+}
+
+pub(crate) fn to_know(analysis: &RunAnalysis) -> ToKnow {
+    let mut caveats = Caveats::default();
+    for note in &analysis.notes {
+        caveats.0.push(Caveat {
+            nearness: Nearness::Verdict,
+            about: Vec::new(),
+            text: note.clone(),
+        });
+    }
     for one in &analysis.ladder {
-        let about = || format!("{} {}", rung(one.rung), direction(one.direction));
         if let Some(rate) = &one.rate {
-            add(about(), &rate.caveats);
+            let name = format!("{} {}", rung(one.rung), direction(one.direction));
+            caveats.add(Nearness::Number, LADDER, &name, &rate.caveats);
         }
     }
     for experiment in &analysis.experiments {
-        let name = format!("`{}`", change_name(experiment));
-        add(name.clone(), &experiment.caveats);
-        for effect in &experiment.effects {
-            let about = format!(
-                "{name} {} ({})",
-                direction(effect.response),
-                phase(effect.phase)
-            );
-            add(about, &effect.ratio.caveats);
-        }
-        for noise in &experiment.noise {
-            add(
-                format!("noise {}", direction(noise.response)),
-                &noise.ratio.caveats,
-            );
-        }
-        for samples in &experiment.samples {
-            let arm = match samples.arm {
-                Arm::A => "A",
-                Arm::B => "B",
-            };
-            let about = format!(
-                "{name} arm {arm} {} ({})",
-                direction(samples.response),
-                phase(samples.phase)
-            );
-            add(about, &samples.median.caveats);
-        }
+        experiment_caveats(experiment, &mut caveats);
     }
     for bench in &analysis.bench {
-        bench_caveats(bench, &mut add);
-    }
-    if let Some(diagnosis) = &analysis.diagnosis {
-        for fix in &diagnosis.fixes {
-            add(format!("fix `{}`", fix.id), &fix.predicted.caveats);
+        let name = workload_short(&bench.workload);
+        if let Some(median) = &bench.median {
+            caveats.add(Nearness::Number, &name, "", &median.caveats);
+        }
+        if let Some(cpu) = &bench.cpu_per_byte {
+            let name = format!("processor time of {name}");
+            let own = cpu.caveats.iter().filter(|caveat| {
+                let median = bench.median.as_ref();
+                median.is_none_or(|median| !median.caveats.contains(caveat))
+            });
+            let own: Vec<String> = own.cloned().collect();
+            caveats.add(Nearness::Detail, &name, "", &own);
         }
     }
-    list
+    for fix in analysis.diagnosis.iter().flat_map(|found| &found.fixes) {
+        let name = format!("`{}`", fix.id);
+        caveats.add(Nearness::Number, FIX, &name, &fix.predicted.caveats);
+    }
+    let mut caveats = caveats.0;
+    caveats.sort_by_key(|caveat| caveat.nearness);
+    let near = caveats
+        .iter()
+        .filter(|caveat| caveat.nearness < Nearness::Detail)
+        .count();
+    let mut lines: Vec<String> = caveats.iter().map(Caveat::line).collect();
+    lines.extend(analysis.changes.iter().filter_map(|change| {
+        let id = &change.id;
+        match change.restored {
+            None => Some(format!("change `{id}` was opened")),
+            Some(true) => Some(format!(
+                "change `{id}` was opened, undone, and reads back as before it"
+            )),
+            // That is an alert.
+            Some(false) => None,
+        }
+    }));
+    ToKnow { lines, near }
 }
 
-fn bench_caveats(bench: &BenchSamples, add: &mut impl FnMut(String, &[String])) {
-    let estimates = [&bench.median, &bench.cpu_per_byte];
-    for estimate in estimates.into_iter().flatten() {
-        add(workload_short(&bench.workload), &estimate.caveats);
+fn experiment_caveats(experiment: &ExperimentResult, caveats: &mut Caveats) {
+    let name = match is_baseline(experiment) {
+        true => "noise".to_owned(),
+        false => format!("`{}`", change_name(experiment)),
+    };
+    let band = experiment.question.band;
+    let alarm = experiment.noise.iter().any(|noise| noise.alarm);
+    let is_open = |response: Direction, of: Phase| {
+        let last = final_effect(experiment, response);
+        let open = last.is_some_and(|last| last.phase == of && last.verdict == Verdict::Undecided);
+        open || (alarm && of == Phase::SameAgainstSame)
+    };
+    for effect in &experiment.effects {
+        let counts = final_effect(experiment, effect.response) == Some(effect);
+        let nearness = match effect.verdict {
+            Verdict::Undecided if counts => Nearness::Verdict,
+            _ if counts => Nearness::Number,
+            _ => Nearness::Detail,
+        };
+        let of = format!("{} ({})", direction(effect.response), phase(effect.phase));
+        caveats.add(nearness, &name, &of, &effect.ratio.caveats);
+    }
+    for noise in &experiment.noise {
+        let nearness = match noise {
+            noise if noise.alarm => Nearness::Verdict,
+            noise if is_unsteady(noise, band) => Nearness::Number,
+            _ => Nearness::Detail,
+        };
+        let of = direction(noise.response);
+        caveats.add(nearness, &name, of, &noise.ratio.caveats);
+    }
+    for samples in &experiment.samples {
+        let arm = match samples.arm {
+            Arm::A => "A",
+            Arm::B => "B",
+        };
+        let nearness = match is_open(samples.response, samples.phase) {
+            true => Nearness::OpenArm,
+            false => Nearness::Detail,
+        };
+        let of = format!(
+            "arm {arm} {} ({})",
+            direction(samples.response),
+            phase(samples.phase)
+        );
+        caveats.add(nearness, &name, &of, &samples.median.caveats);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reasons as `tune` writes them.
+    #[test]
+    fn reasons_without_the_numbers_that_stand_above_them() {
+        let effects = "read 0.963 [0.767, 1.000] worse, write 0.716 [0.473, 1.000] undecided";
+        let cases = [
+            (
+                format!("it costs something: {effects}; about 8 blocks would settle it"),
+                "it costs something; about 8 blocks would settle it",
+            ),
+            (
+                format!("it makes no difference that matters: {effects}; 2 trials failed"),
+                "it makes no difference that matters; 2 trials failed",
+            ),
+            (format!("compare: {effects}; confirm: {effects}"), ""),
+            (
+                format!("compare: {effects}; not confirmed: not proven: {effects}"),
+                "not confirmed: not proven",
+            ),
+            (
+                format!(
+                    "not better in the same response twice: compare: {effects}; confirm: {effects}"
+                ),
+                "not better in the same response twice",
+            ),
+            (
+                format!("put back because tune was stopped; before that: compare: {effects}"),
+                "put back because tune was stopped",
+            ),
+            (
+                "3 trials failed; the last: cannot read: it timed out".into(),
+                "3 trials failed; the last: cannot read: it timed out",
+            ),
+            (
+                "undecided: the baseline differed from itself (read 1.06 [1.03, 1.09]), so nothing"
+                    .into(),
+                "undecided: the baseline differed from itself (read 1.06 [1.03, 1.09]), so nothing",
+            ),
+            (String::new(), ""),
+        ];
+        for (reason, short) in cases {
+            assert_eq!(without_numbers(&reason, false), short);
+        }
+        let settled = format!("not proven: {effects}; about 8 blocks would settle it");
+        assert_eq!(without_numbers(&settled, true), "not proven");
+    }
+
+    #[test]
+    fn one_caveat_about_many_things_is_said_once() {
+        let few = ["3 trials are few".to_owned()];
+        let mut caveats = Caveats::default();
+        for name in ["raw TCP read", "share read", "raw TCP write"] {
+            caveats.add(Nearness::Number, LADDER, name, &few);
+        }
+        assert_eq!(
+            caveats.0[0].line(),
+            "raw TCP read, share read and raw TCP write: 3 trials are few"
+        );
+        caveats.add(Nearness::Number, LADDER, "share write", &few);
+        caveats.add(Nearness::Number, LADDER, "share write", &few);
+        assert_eq!(caveats.0.len(), 1);
+        assert_eq!(caveats.0[0].line(), "every rung: 3 trials are few");
+        let less = ["it may gain less".to_owned()];
+        caveats.add(Nearness::Detail, FIX, "`a`", &less);
+        assert_eq!(caveats.0[1].line(), "fix `a`: it may gain less");
+        caveats.add(Nearness::Verdict, FIX, "`b`", &less);
+        caveats.add(Nearness::Detail, "share read", "", &less);
+        assert_eq!(
+            caveats.0[1].line(),
+            "fixes `a` and `b`, share read: it may gain less"
+        );
+        assert_eq!(caveats.0[1].nearness, Nearness::Verdict);
     }
 }

@@ -344,7 +344,7 @@ fn channels_that_were_to_be_tried_and_did_not_come_up_are_named() {
     assert_eq!(
         analysis.experiments[0].caveats,
         [
-            "compare: 2 of 6 trials that were to use 2 channels used fewer; the last used 1: \
+            "compare: 2 of 6 trials ran with fewer than the 2 channels that were to be tried: \
              10.77.2.1 to 10.77.2.2: lost during the trial"
         ]
     );

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use analysis::{
     ArmSamples, BenchSamples, Cause, Ceiling, Diagnosis, Effect, Estimate, ExperimentResult, Fix,
-    LadderRung, NoiseFloor, RunAnalysis, RungName, Trust, Unit, Verdict,
+    HostChange, LadderRung, NoiseFloor, RunAnalysis, RungName, Trust, Unit, Untried, Verdict,
 };
 use record::{
     Arm, BitsPerSecond, Bytes, Decision, Direction, HostFacts, HostName, InterfaceAddress, KnobId,
@@ -27,6 +27,7 @@ pub(crate) fn all() -> Vec<(&'static str, RunAnalysis)> {
         ("tune-demo", tune_demo()),
         ("tune-keeps-knobs", tune_keeps_knobs()),
         ("tune-alarm", tune_alarm()),
+        ("tune-unsteady", tune_unsteady()),
         ("tune-undecided", tune_undecided()),
         ("tune-failed-trials", tune_failed_trials()),
         ("tune-unfinished", tune_unfinished()),
@@ -281,6 +282,100 @@ pub(crate) fn tune_alarm() -> RunAnalysis {
     noisy.noise[0].alarm = true;
     noisy.noise[0].ratio = ratio(1.06, Some([1.03, 1.09]), 8);
     run.experiments = vec![noisy];
+    run.untried = [("channels-2", both_links()), ("mtu-9000", jumbo())]
+        .map(|(experiment, level)| Untried {
+            experiment: experiment.into(),
+            level: Some(level),
+            decision: Decision::Returned,
+            reason: "undecided: the baseline differed from itself (read 1.060 [1.030, 1.090]), so \
+                     no difference here can be believed"
+                .into(),
+        })
+        .to_vec();
+    run
+}
+
+/// A machine on which others work, as it really looks: caveats without end, reasons full of numbers, a
+/// change that was kept, one that never came about and one that was so already.
+pub(crate) fn tune_unsteady() -> RunAnalysis {
+    let mut run = tune(vec![both_links(), jumbo(), level("GRO on", vec![])]);
+    let mut noisy = baseline();
+    for (noise, [low, high, smallest]) in noisy
+        .noise
+        .iter_mut()
+        .zip([[0.28, 1.0, 1.58], [0.52, 1.3, 0.75]])
+    {
+        noise.ratio = ratio(0.99, Some([low, high]), 6);
+        noise.smallest_detectable = Some(smallest);
+        noise.ratio.caveats = vec!["block 6 (-72.0 %) stands apart and is kept".into()];
+    }
+    let mut channels = experiment("channels-2", &start(), &both_links(), [0.963, 0.716]);
+    channels
+        .samples
+        .retain(|samples| samples.phase == Phase::Compare);
+    for samples in &mut channels.samples {
+        let share = match samples.response {
+            Direction::Read => -34.8,
+            Direction::Write => -21.4,
+        };
+        samples.median.caveats = vec![format!("trial 1 ({share} %) stands apart and is kept")];
+    }
+    channels.effects = vec![
+        effect(Direction::Read, Phase::Compare, 0.963, 0.03, Verdict::Worse),
+        effect(
+            Direction::Write,
+            Phase::Compare,
+            0.716,
+            0.3,
+            Verdict::Undecided,
+        ),
+    ];
+    channels.effects[1].blocks_to_settle = Some(10);
+    channels.caveats = vec![
+        "compare: 12 of 12 trials ran with fewer than the 2 channels that were to be tried: 1 of 2 \
+         channels that were wanted came up"
+            .into(),
+    ];
+    channels.decision = Some((
+        Decision::Returned,
+        "it costs something: read 0.963 [0.933, 0.993] worse, write 0.716 [0.416, 1.016] undecided; \
+         about 10 blocks would settle it"
+            .into(),
+    ));
+    let mut frames = experiment("mtu-9000", &start(), &jumbo(), [1.054, 1.049]);
+    for samples in &mut frames.samples {
+        samples.median.caveats =
+            vec!["the values rise from trial to trial, by 4.5 % in all".into()];
+    }
+    for (effect, share) in frames.effects.iter_mut().zip([158.3, 75.2, 158.3, 75.2]) {
+        effect.ratio.caveats = vec![format!(
+            "it is smaller than what the noise lets so many blocks find reliably ({share} %)"
+        )];
+    }
+    frames.decision = Some((
+        Decision::Kept,
+        "compare: read 1.054 [1.045, 1.073] better, write 1.049 [1.035, 1.063] better; confirm: \
+         read 1.054 [1.036, 1.085] better, write 1.049 [1.045, 1.054] better"
+            .into(),
+    ));
+    run.experiments = vec![noisy, channels, frames];
+    run.untried = vec![Untried {
+        experiment: "gro-on".into(),
+        level: Some(level("GRO on", vec![])),
+        decision: Decision::Returned,
+        reason: "nothing to try: it is so already".into(),
+    }];
+    run.changes = vec![
+        HostChange {
+            id: "1-fbd0".into(),
+            restored: Some(true),
+        },
+        HostChange {
+            id: "2-77ab".into(),
+            restored: None,
+        },
+    ];
+    run.notes = vec!["the second link was down for 2 s".into()];
     run
 }
 

@@ -138,3 +138,95 @@ fn tables_keep_the_width_and_clean_their_cells() {
     }
     insta::assert_snapshot!("table-100", table(&headers, &rows, Look::default()));
 }
+
+/// The lines below a heading, up to the next empty line.
+fn below<'a>(page: &'a str, heading: &str) -> Vec<&'a str> {
+    let mut lines = page.lines().skip_while(|line| *line != heading).skip(1);
+    lines.by_ref().take_while(|line| !line.is_empty()).collect()
+}
+
+#[test]
+fn a_busy_person_gets_six_things_to_know_and_the_report_all_of_them() {
+    let mut run = fixtures::tune_unsteady();
+    let page = text(&run, Look::default());
+    let items = |page: &str| {
+        let lines = below(page, "to know");
+        let items = lines.into_iter().filter(|line| line.starts_with("  - "));
+        items.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let shown = items(&page);
+    assert!(shown.len() <= 7, "{shown:?}");
+    assert_eq!(shown[0], "  - the second link was down for 2 s");
+    assert!(
+        shown
+            .last()
+            .is_some_and(|last| last.ends_with(" more in the report"))
+    );
+    // An arm is named where its verdict is open, and not where all is decided.
+    assert!(
+        shown
+            .iter()
+            .any(|line| line.contains("`both links by multichannel` arm A write"))
+    );
+    assert!(
+        !shown.iter().any(|line| line.contains("`MTU 9000` arm")),
+        "{shown:?}"
+    );
+    let html = report::html(&run);
+    assert!(
+        html.contains("arm B write (confirm): the values rise"),
+        "{html}"
+    );
+    assert!(html.contains("change <code>1-fbd0</code> was opened, undone"));
+
+    // Nothing but details: no list, one line.
+    run.notes.clear();
+    run.experiments.retain(|one| one.experiment == "mtu-9000");
+    for effect in &mut run.experiments[0].effects {
+        effect.ratio.caveats.clear();
+    }
+    let page = text(&run, Look::default());
+    assert_eq!(items(&page), ["  - 3 details are in the report"]);
+}
+
+#[test]
+fn the_headline_of_a_tune_says_what_the_machine_allowed() {
+    let headline = |run: &analysis::RunAnalysis| {
+        let json = report::json(run);
+        json["headline"].as_str().expect("a headline").to_owned()
+    };
+    let mut run = fixtures::tune_unsteady();
+    assert_eq!(
+        headline(&run),
+        "kept 1 of 3 changes: `MTU 9000` (read 1.05x, write 1.05x); the machine was too unsteady for \
+         fine differences, so what was not kept may still help"
+    );
+    run.untried.clear();
+    run.experiments.remove(1);
+    assert!(headline(&run).ends_with("; the machine was too unsteady for fine differences"));
+    // The band is what counts: what is lost below it does not matter.
+    for noise in &mut run.experiments[0].noise {
+        noise.smallest_detectable = Some(0.019);
+    }
+    assert!(!headline(&run).contains("unsteady"));
+
+    run.experiments.truncate(1);
+    run.untried = fixtures::tune_unsteady().untried;
+    assert_eq!(
+        headline(&run),
+        "nothing was tried; nothing to try: it is so already"
+    );
+    assert_eq!(
+        headline(&fixtures::tune_alarm()),
+        "nothing was tried: the machine is too unsteady, the same came out different from itself"
+    );
+}
+
+#[test]
+fn a_change_that_did_not_go_back_is_an_alert() {
+    let mut run = fixtures::tune_unsteady();
+    run.changes[0].restored = Some(false);
+    let alert = "change `1-fbd0` was undone, but the hosts do not read back";
+    assert!(text(&run, Look::default()).contains(alert));
+    assert!(report::html(&run).contains("role=\"note\">change <code>1-fbd0</code>"));
+}
