@@ -232,6 +232,7 @@ impl Channel {
     pub(super) fn negotiate(&mut self, handshake: &mut Handshake, now: Time) -> Result<()> {
         let settings = self.session.settings();
         let dialects = handshake.dialects(settings);
+        self.offered.clone_from(&dialects);
         let algorithms = handshake.algorithms(settings);
         let name = utf16::encode(&settings.server_name);
         let salt = handshake.salt;
@@ -481,9 +482,8 @@ impl Channel {
     /// The input of the check: NEGOTIATE as it was sent.
     pub(super) fn validation_input(&self) -> Vec<u8> {
         let settings = self.session.settings();
-        // only a first channel validates, and it offered all dialects
-        let dialects = settings
-            .dialects
+        let dialects = self
+            .offered
             .iter()
             .map(|dialect| dialect_code(*dialect))
             .collect();

@@ -26,7 +26,7 @@ use crate::block::{Block, Payload};
 use crate::crypto::Signer;
 use crate::error::{Error, NtStatus, Result};
 use crate::session::{
-    Appetite, ChannelNumber, LISTING_BYTES_MAX, Pull, ReadPiece, Session, Work, Write,
+    Appetite, ChannelNumber, Dialect, LISTING_BYTES_MAX, Pull, ReadPiece, Session, Work, Write,
 };
 use crate::time::Time;
 use crate::wire::{
@@ -150,6 +150,8 @@ pub struct Channel {
     request_timeout: Duration,
     echo_after: Duration,
     agreed: Option<Agreed>,
+    /// What NEGOTIATE offered on this connection.
+    offered: Vec<Dialect>,
     session_id: u64,
     /// Channel.SigningKey; none before the login and for guests.
     signer: Option<Signer>,
@@ -192,6 +194,7 @@ impl Channel {
             request_timeout: settings.request_timeout,
             echo_after: settings.echo_after,
             agreed: None,
+            offered: Vec::new(),
             session_id: 0,
             signer: None,
             signing: false,
@@ -350,11 +353,22 @@ impl Channel {
                 self.validate(connected, now)?;
                 continue;
             }
-            let appetite = self.appetite();
-            match self.session.pull(self.number, appetite) {
+            let (appetite, short) = self.appetite();
+            let pull = self.session.pull(self.number, appetite);
+            let data = match &pull {
+                Pull::Work(work) => !matches!(work, Work::Control(..)),
+                Pull::DataWaits => true,
+                Pull::Nothing => false,
+            };
+            if data && short && !std::mem::replace(&mut self.credit_starved, true) {
+                self.statistics.credit_starved += 1;
+                self.credits.starved();
+            }
+            match pull {
                 Pull::Work(work) => self.start(work, now)?,
-                Pull::NoBlock => {
-                    self.statistics.block_starved += 1;
+                Pull::DataWaits => {
+                    // it could have been read, were there a block for it
+                    self.statistics.block_starved += u64::from(appetite.read_bytes > 0);
                     break;
                 }
                 Pull::Nothing => break,
@@ -363,14 +377,11 @@ impl Channel {
         Ok(())
     }
 
-    /// What could be sent now: bounded by credits, depth, and the server's limits.
-    fn appetite(&mut self) -> Appetite {
+    /// What could be sent now, bounded by credits, depth, and the server's limits; and whether
+    /// credits are the bound.
+    fn appetite(&self) -> (Appetite, bool) {
         let Some(agreed) = &self.agreed else {
-            return Appetite {
-                control_bytes: 0,
-                read_bytes: 0,
-                write_bytes: 0,
-            };
+            return (Appetite::default(), false);
         };
         let settings = self.session.settings();
         let large = agreed.large_mtu();
@@ -383,24 +394,17 @@ impl Channel {
             || self.data_requests >= settings.depth_requests_max;
         let most = self.session.chunk_bytes_max();
         let most = if large { most } else { most.min(CREDIT_BYTES) };
-        let mut afford = bytes_of(self.credits.for_data(self.data_requests));
-        if !full && afford < most.min(agreed.read_bytes_max).min(agreed.write_bytes_max) {
-            // rather one large request a little later than many small ones
-            if self.data_requests > 0 {
-                afford = 0;
-            }
-            if !self.credit_starved {
-                self.credit_starved = true;
-                self.statistics.credit_starved += 1;
-                self.credits.starved();
-            }
-        }
-        let data = if full { 0 } else { most.min(afford) };
-        Appetite {
+        let afford = bytes_of(self.credits.for_data(self.data_requests));
+        let short = !full && afford < most.min(agreed.read_bytes_max).min(agreed.write_bytes_max);
+        // rather one large request a little later than many small ones
+        let wait = full || (short && self.data_requests > 0);
+        let data = if wait { 0 } else { most.min(afford) };
+        let appetite = Appetite {
             control_bytes: bytes_of(self.credits.balance()),
             read_bytes: data.min(agreed.read_bytes_max),
             write_bytes: data.min(agreed.write_bytes_max),
-        }
+        };
+        (appetite, short)
     }
 
     fn start(&mut self, work: Work, now: Time) -> Result<()> {

@@ -158,7 +158,7 @@ pub(crate) enum Work {
 }
 
 /// What a channel could take now.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Appetite {
     /// Most bytes of payload of anything else.
     pub(crate) control_bytes: u32,
@@ -456,14 +456,14 @@ impl State {
             self.read_work(number, appetite, pool, calls)
                 .or_else(|| self.write_work(appetite, calls))
         });
-        let starved = work.is_none() && appetite.read_bytes > 0 && !self.reads.is_empty();
+        let data_waits = !self.reads.is_empty() || !self.writes.is_empty();
         if let Some(channel) = self.channels.get_mut(&number) {
             channel.hungry = work.is_none();
             channel.outstanding += usize::from(work.is_some());
         }
         match work {
             Some(work) => Pull::Work(work),
-            None if starved => Pull::NoBlock,
+            None if data_waits => Pull::DataWaits,
             None => Pull::Nothing,
         }
     }
@@ -728,7 +728,7 @@ impl State {
 /// What [`State::pull`] found.
 pub(crate) enum Pull {
     Work(Work),
-    /// There are READs, but all blocks are in use.
-    NoBlock,
+    /// There are READs or WRITEs, but no block for them or no appetite.
+    DataWaits,
     Nothing,
 }

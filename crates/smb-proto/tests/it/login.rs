@@ -59,6 +59,40 @@ fn logs_in_and_binds_in_every_way() {
 }
 
 #[test]
+fn every_channel_checks_its_own_negotiation_in_3_0_2() {
+    // a TREE_CONNECT may go over any channel, and further channels offer fewer dialects
+    let behaviour = Behaviour {
+        dialect: Dialect::Smb302,
+        algorithm: None,
+        ..Behaviour::default()
+    };
+    let (mut world, file) = World::open(7, behaviour, vec![0; 1 << 20], 3);
+    let ear = crate::world::Ear::forgetful();
+    world.session.read(file, 0..1 << 20, ear.clone());
+    let ears: Vec<_> = (0..6)
+        .map(|_| {
+            let ear = crate::world::Ear::forgetful();
+            world.session.submit(
+                Request::TreeConnect {
+                    share: "data".into(),
+                },
+                ear.clone(),
+            );
+            ear
+        })
+        .collect();
+    world.drop_alarm(0);
+    world.run_until(|_| ear.is_done() && ears.iter().all(|ear| ear.is_done()));
+    for ear in ears {
+        assert!(matches!(ear.outcome(), Ok(Reply::Tree(..))));
+    }
+    assert!(
+        world.server.validations > 1,
+        "a further channel checked, too"
+    );
+}
+
+#[test]
 fn answers_every_kind_of_request() {
     let (mut world, file) = World::open(2, Behaviour::default(), vec![1; 77], 2);
     let tree = world.tree();

@@ -263,6 +263,11 @@ impl World {
             .expect("it has not been dropped")
     }
 
+    /// Lets the other channels go first.
+    pub(crate) fn drop_alarm(&mut self, number: usize) {
+        self.drivers[number].alarm.0.store(false, Ordering::Relaxed);
+    }
+
     pub(crate) fn drop_channel(&mut self, number: usize) {
         self.drivers[number].channel = None;
     }
