@@ -374,7 +374,7 @@ fn experiment_part(experiment: &ExperimentResult, number: usize, id: &str) -> Ma
         article {
             h3 { "experiment " (number) ": " (prose(&view::question(experiment))) }
             (effect_list(experiment))
-            @for caveat in &experiment.caveats { p.doubtful-word { (prose(caveat)) } }
+            @for caveat in &experiment.caveats { p.alert.doubtful role="note" { (prose(caveat)) } }
             p { (said(&decision)) }
             @if let Some(reason) = view::full_reason(experiment) { p.small.quiet { "in full: " (prose(reason)) } }
             (effects_part(experiment, &id))
@@ -394,7 +394,7 @@ fn baseline_part(experiment: &ExperimentResult, id: &str) -> Markup {
                     li { b { (view::direction(noise.response)) } span class=(class) { (prose(&view::noise(noise, experiment.question.band))) } }
                 }
             }
-            @for caveat in &experiment.caveats { p.doubtful-word { (prose(caveat)) } }
+            @for caveat in &experiment.caveats { p.alert.doubtful role="note" { (prose(caveat)) } }
             (effects_part(experiment, id))
             (trials_part(experiment, id))
         }
@@ -585,7 +585,7 @@ fn bench_part(analysis: &RunAnalysis, id: &str) -> Markup {
                     tbody {
                         @for bench in &analysis.bench {
                             tr {
-                                td { (view::workload_short(&bench.workload)) }
+                                td.w { (view::workload_short(&bench.workload)) }
                                 td.n { (bench.median.as_ref().map_or_else(|| "not measured".into(), quantity::estimate)) }
                                 td.n { (bench.median.as_ref().and_then(quantity::interval_with_unit).unwrap_or_default()) }
                                 td.n { (bench.median.as_ref().map(confidence).unwrap_or_default()) }

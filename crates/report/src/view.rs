@@ -206,7 +206,7 @@ fn tune_headline(analysis: &RunAnalysis) -> Said {
                     format!(
                         "{} {}",
                         direction(effect.response),
-                        quantity::estimate(&effect.ratio)
+                        quantity::ratio(effect.ratio.value)
                     )
                 })
                 .collect();

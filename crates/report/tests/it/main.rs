@@ -3,4 +3,5 @@
 mod fixtures;
 mod html;
 mod json;
+mod runs;
 mod terminal;

@@ -1,0 +1,60 @@
+//! Real runs, from the file on the disk to everything that people and programs read.
+
+use std::path::Path;
+
+use analysis::{RunAnalysis, analyze};
+use record::Run;
+use report::{Look, html, json, text};
+
+const RUNS: [&str; 2] = ["busy-check", "busy-tune"];
+
+fn real(name: &str) -> RunAnalysis {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let run = Run::read(&folder.join(format!("{name}.jsonl"))).expect("a run file");
+    assert_eq!(run.warnings, Vec::<String>::new(), "{name}");
+    analyze(&run)
+}
+
+#[test]
+fn real_runs_on_the_terminal() {
+    for name in RUNS {
+        insta::assert_snapshot!(format!("{name}-100"), text(&real(name), Look::default()));
+    }
+}
+
+#[test]
+fn real_runs_as_json() {
+    for name in RUNS {
+        let mut json = json(&real(name));
+        json["facts"] = "as in the run file".into();
+        let text = serde_json::to_string_pretty(&json).expect("it is JSON");
+        insta::assert_snapshot!(format!("{name}-json"), text);
+    }
+}
+
+#[test]
+fn a_real_run_gives_the_same_bytes_each_time_it_is_read() {
+    for name in RUNS {
+        let (one, two) = (real(name), real(name));
+        assert_eq!(html(&one), html(&two), "{name}");
+        assert_eq!(json(&one).to_string(), json(&two).to_string(), "{name}");
+        let look = Look::default();
+        assert_eq!(text(&one, look), text(&two, look), "{name}");
+    }
+}
+
+/// Ten seconds: a page that fits on a screen or a little more, however bad the machine was.
+#[test]
+fn a_real_run_is_read_in_ten_seconds() {
+    for name in RUNS {
+        let page = text(&real(name), Look::default());
+        let lines = page.lines().count();
+        assert!(lines <= 45, "{name} has {lines} lines");
+        let known = page.split("\nto know\n").nth(1).unwrap_or_default();
+        let items = known
+            .lines()
+            .filter(|line| line.starts_with("  - "))
+            .count();
+        assert!(items <= 7, "{name} has {items} things to know:\n{known}");
+    }
+}
