@@ -36,7 +36,7 @@ pub enum Command {
     Undo(UndoArguments),
     /// List what is changed now, by which run, since when
     Changes(JsonArguments),
-    /// Analyse a run file again, and print what it says
+    /// Analyse a run file again, or a table that anybody measured
     Analyze(AnalyzeArguments),
     /// Draw a run file as one HTML page
     Report(ReportArguments),
@@ -200,8 +200,28 @@ pub struct UndoArguments {
 /// `analyze`.
 #[derive(Debug, Args)]
 pub struct AnalyzeArguments {
-    /// A run file
-    pub run: PathBuf,
+    /// A run file; or a table (CSV) that anybody measured; or arms as `NAME=FILE` with results of
+    /// iperf3, fio or hyperfine in JSON, the first arm being the baseline
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<String>,
+    /// Columns of a table with measured values
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    pub response: Vec<String>,
+    /// Columns of a table that were varied; `a:b` asks for an interaction
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    pub factors: Vec<String>,
+    /// Column of a table that says which rows were measured together
+    #[arg(long, value_name = "COLUMN")]
+    pub blocks: Option<String>,
+    /// Level of a factor to compare with
+    #[arg(long, value_name = "FACTOR=LEVEL", value_delimiter = ',')]
+    pub baseline: Vec<String>,
+    /// Only the rows of a table with this cell
+    #[arg(long, value_name = "COLUMN=CELL", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Differences of a table smaller than this many percent do not matter
+    #[arg(long, value_name = "PERCENT", default_value_t = 2.0)]
+    pub band: f64,
     /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,

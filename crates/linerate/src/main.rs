@@ -1,5 +1,6 @@
 //! Finds why a file share is slower than its network, and proves what helps.
 
+mod analyze;
 mod args;
 mod changes;
 mod check;
@@ -55,7 +56,7 @@ fn run(command: &Command) -> Result<ExitCode, CommandError> {
         Command::Tune(arguments) => tune::run(arguments),
         Command::Undo(arguments) => changes::undo(arguments),
         Command::Changes(arguments) => changes::list(arguments),
-        Command::Analyze(arguments) => runs::analyze(arguments),
+        Command::Analyze(arguments) => analyze::run(arguments),
         Command::Report(arguments) => runs::report(arguments),
         Command::Copy(arguments) => copy::run(arguments),
         Command::Lab(command) => lab_command::run(command),

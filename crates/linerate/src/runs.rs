@@ -10,7 +10,7 @@ use host::{Host, journal};
 use record::{Event, Header, Nanoseconds, Plan, RUN_FORMAT, RUN_VERSION, Record, Run, RunWriter};
 use serde_json::json;
 
-use crate::args::{AnalyzeArguments, OutputArguments, ReportArguments};
+use crate::args::{OutputArguments, ReportArguments};
 use crate::changes::look;
 use crate::failure::{CommandError, Kind};
 use crate::terminal;
@@ -156,17 +156,6 @@ pub fn write_file(path: &Path, text: &str) -> Result<(), CommandError> {
         CommandError::caused(Kind::Refused, text, &error)
             .hint("check the folder, the rights and the room on the disk")
     })
-}
-
-/// `linerate analyze RUN`.
-pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode, CommandError> {
-    let analysis = read(&arguments.run)?;
-    if arguments.json {
-        terminal::print_json(&report::json(&analysis));
-    } else {
-        terminal::print(&report::text(&analysis, look()));
-    }
-    Ok(exit_code(&analysis))
 }
 
 /// `linerate report RUN`.
