@@ -1,6 +1,6 @@
 //! One machine: run commands on it, look at it, change it, put it back.
 //!
-//! [`exec`] starts programs, [`facts`] looks, [`knob`] knows what can be set and how (it runs
+//! [`exec`] starts programs, [`facts()`] looks, [`knob`] knows what can be set and how (it runs
 //! nothing), [`change`] plans, applies and takes back, [`journal`] remembers what must be taken
 //! back, whatever happens to us.
 

@@ -18,10 +18,11 @@ const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// Runs `analyze`.
 pub fn run(arguments: &AnalyzeArguments) -> Result<ExitCode, CommandError> {
-    if let [file] = &arguments.files[..] {
-        if arguments.response.is_empty() && arm(file).is_none() {
-            return run_file(Path::new(file), arguments.json);
-        }
+    if let [file] = &arguments.files[..]
+        && arguments.response.is_empty()
+        && arm(file).is_none()
+    {
+        return run_file(Path::new(file), arguments.json);
     }
     let results = table_results(arguments)?;
     if arguments.json {

@@ -210,10 +210,10 @@ impl Rig for PathRig<'_> {
         let mut found =
             change::read_back(&self.hosts, &level.settings).map_err(CommandError::from)?;
         for setting in &mut found {
-            if let Setting::Workload { field, value } = setting {
-                if field == CHANNELS {
-                    *value = Value::Integer(i64::from(channels_in(&self.level).unwrap_or(1)));
-                }
+            if let Setting::Workload { field, value } = setting
+                && field == CHANNELS
+            {
+                *value = Value::Integer(i64::from(channels_in(&self.level).unwrap_or(1)));
             }
         }
         Ok(found)

@@ -1,6 +1,6 @@
 //! One trial: a workload gives samples and counters; the ladder.
 //!
-//! A trial runs in a child process on the client host. [`trial`] is what that child does, [`Runner`]
+//! A trial runs in a child process on the client host. [`trial()`] is what that child does, [`Runner`]
 //! is what starts it, feeds it and ends it. The far end of raw TCP is a real iperf3
 //! ([`FarServer`]), the far end of a share is whatever serves it.
 

@@ -98,7 +98,10 @@ impl Wishes {
     fn read() -> Result<Self> {
         let number = |name: &str| -> Result<Option<u64>> {
             let text = env::var(name).ok();
-            let parse = |text: String| text.parse().map_err(|_| format!("{name} is no number"));
+            let parse = |text: String| {
+                text.parse::<u64>()
+                    .map_err(|error| format!("{name} is no number: {error}"))
+            };
             Ok(text.map(parse).transpose()?)
         };
         let rounds = number("ROUNDS")?.map_or(Ok(ROUNDS_DEFAULT), usize::try_from)?;
