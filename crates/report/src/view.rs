@@ -200,17 +200,11 @@ fn tune_headline(analysis: &RunAnalysis) -> Said {
     let each: Vec<String> = kept
         .iter()
         .map(|experiment| {
-            let effects: Vec<String> = final_effects(experiment)
-                .iter()
-                .map(|effect| {
-                    format!(
-                        "{} {}",
-                        direction(effect.response),
-                        quantity::ratio(effect.ratio.value)
-                    )
-                })
-                .collect();
-            format!("`{}` ({})", change_name(experiment), effects.join(", "))
+            format!(
+                "`{}` ({})",
+                change_name(experiment),
+                proven(experiment).join(", ")
+            )
         })
         .collect();
     Said::new(
@@ -222,6 +216,21 @@ fn tune_headline(analysis: &RunAnalysis) -> Said {
             each.join("; ")
         ),
     )
+}
+
+/// What a kept change is proven to give, and of which response nothing can be said.
+fn proven(experiment: &ExperimentResult) -> Vec<String> {
+    let words = |effect: &&Effect| {
+        let way = direction(effect.response);
+        match effect.verdict {
+            Verdict::Better | Verdict::Worse => {
+                format!("{way} {}", quantity::ratio(effect.ratio.value))
+            }
+            Verdict::Equivalent => format!("{way} as before"),
+            Verdict::Undecided => format!("{way} cannot be told"),
+        }
+    };
+    final_effects(experiment).iter().map(words).collect()
 }
 
 fn nothing_tried(analysis: &RunAnalysis) -> Said {

@@ -78,7 +78,11 @@ fn no_loss(seen: &Seen, shares: &[(Direction, f64)]) -> String {
         1 => "; one more link is not used".into(),
         more => format!("; {more} more links are not used"),
     };
-    let of_link = format!("{:.1} % of {}", 100.0 * share, link(seen, direction));
+    let part = match format!("{:.1}", 100.0 * share) {
+        all if all == "100.0" => "all".to_owned(),
+        part => format!("{part} %"),
+    };
+    let of_link = format!("{part} of {}", link(seen, direction));
     if share < FULL_LIMIT {
         return format!(
             "nothing loses more than a tenth, but a little is lost on the way: the share {rates}, {of_link}{more}"

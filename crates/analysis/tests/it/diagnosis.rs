@@ -183,6 +183,13 @@ fn a_link_is_full_only_when_nothing_worth_having_is_left() {
     assert!(causes(&full).contains(&"link-saturated"));
     assert_eq!((full.first_loss, full.complete), (None, true));
 
+    let (_, all) = said(lab(), ladder([117.6, 117.6, 117.66, 117.66]));
+    assert!(
+        all.headline
+            .contains("117.7 MB/s, all of what 1 Gbit/s at MTU 1500 carries;"),
+        "{all:?}"
+    );
+
     let (_, nearly) = said(lab(), ladder([117.5, 117.5, 111.5, 111.5]));
     assert_eq!(
         nearly.headline,

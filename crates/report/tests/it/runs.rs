@@ -6,7 +6,7 @@ use analysis::{RunAnalysis, analyze};
 use record::Run;
 use report::{Look, html, json, text};
 
-const RUNS: [&str; 2] = ["busy-check", "busy-tune"];
+const RUNS: [&str; 4] = ["demo-check", "demo-tune", "busy-check", "busy-tune"];
 
 fn real(name: &str) -> RunAnalysis {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");

@@ -1,3 +1,4 @@
+use analysis::Verdict;
 use report::{Colour, Look, table, text};
 
 use crate::fixtures;
@@ -201,6 +202,11 @@ fn the_headline_of_a_tune_says_what_the_machine_allowed() {
         "kept 1 of 3 changes: `MTU 9000` (read 1.05x, write 1.05x); the machine was too unsteady for \
          fine differences, so what was not kept may still help"
     );
+    // What could not be told is not claimed.
+    run.experiments[2].effects[2].verdict = Verdict::Undecided;
+    assert!(headline(&run).contains("`MTU 9000` (read cannot be told, write 1.05x)"));
+    run.experiments[2].effects[2].verdict = Verdict::Equivalent;
+    assert!(headline(&run).contains("`MTU 9000` (read as before, write 1.05x)"));
     run.untried.clear();
     run.experiments.remove(1);
     assert!(headline(&run).ends_with("; the machine was too unsteady for fine differences"));
