@@ -217,7 +217,7 @@ fn tiles(analysis: &RunAnalysis) -> Markup {
             @for experiment in view::kept(analysis) {
                 @for effect in view::final_effects(experiment) {
                     @let name = format!("{}, {}", view::direction(effect.response), view::change_name(experiment));
-                    (tile(plot::verdict_class(effect.verdict), &name, &quantity::estimate(&effect.ratio), &medians(experiment, effect)))
+                    (tile(plot::verdict_class(effect.verdict), &name, &quantity::estimate(&effect.ratio), &below_figure(experiment, effect)))
                 }
             }
             @for bench in &analysis.bench {
@@ -237,6 +237,15 @@ fn tile(class: &str, name: &str, figure: &str, beside: &str) -> Markup {
             span.figure { (figure) }
             span.beside { (beside) }
         }
+    }
+}
+
+/// What stands below the figure of a tile: a colour alone would not tell that it is open.
+fn below_figure(experiment: &ExperimentResult, effect: &Effect) -> String {
+    let medians = medians(experiment, effect);
+    match effect.verdict {
+        analysis::Verdict::Undecided => format!("cannot be told: {medians}"),
+        _ => medians,
     }
 }
 

@@ -58,3 +58,16 @@ fn a_real_run_is_read_in_ten_seconds() {
         assert!(items <= 7, "{name} has {items} things to know:\n{known}");
     }
 }
+
+#[test]
+fn a_tile_of_an_open_effect_says_so_in_words() {
+    let page = html(&real("demo-tune"));
+    let tile = page
+        .split("<span class=\"name\">read, MTU 9000</span>")
+        .nth(1);
+    let tile = tile.and_then(|rest| rest.split("</div>").next());
+    assert!(
+        tile.is_some_and(|tile| tile.contains("cannot be told")),
+        "{tile:?}"
+    );
+}
