@@ -12,8 +12,8 @@ use host::journal::Journal;
 use host::{Host, facts};
 use measure::Stop;
 use record::{
-    Direction, Event, Failure, Level, LinkState, Nanoseconds, Outcome, Record, Setting, Target,
-    Timing, Value, Workload,
+    Direction, Event, Failure, FailureKind, Level, LinkState, Nanoseconds, Outcome, Record,
+    Setting, Target, Timing, TrialResult, Value, Workload,
 };
 
 use crate::failure::CommandError;
@@ -205,6 +205,28 @@ fn channels_in(level: &Level) -> Option<u32> {
     })
 }
 
+/// An arm whose channels did not come up was not tried, so its rate says nothing about them.
+fn missing_channels(workload: &Workload, result: &TrialResult) -> Option<Failure> {
+    let Workload::Share(share) = workload else {
+        return None;
+    };
+    let wanted = usize::try_from(share.channels).unwrap_or(usize::MAX);
+    if result.connections.len() >= wanted {
+        return None;
+    }
+    let mut chain = vec![format!(
+        "{} of {wanted} channels came up",
+        result.connections.len()
+    )];
+    let session = result.session.iter();
+    chain.extend(session.flat_map(|session| session.rejected_channels.clone()));
+    Some(Failure {
+        kind: FailureKind::Refused,
+        chain,
+        hint: None,
+    })
+}
+
 impl Rig for PathRig<'_> {
     fn read(&mut self, level: &Level) -> Result<Vec<Setting>, Failure> {
         let mut found =
@@ -240,7 +262,10 @@ impl Rig for PathRig<'_> {
 
     fn trial(&mut self, workload: &Workload) -> Outcome {
         match self.path.trial(workload.clone(), &self.stop) {
-            Ok(result) => Outcome::Measured(Box::new(result)),
+            Ok(result) => match missing_channels(workload, &result) {
+                None => Outcome::Measured(Box::new(result)),
+                Some(failure) => Outcome::Failed(failure),
+            },
             Err(failure) => Outcome::Failed(failure),
         }
     }

@@ -176,13 +176,13 @@ pub fn report(arguments: &ReportArguments) -> Result<ExitCode, CommandError> {
 
 /// The verdict of a run: 0 well, 1 something was found, 2 could not tell.
 pub fn exit_code(analysis: &RunAnalysis) -> ExitCode {
-    let undecided = analysis
-        .experiments
-        .iter()
-        .flat_map(|experiment| &experiment.effects);
-    let undecided = undecided
-        .into_iter()
-        .any(|effect| effect.verdict == Verdict::Undecided);
+    // One answered response answers for its change; an alarm says that nothing was answered.
+    let undecided = analysis.experiments.iter().any(|experiment| {
+        let mut effects = experiment.effects.iter();
+        let open = |effect: &analysis::Effect| effect.verdict == Verdict::Undecided;
+        experiment.noise.iter().any(|noise| noise.alarm)
+            || (!experiment.effects.is_empty() && effects.all(open))
+    });
     match &analysis.plan {
         Plan::Check { .. } => match &analysis.diagnosis {
             Some(diagnosis) if diagnosis.first_loss.is_some() => ExitCode::from(1),
