@@ -9,11 +9,9 @@ demo: setup-demo
 	$(CARGO) build --release -p linerate
 	$(AS_ROOT) "$$($(CARGO) metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/release/linerate" demo --out target/demo
 
-# Everything that makes namespaces runs one test at a time; the rest runs as cargo likes.
+# One build for all, and one test at a time: many of them make namespaces and start servers.
 test: setup-test
-	$(CARGO) test --workspace --exclude lab --exclude smb --exclude measure --exclude host --exclude linerate
-	$(CARGO) build -p linerate
-	$(CARGO) test -p lab -p smb -p measure -p host -p linerate -- --test-threads=1
+	$(CARGO) test --workspace -- --test-threads=1
 	fuzz/smoke
 
 bench: setup-test
