@@ -21,9 +21,9 @@ const RUN_LIMIT: Duration = Duration::from_secs(120);
 /// Runs a command and has bash, which asks the kernel, write seconds of wall clock, user and system
 /// as the last line of standard error.
 const TIMED: &str = "TIMEFORMAT='cost %R %U %S'; time \"$@\"";
-/// Bytes of one stream that iperf3 may leave in the kernel when it has written all: it counts what
-/// the far end has read by then.
-const UNREAD_BYTES_MAX: u64 = 8 << 20;
+/// What part of its bytes iperf3 may leave in the kernel when it has written all: it counts what the
+/// far end has read by then.
+const UNREAD_PART_MAX: u64 = 32;
 /// Folders of programs that a PATH may lack.
 const SYSTEM_FOLDERS: [&str; 4] = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
 
@@ -97,7 +97,7 @@ impl Engine {
         }?;
         let crossed = field.nic_bytes(workload.direction)?.saturating_sub(before);
         let wanted = match self {
-            Self::Iperf3 => workload.bytes - UNREAD_BYTES_MAX * workload.links as u64,
+            Self::Iperf3 => workload.bytes - workload.bytes / UNREAD_PART_MAX,
             Self::Linerate | Self::Smbclient => workload.bytes,
         };
         let Cost { bytes, .. } = cost;
