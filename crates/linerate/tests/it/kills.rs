@@ -45,7 +45,7 @@ size = "1GiB"
 
 /// Runs `tune` (with a band so wide that its baseline cannot fail on noise) until it begins the experiment on the MTU, kills it so much later, and tells
 /// whether it left a change open.
-fn tune_and_kill(lab: &Lab, run: usize, delay: Duration) -> bool {
+fn tune_and_kill(lab: &Lab, run: usize, delay: Duration, idle: &mut Vec<String>) -> bool {
     let mut tune = Command::new(support::path());
     tune.args([
         "tune",
@@ -53,7 +53,7 @@ fn tune_and_kill(lab: &Lab, run: usize, delay: Duration) -> bool {
         "--only",
         "mtu-9000",
         "--seconds",
-        "0.1",
+        "0.2",
         "--band",
         "50",
         "--run",
@@ -71,13 +71,17 @@ fn tune_and_kill(lab: &Lab, run: usize, delay: Duration) -> bool {
     .stderr(Stdio::piped());
     let mut child = tune.spawn().expect("linerate starts");
     let said = BufReader::new(child.stderr.take().expect("a pipe"));
-    let begun = said
-        .lines()
-        .map_while(Result::ok)
-        .any(|line| line.contains("compare"));
-    assert!(begun, "`tune` never began its experiment");
-    let over = wait_for(&mut child, delay);
-    if !over {
+    let mut heard = Vec::new();
+    let begun = said.lines().map_while(Result::ok).any(|line| {
+        let begins = line.contains("compare");
+        heard.push(line);
+        begins
+    });
+    if !begun {
+        // On a busy machine a trial can fail, and then nothing is tried. That is no kill.
+        idle.push(format!("run {run} tried nothing: {heard:#?}"));
+    }
+    if !wait_for(&mut child, if begun { delay } else { Duration::ZERO }) {
         child.kill().expect("our own child");
         child.wait().expect("our own child");
     }
@@ -110,9 +114,10 @@ fn twenty_kills_of_tune_and_every_knob_is_as_before() {
     let before = lab.facts();
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(20);
     let mut inside = 0;
+    let mut idle = Vec::new();
     for run in 0..KILLS {
         let delay = Duration::from_millis(random.random_range(0..DELAY_MS_MAX));
-        inside += usize::from(tune_and_kill(&lab, run, delay));
+        inside += usize::from(tune_and_kill(&lab, run, delay, &mut idle));
         lab.linerate().arg("undo").assert().success();
         assert_eq!(lab.facts(), before, "kill {run} after {delay:?}");
         lab.linerate()
@@ -123,7 +128,7 @@ fn twenty_kills_of_tune_and_every_knob_is_as_before() {
     }
     assert!(
         inside >= KILLS_INSIDE_MIN,
-        "only {inside} of {KILLS} kills met an open change"
+        "only {inside} of {KILLS} kills met an open change: {idle:#?}"
     );
     assert_eq!(
         lab.files_of_the_share(),
