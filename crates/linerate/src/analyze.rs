@@ -57,11 +57,7 @@ fn run_file(path: &Path, json: bool) -> Result<ExitCode, CommandError> {
             .hint("name its columns with `--response COLUMN --factors COLUMN,COLUMN`"));
     }
     let analysis = runs::read(path)?;
-    if json {
-        terminal::print_json(&report::json(&analysis));
-    } else {
-        terminal::print(&report::text(&analysis, look()));
-    }
+    runs::print(&analysis, json);
     Ok(runs::exit_code(&analysis))
 }
 

@@ -1,4 +1,4 @@
-//! The command line as typed. What it means is decided in `request`.
+//! The command line as typed. What it means is decided by the module of each command.
 
 use std::path::PathBuf;
 

@@ -120,7 +120,6 @@ pub fn undo_all(
     mode: UndoMode,
 ) -> Result<Vec<Undone>, CommandError> {
     let mut undone = Vec::new();
-    let mut missing = None;
     let mut found = false;
     for folder in folders {
         if journal::list_open(folder)?.open.is_empty() {
@@ -132,13 +131,12 @@ pub fn undo_all(
                 found = true;
                 undone.extend(more);
             }
-            Err(error @ host::Error::NoSuchChange { .. }) => missing = Some(error),
+            Err(host::Error::NoSuchChange { .. }) => {}
             Err(error) => return Err(error.into()),
         }
     }
-    match (id, missing) {
-        (Some(_), Some(error)) if !found => Err(error.into()),
-        (Some(id), None) if !found => Err(host::Error::NoSuchChange { id: id.to_owned() }.into()),
+    match id {
+        Some(id) if !found => Err(host::Error::NoSuchChange { id: id.to_owned() }.into()),
         _ => Ok(undone),
     }
 }

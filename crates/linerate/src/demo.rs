@@ -188,7 +188,7 @@ impl Story<'_> {
     fn show(&self, file: &Path) -> Result<RunAnalysis, CommandError> {
         let analysis = runs::read(file)?;
         if !self.arguments.json {
-            terminal::print(&report::text(&analysis, changes::look()));
+            runs::print(&analysis, false);
         }
         Ok(analysis)
     }

@@ -145,6 +145,15 @@ pub fn show(path: &Path, output: &OutputArguments) -> Result<RunAnalysis, Comman
     Ok(analysis)
 }
 
+/// Prints what is said of a run, as text or JSON.
+pub fn print(analysis: &RunAnalysis, json: bool) {
+    if json {
+        terminal::print_json(&report::json(analysis));
+    } else {
+        terminal::print(&report::text(analysis, look()));
+    }
+}
+
 /// Writes a whole file, making its folder.
 pub fn write_file(path: &Path, text: &str) -> Result<(), CommandError> {
     let folder = path
