@@ -122,8 +122,12 @@ pub fn undo_all(
     let mut undone = Vec::new();
     let mut found = false;
     for folder in folders {
-        if journal::list_open(folder)?.open.is_empty() {
+        let listing = journal::list_open(folder)?;
+        if listing.open.is_empty() && listing.damaged.is_empty() {
             continue;
+        }
+        for error in &listing.damaged {
+            terminal::say(&format!("warning: {error}"));
         }
         let journal = Journal::open(folder, "undo")?;
         match journal.undo(id, mode, &hosts::resolve) {

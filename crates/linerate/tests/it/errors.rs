@@ -154,3 +154,17 @@ fn a_run_file_cut_in_the_middle_is_read_or_refused_but_never_believed() {
         "none.jsonl",
     );
 }
+
+#[test]
+fn a_damaged_journal_is_never_taken_for_an_empty_one() {
+    let state = tempfile::tempdir().expect("a temporary folder");
+    let open = state.path().join("open");
+    fs::create_dir_all(&open).expect("room on the disk");
+    fs::write(open.join("1-abcd.jsonl"), "{\"format\":\"linerate-ch").expect("room on the disk");
+    let mut undo = support::linerate();
+    undo.env("LINERATE_STATE_DIR", state.path()).arg("undo");
+    let output = undo.output().expect("linerate starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_ne!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("1-abcd"), "{said}");
+}
