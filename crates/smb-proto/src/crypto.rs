@@ -69,10 +69,11 @@ fn derive(key: &[u8; KEY_LENGTH], label: &[u8], context: &[u8]) -> Key {
     session_key(mac.sign().as_ref())
 }
 
-/// The signing key of a session or channel. For 3.1.1 the hash is that of the connection whose
-/// authentication gave the session key.
+/// The signing key of a session or channel; before 3.0 it is the session key itself. For 3.1.1 the
+/// hash is that of the connection whose authentication gave the session key.
 pub fn signing_key(dialect: Dialect, session_key: &Key, preauth: &PreauthHash) -> Key {
     match dialect {
+        Dialect::Smb202 | Dialect::Smb210 => session_key.clone(),
         Dialect::Smb300 | Dialect::Smb302 => derive(session_key, b"SMB2AESCMAC\0", b"SmbSign\0"),
         Dialect::Smb311 => derive(session_key, b"SMBSigningKey\0", &preauth.0),
     }

@@ -64,7 +64,7 @@ pub struct Policy {
 impl Default for Policy {
     fn default() -> Self {
         Self {
-            dialects: vec![Dialect::Smb311, Dialect::Smb302],
+            dialects: Dialect::ALL.to_vec(),
             signing: SigningPolicy::IfRequired,
             signing_algorithms: vec![
                 SigningAlgorithm::AesGmac,
@@ -395,6 +395,8 @@ impl fmt::Debug for Session {
 #[must_use]
 pub fn dialect_name(dialect: Dialect) -> &'static str {
     match dialect {
+        Dialect::Smb202 => "2.0.2",
+        Dialect::Smb210 => "2.1",
         Dialect::Smb300 => "3.0",
         Dialect::Smb302 => "3.0.2",
         Dialect::Smb311 => "3.1.1",

@@ -49,7 +49,16 @@ pub(super) struct Agreed {
 
 impl Agreed {
     pub(super) fn large_mtu(&self) -> bool {
-        self.capabilities & capability::LARGE_MTU != 0
+        self.dialect > Dialect::Smb202 && self.capabilities & capability::LARGE_MTU != 0
+    }
+
+    /// Whether a header has a place for how many channels were lost.
+    pub(super) fn counts_channels(&self) -> bool {
+        self.dialect >= Dialect::Smb300
+    }
+
+    fn multichannel(&self) -> bool {
+        self.dialect >= Dialect::Smb300 && self.capabilities & capability::MULTI_CHANNEL != 0
     }
 }
 
@@ -112,6 +121,8 @@ impl Handshake {
 
 fn dialect_code(dialect: Dialect) -> u16 {
     match dialect {
+        Dialect::Smb202 => dialect::SMB_2_0_2,
+        Dialect::Smb210 => dialect::SMB_2_1,
         Dialect::Smb300 => dialect::SMB_3_0,
         Dialect::Smb302 => dialect::SMB_3_0_2,
         Dialect::Smb311 => dialect::SMB_3_1_1,
@@ -126,7 +137,15 @@ fn algorithm_code(algorithm: SigningAlgorithm) -> u16 {
     }
 }
 
-const CAPABILITIES: u32 = capability::LARGE_MTU | capability::MULTI_CHANNEL;
+/// What to say that we can, to a server that is offered these dialects; 2.x has no words for it
+/// (2.2.3).
+fn own_capabilities(dialects: &[Dialect]) -> u32 {
+    if dialects.iter().any(|dialect| *dialect >= Dialect::Smb300) {
+        capability::LARGE_MTU | capability::MULTI_CHANNEL
+    } else {
+        0
+    }
+}
 
 fn own_security_mode(settings: &SessionSettings) -> u16 {
     match settings.signing {
@@ -161,6 +180,7 @@ fn agree(
         ));
     }
     let algorithm = match dialect {
+        Dialect::Smb202 | Dialect::Smb210 => SigningAlgorithm::HmacSha256,
         Dialect::Smb300 | Dialect::Smb302 => SigningAlgorithm::AesCmac,
         Dialect::Smb311 => agree_contexts(&response.contexts, algorithms)?,
     };
@@ -254,7 +274,7 @@ impl Channel {
         let mut body = Vec::new();
         NegotiateRequest {
             security_mode: own_security_mode(settings),
-            capabilities: CAPABILITIES,
+            capabilities: own_capabilities(&dialects),
             client_guid: settings.client_guid,
             dialects: dialects
                 .iter()
@@ -278,11 +298,16 @@ impl Channel {
         else {
             return Err(Error::Misbehaving("it negotiates out of turn".into()));
         };
-        if header.status != NtStatus::SUCCESS {
-            return Err(Error::Refused {
-                doing: "negotiation".into(),
-                status: header.status,
-            });
+        match header.status {
+            NtStatus::SUCCESS => {}
+            NtStatus::NOT_SUPPORTED => {
+                let problem = "it speaks none of the dialects that were offered";
+                return Err(Error::Incompatible(problem.into()));
+            }
+            status => {
+                let doing = "negotiation".into();
+                return Err(Error::Refused { doing, status });
+            }
         }
         let response = NegotiateResponse::decode(&message[HEADER_LENGTH..])?;
         let settings = self.session.settings();
@@ -462,7 +487,7 @@ impl Channel {
             signing_algorithm: agreed.algorithm,
             signing: (required_here || required_there) && !guest,
             server_guid: agreed.server_guid,
-            multichannel: agreed.capabilities & capability::MULTI_CHANNEL != 0 && !guest,
+            multichannel: agreed.multichannel() && !guest,
             read_bytes_max: agreed.read_bytes_max,
             write_bytes_max: agreed.write_bytes_max,
             transact_bytes_max: agreed.transact_bytes_max,
@@ -470,13 +495,15 @@ impl Channel {
         })
     }
 
-    /// In 3.0 and 3.0.2 nothing protects NEGOTIATE itself, so it is checked afterwards (3.2.5.5).
+    /// Before 3.1.1 nothing protects NEGOTIATE itself, so it is checked afterwards (3.2.5.5). Where
+    /// 3.x was not even offered, there is nothing that somebody could have talked us out of.
     pub(super) fn must_validate(&self) -> bool {
         let older = self
             .agreed
             .as_ref()
             .is_some_and(|agreed| agreed.dialect < Dialect::Smb311);
-        older && !self.validated && self.signer.is_some()
+        let offered = self.offered.iter().any(|offer| *offer >= Dialect::Smb300);
+        older && offered && !self.validated && self.signer.is_some()
     }
 
     /// The input of the check: NEGOTIATE as it was sent.
@@ -489,7 +516,7 @@ impl Channel {
             .collect();
         let mut input = Vec::new();
         ValidateNegotiateRequest {
-            capabilities: CAPABILITIES,
+            capabilities: own_capabilities(&self.offered),
             client_guid: settings.client_guid,
             security_mode: own_security_mode(settings),
             dialects,

@@ -428,7 +428,8 @@ impl Channel {
     }
 
     fn header(&mut self, outgoing: &Outgoing) -> Result<Header> {
-        let large_mtu = self.agreed.as_ref().is_some_and(Agreed::large_mtu);
+        let agreed = self.agreed.as_ref();
+        let large_mtu = agreed.is_some_and(Agreed::large_mtu);
         let charge = credits::charge(outgoing.payload, large_mtu);
         if self.credits.balance() < u32::from(charge) {
             return Err(Error::Misbehaving(
@@ -438,9 +439,13 @@ impl Channel {
         let mut header = Header::request(outgoing.command, self.next_message_id);
         // MessageIds leave without holes: they are taken here and nowhere else
         self.next_message_id += u64::from(charge);
-        header.credit_charge = charge;
+        // 2.0.2 has no such field
+        let charges = agreed.is_none_or(|agreed| agreed.dialect > Dialect::Smb202);
+        header.credit_charge = if charges { charge } else { 0 };
         header.credits = self.credits.spend(charge);
-        header.status = NtStatus(u32::from(self.session.channel_sequence()));
+        if agreed.is_some_and(Agreed::counts_channels) {
+            header.status = NtStatus(u32::from(self.session.channel_sequence()));
+        }
         header.session_id = self.session_id;
         header.flags = if outgoing.signer.is_some() {
             flags::SIGNED

@@ -75,12 +75,27 @@ pub enum SigningPolicy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Dialect {
+    /// 2.0.2
+    Smb202,
+    /// 2.1
+    Smb210,
     /// 3.0
     Smb300,
     /// 3.0.2
     Smb302,
     /// 3.1.1
     Smb311,
+}
+
+impl Dialect {
+    /// All of them, newest first.
+    pub const ALL: [Self; 5] = [
+        Self::Smb311,
+        Self::Smb302,
+        Self::Smb300,
+        Self::Smb210,
+        Self::Smb202,
+    ];
 }
 
 /// A signing algorithm.
@@ -125,7 +140,7 @@ impl SessionSettings {
             server_name: server_name.into(),
             client_guid,
             signing: SigningPolicy::default(),
-            dialects: vec![Dialect::Smb311, Dialect::Smb302, Dialect::Smb300],
+            dialects: Dialect::ALL.to_vec(),
             signing_algorithms: vec![
                 SigningAlgorithm::AesGmac,
                 SigningAlgorithm::HmacSha256,

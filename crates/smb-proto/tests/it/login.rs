@@ -15,7 +15,24 @@ pub(crate) const WAYS: &[(Dialect, Option<SigningAlgorithm>)] = &[
     (Dialect::Smb311, Some(SigningAlgorithm::HmacSha256)),
     (Dialect::Smb311, None),
     (Dialect::Smb302, None),
+    (Dialect::Smb300, None),
+    (Dialect::Smb210, None),
+    (Dialect::Smb202, None),
 ];
+
+/// How many channels a session of this dialect is tried with.
+pub(crate) fn channels(dialect: Dialect) -> usize {
+    if dialect >= Dialect::Smb300 { 3 } else { 1 }
+}
+
+/// What is signed with where nothing is negotiated about it.
+fn usual(dialect: Dialect) -> SigningAlgorithm {
+    if dialect < Dialect::Smb300 {
+        SigningAlgorithm::HmacSha256
+    } else {
+        SigningAlgorithm::AesCmac
+    }
+}
 
 /// A first login that fails; why the channel closed.
 fn failed_login(behaviour: Behaviour, signing: SigningPolicy) -> Error {
@@ -40,19 +57,21 @@ fn logs_in_and_binds_in_every_way() {
                 signing_required,
                 ..Behaviour::default()
             };
-            let (world, _) = World::open(7, behaviour, Vec::new(), 3);
-            assert_eq!(world.session.channels_up().len(), 3);
+            let modern = *dialect >= Dialect::Smb300;
+            let channels = channels(*dialect);
+            let (world, _) = World::open(7, behaviour, Vec::new(), channels);
+            assert_eq!(world.session.channels_up().len(), channels);
             let negotiated = world.session.negotiated().expect("it is up");
             assert_eq!(
                 (negotiated.dialect, negotiated.signing),
                 (*dialect, signing_required)
             );
-            let expected = algorithm.unwrap_or(SigningAlgorithm::AesCmac);
+            let expected = algorithm.unwrap_or(usual(*dialect));
             assert_eq!(negotiated.signing_algorithm, expected);
-            assert!(negotiated.multichannel && !negotiated.guest);
+            assert_eq!((negotiated.multichannel, negotiated.guest), (modern, false));
             assert_eq!(
                 world.server.validations,
-                usize::from(*dialect == Dialect::Smb302)
+                usize::from(*dialect < Dialect::Smb311)
             );
         }
     }

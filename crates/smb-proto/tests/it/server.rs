@@ -251,14 +251,19 @@ impl Server {
             "a hole in the MessageIds"
         );
         let charge = u32::from(header.credit_charge);
+        let named = self.behaviour.dialect > Dialect::Smb202 || connection.requests == 1;
+        assert_eq!(charge > 0, named, "2.0.2 does not name its charge");
+        let charge = charge.max(1);
         assert!(
-            charge >= 1 && charge <= connection.credits,
+            charge <= connection.credits,
             "{charge} credits were not granted"
         );
         connection.credits -= charge;
         connection.next_message_id += u64::from(charge);
         assert!(header.credits > 0, "asks for nothing");
         self.check_signature(number, &header, &mut message);
+        let counts = self.behaviour.dialect >= Dialect::Smb300;
+        assert!(counts || header.status.0 == 0, "2.x counts no channels");
         self.sequences.push(header.status.0 as u16);
 
         let free = self
@@ -404,11 +409,7 @@ impl Server {
     fn negotiate(&mut self, number: usize, message: &[u8], out: &mut Vec<u8>) {
         let request = NegotiateRequest::decode(&message[HEADER_LENGTH..]).expect("NEGOTIATE");
         let behaviour = &self.behaviour;
-        let code = match behaviour.dialect {
-            Dialect::Smb300 => 0x0300,
-            Dialect::Smb302 => 0x0302,
-            _ => 0x0311,
-        };
+        let code = code(behaviour.dialect);
         let mut contexts = vec![NegotiateContext::Preauth {
             algorithms: vec![behaviour.preauth_hash],
             salt: &[7; 32],
@@ -504,7 +505,8 @@ impl Server {
                 .behaviour
                 .algorithm
                 .unwrap_or(SigningAlgorithm::AesCmac),
-            _ => SigningAlgorithm::AesCmac,
+            Dialect::Smb300 | Dialect::Smb302 => SigningAlgorithm::AesCmac,
+            _ => SigningAlgorithm::HmacSha256,
         };
         if !self.behaviour.guest {
             let signer = Signer::new(algorithm, &key).expect("a signer");
@@ -611,7 +613,7 @@ impl Server {
                 dialect: if self.behaviour.validate_tampered {
                     0x0311
                 } else {
-                    0x0302
+                    code(self.behaviour.dialect)
                 },
             }
             .encode(&mut output);
@@ -821,6 +823,16 @@ impl Server {
             }
         }
         sent.push((delay, Some(frame)));
+    }
+}
+
+fn code(dialect: Dialect) -> u16 {
+    match dialect {
+        Dialect::Smb202 => 0x0202,
+        Dialect::Smb210 => 0x0210,
+        Dialect::Smb300 => 0x0300,
+        Dialect::Smb302 => 0x0302,
+        _ => 0x0311,
     }
 }
 

@@ -6,7 +6,7 @@ use std::task::Waker;
 use smb_proto::session::Dialect;
 use smb_proto::{Error, NtStatus, Reply, Request};
 
-use crate::login::WAYS;
+use crate::login::{WAYS, channels};
 use crate::server::Behaviour;
 use crate::world::{BLOCK, Ear, Random, World};
 
@@ -36,7 +36,8 @@ fn odd_but_lawful(seed: u64) -> Behaviour {
 fn a_read_arrives_whole_whatever_the_server_does() {
     for seed in 0..40 {
         let behaviour = odd_but_lawful(seed);
-        let (mut world, file) = World::open(seed, behaviour, content(seed), 3);
+        let channels = channels(behaviour.dialect);
+        let (mut world, file) = World::open(seed, behaviour, content(seed), channels);
         let (outcome, bytes) = world.read(file, 1..LENGTH as u64);
         match outcome {
             Ok(Reply::Read { bytes }) => assert_eq!(bytes, LENGTH as u64 - 1),
@@ -59,7 +60,9 @@ fn a_read_arrives_whole_whatever_the_server_does() {
 #[test]
 fn a_write_arrives_whole_whatever_the_server_does() {
     for seed in 0..40 {
-        let (mut world, file) = World::open(seed, odd_but_lawful(seed), Vec::new(), 3);
+        let behaviour = odd_but_lawful(seed);
+        let channels = channels(behaviour.dialect);
+        let (mut world, file) = World::open(seed, behaviour, Vec::new(), channels);
         let content = content(seed);
         let ears: Vec<_> = content
             .chunks(BLOCK)
