@@ -3,20 +3,20 @@
 use std::sync::Arc;
 
 use super::request::{
-    Access, CreateOptions, Created, Disposition, FsSize, Information, Listing, QueryInformation,
-    Reply, Request, SetInformation, Share, TreeInformation,
+    Access, CreateOptions, Created, Disposition, Durable, FsSize, Information, Lease, Listing,
+    QueryInformation, Reply, Request, SetInformation, Share, TreeInformation,
 };
 use super::state::{FileRecord, State, TreeRecord};
 use super::{FileKey, Sink, TreeKey};
 use crate::error::{Error, NtStatus, Result};
 use crate::plan::ServerInterface;
 use crate::wire::{
-    self, BasicInformation, Command, CreateContext, CreateRequest, CreateResponse,
-    DispositionInformation, EndOfFileInformation, FileId, FsFullSizeInformation, HEADER_LENGTH,
-    Header, InterfaceRecord, IoctlRequest, IoctlResponse, Message, NetworkInterfaces,
-    QueryDirectoryRequest, QueryDirectoryResponse, QueryInfoRequest, QueryInfoResponse,
-    RenameInformation, SetInfoRequest, StandardInformation, TreeConnectRequest,
-    TreeConnectResponse, class, control, utf16,
+    self, BasicInformation, Command, CreateContext, CreateRequest, CreateResponse, DiskId,
+    DispositionInformation, DurableGrant, DurableReconnect, DurableRequest, EndOfFileInformation,
+    FileId, FsFullSizeInformation, HEADER_LENGTH, Header, InterfaceRecord, IoctlRequest,
+    IoctlResponse, LeaseContext, LeaseVersion2, Message, NetworkInterfaces, QueryDirectoryRequest,
+    QueryDirectoryResponse, QueryInfoRequest, QueryInfoResponse, RenameInformation, SetInfoRequest,
+    StandardInformation, TreeConnectRequest, TreeConnectResponse, class, context, control, utf16,
 };
 
 /// Most bytes of one listing; bounds what a reply may make us allocate.
@@ -233,16 +233,16 @@ fn create(tree: &TreeRecord, path: &str, options: &CreateOptions) -> Result<Prep
     ] {
         bits |= if wanted { bit } else { 0 };
     }
-    let allocation = options.allocation_bytes.map(u64::to_le_bytes);
-    let contexts = allocation
+    let contexts = create_contexts(options);
+    let contexts = contexts
         .iter()
-        .map(|data| CreateContext {
-            name: b"AlSi",
-            data,
-        })
+        .map(|(name, data)| CreateContext { name, data })
         .collect();
     let message = CreateRequest {
-        oplock_level: 0,
+        oplock_level: match options.lease {
+            Some(_) => CreateRequest::OPLOCK_LEASE,
+            None => 0,
+        },
         access,
         attributes: 0,
         share_access: if options.share_write { 7 } else { 1 },
@@ -258,6 +258,86 @@ fn create(tree: &TreeRecord, path: &str, options: &CreateOptions) -> Result<Prep
         contexts,
     };
     Ok(Prepared::new(Command::CREATE, tree.id, &message))
+}
+
+/// Names and contents.
+fn create_contexts(options: &CreateOptions) -> Vec<(&'static [u8], Vec<u8>)> {
+    let mut contexts = Vec::new();
+    if let Some(bytes) = options.allocation_bytes {
+        contexts.push((context::ALLOCATION_SIZE, bytes.to_le_bytes().to_vec()));
+    }
+    if options.disk_id {
+        contexts.push((context::DISK_ID, Vec::new()));
+    }
+    if let Some(lease) = &options.lease {
+        let version_2 = LeaseVersion2 {
+            parent_key: [0; 16],
+            epoch: 0,
+        };
+        let lease = LeaseContext {
+            key: lease.key,
+            state: lease.state,
+            flags: 0,
+            version_2: Some(version_2),
+        };
+        contexts.push((context::LEASE, encoded(&lease)));
+    }
+    match options.durable {
+        Some(Durable::Request {
+            create_guid,
+            timeout_ms,
+        }) => {
+            let request = DurableRequest {
+                timeout_ms,
+                flags: 0,
+                create_guid,
+            };
+            contexts.push((context::DURABLE_REQUEST, encoded(&request)));
+        }
+        Some(Durable::Reconnect { create_guid, file }) => {
+            let reconnect = DurableReconnect {
+                file,
+                create_guid,
+                flags: 0,
+            };
+            contexts.push((context::DURABLE_RECONNECT, encoded(&reconnect)));
+        }
+        None => {}
+    }
+    contexts
+}
+
+/// What a CREATE's reply says, with its contexts.
+fn created(response: &CreateResponse<'_>) -> Result<Created> {
+    let find = |name: &[u8]| {
+        let mut contexts = response.contexts.iter();
+        let found = contexts.find(|context| context.name == name);
+        found.map(|context| context.data)
+    };
+    let disk_id = find(context::DISK_ID).map(DiskId::decode).transpose()?;
+    let lease = find(context::LEASE).map(LeaseContext::decode).transpose()?;
+    let durable = find(context::DURABLE_REQUEST)
+        .map(DurableGrant::decode)
+        .transpose()?;
+    Ok(Created {
+        new: response.action == 2,
+        times: response.times,
+        size: response.size,
+        allocation: response.allocation,
+        attributes: response.attributes,
+        disk_id: disk_id.map(|id| (id.file, id.volume)),
+        lease: lease.map(|lease| Lease {
+            key: lease.key,
+            state: lease.state,
+        }),
+        durable_timeout_ms: durable.map(|grant| grant.timeout_ms),
+    })
+}
+
+fn encoded<'a>(message: &impl Message<'a>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    message.encode(&mut bytes);
+    bytes
 }
 
 fn set_information(what: &SetInformation) -> Result<(u8, Vec<u8>)> {
@@ -359,13 +439,7 @@ fn success(
         }
         Request::Create { tree, path, .. } => {
             let response = CreateResponse::decode(body)?;
-            let created = Created {
-                new: response.action == 2,
-                times: response.times,
-                size: response.size,
-                allocation: response.allocation,
-                attributes: response.attributes,
-            };
+            let created = created(&response)?;
             let record = FileRecord {
                 tree: *tree,
                 id: response.file,

@@ -13,8 +13,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
 pub use request::{
-    Access, CreateOptions, Created, DirectoryEntry, Disposition, FileTimes, FsSize, Information,
-    Listing, QueryInformation, Reply, Request, SetInformation, Share, TreeInformation,
+    Access, CreateOptions, Created, DirectoryEntry, Disposition, Durable, FileTimes, FsSize,
+    Information, Lease, Listing, QueryInformation, Reply, Request, SetInformation, Share,
+    TreeInformation,
 };
 
 pub(crate) use control::{Control, LISTING_BYTES_MAX};

@@ -3,7 +3,7 @@
 use crate::block::Block;
 use crate::plan::ServerInterface;
 use crate::session::{FileKey, TreeKey};
-use crate::wire::{DirectoryWalk, HEADER_LENGTH, Message as _, QueryDirectoryResponse};
+use crate::wire::{DirectoryWalk, FileId, HEADER_LENGTH, Message as _, QueryDirectoryResponse};
 
 /// Something to ask of the server. Paths use `/` or `\`, without one in front; `""` is the root.
 #[derive(Debug, Clone)]
@@ -179,6 +179,41 @@ pub struct CreateOptions {
     pub share_write: bool,
     /// Space to reserve for a new file.
     pub allocation_bytes: Option<u64>,
+    /// Ask for the file's number: [`Created::disk_id`].
+    pub disk_id: bool,
+    /// Ask for a lease: [`Created::lease`].
+    pub lease: Option<Lease>,
+    /// Ask for a handle that outlives its connection, or take one up again:
+    /// [`Created::durable_timeout_ms`]. Servers grant one only with a lease that keeps handles.
+    pub durable: Option<Durable>,
+}
+
+/// The right to keep what a file holds, until the server takes it back (2.2.13.2.10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lease {
+    /// Random; the same for all opens of one file by this client, and for no other file.
+    pub key: [u8; 16],
+    /// See [`crate::wire::lease_state`].
+    pub state: u32,
+}
+
+/// A handle that outlives its connection (2.2.13.2.11, 2.2.13.2.12).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durable {
+    /// Open one.
+    Request {
+        /// Random, for this open alone.
+        create_guid: [u8; 16],
+        /// How long the server is to keep it, in milliseconds; zero: as it likes.
+        timeout_ms: u32,
+    },
+    /// Take one up after the connection was lost. The lease must be the same.
+    Reconnect {
+        /// As it was opened with.
+        create_guid: [u8; 16],
+        /// As the lost connection knew it.
+        file: FileId,
+    },
 }
 
 impl CreateOptions {
@@ -194,6 +229,9 @@ impl CreateOptions {
             reparse_point: false,
             share_write: true,
             allocation_bytes: None,
+            disk_id: false,
+            lease: None,
+            durable: None,
         }
     }
 }
@@ -224,6 +262,12 @@ pub struct Created {
     pub allocation: u64,
     /// Its attributes, as in MS-FSCC (0x10 folder, 0x400 reparse point).
     pub attributes: u32,
+    /// The file's number on its volume and the volume's, if asked for and known.
+    pub disk_id: Option<(u64, u64)>,
+    /// The lease that was granted, if any; its state may be less than was asked for.
+    pub lease: Option<Lease>,
+    /// The server keeps the handle for so long without a connection; none: it does not.
+    pub durable_timeout_ms: Option<u32>,
 }
 
 /// What to ask about a file.

@@ -180,6 +180,8 @@ pub struct CreateRequest<'a> {
 }
 
 impl CreateRequest<'_> {
+    /// Oplock level: a lease, in a context.
+    pub const OPLOCK_LEASE: u8 = 0xFF;
     /// Disposition: must be there.
     pub const OPEN: u32 = 1;
     /// Disposition: must not be there.

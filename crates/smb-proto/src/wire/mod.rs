@@ -7,6 +7,7 @@
 //!
 //! Section numbers in comments are those of MS-SMB2.
 
+mod contexts;
 mod file;
 mod header;
 mod information;
@@ -15,6 +16,10 @@ mod negotiate;
 mod notice;
 mod session;
 
+pub use contexts::{
+    DiskId, DurableGrant, DurableReconnect, DurableRequest, LeaseContext, LeaseVersion2,
+    MaximalAccess, context, lease_state,
+};
 pub use file::{
     CloseRequest, CloseResponse, CreateContext, CreateRequest, CreateResponse, FileId,
     FlushRequest, FlushResponse, READ_DATA_OFFSET, ReadRequest, ReadResponse, WRITE_DATA_OFFSET,
@@ -38,8 +43,8 @@ pub use negotiate::{
     NegotiateContext, NegotiateRequest, NegotiateResponse, capability, dialect, security_mode,
 };
 pub use notice::{
-    BreakNotice, CancelRequest, EchoRequest, EchoResponse, ErrorResponse, LeaseBreakNotice,
-    OplockBreakNotice,
+    BreakNotice, CancelRequest, EchoRequest, EchoResponse, ErrorResponse,
+    LeaseBreakAcknowledgement, LeaseBreakNotice, OplockBreakNotice,
 };
 pub use session::{
     LogoffRequest, LogoffResponse, SessionSetupRequest, SessionSetupResponse, TreeConnectRequest,
@@ -130,6 +135,13 @@ codecs![
     CancelRequest,
     OplockBreakNotice,
     LeaseBreakNotice,
+    LeaseBreakAcknowledgement,
+    MaximalAccess,
+    DiskId,
+    LeaseContext,
+    DurableRequest,
+    DurableGrant,
+    DurableReconnect,
     ErrorResponse,
 ];
 

@@ -48,7 +48,8 @@ impl<'a> Message<'a> for ErrorResponse<'a> {
     }
 }
 
-/// The server takes an oplock back.
+/// The server takes an oplock back; our acknowledgement and its answer look the same
+/// (2.2.23.1, 2.2.24.1, 2.2.25.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OplockBreakNotice {
     /// What is left.
@@ -94,6 +95,11 @@ pub struct LeaseBreakNotice {
     pub new: u32,
 }
 
+impl LeaseBreakNotice {
+    /// Flag: the server waits for an acknowledgement.
+    pub const ACKNOWLEDGE: u32 = 1;
+}
+
 impl Message<'_> for LeaseBreakNotice {
     const NAME: &'static str = "lease break";
 
@@ -119,6 +125,40 @@ impl Message<'_> for LeaseBreakNotice {
         };
         reader.skip(12)?;
         Ok(notice)
+    }
+}
+
+/// We give a lease back; the server's answer looks the same (2.2.24.2, 2.2.25.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeaseBreakAcknowledgement {
+    /// Which lease.
+    pub key: [u8; 16],
+    /// What is left.
+    pub state: u32,
+}
+
+impl Message<'_> for LeaseBreakAcknowledgement {
+    const NAME: &'static str = "lease break acknowledgement";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.put_u16_le(36);
+        out.put_u16_le(0);
+        out.put_u32_le(0);
+        out.put_slice(&self.key);
+        out.put_u32_le(self.state);
+        out.put_u64_le(0);
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(Self::NAME, bytes);
+        reader.structure_size(36)?;
+        reader.skip(6)?;
+        let acknowledgement = Self {
+            key: reader.array()?,
+            state: reader.u32()?,
+        };
+        reader.skip(8)?;
+        Ok(acknowledgement)
     }
 }
 
