@@ -3,7 +3,7 @@
 CARGO ?= cargo
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test bench lint setup-demo setup-test
+.PHONY: demo test bench lint setup-demo setup-test setup-bench
 
 demo: setup-demo
 	$(CARGO) build --release -p linerate
@@ -14,7 +14,7 @@ test: setup-test
 	$(CARGO) test --workspace -- --test-threads=1
 	fuzz/smoke
 
-bench: setup-test
+bench: setup-bench
 	$(CARGO) build --release -p linerate
 	$(CARGO) run --release -p linerate --example speeds
 
@@ -28,3 +28,6 @@ setup-demo:
 
 setup-test:
 	@scripts/setup test
+
+setup-bench:
+	@scripts/setup bench

@@ -90,6 +90,7 @@ fn chain(error: &dyn Error) -> String {
 /// What the environment asks for.
 struct Wishes {
     workloads: Vec<&'static Workload>,
+    engines: Vec<Engine>,
     rounds: usize,
     seed: u64,
 }
@@ -108,6 +109,7 @@ impl Wishes {
         let new_seed = || getrandom::u64().map_err(|error| format!("no random number: {error}"));
         Ok(Self {
             workloads: workload::chosen(&env::var("ONLY").unwrap_or_default())?,
+            engines: engine::chosen(&env::var("ENGINES").unwrap_or_default())?,
             rounds: rounds.clamp(1, 1000),
             seed: number("SEED")?.map_or_else(new_seed, Ok)?,
         })
@@ -158,7 +160,7 @@ impl Interrupt {
 
 fn bench() -> Result<()> {
     let wishes = Wishes::read()?;
-    let engines = installed();
+    let engines = installed(&wishes.engines);
     let machine = machine();
     check_machine()?;
     fs::create_dir_all(FOLDER)?;
@@ -177,7 +179,8 @@ fn bench() -> Result<()> {
         for workload in group {
             say(workload.name);
             field.furnish(workload)?;
-            let mut left = engines.clone();
+            let able = engines.iter().filter(|engine| engine.takes(workload));
+            let mut left: Vec<Engine> = able.copied().collect();
             for round in 0..=wishes.rounds {
                 left.shuffle(&mut random);
                 left.retain(|&engine| match play(engine, workload, round, &field) {
@@ -223,10 +226,8 @@ fn play(engine: Engine, workload: &Workload, round: usize, field: &Field) -> Res
 }
 
 /// The engines that this machine has; others are named and left out.
-fn installed() -> Vec<Engine> {
-    let (here, missing): (Vec<_>, Vec<_>) = ENGINES
-        .into_iter()
-        .partition(|engine| engine.is_installed());
+fn installed(wanted: &[Engine]) -> Vec<Engine> {
+    let (here, missing): (Vec<_>, Vec<_>) = wanted.iter().partition(|engine| engine.is_installed());
     for engine in missing {
         say(&format!("{} is not installed and left out", engine.name()));
     }

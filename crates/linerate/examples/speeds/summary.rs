@@ -89,11 +89,18 @@ impl Line<'_> {
         [least, middle(rates).unwrap_or(0.0), most]
     }
 
+    fn memory_bytes_max(&self) -> u64 {
+        let most = self.runs.iter().map(|run| run.cost.memory_bytes).max();
+        most.unwrap_or(0)
+    }
+
     fn cpu(&self) -> f64 {
         let costs = self.runs.iter().map(|run| run.cpu_seconds_per_gigabyte());
         middle(costs.collect()).unwrap_or(0.0)
     }
 }
+
+const MIB: f64 = 1_048_576.0;
 
 fn rounded(number: f64, digits: i32) -> f64 {
     let scale = 10_f64.powi(digits);
@@ -108,6 +115,7 @@ pub fn json(workloads: &[&Workload], runs: &[Run]) -> Value {
             "workload": line.workload, "engine": line.engine, "unit": "MB/s",
             "min": min, "median": median, "max": max,
             "client_cpu_s_per_gb": rounded(line.cpu(), 4),
+            "memory_mib_max": rounded(line.memory_bytes_max() as f64 / MIB, 1),
         })
     };
     Value::Array(lines(workloads, runs).into_iter().map(line).collect())
@@ -123,6 +131,7 @@ pub fn table(workloads: &[&Workload], runs: &[Run]) -> String {
         "max",
         "CPU s/GB",
         "times smbclient",
+        "memory MiB",
         "rounds",
     ];
     let row = |line: Line<'_>| {
@@ -140,6 +149,7 @@ pub fn table(workloads: &[&Workload], runs: &[Run]) -> String {
             max,
             cpu,
             ratio,
+            format!("{:.0}", line.memory_bytes_max() as f64 / MIB),
             line.runs.len().to_string(),
         ]
     };

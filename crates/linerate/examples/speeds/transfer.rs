@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::iter;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ use smb::{
     SigningPolicy, Stop, Tree,
 };
 
-use crate::workload::{Direction, SHARE, Signing};
+use crate::workload::{Direction, Protection, SHARE};
 use crate::{Failure, Result};
 
 /// What is to be done, as the one argument of the program.
@@ -25,8 +26,8 @@ pub struct Order {
     pub server: String,
     /// Channels that must be used, no more and no less.
     pub channels: usize,
-    /// Who signs.
-    pub signing: Signing,
+    /// What protects the data.
+    pub protection: Protection,
     /// Name of the file on the share.
     pub remote: String,
     /// The file at our end: what is sent, or where what is received goes.
@@ -64,9 +65,9 @@ pub fn run(order: &str) -> Result<Done> {
 }
 
 fn connect(order: &Order) -> Result<Session> {
-    let signing = match order.signing {
-        Signing::Nothing => SigningPolicy::IfRequired,
-        Signing::Gmac => SigningPolicy::Required,
+    let signing = match order.protection {
+        Protection::Nothing => SigningPolicy::IfRequired,
+        Protection::Gmac => SigningPolicy::Required,
     };
     let policy = Policy {
         signing,
@@ -84,9 +85,9 @@ fn connect(order: &Order) -> Result<Session> {
         }
     }
     let agreed = session.negotiated().ok_or("nothing was negotiated")?;
-    let as_asked = match order.signing {
-        Signing::Nothing => !agreed.signing,
-        Signing::Gmac => agreed.signing && agreed.signing_algorithm == SigningAlgorithm::AesGmac,
+    let as_asked = match order.protection {
+        Protection::Nothing => !agreed.signing,
+        Protection::Gmac => agreed.signing && agreed.signing_algorithm == SigningAlgorithm::AesGmac,
     };
     if as_asked {
         Ok(session)
@@ -95,8 +96,17 @@ fn connect(order: &Order) -> Result<Session> {
     }
 }
 
-fn login() -> Result<Login> {
-    let text = fs::read_to_string(lab::CREDENTIALS_IN_HOST)?;
+/// Who logs in to the lab's shares.
+pub struct Credentials {
+    /// The user's name.
+    pub user: String,
+    /// Its password.
+    pub password: String,
+}
+
+/// Reads the lab's credentials.
+pub fn credentials(path: &Path) -> Result<Credentials> {
+    let text = fs::read_to_string(path)?;
     let value = |name: &str| -> Result<String> {
         let lines = text.lines().filter_map(|line| line.split_once('='));
         let mut values = lines
@@ -107,11 +117,18 @@ fn login() -> Result<Login> {
             .ok_or_else(|| format!("the credentials have no {name}"))?;
         Ok(value.trim().to_owned())
     };
-    let (user, password) = (value("username")?, value("password")?.into());
+    Ok(Credentials {
+        user: value("username")?,
+        password: value("password")?,
+    })
+}
+
+fn login() -> Result<Login> {
+    let Credentials { user, password } = credentials(Path::new(lab::CREDENTIALS_IN_HOST))?;
     Ok(Login::User {
         user,
-        domain: value("domain").unwrap_or_default(),
-        password,
+        domain: String::new(),
+        password: password.into(),
     })
 }
 

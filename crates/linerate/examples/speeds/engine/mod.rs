@@ -1,0 +1,186 @@
+//! The programs that are compared. Each run is a fresh process in the client's namespaces, is paid
+//! for by the kernel's account of that process, and is believed only when the client's NICs and the
+//! server's file system saw the same bytes.
+
+mod iperf3;
+mod linerate;
+mod rclone;
+mod smbclient;
+
+use std::env;
+use std::path::Path;
+use std::time::Duration;
+
+use host::exec::{Command, Output, run_one};
+use serde::Serialize;
+
+use crate::Result;
+use crate::field::Field;
+use crate::workload::{Protection, Workload};
+
+/// How long one transfer may take: fifty times what it should on 1 GbE.
+const RUN_LIMIT: Duration = Duration::from_secs(120);
+/// Runs a command and has bash, which asks the kernel, write seconds of wall clock, user and system
+/// as the last line of standard error, and GNU time, which bash cannot, the most memory in use.
+const TIMED: &str = "TIMEFORMAT='cost %R %U %S'; time env time --format='memory %M' -- \"$@\"";
+/// What part of its bytes iperf3 may leave in the kernel when it has written all: it counts what the
+/// far end has read by then.
+const UNREAD_PART_MAX: u64 = 32;
+/// Folders of programs that a PATH may lack.
+const SYSTEM_FOLDERS: [&str; 4] = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
+
+/// A program that moves a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Engine {
+    /// Our own.
+    Linerate,
+    /// Samba's.
+    Smbclient,
+    /// The one that people copy to clouds with.
+    Rclone,
+    /// No files at all: what TCP can do, the ceiling.
+    Iperf3,
+}
+
+/// All of them.
+pub const ENGINES: [Engine; 4] = [
+    Engine::Linerate,
+    Engine::Smbclient,
+    Engine::Rclone,
+    Engine::Iperf3,
+];
+
+/// The engines that `ENGINES` names, separated by commas; all where it names none.
+pub fn chosen(only: &str) -> Result<Vec<Engine>> {
+    let names = only.split([',', ' ']).filter(|name| !name.is_empty());
+    let find = |name: &str| {
+        let known = ENGINES.into_iter().find(|engine| engine.name() == name);
+        known.ok_or_else(|| format!("there is no engine `{name}`").into())
+    };
+    let wanted: Vec<Engine> = names.map(find).collect::<Result<_>>()?;
+    Ok(if wanted.is_empty() {
+        ENGINES.to_vec()
+    } else {
+        wanted
+    })
+}
+
+/// What one run gave.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Cost {
+    /// Payload that was moved.
+    pub bytes: u64,
+    /// How long the transfer took.
+    pub seconds: f64,
+    /// Time of the client's processes on cores, login and start of the program included.
+    pub cpu_seconds: f64,
+    /// Most memory that one process of the client had in use, in bytes.
+    pub memory_bytes: u64,
+}
+
+impl Engine {
+    /// What the results call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Linerate => "linerate",
+            Self::Smbclient => "smbclient",
+            Self::Rclone => "rclone",
+            Self::Iperf3 => "iperf3",
+        }
+    }
+
+    /// Whether this machine has it.
+    pub fn is_installed(self) -> bool {
+        let path = env::var_os("PATH").unwrap_or_default();
+        let folders = env::split_paths(&path).chain(SYSTEM_FOLDERS.map(Into::into));
+        self == Self::Linerate || { folders }.any(|folder| folder.join(self.name()).is_file())
+    }
+
+    /// Whether it can do what a workload is about.
+    pub fn takes(self, workload: &Workload) -> bool {
+        match self {
+            Self::Linerate | Self::Smbclient | Self::Iperf3 => true,
+            // It signs with AES-CMAC only.
+            Self::Rclone => workload.protection == Protection::Nothing,
+        }
+    }
+
+    /// What it says its version is.
+    pub fn version(self) -> String {
+        if self == Self::Linerate {
+            return env!("CARGO_PKG_VERSION").to_owned();
+        }
+        let output = run_one(
+            &host::exec::Local::new(),
+            &Command::new([self.name(), "--version"]),
+        );
+        let text = output
+            .ok()
+            .and_then(|output| output.text())
+            .unwrap_or_default();
+        text.lines().next().unwrap_or("unknown").to_owned()
+    }
+
+    /// Moves the file of a workload once.
+    pub fn run(self, workload: &Workload, field: &Field) -> Result<Cost> {
+        field.clear(workload)?;
+        let before = field.nic_bytes(workload.direction)?;
+        let cost = match self {
+            Self::Linerate => linerate::run(workload, field),
+            Self::Smbclient => smbclient::run(workload, field),
+            Self::Rclone => rclone::run(workload, field),
+            Self::Iperf3 => iperf3::run(workload, field),
+        }?;
+        let crossed = field.nic_bytes(workload.direction)?.saturating_sub(before);
+        let wanted = match self {
+            Self::Iperf3 => workload.bytes - workload.bytes / UNREAD_PART_MAX,
+            _ => workload.bytes,
+        };
+        let Cost { bytes, .. } = cost;
+        if bytes < wanted || crossed < bytes {
+            let asked = workload.bytes;
+            return Err(format!("moved {bytes} bytes of {asked}, NICs saw {crossed}").into());
+        }
+        if self != Self::Iperf3 {
+            field.check_arrived(workload)?;
+        }
+        Ok(cost)
+    }
+}
+
+/// A command that ended well, and what it cost.
+struct Timed {
+    output: Output,
+    seconds: f64,
+    cpu_seconds: f64,
+    memory_bytes: u64,
+}
+
+/// Runs a command on the client, which must end well.
+fn timed(field: &Field, argv: &[&str]) -> Result<Timed> {
+    let wrapper = ["bash", "-c", TIMED, "timed"];
+    let command = Command::new(wrapper.iter().chain(argv).copied()).with_timeout(RUN_LIMIT);
+    let output = run_one(field.client()?, &command).map_err(|error| {
+        let said = crate::chain(&error);
+        format!("{} failed: {said}", Path::new(argv[0]).display())
+    })?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let numbers = |begin: &str| -> Vec<f64> {
+        let line = stderr
+            .lines()
+            .rev()
+            .find_map(|line| line.strip_prefix(begin));
+        let words = line.unwrap_or_default().split(' ');
+        words.filter_map(|number| number.parse().ok()).collect()
+    };
+    match (&numbers("cost ")[..], &numbers("memory ")[..]) {
+        (&[seconds, user, system], &[kibibytes]) => Ok(Timed {
+            seconds,
+            cpu_seconds: user + system,
+            memory_bytes: kibibytes as u64 * 1024,
+            output,
+        }),
+        _ => Err(format!("nobody says what `{}` cost: {stderr}", argv[0]).into()),
+    }
+}

@@ -1,0 +1,47 @@
+//! Samba's own client. It measures the transfer as we do, from before it opens the file until it
+//! has closed it, to the millisecond.
+
+use super::{Cost, Timed, timed};
+use crate::Result;
+use crate::field::Field;
+use crate::workload::{Direction, Lan, Protection, SHARE, Workload};
+
+pub(super) fn run(workload: &Workload, field: &Field) -> Result<Cost> {
+    let service = format!("//{}/{SHARE}", Lan::server(0));
+    let (remote, local) = (
+        Field::remote(workload.direction),
+        Field::local(workload.direction),
+    );
+    let (task, said) = match workload.direction {
+        Direction::Read => (format!("get {remote} {local}"), "getting file"),
+        Direction::Write => (format!("put {local} {remote}"), "putting file"),
+    };
+    // Not the configuration of this machine, whose owner may have made it slow, quiet or signing.
+    let mut argv = vec!["smbclient", "--configfile=/dev/null", "--debuglevel=1"];
+    argv.extend(["--authentication-file", lab::CREDENTIALS_IN_HOST]);
+    if workload.protection == Protection::Gmac {
+        argv.push("--client-protection=sign");
+    }
+    argv.extend([&service, "-c", &task]);
+    let Timed {
+        output,
+        cpu_seconds,
+        memory_bytes,
+        ..
+    } = timed(field, &argv)?;
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text);
+    let line = text.lines().find(|line| line.starts_with(said));
+    let rate = line.and_then(|line| line.split_once(" (")?.1.split(' ').next());
+    let kib_per_second: Option<f64> = rate.and_then(|rate| rate.parse().ok());
+    let kib_per_second = kib_per_second.filter(|rate| rate.is_finite() && *rate > 0.0);
+    let kib_per_second = kib_per_second.ok_or_else(|| format!("does not say its rate: {text}"))?;
+    // It ended well, and that the whole file arrived is checked by whoever called us.
+    let bytes = workload.bytes;
+    Ok(Cost {
+        bytes,
+        seconds: bytes as f64 / 1024.0 / kib_per_second,
+        cpu_seconds,
+        memory_bytes,
+    })
+}
