@@ -23,8 +23,10 @@
 mod auth;
 pub mod copy;
 mod driver;
+mod entries;
 mod error;
 mod file;
+mod operation;
 mod request;
 mod session;
 mod signal;
@@ -32,8 +34,10 @@ mod socket;
 mod tree;
 
 pub use auth::{AuthError, Login};
+pub use entries::Entries;
 pub use error::Error;
 pub use file::{File, Piece, Pieces};
+pub use operation::{Content, Operation, Outcome, Queue, SMALL_BYTES_MAX, SmallFile, Status};
 pub use session::{
     CHANNELS_MAX, ChannelStatus, Policy, Server, Session, dialect_name, local_nics,
     signing_algorithm_name,

@@ -5,17 +5,16 @@ use std::sync::Arc;
 
 use smb_proto::TreeKey;
 use smb_proto::session::{
-    Access, CreateOptions, Created, DirectoryEntry, Disposition, FsSize, Information,
-    QueryInformation, Reply, Request, SetInformation,
+    Access, CreateOptions, DirectoryEntry, FileTimes, FsSize, Information, QueryInformation, Reply,
+    Request,
 };
 
+use crate::entries::Entries;
 use crate::error::Error;
 use crate::file::File;
+use crate::operation::{self, Content, Operation, Outcome, SmallFile, Status};
 use crate::request::{ask, ask_protocol, tell};
 use crate::session::Shared;
-
-/// Bytes of folder entries that are asked for at once.
-const LISTING_BYTES: u32 = 1 << 20;
 
 /// A connected share. Paths are relative to it, with `/` or `\` between the parts.
 #[derive(Clone)]
@@ -85,61 +84,53 @@ impl Tree {
         }
     }
 
-    /// Size, times and attributes of a file or folder.
+    /// Size, times, attributes and identity of a file, folder or link; a link is not followed.
     ///
     /// # Errors
     /// When it does not exist or may not be looked at.
-    pub fn metadata(&self, path: &str) -> Result<Created, Error> {
-        let file = self.open(path, &CreateOptions::open(Access::Attributes))?;
-        let created = file.created();
-        file.close()?;
-        Ok(created)
+    pub fn status(&self, path: &str) -> Result<Status, Error> {
+        let path = path.to_owned();
+        match self.run(Operation::Status { path })? {
+            Outcome::Status(status) => Ok(status),
+            _ => Err(self.shared().odd_answer()),
+        }
     }
 
-    /// The entries of a folder without `.` and `..`, in the server's order.
+    /// The entries of a folder without `.` and `..`, in the server's order. The folder is opened
+    /// at once and entries are asked for ahead, so that several folders can be under way.
+    ///
+    /// # Errors
+    /// When it cannot be read, or the server gives names that cannot be names.
+    pub fn entries(&self, path: &str) -> Result<Entries, Error> {
+        Entries::open(self, path)
+    }
+
+    /// All entries of a folder; of a large one, [`Self::entries`] takes less memory.
     ///
     /// # Errors
     /// When it cannot be read, or the server gives names that cannot be names.
     pub fn list(&self, path: &str) -> Result<Vec<DirectoryEntry>, Error> {
-        let options = CreateOptions {
-            folder: Some(true),
-            ..CreateOptions::open(Access::Read)
-        };
-        let folder = self.open(path, &options)?;
-        let mut found = Vec::new();
-        let mut restart = true;
-        loop {
-            let request = Request::List {
-                folder: folder.key(),
-                pattern: "*".to_owned(),
-                restart,
-                bytes_max: LISTING_BYTES,
-            };
-            let Reply::Listing(listing) = ask(self.shared(), request, path)? else {
-                return Err(self.shared().odd_answer());
-            };
-            let Some(listing) = listing else { break };
-            for entry in listing.entries() {
-                let entry = entry.map_err(|source| self.shared().error(source.into(), path))?;
-                if entry.name != "." && entry.name != ".." {
-                    self.check_name(&entry)?;
-                    found.push(entry);
-                }
-            }
-            restart = false;
-        }
-        folder.close()?;
-        Ok(found)
+        self.entries(path)?.collect()
     }
 
-    /// Callers make paths of the names, so one that leads elsewhere must not reach them.
-    fn check_name(&self, entry: &DirectoryEntry) -> Result<(), Error> {
-        if !entry.name.is_empty() && !entry.name.contains(['/', '\\', '\0']) {
-            return Ok(());
+    /// The content of a small file, or the begin of a larger one.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn read_small(&self, path: &str) -> Result<Content, Error> {
+        let path = path.to_owned();
+        match self.run(Operation::Read { path })? {
+            Outcome::Content(content) => Ok(content),
+            _ => Err(self.shared().odd_answer()),
         }
-        let problem = format!("`{}` as the name of a file", entry.name.escape_debug());
-        let source = smb_proto::Error::Misbehaving(problem);
-        Err(self.shared().error(source, &entry.name))
+    }
+
+    /// Writes a whole small file; see [`SmallFile`].
+    ///
+    /// # Errors
+    /// When it cannot be written, or something is in the way.
+    pub fn write_small(&self, file: SmallFile) -> Result<(), Error> {
+        self.run(Operation::Write(file)).map(drop)
     }
 
     /// Makes a folder.
@@ -147,23 +138,26 @@ impl Tree {
     /// # Errors
     /// When it exists already or may not be made.
     pub fn create_folder(&self, path: &str) -> Result<(), Error> {
-        let options = CreateOptions {
-            folder: Some(true),
-            disposition: Disposition::Create,
-            ..CreateOptions::open(Access::Attributes)
-        };
-        self.open(path, &options)?.close()
+        let path = path.to_owned();
+        self.run(Operation::CreateFolder { path }).map(drop)
     }
 
-    /// Removes a file or an empty folder.
+    /// Removes a file, or a link to anything.
     ///
     /// # Errors
-    /// When it does not exist, is not empty, is in use or may not be removed.
-    pub fn remove(&self, path: &str) -> Result<(), Error> {
-        let file = self.open(path, &CreateOptions::open(Access::Delete))?;
-        // The disposition and not the option of the same name: only it says when it cannot be.
-        file.set(SetInformation::DeleteOnClose(true))?;
-        file.close()
+    /// When it does not exist, is a folder, is in use or may not be removed.
+    pub fn remove_file(&self, path: &str) -> Result<(), Error> {
+        let path = path.to_owned();
+        self.run(Operation::RemoveFile { path }).map(drop)
+    }
+
+    /// Removes an empty folder.
+    ///
+    /// # Errors
+    /// When it does not exist, is not empty, is no folder, is in use or may not be removed.
+    pub fn remove_folder(&self, path: &str) -> Result<(), Error> {
+        let path = path.to_owned();
+        self.run(Operation::RemoveFolder { path }).map(drop)
     }
 
     /// Gives a file or folder another path in the share. What is there is only replaced when
@@ -172,9 +166,30 @@ impl Tree {
     /// # Errors
     /// When there is no such file, or something is in the way.
     pub fn rename(&self, from: &str, to: &str, replace: Replace) -> Result<(), Error> {
-        let file = self.open(from, &CreateOptions::open(Access::Delete))?;
-        file.rename(to, replace)?;
-        file.close()
+        let (from, to) = (from.to_owned(), to.to_owned());
+        self.run(Operation::Rename { from, to, replace }).map(drop)
+    }
+
+    /// Sets times and attributes of a file or folder; zero leaves one as it is.
+    ///
+    /// # Errors
+    /// When it does not exist or may not be changed.
+    pub fn set_basic(&self, path: &str, times: FileTimes, attributes: u32) -> Result<(), Error> {
+        let path = path.to_owned();
+        let operation = Operation::SetBasic {
+            path,
+            times,
+            attributes,
+        };
+        self.run(operation).map(drop)
+    }
+
+    /// Does one operation and waits; [`crate::Queue`] has many under way.
+    ///
+    /// # Errors
+    /// When the server says no or the connection is lost.
+    pub fn run(&self, operation: Operation) -> Result<Outcome, Error> {
+        operation::run(self, operation)
     }
 
     /// How much space the share's file system has.

@@ -325,7 +325,7 @@ fn what_can_be_done_to_files() {
 
     tree.rename("folder/small", "other", Replace::Never)
         .expect("it exists");
-    assert_eq!(tree.metadata("other").expect("it was renamed").size, 9);
+    assert_eq!(tree.status("other").expect("it was renamed").size, 9);
     let taken = tree
         .rename("other", "folder/file 001 ä", Replace::Never)
         .err();
@@ -335,10 +335,10 @@ fn what_can_be_done_to_files() {
     );
     tree.rename("other", "folder/file 001 ä", Replace::Existing)
         .expect("it may be replaced");
-    tree.remove("folder/file 001 ä").expect("it exists");
-    let gone = tree.remove("folder/file 001 ä").err();
+    tree.remove_file("folder/file 001 ä").expect("it exists");
+    let gone = tree.remove_file("folder/file 001 ä").err();
     assert!(matches!(gone, Some(Error::NotFound { .. })), "{gone:?}");
-    let full = tree.remove("folder").err();
+    let full = tree.remove_folder("folder").err();
     assert!(matches!(full, Some(Error::Refused { .. })), "{full:?}");
 
     let options = OpenOptions {
@@ -348,7 +348,7 @@ fn what_can_be_done_to_files() {
     tree.open("fleeting", &options)
         .and_then(File::close)
         .expect("it is new");
-    let gone = tree.metadata("fleeting").err();
+    let gone = tree.status("fleeting").err();
     assert!(matches!(gone, Some(Error::NotFound { .. })), "{gone:?}");
 
     let space = tree.free_space().expect("the server knows");
@@ -417,7 +417,7 @@ fn what_goes_wrong_is_told_apart() {
         .err();
     assert!(matches!(full, Some(Error::DiskFull { .. })), "{full:?}");
     drop(file);
-    tree.remove("too-big").expect("the session goes on");
+    tree.remove_file("too-big").expect("the session goes on");
 }
 
 #[test]
@@ -567,7 +567,7 @@ fn the_end_of_a_session_ends_its_threads() {
     for port in ports {
         assert!(!established.contains(&format!(":{port} ")), "{established}");
     }
-    let after = tree.metadata("").err();
+    let after = tree.status("").err();
     assert!(
         matches!(after, Some(Error::ConnectionLost { .. })),
         "{after:?}"
