@@ -227,7 +227,8 @@ fn play(engine: Engine, workload: &Workload, round: usize, field: &Field) -> Res
 
 /// The engines that this machine has; others are named and left out.
 fn installed(wanted: &[Engine]) -> Vec<Engine> {
-    let (here, missing): (Vec<_>, Vec<_>) = wanted.iter().partition(|engine| engine.is_installed());
+    let (here, missing): (Vec<Engine>, Vec<Engine>) =
+        wanted.iter().partition(|engine| engine.is_installed());
     for engine in missing {
         say(&format!("{} is not installed and left out", engine.name()));
     }
