@@ -1,5 +1,5 @@
 //! A LAN on one Linux machine: hosts are namespaces, links are pairs of virtual NICs with a rate
-//! and an MTU, switches are bridges, and the file server is a real Samba. It hands out ordinary
+//! and an MTU, switches are bridges, and the file server is a real Samba, which may be a domain controller. It hands out ordinary
 //! [`host::Host`]s.
 //!
 //! A lab is a process, its supervisor, which the program starts from its own file. It holds every
@@ -20,9 +20,10 @@ pub use error::Error;
 pub use imp::Namespace;
 pub use imp::{Lab, down, find, list, supervise, up};
 pub use topology::{
-    Address, End, FILE_BYTES_MAX, HOSTS_MAX, LINKS_MAX, Link, MTU_DEFAULT, MTU_RANGE, Medium,
-    NAME_CHARS_MAX, NIC_NAME_CHARS_MAX, PARAMETERS_MAX, RATE_BITS_RANGE, SHARE_BYTES_RANGE,
-    SHARES_MAX, SWITCHES_MAX, Samba, Share, Switch, Topology,
+    Address, DOMAIN_USERS_MAX, Domain, End, FILE_BYTES_MAX, HOSTS_MAX, LINKS_MAX, Link,
+    MTU_DEFAULT, MTU_RANGE, Medium, NAME_CHARS_MAX, NETBIOS_NAME_CHARS_MAX, NIC_NAME_CHARS_MAX,
+    PARAMETERS_MAX, RATE_BITS_RANGE, REALM_CHARS_MAX, SHARE_BYTES_RANGE, SHARES_MAX, SWITCHES_MAX,
+    Samba, Share, Switch, Topology,
 };
 
 /// Where in each host of a lab the user name and password of its shares are, as `mount.cifs` reads

@@ -25,6 +25,12 @@ pub const LINKS_MAX: usize = 64;
 pub const SHARES_MAX: usize = 16;
 /// Most free parameters of the Samba server.
 pub const PARAMETERS_MAX: usize = 64;
+/// Most users of a domain beside the lab's own.
+pub const DOMAIN_USERS_MAX: usize = 16;
+/// Longest NetBIOS name: of a domain controller, and of the domain, which is its realm's first part.
+pub const NETBIOS_NAME_CHARS_MAX: usize = 15;
+/// Longest name of a realm.
+pub const REALM_CHARS_MAX: usize = 64;
 /// Longest name of a lab, host, switch or share: what fits a DNS label and a NetBIOS-free SMB name.
 pub const NAME_CHARS_MAX: usize = 32;
 /// Longest name of a NIC, which is the kernel's own limit.
@@ -101,8 +107,19 @@ pub struct Samba {
     pub multichannel: bool,
     /// What it shares.
     pub shares: Vec<Share>,
+    /// The Active Directory domain that it is the controller of, if it is one.
+    pub domain: Option<Domain>,
     /// Free parameters of `[global]`, written last, so that they win.
     pub global: BTreeMap<String, String>,
+}
+
+/// An Active Directory domain. Its controller is KDC and name server of all hosts of the lab.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Domain {
+    /// Name of the Kerberos realm, in capitals.
+    pub realm: String,
+    /// Users beside the lab's own, with the same password.
+    pub users: Vec<String>,
 }
 
 /// One share.
@@ -174,9 +191,23 @@ impl Link {
     }
 }
 
+impl Domain {
+    /// Its name in DNS.
+    #[must_use]
+    pub fn dns_name(&self) -> String {
+        self.realm.to_ascii_lowercase()
+    }
+
+    /// Its name in NetBIOS, as in `DOMAIN\\user`: the first part of the realm.
+    #[must_use]
+    pub fn netbios_name(&self) -> &str {
+        self.realm.split('.').next().unwrap_or_default()
+    }
+}
+
 impl Address {
     /// Whether two addresses are in the same subnet.
-    fn shares_subnet_with(self, other: Self) -> bool {
+    pub(crate) fn shares_subnet_with(self, other: Self) -> bool {
         let network = |address: Self| match address.ip {
             IpAddr::V4(ip) => (4, u128::from(u32::from(ip)) << 96),
             IpAddr::V6(ip) => (6, u128::from(ip)),
@@ -240,6 +271,8 @@ name = "b"
         assert_eq!(two_links.hosts, ["client", "server"]);
         assert_eq!(two_links.links.len(), 2);
         assert!(two_links.samba.unwrap().multichannel);
+        let domain = read("domain.toml").samba.unwrap().domain.unwrap();
+        assert_eq!(domain.dns_name(), "lab.example");
         let fast = read("one-link-10g.toml");
         assert_eq!(fast.links[0].rate, Some(BitsPerSecond::new(10_000_000_000)));
         let switched = read("switch.toml");
@@ -370,6 +403,53 @@ name = "b"
             .map(|number| format!("[[host]]\nname = \"h{number}\"\n"))
             .collect();
         assert!(refusal(&hosts).contains("17 hosts are more than the 16"));
+    }
+
+    #[test]
+    fn a_domain_has_a_realm_and_users_that_can_be() {
+        let domain = |host: &str, rest: &str| {
+            let hosts = link(FROM, TO, "").replace("\"b\"", &format!("{host:?}"));
+            format!("{hosts}[samba]\nhost = {host:?}\n[samba.domain]\n{rest}\n")
+        };
+        let text = domain(
+            "b",
+            "realm = \"LAB.A-1.EXAMPLE\"\nusers = [\"ann\", \"bob\"]",
+        );
+        let samba = Topology::parse(&text).unwrap().samba.unwrap();
+        let meant = samba.domain.unwrap();
+        assert_eq!(meant.netbios_name(), "LAB");
+        assert_eq!(meant.dns_name(), "lab.a-1.example");
+        assert_eq!(meant.users, ["ann", "bob"]);
+        for realm in [
+            "",
+            "LAB",
+            "lab.example",
+            "LAB.",
+            ".LAB",
+            "L B.X",
+            "1A.B",
+            "SIXTEEN-LETTERS-.X",
+        ] {
+            let said = refusal(&domain("b", &format!("realm = {realm:?}")));
+            assert!(said.contains("is not a realm"), "{realm}: {said}");
+        }
+        let lab = "realm = \"LAB.EXAMPLE\"\n";
+        for host in ["lab", "sixteen-letters-a"] {
+            let said = refusal(&domain(host, lab));
+            assert!(said.contains("cannot be a domain controller"), "{said}");
+        }
+        for users in ["[\"guest\"]", "[\"linerate\"]", "[\"ann\", \"ann\"]"] {
+            let said = refusal(&domain("b", &format!("{lab}users = {users}")));
+            assert!(said.contains("is taken"), "{users}: {said}");
+        }
+        let said = refusal(&domain("b", &format!("{lab}colour = 1")));
+        assert!(said.contains("unknown field `colour`"), "{said}");
+        let share = "[[samba.share]]\nname = \"sysvol\"\nmedium = \"memory\"\nsize = \"1GiB\"";
+        let said = refusal(&domain("b", &format!("{lab}{share}")));
+        assert!(
+            said.contains("`share.name = \"sysvol\"` is taken"),
+            "{said}"
+        );
     }
 
     #[test]

@@ -2,38 +2,46 @@
 
 use std::io;
 
-use crate::Error;
+use super::domain;
+use crate::{Error, Topology};
 
 /// Name of the share user.
 pub(crate) const USER: &str = "linerate";
 /// Its number in the hosts, from the range that systemd keeps free.
 pub(crate) const USER_ID: u32 = 60_600;
-/// The workgroup of the server.
-pub(crate) const DOMAIN: &str = "WORKGROUP";
+/// The workgroup of a server that has no domain.
+pub(crate) const WORKGROUP: &str = "WORKGROUP";
 /// Characters of a password: 32, so that five random bits choose one without bias.
 const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-/// Length of a password: 120 bits.
+/// Random characters of a password: 120 bits.
 const PASSWORD_CHARS: usize = 24;
+/// How a password begins: a domain wants characters of several kinds.
+const PASSWORD_START: &str = "Lr1-";
 
 /// The share user, with a password that only this lab has.
 pub(crate) struct Account {
     pub(crate) password: String,
+    /// Workgroup, or Kerberos realm.
+    domain: String,
 }
 
 impl Account {
-    pub(crate) fn random() -> Result<Self, Error> {
-        let password = random_bytes::<PASSWORD_CHARS>()?;
-        let letter = |byte: &u8| char::from(ALPHABET[usize::from(byte % 32)]);
+    pub(crate) fn random(topology: &Topology) -> Result<Self, Error> {
+        let random = random_bytes::<PASSWORD_CHARS>()?;
+        let random = random.iter();
+        let random = random.map(|byte| char::from(ALPHABET[usize::from(byte % 32)]));
+        let domain = domain::of(topology).map_or(WORKGROUP, |(_, domain)| &domain.realm);
         Ok(Self {
-            password: password.iter().map(letter).collect(),
+            password: PASSWORD_START.chars().chain(random).collect(),
+            domain: domain.to_owned(),
         })
     }
 
     /// In the format of `mount.cifs`.
     pub(crate) fn credentials(&self) -> String {
         format!(
-            "username={USER}\npassword={}\ndomain={DOMAIN}\n",
-            self.password
+            "username={USER}\npassword={}\ndomain={}\n",
+            self.password, self.domain
         )
     }
 }
@@ -67,8 +75,15 @@ mod tests {
 
     #[test]
     fn a_password_has_its_length_and_differs() {
-        let (one, other) = (Account::random().unwrap(), Account::random().unwrap());
-        assert_eq!(one.password.len(), PASSWORD_CHARS);
+        let topology = Topology::parse("[[host]]\nname = \"alone\"\n").unwrap();
+        let random = || Account::random(&topology).unwrap();
+        let (one, other) = (random(), random());
+        assert_eq!(
+            one.password.len(),
+            PASSWORD_START.len() + PASSWORD_CHARS,
+            "{}",
+            one.password
+        );
         assert_ne!(one.password, other.password);
     }
 

@@ -1,6 +1,7 @@
 //! Labs on Linux: namespaces, veth pairs, bridges, `htb` and `smbd`.
 
 mod account;
+mod domain;
 mod namespace;
 mod node;
 mod samba;
@@ -33,7 +34,7 @@ use talk::{Answer, Description, Question};
 
 /// How long a lab may take to come up. Each of its steps has a limit of its own, so this is never
 /// reached unless the machine stands still.
-const UP_LIMIT: Duration = Duration::from_secs(120);
+const UP_LIMIT: Duration = Duration::from_secs(360);
 /// How long a lab may take to go down.
 const DOWN_LIMIT: Duration = Duration::from_secs(15);
 /// How often we look whether its processes are gone.
@@ -60,6 +61,13 @@ const PROGRAMS: [(&str, &str); 14] = [
 ];
 /// Programs that a lab with a Samba server runs.
 const SAMBA_PROGRAMS: [(&str, &str); 2] = [("smbd", "samba"), ("smbpasswd", "samba-common-bin")];
+/// Programs that a domain controller runs beside these.
+const DOMAIN_PROGRAMS: [(&str, &str); 4] = [
+    ("samba", "samba"),
+    ("samba-tool", "samba-common-bin"),
+    ("winbindd", "winbind"),
+    ("wbinfo", "winbind"),
+];
 /// Folders of administrators' programs, which a PATH often lacks.
 const SYSTEM_FOLDERS: [&str; 4] = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
 
@@ -393,8 +401,11 @@ fn require_programs(topology: &Topology) -> Result<(), Error> {
     let folders: Vec<PathBuf> = env::split_paths(&path)
         .chain(SYSTEM_FOLDERS.map(PathBuf::from))
         .collect();
-    let samba = topology.samba.as_ref().map(|_| SAMBA_PROGRAMS);
-    for (program, package) in PROGRAMS.into_iter().chain(samba.into_iter().flatten()) {
+    let samba = topology.samba.iter().flat_map(|_| SAMBA_PROGRAMS);
+    let domain = domain::of(topology)
+        .into_iter()
+        .flat_map(|_| DOMAIN_PROGRAMS);
+    for (program, package) in PROGRAMS.into_iter().chain(samba).chain(domain) {
         if !folders.iter().any(|folder| folder.join(program).is_file()) {
             return Err(Error::NotInstalled { program, package });
         }

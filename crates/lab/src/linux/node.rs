@@ -11,6 +11,7 @@ use std::time::Duration;
 use host::exec::{Command, Exec, Local, Process};
 
 use super::account::{Account, USER, USER_ID, random_bytes, with_entry};
+use super::domain;
 use super::namespace::{Namespace, child_of};
 use super::supervise::Event;
 use crate::{Error, Topology};
@@ -156,6 +157,9 @@ impl Node {
         self.run("separate the files of", &commands)?;
         self.write("/etc/hostname", 0o644, &format!("{}\n", self.name))?;
         self.write("/etc/hosts", 0o644, &hosts_file(topology))?;
+        for (path, text) in domain::files(topology, &self.name) {
+            self.write(path, 0o644, &text)?;
+        }
         self.write("/etc/machine-id", 0o444, &machine_id()?)?;
         self.add_user()?;
         self.write(&format!("{FOLDER}/topology.toml"), 0o644, topology.text())?;
@@ -229,8 +233,18 @@ fn hosts_file(topology: &Topology) -> String {
     let ends = topology.links.iter().flat_map(|link| &link.ends);
     for end in ends {
         if let Some(address) = end.address {
+            let domain = domain::of(topology).filter(|(samba, _)| samba.host == end.node);
+            let full_name =
+                domain.map(|(samba, domain)| format!("{}.{} ", samba.host, domain.dns_name()));
             // Writing to a string cannot fail.
-            writeln!(text, "{} {}", address.ip, end.node).ok();
+            writeln!(
+                text,
+                "{} {}{}",
+                address.ip,
+                full_name.unwrap_or_default(),
+                end.node
+            )
+            .ok();
         }
     }
     text

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use host::exec::{Command, Exec, Process};
 
-use super::account::{Account, DOMAIN, USER, USER_ID};
+use super::account::{Account, USER, USER_ID, WORKGROUP};
+use super::domain;
 use super::node::{FOLDER, Node};
 use crate::{Error, Samba, Topology};
 
@@ -26,8 +27,10 @@ const KNOCK_LIMIT: Duration = Duration::from_millis(500);
 const LOG_TAIL_BYTES: u64 = 1500;
 /// What a NIC without a line rate is said to have: more than anything else in a lab.
 const SPEED_UNLIMITED: u64 = 100_000_000_000;
+/// How long adding a user may take.
+const USER_LIMIT: Duration = Duration::from_secs(30);
 /// Folders that Samba has settings for; all of them are its own here.
-const FOLDERS: [&str; 9] = [
+const FOLDERS: [&str; 8] = [
     "private dir",
     "lock directory",
     "state directory",
@@ -35,7 +38,6 @@ const FOLDERS: [&str; 9] = [
     "pid directory",
     "ncalrpc dir",
     "binddns dir",
-    "winbindd socket directory",
     "ntp signd socket directory",
 ];
 
@@ -54,14 +56,30 @@ pub(crate) fn start(
     let configuration = configuration_path();
     prepare(samba, node)?;
     node.write(&configuration, 0o644, &configuration_text(topology, samba))?;
-    let password = format!("{0}\n{0}\n", account.password);
-    let add_user = Command::new(["smbpasswd", "-c", &configuration, "-a", "-s", USER]);
-    node.run("add the share user on", &[add_user.with_stdin(password)])?;
+    let (daemon, ports) = match &samba.domain {
+        None => ("smbd", vec![PORT]),
+        Some(domain) => {
+            domain::provision(topology, domain, node, &configuration)?;
+            ("samba", [&[PORT], domain::PORTS.as_slice()].concat())
+        }
+    };
+    let users = samba.domain.iter().flat_map(|domain| &domain.users);
+    for user in [USER].into_iter().chain(users.map(String::as_str)) {
+        let add = Command::new(["smbpasswd", "-c", &configuration, "-a", "-s", user]);
+        let add = add.with_stdin(format!("{0}\n{0}\n", account.password));
+        node.run("add a user on", &[add.with_timeout(USER_LIMIT)])?;
+    }
 
-    let smbd = Command::new(["smbd", "-F", "--no-process-group", "-s", &configuration]);
-    let started = node.namespace.spawn(&smbd);
+    let command = Command::new([daemon, "-F", "--no-process-group", "-s", &configuration]);
+    let started = node.namespace.spawn(&command);
     let mut server = started.map_err(Error::running("start Samba on", &node.name))?;
-    await_answers(topology, node, &end_of(&mut server))?;
+    let ended = end_of(&mut server);
+    for port in ports {
+        await_answers(topology, node, port, &ended)?;
+    }
+    if samba.domain.is_some() {
+        domain::await_users(node)?;
+    }
     Ok(Some(server))
 }
 
@@ -88,10 +106,12 @@ fn prepare(samba: &Samba, node: &Node) -> Result<(), Error> {
     mkdir.extend(folders);
     mkdir.extend(samba.shares.iter().map(|share| share_path(&share.name)));
     let mut commands = vec![Command::new(mkdir)];
+    // A domain's users have numbers of their own.
+    let mode = if samba.domain.is_some() { 777 } else { 700 };
     for share in &samba.shares {
         let size = share.size.get();
         let options =
-            format!("size={size},mode=700,uid={USER_ID},gid={USER_ID},nosuid,nodev,noexec");
+            format!("size={size},mode={mode},uid={USER_ID},gid={USER_ID},nosuid,nodev,noexec");
         let path = share_path(&share.name);
         commands.push(Command::new([
             "mount", "-t", "tmpfs", "-o", &options, "tmpfs", &path,
@@ -100,7 +120,7 @@ fn prepare(samba: &Samba, node: &Node) -> Result<(), Error> {
     node.run("make the folders of Samba on", &commands)
 }
 
-fn own_folder(setting: &str) -> String {
+pub(crate) fn own_folder(setting: &str) -> String {
     format!("{}/{}", folder(), setting.replace(' ', "-"))
 }
 
@@ -108,13 +128,18 @@ fn own_folder(setting: &str) -> String {
 fn configuration_text(topology: &Topology, samba: &Samba) -> String {
     let passdb = format!("tdbsam:{}/passdb.tdb", own_folder("private dir"));
     let multichannel = if samba.multichannel { "yes" } else { "no" };
+    let role = match &samba.domain {
+        None => vec![
+            ("workgroup", WORKGROUP.to_owned()),
+            ("server role", "standalone server".to_owned()),
+            ("passdb backend", passdb),
+        ],
+        Some(domain) => domain::settings(samba, domain),
+    };
     let mut settings: Vec<(&str, String)> = vec![
-        ("workgroup", DOMAIN.to_owned()),
-        ("server role", "standalone server".to_owned()),
         ("server string", "a lab of linerate".to_owned()),
         ("disable netbios", "yes".to_owned()),
         ("smb ports", PORT.to_string()),
-        ("passdb backend", passdb),
         ("log file", log_path()),
         ("max log size", "10000".to_owned()),
         ("log level", "1".to_owned()),
@@ -126,6 +151,7 @@ fn configuration_text(topology: &Topology, samba: &Samba) -> String {
         ("disable spoolss", "yes".to_owned()),
         ("usershare max shares", "0".to_owned()),
     ];
+    settings.extend(role);
     settings.extend(FOLDERS.iter().map(|&name| (name, own_folder(name))));
     // Samba takes the last of several settings of one parameter.
     let free = samba.global.iter();
@@ -138,11 +164,13 @@ fn configuration_text(topology: &Topology, samba: &Samba) -> String {
     }
     for share in &samba.shares {
         let (name, path) = (&share.name, share_path(&share.name));
-        writeln!(
-            text,
-            "\n[{name}]\npath = {path}\nvalid users = {USER}\nread only = no"
-        )
-        .ok();
+        writeln!(text, "\n[{name}]\npath = {path}\nread only = no").ok();
+        if samba.domain.is_none() {
+            writeln!(text, "valid users = {USER}").ok();
+        }
+    }
+    if let Some(domain) = &samba.domain {
+        text.push_str(&domain::shares(domain));
     }
     text
 }
@@ -174,11 +202,16 @@ fn end_of(server: &mut Process) -> Receiver<()> {
 }
 
 /// Waits until every address of the server takes connections.
-fn await_answers(topology: &Topology, node: &Node, ended: &Receiver<()>) -> Result<(), Error> {
+fn await_answers(
+    topology: &Topology,
+    node: &Node,
+    port: u16,
+    ended: &Receiver<()>,
+) -> Result<(), Error> {
     let ends = topology.ends_of(&node.name);
     let addresses: Vec<SocketAddr> = ends
         .filter_map(|end| end.address)
-        .map(|address| SocketAddr::new(address.ip, PORT))
+        .map(|address| SocketAddr::new(address.ip, port))
         .collect();
     let deadline = Instant::now() + READY_LIMIT;
     let samba_error = |problem: String| Error::Samba {

@@ -104,7 +104,7 @@ impl Supervised {
         let (shared, events) = (Arc::clone(&description), sender.clone());
         thread::spawn(move || serve(&listener, &shared, &events));
 
-        let account = Account::random()?;
+        let account = Account::random(&topology)?;
         let mut nodes = Vec::new();
         let switches = topology.switches.iter().map(|switch| &switch.name);
         for node in topology.hosts.iter().chain(switches) {

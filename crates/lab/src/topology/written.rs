@@ -8,9 +8,10 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{
-    Address, End, HOSTS_MAX, LINKS_MAX, Link, MTU_DEFAULT, MTU_RANGE, Medium, NIC_NAME_CHARS_MAX,
-    PARAMETERS_MAX, RATE_BITS_RANGE, SHARE_BYTES_RANGE, SHARES_MAX, SWITCHES_MAX, Samba, Share,
-    Switch, Topology, name_problem,
+    Address, DOMAIN_USERS_MAX, Domain, End, HOSTS_MAX, LINKS_MAX, Link, MTU_DEFAULT, MTU_RANGE,
+    Medium, NETBIOS_NAME_CHARS_MAX, NIC_NAME_CHARS_MAX, PARAMETERS_MAX, RATE_BITS_RANGE,
+    REALM_CHARS_MAX, SHARE_BYTES_RANGE, SHARES_MAX, SWITCHES_MAX, Samba, Share, Switch, Topology,
+    name_problem,
 };
 use crate::Error;
 
@@ -18,6 +19,9 @@ use crate::Error;
 const NIC_NAMES_TAKEN: [&str; 4] = ["lo", "all", "default", BRIDGE];
 /// The interface of a switch that joins its ports.
 pub(crate) const BRIDGE: &str = "bridge";
+
+/// Users that a domain has from the beginning.
+const DOMAIN_USERS_TAKEN: [&str; 4] = ["administrator", "guest", "krbtgt", "linerate"];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -70,6 +74,7 @@ struct WrittenSamba {
     multichannel: bool,
     #[serde(default)]
     share: Vec<WrittenShare>,
+    domain: Option<WrittenDomain>,
     #[serde(default)]
     global: BTreeMap<Spanned<String>, Spanned<toml::Value>>,
 }
@@ -80,6 +85,14 @@ struct WrittenShare {
     name: Spanned<String>,
     medium: Medium,
     size: Spanned<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenDomain {
+    realm: Spanned<String>,
+    #[serde(default)]
+    users: Vec<Spanned<String>>,
 }
 
 fn yes() -> bool {
@@ -460,6 +473,10 @@ fn meant_samba(
             size: meant_size(source, &share.size)?,
         });
     }
+    let domain = match &written.domain {
+        None => None,
+        Some(domain) => Some(meant_domain(source, domain, written)?),
+    };
     let mut global = BTreeMap::new();
     for (name, value) in &written.global {
         let (name, value) = parameter(source, name, value)?;
@@ -469,8 +486,73 @@ fn meant_samba(
         host: host.clone(),
         multichannel: written.multichannel,
         shares,
+        domain,
         global,
     })
+}
+
+fn meant_domain(
+    source: &Source<'_>,
+    written: &WrittenDomain,
+    samba: &WrittenSamba,
+) -> Result<Domain, Error> {
+    let realm = written.realm.get_ref();
+    let domain = Domain {
+        realm: realm.clone(),
+        users: meant_users(source, &written.users)?,
+    };
+    if !is_realm(realm) {
+        let problem = format!("`domain.realm = {realm:?}` is not a realm");
+        let hint = format!(
+            "write two or more parts of `A` to `Z`, `0` to `9` and `-`, such as `LAB.EXAMPLE`; the \
+             first has at most {NETBIOS_NAME_CHARS_MAX} characters"
+        );
+        return Err(source.refuse(written.realm.span(), problem, hint));
+    }
+    let host = samba.host.get_ref();
+    if host.len() > NETBIOS_NAME_CHARS_MAX || host.eq_ignore_ascii_case(domain.netbios_name()) {
+        let problem = format!("`samba.host = {host:?}` cannot be a domain controller");
+        let hint = format!(
+            "its name has at most {NETBIOS_NAME_CHARS_MAX} characters and is not the realm's first \
+             part"
+        );
+        return Err(source.refuse(samba.host.span(), problem, hint));
+    }
+    let reserved = ["sysvol", "netlogon"];
+    let mut shares = samba.share.iter().map(|share| &share.name);
+    if let Some(name) = shares.find(|name| reserved.contains(&name.get_ref().as_str())) {
+        let problem = format!("`share.name = {:?}` is taken", name.get_ref());
+        return Err(source.refuse(name.span(), problem, "use another name"));
+    }
+    Ok(domain)
+}
+
+fn is_realm(text: &str) -> bool {
+    let part_is_fine = |part: &str| {
+        let allowed = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-';
+        part.starts_with(|c: char| c.is_ascii_uppercase())
+            && !part.ends_with('-')
+            && part.chars().all(allowed)
+    };
+    let (first, others) = text.split_once('.').unwrap_or_default();
+    text.len() <= REALM_CHARS_MAX
+        && first.len() <= NETBIOS_NAME_CHARS_MAX
+        && part_is_fine(first)
+        && others.split('.').all(part_is_fine)
+}
+
+fn meant_users(source: &Source<'_>, written: &[Spanned<String>]) -> Result<Vec<String>, Error> {
+    source.count("users", written.len(), DOMAIN_USERS_MAX)?;
+    let mut users: Vec<String> = Vec::new();
+    for user in written {
+        let name = source.name("domain.users", user)?;
+        if DOMAIN_USERS_TAKEN.contains(&name.as_str()) || users.contains(&name) {
+            let problem = format!("`domain.users = {name:?}` is taken");
+            return Err(source.refuse(user.span(), problem, "use another name"));
+        }
+        users.push(name);
+    }
+    Ok(users)
 }
 
 /// A free parameter. One line each, so that no value can open a section of its own.
