@@ -79,12 +79,21 @@ pub struct PathArguments {
 }
 
 /// Who logs in.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct LoginArguments {
     /// File with `username=`, `password=` and `domain=` lines, as mount.cifs reads it; else the
     /// password is taken from the environment variable LINERATE_PASSWORD, or asked for
     #[arg(long, value_name = "FILE")]
     pub credentials: Option<PathBuf>,
+    /// Log in by Kerberos and nothing else; the realm is the user's domain, or what is behind `@`
+    #[arg(long, conflicts_with = "ntlm")]
+    pub kerberos: bool,
+    /// Log in by Kerberos with this KDC, instead of what krb5.conf says
+    #[arg(long, value_name = "HOST[:PORT]", conflicts_with = "ntlm")]
+    pub kdc: Option<String>,
+    /// Log in by NTLMv2, even where krb5.conf knows the user's domain, which means Kerberos else
+    #[arg(long)]
+    pub ntlm: bool,
 }
 
 /// Where results go.

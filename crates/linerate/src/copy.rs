@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use record::Credentials;
 use serde_json::json;
 use smb::copy::{Progress, download, upload};
-use smb::{Login, Policy, Replace, Server, Session, Stop, Tree};
+use smb::{Policy, Proof, Replace, Server, Session, Stop, Tree};
 
 use crate::args::CopyArguments;
 use crate::failure::{CommandError, Kind};
@@ -125,11 +125,7 @@ fn connect(share: &TypedShare, credentials: &Credentials) -> Result<Session, Com
         name: share.address.server.clone(),
         port: share.address.port,
     };
-    let login = Login::User {
-        user: credentials.user.clone(),
-        domain: credentials.domain.clone(),
-        password: credentials.password.reveal().to_owned().into(),
-    };
+    let login = measure::login(Some(credentials));
     Session::connect(&server, None, &login, &Policy::default()).map_err(told)
 }
 
@@ -230,7 +226,7 @@ fn show(
         });
         terminal::print_json(&json!({
             "source": from, "destination": to, "bytes": bytes, "seconds": seconds,
-            "mb_s": rate.map(|rate| rate / 1e6),
+            "mb_s": rate.map(|rate| rate / 1e6), "login": proof_name(session),
             "channels": channels.collect::<Vec<_>>(), "rejected_channels": rejected,
         }));
         return;
@@ -246,6 +242,14 @@ fn show(
     }
     for reason in rejected {
         terminal::say(&format!("not used: {reason}"));
+    }
+}
+
+fn proof_name(session: &Session) -> &'static str {
+    match session.proof() {
+        Proof::Kerberos => "kerberos",
+        Proof::Ntlm => "ntlm",
+        Proof::Nothing => "none",
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
-use record::{Credentials, Secret};
+use record::{Credentials, Mechanism, Secret};
 use zeroize::Zeroizing;
 
 use crate::args::LoginArguments;
@@ -20,6 +20,22 @@ const FILE_BYTES_MAX: u64 = 64 << 10;
 
 /// Finds out who logs in; `lab_file` has the credentials of the lab that the client belongs to.
 pub fn find(
+    login: &LoginArguments,
+    share: &TypedShare,
+    lab_file: Option<&Path>,
+) -> Result<Credentials, CommandError> {
+    let mechanism = match (&login.kdc, login.kerberos, login.ntlm) {
+        (None, false, false) => Mechanism::Automatic,
+        (None, false, true) => Mechanism::Ntlm,
+        (kdc, _, _) => Mechanism::Kerberos { kdc: kdc.clone() },
+    };
+    Ok(Credentials {
+        mechanism,
+        ..find_user(login, share, lab_file)?
+    })
+}
+
+fn find_user(
     login: &LoginArguments,
     share: &TypedShare,
     lab_file: Option<&Path>,
@@ -50,6 +66,7 @@ pub fn find(
         user,
         domain,
         password,
+        mechanism: Mechanism::Automatic,
     })
 }
 
@@ -92,6 +109,7 @@ fn read_file(path: &Path) -> Result<Credentials, CommandError> {
         user: String::new(),
         domain: String::new(),
         password: Secret::new(String::new()),
+        mechanism: Mechanism::Automatic,
     };
     let mut password_seen = false;
     for line in text.lines() {

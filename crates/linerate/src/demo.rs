@@ -241,7 +241,7 @@ impl Story<'_> {
         PathArguments {
             client: format!("lab://{}/client", self.lab),
             server: Some(format!("lab://{}/server", self.lab)),
-            login: LoginArguments { credentials: None },
+            login: LoginArguments::default(),
         }
     }
 

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use record::{Failure, FailureKind};
+use smb::{AuthError, KdcRefusal};
 
 /// Why a trial could not be measured: what we were doing, to what, and the cause.
 #[derive(Debug, thiserror::Error)]
@@ -238,7 +239,11 @@ fn connect_hint(address: &SocketAddr, source: &io::Error) -> String {
 
 fn share_kind(error: &smb::Error) -> FailureKind {
     match error {
-        smb::Error::UnknownHost { .. }
+        smb::Error::Credentials {
+            source: AuthError::KdcUnreachable { .. },
+            ..
+        }
+        | smb::Error::UnknownHost { .. }
         | smb::Error::PortClosed { .. }
         | smb::Error::Unreachable { .. }
         | smb::Error::ConnectionLost { .. } => FailureKind::Unreachable,
@@ -279,6 +284,7 @@ fn share_hint(error: &smb::Error) -> Option<String> {
         smb::Error::LoginRefused { server, user, .. } => format!(
             "check user name and password; `smbclient -L //{server} -U {user}` tries the same login"
         ),
+        smb::Error::Credentials { source, .. } => return login_hint(source),
         smb::Error::GuestOnly { server, user } => format!(
             "`{server}` does not know the user `{user}`: check the name, or make the user there"
         ),
@@ -302,6 +308,29 @@ fn share_hint(error: &smb::Error) -> Option<String> {
         _ => return None,
     };
     Some(hint)
+}
+
+fn login_hint(error: &AuthError) -> Option<String> {
+    let hint = match error {
+        AuthError::NoRealm { .. } => "write the user as `user@REALM`, or give a domain",
+        AuthError::KdcUnreachable { .. } => {
+            "`--kdc HOST` names another KDC; `--ntlm` logs in without one, where that is allowed"
+        }
+        AuthError::KdcName { .. } => "write it as `host` or `host:port`",
+        AuthError::KdcRefused { refusal, .. } => match refusal {
+            KdcRefusal::UnknownService => {
+                "use the server's full name, as its domain knows it, and not an alias or address"
+            }
+            KdcRefusal::UnknownUser | KdcRefusal::WrongRealm => "check user name and domain",
+            KdcRefusal::WrongPassword => "check the password",
+            KdcRefusal::ClockSkew => "set the clocks of this machine, the server and the KDC",
+            KdcRefusal::NoCommonEncryption => "a new password gives the account AES keys",
+            KdcRefusal::Revoked | KdcRefusal::PasswordExpired => "ask who runs the domain",
+            KdcRefusal::Other(_) => return None,
+        },
+        _ => return None,
+    };
+    Some(hint.to_owned())
 }
 
 impl From<&Error> for Failure {

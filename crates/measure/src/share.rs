@@ -14,8 +14,8 @@ use record::{
     ShareWorkload, SmbSession, TrialLine, TrialResult,
 };
 use smb::{
-    Access, ChannelStatus, Disposition, File, Login, Negotiated, OpenOptions, Policy, Server,
-    Session, Tree,
+    Access, ChannelStatus, Disposition, File, Login, Mechanism, Negotiated, OpenOptions, Policy,
+    Server, Session, Tree,
 };
 use zeroize::Zeroizing;
 
@@ -131,11 +131,18 @@ fn policy(workload: &ShareWorkload) -> Result<Policy, Error> {
     })
 }
 
-fn login(credentials: Option<&Credentials>) -> Login {
+/// How the SMB client takes credentials; without any nobody in particular logs in.
+#[must_use]
+pub fn login(credentials: Option<&Credentials>) -> Login {
     credentials.map_or(Login::Anonymous, |credentials| Login::User {
         user: credentials.user.clone(),
         domain: credentials.domain.clone(),
         password: Zeroizing::new(credentials.password.reveal().to_owned()),
+        mechanism: match &credentials.mechanism {
+            record::Mechanism::Automatic => Mechanism::Automatic,
+            record::Mechanism::Kerberos { kdc } => Mechanism::Kerberos { kdc: kdc.clone() },
+            record::Mechanism::Ntlm => Mechanism::Ntlm,
+        },
     })
 }
 

@@ -143,10 +143,30 @@ impl fmt::Debug for Secret {
 pub struct Credentials {
     /// User name.
     pub user: String,
-    /// Domain or workgroup, empty for none.
+    /// Domain, Kerberos realm or workgroup, empty for none.
     pub domain: String,
     /// The password.
     pub password: Secret,
+    /// How it is proven.
+    #[serde(default)]
+    pub mechanism: Mechanism,
+}
+
+/// How a password is proven to a server.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mechanism {
+    /// Kerberos where the client's `krb5.conf` knows the domain and the server is called by name,
+    /// else NTLMv2.
+    #[default]
+    Automatic,
+    /// Kerberos and nothing else.
+    Kerberos {
+        /// The KDC as `host` or `host:port`, where the client's configuration is not to name it.
+        kdc: Option<String>,
+    },
+    /// NTLMv2 and nothing else.
+    Ntlm,
 }
 
 /// The whole standard input of `linerate trial`: one line of JSON. The trial ends at once when its

@@ -1,17 +1,24 @@
-//! Who logs in, and the exchange of tokens that proves it: NTLMv2 inside SPNEGO, by `sspi`.
+//! Who logs in, and the exchange of tokens that proves it: Kerberos or NTLMv2 inside SPNEGO, by
+//! `sspi`.
 //!
-//! Kerberos would be another package of the same exchange.
+//! One mechanism is offered, never a choice: so nobody between us and the server can make us take
+//! the weaker one. SMB over TCP has no outer channel, so there is nothing to bind a token to.
 
 use std::fmt;
+use std::io;
+use std::net::IpAddr;
 
 use smb_proto::{Authenticator, SessionKey, Step};
+use sspi::generator::{GeneratorState, NetworkRequest};
 use sspi::ntlm::NtlmConfig;
 use sspi::{
     AuthIdentity, BufferType, ClientRequestFlags, CredentialUse, Credentials, CredentialsBuffers,
-    DataRepresentation, Negotiate, NegotiateConfig, SecurityBuffer, SecurityStatus, Sspi, SspiImpl,
-    Username,
+    DataRepresentation, KdcResolution, KerberosConfig, Negotiate, NegotiateConfig, SecurityBuffer,
+    SecurityStatus, Sspi, SspiImpl, Username,
 };
 use zeroize::Zeroizing;
+
+use crate::kerberos::{self, Configuration, KdcRefusal, Kdcs, NoAnswer};
 
 /// Longest token of a server that is looked at; a real one has a few hundred bytes.
 const TOKEN_BYTES_MAX: usize = 48_000;
@@ -25,10 +32,12 @@ pub enum Login {
     User {
         /// The user's name; `user@domain.example` works too, with an empty domain.
         user: String,
-        /// Domain or workgroup, empty for none.
+        /// Domain, Kerberos realm or workgroup, empty for none.
         domain: String,
         /// The password. Shown nowhere, wiped when dropped.
         password: Zeroizing<String>,
+        /// How the password is proven.
+        mechanism: Mechanism,
     },
     /// Nobody in particular. The server decides what such a session may see; nothing is signed.
     Anonymous,
@@ -47,18 +56,55 @@ impl Login {
 impl fmt::Debug for Login {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::User { user, domain, .. } => formatter
+            Self::User {
+                user,
+                domain,
+                mechanism,
+                ..
+            } => formatter
                 .debug_struct("User")
                 .field("user", user)
                 .field("domain", domain)
+                .field("mechanism", mechanism)
                 .finish_non_exhaustive(),
             Self::Anonymous => formatter.write_str("Anonymous"),
         }
     }
 }
 
+/// How a password is proven to the server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Mechanism {
+    /// Kerberos where `krb5.conf` of this machine names a KDC for the user's domain and the server
+    /// is called by name; NTLMv2 otherwise. Nothing on the network has a say in that: a KDC that
+    /// does not answer is an error and never a reason for NTLM.
+    #[default]
+    Automatic,
+    /// Kerberos, and nothing else. The user's realm is the domain, what is behind the `@`, or the
+    /// default of `krb5.conf`.
+    Kerberos {
+        /// The KDC as `host` or `host:port`. Without it, `krb5.conf` names it; without that, it is
+        /// the host that has the realm's name, as each domain controller has.
+        kdc: Option<String>,
+    },
+    /// NTLMv2, and nothing else.
+    Ntlm,
+}
+
+/// How a session's user was proven to the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// By a ticket of a KDC. The server has proven itself too.
+    Kerberos,
+    /// By NTLMv2.
+    Ntlm,
+    /// Not at all.
+    Nothing,
+}
+
 /// Why an exchange of tokens failed on our side. What the server thinks of us is its status.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum AuthError {
     /// The user name mixes `DOMAIN\user` and `user@domain`, or the like.
     #[error("the user name `{user}` cannot be understood")]
@@ -69,6 +115,46 @@ pub enum AuthError {
     /// The password begins with the mark of a hash.
     #[error("a password that begins with `{HASH_MARK}` cannot be used")]
     Password,
+    /// Kerberos is asked for, and the user's realm is not known.
+    #[error("no Kerberos realm is known for `{user}`")]
+    NoRealm {
+        /// The user.
+        user: String,
+    },
+    /// This cannot be the name of a KDC.
+    #[error("`{kdc}` is not a KDC")]
+    KdcName {
+        /// The name.
+        kdc: String,
+    },
+    /// No KDC of the realm answers.
+    #[error("no KDC of `{realm}` answers, the last asked being `{kdc}`")]
+    KdcUnreachable {
+        /// The realm.
+        realm: String,
+        /// The KDC that was asked last.
+        kdc: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The KDC gives no ticket.
+    #[error("the KDC of `{realm}` gives no ticket for `{service}`: {refusal}")]
+    KdcRefused {
+        /// The realm.
+        realm: String,
+        /// The server, as the KDC was asked for it.
+        service: String,
+        /// Why.
+        refusal: KdcRefusal,
+    },
+    /// What the KDC said is malformed, or not meant for us.
+    #[error("the reply of the KDC of `{realm}` cannot be used")]
+    KdcReply {
+        /// The realm.
+        realm: String,
+        /// What is wrong with it.
+        source: sspi::Error,
+    },
     /// A token of the server is malformed, or proves that somebody changed the list of mechanisms.
     #[error("the server's token cannot be used")]
     Token(#[source] sspi::Error),
@@ -83,6 +169,54 @@ pub enum AuthError {
     OutOfOrder,
 }
 
+/// How to prove a user: what [`Mechanism`] comes to on this machine.
+#[derive(Debug, PartialEq, Eq)]
+enum Way {
+    Kerberos { realm: String, kdcs: Kdcs },
+    Ntlm,
+}
+
+impl Way {
+    fn find(
+        mechanism: &Mechanism,
+        user: &str,
+        domain: &str,
+        server: &str,
+        configuration: &Configuration,
+    ) -> Result<Self, AuthError> {
+        let given = match user.rsplit_once('@') {
+            Some((_, suffix)) if domain.is_empty() => suffix,
+            _ => domain,
+        };
+        let known = || configuration.realm(given);
+        let kerberos = |realm: &str, kdcs: &[String]| Self::Kerberos {
+            realm: realm.to_ascii_uppercase(),
+            kdcs: Kdcs::new(kdcs.to_vec()),
+        };
+        match mechanism {
+            Mechanism::Ntlm => Ok(Self::Ntlm),
+            Mechanism::Automatic if server.parse::<IpAddr>().is_ok() => Ok(Self::Ntlm),
+            Mechanism::Automatic => {
+                Ok(known().map_or(Self::Ntlm, |(realm, kdcs)| kerberos(realm, kdcs)))
+            }
+            Mechanism::Kerberos { kdc } => {
+                let default = configuration.default_realm();
+                let given = Some(given).filter(|given| !given.is_empty()).or(default);
+                let given = given.ok_or_else(|| AuthError::NoRealm {
+                    user: user.to_owned(),
+                })?;
+                let known = configuration.realm(given);
+                let realm = known.map_or(given, |(realm, _)| realm);
+                Ok(match (kdc, known) {
+                    (Some(kdc), _) => kerberos(realm, std::slice::from_ref(kdc)),
+                    (None, Some((_, kdcs))) => kerberos(realm, kdcs),
+                    (None, None) => kerberos(realm, &[realm.to_ascii_lowercase()]),
+                })
+            }
+        }
+    }
+}
+
 /// The exchange for one login on one connection; each channel needs its own.
 pub(crate) enum Exchange {
     User(Box<UserExchange>),
@@ -90,16 +224,31 @@ pub(crate) enum Exchange {
 }
 
 impl Exchange {
-    pub(crate) fn new(login: &Login) -> Result<Self, AuthError> {
+    /// Begins an exchange with a server as the user typed it. For Kerberos this asks the KDC, on
+    /// this thread and for some seconds at most.
+    pub(crate) fn new(login: &Login, server: &str) -> Result<Self, AuthError> {
         match login {
             Login::User {
                 user,
                 domain,
                 password,
-            } => Ok(Self::User(Box::new(UserExchange::new(
-                user, domain, password,
-            )?))),
+                mechanism,
+            } => {
+                let configuration = Configuration::of_this_machine();
+                let way = Way::find(mechanism, user, domain, server, &configuration)?;
+                let exchange = UserExchange::new(way, user, domain, password, server)?;
+                Ok(Self::User(Box::new(exchange)))
+            }
             Login::Anonymous => Ok(Self::Anonymous(AnonymousExchange::Begin)),
+        }
+    }
+
+    /// What this exchange proves when it has succeeded.
+    pub(crate) fn proof(&self) -> Proof {
+        match self {
+            Self::User(exchange) if exchange.kerberos.is_some() => Proof::Kerberos,
+            Self::User(_) => Proof::Ntlm,
+            Self::Anonymous(_) => Proof::Nothing,
         }
     }
 
@@ -110,7 +259,7 @@ impl Exchange {
             });
         }
         match self {
-            Self::User(exchange) => exchange.step(server_token),
+            Self::User(exchange) => exchange.answer(server_token),
             Self::Anonymous(exchange) => exchange.step(),
         }
     }
@@ -126,8 +275,8 @@ impl Exchange {
 }
 
 impl Authenticator for Exchange {
-    /// The server's first token is the hint in its NEGOTIATE reply. It proves nothing, we offer
-    /// NTLM in any case, and so it is not looked at.
+    /// The server's first token is the hint in its NEGOTIATE reply. It proves nothing, our first
+    /// token is made already, and so it is not looked at.
     fn step(
         &mut self,
         server_token: &[u8],
@@ -143,14 +292,43 @@ impl Authenticator for Exchange {
 pub(crate) struct UserExchange {
     context: Negotiate,
     credentials: Option<CredentialsBuffers>,
+    /// With Kerberos: the ticket that is wanted.
+    kerberos: Option<Service>,
+    /// Our first token, until it is sent.
+    first: Option<Vec<u8>>,
     finished: bool,
 }
 
+/// A service that a ticket is asked for.
+struct Service {
+    realm: String,
+    /// Its principal, as `cifs/server`.
+    name: String,
+}
+
 impl UserExchange {
-    fn new(user: &str, domain: &str, password: &Zeroizing<String>) -> Result<Self, AuthError> {
+    fn new(
+        way: Way,
+        user: &str,
+        domain: &str,
+        password: &Zeroizing<String>,
+        server: &str,
+    ) -> Result<Self, AuthError> {
         if password.starts_with(HASH_MARK) {
             return Err(AuthError::Password);
         }
+        let (mut context, kerberos, kdcs) = match way {
+            Way::Ntlm => (ntlm()?, None, None),
+            Way::Kerberos { realm, kdcs } => {
+                let name = format!("cifs/{}", server.trim_end_matches('.'));
+                (kerberos(&kdcs)?, Some(Service { realm, name }), Some(kdcs))
+            }
+        };
+        let domain = match &kerberos {
+            // The domain may be the short name of the realm; a suffix is part of the name.
+            Some(service) if !user.contains('@') => &service.realm,
+            _ => domain,
+        };
         let domain = Some(domain).filter(|domain| !domain.is_empty());
         // The only reason for an error is the one that the variant names.
         let Ok(username) = Username::new(user, domain) else {
@@ -161,10 +339,6 @@ impl UserExchange {
         // From here on `sspi` keeps the password in a type of its own that wipes it.
         let password = String::clone(password).into();
         let identity = Credentials::AuthIdentity(AuthIdentity { username, password });
-        // Only NTLM: without this the name of the user decides whether a KDC is looked for.
-        let packages = Some("ntlm".to_owned());
-        let config = NegotiateConfig::new(Box::new(NtlmConfig::default()), packages, String::new());
-        let mut context = Negotiate::new_client(config).map_err(AuthError::Token)?;
         let credentials = context
             .acquire_credentials_handle()
             .with_credential_use(CredentialUse::Outbound)
@@ -172,48 +346,144 @@ impl UserExchange {
             .execute(&mut context)
             .map_err(AuthError::Token)?
             .credentials_handle;
-        Ok(Self {
+        let mut exchange = Self {
             context,
             credentials,
+            kerberos,
+            first: None,
             finished: false,
-        })
+        };
+        exchange.first = Some(exchange.step(&[], kdcs)?);
+        Ok(exchange)
     }
 
-    fn step(&mut self, server_token: &[u8]) -> Result<Vec<u8>, AuthError> {
-        if self.finished {
+    fn answer(&mut self, server_token: &[u8]) -> Result<Vec<u8>, AuthError> {
+        match self.first.take() {
+            Some(token) => Ok(token),
             // Servers end with an empty token, or with one that says nothing new.
-            return Ok(Vec::new());
+            None if self.finished => Ok(Vec::new()),
+            None => self.step(server_token, None),
         }
+    }
+
+    /// Takes a token of the server and gives our next one. Only the first step may ask a KDC.
+    fn step(&mut self, server_token: &[u8], kdcs: Option<Kdcs>) -> Result<Vec<u8>, AuthError> {
         let mut input = [SecurityBuffer::new(
             server_token.to_vec(),
             BufferType::Token,
         )];
         let mut output = [SecurityBuffer::new(Vec::new(), BufferType::Token)];
+        // Confidentiality makes NTLM exchange a random key; nothing is encrypted with it here.
+        let mut wanted = ClientRequestFlags::CONFIDENTIALITY | ClientRequestFlags::INTEGRITY;
+        if self.kerberos.is_some() {
+            // The server proves that it has the key of the service, and gives one of its own.
+            wanted |= ClientRequestFlags::MUTUAL_AUTH;
+        }
         let mut builder = self
             .context
             .initialize_security_context()
             .with_credentials_handle(&mut self.credentials)
-            // Confidentiality makes NTLM exchange a random key; nothing is encrypted with it here.
-            .with_context_requirements(
-                ClientRequestFlags::CONFIDENTIALITY | ClientRequestFlags::INTEGRITY,
-            )
+            .with_context_requirements(wanted)
             .with_target_data_representation(DataRepresentation::Native)
             .with_input(&mut input)
             .with_output(&mut output);
-        let result = self
+        if let Some(service) = &self.kerberos {
+            builder = builder.with_target_name(&service.name);
+        }
+        let mut asking = Asking {
+            service: self.kerberos.as_ref(),
+            kdcs,
+            refusal: None,
+        };
+        let mut generator = self
             .context
             .initialize_security_context_impl(&mut builder)
-            .and_then(|mut generator| generator.resolve_to_result())
             .map_err(AuthError::Token)?;
+        let mut state = generator.start();
+        let result = loop {
+            match state {
+                GeneratorState::Completed(result) => break result,
+                GeneratorState::Suspended(request) => {
+                    state = generator.resume(Ok(asking.ask(&request)?));
+                }
+            }
+        };
+        drop(generator);
+        let result = result.map_err(|source| asking.sort(source))?;
         self.finished = result.status == SecurityStatus::Ok;
         let [token] = output;
         Ok(token.buffer)
     }
 
     fn session_key(&self) -> Option<SessionKey> {
+        // With Kerberos the key of the ticket is known before the server has proven itself.
+        if self.kerberos.is_some() && !self.finished {
+            return None;
+        }
         let keys = self.context.query_context_session_key().ok()?;
         let key: &Vec<u8> = keys.session_key.as_ref();
         Some(SessionKey::new(key.clone()))
+    }
+}
+
+/// NTLM in SPNEGO, and only NTLM: without that the name of the user decides whether a KDC is looked
+/// for.
+fn ntlm() -> Result<Negotiate, AuthError> {
+    let config = Box::new(NtlmConfig::default());
+    let config = NegotiateConfig::new(config, Some("ntlm".to_owned()), String::new());
+    Negotiate::new_client(config).map_err(AuthError::Token)
+}
+
+/// Kerberos in SPNEGO, and only Kerberos: so `sspi` cannot fall back to NTLM.
+fn kerberos(kdcs: &Kdcs) -> Result<Negotiate, AuthError> {
+    let config = KerberosConfig::new_with_kdc_url(kdcs.name(), String::new());
+    if !matches!(config.kdc_resolution, KdcResolution::KdcUrl(Some(_))) {
+        return Err(AuthError::KdcName {
+            kdc: kdcs.name().to_owned(),
+        });
+    }
+    let packages = Some("kerberos".to_owned());
+    let config = NegotiateConfig::new(Box::new(config), packages, String::new());
+    Negotiate::new_client(config).map_err(AuthError::Token)
+}
+
+/// The KDCs that one step may ask, and what they said.
+struct Asking<'a> {
+    service: Option<&'a Service>,
+    kdcs: Option<Kdcs>,
+    refusal: Option<KdcRefusal>,
+}
+
+impl Asking<'_> {
+    fn ask(&mut self, request: &NetworkRequest) -> Result<Vec<u8>, AuthError> {
+        let (Some(kdcs), Some(service)) = (&mut self.kdcs, self.service) else {
+            return Err(AuthError::OutOfOrder);
+        };
+        let host = request.url.host_str().unwrap_or_default();
+        let reply = kdcs.ask(host, request.url.port(), &request.data);
+        let reply = reply.map_err(|NoAnswer { kdc, source }| AuthError::KdcUnreachable {
+            realm: service.realm.clone(),
+            kdc,
+            source,
+        })?;
+        self.refusal = kerberos::refusal(&reply);
+        Ok(reply)
+    }
+
+    /// Says whose fault the end of a step was.
+    fn sort(self, source: sspi::Error) -> AuthError {
+        match (self.service, self.kdcs, self.refusal) {
+            (Some(service), _, Some(refusal)) => AuthError::KdcRefused {
+                realm: service.realm.clone(),
+                service: service.name.clone(),
+                refusal,
+            },
+            (Some(service), Some(_), None) => AuthError::KdcReply {
+                realm: service.realm.clone(),
+                source,
+            },
+            _ => AuthError::Token(source),
+        }
     }
 }
 
@@ -284,18 +554,26 @@ mod tests {
             user: user.to_owned(),
             domain: domain.to_owned(),
             password: Zeroizing::new(password.to_owned()),
+            mechanism: Mechanism::Ntlm,
         }
+    }
+
+    fn begin(login: &Login) -> Result<Exchange, AuthError> {
+        Exchange::new(login, "server")
     }
 
     #[test]
     fn a_password_is_not_shown() {
         let shown = format!("{:?}", login("user", "WG", "hunter2"));
-        assert_eq!(shown, r#"User { user: "user", domain: "WG", .. }"#);
+        assert_eq!(
+            shown,
+            r#"User { user: "user", domain: "WG", mechanism: Ntlm, .. }"#
+        );
     }
 
     #[test]
     fn the_first_token_offers_ntlm_in_spnego() {
-        let mut exchange = Exchange::new(&login("user", "", "secret")).expect("a plain name");
+        let mut exchange = begin(&login("user", "", "secret")).expect("a plain name");
         let token = exchange.answer(&[]).expect("nothing from outside yet");
         assert_eq!(token[0], 0x60, "a GSS-API initial token");
         assert!(token.windows(8).any(|window| window == SIGNATURE));
@@ -314,7 +592,7 @@ mod tests {
             &[0xFF; 300],
             &[0; 60_000],
         ] {
-            let mut exchange = Exchange::new(&login("user", "", "secret")).expect("a plain name");
+            let mut exchange = begin(&login("user", "", "secret")).expect("a plain name");
             exchange.answer(&[]).expect("nothing from outside yet");
             assert!(exchange.answer(garbage).is_err(), "{} bytes", garbage.len());
         }
@@ -323,13 +601,104 @@ mod tests {
     #[test]
     fn names_that_cannot_be_are_refused() {
         assert!(matches!(
-            Exchange::new(&login("WG\\user", "OTHER", "secret")),
+            begin(&login("WG\\user", "OTHER", "secret")),
             Err(AuthError::UserName { .. })
         ));
         assert!(matches!(
-            Exchange::new(&login("user", "", "$NTLM$:00")),
+            begin(&login("user", "", "$NTLM$:00")),
             Err(AuthError::Password)
         ));
+    }
+
+    #[test]
+    fn the_way_is_decided_by_what_was_typed_and_by_this_machine() {
+        let mut configuration = Configuration::default();
+        let way = |mechanism: &Mechanism, user, domain, server, configuration: &Configuration| {
+            let way = Way::find(mechanism, user, domain, server, configuration);
+            Ok(match way? {
+                Way::Ntlm => "NTLM".to_owned(),
+                Way::Kerberos { realm, kdcs } => format!("{realm} {}", kdcs.name()),
+            })
+        };
+        let ask = |kdc: Option<&str>| Mechanism::Kerberos {
+            kdc: kdc.map(str::to_owned),
+        };
+        // A machine that knows no realm.
+        let known = &configuration;
+        let of = |mechanism: &Mechanism, user, domain| {
+            way(mechanism, user, domain, "nas", known).map_err(|error: AuthError| error.to_string())
+        };
+        assert_eq!(
+            of(&Mechanism::Automatic, "ann@a.example", ""),
+            Ok("NTLM".to_owned())
+        );
+        assert_eq!(
+            of(&ask(None), "ann", "a.example"),
+            Ok("A.EXAMPLE a.example:88".to_owned())
+        );
+        assert_eq!(
+            of(&ask(Some("kdc:1")), "ann@a.example", ""),
+            Ok("A.EXAMPLE kdc:1".to_owned())
+        );
+        assert_eq!(
+            of(&ask(None), "ann", ""),
+            Err("no Kerberos realm is known for `ann`".to_owned())
+        );
+        // One that does.
+        configuration.add(
+            "[libdefaults]\ndefault_realm = LAB.EXAMPLE\n\
+             [realms]\nLAB.EXAMPLE = {\nkdc = dc.lab.example\n}\n",
+        );
+        let known = &configuration;
+        let of = |mechanism: &Mechanism, user, domain, server| {
+            way(mechanism, user, domain, server, known).expect("a way")
+        };
+        let lab = "LAB.EXAMPLE dc.lab.example:88";
+        assert_eq!(of(&Mechanism::Automatic, "ann@lab.example", "", "nas"), lab);
+        assert_eq!(of(&Mechanism::Automatic, "ann", "LAB", "nas"), lab);
+        for (user, domain, server) in [
+            ("ann", "", "nas"),
+            ("ann", "WORKGROUP", "nas"),
+            ("ann", "LAB", "10.0.0.1"),
+            ("ann", "LAB", "fd00::1"),
+        ] {
+            assert_eq!(of(&Mechanism::Automatic, user, domain, server), "NTLM");
+        }
+        assert_eq!(of(&ask(None), "ann", "", "10.0.0.1"), lab);
+        assert_eq!(
+            of(&ask(None), "ann", "other.example", "nas"),
+            "OTHER.EXAMPLE other.example:88"
+        );
+        assert_eq!(
+            of(&ask(Some("kdc")), "ann", "LAB", "nas"),
+            "LAB.EXAMPLE kdc:88"
+        );
+        assert_eq!(of(&Mechanism::Ntlm, "ann", "LAB", "nas"), "NTLM");
+    }
+
+    #[test]
+    fn what_is_no_kdc_is_refused_and_one_that_is_silent_is_said() {
+        let kerberos = |kdc: &str| {
+            let mut login = login("user", "LAB.EXAMPLE", "secret");
+            if let Login::User { mechanism, .. } = &mut login {
+                *mechanism = Mechanism::Kerberos {
+                    kdc: Some(kdc.to_owned()),
+                };
+            }
+            begin(&login).err()
+        };
+        let wrong = kerberos("a b");
+        assert!(
+            matches!(wrong, Some(AuthError::KdcName { .. })),
+            "{wrong:?}"
+        );
+        let closed = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+        let address = closed.local_addr().expect("it is bound").to_string();
+        drop(closed);
+        let silent = kerberos(&address);
+        let is_it =
+            matches!(&silent, Some(AuthError::KdcUnreachable { kdc, .. }) if *kdc == address);
+        assert!(is_it, "{silent:?}");
     }
 
     #[test]

@@ -2,13 +2,14 @@
 //!
 //! ```no_run
 //! # fn main() -> Result<(), smb::Error> {
-//! use smb::{Access, Login, OpenOptions, Policy, Server, Session, Stop};
+//! use smb::{Access, Login, Mechanism, OpenOptions, Policy, Server, Session, Stop};
 //!
 //! let server = Server { name: "nas".to_owned(), port: 445 };
 //! let login = Login::User {
 //!     user: "me".to_owned(),
 //!     domain: String::new(),
 //!     password: String::from("secret").into(),
+//!     mechanism: Mechanism::Automatic,
 //! };
 //! let session = Session::connect(&server, None, &login, &Policy::default())?;
 //! let rejected = session.add_channels(4, &smb::local_nics()?);
@@ -26,6 +27,7 @@ mod driver;
 mod entries;
 mod error;
 mod file;
+mod kerberos;
 mod operation;
 mod request;
 mod session;
@@ -33,10 +35,11 @@ mod signal;
 mod socket;
 mod tree;
 
-pub use auth::{AuthError, Login};
+pub use auth::{AuthError, Login, Mechanism, Proof};
 pub use entries::Entries;
 pub use error::Error;
 pub use file::{File, Piece, Pieces};
+pub use kerberos::KdcRefusal;
 pub use operation::{Content, Operation, Outcome, Queue, SMALL_BYTES_MAX, SmallFile, Status};
 pub use session::{
     CHANNELS_MAX, ChannelStatus, Policy, Server, Session, dialect_name, local_nics,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use smb_proto::session::{
 };
 use smb_proto::{BlockPool, Channel, ChannelNumber, ChannelSettings, plan};
 
-use crate::auth::{Exchange, Login};
+use crate::auth::{Exchange, Login, Proof};
 use crate::driver::{Driver, Link, Readiness, time_since};
 use crate::error::Error;
 use crate::request::{ask, ask_briefly};
@@ -125,6 +125,8 @@ pub(crate) struct Shared {
     pub(crate) server: Server,
     pub(crate) policy: Policy,
     login: Login,
+    /// How the first channel's login was proven.
+    proof: OnceLock<Proof>,
     epoch: Instant,
     links: Mutex<Vec<Arc<Link>>>,
     /// One channel is opened after the other: Samba before 4.19 loses replies when two channels
@@ -183,6 +185,7 @@ impl Session {
             server: server.clone(),
             policy: policy.clone(),
             login: login.clone(),
+            proof: OnceLock::new(),
             epoch: Instant::now(),
             links: Mutex::default(),
             opening: Mutex::default(),
@@ -208,6 +211,12 @@ impl Session {
     #[must_use]
     pub fn negotiated(&self) -> Option<Negotiated> {
         self.shared.protocol.negotiated()
+    }
+
+    /// How the user was proven to the server.
+    #[must_use]
+    pub fn proof(&self) -> Proof {
+        self.shared.proof.get().copied().unwrap_or(Proof::Nothing)
     }
 
     /// The server's list of its own interfaces, true or not.
@@ -326,10 +335,12 @@ impl Session {
         let shared = &self.shared;
         let user = shared.login.name();
         let refused = |source| Error::of_login(source, &shared.server.name, user);
-        let exchange = Exchange::new(&shared.login).map_err(|source| Error::Credentials {
+        let exchange = Exchange::new(&shared.login, &shared.server.name);
+        let exchange = exchange.map_err(|source| Error::Credentials {
             user: user.to_owned(),
             source,
         })?;
+        let proof = exchange.proof();
         let readiness =
             Readiness::new(connection.stream).map_err(|source| system("watch a socket", source))?;
         let mut settings = ChannelSettings::new(readiness.waker(), Box::new(exchange), random()?);
@@ -354,6 +365,7 @@ impl Session {
         lock(&self.threads).push(thread);
         match link.wait_until_up() {
             Ok(()) => {
+                shared.proof.get_or_init(|| proof);
                 let number = link.number;
                 lock(&shared.links).push(link);
                 Ok(number)

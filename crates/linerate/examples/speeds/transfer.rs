@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use smb::{
-    Access, Disposition, Login, OpenOptions, Policy, Server, Session, SigningAlgorithm,
+    Access, Disposition, Login, Mechanism, OpenOptions, Policy, Server, Session, SigningAlgorithm,
     SigningPolicy, Stop, Tree,
 };
 
@@ -129,6 +129,7 @@ fn login() -> Result<Login> {
         user,
         domain: String::new(),
         password: password.into(),
+        mechanism: Mechanism::Ntlm,
     })
 }
 

@@ -3,6 +3,7 @@
 mod commands;
 mod demo;
 mod errors;
+mod kerberos;
 mod kills;
 mod structure;
 mod support;

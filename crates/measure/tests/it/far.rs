@@ -88,6 +88,7 @@ impl Far {
             user,
             domain: String::new(),
             password,
+            mechanism: record::Mechanism::Automatic,
         }
     }
 

@@ -248,6 +248,7 @@ fn a_password_shows_nowhere() {
         user: "ann".into(),
         domain: String::new(),
         password: secret,
+        mechanism: record::Mechanism::Automatic,
     };
     assert!(!format!("{credentials:?}").contains("horse"));
 }

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use smb::{Error, Login, Policy, Server, Session};
+use smb::{Error, Login, Mechanism, Policy, Server, Session};
 
 /// Longest time an answer may take where the policy allows a quarter of a second.
 const SOON: Duration = Duration::from_secs(5);
@@ -15,6 +15,7 @@ fn login() -> Login {
         user: "user".to_owned(),
         domain: String::new(),
         password: String::from("secret").into(),
+        mechanism: Mechanism::Automatic,
     }
 }
 

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use smb::copy::{Progress, download, upload};
 use smb::{
-    Access, Dialect, Disposition, Error, File, Login, OpenOptions, Pair, Policy, Replace, Server,
-    Session, SigningAlgorithm, SigningPolicy, Stop, Tree,
+    Access, Dialect, Disposition, Error, File, Login, Mechanism, OpenOptions, Pair, Policy,
+    Replace, Server, Session, SigningAlgorithm, SigningPolicy, Stop, Tree,
 };
 
 use crate::lan::{Lan, PASSWORD, SHARE, USER};
@@ -28,6 +28,7 @@ fn login_with(password: &str) -> Login {
         user: USER.to_owned(),
         domain: String::new(),
         password: password.to_owned().into(),
+        mechanism: Mechanism::Automatic,
     }
 }
 
@@ -427,6 +428,7 @@ fn nobody_becomes_a_guest_without_asking() {
         user: "stranger".to_owned(),
         domain: String::new(),
         password: PASSWORD.to_owned().into(),
+        mechanism: Mechanism::Automatic,
     };
     let guest = Session::connect(&lan.server(), None, &stranger, &Policy::default()).err();
     assert!(matches!(guest, Some(Error::GuestOnly { .. })), "{guest:?}");
