@@ -26,7 +26,8 @@ use crate::block::{Block, Payload};
 use crate::crypto::Signer;
 use crate::error::{Error, NtStatus, Result};
 use crate::session::{
-    Appetite, ChannelNumber, Dialect, LISTING_BYTES_MAX, Pull, ReadPiece, Session, Work, Write,
+    Appetite, ChannelNumber, Dialect, LISTING_BYTES_MAX, Lost, Pull, ReadPiece, Session, Work,
+    Write, is_counted, loss,
 };
 use crate::time::Time;
 use crate::wire::{
@@ -129,6 +130,8 @@ struct Outgoing {
     /// Decides the credit charge.
     payload: u32,
     signer: Option<Signer>,
+    /// The server may have seen it already.
+    replay: bool,
 }
 
 impl Outgoing {
@@ -138,6 +141,7 @@ impl Outgoing {
             tree_id: 0,
             payload: 0,
             signer: None,
+            replay: false,
         }
     }
 }
@@ -173,6 +177,8 @@ pub struct Channel {
     body: Vec<u8>,
     last_received: Time,
     events: VecDeque<Event>,
+    /// What was under way when a reply to it made no sense.
+    lost: Vec<Lost>,
     /// It has been closed.
     left: bool,
     statistics: ChannelStatistics,
@@ -211,6 +217,7 @@ impl Channel {
             body: Vec::new(),
             last_received: now,
             events: VecDeque::new(),
+            lost: Vec::new(),
             left: false,
             statistics: ChannelStatistics::default(),
         };
@@ -291,7 +298,10 @@ impl Channel {
         let request = unanswered.map(|pending| pending.sent_at.after(self.request_timeout));
         let phase = match &self.phase {
             Phase::Handshake(handshake) => Some(handshake.deadline),
-            Phase::Up => self.echo_due(),
+            Phase::Up => [self.echo_due(), self.session.look_again_at()]
+                .into_iter()
+                .flatten()
+                .min(),
             Phase::Closed => return None,
         };
         [request, phase].into_iter().flatten().min()
@@ -300,6 +310,11 @@ impl Channel {
     /// Does what is due.
     pub fn handle_timeout(&mut self, now: Time) {
         self.notice_end();
+        if matches!(self.phase, Phase::Up)
+            && self.session.look_again_at().is_some_and(|at| now >= at)
+        {
+            self.session.look_again(now);
+        }
         let oldest = self.outstanding.oldest_unanswered();
         let waiting_for = oldest.map_or("anything", |pending| pending.command.name());
         let late = oldest.filter(|pending| now >= pending.sent_at.after(self.request_timeout));
@@ -413,6 +428,7 @@ impl Channel {
                 let mut outgoing = Outgoing::new(prepared.command);
                 outgoing.tree_id = prepared.tree_id;
                 outgoing.payload = prepared.payload;
+                outgoing.replay = control.tries.is_replay() && is_counted(prepared.command);
                 // TREE_CONNECT is always signed: it proves that the login was not tampered with
                 if self.signing || prepared.command == Command::TREE_CONNECT {
                     outgoing.signer = self.signer.clone();
@@ -447,11 +463,12 @@ impl Channel {
             header.status = NtStatus(u32::from(self.session.channel_sequence()));
         }
         header.session_id = self.session_id;
-        header.flags = if outgoing.signer.is_some() {
-            flags::SIGNED
-        } else {
-            0
-        };
+        for (wanted, flag) in [
+            (outgoing.signer.is_some(), flags::SIGNED),
+            (outgoing.replay, flags::REPLAY),
+        ] {
+            header.flags |= if wanted { flag } else { 0 };
+        }
         Ok(header.with_tree(outgoing.tree_id))
     }
 
@@ -491,6 +508,7 @@ impl Channel {
             tree_id,
             payload,
             signer,
+            replay: false,
         }
     }
 
@@ -532,7 +550,8 @@ impl Channel {
         length: u32,
         now: Time,
     ) -> Result<()> {
-        let outgoing = self.data_outgoing(Command::WRITE, tree_id, length);
+        let mut outgoing = self.data_outgoing(Command::WRITE, tree_id, length);
+        outgoing.replay = write.tries.is_replay();
         let header = self.header(&outgoing)?;
         let data = write.payload.range().start;
         let message = data - usize::from(WRITE_DATA_OFFSET);
@@ -793,25 +812,24 @@ impl Channel {
                     self.validations.push_back(Box::new(connected));
                     return Ok(());
                 }
-                self.conclude(control, header, message)
+                self.conclude(control, header, message, now)
             }
-            Job::Validate(connected) => self.was_validated(*connected, header, message),
-            Job::Read { piece, .. } => match header.status {
-                NtStatus::END_OF_FILE => {
-                    self.session.read_done(self.number, &piece, 0);
-                    Ok(())
+            Job::Validate(connected) => self.was_validated(*connected, header, message, now),
+            // a success goes into its block and not here, unless it comes a second time
+            Job::Read { piece, .. } if header.status == NtStatus::SUCCESS => {
+                self.lost.push(Lost::Read(piece));
+                Err(Error::Misbehaving("it answers a READ twice".into()))
+            }
+            Job::Read { piece, .. } => {
+                match header.status {
+                    NtStatus::END_OF_FILE => self.session.read_done(self.number, &piece, 0),
+                    status => self.session.read_refused(self.number, &piece, status),
                 }
-                // a success goes into its block and not here, unless it comes a second time
-                NtStatus::SUCCESS => {
-                    self.lose_read(&piece);
-                    Err(Error::Misbehaving("it answers a READ twice".into()))
-                }
-                status => {
-                    self.session.read_refused(self.number, &piece, status);
-                    Ok(())
-                }
-            },
-            Job::Write { write, length } => self.write_answered(write, length, header, message),
+                Ok(())
+            }
+            Job::Write { write, length } => {
+                self.write_answered(write, length, header, message, now)
+            }
         }
     }
 
@@ -820,13 +838,14 @@ impl Channel {
         control: crate::session::Control,
         header: &Header,
         message: &mut Vec<u8>,
+        now: Time,
     ) -> Result<()> {
+        let sink = Arc::clone(&control.sink);
         let done = self
             .session
-            .control_done(self.number, &control, header, message);
+            .control_done(self.number, control, header, message, now);
         if let Err(error) = &done {
-            let error = self.lost("waiting for a reply", &Arc::new(error.clone()));
-            control.sink.done(Err(error));
+            sink.done(Err(self.senseless("waiting for a reply", error)));
         }
         done
     }
@@ -837,6 +856,7 @@ impl Channel {
         connected: Connected,
         header: &Header,
         message: &[u8],
+        now: Time,
     ) -> Result<()> {
         let Connected {
             control,
@@ -862,13 +882,11 @@ impl Channel {
         match checked {
             Ok(()) => {
                 self.validated = true;
-                self.conclude(control, &tree_header, &mut tree_message)
+                self.conclude(control, &tree_header, &mut tree_message, now)
             }
             Err(error) => {
-                let cause = Arc::new(error.clone());
-                control
-                    .sink
-                    .done(Err(self.lost("checking the negotiation", &cause)));
+                let failure = self.senseless("checking the negotiation", &error);
+                control.sink.done(Err(failure));
                 Err(error)
             }
         }
@@ -880,10 +898,11 @@ impl Channel {
         length: u32,
         header: &Header,
         message: &[u8],
+        now: Time,
     ) -> Result<()> {
         if header.status != NtStatus::SUCCESS {
             self.session
-                .write_refused(self.number, write, header.status);
+                .write_refused(self.number, write, header.status, now);
             return Ok(());
         }
         let count = WriteResponse::decode(&message[HEADER_LENGTH..]).map_err(Error::from);
@@ -900,9 +919,7 @@ impl Channel {
                 Ok(())
             }
             Err(error) => {
-                write
-                    .sink
-                    .done(Err(self.lost("writing", &Arc::new(error.clone()))));
+                write.sink.done(Err(self.senseless("writing", &error)));
                 Err(error)
             }
         }
@@ -957,18 +974,9 @@ impl Channel {
 
 /// Ending.
 impl Channel {
-    fn lost(&self, doing: &'static str, cause: &Arc<Error>) -> Error {
-        Error::ChannelLost {
-            channel: self.number,
-            doing,
-            cause: Arc::clone(cause),
-        }
-    }
-
-    fn lose_read(&self, piece: &ReadPiece) {
-        let failure = Error::Misbehaving("it answers a READ twice".into());
-        self.session
-            .read_lost(self.number, piece, self.lost("reading", &Arc::new(failure)));
+    /// The answer to a request makes no sense: it is of no use to send it again.
+    fn senseless(&self, doing: &'static str, error: &Error) -> Error {
+        loss(self.number, doing, Some(&Arc::new(error.clone())))
     }
 
     /// Closes when the session has ended meanwhile.
@@ -981,7 +989,7 @@ impl Channel {
         }
     }
 
-    /// Ends the channel once; gives back what was under way.
+    /// Ends the channel once; the session takes back what was under way.
     fn close(&mut self, cause: Option<Error>) {
         if std::mem::replace(&mut self.left, true) {
             return;
@@ -991,31 +999,23 @@ impl Channel {
         // drops a block that was being filled; and there is always room to receive
         self.receive = Receive::new();
         let cause = cause.map(Arc::new);
-        // the channel must not count as up any more when callers hear of what they lost
-        let last = self.session.leave(self.number);
+        let mut lost = std::mem::take(&mut self.lost);
         for pending in self.outstanding.take_all() {
-            let doing = pending.command.name();
-            let error = match &cause {
-                Some(cause) => self.lost(doing, cause),
-                None => Error::SessionEnded(None),
-            };
-            match pending.job {
-                Job::Negotiate | Job::SessionSetup | Job::Echo => {}
-                Job::Control(control) => control.sink.done(Err(error)),
-                Job::Validate(connected) => connected.control.sink.done(Err(error)),
-                Job::Read { piece, .. } => self.session.read_lost(self.number, &piece, error),
-                Job::Write { write, .. } => write.sink.done(Err(error)),
-            }
+            lost.extend(match pending.job {
+                Job::Negotiate | Job::SessionSetup | Job::Echo => None,
+                Job::Control(control) => Some(Lost::Control(control)),
+                Job::Validate(connected) => Some(Lost::Control(connected.control)),
+                Job::Read { piece, .. } => Some(Lost::Read(piece)),
+                Job::Write { write, .. } => Some(Lost::Write(write)),
+            });
         }
-        for connected in std::mem::take(&mut self.validations) {
-            connected
-                .control
-                .sink
-                .done(Err(Error::SessionEnded(cause.clone())));
-        }
-        if last {
-            self.session.end_because(cause.clone());
-        }
+        let validations = std::mem::take(&mut self.validations);
+        lost.extend(
+            validations
+                .into_iter()
+                .map(|connected| Lost::Control(connected.control)),
+        );
+        self.session.leave(self.number, cause.clone(), lost);
         self.events
             .push_back(Event::Closed(cause.map(|cause| (*cause).clone())));
     }

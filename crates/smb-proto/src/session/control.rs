@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::again::Tries;
 use super::request::{
     Access, CreateOptions, Created, Disposition, Durable, FsSize, Information, Lease, Listing,
     QueryInformation, Reply, Request, SetInformation, Share, TreeInformation,
@@ -27,6 +28,7 @@ const INTERFACES_BYTES_MAX: u32 = 1 << 16;
 pub(crate) struct Control {
     pub(crate) request: Request,
     pub(crate) sink: Arc<dyn Sink>,
+    pub(crate) tries: Tries,
 }
 
 /// A request as a message that lacks only its header.

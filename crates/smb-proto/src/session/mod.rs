@@ -3,12 +3,13 @@
 //! A session is shared: clone the handle. Every method takes a short lock, never waits and never
 //! sees payload. What becomes of a request arrives at its [`Sink`].
 
+mod again;
 mod control;
 mod request;
 mod state;
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
@@ -18,12 +19,14 @@ pub use request::{
     TreeInformation,
 };
 
+pub(crate) use again::{Lost, Tries, is_counted, loss};
 pub(crate) use control::{Control, LISTING_BYTES_MAX};
 pub(crate) use state::{Appetite, Login, Pull, ReadPiece, Work, Write};
 use state::{Calls, Phase, State};
 
 use crate::block::{BlockPool, Payload};
 use crate::error::{Error, NtStatus, Result};
+use crate::time::Time;
 use crate::wire::Header;
 
 /// A channel's number in its session; never used twice.
@@ -192,6 +195,9 @@ struct Shared {
     ended: AtomicBool,
     /// The state's channel sequence; readable without the lock.
     channel_sequence: AtomicU16,
+    /// When a channel has to look for work that was put off, in nanoseconds; readable without the
+    /// lock.
+    look_again_at: AtomicU64,
 }
 
 impl Shared {
@@ -218,6 +224,7 @@ impl Session {
             state: Mutex::new(State::new()),
             ended: AtomicBool::new(false),
             channel_sequence: AtomicU16::new(0),
+            look_again_at: AtomicU64::new(u64::MAX),
         };
         Ok(Self {
             shared: Arc::new(shared),
@@ -250,6 +257,7 @@ impl Session {
             offset,
             payload,
             sink,
+            tries: Tries::default(),
         });
         state::call(calls);
     }
@@ -343,18 +351,23 @@ impl Session {
         self.shared.lock().channel_up(number, login);
     }
 
-    /// Removes a channel; tells whether the session cannot go on without it.
-    pub(crate) fn leave(&self, number: ChannelNumber) -> bool {
-        let mut last = false;
-        self.with_calls(|state| {
-            last = state.leave(number);
-            Calls::new()
-        });
-        last
+    /// Removes a channel and takes back what it had under way.
+    pub(crate) fn leave(&self, number: ChannelNumber, cause: Option<Arc<Error>>, lost: Vec<Lost>) {
+        self.with_calls(|state| state.leave(number, cause, lost));
     }
 
-    pub(crate) fn end_because(&self, cause: Option<Arc<Error>>) {
-        self.with_calls(|state| state.end(cause));
+    /// When to call [`Self::look_again`].
+    pub(crate) fn look_again_at(&self) -> Option<Time> {
+        let at = self.shared.look_again_at.load(Ordering::Relaxed);
+        (at != u64::MAX).then(|| Time::from_nanos(at))
+    }
+
+    /// Lets go what was put off until now.
+    pub(crate) fn look_again(&self, now: Time) {
+        self.with_calls(|state| {
+            state.look_again(now);
+            Calls::new()
+        });
     }
 
     pub(crate) fn pull(&self, number: ChannelNumber, appetite: Appetite) -> Pull {
@@ -373,47 +386,54 @@ impl Session {
     pub(crate) fn control_done(
         &self,
         number: ChannelNumber,
-        control: &Control,
+        control: Control,
         header: &Header,
         message: &mut Vec<u8>,
+        now: Time,
     ) -> Result<()> {
-        let mut concluded = None;
+        let mut concluded = Ok(());
         self.with_calls(|state| {
-            let outcome = state.control_done(number, &control.request, header, message);
+            let sink = Arc::clone(&control.sink);
             let mut calls = Calls::new();
-            match outcome {
-                Ok(outcome) => calls.push((Arc::clone(&control.sink), outcome)),
-                Err(error) => concluded = Some(error),
+            match state.control_done(number, control, header, message, now) {
+                Ok(Some(outcome)) => calls.push((sink, outcome)),
+                Ok(None) => {}
+                Err(error) => concluded = Err(error),
             }
             if std::mem::take(&mut state.logged_off) {
                 calls.extend(state.end(None));
             }
             calls
         });
-        concluded.map_or(Ok(()), Err)
+        concluded
     }
 
     pub(crate) fn read_done(&self, number: ChannelNumber, piece: &ReadPiece, bytes: u32) {
-        self.with_calls(|state| state.read_done(number, piece, bytes));
+        self.with_calls(|state| {
+            state.one_less(number);
+            state.read_done(piece, bytes)
+        });
     }
 
     pub(crate) fn read_refused(&self, number: ChannelNumber, piece: &ReadPiece, status: NtStatus) {
         self.with_calls(|state| {
-            let failure = state.refused_read(piece, status);
-            state.read_failed(number, piece, failure)
+            state.one_less(number);
+            state.read_refused(piece, status)
         });
-    }
-
-    pub(crate) fn read_lost(&self, number: ChannelNumber, piece: &ReadPiece, failure: Error) {
-        self.with_calls(|state| state.read_failed(number, piece, failure));
     }
 
     pub(crate) fn write_done(&self, number: ChannelNumber, write: Write, bytes: u32) {
         self.with_calls(|state| state.write_done(number, write, bytes));
     }
 
-    pub(crate) fn write_refused(&self, number: ChannelNumber, write: Write, status: NtStatus) {
-        self.with_calls(|state| state.write_failed(number, write, status));
+    pub(crate) fn write_refused(
+        &self,
+        number: ChannelNumber,
+        write: Write,
+        status: NtStatus,
+        now: Time,
+    ) {
+        self.with_calls(|state| state.write_failed(number, write, status, now));
     }
 
     /// Changes the state, publishes what can be read without the lock, and then calls sinks.
@@ -426,6 +446,10 @@ impl Session {
         self.shared
             .ended
             .store(matches!(state.phase, Phase::Ended(_)), Ordering::Release);
+        let look_again_at = state.look_again_at().map_or(u64::MAX, Time::as_nanos);
+        self.shared
+            .look_again_at
+            .store(look_again_at, Ordering::Relaxed);
         drop(state);
         state::call(calls);
     }

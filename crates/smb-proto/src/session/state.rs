@@ -6,12 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
+use super::again::{self, Lost, Tries};
 use super::control::{self, Control, Prepared};
 use super::request::{Reply, Request};
 use super::{ChannelNumber, FileKey, Negotiated, Sink, TreeKey};
 use crate::block::{Block, BlockPool, Payload};
 use crate::crypto::{Key, Signer};
 use crate::error::{Error, NtStatus, Result};
+use crate::time::Time;
 use crate::wire::FileId;
 
 /// Sinks to call once the lock is free.
@@ -83,8 +85,9 @@ struct TransferRecord {
     file: FileKey,
     /// Not asked for yet.
     rest: Range<u64>,
-    /// To be asked for again: what short READs left over.
-    again: Vec<Range<u64>>,
+    /// To be asked for again: what short READs and lost channels left over.
+    again: Vec<(Range<u64>, Tries)>,
+    /// Pieces that are asked for.
     under_way: usize,
     bytes: u64,
     failure: Option<Error>,
@@ -99,16 +102,16 @@ impl TransferRecord {
         self.under_way == 0 && !self.has_ranges()
     }
 
-    fn next_range(&mut self, chunk: u64) -> Option<Range<u64>> {
-        let from = match self.again.last_mut() {
-            Some(range) => range,
-            None => &mut self.rest,
+    fn next_range(&mut self, chunk: u64) -> Option<(Range<u64>, Tries)> {
+        let (from, tries) = match self.again.last_mut() {
+            Some((range, tries)) => (range, *tries),
+            None => (&mut self.rest, Tries::default()),
         };
         let start = from.start;
         let end = from.end.min(start.saturating_add(chunk));
         from.start = end;
-        self.again.retain(|range| !range.is_empty());
-        (start < end).then_some(start..end)
+        self.again.retain(|(range, _)| !range.is_empty());
+        (start < end).then_some((start..end, tries))
     }
 
     fn stop(&mut self, failure: Error) {
@@ -121,10 +124,10 @@ impl TransferRecord {
     /// There is nothing from here on.
     fn end_at(&mut self, offset: u64) {
         self.rest.end = self.rest.end.min(offset.max(self.rest.start));
-        for range in &mut self.again {
+        for (range, _) in &mut self.again {
             range.end = range.end.min(offset.max(range.start));
         }
-        self.again.retain(|range| !range.is_empty());
+        self.again.retain(|(range, _)| !range.is_empty());
     }
 }
 
@@ -134,6 +137,7 @@ pub(crate) struct Write {
     pub(crate) offset: u64,
     pub(crate) payload: Payload,
     pub(crate) sink: Arc<dyn Sink>,
+    pub(crate) tries: Tries,
 }
 
 /// Where the server finds a file.
@@ -148,6 +152,7 @@ pub(crate) struct ReadPiece {
     pub(crate) transfer: Arc<Transfer>,
     pub(crate) place: Place,
     pub(crate) range: Range<u64>,
+    pub(crate) tries: Tries,
 }
 
 /// Something for a channel to do.
@@ -184,6 +189,8 @@ pub(crate) struct State {
     reads: VecDeque<u64>,
     next_transfer: u64,
     writes: VecDeque<Write>,
+    /// What the server was not ready for, and when to ask again.
+    later: Vec<(Time, Lost)>,
     /// Whose turn it is when both READs and WRITEs wait.
     write_next: bool,
 }
@@ -204,6 +211,7 @@ impl State {
             reads: VecDeque::new(),
             next_transfer: 0,
             writes: VecDeque::new(),
+            later: Vec::new(),
             write_next: false,
         }
     }
@@ -247,8 +255,14 @@ impl State {
         }
     }
 
-    /// Removes a channel; tells whether it was the last one that was up, or failed to log in.
-    pub(crate) fn leave(&mut self, number: ChannelNumber) -> bool {
+    /// Removes a channel and takes back what it had under way. Ends the session if it was the
+    /// last one, or the first could not log in.
+    pub(crate) fn leave(
+        &mut self,
+        number: ChannelNumber,
+        cause: Option<Arc<Error>>,
+        lost: Vec<Lost>,
+    ) -> Calls {
         let was_up = self
             .channels
             .remove(&number)
@@ -256,8 +270,107 @@ impl State {
         if was_up {
             self.channel_sequence = self.channel_sequence.wrapping_add(1);
         }
-        let alone = !self.channels.values().any(|channel| channel.up);
-        alone && (was_up || matches!(self.phase, Phase::Fresh))
+        let last = !self.channels.values().any(|channel| channel.up);
+        let mut calls = Calls::new();
+        if last && (was_up || matches!(self.phase, Phase::Fresh)) && self.check_open().is_ok() {
+            for lost in lost {
+                let error = again::loss(number, lost.doing(), cause.as_ref());
+                calls.extend(self.give_up(lost, error));
+            }
+            calls.extend(self.end(cause));
+            return calls;
+        }
+        // what was sent first shall be sent first again
+        for lost in lost.into_iter().rev() {
+            calls.extend(self.take_back(number, lost, cause.as_ref()));
+        }
+        // one of them has to look when it is time for what was put off
+        for channel in self.channels.values_mut() {
+            channel.hungry = false;
+            channel.waker.wake_by_ref();
+        }
+        calls
+    }
+
+    /// What a lost channel had under way waits for another one, if it may be sent again.
+    fn take_back(
+        &mut self,
+        number: ChannelNumber,
+        mut lost: Lost,
+        cause: Option<&Arc<Error>>,
+    ) -> Calls {
+        let error = match self.check_open() {
+            Ok(()) => again::loss(number, lost.doing(), cause),
+            Err(ended) => ended,
+        };
+        if self.check_open().is_err() || !lost.may_go_again() {
+            return self.give_up(lost, error);
+        }
+        match lost {
+            Lost::Control(control) => self.control.push_front(control),
+            Lost::Write(write) => self.writes.push_front(write),
+            Lost::Read(piece) => return self.read_again(piece),
+        }
+        Calls::new()
+    }
+
+    fn give_up(&mut self, lost: Lost, error: Error) -> Calls {
+        match lost {
+            Lost::Control(control) => vec![(control.sink, Err(error))],
+            Lost::Write(write) => vec![(write.sink, Err(error))],
+            Lost::Read(piece) => self.read_failed(&piece, error),
+        }
+    }
+
+    /// The range of a lost READ waits to be asked for again.
+    fn read_again(&mut self, piece: ReadPiece) -> Calls {
+        let key = piece.transfer.key;
+        if let Some(transfer) = self.transfers.get_mut(&key) {
+            transfer.under_way -= 1;
+            if transfer.failure.is_none() {
+                transfer.again.push((piece.range, piece.tries));
+                self.queue_read(key);
+            }
+        }
+        self.end_transfer_if_over(key)
+    }
+
+    /// Its ranges may all have been under way, then a transfer is not in the queue.
+    fn queue_read(&mut self, key: u64) {
+        if !self.reads.contains(&key) {
+            self.reads.push_front(key);
+            self.wake_hungry();
+        }
+    }
+
+    /// The server is not ready for this one.
+    fn put_off(&mut self, until: Time, work: Lost) {
+        self.later.push((until, work));
+    }
+
+    /// When something that was put off is due.
+    pub(crate) fn look_again_at(&self) -> Option<Time> {
+        self.later.iter().map(|(due, _)| *due).min()
+    }
+
+    /// Lets go what was put off until now.
+    pub(crate) fn look_again(&mut self, now: Time) {
+        let (due, later) = std::mem::take(&mut self.later)
+            .into_iter()
+            .partition(|(due, _)| *due <= now);
+        self.later = later;
+        let due: Vec<(Time, Lost)> = due;
+        for (_, work) in due {
+            match work {
+                Lost::Control(control) => {
+                    self.control.push_front(control);
+                    self.wake_idlest();
+                }
+                Lost::Write(write) => self.writes.push_front(write),
+                Lost::Read(_) => {}
+            }
+        }
+        self.wake_hungry();
     }
 
     /// Ends the session; what waits in queues fails. What is under way, channels report.
@@ -278,6 +391,9 @@ impl State {
                 .drain(..)
                 .map(|write| (write.sink, Err(error.clone()))),
         );
+        for (_, lost) in std::mem::take(&mut self.later) {
+            calls.extend(self.give_up(lost, error.clone()));
+        }
         self.reads.clear();
         let keys: Vec<u64> = self.transfers.keys().copied().collect();
         for key in keys {
@@ -374,7 +490,12 @@ impl State {
         if let Err(error) = self.check_open() {
             return vec![(sink, Err(error))];
         }
-        self.control.push_back(Control { request, sink });
+        let tries = Tries::default();
+        self.control.push_back(Control {
+            request,
+            sink,
+            tries,
+        });
         self.wake_idlest();
         Calls::new()
     }
@@ -526,20 +647,19 @@ impl State {
             }
             // the receiver must never wait for memory: no READ without a block
             let block = pool.take(&self.channels.get(&number)?.waker)?;
-            let range = record.next_range(chunk)?;
+            let (range, tries) = record.next_range(chunk)?;
             record.under_way += 1;
             let transfer = Arc::clone(&record.transfer);
             if !record.has_ranges() {
                 self.reads.pop_front();
             }
-            return Some(Work::Read(
-                ReadPiece {
-                    transfer,
-                    place,
-                    range,
-                },
-                block,
-            ));
+            let piece = ReadPiece {
+                transfer,
+                place,
+                range,
+                tries,
+            };
+            return Some(Work::Read(piece, block));
         }
     }
 
@@ -576,32 +696,39 @@ impl State {
 
     // work back
 
-    fn one_less(&mut self, number: ChannelNumber) {
+    pub(crate) fn one_less(&mut self, number: ChannelNumber) {
         if let Some(channel) = self.channels.get_mut(&number) {
             channel.outstanding = channel.outstanding.saturating_sub(1);
         }
     }
 
-    /// A request was answered.
+    /// A request was answered. `None`: not for good, it will be sent again.
     pub(crate) fn control_done(
         &mut self,
         number: ChannelNumber,
-        request: &Request,
+        mut control: Control,
         header: &crate::wire::Header,
         message: &mut Vec<u8>,
-    ) -> Result<Result<Reply>> {
+        now: Time,
+    ) -> Result<Option<Result<Reply>>> {
         self.one_less(number);
-        control::conclude(self, request, header, message)
+        if header.status == NtStatus::FILE_NOT_AVAILABLE
+            && again::is_counted(header.command)
+            && self.check_open().is_ok()
+            && let Some(wait) = control.tries.refused()
+        {
+            self.put_off(now.after(wait), Lost::Control(control));
+            return Ok(None);
+        }
+        let mut header = *header;
+        if control.tries.is_replay() && again::was_done(&control.request, header.status) {
+            header.status = NtStatus::SUCCESS;
+        }
+        control::conclude(self, &control.request, &header, message).map(Some)
     }
 
     /// A READ brought so many bytes, which have been handed over; none: the file ends there.
-    pub(crate) fn read_done(
-        &mut self,
-        number: ChannelNumber,
-        piece: &ReadPiece,
-        bytes: u32,
-    ) -> Calls {
-        self.one_less(number);
+    pub(crate) fn read_done(&mut self, piece: &ReadPiece, bytes: u32) -> Calls {
         let key = piece.transfer.key;
         let Some(record) = self.transfers.get_mut(&key) else {
             return Calls::new();
@@ -613,25 +740,15 @@ impl State {
             if bytes == 0 {
                 record.end_at(piece.range.start);
             } else if reached < piece.range.end {
-                record.again.push(reached..piece.range.end);
-                // its other ranges may all be under way, then it is not in the queue
-                if !self.reads.contains(&key) {
-                    self.reads.push_front(key);
-                    self.wake_hungry();
-                }
+                record.again.push((reached..piece.range.end, piece.tries));
+                self.queue_read(key);
             }
         }
         self.end_transfer_if_over(key)
     }
 
     /// A READ failed, and with it the transfer.
-    pub(crate) fn read_failed(
-        &mut self,
-        number: ChannelNumber,
-        piece: &ReadPiece,
-        failure: Error,
-    ) -> Calls {
-        self.one_less(number);
+    fn read_failed(&mut self, piece: &ReadPiece, failure: Error) -> Calls {
         let key = piece.transfer.key;
         if let Some(record) = self.transfers.get_mut(&key) {
             record.under_way -= 1;
@@ -640,7 +757,13 @@ impl State {
         self.end_transfer_if_over(key)
     }
 
-    pub(crate) fn refused_read(&self, piece: &ReadPiece, status: NtStatus) -> Error {
+    /// The server said no to a READ.
+    pub(crate) fn read_refused(&mut self, piece: &ReadPiece, status: NtStatus) -> Calls {
+        let failure = self.refused_read(piece, status);
+        self.read_failed(piece, failure)
+    }
+
+    fn refused_read(&self, piece: &ReadPiece, status: NtStatus) -> Error {
         let file = self
             .transfers
             .get(&piece.transfer.key)
@@ -681,6 +804,7 @@ impl State {
             offset,
             payload,
             sink,
+            tries,
         } = write;
         let done = bytes as usize;
         let range = payload.range();
@@ -691,6 +815,7 @@ impl State {
                 offset: offset + u64::from(bytes),
                 payload,
                 sink,
+                tries,
             };
             return match self.check_open() {
                 Ok(()) => {
@@ -712,10 +837,18 @@ impl State {
     pub(crate) fn write_failed(
         &mut self,
         number: ChannelNumber,
-        write: Write,
+        mut write: Write,
         status: NtStatus,
+        now: Time,
     ) -> Calls {
         self.one_less(number);
+        if status == NtStatus::FILE_NOT_AVAILABLE
+            && self.check_open().is_ok()
+            && let Some(wait) = write.tries.refused()
+        {
+            self.put_off(now.after(wait), Lost::Write(write));
+            return Calls::new();
+        }
         let doing = format!(
             "writing `{}` at byte {}",
             self.path(write.file),

@@ -4,6 +4,7 @@
 mod decoding;
 mod faults;
 mod login;
+mod losses;
 mod server;
 mod transfers;
 mod vectors;

@@ -1,5 +1,7 @@
 //! A toy server that is strict with its client and, if told so, a liar.
 
+use std::collections::BTreeSet;
+
 use smb_proto::NtStatus;
 use smb_proto::crypto::{self, PreauthHash, Signer};
 use smb_proto::session::{Dialect, FileTimes, SigningAlgorithm};
@@ -72,6 +74,8 @@ pub(crate) struct Behaviour {
     pub(crate) preauth_hash: u16,
     pub(crate) last_word_unsigned: bool,
     pub(crate) transfer_status: Option<NtStatus>,
+    /// Replays are put off at random, as while older copies of them are not done.
+    pub(crate) not_ready: bool,
     pub(crate) lie: Option<(Lie, usize)>,
     pub(crate) size_max: u32,
 }
@@ -99,6 +103,7 @@ impl Default for Behaviour {
             preauth_hash: 1,
             last_word_unsigned: false,
             transfer_status: None,
+            not_ready: false,
             lie: None,
             size_max: 8 * MIB,
         }
@@ -132,6 +137,12 @@ pub(crate) struct Server {
     pub(crate) signed_data: usize,
     pub(crate) validations: usize,
     pub(crate) sequences: Vec<u16>,
+    /// Open.ChannelSequence of the one file there is.
+    sequence: u16,
+    /// WRITEs that were done, by offset; those that come again must say so.
+    done_writes: BTreeSet<u64>,
+    pub(crate) replays: usize,
+    pub(crate) put_off: usize,
     lies: usize,
 }
 
@@ -183,6 +194,10 @@ impl Server {
             signed_data: 0,
             validations: 0,
             sequences: Vec::new(),
+            sequence: 0,
+            done_writes: BTreeSet::new(),
+            replays: 0,
+            put_off: 0,
             lies: 0,
         }
     }
@@ -335,6 +350,24 @@ impl Server {
         }
     }
 
+    /// What the server checks before anything that changes a file (3.3.5.2.10).
+    fn check_sequence(&mut self, header: &Header, random: &mut Random) -> NtStatus {
+        let counted = [Command::WRITE, Command::SET_INFO].contains(&header.command);
+        let replay = header.has(flags::REPLAY);
+        assert!(counted || !replay || header.command == Command::IOCTL);
+        self.replays += usize::from(replay);
+        let newer = (header.status.0 as u16).wrapping_sub(self.sequence);
+        if newer <= 0x7FFF && newer > 0 {
+            self.sequence = header.status.0 as u16;
+        }
+        let not_ready = replay && self.behaviour.not_ready && random.below(2) == 0;
+        if counted && (newer > 0x7FFF || not_ready) {
+            self.put_off += 1;
+            return NtStatus::FILE_NOT_AVAILABLE;
+        }
+        NtStatus::SUCCESS
+    }
+
     /// Status and body; none: no answer at all.
     fn answer(
         &mut self,
@@ -345,8 +378,9 @@ impl Server {
     ) -> Option<(NtStatus, Vec<u8>)> {
         let body = &message[HEADER_LENGTH..];
         let mut out = Vec::new();
-        let mut status = NtStatus::SUCCESS;
+        let mut status = self.check_sequence(header, random);
         match header.command {
+            _ if status != NtStatus::SUCCESS => {}
             Command::NEGOTIATE => self.negotiate(number, message, &mut out),
             Command::SESSION_SETUP => status = self.session_setup(number, message, &mut out),
             Command::TREE_CONNECT => {
@@ -365,7 +399,7 @@ impl Server {
             }
             Command::WRITE => {
                 self.writes[number] += 1;
-                status = self.write(body, &mut out, random);
+                status = self.write(header, body, &mut out, random);
             }
             Command::IOCTL => status = self.ioctl(number, body, &mut out),
             Command::QUERY_DIRECTORY => status = Self::list(body, &mut out),
@@ -571,12 +605,21 @@ impl Server {
         NtStatus::SUCCESS
     }
 
-    fn write(&mut self, body: &[u8], out: &mut Vec<u8>, random: &mut Random) -> NtStatus {
+    fn write(
+        &mut self,
+        header: &Header,
+        body: &[u8],
+        out: &mut Vec<u8>,
+        random: &mut Random,
+    ) -> NtStatus {
         let request = WriteRequest::decode(body).expect("WRITE");
         assert_eq!(request.file, FILE);
         if let Some(status) = self.behaviour.transfer_status {
             return status;
         }
+        let new = self.done_writes.insert(request.offset);
+        let again = header.has(flags::REPLAY);
+        assert!(new || again, "written twice as if for the first time");
         let mut length = request.data.len();
         if self.behaviour.short && random.below(3) == 0 {
             length = 1 + random.below(length as u64) as usize;

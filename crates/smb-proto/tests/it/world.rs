@@ -123,9 +123,19 @@ struct Driver {
     alarm: Arc<Alarm>,
     up: bool,
     closed: Option<Option<Error>>,
+    death: Option<Death>,
     /// A link keeps the order of its bytes.
     to_server: u64,
     to_client: u64,
+}
+
+/// How a connection dies, as far as the client can tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Death {
+    /// What is on its way to the server is lost.
+    Early,
+    /// What is on its way to the server arrives, only its answers are lost.
+    Late,
 }
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -145,6 +155,10 @@ pub(crate) struct World {
     drivers: Vec<Driver>,
     deliveries: BinaryHeap<Reverse<(u64, u64, usize, Delivery)>>,
     serial: u64,
+    /// How many steps were made.
+    pub(crate) steps: usize,
+    /// After so many steps, this channel dies so.
+    pub(crate) fate: Option<(usize, usize, Death)>,
 }
 
 pub(crate) const BLOCK: usize = 256 << 10;
@@ -175,6 +189,8 @@ impl World {
             drivers: Vec::new(),
             deliveries: BinaryHeap::new(),
             serial: 0,
+            steps: 0,
+            fate: None,
         }
     }
 
@@ -239,6 +255,7 @@ impl World {
             alarm,
             up: false,
             closed: None,
+            death: None,
             to_server: 0,
             to_client: 0,
         });
@@ -337,8 +354,22 @@ impl World {
         }
     }
 
+    /// The connection of a channel dies, and the client hears so at once.
+    pub(crate) fn kill(&mut self, number: usize, death: Death) {
+        self.drivers[number].death = Some(death);
+        if let Some(channel) = &mut self.drivers[number].channel {
+            channel.transport_failed("the cable was cut".into());
+        }
+        self.events(number);
+    }
+
     /// One delivery or time-out, whichever comes first.
     fn step(&mut self) -> bool {
+        self.steps += 1;
+        if let Some((_, number, death)) = self.fate.take_if(|(step, ..)| *step == self.steps) {
+            self.kill(number, death);
+            self.drive_woken();
+        }
         let timeout = |(number, driver): (usize, &Driver)| {
             let at = driver.channel.as_ref().and_then(Channel::next_timeout)?;
             driver.closed.is_none().then_some((at.as_nanos(), number))
@@ -372,6 +403,10 @@ impl World {
 
     fn deliver(&mut self, number: usize, delivery: Delivery) {
         let connection = self.drivers[number].connection;
+        match (&delivery, self.drivers[number].death) {
+            (_, None) | (Delivery::ToServer(_), Some(Death::Late)) => {}
+            _ => return,
+        }
         match delivery {
             Delivery::ToServer(bytes) => {
                 let sent = self.server.receive(connection, &bytes, &mut self.random);

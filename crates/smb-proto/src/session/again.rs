@@ -1,0 +1,174 @@
+//! What becomes of a request whose channel was lost (3.2.4.1, 3.2.7.1): the server may have done
+//! it, be doing it, or never have seen it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::request::{CreateOptions, Disposition, Request};
+use super::state::{ReadPiece, Write};
+use super::{ChannelNumber, Control};
+use crate::error::{Error, NtStatus};
+use crate::wire::Command;
+
+/// How often a request may lose its channel: one that takes every channel with it, because a
+/// server cannot bear it, must end at some time.
+const LOSSES_MAX: u8 = 8;
+/// How often a server may put a request off because an older copy of it is not done.
+const REFUSALS_MAX: u8 = 14;
+const BACK_OFF_FIRST: Duration = Duration::from_millis(20);
+const BACK_OFF_MAX: Duration = Duration::from_secs(5);
+
+/// How often a request was sent in vain.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Tries {
+    /// Its channel was lost.
+    losses: u8,
+    /// The server was not ready for it.
+    refusals: u8,
+}
+
+impl Tries {
+    /// Whether the server may have seen it already.
+    pub(crate) fn is_replay(self) -> bool {
+        self.losses > 0
+    }
+
+    /// Counts a lost channel; tells whether it may be sent again.
+    pub(crate) fn lost(&mut self) -> bool {
+        self.losses = self.losses.saturating_add(1);
+        self.losses <= LOSSES_MAX
+    }
+
+    /// Counts a refusal; gives how long to wait, if it may be sent again.
+    pub(crate) fn refused(&mut self) -> Option<Duration> {
+        if self.refusals == REFUSALS_MAX {
+            return None;
+        }
+        let wait = BACK_OFF_FIRST * (1 << self.refusals);
+        self.refusals += 1;
+        Some(wait.min(BACK_OFF_MAX))
+    }
+}
+
+/// What a channel had under way when it ended.
+pub(crate) enum Lost {
+    Control(Control),
+    Read(ReadPiece),
+    Write(Write),
+}
+
+impl Lost {
+    /// Counts the loss; tells whether it may be sent again.
+    pub(crate) fn may_go_again(&mut self) -> bool {
+        match self {
+            Self::Control(control) => can_repeat(&control.request) && control.tries.lost(),
+            Self::Write(write) => write.tries.lost(),
+            Self::Read(piece) => piece.tries.lost(),
+        }
+    }
+
+    /// What it was, for people.
+    pub(crate) fn doing(&self) -> &'static str {
+        match self {
+            Self::Control(control) => name(&control.request),
+            Self::Read(_) => Command::READ.name(),
+            Self::Write(_) => Command::WRITE.name(),
+        }
+    }
+}
+
+/// Why a channel ended; a wish is no error.
+pub(crate) fn loss(
+    number: ChannelNumber,
+    doing: &'static str,
+    cause: Option<&Arc<Error>>,
+) -> Error {
+    match cause {
+        Some(cause) => Error::ChannelLost {
+            channel: number,
+            doing,
+            cause: Arc::clone(cause),
+        },
+        None => Error::SessionEnded(None),
+    }
+}
+
+fn name(request: &Request) -> &'static str {
+    match request {
+        Request::TreeConnect { .. } => Command::TREE_CONNECT.name(),
+        Request::TreeDisconnect { .. } => Command::TREE_DISCONNECT.name(),
+        Request::Create { .. } => Command::CREATE.name(),
+        Request::Close { .. } => Command::CLOSE.name(),
+        Request::Flush { .. } => Command::FLUSH.name(),
+        Request::List { .. } => Command::QUERY_DIRECTORY.name(),
+        Request::Query { .. } => Command::QUERY_INFO.name(),
+        Request::Set { .. } => Command::SET_INFO.name(),
+        Request::Interfaces { .. } => Command::IOCTL.name(),
+        Request::Echo => Command::ECHO.name(),
+        Request::Logoff => Command::LOGOFF.name(),
+    }
+}
+
+/// Whether a request may be sent a second time when nobody knows whether the first was done.
+pub(crate) fn can_repeat(request: &Request) -> bool {
+    match request {
+        // the answer went with the channel, and the next question gets the next entries
+        Request::List { restart, .. } => *restart,
+        // at worst the server keeps a handle that nobody knows until the session ends
+        Request::Create { options, .. } => !makes_once(options),
+        Request::TreeConnect { .. }
+        | Request::TreeDisconnect { .. }
+        | Request::Close { .. }
+        | Request::Flush { .. }
+        | Request::Query { .. }
+        | Request::Set { .. }
+        | Request::Interfaces { .. }
+        | Request::Echo
+        | Request::Logoff => true,
+    }
+}
+
+/// Whether a second CREATE would fail, or hit something else, where the first one did not.
+fn makes_once(options: &CreateOptions) -> bool {
+    options.disposition == Disposition::Create || options.delete_on_close
+}
+
+/// Whether a refusal of a repeated request says that the first one was done.
+pub(crate) fn was_done(request: &Request, status: NtStatus) -> bool {
+    match request {
+        Request::Close { .. } => status == NtStatus::FILE_CLOSED,
+        Request::TreeDisconnect { .. } => status == NtStatus::NETWORK_NAME_DELETED,
+        Request::Logoff => status == NtStatus::USER_SESSION_DELETED,
+        _ => false,
+    }
+}
+
+/// Whether the server is to be told that it may have seen the request (3.2.4.1.5): those that
+/// change something, and of which it keeps count per open file.
+pub(crate) fn is_counted(command: Command) -> bool {
+    [Command::WRITE, Command::SET_INFO, Command::IOCTL].contains(&command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_and_refusals_are_bounded() {
+        let mut tries = Tries::default();
+        assert!(!tries.is_replay());
+        let waits: Vec<_> = std::iter::from_fn(|| tries.refused()).collect();
+        assert!(
+            !tries.is_replay(),
+            "the server refused it, so it has not done it"
+        );
+        assert_eq!(
+            waits[..2],
+            [Duration::from_millis(20), Duration::from_millis(40)]
+        );
+        let total: Duration = waits.iter().sum();
+        assert!(total > Duration::from_secs(30) && total < Duration::from_secs(60));
+        assert_eq!((0..20).filter(|_| tries.lost()).count(), 8);
+        assert!(tries.is_replay());
+    }
+}

@@ -1,0 +1,244 @@
+//! Channels that die, at every moment that there is: nothing is lost, nothing is done twice.
+
+use std::sync::Arc;
+
+use smb_proto::session::{
+    Access, CreateOptions, Disposition, Information, QueryInformation, SetInformation,
+};
+use smb_proto::{Error, FileKey, NtStatus, Reply, Request, TreeKey};
+
+use crate::server::Behaviour;
+use crate::world::{BLOCK, Death, Ear, Random, World};
+
+const LENGTH: usize = 3 * BLOCK + 4321;
+const CHANNELS: usize = 3;
+
+fn content(seed: u64) -> Vec<u8> {
+    Random::new(seed ^ 0xD1E).bytes(LENGTH)
+}
+
+/// Reads all of a file, writes other bytes over it, and asks and sets everything around that.
+fn copy(world: &mut World, file: FileKey, before: &[u8], after: &[u8]) {
+    let (outcome, bytes) = world.read(file, 0..LENGTH as u64 + 10);
+    assert!(
+        matches!(outcome, Ok(Reply::Read { bytes }) if bytes == LENGTH as u64),
+        "{outcome:?}"
+    );
+    assert!(bytes == before, "the bytes differ");
+    let ears: Vec<_> = after
+        .chunks(BLOCK)
+        .enumerate()
+        .map(|(number, chunk)| {
+            let ear = Arc::new(Ear::default());
+            let payload = world.block(chunk);
+            world
+                .session
+                .write(file, (number * BLOCK) as u64, payload, ear.clone());
+            ear
+        })
+        .collect();
+    world.run_until(|_| ears.iter().all(|ear| ear.is_done()));
+    for ear in ears {
+        let outcome = ear.outcome();
+        assert!(matches!(outcome, Ok(Reply::Written { .. })), "{outcome:?}");
+    }
+    let size = LENGTH as u64;
+    let done = world.ask(Request::Set {
+        file,
+        what: SetInformation::EndOfFile(size),
+    });
+    assert!(matches!(done, Ok(Reply::Done)), "{done:?}");
+    let done = world.ask(Request::Flush { file });
+    assert!(matches!(done, Ok(Reply::Done)), "{done:?}");
+    match world.ask(Request::Query {
+        file,
+        what: QueryInformation::Standard,
+    }) {
+        Ok(Reply::Information(Information::Standard { size: now, .. })) => assert_eq!(now, size),
+        other => panic!("{other:?}"),
+    }
+    let closed = world.ask(Request::Close { file });
+    assert!(matches!(closed, Ok(Reply::Closed)), "{closed:?}");
+}
+
+fn behaviour(seed: u64) -> Behaviour {
+    Behaviour {
+        signing_required: seed.is_multiple_of(2),
+        short: seed.is_multiple_of(3),
+        interims: !seed.is_multiple_of(3),
+        not_ready: true,
+        ..Behaviour::default()
+    }
+}
+
+/// A world before its copy, and how many steps it has behind it.
+fn world(seed: u64) -> (World, FileKey, usize) {
+    let (world, file) = World::open(seed, behaviour(seed), content(seed), CHANNELS);
+    let steps = world.steps;
+    (world, file, steps)
+}
+
+#[test]
+fn a_channel_may_die_at_every_step_of_a_copy() {
+    let (mut replays, mut put_off) = (0, 0);
+    for seed in 0..3 {
+        let (before, after) = (content(seed), content(seed + 100));
+        let (mut whole, file, begin) = world(seed);
+        copy(&mut whole, file, &before, &after);
+        for step in begin + 1..whole.steps {
+            let death = [Death::Early, Death::Late][(seed as usize + step) % 2];
+            let victim = step % CHANNELS;
+            let (mut world, file, _) = world(seed);
+            world.fate = Some((step, victim, death));
+            copy(&mut world, file, &before, &after);
+            let case = format!("seed {seed}, step {step}, {death:?}");
+            assert!(world.server.content == after, "{case}: the bytes differ");
+            assert_eq!(world.pool.in_use(), 0, "{case}: all blocks came home");
+            assert!(world.closed(victim).is_some(), "{case}: it died");
+            assert_eq!(world.session.channel_sequence(), 1, "{case}");
+            replays += world.server.replays;
+            put_off += world.server.put_off;
+        }
+    }
+    assert!(replays > 50 && put_off > 20, "{replays} and {put_off}");
+}
+
+#[test]
+fn all_channels_but_one_may_die_one_after_the_other() {
+    for seed in 0..20 {
+        let (before, after) = (content(seed), content(seed + 100));
+        let (mut world, file, begin) = world(seed);
+        let ear = Arc::new(Ear::default());
+        world.session.read(file, 0..LENGTH as u64, ear.clone());
+        world.fate = Some((begin + 5 + seed as usize, 0, Death::Late));
+        world.run_until(|world| world.fate.is_none());
+        world.kill(1, Death::Early);
+        world.run_until(|_| ear.is_done());
+        assert!(matches!(ear.outcome(), Ok(Reply::Read { .. })));
+        assert!(ear.joined(0) == before);
+        copy(&mut world, file, &before, &after);
+        assert!(world.server.content == after, "{seed}");
+        assert_eq!(world.session.channel_sequence(), 2);
+    }
+}
+
+/// Submits a request, and kills the channel it is on once the server has it.
+fn lose(request: impl FnOnce(TreeKey, FileKey) -> Request) -> Result<Reply, Error> {
+    let (mut world, file) = World::open(1, Behaviour::default(), content(1), 2);
+    let request = request(world.tree(), file);
+    let ear = Arc::new(Ear::default());
+    world.session.submit(request, ear.clone());
+    let seen = world.server.sequences.len();
+    world.run_until(|world| world.server.sequences.len() > seen);
+    let asks = |world: &mut World, number| world.channel(number).statistics().outstanding > 0;
+    let victim = usize::from(!asks(&mut world, 0));
+    assert!(asks(&mut world, victim), "the answer has not come");
+    world.kill(victim, Death::Late);
+    world.run_until(|_| ear.is_done());
+    ear.outcome()
+}
+
+fn create(tree: TreeKey, disposition: Disposition, delete_on_close: bool) -> Request {
+    let options = CreateOptions {
+        disposition,
+        delete_on_close,
+        ..CreateOptions::open(Access::ReadWrite)
+    };
+    let path = "folder/file".into();
+    Request::Create {
+        tree,
+        path,
+        options,
+    }
+}
+
+fn list(folder: FileKey, restart: bool) -> Request {
+    Request::List {
+        folder,
+        pattern: "*".into(),
+        restart,
+        bytes_max: 4096,
+    }
+}
+
+#[test]
+fn what_can_be_repeated_is() {
+    let done = |outcome| assert!(matches!(outcome, Ok(Reply::Done)), "{outcome:?}");
+    done(lose(|_, _| Request::Echo));
+    done(lose(|_, _| Request::Logoff));
+    done(lose(|tree, _| Request::TreeDisconnect { tree }));
+    done(lose(|_, file| Request::Flush { file }));
+    let created = lose(|tree, _| create(tree, Disposition::OpenOrCreate, false));
+    assert!(matches!(created, Ok(Reply::Created(..))), "{created:?}");
+    let listed = lose(|_, file| list(file, true));
+    assert!(matches!(listed, Ok(Reply::Listing(Some(_)))), "{listed:?}");
+    let tree = lose(|_, _| Request::TreeConnect {
+        share: "data".into(),
+    });
+    assert!(matches!(tree, Ok(Reply::Tree(..))), "{tree:?}");
+    let interfaces = lose(|tree, _| Request::Interfaces { tree });
+    assert!(
+        matches!(interfaces, Ok(Reply::Interfaces(_))),
+        "{interfaces:?}"
+    );
+    let closed = lose(|_, file| Request::Close { file });
+    assert!(matches!(closed, Ok(Reply::Closed)), "{closed:?}");
+}
+
+#[test]
+fn what_cannot_be_repeated_is_an_error() {
+    let lost = |outcome: Result<Reply, Error>| {
+        let error = outcome.expect_err("nobody knows whether it was done");
+        assert!(matches!(error, Error::ChannelLost { .. }), "{error}");
+    };
+    lost(lose(|tree, _| create(tree, Disposition::Create, false)));
+    lost(lose(|tree, _| {
+        create(tree, Disposition::OpenOrCreate, true)
+    }));
+    lost(lose(|_, file| list(file, false)));
+}
+
+#[test]
+fn a_request_that_no_channel_survives_ends_at_some_time() {
+    let (mut world, file) = World::open(1, Behaviour::default(), content(1), 1);
+    world.server.behaviour.slow = true;
+    world.server.behaviour.interims = true;
+    let ear = Arc::new(Ear::default());
+    let written = Arc::new(Ear::default());
+    world.session.read(file, 0..100, ear.clone());
+    let payload = world.block(b"poison");
+    world.session.write(file, 0, payload, written.clone());
+    let mut lost = 0;
+    while !ear.is_done() || !written.is_done() {
+        // the next one is up before the victim dies, so that the session goes on
+        let next = world.connect().expect("a channel may join");
+        world.run_until(|world| world.is_up(next));
+        let seen = world.server.sequences.len();
+        world.kill(lost, Death::Early);
+        world.run_until(|world| world.server.sequences.len() > seen || ear.is_done());
+        lost += 1;
+        assert!(lost < 20, "it never ends");
+    }
+    assert!(matches!(ear.error(), Error::ChannelLost { .. }));
+    assert!(matches!(written.error(), Error::ChannelLost { .. }));
+    assert_eq!(world.pool.in_use(), 0);
+}
+
+#[test]
+fn a_file_that_is_never_available_is_an_error() {
+    let behaviour = Behaviour {
+        transfer_status: Some(NtStatus::FILE_NOT_AVAILABLE),
+        ..Behaviour::default()
+    };
+    let (mut world, file) = World::open(1, behaviour, content(1), 2);
+    let ear = Arc::new(Ear::default());
+    let payload = world.block(b"data");
+    world.session.write(file, 0, payload, ear.clone());
+    let begun = world.now;
+    world.run_until(|_| ear.is_done());
+    assert_eq!(ear.error().status(), Some(NtStatus::FILE_NOT_AVAILABLE));
+    let seconds = (world.now - begun) / 1_000_000_000;
+    assert!((30..60).contains(&seconds), "it was tried for {seconds} s");
+    assert!(world.is_up(0) && world.is_up(1));
+    assert_eq!(world.pool.in_use(), 0);
+}
