@@ -27,7 +27,7 @@ use crate::crypto::Signer;
 use crate::error::{Error, NtStatus, Result};
 use crate::session::{
     Appetite, ChannelNumber, Dialect, LISTING_BYTES_MAX, Lost, Pull, ReadPiece, Session, Work,
-    Write, is_counted, loss,
+    Write, loss, says_replay,
 };
 use crate::time::Time;
 use crate::wire::{
@@ -428,7 +428,8 @@ impl Channel {
                 let mut outgoing = Outgoing::new(prepared.command);
                 outgoing.tree_id = prepared.tree_id;
                 outgoing.payload = prepared.payload;
-                outgoing.replay = control.tries.is_replay() && is_counted(prepared.command);
+                outgoing.replay =
+                    control.tries.is_replay() && says_replay(&control.request, prepared.command);
                 // TREE_CONNECT is always signed: it proves that the login was not tampered with
                 if self.signing || prepared.command == Command::TREE_CONNECT {
                     outgoing.signer = self.signer.clone();

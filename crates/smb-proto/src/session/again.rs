@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::request::{CreateOptions, Disposition, Request};
+use super::request::{CreateOptions, Disposition, Durable, Request};
 use super::state::{ReadPiece, Write};
 use super::{ChannelNumber, Control};
 use crate::error::{Error, NtStatus};
@@ -128,9 +128,14 @@ pub(crate) fn can_repeat(request: &Request) -> bool {
     }
 }
 
-/// Whether a second CREATE would fail, or hit something else, where the first one did not.
+/// Whether a second CREATE would fail, or hit something else, where the first one did not. One
+/// that the server can recognise gets the first one's answer.
 fn makes_once(options: &CreateOptions) -> bool {
-    options.disposition == Disposition::Create || options.delete_on_close
+    match options.durable {
+        Some(Durable::Request { .. }) => false,
+        Some(Durable::Reconnect { .. }) => true,
+        None => options.disposition == Disposition::Create || options.delete_on_close,
+    }
 }
 
 /// Whether a refusal of a repeated request says that the first one was done.
@@ -143,10 +148,21 @@ pub(crate) fn was_done(request: &Request, status: NtStatus) -> bool {
     }
 }
 
-/// Whether the server is to be told that it may have seen the request (3.2.4.1.5): those that
-/// change something, and of which it keeps count per open file.
+/// Whether the server keeps count per open file of requests with this command (3.3.5.2.10), so
+/// that an old copy cannot land after a new one.
 pub(crate) fn is_counted(command: Command) -> bool {
     [Command::WRITE, Command::SET_INFO, Command::IOCTL].contains(&command)
+}
+
+/// Whether a request that is sent again must say so: those that are counted, and a CREATE that the
+/// server recognises by its GUID.
+pub(crate) fn says_replay(request: &Request, command: Command) -> bool {
+    match request {
+        Request::Create { options, .. } => {
+            matches!(options.durable, Some(Durable::Request { .. }))
+        }
+        _ => is_counted(command),
+    }
 }
 
 #[cfg(test)]

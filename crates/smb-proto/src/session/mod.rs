@@ -19,7 +19,7 @@ pub use request::{
     TreeInformation,
 };
 
-pub(crate) use again::{Lost, Tries, is_counted, loss};
+pub(crate) use again::{Lost, Tries, loss, says_replay};
 pub(crate) use control::{Control, LISTING_BYTES_MAX};
 pub(crate) use state::{Appetite, Login, Pull, ReadPiece, Work, Write};
 use state::{Calls, Phase, State};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use smb_proto::session::{
-    Access, CreateOptions, Disposition, Information, QueryInformation, SetInformation,
+    Access, CreateOptions, Disposition, Durable, Information, QueryInformation, SetInformation,
 };
 use smb_proto::{Error, FileKey, NtStatus, Reply, Request, TreeKey};
 
@@ -124,6 +124,13 @@ fn all_channels_but_one_may_die_one_after_the_other() {
 
 /// Submits a request, and kills the channel it is on once the server has it.
 fn lose(request: impl FnOnce(TreeKey, FileKey) -> Request) -> Result<Reply, Error> {
+    lose_and_count(request).0
+}
+
+/// The same, with how many requests said that they are replays.
+fn lose_and_count(
+    request: impl FnOnce(TreeKey, FileKey) -> Request,
+) -> (Result<Reply, Error>, usize) {
     let (mut world, file) = World::open(1, Behaviour::default(), content(1), 2);
     let request = request(world.tree(), file);
     let ear = Arc::new(Ear::default());
@@ -135,7 +142,7 @@ fn lose(request: impl FnOnce(TreeKey, FileKey) -> Request) -> Result<Reply, Erro
     assert!(asks(&mut world, victim), "the answer has not come");
     world.kill(victim, Death::Late);
     world.run_until(|_| ear.is_done());
-    ear.outcome()
+    (ear.outcome(), world.server.replays)
 }
 
 fn create(tree: TreeKey, disposition: Disposition, delete_on_close: bool) -> Request {
@@ -183,6 +190,22 @@ fn what_can_be_repeated_is() {
     );
     let closed = lose(|_, file| Request::Close { file });
     assert!(matches!(closed, Ok(Reply::Closed)), "{closed:?}");
+}
+
+#[test]
+fn a_create_that_the_server_can_recognise_is_replayed() {
+    let (created, replays) = lose_and_count(|tree, _| {
+        let mut request = create(tree, Disposition::Create, false);
+        if let Request::Create { options, .. } = &mut request {
+            options.durable = Some(Durable::Request {
+                create_guid: [7; 16],
+                timeout_ms: 0,
+            });
+        }
+        request
+    });
+    assert!(matches!(created, Ok(Reply::Created(..))), "{created:?}");
+    assert_eq!(replays, 1);
 }
 
 #[test]

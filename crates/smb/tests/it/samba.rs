@@ -3,6 +3,7 @@
 use std::fs;
 use std::iter;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -496,24 +497,55 @@ fn a_channel_that_is_killed_leaves_the_others() {
     let file = tree
         .open("big", &OpenOptions::open(Access::Read))
         .expect("it was written");
-    let victim = session.channels()[1].local.port().to_string();
     let begun = Instant::now();
-    let (moved, error) = read_while(&file, 32 * MIB, || {
+    let stop = Stop::new();
+    let killed = AtomicBool::new(false);
+    let until_killed = || iter::repeat(0..32 * MIB).take_while(|_| !killed.load(Ordering::SeqCst));
+    let kill = |channel: usize| {
+        let victim = session.channels()[channel].local.port().to_string();
         lan.on_client_run(&["ss", "-K", "sport", "=", &victim]);
+        killed.store(true, Ordering::SeqCst);
+    };
+    let mut moved = 0;
+    thread::scope(|scope| {
+        let mut pieces = file.read_ranges(until_killed(), &stop);
+        let first = pieces.next().expect("it goes on until the kill");
+        scope.spawn(|| kill(1));
+        for piece in iter::once(first).chain(pieces) {
+            let piece = piece.expect("the other channel goes on");
+            let bytes = piece.payload.bytes();
+            assert_eq!(pattern::difference(1, piece.offset, bytes), None);
+            moved += bytes.len() as u64;
+        }
     });
-    // What was in flight on the channel is lost with it; everything else is not.
-    assert!(moved > 0);
-    assert!(matches!(error, Error::ConnectionLost { .. }), "{error:?}");
-    assert!(begun.elapsed() < SOON, "it took {:?}", begun.elapsed());
+    assert!(moved > 0 && moved.is_multiple_of(32 * MIB), "{moved} bytes");
     check_pattern(&file, 1, 0..32 * MIB);
-    round_trip(&session, &lan, 2, 8 * MIB);
     let status = session.channels();
     assert!(status[0].alive && !status[1].alive, "{status:?}");
+
     session
         .add_channel(&second, Some("c1"))
         .expect("both networks work");
-    round_trip(&session, &lan, 3, 8 * MIB);
-    assert!(session.channels()[2].bytes_received > 0);
+    round_trip(&session, &lan, 2, 8 * MIB);
+    killed.store(false, Ordering::SeqCst);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while session.channels()[2].bytes_sent == 0 {
+                thread::yield_now();
+            }
+            kill(2);
+        });
+        let written = write_pattern(&tree, "big", 5, until_killed());
+        assert!(
+            written > 0 && written.is_multiple_of(32 * MIB),
+            "{written} bytes"
+        );
+    });
+    let stored = fs::read(lan.on_server("big")).expect("the share is a folder");
+    assert_eq!(stored.len() as u64, 32 * MIB);
+    assert_eq!(pattern::difference(5, 0, &stored), None);
+    assert!(!session.channels()[2].alive);
+    assert!(begun.elapsed() < SOON, "it took {:?}", begun.elapsed());
 }
 
 #[test]
