@@ -528,9 +528,10 @@ fn a_channel_that_is_killed_leaves_the_others() {
         .expect("both networks work");
     round_trip(&session, &lan, 2, 8 * MIB);
     killed.store(false, Ordering::SeqCst);
+    let before = session.channels()[2].bytes_sent;
     thread::scope(|scope| {
         scope.spawn(|| {
-            while session.channels()[2].bytes_sent == 0 {
+            while session.channels()[2].bytes_sent == before {
                 thread::yield_now();
             }
             kill(2);
