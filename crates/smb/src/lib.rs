@@ -40,7 +40,7 @@ pub use entries::Entries;
 pub use error::Error;
 pub use file::{File, Piece, Pieces};
 pub use kerberos::KdcRefusal;
-pub use operation::{Content, Operation, Outcome, Queue, SMALL_BYTES_MAX, SmallFile, Status};
+pub use operation::{Content, Operation, Outcome, SMALL_BYTES_MAX, SmallFile, Status};
 pub use session::{
     CHANNELS_MAX, ChannelStatus, Policy, Server, Session, dialect_name, local_nics,
     signing_algorithm_name,

@@ -1,12 +1,8 @@
-//! Small things done to one path each, many of them at the same time and without a thread each.
-
-use std::collections::VecDeque;
-use std::fmt;
+//! Small things done to one path each.
 
 use smb_proto::session::{Access, CreateOptions, Created, Disposition, FileTimes, SetInformation};
 
 use crate::error::Error;
-use crate::signal::Stop;
 use crate::tree::{Replace, Tree};
 
 /// Most bytes that [`Operation::Read`] gives and [`Operation::Write`] takes: 64 KiB, what servers
@@ -126,59 +122,6 @@ pub struct Content {
     pub status: Status,
     /// All of it, or the first [`SMALL_BYTES_MAX`] bytes.
     pub bytes: Vec<u8>,
-}
-
-/// Operations of one share under way at the same time, over all channels. Each has a tag of the
-/// caller's, by which its outcome is known.
-pub struct Queue<T> {
-    tree: Tree,
-    in_flight_max: usize,
-    stop: Stop,
-    over: VecDeque<(T, Result<Outcome, Error>)>,
-}
-
-impl<T> Queue<T> {
-    /// A queue that has so many under way at most (at least one). Once stopped, all that is under
-    /// way and all that comes ends with [`Error::Stopped`], done or not.
-    #[must_use]
-    pub fn new(tree: &Tree, in_flight_max: usize, stop: &Stop) -> Self {
-        Self {
-            tree: tree.clone(),
-            in_flight_max: in_flight_max.max(1),
-            stop: stop.clone(),
-            over: VecDeque::new(),
-        }
-    }
-
-    /// Whether one more may be under way; outcomes that were not taken count as well.
-    #[must_use]
-    pub fn has_room(&self) -> bool {
-        self.over.len() < self.in_flight_max
-    }
-
-    /// Begins one, without waiting. Ask [`Self::has_room`] first: what is beyond takes memory.
-    pub fn submit(&mut self, tag: T, operation: Operation) {
-        let outcome = if self.stop.is_stopped() {
-            Err(Error::Stopped)
-        } else {
-            run(&self.tree, operation)
-        };
-        self.over.push_back((tag, outcome));
-    }
-
-    /// Waits for the next outcome, in any order. None: nothing is under way.
-    pub fn next(&mut self) -> Option<(T, Result<Outcome, Error>)> {
-        self.over.pop_front()
-    }
-}
-
-impl<T> fmt::Debug for Queue<T> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Queue")
-            .field("tree", &self.tree)
-            .finish_non_exhaustive()
-    }
 }
 
 /// Does it and waits.

@@ -97,7 +97,7 @@ impl Tree {
     }
 
     /// The entries of a folder without `.` and `..`, in the server's order. The folder is opened
-    /// at once and entries are asked for ahead, so that several folders can be under way.
+    /// at once; entries are asked for as they are taken, so a large folder takes little memory.
     ///
     /// # Errors
     /// When it cannot be read, or the server gives names that cannot be names.
@@ -184,7 +184,7 @@ impl Tree {
         self.run(operation).map(drop)
     }
 
-    /// Does one operation and waits; [`crate::Queue`] has many under way.
+    /// Does one operation and waits.
     ///
     /// # Errors
     /// When the server says no or the connection is lost.
