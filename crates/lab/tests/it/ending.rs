@@ -154,7 +154,10 @@ fn a_lab_that_cannot_come_up_leaves_nothing() {
     let topology = Topology::parse(&text).unwrap();
     let error = Up::try_new("test-failing", &topology).err().unwrap();
     let said = error.to_string();
-    assert!(said.starts_with("the lab `test-failing` did not come up: cannot add the share user"));
+    assert!(
+        said.starts_with("the lab `test-failing` did not come up: cannot add a user on"),
+        "{said}"
+    );
     assert!(said.contains("nonsense"), "{said}");
     assert!(matches!(
         lab::find("test-failing"),
