@@ -12,7 +12,7 @@ use std::task::Waker;
 
 use libfuzzer_sys::fuzz_target;
 use smb_proto::error::Result;
-use smb_proto::session::{Access, CreateOptions, Dialect, QueryInformation};
+use smb_proto::session::{Access, CreateOptions, Dialect, Identity, QueryInformation};
 use smb_proto::wire::{
     self, Command, CreateResponse, FileId, HEADER_LENGTH, Header, Message, NegotiateResponse,
     SessionSetupResponse, TreeConnectResponse, capability, flags, frame_prefix, session_flags,
@@ -227,6 +227,7 @@ fuzz_target!(|data: &[u8]| {
     };
     let pool = BlockPool::new(4, BLOCK);
     let mut settings = SessionSettings::new("server", [1; 16]);
+    settings.identity = Identity::Guest;
     if kind % 2 == 0 {
         settings.dialects = vec![Dialect::Smb302];
     }

@@ -84,7 +84,7 @@ pub(crate) fn run(
         connections: transfer.connections(),
         samples: transfer.samples,
         first_byte: transfer.first.map(|first| (set_up + first).into()),
-        session: agreed(&session, rejected),
+        session: agreed(&session, &tree, rejected),
         far_retransmits: None,
     })
 }
@@ -460,8 +460,9 @@ fn payload_of(channel: &ChannelStatus, direction: Direction) -> u64 {
     }
 }
 
-fn agreed(session: &Session, rejected_channels: Vec<String>) -> Option<SmbSession> {
+fn agreed(session: &Session, tree: &Tree, rejected_channels: Vec<String>) -> Option<SmbSession> {
     let negotiated: Negotiated = session.negotiated()?;
+    let encrypted = negotiated.encryption || tree.is_encrypted();
     // Servers without multichannel have none; that is no failure of a trial that is over.
     let interfaces = session.server_interfaces().unwrap_or_default();
     let server_interfaces = interfaces.iter().map(|interface| ServerInterface {
@@ -470,12 +471,13 @@ fn agreed(session: &Session, rejected_channels: Vec<String>) -> Option<SmbSessio
         speed: BitsPerSecond::new(interface.speed_bits_per_second),
         rss: interface.rss,
     });
+    let cipher = negotiated.cipher.filter(|_| encrypted);
     let algorithm = smb::signing_algorithm_name(negotiated.signing_algorithm);
     Some(SmbSession {
         dialect: smb::dialect_name(negotiated.dialect).to_owned(),
         signing_algorithm: Some(algorithm.to_owned()),
-        data_signed: negotiated.signing,
-        encryption: None,
+        data_signed: negotiated.data_signing && !encrypted,
+        encryption: cipher.map(|cipher| smb::cipher_name(cipher).to_owned()),
         guest: negotiated.guest,
         read_max: Bytes::new(negotiated.read_bytes_max.into()),
         write_max: Bytes::new(negotiated.write_bytes_max.into()),

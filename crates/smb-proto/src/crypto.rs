@@ -9,7 +9,7 @@ use aws_lc_rs::{cmac, constant_time, digest, hmac};
 use zeroize::Zeroizing;
 
 use crate::error::Error;
-use crate::session::{Dialect, SigningAlgorithm};
+use crate::session::{Cipher, Dialect, SigningAlgorithm};
 use crate::wire::{Command, HEADER_LENGTH, flags};
 
 /// Bytes of a signing key, and of the part of a session key that counts.
@@ -57,25 +57,52 @@ impl PreauthHash {
     }
 }
 
-/// SP800-108 in counter mode with HMAC-SHA256, for 128 bits. Label and context come with their
-/// trailing NUL.
-fn derive(key: &[u8; KEY_LENGTH], label: &[u8], context: &[u8]) -> Key {
+/// SP800-108 in counter mode with HMAC-SHA256, for up to 32 bytes. Label and context come with
+/// their trailing NUL.
+fn derive(key: &[u8], label: &[u8], context: &[u8], length: usize) -> Zeroizing<Vec<u8>> {
+    let bits = u32::try_from(length * 8).unwrap_or(u32::MAX);
     let mut mac = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, key));
     mac.update(&1_u32.to_be_bytes());
     mac.update(label);
     mac.update(&[0]);
     mac.update(context);
-    mac.update(&128_u32.to_be_bytes());
-    session_key(mac.sign().as_ref())
+    mac.update(&bits.to_be_bytes());
+    let derived = mac.sign();
+    Zeroizing::new(derived.as_ref()[..length].to_vec())
 }
 
 /// The signing key of a session or channel; before 3.0 it is the session key itself. For 3.1.1 the
 /// hash is that of the connection whose authentication gave the session key.
 pub fn signing_key(dialect: Dialect, session_key: &Key, preauth: &PreauthHash) -> Key {
-    match dialect {
-        Dialect::Smb202 | Dialect::Smb210 => session_key.clone(),
-        Dialect::Smb300 | Dialect::Smb302 => derive(session_key, b"SMB2AESCMAC\0", b"SmbSign\0"),
-        Dialect::Smb311 => derive(session_key, b"SMBSigningKey\0", &preauth.0),
+    let (label, context): (&[u8], &[u8]) = match dialect {
+        Dialect::Smb202 | Dialect::Smb210 => return session_key.clone(),
+        Dialect::Smb300 | Dialect::Smb302 => (b"SMB2AESCMAC\0", b"SmbSign\0"),
+        Dialect::Smb311 => (b"SMBSigningKey\0", &preauth.0),
+    };
+    self::session_key(&derive(&session_key[..], label, context, KEY_LENGTH))
+}
+
+/// The keys of a session's encryption: to the server, and to the client. `exported` is the whole
+/// GSS key, of which all counts with a 256-bit cipher.
+pub fn cipher_keys(
+    dialect: Dialect,
+    cipher: Cipher,
+    exported: &[u8],
+    preauth: &PreauthHash,
+) -> [Zeroizing<Vec<u8>>; 2] {
+    let length = cipher.key_length();
+    let short = session_key(exported);
+    let key = if length > KEY_LENGTH {
+        exported
+    } else {
+        &short[..]
+    };
+    if dialect == Dialect::Smb311 {
+        [&b"SMBC2SCipherKey\0"[..], b"SMBS2CCipherKey\0"]
+            .map(|label| derive(key, label, &preauth.0, length))
+    } else {
+        [&b"ServerIn \0"[..], b"ServerOut\0"]
+            .map(|context| derive(key, b"SMB2AESCCM\0", context, length))
     }
 }
 

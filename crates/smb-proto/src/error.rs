@@ -38,6 +38,10 @@ pub enum Error {
         /// The server's answer.
         status: NtStatus,
     },
+    /// The server does not know the user, and would let us in as a guest or as nobody, which was not
+    /// asked for.
+    #[error("the server takes the user only as a guest")]
+    GuestOnly,
     /// The authentication mechanism failed.
     #[error("authentication failed")]
     Authentication(#[source] Arc<dyn std::error::Error + Send + Sync>),

@@ -27,6 +27,7 @@ pub mod channel;
 pub mod crypto;
 pub mod error;
 pub mod plan;
+pub mod sealing;
 pub mod session;
 pub mod time;
 pub mod wire;

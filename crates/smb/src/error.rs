@@ -252,6 +252,7 @@ impl Error {
     pub(crate) fn of_login(source: ProtocolError, server: &str, user: &str) -> Self {
         let (server, user) = (server.to_owned(), user.to_owned());
         match &source {
+            ProtocolError::GuestOnly => Self::GuestOnly { server, user },
             ProtocolError::Refused { .. } => Self::LoginRefused {
                 server,
                 user,

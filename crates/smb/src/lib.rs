@@ -42,14 +42,14 @@ pub use file::{File, Piece, Pieces};
 pub use kerberos::KdcRefusal;
 pub use operation::{Content, Operation, Outcome, SMALL_BYTES_MAX, SmallFile, Status};
 pub use session::{
-    CHANNELS_MAX, ChannelStatus, Policy, Server, Session, dialect_name, local_nics,
+    CHANNELS_MAX, ChannelStatus, Policy, Server, Session, cipher_name, dialect_name, local_nics,
     signing_algorithm_name,
 };
 pub use signal::Stop;
 pub use smb_proto::plan::{LocalAddress, LocalNic, Pair, ServerInterface};
 pub use smb_proto::session::{
-    Access, CreateOptions as OpenOptions, Created, Dialect, DirectoryEntry, Disposition, FileTimes,
-    FsSize, Negotiated, SigningAlgorithm, SigningPolicy,
+    Access, Cipher, CreateOptions as OpenOptions, Created, Dialect, DirectoryEntry, Disposition,
+    EncryptionPolicy, FileTimes, FsSize, Negotiated, SigningAlgorithm, SigningPolicy,
 };
 pub use smb_proto::{Block, ChannelNumber, Error as ProtocolError, NtStatus, Payload};
 pub use socket::{LocalEnd, TcpFacts, tcp_facts};

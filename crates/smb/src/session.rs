@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use smb_proto::plan::{LinerateRules, LocalAddress, LocalNic, Pair, Rules, ServerInterface};
 use smb_proto::session::{
-    Dialect, Negotiated, Reply, Request, SessionSettings, SigningAlgorithm, SigningPolicy,
+    Cipher, Dialect, EncryptionPolicy, Identity, Negotiated, Reply, Request, SessionSettings,
+    SigningAlgorithm, SigningPolicy,
 };
 use smb_proto::{BlockPool, Channel, ChannelNumber, ChannelSettings, plan};
 
@@ -46,6 +47,10 @@ pub struct Policy {
     pub signing: SigningPolicy,
     /// Signing algorithms to offer, best first.
     pub signing_algorithms: Vec<SigningAlgorithm>,
+    /// Whether everything is encrypted, or only what the server insists on.
+    pub encryption: EncryptionPolicy,
+    /// Ciphers to offer, best first.
+    pub ciphers: Vec<Cipher>,
     /// Most bytes of one READ or WRITE; the server and its credits may bound it further.
     pub block_bytes: u32,
     /// Most READs and WRITEs in flight on one channel.
@@ -71,6 +76,8 @@ impl Default for Policy {
                 SigningAlgorithm::HmacSha256,
                 SigningAlgorithm::AesCmac,
             ],
+            encryption: EncryptionPolicy::IfRequired,
+            ciphers: Cipher::ALL.to_vec(),
             block_bytes: 1 << 20,
             depth: 8,
             blocks: 64,
@@ -177,7 +184,7 @@ impl Session {
         let connection = connect_any(server, &local, policy.connect_timeout)?;
         let block_bytes = usize::try_from(policy.block_bytes).unwrap_or(usize::MAX);
         let pool = BlockPool::new(policy.blocks, block_bytes);
-        let protocol = smb_proto::Session::new(settings(server, policy)?, pool.clone())
+        let protocol = smb_proto::Session::new(settings(server, login, policy)?, pool.clone())
             .map_err(|source| Error::of_connection(source, &server.name))?;
         let shared = Shared {
             protocol,
@@ -195,16 +202,7 @@ impl Session {
             threads: Mutex::default(),
         };
         session.open_channel(connection)?;
-        let guest = session
-            .negotiated()
-            .is_some_and(|negotiated| negotiated.guest);
-        match login {
-            Login::User { user, .. } if guest => Err(Error::GuestOnly {
-                server: server.name.clone(),
-                user: user.clone(),
-            }),
-            _ => Ok(session),
-        }
+        Ok(session)
     }
 
     /// What was agreed with the server.
@@ -416,6 +414,18 @@ pub fn dialect_name(dialect: Dialect) -> &'static str {
     }
 }
 
+/// A cipher as people write it: `AES-128-GCM`.
+#[must_use]
+pub fn cipher_name(cipher: Cipher) -> &'static str {
+    match cipher {
+        Cipher::Aes128Gcm => "AES-128-GCM",
+        Cipher::Aes256Gcm => "AES-256-GCM",
+        Cipher::Aes128Ccm => "AES-128-CCM",
+        Cipher::Aes256Ccm => "AES-256-CCM",
+        _ => "unknown",
+    }
+}
+
 /// A signing algorithm as people write it: `AES-128-GMAC`.
 #[must_use]
 pub fn signing_algorithm_name(algorithm: SigningAlgorithm) -> &'static str {
@@ -463,12 +473,18 @@ fn nic_of(address: IpAddr) -> Option<String> {
         .map(|found| found.nic)
 }
 
-fn settings(server: &Server, policy: &Policy) -> Result<SessionSettings, Error> {
+fn settings(server: &Server, login: &Login, policy: &Policy) -> Result<SessionSettings, Error> {
     let depth_bytes_max = u64::from(policy.block_bytes) * policy.depth as u64;
     Ok(SessionSettings {
+        identity: match login {
+            Login::User { .. } => Identity::User,
+            Login::Anonymous => Identity::Anonymous,
+        },
         signing: policy.signing,
         dialects: policy.dialects.clone(),
         signing_algorithms: policy.signing_algorithms.clone(),
+        encryption: policy.encryption,
+        ciphers: policy.ciphers.clone(),
         chunk_bytes_max: policy.block_bytes,
         depth_bytes_max,
         depth_requests_max: policy.depth,

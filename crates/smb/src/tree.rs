@@ -26,6 +26,7 @@ struct Connected {
     shared: Arc<Shared>,
     share: String,
     key: TreeKey,
+    encrypted: bool,
 }
 
 impl Drop for Connected {
@@ -41,13 +42,14 @@ impl Tree {
         };
         let reply = ask_protocol(shared, request)
             .map_err(|source| Error::of_share(source, &shared.server.name, share))?;
-        let Reply::Tree(key, _) = reply else {
+        let Reply::Tree(key, about) = reply else {
             return Err(shared.odd_answer());
         };
         let connected = Connected {
             shared: Arc::clone(shared),
             share: share.to_owned(),
             key,
+            encrypted: about.encrypted,
         };
         Ok(Self {
             connected: Arc::new(connected),
@@ -60,6 +62,12 @@ impl Tree {
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.connected.shared
+    }
+
+    /// Whether the share demands encryption, also where the session as a whole is not encrypted.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        self.connected.encrypted
     }
 
     /// The share's name.

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use super::pending::Job;
-use super::{Channel, Event, Outgoing, Phase};
+use super::{Channel, Event, Guard, Outgoing, Phase};
 use crate::auth::{Authenticator, SessionKey};
 use crate::crypto::{self, PreauthHash, Signer};
 use crate::error::{Error, NtStatus, Result};
+use crate::sealing::{Sealer, SealingKeys};
 use crate::session::{
-    Dialect, Login, Negotiated, SessionSettings, SigningAlgorithm, SigningPolicy,
+    Cipher, Dialect, EncryptionPolicy, Identity, Login, Negotiated, SessionSettings,
+    SigningAlgorithm, SigningPolicy,
 };
 use crate::time::Time;
 use crate::wire::{
@@ -39,6 +41,8 @@ pub(super) struct Handshake {
 pub(super) struct Agreed {
     pub(super) dialect: Dialect,
     pub(super) algorithm: SigningAlgorithm,
+    /// None: they have none in common, or one side cannot encrypt.
+    pub(super) cipher: Option<Cipher>,
     pub(super) server_guid: [u8; 16],
     pub(super) security_mode: u16,
     pub(super) capabilities: u32,
@@ -104,6 +108,14 @@ impl Handshake {
         }
     }
 
+    fn ciphers(&self, settings: &SessionSettings) -> Vec<Cipher> {
+        let agreed = self.binding.as_ref();
+        match agreed.and_then(|login| login.negotiated.cipher) {
+            Some(cipher) => vec![cipher],
+            None => settings.ciphers.clone(),
+        }
+    }
+
     /// The next token for the server, and the session key once it is known.
     fn step(&mut self, server_token: &[u8]) -> Result<Vec<u8>> {
         self.rounds += 1;
@@ -137,11 +149,26 @@ fn algorithm_code(algorithm: SigningAlgorithm) -> u16 {
     }
 }
 
+fn cipher_code(cipher: Cipher) -> u16 {
+    match cipher {
+        Cipher::Aes128Ccm => 1,
+        Cipher::Aes128Gcm => 2,
+        Cipher::Aes256Ccm => 3,
+        Cipher::Aes256Gcm => 4,
+    }
+}
+
 /// What to say that we can, to a server that is offered these dialects; 2.x has no words for it
 /// (2.2.3).
-fn own_capabilities(dialects: &[Dialect]) -> u32 {
-    if dialects.iter().any(|dialect| *dialect >= Dialect::Smb300) {
-        capability::LARGE_MTU | capability::MULTI_CHANNEL
+fn own_capabilities(settings: &SessionSettings, dialects: &[Dialect]) -> u32 {
+    let modern = dialects.iter().any(|dialect| *dialect >= Dialect::Smb300);
+    let encryption = if settings.ciphers.is_empty() {
+        0
+    } else {
+        capability::ENCRYPTION
+    };
+    if modern {
+        capability::LARGE_MTU | capability::MULTI_CHANNEL | encryption
     } else {
         0
     }
@@ -149,7 +176,7 @@ fn own_capabilities(dialects: &[Dialect]) -> u32 {
 
 fn own_security_mode(settings: &SessionSettings) -> u16 {
     match settings.signing {
-        SigningPolicy::IfRequired => security_mode::SIGNING_ENABLED,
+        SigningPolicy::IfRequired | SigningPolicy::DataUnsigned => security_mode::SIGNING_ENABLED,
         SigningPolicy::Required => security_mode::SIGNING_ENABLED | security_mode::SIGNING_REQUIRED,
     }
 }
@@ -159,6 +186,7 @@ fn agree(
     response: &NegotiateResponse<'_>,
     dialects: &[Dialect],
     algorithms: &[SigningAlgorithm],
+    ciphers: &[Cipher],
 ) -> Result<Agreed> {
     let offered = dialects
         .iter()
@@ -179,14 +207,20 @@ fn agree(
             "it takes less than 64 KiB at a time".into(),
         ));
     }
-    let algorithm = match dialect {
-        Dialect::Smb202 | Dialect::Smb210 => SigningAlgorithm::HmacSha256,
-        Dialect::Smb300 | Dialect::Smb302 => SigningAlgorithm::AesCmac,
-        Dialect::Smb311 => agree_contexts(&response.contexts, algorithms)?,
+    let (algorithm, cipher) = match dialect {
+        Dialect::Smb202 | Dialect::Smb210 => (SigningAlgorithm::HmacSha256, None),
+        Dialect::Smb300 | Dialect::Smb302 => {
+            let encrypts = response.capabilities & capability::ENCRYPTION != 0
+                && ciphers.contains(&Cipher::Aes128Ccm);
+            let cipher = encrypts.then_some(Cipher::Aes128Ccm);
+            (SigningAlgorithm::AesCmac, cipher)
+        }
+        Dialect::Smb311 => agree_contexts(&response.contexts, algorithms, ciphers)?,
     };
     Ok(Agreed {
         dialect,
         algorithm,
+        cipher,
         server_guid: response.server_guid,
         security_mode: response.security_mode,
         capabilities: response.capabilities,
@@ -196,12 +230,13 @@ fn agree(
     })
 }
 
-/// The contexts of 3.1.1: the hash must be SHA-512; gives the signing algorithm.
+/// The contexts of 3.1.1: the hash must be SHA-512; gives the signing algorithm and the cipher.
 fn agree_contexts(
     contexts: &[NegotiateContext<'_>],
     offered: &[SigningAlgorithm],
-) -> Result<SigningAlgorithm> {
-    let (mut hashes, mut algorithm) = (0, None);
+    ciphers: &[Cipher],
+) -> Result<(SigningAlgorithm, Option<Cipher>)> {
+    let (mut hashes, mut algorithm, mut cipher) = (0, None, None);
     for context in contexts {
         match context {
             NegotiateContext::Preauth { algorithms, .. } => {
@@ -220,6 +255,17 @@ fn agree_contexts(
                 }
                 algorithm = chosen.copied();
             }
+            NegotiateContext::Encryption(codes) => {
+                let chosen = ciphers
+                    .iter()
+                    .find(|offer| codes[..] == [cipher_code(**offer)]);
+                // zero: none of those offered
+                if cipher.is_some() || (chosen.is_none() && codes[..] != [0]) {
+                    let problem = "it chose a cipher that was not offered";
+                    return Err(Error::Misbehaving(problem.into()));
+                }
+                cipher = Some(chosen.copied());
+            }
             _ => {}
         }
     }
@@ -228,7 +274,8 @@ fn agree_contexts(
             "it does not say exactly one hash algorithm".into(),
         ));
     }
-    Ok(algorithm.unwrap_or(SigningAlgorithm::AesCmac))
+    let algorithm = algorithm.unwrap_or(SigningAlgorithm::AesCmac);
+    Ok((algorithm, cipher.flatten()))
 }
 
 /// A further channel must find the server as the first one did (3.2.5.2).
@@ -238,6 +285,8 @@ fn compare(agreed: &Agreed, login: &Login) -> Result<()> {
         "it is another server than on the first channel"
     } else if agreed.algorithm != negotiated.signing_algorithm {
         "it signs otherwise than on the first channel"
+    } else if agreed.cipher != negotiated.cipher {
+        "it encrypts otherwise than on the first channel"
     } else if agreed.security_mode != login.security_mode {
         "its security mode differs from the first channel"
     } else if agreed.capabilities != login.capabilities {
@@ -270,11 +319,16 @@ impl Channel {
                 NegotiateContext::Signing(codes),
                 NegotiateContext::NetName(&name),
             ];
+            let ciphers = handshake.ciphers(settings);
+            if !ciphers.is_empty() {
+                let codes = ciphers.into_iter().map(cipher_code).collect();
+                contexts.push(NegotiateContext::Encryption(codes));
+            }
         }
         let mut body = Vec::new();
         NegotiateRequest {
             security_mode: own_security_mode(settings),
-            capabilities: own_capabilities(&dialects),
+            capabilities: own_capabilities(settings, &dialects),
             client_guid: settings.client_guid,
             dialects: dialects
                 .iter()
@@ -312,7 +366,9 @@ impl Channel {
         let response = NegotiateResponse::decode(&message[HEADER_LENGTH..])?;
         let settings = self.session.settings();
         let dialects = handshake.dialects(settings);
-        let agreed = agree(&response, &dialects, &handshake.algorithms(settings))?;
+        let algorithms = handshake.algorithms(settings);
+        let ciphers = handshake.ciphers(settings);
+        let agreed = agree(&response, &dialects, &algorithms, &ciphers)?;
         if let Some(login) = &handshake.binding {
             compare(&agreed, login)?;
             self.session_id = login.session_id;
@@ -348,7 +404,9 @@ impl Channel {
         .encode(&mut body);
         let mut outgoing = Outgoing::new(Command::SESSION_SETUP);
         // a binding request proves by the session's key that it belongs to it
-        outgoing.signer = binding.and_then(|login| login.signer.clone());
+        if let Some(signer) = binding.and_then(|login| login.signer.clone()) {
+            outgoing.guard = Guard::Signed(signer);
+        }
         let sent = self.send(outgoing, &body, Job::SessionSetup, now)?;
         handshake.preauth.add(sent);
         Ok(())
@@ -413,26 +471,29 @@ impl Channel {
         message: &mut [u8],
     ) -> Result<()> {
         let response = SessionSetupResponse::decode(&message[HEADER_LENGTH..])?;
-        let guest = response.flags & (session_flags::GUEST | session_flags::NULL) != 0;
-        let encrypt = response.flags & session_flags::ENCRYPT_DATA != 0;
+        let settings = self.session.settings();
+        let demanded = response.flags & session_flags::ENCRYPT_DATA != 0;
+        let lowered = response.flags & (session_flags::GUEST | session_flags::NULL) != 0;
+        let guest = lowered || settings.identity == Identity::Anonymous;
+        if lowered && settings.identity == Identity::User {
+            return Err(Error::GuestOnly);
+        }
         if !response.token.is_empty() {
             handshake.step(response.token)?;
         }
         let agreed = self.agreed.as_ref().ok_or(Error::SessionEnded(None))?;
-        let mut session_key = None;
-        let signer = if guest {
-            None
-        } else {
-            let exported = handshake.session_key.as_ref();
-            let exported = exported.ok_or_else(|| {
-                Error::Authentication(Arc::from(Box::from(
-                    "the mechanism ended without a session key",
-                )))
-            })?;
-            let key = crypto::session_key(exported.bytes());
-            let signing_key = crypto::signing_key(agreed.dialect, &key, &handshake.preauth);
-            session_key = Some(key);
-            Some(Signer::new(agreed.algorithm, &signing_key)?)
+        let exported = handshake.session_key.take().filter(|_| !guest);
+        let signer = match &exported {
+            Some(exported) => {
+                let key = crypto::session_key(exported.bytes());
+                let signing_key = crypto::signing_key(agreed.dialect, &key, &handshake.preauth);
+                Some(Signer::new(agreed.algorithm, &signing_key)?)
+            }
+            None if guest => None,
+            None => {
+                let problem = "the mechanism ended without a session key";
+                return Err(Error::Authentication(Arc::from(Box::from(problem))));
+            }
         };
         let must_be_signed = agreed.dialect == Dialect::Smb311 || handshake.binding.is_some();
         if let Some(signer) = &signer {
@@ -451,23 +512,35 @@ impl Channel {
             }
             Some(login) => login,
             None => {
-                if encrypt {
-                    let problem = "it demands encryption, which is not implemented";
-                    return Err(Error::Incompatible(problem.into()));
-                }
                 self.session_id = header.session_id;
-                let negotiated = self.session_negotiated(agreed, guest)?;
+                let negotiated = self.session_negotiated(agreed, guest, demanded)?;
+                let sealing = match (&exported, agreed.cipher) {
+                    (Some(exported), Some(cipher)) => Some(SealingKeys::client(
+                        agreed.dialect,
+                        cipher,
+                        exported.bytes(),
+                        &handshake.preauth,
+                    )?),
+                    _ => None,
+                };
                 Arc::new(Login {
                     session_id: header.session_id,
                     negotiated,
                     security_mode: agreed.security_mode,
                     capabilities: agreed.capabilities,
                     signer: signer.clone(),
-                    _session_key: session_key,
+                    sealing,
                 })
             }
         };
         self.signing = login.negotiated.signing;
+        self.data_signing = login.negotiated.data_signing;
+        self.encrypting = login.negotiated.encryption;
+        self.sealer = login
+            .sealing
+            .clone()
+            .map(|keys| Sealer::new(keys, login.session_id, self.number.0));
+        self.sealing = login.sealing.clone();
         self.signer = signer;
         self.phase = Phase::Up;
         self.session.channel_up(self.number, &login);
@@ -475,17 +548,35 @@ impl Channel {
         Ok(())
     }
 
-    fn session_negotiated(&self, agreed: &Agreed, guest: bool) -> Result<Negotiated> {
-        let required_here = self.session.settings().signing == SigningPolicy::Required;
+    /// What policy and server make of what they agreed. `demanded`: the server wants all encrypted.
+    fn session_negotiated(
+        &self,
+        agreed: &Agreed,
+        guest: bool,
+        demanded: bool,
+    ) -> Result<Negotiated> {
+        let settings = self.session.settings();
+        let incompatible = |problem: &str| Err(Error::Incompatible(problem.into()));
         let required_there = agreed.security_mode & security_mode::SIGNING_REQUIRED != 0;
-        if guest && required_here {
-            let problem = "it let us in as a guest, and guests cannot sign";
-            return Err(Error::Incompatible(problem.into()));
+        let encryption = demanded || settings.encryption == EncryptionPolicy::Required;
+        if guest && settings.signing == SigningPolicy::Required {
+            return incompatible("it let us in as a guest, and guests cannot sign");
         }
+        if guest && encryption {
+            return incompatible("it let us in as a guest, and guests cannot encrypt");
+        }
+        if encryption && agreed.cipher.is_none() {
+            return incompatible("everything is to be encrypted, and no cipher was agreed");
+        }
+        let everything = required_there || settings.signing == SigningPolicy::Required;
+        let signing = everything || settings.signing == SigningPolicy::DataUnsigned;
         Ok(Negotiated {
             dialect: agreed.dialect,
             signing_algorithm: agreed.algorithm,
-            signing: (required_here || required_there) && !guest,
+            signing: signing && !guest,
+            data_signing: everything && !guest,
+            cipher: agreed.cipher.filter(|_| !guest),
+            encryption,
             server_guid: agreed.server_guid,
             multichannel: agreed.multichannel() && !guest,
             read_bytes_max: agreed.read_bytes_max,
@@ -516,7 +607,7 @@ impl Channel {
             .collect();
         let mut input = Vec::new();
         ValidateNegotiateRequest {
-            capabilities: own_capabilities(&self.offered),
+            capabilities: own_capabilities(settings, &self.offered),
             client_guid: settings.client_guid,
             security_mode: own_security_mode(settings),
             dialects,

@@ -18,28 +18,34 @@ use std::time::Duration;
 use credits::{CREDIT_BYTES, Credits};
 use login::{Agreed, Handshake};
 use pending::{Connected, Job, Outstanding, Pending};
-use receive::{Frame, Progress, Receive};
-use transmit::{Front, Transmit};
+use receive::{Envelope, Frame, Progress, Receive};
+use transmit::{Front, Protection, Transmit};
 
 use crate::auth::Authenticator;
 use crate::block::{Block, Payload};
 use crate::crypto::Signer;
 use crate::error::{Error, NtStatus, Result};
+use crate::sealing::{Sealer, SealingKeys};
 use crate::session::{
-    Appetite, ChannelNumber, Dialect, LISTING_BYTES_MAX, Lost, Pull, ReadPiece, Session, Work,
-    Write, loss, says_replay,
+    Appetite, ChannelNumber, Dialect, LISTING_BYTES_MAX, Lost, Pull, ReadPiece, Session, TreeId,
+    Work, Write, loss, says_replay,
 };
 use crate::time::Time;
 use crate::wire::{
     BreakNotice, Command, FileId, HEADER_LENGTH, Header, IoctlRequest, IoctlResponse, Message as _,
-    PREFIX_LENGTH, ReadRequest, ReadResponse, WRITE_DATA_OFFSET, WriteRequest, WriteResponse,
-    control, flags, frame_prefix,
+    PREFIX_LENGTH, ReadRequest, ReadResponse, TransformHeader, WRITE_DATA_OFFSET, WriteRequest,
+    WriteResponse, control, flags, frame_prefix,
 };
 
 /// So many frames at most are made ready before the driver gets to send them.
 const FRAMES_BEFORE_SENDING_MAX: usize = 16;
 /// A frame that is not the reply to a READ is at most so long.
 const CONTROL_FRAME_MAX: usize = LISTING_BYTES_MAX as usize + (1 << 16);
+/// What a server says that has lost the session, and with it the keys.
+const LOST_SESSION: [NtStatus; 2] = [
+    NtStatus::USER_SESSION_DELETED,
+    NtStatus::NETWORK_SESSION_EXPIRED,
+];
 
 /// How a channel is to be.
 pub struct ChannelSettings {
@@ -123,24 +129,32 @@ enum Phase {
     Closed,
 }
 
+/// How a message to be sent is protected.
+enum Guard {
+    Plain,
+    Signed(Signer),
+    Sealed,
+}
+
 /// A message to be sent, without its body.
 struct Outgoing {
     command: Command,
-    tree_id: u32,
+    tree_id: TreeId,
     /// Decides the credit charge.
     payload: u32,
-    signer: Option<Signer>,
+    guard: Guard,
     /// The server may have seen it already.
     replay: bool,
 }
 
 impl Outgoing {
+    /// Unprotected, as all of a login is.
     fn new(command: Command) -> Self {
         Self {
             command,
-            tree_id: 0,
+            tree_id: TreeId::NONE,
             payload: 0,
-            signer: None,
+            guard: Guard::Plain,
             replay: false,
         }
     }
@@ -159,8 +173,16 @@ pub struct Channel {
     session_id: u64,
     /// Channel.SigningKey; none before the login and for guests.
     signer: Option<Signer>,
-    /// Sign everything.
+    /// Sign everything, READs and WRITEs perhaps excepted.
     signing: bool,
+    /// Sign READs and WRITEs.
+    data_signing: bool,
+    /// None where no cipher was agreed, before the login, and for guests.
+    sealer: Option<Sealer>,
+    /// For what the server encrypts; there is one whenever there is a sealer.
+    sealing: Option<SealingKeys>,
+    /// Encrypt everything.
+    encrypting: bool,
     /// NEGOTIATE was checked, see [`Channel::must_validate`].
     validated: bool,
     /// Checks that wait for a credit.
@@ -204,6 +226,10 @@ impl Channel {
             session_id: 0,
             signer: None,
             signing: false,
+            data_signing: false,
+            sealer: None,
+            sealing: None,
+            encrypting: false,
             validated: false,
             validations: VecDeque::new(),
             credits: Credits::new(),
@@ -244,9 +270,17 @@ impl Channel {
         if idle && let Err(error) = self.fill(now) {
             self.close(Some(error));
         }
+        if let Some(Front::ToSeal { message_id, range }) = self.transmit.front()
+            && let Some(message) = self.outstanding.write_bytes(message_id, range)
+            && let Some(sealer) = &mut self.sealer
+            && let Err(error) = self.transmit.seal(sealer, message)
+        {
+            self.close(Some(error));
+        }
         match self.transmit.front()? {
             Front::Small(bytes) => Some(bytes),
             Front::Write { message_id, range } => self.outstanding.write_bytes(message_id, range),
+            Front::ToSeal { .. } => None,
         }
     }
 
@@ -271,8 +305,16 @@ impl Channel {
         self.last_received = now;
         let done = match self.receive.advance(count) {
             Ok(Progress::More) => Ok(()),
-            Ok(Progress::Head(header, length)) => self.route(&header, length),
-            Ok(Progress::Frame(header, frame)) => self.frame(&header, frame, now),
+            Ok(Progress::Head(Envelope::Plain(header), length)) => self.route(&header, length),
+            Ok(Progress::Head(Envelope::Sealed(transform), length)) => {
+                self.route_sealed(&transform, length)
+            }
+            Ok(Progress::Frame(Envelope::Plain(header), frame)) => {
+                self.frame(&header, frame, false, now)
+            }
+            Ok(Progress::Frame(Envelope::Sealed(transform), frame)) => {
+                self.open(&transform, frame, now)
+            }
             Err(error) => Err(error),
         };
         if let Err(error) = done {
@@ -431,9 +473,8 @@ impl Channel {
                 outgoing.replay =
                     control.tries.is_replay() && says_replay(&control.request, prepared.command);
                 // TREE_CONNECT is always signed: it proves that the login was not tampered with
-                if self.signing || prepared.command == Command::TREE_CONNECT {
-                    outgoing.signer = self.signer.clone();
-                }
+                let sign = self.signing || prepared.command == Command::TREE_CONNECT;
+                outgoing.guard = self.guard(prepared.tree_id, sign);
                 self.send(outgoing, &prepared.body, Job::Control(control), now)
                     .map(drop)
             }
@@ -465,22 +506,48 @@ impl Channel {
         }
         header.session_id = self.session_id;
         for (wanted, flag) in [
-            (outgoing.signer.is_some(), flags::SIGNED),
+            (matches!(outgoing.guard, Guard::Signed(_)), flags::SIGNED),
             (outgoing.replay, flags::REPLAY),
         ] {
             header.flags |= if wanted { flag } else { 0 };
         }
-        Ok(header.with_tree(outgoing.tree_id))
+        Ok(header.with_tree(outgoing.tree_id.number))
     }
 
     /// Queues a message; gives it as it will be sent.
     fn send(&mut self, outgoing: Outgoing, body: &[u8], job: Job, now: Time) -> Result<&[u8]> {
         let header = self.header(&outgoing)?;
-        self.expect(&header, 0, job, now);
-        self.transmit.push(&header, body, outgoing.signer.as_ref())
+        self.expect(&header, &outgoing, 0, job, now);
+        self.push(&header, body, &outgoing)
     }
 
-    fn expect(&mut self, header: &Header, data_bytes: u32, job: Job, now: Time) {
+    fn push(&mut self, header: &Header, body: &[u8], outgoing: &Outgoing) -> Result<&[u8]> {
+        let protection = match (&outgoing.guard, &mut self.sealer) {
+            (Guard::Sealed, Some(sealer)) => Protection::Sealed(sealer),
+            (Guard::Signed(signer), _) => Protection::Signed(signer),
+            (Guard::Plain | Guard::Sealed, _) => Protection::Plain,
+        };
+        self.transmit.push(header, body, protection)
+    }
+
+    /// How to protect a request about a share: encrypted where it must be, else signed if `sign`.
+    fn guard(&self, tree_id: TreeId, sign: bool) -> Guard {
+        let seal = self.encrypting || tree_id.encrypted;
+        match &self.signer {
+            _ if seal && self.sealer.is_some() => Guard::Sealed,
+            Some(signer) if sign => Guard::Signed(signer.clone()),
+            _ => Guard::Plain,
+        }
+    }
+
+    fn expect(
+        &mut self,
+        header: &Header,
+        outgoing: &Outgoing,
+        data_bytes: u32,
+        job: Job,
+        now: Time,
+    ) {
         if data_bytes > 0 {
             self.data_bytes += u64::from(data_bytes);
             self.data_requests += 1;
@@ -493,22 +560,18 @@ impl Channel {
             credits_asked: header.credits,
             interim: false,
             signed: header.has(flags::SIGNED),
+            sealed: matches!(outgoing.guard, Guard::Sealed),
             data_bytes,
             job,
         });
     }
 
-    fn data_outgoing(&self, command: Command, tree_id: u32, payload: u32) -> Outgoing {
-        let signer = if self.signing {
-            self.signer.clone()
-        } else {
-            None
-        };
+    fn data_outgoing(&self, command: Command, tree_id: TreeId, payload: u32) -> Outgoing {
         Outgoing {
             command,
             tree_id,
             payload,
-            signer,
+            guard: self.guard(tree_id, self.data_signing),
             replay: false,
         }
     }
@@ -527,6 +590,7 @@ impl Channel {
         .encode(&mut body);
         self.expect(
             &header,
+            &outgoing,
             length,
             Job::Read {
                 piece,
@@ -534,10 +598,7 @@ impl Channel {
             },
             now,
         );
-        let sent = self
-            .transmit
-            .push(&header, &body, outgoing.signer.as_ref())
-            .map(drop);
+        let sent = self.push(&header, &body, &outgoing).map(drop);
         self.body = body;
         sent
     }
@@ -546,7 +607,7 @@ impl Channel {
     fn send_write(
         &mut self,
         mut write: Write,
-        tree_id: u32,
+        tree_id: TreeId,
         file: FileId,
         length: u32,
         now: Time,
@@ -566,20 +627,28 @@ impl Channel {
             file,
             0,
         ));
-        let signed = match &outgoing.signer {
-            Some(signer) => signer.sign(&mut raw[message..end]),
-            None => Ok(()),
+        let signed = match &outgoing.guard {
+            Guard::Signed(signer) => signer.sign(&mut raw[message..end]),
+            Guard::Plain | Guard::Sealed => Ok(()),
         };
-        self.expect(&header, length, Job::Write { write, length }, now);
-        self.transmit
-            .push_write(header.message_id, message - PREFIX_LENGTH..end);
+        let (job, message_id) = (Job::Write { write, length }, header.message_id);
+        self.expect(&header, &outgoing, length, job, now);
+        if let Guard::Sealed = outgoing.guard {
+            self.transmit.push_to_seal(message_id, message..end);
+        } else {
+            self.transmit
+                .push_write(message_id, message - PREFIX_LENGTH..end);
+        }
         signed
     }
 
     fn validate(&mut self, connected: Box<Connected>, now: Time) -> Result<()> {
         let mut outgoing = Outgoing::new(Command::IOCTL);
-        outgoing.tree_id = connected.header.tree_id();
-        outgoing.signer = self.signer.clone();
+        outgoing.tree_id = TreeId {
+            number: connected.header.tree_id(),
+            encrypted: connected.is_encrypted(),
+        };
+        outgoing.guard = self.guard(outgoing.tree_id, true);
         let mut body = Vec::new();
         IoctlRequest {
             control: control::VALIDATE_NEGOTIATE_INFO,
@@ -602,11 +671,7 @@ impl Channel {
 
     fn echo(&mut self, now: Time) -> Result<()> {
         let mut outgoing = Outgoing::new(Command::ECHO);
-        outgoing.signer = if self.signing {
-            self.signer.clone()
-        } else {
-            None
-        };
+        outgoing.guard = self.guard(TreeId::NONE, self.signing);
         let mut body = Vec::new();
         crate::wire::EchoRequest.encode(&mut body);
         self.send(outgoing, &body, Job::Echo, now).map(drop)
@@ -650,10 +715,103 @@ impl Channel {
         Ok(())
     }
 
-    fn frame(&mut self, header: &Header, frame: Frame, now: Time) -> Result<()> {
+    /// Decides where the rest of an encrypted frame goes. What it is shows only when it is
+    /// decrypted, in place; so that the data of a READ need not be moved then, it comes into a block
+    /// that waits for data.
+    fn route_sealed(&mut self, transform: &TransformHeader, length: usize) -> Result<()> {
+        self.statistics.received_frames += 1;
+        if self.sealing.is_none() {
+            return Err(Error::Misbehaving(
+                "it encrypts, which was not agreed".into(),
+            ));
+        }
+        if transform.session_id != self.session_id {
+            return Err(Error::Misbehaving("it encrypts for another session".into()));
+        }
+        if let Some((message_id, slot)) = self.outstanding.lender()
+            && let Some(block) = slot.take()
+        {
+            let most = block.capacity();
+            let directed = self
+                .receive
+                .direct_to_block(message_id, block, most, length);
+            match directed {
+                Ok(()) => return Ok(()),
+                Err(block) => *slot = Some(block),
+            }
+        }
+        if length > CONTROL_FRAME_MAX {
+            return Err(Error::Misbehaving(format!(
+                "it sends a frame of {length} bytes"
+            )));
+        }
+        self.receive.direct_to_control(length);
+        Ok(())
+    }
+
+    /// Decrypts a frame in place, and goes on with what was in it.
+    fn open(&mut self, transform: &TransformHeader, frame: Frame, now: Time) -> Result<()> {
+        let (lender, mut block, place) = match frame {
+            Frame::Control(mut message) => {
+                let header = self.unseal(transform, &mut message)?;
+                return self.frame(&header, Frame::Control(message), true, now);
+            }
+            Frame::Read {
+                message_id,
+                block,
+                message,
+            } => (message_id, block, message),
+        };
+        let header = self.unseal(transform, &mut block.raw_mut()[place.clone()])?;
+        let message_id = header.message_id;
+        let data = header.command == Command::READ
+            && header.status == NtStatus::SUCCESS
+            && header.has(flags::RESPONSE)
+            && header.next_command == 0;
+        // the READ that it answers keeps the block, and the one that lent it gets the other's
+        let other = match self.outstanding.read_block(message_id) {
+            Some(_) if data && message_id == lender => None,
+            Some(other) if data && other.is_some() => other.take(),
+            _ => {
+                let message = block.raw()[place].to_vec();
+                self.give_back(lender, block);
+                return self.frame(&header, Frame::Control(message), true, now);
+            }
+        };
+        if let Some(other) = other {
+            self.give_back(lender, other);
+        }
+        let frame = Frame::Read {
+            message_id,
+            block,
+            message: place,
+        };
+        self.frame(&header, frame, true, now)
+    }
+
+    fn give_back(&mut self, lender: u64, block: Block) {
+        if let Some(slot) = self.outstanding.read_block(lender) {
+            *slot = Some(block);
+        }
+    }
+
+    fn unseal(&self, transform: &TransformHeader, message: &mut [u8]) -> Result<Header> {
+        let opened = self
+            .sealing
+            .as_ref()
+            .is_some_and(|keys| keys.open(transform, message));
+        if !opened {
+            return Err(Error::Misbehaving(
+                "what it encrypted cannot be decrypted".into(),
+            ));
+        }
+        Ok(Header::decode(message)?)
+    }
+
+    fn frame(&mut self, header: &Header, frame: Frame, sealed: bool, now: Time) -> Result<()> {
         match frame {
             Frame::Control(mut message) => {
-                let done = self.control_frame(header, &mut message, now);
+                let done = self.control_frame(header, &mut message, sealed, now);
                 self.receive.recycle(message);
                 done
             }
@@ -662,7 +820,7 @@ impl Channel {
                 mut block,
                 message,
             } => {
-                let done = self.read_frame(header, &mut block, &message);
+                let done = self.read_frame(header, &mut block, &message, sealed);
                 match done {
                     Ok(data) => self.read_answered(message_id, block, data),
                     Err(error) => Err(error),
@@ -672,10 +830,11 @@ impl Channel {
     }
 
     /// Checks what any message must fulfil. `None`: nothing more is to be done with it.
-    fn admit(&mut self, header: &Header, message: &mut [u8]) -> Result<Option<u64>> {
+    fn admit(&mut self, header: &Header, message: &mut [u8], sealed: bool) -> Result<Option<u64>> {
         if !header.has(flags::RESPONSE) {
             return Err(Error::Misbehaving("it sends a request".into()));
         }
+        self.check_sealed(header, sealed)?;
         if header.message_id == u64::MAX || header.command == Command::NOTIFICATION {
             // we hold no oplock and no lease that would have to be given back
             if header.command == Command::OPLOCK_BREAK {
@@ -713,7 +872,9 @@ impl Channel {
         if header.status == NtStatus::PENDING {
             return self.interim(header);
         }
-        self.check_signature(header, message)?;
+        if !sealed {
+            self.check_signature(header, message)?;
+        }
         let pending = self
             .outstanding
             .get(header.message_id)
@@ -740,6 +901,25 @@ impl Channel {
         Ok(None)
     }
 
+    /// Demands encryption where the request was encrypted, or everything is.
+    fn check_sealed(&self, header: &Header, sealed: bool) -> Result<()> {
+        let pending = self.outstanding.get(header.message_id);
+        if sealed || !(self.encrypting || pending.is_some_and(|pending| pending.sealed)) {
+            return Ok(());
+        }
+        let name = header.command.name();
+        // a server that has lost the session has no key either; believing it only ends the channel
+        if LOST_SESSION.contains(&header.status) {
+            return Err(Error::Refused {
+                doing: name.into(),
+                status: header.status,
+            });
+        }
+        Err(Error::Misbehaving(format!(
+            "its {name} reply is not encrypted"
+        )))
+    }
+
     /// Verifies every signature there is, and demands one where the request was signed.
     fn check_signature(&self, header: &Header, message: &mut [u8]) -> Result<()> {
         // in the handshake, other keys and rules hold
@@ -760,11 +940,7 @@ impl Channel {
             .get(header.message_id)
             .is_some_and(|pending| pending.signed);
         // a server that has lost the session has no key either; believing it only ends the channel
-        let lost = [
-            NtStatus::USER_SESSION_DELETED,
-            NtStatus::NETWORK_SESSION_EXPIRED,
-        ];
-        if signed && lost.contains(&header.status) {
+        if signed && LOST_SESSION.contains(&header.status) {
             let doing = header.command.name().into();
             return Err(Error::Refused {
                 doing,
@@ -789,8 +965,14 @@ impl Channel {
         Some(pending)
     }
 
-    fn control_frame(&mut self, header: &Header, message: &mut Vec<u8>, now: Time) -> Result<()> {
-        let Some(message_id) = self.admit(header, message)? else {
+    fn control_frame(
+        &mut self,
+        header: &Header,
+        message: &mut Vec<u8>,
+        sealed: bool,
+        now: Time,
+    ) -> Result<()> {
+        let Some(message_id) = self.admit(header, message, sealed)? else {
             return Ok(());
         };
         let Some(pending) = self.finish(message_id) else {
@@ -932,9 +1114,10 @@ impl Channel {
         header: &Header,
         block: &mut Block,
         message: &Range<usize>,
+        sealed: bool,
     ) -> Result<Range<usize>> {
         let bytes = &mut block.raw_mut()[message.clone()];
-        self.admit(header, bytes)?;
+        self.admit(header, bytes, sealed)?;
         let response = ReadResponse::decode(&bytes[HEADER_LENGTH..])?;
         let asked = self
             .outstanding

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::block::Block;
 use crate::session::{Control, ReadPiece, Write};
 use crate::time::Time;
-use crate::wire::{Command, Header};
+use crate::wire::{Command, HEADER_LENGTH, Header, Message as _, TreeConnectResponse};
 
 /// What a request is for.
 pub(super) enum Job {
@@ -34,6 +34,15 @@ pub(super) struct Connected {
     pub(super) message: Vec<u8>,
 }
 
+impl Connected {
+    /// Whether the share demands encryption.
+    pub(super) fn is_encrypted(&self) -> bool {
+        let body = self.message.get(HEADER_LENGTH..).unwrap_or(&[]);
+        TreeConnectResponse::decode(body)
+            .is_ok_and(|reply| reply.flags & TreeConnectResponse::ENCRYPT_DATA != 0)
+    }
+}
+
 pub(super) struct Pending {
     pub(super) message_id: u64,
     pub(super) command: Command,
@@ -42,6 +51,7 @@ pub(super) struct Pending {
     pub(super) credits_asked: u16,
     pub(super) interim: bool,
     pub(super) signed: bool,
+    pub(super) sealed: bool,
     /// READs and WRITEs: how many bytes.
     pub(super) data_bytes: u32,
     pub(super) job: Job,
@@ -89,6 +99,24 @@ impl Outstanding {
     /// The oldest request that the server has not even acknowledged by an interim.
     pub(super) fn oldest_unanswered(&self) -> Option<&Pending> {
         self.requests.iter().find(|pending| !pending.interim)
+    }
+
+    /// A READ whose answer must have come into its block, which waits for it, if any does.
+    pub(super) fn lender(&mut self) -> Option<(u64, &mut Option<Block>)> {
+        self.requests
+            .iter_mut()
+            .find_map(|pending| match &mut pending.job {
+                Job::Read { block, .. } if block.is_some() => Some((pending.message_id, block)),
+                _ => None,
+            })
+    }
+
+    /// The block of a READ, or where it was.
+    pub(super) fn read_block(&mut self, message_id: u64) -> Option<&mut Option<Block>> {
+        match &mut self.get_mut(message_id)?.job {
+            Job::Read { block, .. } => Some(block),
+            _ => None,
+        }
     }
 
     pub(super) fn oldest_sent_at(&self) -> Option<Time> {

@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use crate::block::{Block, HEAD_ROOM, TAIL_ROOM};
-use crate::error::{Error, Malformed, Result};
+use crate::error::{Malformed, Result};
 use crate::wire::{
-    HEADER_LENGTH, Header, Message as _, PREFIX_LENGTH, READ_DATA_OFFSET, frame_length,
+    HEADER_LENGTH, Header, Message as _, PREFIX_LENGTH, READ_DATA_OFFSET, TransformHeader,
+    frame_length,
 };
 
 const HEAD: usize = PREFIX_LENGTH + HEADER_LENGTH;
@@ -15,11 +16,19 @@ const BODY_MIN: usize = 2;
 const LATER_MAX: usize = u8::MAX as usize - READ_DATA_OFFSET as usize;
 const _: () = assert!(LATER_MAX <= TAIL_ROOM && HEAD_ROOM >= READ_DATA_OFFSET as usize);
 
+/// What stood first in a frame.
+#[derive(Clone, Copy)]
+pub(super) enum Envelope {
+    Plain(Header),
+    /// The message behind it is encrypted, and nothing is known of it yet.
+    Sealed(TransformHeader),
+}
+
 enum Target {
     Head,
     /// Anything but data, in `control`.
     Control,
-    /// The reply to the READ with this MessageId.
+    /// The reply to the READ with this MessageId, or what is encrypted and may be one.
     Read {
         message_id: u64,
         block: Block,
@@ -27,9 +36,10 @@ enum Target {
     },
 }
 
-/// A frame that is complete; its header has been decoded.
+/// The message of a frame that is complete.
 pub(super) enum Frame {
     Control(Vec<u8>),
+    /// In the block of the READ with this MessageId.
     Read {
         message_id: u64,
         block: Block,
@@ -41,17 +51,19 @@ pub(super) enum Frame {
 pub(super) enum Progress {
     /// More bytes are needed.
     More,
-    /// The header of a frame of this length is there: now [`Receive::direct_to_control`] or
-    /// [`Receive::direct_to_block`].
-    Head(Header, usize),
+    /// The head of a frame with a message of this length is there: now
+    /// [`Receive::direct_to_control`] or [`Receive::direct_to_block`].
+    Head(Envelope, usize),
     /// A frame is complete.
-    Frame(Header, Frame),
+    Frame(Envelope, Frame),
 }
 
 pub(super) struct Receive {
     head: [u8; HEAD],
     target: Target,
-    header: Option<Header>,
+    envelope: Option<Envelope>,
+    /// The part of the head that is the begin of the message.
+    begun: Range<usize>,
     /// Filled so far, of the head or of the message.
     have: usize,
     control: Vec<u8>,
@@ -63,7 +75,8 @@ impl Receive {
         Self {
             head,
             target,
-            header: None,
+            envelope: None,
+            begun: PREFIX_LENGTH..HEAD,
             have: 0,
             control: Vec::new(),
         }
@@ -105,43 +118,50 @@ impl Receive {
     fn read_head(&mut self) -> Result<Progress> {
         let (prefix, header) = self.head.split_at(PREFIX_LENGTH);
         let length = frame_length([prefix[0], prefix[1], prefix[2], prefix[3]])?;
-        if header[..4] == [0xFD, b'S', b'M', b'B'] {
-            return Err(Error::Misbehaving(
-                "it encrypts, which was not agreed".into(),
-            ));
-        }
-        let header = Header::decode(header)?;
-        if length < HEADER_LENGTH + BODY_MIN {
-            let problem = "it is shorter than any message";
-            return Err(Malformed {
-                message: "frame",
-                problem,
+        let malformed = |problem| Malformed {
+            message: "frame",
+            problem,
+        };
+        let (envelope, length) = if TransformHeader::begins(header) {
+            let transform = TransformHeader::decode(header)?;
+            let sealed = length.checked_sub(TransformHeader::LENGTH);
+            let stated = usize::try_from(transform.message_length).ok();
+            if sealed.is_none() || sealed != stated {
+                return Err(malformed("it is not as long as its transform header says").into());
             }
-            .into());
+            self.begun = PREFIX_LENGTH + TransformHeader::LENGTH..HEAD;
+            (Envelope::Sealed(transform), sealed.unwrap_or_default())
+        } else {
+            self.begun = PREFIX_LENGTH..HEAD;
+            (Envelope::Plain(Header::decode(header)?), length)
+        };
+        if length < HEADER_LENGTH + BODY_MIN {
+            return Err(malformed("it is shorter than any message").into());
         }
-        self.header = Some(header);
-        Ok(Progress::Head(header, length))
+        self.envelope = Some(envelope);
+        Ok(Progress::Head(envelope, length))
     }
 
     fn complete(&mut self, frame: impl FnOnce(&mut Self) -> Frame) -> Progress {
         self.have = 0;
-        match self.header.take() {
-            Some(header) => Progress::Frame(header, frame(self)),
+        match self.envelope.take() {
+            Some(envelope) => Progress::Frame(envelope, frame(self)),
             None => Progress::More,
         }
     }
 
-    /// The rest of the frame goes into a buffer.
+    /// The rest of the message goes into a buffer.
     pub(super) fn direct_to_control(&mut self, length: usize) {
         self.control.clear();
-        self.control.extend_from_slice(&self.head[PREFIX_LENGTH..]);
+        self.control
+            .extend_from_slice(&self.head[self.begun.clone()]);
         self.control.resize(length, 0);
-        self.have = HEADER_LENGTH;
+        self.have = self.begun.len();
         self.target = Target::Control;
     }
 
-    /// The rest of the frame, the reply to a READ of `asked` bytes, goes into its block. Gives
-    /// the block back if the frame is too long for the answer.
+    /// The rest of the message, the reply to a READ of `asked` bytes, goes into its block. Gives
+    /// the block back if the message is too long for the answer.
     pub(super) fn direct_to_block(
         &mut self,
         message_id: u64,
@@ -153,9 +173,9 @@ impl Receive {
             return Err(block);
         }
         let start = block.payload_start() - usize::from(READ_DATA_OFFSET);
-        let head = &self.head[PREFIX_LENGTH..];
-        block.raw_mut()[start..start + HEADER_LENGTH].copy_from_slice(head);
-        self.have = HEADER_LENGTH;
+        let head = &self.head[self.begun.clone()];
+        block.raw_mut()[start..start + head.len()].copy_from_slice(head);
+        self.have = head.len();
         self.target = Target::Read {
             message_id,
             block,

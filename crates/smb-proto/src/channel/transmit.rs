@@ -5,13 +5,32 @@ use std::ops::Range;
 
 use crate::crypto::Signer;
 use crate::error::Result;
-use crate::wire::{HEADER_LENGTH, Header, PREFIX_LENGTH, frame_prefix};
+use crate::sealing::Sealer;
+use crate::wire::{HEADER_LENGTH, Header, PREFIX_LENGTH, TransformHeader, frame_prefix};
+
+/// How a message is protected on its way.
+pub(super) enum Protection<'a> {
+    Plain,
+    Signed(&'a Signer),
+    Sealed(&'a mut Sealer),
+}
 
 enum Segment {
     /// The next so many bytes of the small buffer.
     Small(usize),
     /// A WRITE in the block of the request with this MessageId.
     Write {
+        message_id: u64,
+        range: Range<usize>,
+    },
+    /// A WRITE, in its block without any prefix, that is encrypted when its turn comes: its block
+    /// must stay as it is until the reply, and one buffer then does for all of them.
+    ToSeal {
+        message_id: u64,
+        range: Range<usize>,
+    },
+    /// The rest of an encrypted WRITE, in the buffer for them.
+    Sealed {
         message_id: u64,
         range: Range<usize>,
     },
@@ -24,6 +43,11 @@ pub(super) enum Front<'a> {
         message_id: u64,
         range: Range<usize>,
     },
+    /// To be encrypted first, by [`Transmit::seal`].
+    ToSeal {
+        message_id: u64,
+        range: Range<usize>,
+    },
 }
 
 #[derive(Default)]
@@ -31,6 +55,8 @@ pub(super) struct Transmit {
     segments: VecDeque<Segment>,
     small: Vec<u8>,
     small_sent: usize,
+    /// The frame of one encrypted WRITE.
+    sealed: Vec<u8>,
 }
 
 impl Transmit {
@@ -43,16 +69,24 @@ impl Transmit {
         &mut self,
         header: &Header,
         body: &[u8],
-        signer: Option<&Signer>,
+        protection: Protection<'_>,
     ) -> Result<&[u8]> {
         let start = self.small.len();
-        let length = HEADER_LENGTH + body.len();
+        let transform = match protection {
+            Protection::Sealed(_) => TransformHeader::LENGTH,
+            Protection::Plain | Protection::Signed(_) => 0,
+        };
+        let length = transform + HEADER_LENGTH + body.len();
         self.small.extend_from_slice(&frame_prefix(length));
+        self.small
+            .extend_from_slice(&[0; TransformHeader::LENGTH][..transform]);
         self.small.extend_from_slice(&header.to_bytes());
         self.small.extend_from_slice(body);
         let message = start + PREFIX_LENGTH;
-        if let Some(signer) = signer {
-            signer.sign(&mut self.small[message..])?;
+        match protection {
+            Protection::Plain => {}
+            Protection::Signed(signer) => signer.sign(&mut self.small[message..])?,
+            Protection::Sealed(sealer) => sealer.seal(&mut self.small[message..])?,
         }
         let frame = PREFIX_LENGTH + length;
         match self.segments.back_mut() {
@@ -68,6 +102,29 @@ impl Transmit {
             .push_back(Segment::Write { message_id, range });
     }
 
+    /// Appends a WRITE to be encrypted, whose message is this range of its block.
+    pub(super) fn push_to_seal(&mut self, message_id: u64, range: Range<usize>) {
+        self.segments
+            .push_back(Segment::ToSeal { message_id, range });
+    }
+
+    /// Encrypts the message of the WRITE at the front.
+    pub(super) fn seal(&mut self, sealer: &mut Sealer, message: &[u8]) -> Result<()> {
+        let Some(Segment::ToSeal { message_id, .. }) = self.segments.front() else {
+            return Ok(());
+        };
+        let message_id = *message_id;
+        let frame = TransformHeader::LENGTH + message.len();
+        let range = 0..PREFIX_LENGTH + frame;
+        if self.sealed.len() < range.end {
+            self.sealed.resize(range.end, 0);
+        }
+        self.sealed[..PREFIX_LENGTH].copy_from_slice(&frame_prefix(frame));
+        sealer.seal_from(message, &mut self.sealed[PREFIX_LENGTH..range.end])?;
+        self.segments[0] = Segment::Sealed { message_id, range };
+        Ok(())
+    }
+
     pub(super) fn front(&self) -> Option<Front<'_>> {
         Some(match self.segments.front()? {
             Segment::Small(length) => {
@@ -77,6 +134,11 @@ impl Transmit {
                 message_id: *message_id,
                 range: range.clone(),
             },
+            Segment::ToSeal { message_id, range } => Front::ToSeal {
+                message_id: *message_id,
+                range: range.clone(),
+            },
+            Segment::Sealed { range, .. } => Front::Small(&self.sealed[range.clone()]),
         })
     }
 
@@ -89,11 +151,11 @@ impl Transmit {
                 self.small_sent += count;
                 *length
             }
-            Some(Segment::Write { range, .. }) => {
+            Some(Segment::ToSeal { .. }) | None => return,
+            Some(Segment::Write { range, .. } | Segment::Sealed { range, .. }) => {
                 range.start = (range.start + count).min(range.end);
                 range.len()
             }
-            None => return,
         };
         if left == 0 {
             self.segments.pop_front();
@@ -106,7 +168,17 @@ impl Transmit {
 
     /// Whether this WRITE has not left entirely.
     pub(super) fn holds_write(&self, message_id: u64) -> bool {
-        let held = |segment: &Segment| matches!(segment, Segment::Write { message_id: held, .. } if *held == message_id);
-        self.segments.iter().any(held)
+        self.segments.iter().any(|segment| match segment {
+            Segment::Small(_) => false,
+            Segment::Write {
+                message_id: held, ..
+            }
+            | Segment::ToSeal {
+                message_id: held, ..
+            }
+            | Segment::Sealed {
+                message_id: held, ..
+            } => *held == message_id,
+        })
     }
 }

@@ -7,7 +7,7 @@ use super::request::{
     Access, CreateOptions, Created, Disposition, Durable, FsSize, Information, Lease, Listing,
     QueryInformation, Reply, Request, SetInformation, Share, TreeInformation,
 };
-use super::state::{FileRecord, State, TreeRecord};
+use super::state::{FileRecord, State, TreeId, TreeRecord};
 use super::{FileKey, Sink, TreeKey};
 use crate::error::{Error, NtStatus, Result};
 use crate::plan::ServerInterface;
@@ -34,14 +34,14 @@ pub(crate) struct Control {
 /// A request as a message that lacks only its header.
 pub(crate) struct Prepared {
     pub(crate) command: Command,
-    pub(crate) tree_id: u32,
+    pub(crate) tree_id: TreeId,
     pub(crate) body: Vec<u8>,
     /// The larger of what is sent and what may come back; decides the credit charge.
     pub(crate) payload: u32,
 }
 
 impl Prepared {
-    fn new<'a>(command: Command, tree_id: u32, message: &impl Message<'a>) -> Self {
+    fn new<'a>(command: Command, tree_id: TreeId, message: &impl Message<'a>) -> Self {
         let mut body = Vec::new();
         message.encode(&mut body);
         Self {
@@ -66,7 +66,7 @@ pub(crate) fn prepare(
             let path = name_bytes(&format!("\\\\{server}\\{share}"))?;
             Prepared::new(
                 Command::TREE_CONNECT,
-                0,
+                TreeId::NONE,
                 &TreeConnectRequest { path: &path },
             )
         }
@@ -127,13 +127,13 @@ pub(crate) fn prepare(
                 ..prepared
             }
         }
-        Request::Echo => Prepared::new(Command::ECHO, 0, &wire::EchoRequest),
-        Request::Logoff => Prepared::new(Command::LOGOFF, 0, &wire::LogoffRequest),
+        Request::Echo => Prepared::new(Command::ECHO, TreeId::NONE, &wire::EchoRequest),
+        Request::Logoff => Prepared::new(Command::LOGOFF, TreeId::NONE, &wire::LogoffRequest),
     })
 }
 
 fn list(
-    (tree_id, file): (u32, FileId),
+    (tree_id, file): (TreeId, FileId),
     pattern: &str,
     restart: bool,
     bytes_max: u32,
@@ -159,7 +159,7 @@ fn list(
     })
 }
 
-fn query((tree_id, file): (u32, FileId), what: QueryInformation) -> Prepared {
+fn query((tree_id, file): (TreeId, FileId), what: QueryInformation) -> Prepared {
     const BYTES_MAX: u32 = 1024;
     let (kind, class) = match what {
         QueryInformation::Standard => (class::TYPE_FILE, class::FILE_STANDARD),
@@ -178,7 +178,7 @@ fn query((tree_id, file): (u32, FileId), what: QueryInformation) -> Prepared {
     Prepared::new(Command::QUERY_INFO, tree_id, &message)
 }
 
-fn set((tree_id, file): (u32, FileId), what: &SetInformation) -> Result<Prepared> {
+fn set((tree_id, file): (TreeId, FileId), what: &SetInformation) -> Result<Prepared> {
     let (class, data) = set_information(what)?;
     let kind = class::TYPE_FILE;
     let message = SetInfoRequest {
@@ -487,17 +487,17 @@ fn connected(
         3 => Share::Print,
         _ => return Err(Error::Misbehaving("a share is of an unknown type".into())),
     };
-    if encrypted {
-        let problem = format!("share `{share}` demands encryption, which is not implemented");
+    let can_encrypt = state.login().is_some_and(|login| login.sealing.is_some());
+    if encrypted && !can_encrypt {
+        let problem = format!("share `{share}` demands encryption, and none was agreed");
         return Ok(Err(Error::Incompatible(problem)));
     }
     let key = state.next_key();
-    state.trees.insert(
-        key,
-        TreeRecord {
-            id: header.tree_id(),
-        },
-    );
+    let id = TreeId {
+        number: header.tree_id(),
+        encrypted,
+    };
+    state.trees.insert(key, TreeRecord { id });
     let about = TreeInformation {
         share: kind,
         encrypted,

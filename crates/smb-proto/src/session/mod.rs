@@ -21,7 +21,7 @@ pub use request::{
 
 pub(crate) use again::{Lost, Tries, loss, says_replay};
 pub(crate) use control::{Control, LISTING_BYTES_MAX};
-pub(crate) use state::{Appetite, Login, Pull, ReadPiece, Work, Write};
+pub(crate) use state::{Appetite, Login, Pull, ReadPiece, TreeId, Work, Write};
 use state::{Calls, Phase, State};
 
 use crate::block::{BlockPool, Payload};
@@ -65,7 +65,8 @@ pub trait Sink: Send + Sync {
     fn done(&self, outcome: Result<Reply>);
 }
 
-/// Whether to sign, beyond what the protocol always signs.
+/// Whether to sign, beyond what the protocol always signs. What is encrypted is never signed too:
+/// encryption proves as much.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SigningPolicy {
     /// Sign everything if the server requires it.
@@ -73,6 +74,21 @@ pub enum SigningPolicy {
     IfRequired,
     /// Sign everything; refuse a server that cannot.
     Required,
+    /// Sign everything but READs and WRITEs, whose content somebody on the way could then change;
+    /// sign those too where the server requires it.
+    DataUnsigned,
+}
+
+/// Who logs in, as far as the protocol must know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Identity {
+    /// A user. A server that makes a guest or nobody of it is refused.
+    #[default]
+    User,
+    /// A user, or what the server makes of it: a guest's session can neither sign nor encrypt.
+    Guest,
+    /// Nobody. There is no secret to make keys of, whatever the server says about the session.
+    Anonymous,
 }
 
 /// A dialect of SMB.
@@ -114,6 +130,48 @@ pub enum SigningAlgorithm {
     AesGmac,
 }
 
+/// How messages are encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Cipher {
+    /// AES-128-GCM, in 3.1.1.
+    Aes128Gcm,
+    /// AES-256-GCM, in 3.1.1.
+    Aes256Gcm,
+    /// AES-128-CCM, the only one of 3.0 and 3.0.2. Several times slower than GCM.
+    Aes128Ccm,
+    /// AES-256-CCM, in 3.1.1. Several times slower than GCM.
+    Aes256Ccm,
+}
+
+impl Cipher {
+    /// All of them, best first.
+    pub const ALL: [Self; 4] = [
+        Self::Aes128Gcm,
+        Self::Aes256Gcm,
+        Self::Aes128Ccm,
+        Self::Aes256Ccm,
+    ];
+
+    /// Bytes of its key.
+    pub(crate) fn key_length(self) -> usize {
+        match self {
+            Self::Aes128Gcm | Self::Aes128Ccm => 16,
+            Self::Aes256Gcm | Self::Aes256Ccm => 32,
+        }
+    }
+}
+
+/// What to encrypt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EncryptionPolicy {
+    /// What the server demands: everything, the shares it says so of, or nothing.
+    #[default]
+    IfRequired,
+    /// Everything; refuse a server that cannot.
+    Required,
+}
+
 /// How a session is to be.
 #[derive(Debug, Clone)]
 pub struct SessionSettings {
@@ -121,12 +179,18 @@ pub struct SessionSettings {
     pub server_name: String,
     /// Random; the same on all channels of this session and of no other.
     pub client_guid: [u8; 16],
+    /// Who logs in.
+    pub identity: Identity,
     /// Signing.
     pub signing: SigningPolicy,
     /// Dialects to offer, any order; not empty.
     pub dialects: Vec<Dialect>,
     /// Signing algorithms to offer for 3.1.1, best first; not empty.
     pub signing_algorithms: Vec<SigningAlgorithm>,
+    /// What to encrypt.
+    pub encryption: EncryptionPolicy,
+    /// Ciphers to offer, best first; none: encryption is not offered.
+    pub ciphers: Vec<Cipher>,
     /// Most bytes of one READ or WRITE; also bounded by server, credits and block.
     pub chunk_bytes_max: u32,
     /// Most bytes under way on one channel.
@@ -143,6 +207,7 @@ impl SessionSettings {
         Self {
             server_name: server_name.into(),
             client_guid,
+            identity: Identity::default(),
             signing: SigningPolicy::default(),
             dialects: Dialect::ALL.to_vec(),
             signing_algorithms: vec![
@@ -150,6 +215,8 @@ impl SessionSettings {
                 SigningAlgorithm::HmacSha256,
                 SigningAlgorithm::AesCmac,
             ],
+            encryption: EncryptionPolicy::default(),
+            ciphers: Cipher::ALL.to_vec(),
             chunk_bytes_max: 1 << 20,
             depth_bytes_max: 8 << 20,
             depth_requests_max: 64,
@@ -165,8 +232,14 @@ pub struct Negotiated {
     pub dialect: Dialect,
     /// The signing algorithm.
     pub signing_algorithm: SigningAlgorithm,
-    /// Whether everything is signed.
+    /// Whether everything is signed that is not encrypted; READs and WRITEs may be exempt.
     pub signing: bool,
+    /// Whether READs and WRITEs are signed where they are not encrypted.
+    pub data_signing: bool,
+    /// The cipher, if both sides can encrypt.
+    pub cipher: Option<Cipher>,
+    /// Whether everything is encrypted. If not, single shares may be.
+    pub encryption: bool,
     /// The server's identity.
     pub server_guid: [u8; 16],
     /// Whether both sides do multichannel.
@@ -177,7 +250,7 @@ pub struct Negotiated {
     pub write_bytes_max: u32,
     /// Most bytes of other payloads.
     pub transact_bytes_max: u32,
-    /// The server did not know the user and let us in as a guest; nothing can be signed.
+    /// The session is a guest's or nobody's; nothing can be signed or encrypted.
     pub guest: bool,
 }
 
@@ -214,6 +287,9 @@ impl Session {
         let invalid = |problem: &str| Err(Error::InvalidRequest(problem.into()));
         if settings.dialects.is_empty() || settings.signing_algorithms.is_empty() {
             return invalid("there is no dialect or no signing algorithm to offer");
+        }
+        if settings.encryption == EncryptionPolicy::Required && settings.ciphers.is_empty() {
+            return invalid("everything is to be encrypted, and there is no cipher to offer");
         }
         if settings.chunk_bytes_max == 0 || settings.depth_requests_max == 0 {
             return invalid("a session needs chunks and depth above zero");

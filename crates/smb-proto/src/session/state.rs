@@ -11,8 +11,9 @@ use super::control::{self, Control, Prepared};
 use super::request::{Reply, Request};
 use super::{ChannelNumber, FileKey, Negotiated, Sink, TreeKey};
 use crate::block::{Block, BlockPool, Payload};
-use crate::crypto::{Key, Signer};
+use crate::crypto::Signer;
 use crate::error::{Error, NtStatus, Result};
+use crate::sealing::SealingKeys;
 use crate::time::Time;
 use crate::wire::FileId;
 
@@ -35,8 +36,8 @@ pub(crate) struct Login {
     pub(crate) capabilities: u32,
     /// Session.SigningKey; none for guests.
     pub(crate) signer: Option<Signer>,
-    /// Kept for keys that later dialects and encryption derive.
-    pub(crate) _session_key: Option<Key>,
+    /// The keys to encrypt with, if a cipher was agreed; none for guests.
+    pub(crate) sealing: Option<SealingKeys>,
 }
 
 pub(crate) enum Phase {
@@ -46,8 +47,24 @@ pub(crate) enum Phase {
     Ended(Option<Arc<Error>>),
 }
 
+/// How the server knows a share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TreeId {
+    pub(crate) number: u32,
+    /// Its requests must be encrypted.
+    pub(crate) encrypted: bool,
+}
+
+impl TreeId {
+    /// For requests that are about no share.
+    pub(crate) const NONE: Self = Self {
+        number: 0,
+        encrypted: false,
+    };
+}
+
 pub(crate) struct TreeRecord {
-    pub(crate) id: u32,
+    pub(crate) id: TreeId,
 }
 
 pub(crate) struct FileRecord {
@@ -143,7 +160,7 @@ pub(crate) struct Write {
 /// Where the server finds a file.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
-    pub(crate) tree_id: u32,
+    pub(crate) tree_id: TreeId,
     pub(crate) file: FileId,
 }
 
@@ -448,7 +465,7 @@ impl State {
             .ok_or_else(|| Error::InvalidRequest("no such share".into()))
     }
 
-    pub(crate) fn file(&self, key: FileKey) -> Result<(u32, FileId)> {
+    pub(crate) fn file(&self, key: FileKey) -> Result<(TreeId, FileId)> {
         let record = self.files.get(&key.0);
         let record = record.ok_or_else(|| Error::InvalidRequest("no such open file".into()))?;
         Ok((self.tree(record.tree)?.id, record.id))

@@ -15,6 +15,7 @@ mod ioctl;
 mod negotiate;
 mod notice;
 mod session;
+mod transform;
 
 pub use contexts::{
     DiskId, DurableGrant, DurableReconnect, DurableRequest, LeaseContext, LeaseVersion2,
@@ -51,6 +52,7 @@ pub use session::{
     TreeConnectResponse, TreeDisconnectRequest, TreeDisconnectResponse, session_flags,
     setup_request_flags,
 };
+pub use transform::TransformHeader;
 
 use crate::error::Malformed;
 
@@ -92,6 +94,7 @@ macro_rules! codecs {
 
 codecs![
     Header,
+    TransformHeader,
     NegotiateRequest,
     NegotiateResponse,
     SessionSetupRequest,

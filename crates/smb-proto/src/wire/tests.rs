@@ -76,6 +76,13 @@ fn connection_samples() -> Vec<Sample> {
         session_id: 77,
         signature: GUID,
     };
+    let transform = TransformHeader {
+        tag: GUID,
+        nonce: [9; 16],
+        message_length: 0x0102_0304,
+        reserved: 5,
+        session_id: 77,
+    };
     let request = NegotiateRequest {
         security_mode: 1,
         capabilities: 0x44,
@@ -110,6 +117,7 @@ fn connection_samples() -> Vec<Sample> {
     };
     vec![
         sample(&header),
+        sample(&transform),
         sample(&request),
         sample(&NegotiateRequest {
             contexts: Vec::new(),

@@ -5,19 +5,23 @@ use std::time::Duration;
 
 use smb_proto::{Error, Reply, Request};
 
-use crate::server::{Behaviour, Lie};
+use crate::server::{Behaviour, Encrypts, Lie};
 use crate::world::{BLOCK, Ear, World};
 
 const LENGTH: u64 = 12 * BLOCK as u64;
 
 /// Runs a transfer into a lie on the second channel; gives the channel's end and the transfer's.
 fn caught(lie: Lie, signing_required: bool) -> (Error, Result<(), Error>) {
-    let content = vec![6; 12 * BLOCK];
-    let behaviour = Behaviour {
-        lie: Some((lie, 1)),
+    caught_by(Behaviour {
         signing_required,
+        lie: Some((lie, 1)),
         ..Behaviour::default()
-    };
+    })
+}
+
+fn caught_by(behaviour: Behaviour) -> (Error, Result<(), Error>) {
+    let content = vec![6; 12 * BLOCK];
+    let (lie, _) = behaviour.lie.expect("there is one");
     let (mut world, file) = World::open(11, behaviour, content.clone(), 2);
     let outcome = if matches!(lie, Lie::WriteCountTooLarge | Lie::WriteCountZero) {
         let ears: Vec<_> = (0..12)
@@ -64,7 +68,6 @@ fn a_lying_server_is_caught() {
         Lie::ReadLonger,
         Lie::ReadEmpty,
         Lie::FrameTooLong,
-        Lie::FrameEncrypted,
         Lie::FrameRequest,
         Lie::MessageIdUnknown,
         Lie::CommandOther,
@@ -97,7 +100,12 @@ fn an_answer_without_sense_is_the_end_of_its_request() {
 
 #[test]
 fn bytes_that_make_no_sense_are_told_from_lies() {
-    for lie in [Lie::FrameTooShort, Lie::FrameNotSmb, Lie::ReadOffsetBeyond] {
+    for lie in [
+        Lie::FrameTooShort,
+        Lie::FrameNotSmb,
+        Lie::FrameEncrypted,
+        Lie::ReadOffsetBeyond,
+    ] {
         let (cause, _) = caught(lie, false);
         assert!(matches!(cause, Error::Malformed(_)), "{lie:?}: {cause}");
     }
@@ -113,6 +121,26 @@ fn signatures_are_demanded_and_checked() {
     for lie in [Lie::ReadLonger, Lie::ReadEmpty, Lie::Chained] {
         let (cause, _) = caught(lie, true);
         assert!(matches!(cause, Error::Misbehaving(_)), "{lie:?}: {cause}");
+    }
+}
+
+#[test]
+fn encryption_is_demanded_and_checked() {
+    let caught = |lie| {
+        caught_by(Behaviour {
+            encrypts: Encrypts::Session,
+            lie: Some((lie, 1)),
+            ..Behaviour::default()
+        })
+    };
+    for lie in [Lie::SealedNot, Lie::SealedWrong, Lie::SealedForAnother] {
+        let (cause, outcome) = caught(lie);
+        assert!(matches!(cause, Error::Misbehaving(_)), "{lie:?}: {cause}");
+        assert!(outcome.is_ok(), "{lie:?}: {outcome:?}");
+    }
+    for lie in [Lie::SealedTwice, Lie::SealedLonger] {
+        let (cause, _) = caught(lie);
+        assert!(matches!(cause, Error::Malformed(_)), "{lie:?}: {cause}");
     }
 }
 

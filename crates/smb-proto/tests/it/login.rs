@@ -1,8 +1,8 @@
 //! Negotiation, login, binding, and requests that carry no file data.
 
 use smb_proto::session::{
-    Access, CreateOptions, Dialect, Information, QueryInformation, SetInformation,
-    SigningAlgorithm, SigningPolicy,
+    Access, CreateOptions, Dialect, EncryptionPolicy, Identity, Information, QueryInformation,
+    SetInformation, SigningAlgorithm, SigningPolicy,
 };
 use smb_proto::{Error, NtStatus, Reply, Request};
 
@@ -36,7 +36,13 @@ fn usual(dialect: Dialect) -> SigningAlgorithm {
 
 /// A first login that fails; why the channel closed.
 fn failed_login(behaviour: Behaviour, signing: SigningPolicy) -> Error {
-    let change = |settings: &mut smb_proto::SessionSettings| settings.signing = signing;
+    failed_login_with(behaviour, |settings| settings.signing = signing)
+}
+
+fn failed_login_with(
+    behaviour: Behaviour,
+    change: impl FnOnce(&mut smb_proto::SessionSettings),
+) -> Error {
     let mut world = World::with(1, behaviour, Vec::new(), change, 4);
     let number = world.connect().expect("the first may join");
     world.run_until(|world| world.closed(number).is_some());
@@ -240,15 +246,59 @@ fn guests_are_let_in_only_where_nothing_must_be_signed() {
         guest: true,
         ..Behaviour::default()
     };
-    let (world, _) = World::open(1, behaviour.clone(), Vec::new(), 1);
-    assert!(
-        world
-            .session
-            .negotiated()
-            .is_some_and(|negotiated| negotiated.guest)
-    );
-    let error = failed_login(behaviour, SigningPolicy::Required);
+    let asked = |settings: &mut smb_proto::SessionSettings| settings.identity = Identity::Guest;
+    let mut world = World::with(1, behaviour.clone(), Vec::new(), asked, 4);
+    world.bring_up(1);
+    let negotiated = world.session.negotiated().expect("it is up");
+    assert!(negotiated.guest && negotiated.cipher.is_none());
+    let error = failed_login(behaviour.clone(), SigningPolicy::IfRequired);
+    assert!(matches!(error, Error::GuestOnly), "{error}");
+    let must = |settings: &mut smb_proto::SessionSettings| {
+        settings.identity = Identity::Guest;
+        settings.signing = SigningPolicy::Required;
+    };
+    let error = failed_login_with(behaviour.clone(), must);
     assert!(matches!(error, Error::Incompatible(_)), "{error}");
+    let must = |settings: &mut smb_proto::SessionSettings| {
+        settings.identity = Identity::Guest;
+        settings.encryption = EncryptionPolicy::Required;
+    };
+    let error = failed_login_with(behaviour, must);
+    assert!(matches!(error, Error::Incompatible(_)), "{error}");
+}
+
+#[test]
+fn policy_may_demand_encryption_and_leave_data_unsigned() {
+    let must = |settings: &mut smb_proto::SessionSettings| {
+        settings.encryption = EncryptionPolicy::Required
+    };
+    let mut world = World::with(1, Behaviour::default(), vec![1; 100], must, 4);
+    let file = world.bring_up(1);
+    world.read(file, 0..100).0.expect("it can be read");
+    assert!(world.server.sealed_data > 0);
+    let cannot = Behaviour {
+        cipher: None,
+        ..Behaviour::default()
+    };
+    let error = failed_login_with(cannot, must);
+    assert!(matches!(error, Error::Incompatible(_)), "{error}");
+
+    for signing_required in [false, true] {
+        let behaviour = Behaviour {
+            signing_required,
+            ..Behaviour::default()
+        };
+        let unsigned = |settings: &mut smb_proto::SessionSettings| {
+            settings.signing = SigningPolicy::DataUnsigned
+        };
+        let mut world = World::with(1, behaviour, vec![1; 100], unsigned, 4);
+        let file = world.bring_up(1);
+        world.read(file, 0..100).0.expect("it can be read");
+        let negotiated = world.session.negotiated().expect("it is up");
+        assert!(negotiated.signing);
+        assert_eq!(negotiated.data_signing, signing_required);
+        assert_eq!(world.server.signed_data > 0, signing_required);
+    }
 }
 
 #[test]

@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 
 use smb_proto::NtStatus;
 use smb_proto::crypto::{self, PreauthHash, Signer};
-use smb_proto::session::{Dialect, FileTimes, SigningAlgorithm};
+use smb_proto::sealing::{Sealer, SealingKeys};
+use smb_proto::session::{Cipher, Dialect, FileTimes, SigningAlgorithm};
 use smb_proto::wire::{
     self, Command, CreateResponse, DirectoryRecord, DirectoryRecords, ErrorResponse, FileId,
     FsFullSizeInformation, HEADER_LENGTH, Header, InterfaceRecord, IoctlRequest, IoctlResponse,
     Message, NegotiateContext, NegotiateRequest, NegotiateResponse, NetworkInterfaces, ReadRequest,
     ReadResponse, SessionSetupRequest, SessionSetupResponse, SetInfoRequest, StandardInformation,
-    TreeConnectResponse, ValidateNegotiateRequest, ValidateNegotiateResponse, WriteRequest,
-    WriteResponse, capability, control, flags, frame_prefix, security_mode, utf16,
+    TransformHeader, TreeConnectResponse, ValidateNegotiateRequest, ValidateNegotiateResponse,
+    WriteRequest, WriteResponse, capability, control, flags, frame_prefix, security_mode, utf16,
 };
 
 use crate::world::Random;
@@ -44,8 +45,23 @@ pub(crate) enum Lie {
     PendingWithoutId,
     WriteCountTooLarge,
     WriteCountZero,
+    /// What a sealed READ is answered with: in plain, with a bit changed, for another session,
+    /// sealed twice, and with another length in its transform header.
+    SealedNot,
+    SealedWrong,
+    SealedForAnother,
+    SealedTwice,
+    SealedLonger,
     Silence,
     Disconnect,
+}
+
+/// What the server insists on having encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Encrypts {
+    Nothing,
+    Share,
+    Session,
 }
 
 #[derive(Debug, Clone)]
@@ -54,6 +70,10 @@ pub(crate) struct Behaviour {
     pub(crate) algorithm: Option<SigningAlgorithm>,
     pub(crate) signing_required: bool,
     pub(crate) guest: bool,
+    /// What it encrypts with, if its client can.
+    pub(crate) cipher: Option<Cipher>,
+    /// Its share, or all of it, must be encrypted.
+    pub(crate) encrypts: Encrypts,
     pub(crate) multichannel: bool,
     pub(crate) large_mtu: bool,
     pub(crate) short: bool,
@@ -87,6 +107,8 @@ impl Default for Behaviour {
             algorithm: Some(SigningAlgorithm::AesGmac),
             signing_required: false,
             guest: false,
+            cipher: Some(Cipher::Aes128Gcm),
+            encrypts: Encrypts::Nothing,
             multichannel: true,
             large_mtu: true,
             short: false,
@@ -131,6 +153,10 @@ pub(crate) struct Server {
     pub(crate) content: Vec<u8>,
     connections: Vec<Connection>,
     session_signer: Option<Signer>,
+    keys: Option<SealingKeys>,
+    sealer: Option<Sealer>,
+    nonces: BTreeSet<[u8; 16]>,
+    pub(crate) sealed_data: usize,
     pub(crate) reads: Vec<usize>,
     pub(crate) writes: Vec<usize>,
     pub(crate) echoes: usize,
@@ -188,6 +214,10 @@ impl Server {
             content,
             connections: Vec::new(),
             session_signer: None,
+            keys: None,
+            sealer: None,
+            nonces: BTreeSet::new(),
+            sealed_data: 0,
             reads: Vec::new(),
             writes: Vec::new(),
             echoes: 0,
@@ -258,7 +288,9 @@ impl Server {
         random: &mut Random,
         sent: &mut Vec<Sent>,
     ) {
+        let sealed = self.unseal(&mut message);
         let header = Header::decode(&message).expect("a header");
+        self.check_sealed(&header, sealed);
         let connection = &mut self.connections[number];
         connection.requests += 1;
         assert_eq!(
@@ -276,7 +308,9 @@ impl Server {
         connection.credits -= charge;
         connection.next_message_id += u64::from(charge);
         assert!(header.credits > 0, "asks for nothing");
-        self.check_signature(number, &header, &mut message);
+        if !sealed {
+            self.check_signature(number, &header, &mut message);
+        }
         let counts = self.behaviour.dialect >= Dialect::Smb300;
         assert!(counts || header.status.0 == 0, "2.x counts no channels");
         self.sequences.push(header.status.0 as u16);
@@ -302,6 +336,7 @@ impl Server {
         if data && self.behaviour.interims && (slow || random.below(2) == 0) {
             // as Samba does: all credits with the interim, none with the final reply
             let interim = self.interim(&header, std::mem::take(&mut granted));
+            let interim = self.seal(interim, sealed);
             sent.push((delay, Some(interim)));
             delay += if slow {
                 150_000_000_000
@@ -310,10 +345,55 @@ impl Server {
             };
         }
         if self.behaviour.breaks && random.below(4) == 0 {
-            sent.push((delay, Some(lease_break())));
+            let all = self.behaviour.encrypts == Encrypts::Session;
+            let lease_break = self.seal(lease_break(), all);
+            sent.push((delay, Some(lease_break)));
         }
         let frame = self.reply(number, &header, status, granted, &body);
+        let naked = self.behaviour.lie.is_some_and(|(lie, connection)| {
+            lie == Lie::SealedNot && connection == number && header.command == Command::READ
+        });
+        let frame = self.seal(frame, sealed && !naked);
         self.maybe_lie(number, &header, frame, delay, sent);
+    }
+
+    /// Decrypts what is encrypted; whether it was.
+    fn unseal(&mut self, message: &mut Vec<u8>) -> bool {
+        if !TransformHeader::begins(message) {
+            return false;
+        }
+        let header = TransformHeader::decode(message).expect("a transform header");
+        assert!(self.nonces.insert(header.nonce), "a nonce comes twice");
+        assert_eq!(header.session_id, SESSION_ID);
+        message.drain(..TransformHeader::LENGTH);
+        assert_eq!(header.message_length as usize, message.len());
+        let keys = self.keys.as_ref().expect("a cipher was agreed");
+        assert!(keys.open(&header, message), "it cannot be decrypted");
+        true
+    }
+
+    fn check_sealed(&mut self, header: &Header, sealed: bool) {
+        let login = matches!(header.command, Command::NEGOTIATE | Command::SESSION_SETUP);
+        let of_share = header.tree_id() == TREE_ID;
+        match self.behaviour.encrypts {
+            Encrypts::Session => assert_eq!(sealed, !login, "{:?}", header.command),
+            Encrypts::Share => assert_eq!(sealed, of_share, "{:?}", header.command),
+            Encrypts::Nothing => {}
+        }
+        let data = [Command::READ, Command::WRITE].contains(&header.command);
+        self.sealed_data += usize::from(sealed && data);
+        assert!(!sealed || !header.has(flags::SIGNED), "both is too much");
+    }
+
+    /// Encrypts a frame, if it is to be.
+    fn seal(&mut self, frame: Vec<u8>, sealed: bool) -> Vec<u8> {
+        let Some(sealer) = self.sealer.as_mut().filter(|_| sealed) else {
+            return frame;
+        };
+        let mut message = vec![0; TransformHeader::LENGTH];
+        message.extend_from_slice(&frame[4..]);
+        sealer.seal(&mut message).expect("it encrypts");
+        framed(&message)
     }
 
     fn check_signature(&mut self, number: usize, header: &Header, message: &mut [u8]) {
@@ -387,7 +467,11 @@ impl Server {
             Command::TREE_CONNECT => {
                 TreeConnectResponse {
                     share_type: 1,
-                    flags: 0,
+                    flags: if self.behaviour.encrypts == Encrypts::Share {
+                        TreeConnectResponse::ENCRYPT_DATA
+                    } else {
+                        0
+                    },
                     capabilities: 0,
                     access_max: 1,
                 }
@@ -456,6 +540,14 @@ impl Server {
                 _ => 2,
             }]));
         }
+        if let Some(cipher) = behaviour.cipher {
+            contexts.push(NegotiateContext::Encryption(vec![match cipher {
+                Cipher::Aes128Ccm => 1,
+                Cipher::Aes128Gcm => 2,
+                Cipher::Aes256Ccm => 3,
+                _ => 4,
+            }]));
+        }
         let (token, server_guid) = (
             b"mechanisms",
             if number == 0 {
@@ -507,7 +599,13 @@ impl Server {
         } else {
             0
         };
-        large | multi
+        let old = (Dialect::Smb300..=Dialect::Smb302).contains(&self.behaviour.dialect);
+        let encryption = if old && self.behaviour.cipher.is_some() {
+            capability::ENCRYPTION
+        } else {
+            0
+        };
+        large | multi | encryption
     }
 
     fn session_setup(&mut self, number: usize, message: &[u8], out: &mut Vec<u8>) -> NtStatus {
@@ -533,7 +631,17 @@ impl Server {
         if let Some(status) = refusal.or(self.behaviour.login_status) {
             return status;
         }
-        let key = crypto::session_key(&key_of(request.token));
+        let exported = key_of(request.token);
+        let key = crypto::session_key(&exported);
+        if let Some(cipher) = self.behaviour.cipher
+            && self.keys.is_none()
+            && self.behaviour.dialect >= Dialect::Smb300
+        {
+            let (dialect, preauth) = (self.behaviour.dialect, &connection.preauth);
+            let keys = SealingKeys::server(dialect, cipher, &exported, preauth).expect("keys");
+            self.sealer = Some(Sealer::new(keys.clone(), SESSION_ID, 0));
+            self.keys = Some(keys);
+        }
         let key = crypto::signing_key(self.behaviour.dialect, &key, &connection.preauth);
         let algorithm = match self.behaviour.dialect {
             Dialect::Smb311 => self
@@ -550,7 +658,8 @@ impl Server {
             }
             connection.signer = Some(signer);
         }
-        let flags = u16::from(self.behaviour.guest);
+        let all = self.behaviour.encrypts == Encrypts::Session;
+        let flags = u16::from(self.behaviour.guest) | if all { 4 } else { 0 };
         SessionSetupResponse {
             flags,
             token: b"welcome",
@@ -856,6 +965,11 @@ impl Server {
             Lie::PendingWithoutId => frame[4 + 8..4 + 12].copy_from_slice(&[3, 1, 0, 0]),
             Lie::WriteCountTooLarge => frame[BODY + 7] = 1,
             Lie::WriteCountZero => frame[BODY + 4..BODY + 8].fill(0),
+            Lie::SealedNot => {}
+            Lie::SealedWrong => frame[BODY] ^= 4,
+            Lie::SealedForAnother => frame[4 + 44] ^= 1,
+            Lie::SealedTwice => frame = self.seal(frame, true),
+            Lie::SealedLonger => frame[4 + 36] ^= 1,
             Lie::Silence => {
                 self.connections[number].silent = true;
                 return;

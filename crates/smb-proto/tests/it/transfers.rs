@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::task::Waker;
 
-use smb_proto::session::Dialect;
+use smb_proto::session::{Cipher, Dialect};
 use smb_proto::{Error, NtStatus, Reply, Request};
 
 use crate::login::{WAYS, channels};
-use crate::server::Behaviour;
+use crate::server::{Behaviour, Encrypts};
 use crate::world::{BLOCK, Ear, Random, World};
 
 const LENGTH: usize = 9 * BLOCK + 12_345;
@@ -93,6 +93,58 @@ fn a_write_arrives_whole_whatever_the_server_does() {
             "signed if required"
         );
         assert_eq!(world.pool.in_use(), 0, "all blocks came home");
+    }
+}
+
+#[test]
+fn what_is_encrypted_arrives_whole_both_ways() {
+    let mut seed = 0;
+    for (dialect, ciphers) in [
+        (Dialect::Smb311, &Cipher::ALL[..]),
+        (Dialect::Smb300, &[Cipher::Aes128Ccm]),
+    ] {
+        for (cipher, encrypts) in ciphers
+            .iter()
+            .flat_map(|cipher| [(cipher, Encrypts::Share), (cipher, Encrypts::Session)])
+        {
+            seed += 1;
+            let behaviour = Behaviour {
+                dialect,
+                algorithm: None,
+                cipher: Some(*cipher),
+                encrypts,
+                ..odd_but_lawful(seed)
+            };
+            let (mut world, file) = World::open(seed, behaviour, content(seed), 3);
+            let negotiated = world.session.negotiated().expect("it is up");
+            let all = encrypts == Encrypts::Session;
+            assert_eq!(
+                (negotiated.cipher, negotiated.encryption),
+                (Some(*cipher), all)
+            );
+            let (outcome, bytes) = world.read(file, 0..LENGTH as u64);
+            assert!(matches!(outcome, Ok(Reply::Read { .. })), "{outcome:?}");
+            assert!(bytes == content(seed), "{seed}: the bytes differ");
+            let sealed = world.server.sealed_data;
+            assert!(sealed > 0 && world.server.signed_data == 0);
+
+            let ear = Arc::new(Ear::default());
+            let other = content(seed + 1)[..BLOCK].to_vec();
+            let payload = world.block(&other);
+            world.session.write(file, 5, payload, ear.clone());
+            world.run_until(|_| ear.is_done());
+            match ear.outcome() {
+                Ok(Reply::Written { mut block }) => {
+                    let behaviour = &world.server.behaviour;
+                    let whole = !behaviour.short && behaviour.credits_max > 7;
+                    assert!(!whole || *block.room() == other, "it is still readable");
+                }
+                other => panic!("{other:?}"),
+            }
+            assert!(world.server.content[5..5 + BLOCK] == other);
+            assert!(world.server.sealed_data > sealed);
+            assert_eq!(world.pool.in_use(), 0, "all blocks came home");
+        }
     }
 }
 

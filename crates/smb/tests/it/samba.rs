@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 use smb::copy::{Progress, download, upload};
 use smb::{
-    Access, Dialect, Disposition, Error, File, Login, Mechanism, OpenOptions, Pair, Policy,
-    Replace, Server, Session, SigningAlgorithm, SigningPolicy, Stop, Tree,
+    Access, Cipher, Dialect, Disposition, EncryptionPolicy, Error, File, Login, Mechanism,
+    OpenOptions, Pair, Policy, Replace, Server, Session, SigningAlgorithm, SigningPolicy, Stop,
+    Tree,
 };
 
 use crate::lan::{Lan, PASSWORD, SHARE, USER};
@@ -123,6 +124,25 @@ fn every_dialect_and_signing_algorithm_moves_every_byte() {
             false,
         ),
         (Dialect::Smb302, required, SigningAlgorithm::AesCmac, true),
+        (Dialect::Smb300, required, SigningAlgorithm::AesCmac, true),
+        (
+            Dialect::Smb210,
+            SigningPolicy::IfRequired,
+            SigningAlgorithm::HmacSha256,
+            false,
+        ),
+        (
+            Dialect::Smb210,
+            required,
+            SigningAlgorithm::HmacSha256,
+            true,
+        ),
+        (
+            Dialect::Smb202,
+            required,
+            SigningAlgorithm::HmacSha256,
+            true,
+        ),
     ];
     for (seed, (dialect, signing, algorithm, signed)) in (1_u64..).zip(cases) {
         let policy = Policy {
@@ -138,6 +158,77 @@ fn every_dialect_and_signing_algorithm_moves_every_byte() {
         assert_eq!(negotiated.signing, signed);
         round_trip(&session, &lan, seed, 5 * MIB + 12_345);
     }
+}
+
+#[test]
+fn every_cipher_moves_every_byte_over_two_channels() {
+    let lan = Lan::new("");
+    let cases = [
+        (Dialect::Smb311, Cipher::Aes128Gcm),
+        (Dialect::Smb311, Cipher::Aes256Gcm),
+        (Dialect::Smb311, Cipher::Aes128Ccm),
+        (Dialect::Smb311, Cipher::Aes256Ccm),
+        (Dialect::Smb300, Cipher::Aes128Ccm),
+    ];
+    for (seed, (dialect, cipher)) in (1_u64..).zip(cases) {
+        let policy = Policy {
+            dialects: vec![dialect],
+            encryption: EncryptionPolicy::Required,
+            ciphers: vec![cipher],
+            ..Policy::default()
+        };
+        let session = connect(&lan, &policy);
+        let rejected = session.add_channels(2, &lan.nics());
+        assert_eq!(session.channels().len(), 2, "{rejected:?}");
+        let negotiated = session.negotiated().expect("it is connected");
+        assert_eq!(
+            (negotiated.dialect, negotiated.cipher, negotiated.encryption),
+            (dialect, Some(cipher), true)
+        );
+        round_trip(&session, &lan, seed, 5 * MIB + 12_345);
+    }
+}
+
+#[test]
+fn a_share_that_insists_on_encryption_gets_it() {
+    // The lines of `[global]` end where those of a share begin.
+    let lan = Lan::new("[sealed]\npath = /tmp\nserver smb encrypt = required");
+    for dialect in [Dialect::Smb311, Dialect::Smb302] {
+        let policy = Policy {
+            dialects: vec![dialect],
+            ..Policy::default()
+        };
+        let session = connect(&lan, &policy);
+        let negotiated = session.negotiated().expect("it is connected");
+        assert!(!negotiated.encryption, "only that share");
+        let tree = session.tree("sealed").expect("the share is there");
+        assert!(tree.is_encrypted());
+        tree.list("").expect("an encrypted request is answered");
+        let open = session.tree(SHARE).expect("the share is there");
+        assert!(!open.is_encrypted());
+        round_trip(&session, &lan, 1, MIB);
+    }
+    let policy = Policy {
+        dialects: vec![Dialect::Smb210],
+        ..Policy::default()
+    };
+    let refused = connect(&lan, &policy).tree("sealed").err();
+    assert!(
+        matches!(
+            refused,
+            Some(Error::AccessDenied { .. } | Error::Incompatible { .. })
+        ),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn a_server_that_insists_on_encryption_gets_it() {
+    let lan = Lan::new("server smb encrypt = required");
+    let session = connect(&lan, &Policy::default());
+    let negotiated = session.negotiated().expect("it is connected");
+    assert!(negotiated.encryption);
+    round_trip(&session, &lan, 1, 3 * MIB);
 }
 
 #[test]
