@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use record::{FailureKind, HostName, KnobId, System, Target, Value};
 
+use crate::exec::SshProblem;
+
 /// One knob of one part of one host.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
@@ -208,6 +210,30 @@ pub enum Error {
         /// Why.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// `ssh` could not connect, or lost the connection.
+    #[error("{}: {said}", ssh_failed(*problem, destination))]
+    Ssh {
+        /// Whom we wanted to reach.
+        destination: String,
+        /// What is wrong.
+        problem: SshProblem,
+        /// What `ssh`, or the far end, said.
+        said: String,
+    },
+    /// There is no place for the socket of a shared connection.
+    #[error("cannot make a private folder in `{}`", folder.display())]
+    SocketFolder {
+        /// Where it was to be.
+        folder: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The system has no random numbers.
+    #[error("the system has no random numbers: {reason}")]
+    NoRandomness {
+        /// Why not.
+        reason: String,
+    },
     /// Nothing says where our state is.
     #[error("cannot find a folder for the journal of changes")]
     NoStateFolder,
@@ -264,6 +290,16 @@ fn after_colon(stderr: &str) -> String {
     }
 }
 
+fn ssh_failed(problem: SshProblem, destination: &str) -> String {
+    match problem {
+        SshProblem::NoAnswer => format!("cannot reach `{destination}`"),
+        SshProblem::HostKey => format!("the host key of `{destination}` is not the known one"),
+        SshProblem::Denied => format!("`{destination}` lets nobody in without a question"),
+        SshProblem::Cut => format!("the connection to `{destination}` broke"),
+        SshProblem::Garbage => format!("`{destination}` does not answer as a shell would"),
+    }
+}
+
 fn setting(place: &Place, to: Option<&Value>) -> String {
     match to {
         Some(value) => format!("set {place} to `{value}`"),
@@ -288,6 +324,11 @@ impl Error {
             Self::Timeout { .. } | Self::HostGone { .. } | Self::Unreachable { .. } => {
                 FailureKind::Unreachable
             }
+            Self::Ssh { problem, .. } => match problem {
+                SshProblem::NoAnswer | SshProblem::Cut => FailureKind::Unreachable,
+                SshProblem::HostKey | SshProblem::Denied => FailureKind::Refused,
+                SshProblem::Garbage => FailureKind::Internal,
+            },
             Self::UnknownHost { .. }
             | Self::UnknownKnob { .. }
             | Self::SetTwice { .. }
@@ -327,6 +368,11 @@ impl Error {
             Self::Foreign { .. } => {
                 Some("find out who else sets it; `linerate undo` takes back what is ours".into())
             }
+            Self::Ssh {
+                destination,
+                problem,
+                ..
+            } => Some(ssh_hint(destination, *problem)),
             Self::NoStateFolder => {
                 Some("set HOME, or name a folder with LINERATE_STATE_DIR".into())
             }
@@ -343,6 +389,24 @@ impl Error {
                 Some("`linerate changes` lists those that are open".into())
             }
             _ => None,
+        }
+    }
+}
+
+fn ssh_hint(destination: &str, problem: SshProblem) -> String {
+    match problem {
+        SshProblem::NoAnswer | SshProblem::Cut => {
+            format!("find out with `ssh {destination}` what is in the way")
+        }
+        SshProblem::HostKey => format!(
+            "compare the fingerprint and log in once with `ssh {destination}`; linerate accepts no \
+             key by itself"
+        ),
+        SshProblem::Denied => format!(
+            "give it a key or an agent, so that `ssh -o BatchMode=yes {destination} true` works"
+        ),
+        SshProblem::Garbage => {
+            "the account there needs a login shell that starts `/bin/sh`, or PowerShell".into()
         }
     }
 }

@@ -20,7 +20,7 @@ use record::{HostName, System};
 pub use error::{Error, Place};
 pub use facts::facts;
 
-use exec::{Command, Exec, Local};
+use exec::{Command, Exec, Local, STATUS_NO_PROGRAM};
 
 /// One machine and the way to run commands on it.
 #[derive(Clone, Debug)]
@@ -55,10 +55,20 @@ impl Host {
     /// When it cannot be reached or cannot say what it is.
     pub fn new(name: HostName, exec: Arc<dyn Exec>) -> Result<Self, Error> {
         let command = Command::new(["uname", "-s"]);
-        let output = exec::run_one(exec.as_ref(), &command)?;
-        let system = match String::from_utf8_lossy(&output.stdout).trim() {
+        let outputs = exec.run(std::slice::from_ref(&command))?;
+        let said = match outputs.into_iter().next() {
+            // Windows has no such program.
+            Some(output) if output.status == STATUS_NO_PROGRAM => {
+                exec::run_one(exec.as_ref(), &Command::new(["cmd.exe", "/c", "ver"]))?.stdout
+            }
+            Some(output) => output.checked(&command)?.stdout,
+            None => Vec::new(),
+        };
+        let said = String::from_utf8_lossy(&said);
+        let system = match said.trim() {
             "Linux" => System::Linux,
             "Darwin" => System::Macos,
+            other if other.contains("Microsoft Windows") => System::Windows,
             other => {
                 return Err(Error::UnknownSystem {
                     name,

@@ -68,10 +68,12 @@ pub struct JsonArguments {
 /// Which hosts, and who logs in.
 #[derive(Clone, Debug, Args)]
 pub struct PathArguments {
-    /// Where the client is: `local` or `lab://LAB/HOST`
+    /// Where the client is: `local`, `lab://LAB/HOST`, or `ssh://[user@]host[:port]` where linerate
+    /// is installed
     #[arg(long, value_name = "HOST", default_value = "local")]
     pub client: String,
-    /// Where the server is, if linerate may run commands there: `local` or `lab://LAB/HOST`
+    /// Where the server is, if linerate may run commands there: `local`, `lab://LAB/HOST` or
+    /// `ssh://[user@]host[:port]`
     #[arg(long, value_name = "HOST")]
     pub server: Option<String>,
     #[command(flatten)]

@@ -1,6 +1,9 @@
 //! Hosts as people name them, and the hosts themselves.
 
+use std::sync::Arc;
+
 use host::Host;
+use host::exec::{Destination, Ssh};
 use record::HostName;
 
 use crate::failure::{CommandError, Kind};
@@ -17,12 +20,17 @@ pub enum Named {
         /// The host in it.
         host: String,
     },
+    /// A machine that is reached with the system's `ssh`.
+    Ssh(Destination),
 }
 
-/// Reads `local` and `lab://LAB/HOST`.
+/// Reads `local`, `lab://LAB/HOST` and `ssh://[user@]host[:port]`.
 pub fn parse(text: &str) -> Result<Named, CommandError> {
     if text == "local" {
         return Ok(Named::Local);
+    }
+    if let Some(destination) = Destination::parse(text) {
+        return Ok(Named::Ssh(destination));
     }
     let rest = text
         .strip_prefix("lab://")
@@ -33,8 +41,10 @@ pub fn parse(text: &str) -> Result<Named, CommandError> {
             host: host.to_owned(),
         }),
         _ => Err(
-            CommandError::new(Kind::Usage, format!("`{text}` is not a host"))
-                .hint("write `local` or `lab://LAB/HOST`; `linerate lab list` shows the labs"),
+            CommandError::new(Kind::Usage, format!("`{text}` is not a host")).hint(
+                "write `local`, `ssh://[user@]host[:port]` or `lab://LAB/HOST`; `linerate lab \
+                 list` shows the labs",
+            ),
         ),
     }
 }
@@ -44,7 +54,14 @@ pub fn open(named: &Named) -> Result<Host, CommandError> {
     match named {
         Named::Local => Ok(Host::local()?),
         Named::Lab { lab, host } => Ok(lab::find(lab)?.host(host)?),
+        Named::Ssh(destination) => Ok(over_ssh(destination)?),
     }
+}
+
+/// The name says how to reach it again, so that `undo` finds it.
+fn over_ssh(destination: &Destination) -> Result<Host, host::Error> {
+    let name = HostName::new(destination.to_string());
+    Host::new(name, Arc::new(Ssh::connect(destination.clone())?))
 }
 
 /// Finds the host of a journalled change again. A lab that is down took its hosts with it.
@@ -55,6 +72,8 @@ pub fn resolve(name: &HostName) -> Result<Host, host::Error> {
     };
     match parse(name.as_str()) {
         Ok(Named::Local) => Host::local(),
+        // Whoever does not answer now may do so tomorrow, so that is no reason to forget a change.
+        Ok(Named::Ssh(destination)) => over_ssh(&destination),
         Ok(Named::Lab { lab, host }) => match lab::find(&lab).and_then(|lab| lab.host(&host)) {
             Ok(host) => Ok(host),
             Err(lab::Error::NoSuchLab { .. } | lab::Error::NoSuchHost { .. }) => Err(gone(
@@ -74,20 +93,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_are_local_or_of_a_lab() {
+    fn hosts_are_local_or_of_a_lab_or_behind_ssh() {
         assert_eq!(parse("local").ok(), Some(Named::Local));
         let named = Named::Lab {
             lab: "demo".into(),
             host: "client".into(),
         };
         assert_eq!(parse("lab://demo/client").ok(), Some(named));
+        let behind = parse("ssh://admin@nas:2222").ok();
+        assert!(matches!(behind, Some(Named::Ssh(_))), "{behind:?}");
         for wrong in [
             "",
             "nas",
             "lab://",
             "lab://demo",
             "lab:///client",
-            "ssh://nas",
+            "ssh://",
+            "ssh://-oProxyCommand=id",
         ] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }

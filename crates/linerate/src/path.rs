@@ -50,11 +50,30 @@ pub fn ends(arguments: &PathArguments) -> Result<(Host, Option<Host>, Runner), C
     let client = hosts::open(&hosts::parse(&arguments.client)?)?;
     let server = arguments.server.as_deref().map(hosts::parse).transpose()?;
     let server = server.as_ref().map(hosts::open).transpose()?;
-    let program = std::env::current_exe().map_err(|error| {
-        CommandError::caused(Kind::Internal, "cannot find linerate's own file", &error)
-    })?;
-    let runner = Runner::new(client.exec.clone(), program.display().to_string());
+    let runner = Runner::new(client.exec.clone(), program(arguments, &client)?);
     Ok((client, server, runner))
+}
+
+/// What runs trials on the client. Only a server needs nothing of ours.
+fn program(arguments: &PathArguments, client: &Host) -> Result<String, CommandError> {
+    const INSTALLED: &str = "linerate";
+    if !matches!(hosts::parse(&arguments.client)?, hosts::Named::Ssh(_)) {
+        let own = std::env::current_exe().map_err(|error| {
+            CommandError::caused(Kind::Internal, "cannot find linerate's own file", &error)
+        })?;
+        return Ok(own.display().to_string());
+    }
+    let outputs = client.exec.run(&[Command::new([INSTALLED, "--version"])])?;
+    let answer = outputs.first().and_then(host::exec::Output::text);
+    let ours = concat!("linerate ", env!("CARGO_PKG_VERSION"));
+    let text = match answer.as_deref().map(str::trim) {
+        Some(version) if version == ours => return Ok(INSTALLED.to_owned()),
+        Some(version) => format!("{} runs `{version}`, and this is `{ours}`", client.name),
+        None => format!("there is no `{INSTALLED}` on {}", client.name),
+    };
+    Err(CommandError::new(Kind::Refused, text).hint(
+        "trials run on the client, so it needs the same linerate in its PATH; a server needs none",
+    ))
 }
 
 impl SharePath {
@@ -63,7 +82,7 @@ impl SharePath {
         let (client, server, runner) = ends(arguments)?;
         let lab_file = match hosts::parse(&arguments.client)? {
             hosts::Named::Lab { lab, .. } => Some(lab::find(&lab)?.credentials()),
-            hosts::Named::Local => None,
+            hosts::Named::Local | hosts::Named::Ssh(_) => None,
         };
         let credentials = credentials::find(&arguments.login, &share, lab_file.as_deref())?;
         Ok(Self {

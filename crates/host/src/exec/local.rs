@@ -92,7 +92,7 @@ impl Local {
         Ok(exit_status(status))
     }
 
-    fn start(&self, command: &Command) -> Result<Process, Error> {
+    fn start(&self, command: &Command, stderr_bytes_max: usize) -> Result<Process, Error> {
         let argv = self.whole_argv(command);
         let (program, arguments) = split(&argv, command)?;
         let elevated = self.elevates(command);
@@ -113,12 +113,39 @@ impl Local {
                 })
             }
             Err(source) => Err(start_error(command, source)),
-            Ok(child) => Ok(Process::running(command.argv.clone(), child, elevated)),
+            Ok(child) => {
+                let argv = command.argv.clone();
+                Ok(Process::running(argv, child, elevated, stderr_bytes_max))
+            }
         }
     }
 
+    /// [`Exec::spawn`], keeping so many bytes of standard error.
+    pub(super) fn spawn_keeping(
+        &self,
+        command: &Command,
+        stderr_bytes_max: usize,
+    ) -> Result<Process, Error> {
+        let mut process = self.start(command, stderr_bytes_max)?;
+        let pipe_error = |source| Error::Pipe {
+            action: "write to",
+            argv: command.argv.clone(),
+            source,
+        };
+        if command.stdin.len() > SPAWN_STDIN_BYTES_MAX {
+            return Err(pipe_error(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "its input is too long to be written at once",
+            )));
+        }
+        if let Some(stdin) = &mut process.stdin {
+            stdin.write_all(&command.stdin).map_err(pipe_error)?;
+        }
+        Ok(process)
+    }
+
     fn run_one(&self, command: &Command) -> Result<Output, Error> {
-        let mut process = match self.start(command) {
+        let mut process = match self.start(command, STDERR_BYTES_MAX) {
             Err(Error::Start { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                 return Ok(Output {
                     status: STATUS_NO_PROGRAM,
@@ -131,6 +158,12 @@ impl Local {
         process.feed(command.stdin.clone());
         let output = process.wait(command.timeout)?;
         match refused_by_sudo(&output) {
+            Some(reason) if self.elevates(command) && reason.ends_with("command not found") => {
+                Ok(Output {
+                    status: STATUS_NO_PROGRAM,
+                    ..output
+                })
+            }
             Some(reason) if self.elevates(command) => Err(Error::NotRoot {
                 argv: command.argv.clone(),
                 reason,
@@ -149,22 +182,7 @@ impl Exec for Local {
     }
 
     fn spawn(&self, command: &Command) -> Result<Process, Error> {
-        let mut process = self.start(command)?;
-        let pipe_error = |source| Error::Pipe {
-            action: "write to",
-            argv: command.argv.clone(),
-            source,
-        };
-        if command.stdin.len() > SPAWN_STDIN_BYTES_MAX {
-            return Err(pipe_error(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "its input is too long to be written at once",
-            )));
-        }
-        if let Some(stdin) = &mut process.stdin {
-            stdin.write_all(&command.stdin).map_err(pipe_error)?;
-        }
-        Ok(process)
+        self.spawn_keeping(command, STDERR_BYTES_MAX)
     }
 }
 
@@ -189,7 +207,7 @@ fn exit_status(status: ExitStatus) -> i32 {
 }
 
 /// What `sudo -n` says when it may not run a command; other programs' words stay theirs.
-fn refused_by_sudo(output: &Output) -> Option<String> {
+pub(super) fn refused_by_sudo(output: &Output) -> Option<String> {
     let text = String::from_utf8_lossy(&output.stderr);
     let line = text.lines().next()?;
     (output.status == 1 && line.starts_with("sudo: ")).then(|| line.to_owned())
@@ -246,7 +264,12 @@ impl fmt::Debug for Process {
 }
 
 impl Process {
-    fn running(argv: Vec<String>, mut child: Child, elevated: bool) -> Self {
+    fn running(
+        argv: Vec<String>,
+        mut child: Child,
+        elevated: bool,
+        stderr_bytes_max: usize,
+    ) -> Self {
         let stdin = child
             .stdin
             .take()
@@ -256,7 +279,9 @@ impl Process {
         let (sender, news) = mpsc::channel();
         if let Some(stderr) = child.stderr.take() {
             let sender = sender.clone();
-            thread::spawn(move || sender.send(News::Stderr(keep_beginning(stderr))));
+            thread::spawn(move || {
+                sender.send(News::Stderr(keep_beginning(stderr, stderr_bytes_max)))
+            });
         }
         let group = Arc::new(Group::new(child, elevated));
         let (leader, exited) = (group.leader, sender.clone());
@@ -294,6 +319,14 @@ impl Process {
     /// Its standard output. `None` the second time.
     pub fn take_stdout(&mut self) -> Option<Box<dyn BufRead + Send>> {
         self.stdout.take()
+    }
+
+    /// Puts something between the program's output and whoever takes it.
+    pub(super) fn map_stdout(
+        &mut self,
+        wrap: impl FnOnce(Box<dyn BufRead + Send>) -> Box<dyn BufRead + Send>,
+    ) {
+        self.stdout = self.stdout.take().map(wrap);
     }
 
     /// Its process number while it runs, which is also that of its group. With `sudo` it is `sudo`'s.
@@ -546,11 +579,11 @@ fn collect(stdout: Box<dyn BufRead + Send>) -> io::Result<Collected> {
     })
 }
 
-fn keep_beginning(mut stderr: impl Read) -> Vec<u8> {
+fn keep_beginning(mut stderr: impl Read, bytes_max: usize) -> Vec<u8> {
     let mut kept = Vec::new();
     // What cannot be read is missing from the text of an error, no more.
     (&mut stderr)
-        .take(STDERR_BYTES_MAX as u64)
+        .take(bytes_max as u64)
         .read_to_end(&mut kept)
         .ok();
     io::copy(&mut stderr, &mut io::sink()).ok();

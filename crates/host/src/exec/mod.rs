@@ -2,17 +2,29 @@
 
 mod local;
 mod replay;
+pub mod shell;
+mod ssh;
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use local::{Ender, Local, OUTPUT_BYTES_MAX, Process, STDERR_BYTES_MAX};
 pub use replay::{Exchange, Recorder, Replay, Transcript};
+pub use ssh::{Destination, Ssh, SshProblem};
 
 use crate::Error;
 
 /// Longest time a command may take when nobody says otherwise.
 pub const TIMEOUT_DEFAULT: Duration = Duration::from_secs(10);
+
+/// How a PowerShell script is started; the script is the next argument.
+pub const POWERSHELL: [&str; 4] = [
+    "powershell.exe",
+    "-NoProfile",
+    "-NonInteractive",
+    "-Command",
+];
 
 /// Whose rights a command needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +62,13 @@ impl Command {
             timeout: TIMEOUT_DEFAULT,
             privilege: Privilege::User,
         }
+    }
+
+    /// A PowerShell script for a Windows host. Within a batch it costs no process of its own.
+    #[must_use]
+    pub fn powershell(script: impl Into<String>) -> Self {
+        let argv = POWERSHELL.map(str::to_owned).into_iter();
+        Self::new(argv.chain([script.into()]))
     }
 
     /// The same, reading `stdin`.
@@ -141,6 +160,15 @@ pub trait Exec: fmt::Debug + Send + Sync {
     /// # Errors
     /// When it cannot be started.
     fn spawn(&self, command: &Command) -> Result<Process, Error>;
+
+    /// The same host over a new connection, where there is a connection that a change could cut;
+    /// `None` where commands start without one.
+    ///
+    /// # Errors
+    /// When no new connection comes about.
+    fn fresh(&self) -> Result<Option<Arc<dyn Exec>>, Error> {
+        Ok(None)
+    }
 }
 
 /// Runs one command and wants it to end well.

@@ -5,3 +5,4 @@ mod facts;
 mod knobs;
 mod model;
 mod scratch;
+mod ssh;
