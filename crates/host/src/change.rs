@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::exec::{self, Command, Privilege};
 use crate::journal::{Journal, Mark, Opened};
-use crate::knob::{self, Knob, Refusal, State};
+use crate::knob::{self, Disturbance, Knob, Refusal, State, Step};
 use crate::restore::{Foreign, Report, Restore};
 use crate::{Error, Host, Place};
 
@@ -260,6 +260,7 @@ impl Change {
             };
             let planned = state.and_then(|state| {
                 let steps = knob.plan(target, &state, value)?;
+                check_connection(host, &steps)?;
                 Ok((state.value, steps))
             });
             let (before, steps) =
@@ -338,6 +339,15 @@ impl Change {
         });
         steps.collect()
     }
+}
+
+/// Whoever cuts the connection cannot take the change back over it.
+fn check_connection(host: &Host, steps: &[Step]) -> Result<(), Refusal> {
+    let resets = |step: &Step| step.disturbs == Disturbance::LinkReset;
+    if host.exec.can_be_cut() && steps.iter().any(resets) {
+        return Err(Refusal::could_cut_the_connection());
+    }
+    Ok(())
 }
 
 fn touched(settings: &[Setting]) -> BTreeMap<&HostName, BTreeSet<&Target>> {

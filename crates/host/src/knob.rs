@@ -124,6 +124,11 @@ impl Refusal {
         Self::new("the host has no such knob there")
     }
 
+    pub(crate) fn could_cut_the_connection() -> Self {
+        Self::new("it resets a link, which may cut the connection that the change is made over")
+            .hint("run linerate on that host itself, or leave this change out")
+    }
+
     fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self

@@ -6,7 +6,6 @@ pub mod shell;
 mod ssh;
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 pub use local::{Ender, Local, OUTPUT_BYTES_MAX, Process, STDERR_BYTES_MAX};
@@ -161,13 +160,9 @@ pub trait Exec: fmt::Debug + Send + Sync {
     /// When it cannot be started.
     fn spawn(&self, command: &Command) -> Result<Process, Error>;
 
-    /// The same host over a new connection, where there is a connection that a change could cut;
-    /// `None` where commands start without one.
-    ///
-    /// # Errors
-    /// When no new connection comes about.
-    fn fresh(&self) -> Result<Option<Arc<dyn Exec>>, Error> {
-        Ok(None)
+    /// Whether commands come over a connection that a change on the host could cut.
+    fn can_be_cut(&self) -> bool {
+        false
     }
 }
 

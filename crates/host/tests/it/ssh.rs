@@ -321,34 +321,37 @@ fn a_change_over_ssh_is_made_and_taken_back_and_nothing_is_left_there() {
         .map(|nic| nic.name)
         .collect();
     assert_eq!(names, ["b0", "a0"]);
-    let before = server.inside(&["ip", "-o", "link", "show", "dev", "a0"]);
+    let picture = || server.inside(&["ethtool", "-k", "a0"]);
+    let before = picture();
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(folder.path(), "test").unwrap();
-    let setting = Setting::Knob {
-        host: host.name.clone(),
-        target: Target::Nic("a0".into()),
-        id: KnobId::new("nic.mtu"),
-        value: Value::Integer(9000),
+    let plan = |id: &str, value: Value| {
+        let setting = Setting::Knob {
+            host: host.name.clone(),
+            target: Target::Nic("a0".into()),
+            id: KnobId::new(id),
+            value,
+        };
+        Change::plan(std::slice::from_ref(&host), &[setting], "test")
     };
-    let change = Change::plan(std::slice::from_ref(&host), &[setting], "test").unwrap();
-    let mut open = journal.begin(change).unwrap();
-    open.apply().unwrap();
+    let error = plan("nic.mtu", Value::Integer(9000)).unwrap_err();
     assert!(
-        server
-            .inside(&["ip", "-o", "link", "show", "dev", "a0"])
-            .contains("mtu 9000")
+        error.to_string().contains("may cut the connection"),
+        "{error}"
     );
-    open.keep();
-    drop(host);
-    let undone = journal
-        .undo(None, UndoMode::Ours, &|_| Ok(server.host()))
+    assert_eq!(picture(), before);
+    let mut open = journal
+        .begin(plan("nic.gro", Value::Switch(true)).unwrap())
         .unwrap();
+    open.apply().unwrap();
+    assert!(picture().contains("generic-receive-offload: on"));
+    open.keep();
+    let resolve = |_: &HostName| Ok(server.host());
+    let undone = journal.undo(None, UndoMode::Ours, &resolve).unwrap();
     assert!(undone[0].closed, "{undone:#?}");
-    assert_eq!(
-        server.inside(&["ip", "-o", "link", "show", "dev", "a0"]),
-        before
-    );
+    assert_eq!(picture(), before);
     assert!(list_open(folder.path()).unwrap().open.is_empty());
+    drop(host);
     eventually("only the server itself runs there", || {
         local(&["ip", "netns", "pids", &server.namespace])
             .lines()

@@ -113,12 +113,6 @@ impl Destination {
         arguments.extend(["--".to_owned(), self.host.clone()]);
         arguments
     }
-
-    /// The name or address of the host.
-    #[must_use]
-    pub fn host(&self) -> &str {
-        &self.host
-    }
 }
 
 impl fmt::Display for Destination {
@@ -565,9 +559,8 @@ impl Exec for Ssh {
         Ok(process)
     }
 
-    fn fresh(&self) -> Result<Option<Arc<dyn Exec>>, Error> {
-        let fresh = Self::connect_by(self.destination.clone(), self.program.clone())?;
-        Ok(Some(Arc::new(fresh)))
+    fn can_be_cut(&self) -> bool {
+        true
     }
 }
 
