@@ -1,14 +1,16 @@
 //! A change of some settings on some hosts: planned, written into the journal, made, taken back.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use record::{HostName, KnobId, Setting, System, Target, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::exec::{self, Command, Privilege};
 use crate::journal::{Journal, Mark, Opened};
-use crate::knob::{self, Disturbance, Knob, Refusal, State, Step};
-use crate::restore::{Foreign, Report, Restore};
+use crate::knob::{self, Knob, Refusal, State};
+use crate::lease::{self, Lease};
+use crate::restore::{Foreign, Outcome, Report, Restore};
 use crate::{Error, Host, Place};
 
 /// A change that was thought through and not yet begun: nothing has been touched.
@@ -19,6 +21,7 @@ pub struct Change {
     pub(crate) identities: Vec<HostIdentity>,
     pub(crate) items: Vec<Item>,
     pub(crate) snapshot: Vec<Entry>,
+    pub(crate) lease: Duration,
 }
 
 /// Which machine a host was when it was changed.
@@ -115,16 +118,13 @@ impl Entry {
 }
 
 /// One knob of one part of a host.
-pub(crate) type Spot = (Target, &'static Knob);
+pub type Spot = (Target, &'static Knob);
 
 /// Reads several knobs of a host in one batch.
 ///
 /// # Errors
 /// When the commands cannot be run; a knob that the host does not have is a refusal of its own.
-pub(crate) fn read_states(
-    host: &Host,
-    places: &[Spot],
-) -> Result<Vec<Result<State, Refusal>>, Error> {
+pub fn read_states(host: &Host, places: &[Spot]) -> Result<Vec<Result<State, Refusal>>, Error> {
     let plans: Vec<_> = places
         .iter()
         .map(|(target, knob)| knob.read(target))
@@ -186,6 +186,41 @@ pub fn read_back(hosts: &[Host], settings: &[Setting]) -> Result<Vec<Setting>, E
     }
 }
 
+/// A setting as somebody typed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Typed {
+    /// The part of the host.
+    pub target: Target,
+    /// The knob.
+    pub knob: KnobId,
+    /// The value, as text.
+    pub value: String,
+}
+
+/// What was typed, as settings of a host: each knob knows what its values look like.
+///
+/// # Errors
+/// When there is no such knob, it belongs to something else, or it cannot be read.
+pub fn understand(host: &Host, typed: &[Typed]) -> Result<Vec<Setting>, Error> {
+    let spots = typed
+        .iter()
+        .map(|typed| Ok((typed.target.clone(), find(host, &typed.knob)?)));
+    let spots: Vec<Spot> = spots.collect::<Result<_, Error>>()?;
+    let states = read_states(host, &spots)?.into_iter();
+    let settings = states
+        .zip(typed.iter().zip(&spots))
+        .map(|(state, (typed, (target, knob)))| {
+            let state = state.map_err(|refusal| refused(host, target, knob, None, refusal))?;
+            Ok(Setting::Knob {
+                host: host.name.clone(),
+                target: target.clone(),
+                id: typed.knob.clone(),
+                value: state.allowed.value_of(&typed.value),
+            })
+        });
+    settings.collect()
+}
+
 fn find(host: &Host, id: &KnobId) -> Result<&'static Knob, Error> {
     knob::find(host.system, id.as_str()).ok_or_else(|| Error::UnknownKnob {
         id: id.clone(),
@@ -225,6 +260,7 @@ impl Change {
             identities: Vec::new(),
             items: Vec::new(),
             snapshot: Vec::new(),
+            lease: lease::LENGTH_DEFAULT,
         };
         let mut states = BTreeMap::new();
         for (name, targets) in touched(settings) {
@@ -260,7 +296,6 @@ impl Change {
             };
             let planned = state.and_then(|state| {
                 let steps = knob.plan(target, &state, value)?;
-                check_connection(host, &steps)?;
                 Ok((state.value, steps))
             });
             let (before, steps) =
@@ -317,6 +352,22 @@ impl Change {
         Ok(())
     }
 
+    /// The same, where hosts that are reached over a connection put themselves back when they hear
+    /// nothing for so long, within [`lease::LENGTH`]; otherwise for [`lease::LENGTH_DEFAULT`].
+    #[must_use]
+    pub fn with_lease(mut self, length: Duration) -> Self {
+        self.lease = length.clamp(*lease::LENGTH.start(), *lease::LENGTH.end());
+        self
+    }
+
+    /// The hosts that are made to put themselves back if they are lost.
+    pub fn leased_hosts(&self) -> impl Iterator<Item = &HostName> {
+        self.hosts
+            .values()
+            .filter(|host| host.exec.can_be_cut())
+            .map(|host| &host.name)
+    }
+
     /// The settings with their values before and after.
     #[must_use]
     pub fn items(&self) -> &[Item] {
@@ -341,15 +392,6 @@ impl Change {
     }
 }
 
-/// Whoever cuts the connection cannot take the change back over it.
-fn check_connection(host: &Host, steps: &[Step]) -> Result<(), Refusal> {
-    let resets = |step: &Step| step.disturbs == Disturbance::LinkReset;
-    if host.exec.can_be_cut() && steps.iter().any(resets) {
-        return Err(Refusal::could_cut_the_connection());
-    }
-    Ok(())
-}
-
 fn touched(settings: &[Setting]) -> BTreeMap<&HostName, BTreeSet<&Target>> {
     let mut touched: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
     for setting in settings {
@@ -369,16 +411,26 @@ pub struct OpenChange {
     hosts: BTreeMap<HostName, Host>,
     /// The snapshot as it was with the change, once it was applied.
     after: Option<Vec<Entry>>,
+    lease_length: Duration,
+    /// From the first command to the end of the change.
+    leases: Vec<Lease>,
     settled: bool,
 }
 
 impl OpenChange {
-    pub(crate) fn new(journal: Journal, opened: Opened, hosts: BTreeMap<HostName, Host>) -> Self {
+    pub(crate) fn new(
+        journal: Journal,
+        opened: Opened,
+        hosts: BTreeMap<HostName, Host>,
+        lease_length: Duration,
+    ) -> Self {
         Self {
             journal,
             opened,
             hosts,
             after: None,
+            lease_length,
+            leases: Vec::new(),
             settled: false,
         }
     }
@@ -406,12 +458,16 @@ impl OpenChange {
             Ok(()) => Ok(()),
             Err(source) => {
                 let reports = self.restore();
-                Err(Error::Apply {
-                    change: self.opened.id.clone(),
-                    source: Box::new(source),
-                    restored: reports.iter().all(|report| report.outcome.is_settled()),
-                })
+                Err(self.failed(source, &reports))
             }
+        }
+    }
+
+    fn failed(&self, source: Error, reports: &[Report]) -> Error {
+        Error::Apply {
+            change: self.opened.id.clone(),
+            source: Box::new(source),
+            restored: reports.iter().all(|report| report.outcome.is_settled()),
         }
     }
 
@@ -429,8 +485,14 @@ impl OpenChange {
                 after: item.after.clone(),
             });
         }
-        for (item, _) in items.filter(|(item, value)| **value != item.after) {
-            self.make(item)?;
+        let missing: Vec<usize> = (0..found.len())
+            .filter(|&at| found[at] != self.opened.items[at].after)
+            .collect();
+        if !missing.is_empty() {
+            self.arm()?;
+        }
+        for at in missing {
+            self.make(&self.opened.items[at])?;
         }
         // A later setting may have taken an earlier one with it.
         for (item, value) in self.opened.items.iter().zip(self.read_items()?) {
@@ -439,6 +501,25 @@ impl OpenChange {
             }
         }
         self.note_after()
+    }
+
+    /// Every host that we may lose gets a lease, unless it has one.
+    fn arm(&mut self) -> Result<(), Error> {
+        for host in self.hosts.values().filter(|host| host.exec.can_be_cut()) {
+            if self.leases.iter().any(|lease| *lease.host() == host.name) {
+                continue;
+            }
+            let own = self.opened.items.iter().rev();
+            let undo = own
+                .filter(|item| item.host == host.name)
+                .flat_map(|item| item.steps.iter().rev())
+                .map(|step| Command::from(&step.undo));
+            let undo: Vec<Command> = undo.collect();
+            let name = (self.journal.owner(), self.opened.id.as_str());
+            self.leases
+                .push(Lease::arm(host, name, self.lease_length, &undo)?);
+        }
+        Ok(())
     }
 
     fn make(&self, item: &Item) -> Result<(), Error> {
@@ -493,7 +574,32 @@ impl OpenChange {
             .ok_or_else(|| Error::UnknownHost { name: name.clone() })
     }
 
-    fn restore(&self) -> Vec<Report> {
+    /// Puts everything back. A host that cannot be reached any more does it by itself, which is
+    /// waited for.
+    fn restore(&mut self) -> Vec<Report> {
+        let reports = self.try_restore();
+        let (lost, other): (Vec<_>, Vec<_>) = std::mem::take(&mut self.leases)
+            .into_iter()
+            .partition(|lease| {
+                let of_it = |report: &&Report| report.host == *lease.host();
+                let mut of_it = reports.iter().filter(of_it);
+                of_it.any(|report| matches!(report.outcome, Outcome::Failed { .. }))
+            });
+        self.leases = other;
+        if lost.is_empty() {
+            return reports;
+        }
+        for mut lease in lost {
+            lease.stop_renewing();
+            lease.wait_until_over();
+        }
+        for host in self.hosts.values() {
+            host.exec.reconnect();
+        }
+        self.try_restore()
+    }
+
+    fn try_restore(&self) -> Vec<Report> {
         let restore = Restore {
             opened: &self.opened,
             after: self.after.as_deref(),
@@ -524,11 +630,55 @@ impl OpenChange {
         })
     }
 
-    /// Leaves the change as it is; it stays open in the journal until it is undone. Gives its id.
-    pub fn keep(mut self) -> String {
+    /// Leaves the change as it is, when all hosts answer over new connections; it stays open in the
+    /// journal until it is undone. Gives its id.
+    ///
+    /// # Errors
+    /// When a host does not answer, or has put itself back meanwhile. Then all of it is taken back;
+    /// [`Error::Apply`] says whether everything is as before.
+    pub fn keep(mut self) -> Result<String, Error> {
+        if let Err(source) = self.end_leases() {
+            let reports = self.restore();
+            let error = self.failed(source, &reports);
+            self.drop_leases();
+            // Nothing is left to try, and what cannot be closed stays open for `linerate undo`.
+            self.settled = true;
+            if matches!(error, Error::Apply { restored: true, .. }) {
+                self.journal.close(&self.opened.id).ok();
+            }
+            return Err(error);
+        }
         self.settled = true;
         self.journal.mark(&self.opened.id, Mark::Kept);
-        self.opened.id.clone()
+        Ok(self.opened.id.clone())
+    }
+
+    /// No host puts itself back from here on. All of them must answer before the first is let go.
+    fn end_leases(&mut self) -> Result<(), Error> {
+        if self.leases.is_empty() {
+            return Ok(());
+        }
+        for lease in &mut self.leases {
+            lease.stop_renewing();
+        }
+        for host in self.hosts.values() {
+            host.exec.reconnect();
+        }
+        for host in self.hosts.values() {
+            exec::run_one(host.exec.as_ref(), &Command::new(["true"]))?;
+        }
+        while let Some(lease) = self.leases.last_mut() {
+            lease.disarm()?;
+            self.leases.pop();
+        }
+        Ok(())
+    }
+
+    /// A host that does not hear it finds nothing to do when it puts itself back.
+    fn drop_leases(&mut self) {
+        for mut lease in std::mem::take(&mut self.leases) {
+            lease.disarm().ok();
+        }
     }
 
     /// Takes the change back where it is made, and ends it.
@@ -538,16 +688,22 @@ impl OpenChange {
     pub fn close(mut self) -> Result<(), Error> {
         // Whatever comes of it, once is enough: what is left is for `linerate undo`.
         self.settled = true;
-        self.revert()?;
+        self.take_back()
+    }
+
+    fn take_back(&mut self) -> Result<(), Error> {
+        let reverted = self.revert();
+        self.drop_leases();
+        reverted?;
         self.journal.close(&self.opened.id)
     }
 }
 
 impl Drop for OpenChange {
     fn drop(&mut self) {
-        if !self.settled && self.revert().is_ok() {
+        if !self.settled {
             // What cannot be closed stays open, and undo will find nothing to do.
-            self.journal.close(&self.opened.id).ok();
+            self.take_back().ok();
         }
     }
 }

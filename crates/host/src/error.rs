@@ -220,6 +220,28 @@ pub enum Error {
         /// What `ssh`, or the far end, said.
         said: String,
     },
+    /// A host cannot wait for us, so that it could not put itself back when we lose it.
+    #[error("host `{name}` cannot be made to put itself back if the connection is lost: {reason}")]
+    NoLease {
+        /// The host.
+        name: HostName,
+        /// What it said.
+        reason: String,
+    },
+    /// A host has heard nothing for too long and has put itself back.
+    #[error("host `{name}` heard nothing for so long that it has put itself back")]
+    LeaseOver {
+        /// The host.
+        name: HostName,
+    },
+    /// Another linerate, perhaps on another machine, is changing the host.
+    #[error("another linerate is changing host `{name}`: {holder}")]
+    HostHeld {
+        /// The host.
+        name: HostName,
+        /// Who it is.
+        holder: String,
+    },
     /// There is no place for the socket of a shared connection.
     #[error("cannot make a private folder in `{}`", folder.display())]
     SocketFolder {
@@ -321,9 +343,10 @@ impl Error {
     pub fn kind(&self) -> FailureKind {
         match self {
             Self::Apply { source, .. } => source.kind(),
-            Self::Timeout { .. } | Self::HostGone { .. } | Self::Unreachable { .. } => {
-                FailureKind::Unreachable
-            }
+            Self::Timeout { .. }
+            | Self::HostGone { .. }
+            | Self::Unreachable { .. }
+            | Self::LeaseOver { .. } => FailureKind::Unreachable,
             Self::Ssh { problem, .. } => match problem {
                 SshProblem::NoAnswer | SshProblem::Cut => FailureKind::Unreachable,
                 SshProblem::HostKey | SshProblem::Denied => FailureKind::Refused,
@@ -384,7 +407,12 @@ impl Error {
             Self::JournalDamaged { .. } => {
                 Some("look into the file; its first line lists the commands that undo it".into())
             }
-            Self::Locked { .. } => Some("wait until that run is over, or stop it".into()),
+            Self::LeaseOver { .. } => {
+                Some("find out what cuts the connection, or give it a longer `--lease`".into())
+            }
+            Self::Locked { .. } | Self::HostHeld { .. } => {
+                Some("wait until that run is over, or stop it".into())
+            }
             Self::NoSuchChange { .. } => {
                 Some("`linerate changes` lists those that are open".into())
             }

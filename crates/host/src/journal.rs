@@ -174,6 +174,8 @@ fn user_folder() -> Option<PathBuf> {
 #[derive(Clone, Debug)]
 pub struct Journal {
     folder: Arc<Path>,
+    /// What the leases of this linerate have in common, and no others.
+    owner: Arc<str>,
     /// The lock goes when the last clone goes, or with the process.
     _lock: Arc<Lock>,
 }
@@ -240,6 +242,7 @@ impl Journal {
         written.map_err(|source| journal_error("write", &path, source))?;
         Ok(Self {
             folder: folder.into(),
+            owner: format!("{:016x}", random(folder)?).into(),
             _lock: Arc::new(lock),
         })
     }
@@ -269,7 +272,12 @@ impl Journal {
             fs::remove_file(&draft).ok();
             return Err(journal_error("write", &path, source));
         }
-        Ok(OpenChange::new(self.clone(), opened, change.hosts))
+        Ok(OpenChange::new(
+            self.clone(),
+            opened,
+            change.hosts,
+            change.lease,
+        ))
     }
 
     /// Numbers go up for ever, so that newest is newest whatever the clock says.
@@ -284,18 +292,12 @@ impl Journal {
                 .unwrap_or(0)
                 .max(last);
         }
-        let random = getrandom::u32().map_err(|error| {
-            journal_error(
-                "name a change in",
-                &self.folder,
-                io::Error::other(error.to_string()),
-            )
-        })?;
-        Ok(format!(
-            "{}-{:04x}",
-            last.saturating_add(1),
-            random & 0xffff
-        ))
+        let random = random(&self.folder)? & 0xffff;
+        Ok(format!("{}-{random:04x}", last.saturating_add(1)))
+    }
+
+    pub(crate) fn owner(&self) -> &str {
+        &self.owner
     }
 
     fn path(&self, state: &str, id: &str) -> PathBuf {
@@ -616,6 +618,13 @@ fn locked(folder: &Path, lock: &mut File) -> Error {
         folder: folder.into(),
         holder,
     }
+}
+
+fn random(folder: &Path) -> Result<u64, Error> {
+    getrandom::u64().map_err(|error| {
+        let source = io::Error::other(error.to_string());
+        journal_error("name a change in", folder, source)
+    })
 }
 
 fn journal_error(action: &'static str, path: &Path, source: io::Error) -> Error {

@@ -68,6 +68,20 @@ pub enum Allowed {
     AsRead,
 }
 
+impl Allowed {
+    /// What somebody typed, as a value of this kind. Whether it is allowed is another question.
+    #[must_use]
+    pub fn value_of(&self, typed: &str) -> Value {
+        let word = || Value::Text(typed.to_owned());
+        match (self, typed) {
+            (Self::Switch, "on" | "yes" | "true" | "1") => Value::Switch(true),
+            (Self::Switch, "off" | "no" | "false" | "0") => Value::Switch(false),
+            (Self::Range { .. }, typed) => typed.parse().map_or_else(|_| word(), Value::Integer),
+            _ => word(),
+        }
+    }
+}
+
 /// How a knob stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
@@ -122,11 +136,6 @@ impl Refusal {
 
     pub(crate) fn none_such() -> Self {
         Self::new("the host has no such knob there")
-    }
-
-    pub(crate) fn could_cut_the_connection() -> Self {
-        Self::new("it resets a link, which may cut the connection that the change is made over")
-            .hint("run linerate on that host itself, or leave this change out")
     }
 
     fn hint(mut self, hint: impl Into<String>) -> Self {

@@ -2,7 +2,7 @@
 //!
 //! [`exec`] starts programs, [`facts()`] looks, [`knob`] knows what can be set and how (it runs
 //! nothing), [`change`] plans, applies and takes back, [`journal`] remembers what must be taken
-//! back, whatever happens to us.
+//! back, whatever happens to us, and [`lease`] lets a host that we may lose do it by itself.
 
 pub mod change;
 mod error;
@@ -10,6 +10,7 @@ pub mod exec;
 mod facts;
 pub mod journal;
 pub mod knob;
+pub mod lease;
 mod restore;
 mod tool;
 

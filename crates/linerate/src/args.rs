@@ -32,6 +32,8 @@ pub enum Command {
     Bench(BenchArguments),
     /// Try changes in a fair experiment and keep only what is proven, until reboot or undo
     Tune(TuneArguments),
+    /// Set knobs of a host, all of them or none, until reboot or undo
+    Set(SetArguments),
     /// Put back what was changed: one change, or all open ones, newest first
     Undo(UndoArguments),
     /// List what is changed now, by which run, since when
@@ -190,6 +192,25 @@ pub struct TuneArguments {
     /// Seed of the random order [default: a new one, recorded in the run file]
     #[arg(long)]
     pub seed: Option<u64>,
+}
+
+/// `set`.
+#[derive(Debug, Args)]
+pub struct SetArguments {
+    /// `local`, `ssh://[user@]host[:port]` or `lab://LAB/HOST`
+    pub host: String,
+    /// What to set: `tcp.congestion_control=cubic`, or `nic.mtu@eth0=9000` for an interface
+    #[arg(required = true, value_name = "ID[@NIC]=VALUE")]
+    pub settings: Vec<String>,
+    /// A host behind `ssh` that hears nothing for so long while it is being changed puts itself back
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(2..=3600))]
+    pub lease: u64,
+    /// Print the very commands, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `undo`.

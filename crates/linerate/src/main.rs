@@ -13,6 +13,7 @@ mod lab_command;
 mod path;
 mod rig;
 mod runs;
+mod set;
 mod share;
 mod stop;
 mod terminal;
@@ -54,6 +55,7 @@ fn run(command: &Command) -> Result<ExitCode, CommandError> {
         Command::Check(arguments) => check::run(arguments),
         Command::Bench(arguments) => check::bench(arguments),
         Command::Tune(arguments) => tune::run(arguments),
+        Command::Set(arguments) => set::run(arguments),
         Command::Undo(arguments) => changes::undo(arguments),
         Command::Changes(arguments) => changes::list(arguments),
         Command::Analyze(arguments) => analyze::run(arguments),

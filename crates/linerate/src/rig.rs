@@ -277,7 +277,7 @@ impl Rig for PathRig<'_> {
                 .iter()
                 .all(|item| value_in(level, item) == Some(&item.after));
             if in_level && made {
-                drop(change.keep());
+                change.keep().map_err(CommandError::from)?;
             } else {
                 let id = change.id().to_owned();
                 change.close().map_err(CommandError::from)?;

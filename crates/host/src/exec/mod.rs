@@ -164,6 +164,9 @@ pub trait Exec: fmt::Debug + Send + Sync {
     fn can_be_cut(&self) -> bool {
         false
     }
+
+    /// Lets go of a connection that stands, so that the next command proves that a new one does.
+    fn reconnect(&self) {}
 }
 
 /// Runs one command and wants it to end well.

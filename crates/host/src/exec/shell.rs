@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::Command;
+
 /// A word that a POSIX shell takes for exactly these characters, whatever they are. A shell cannot
 /// take NUL; [`super::Ssh`] refuses it before it comes here.
 #[must_use]
@@ -20,8 +22,19 @@ pub fn posix_words(words: &[String]) -> String {
     words.join(" ")
 }
 
+/// A line that runs a command with its input; `prefix` keeps a shell from taking the program for a
+/// word of its own.
+pub(crate) fn posix_line(prefix: &str, command: &Command) -> String {
+    let argv = posix_words(&command.argv);
+    if command.stdin.is_empty() {
+        return format!("{prefix} {argv}");
+    }
+    let format = posix_printf_format(&command.stdin);
+    format!("printf {format} | {prefix} {argv}")
+}
+
 /// A format for `printf` that makes exactly these bytes, any of the 256 among them.
-pub(super) fn posix_printf_format(bytes: &[u8]) -> String {
+fn posix_printf_format(bytes: &[u8]) -> String {
     let mut format = String::with_capacity(bytes.len());
     for &byte in bytes {
         if byte.is_ascii_alphanumeric() || b" @+:,./_={}\"".contains(&byte) {
@@ -110,7 +123,7 @@ mod tests {
     use proptest::prelude::*;
     use proptest::strategy::ValueTree;
 
-    use super::super::{Command, Exec, Local};
+    use super::super::{Exec, Local};
     use super::*;
 
     /// Everything that means something to some shell.

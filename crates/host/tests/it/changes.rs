@@ -207,7 +207,7 @@ fn kept_changes_are_listed_and_undone_newest_first() {
             &[on(&model, "a0", MTU, Value::Integer(mtu))],
         );
         open.apply().unwrap();
-        open.keep();
+        open.keep().unwrap();
     }
     let listing = list_open(folder.path()).unwrap();
     let [first, second] = listing.open.as_slice() else {
@@ -337,7 +337,7 @@ fn after_a_crash_in_the_middle_of_undo_another_undo_restores_everything() {
             let folder = folder();
             let mut open = begin(&folder, &models, &settings);
             open.apply().unwrap();
-            open.keep();
+            open.keep().unwrap();
             let resolved: BTreeMap<HostName, Host> = models
                 .iter()
                 .map(|model| (model.name.clone(), model.host()))
@@ -425,7 +425,7 @@ fn what_somebody_else_set_is_left_alone_unless_forced() {
     ];
     let mut open = begin(&folder, &models, &settings);
     open.apply().unwrap();
-    open.keep();
+    open.keep().unwrap();
     model.with(|machine| machine.nics.get_mut("a0").unwrap().mtu = 4000);
     let undone = undo(&folder, UndoMode::Ours, &models);
     assert_eq!(
@@ -483,7 +483,7 @@ fn siblings_are_put_back_when_we_moved_them_and_only_then() {
         &[on(&model, "a0", GSO, Value::Switch(false))],
     );
     open.apply().unwrap();
-    open.keep();
+    open.keep().unwrap();
     assert!(!model.now().nics["a0"].is_on("tx-tcp-segmentation"));
     // Somebody else turns on two things that are not ours.
     model.with(|machine| {
@@ -520,7 +520,7 @@ fn a_change_that_went_with_a_restart_or_its_host_is_closed() {
             &[on(&model, "a0", MTU, Value::Integer(9000))],
         );
         open.apply().unwrap();
-        open.keep();
+        open.keep().unwrap();
     };
     keep();
     model.with(|machine| {
@@ -565,7 +565,7 @@ fn another_machine_under_the_same_name_is_never_touched() {
         &[on(&model, "a0", MTU, Value::Integer(9000))],
     );
     open.apply().unwrap();
-    open.keep();
+    open.keep().unwrap();
     model.with(|machine| machine.machine_id = "another".into());
     let writes = model.writes.lock().unwrap().len();
     let undone = undo(&folder, UndoMode::Ours, &models);
@@ -586,7 +586,7 @@ fn an_unreachable_host_keeps_its_change_open() {
         &[on(&model, "a0", MTU, Value::Integer(9000))],
     );
     open.apply().unwrap();
-    open.keep();
+    open.keep().unwrap();
     let unreachable = |name: &HostName| {
         Err(Error::Unreachable {
             name: name.clone(),
@@ -621,7 +621,7 @@ fn torn_and_unknown_later_lines_do_no_harm() {
         &[on(&model, "a0", MTU, Value::Integer(9000))],
     );
     open.apply().unwrap();
-    open.keep();
+    open.keep().unwrap();
     let path = open_file(folder.path());
     let text = fs::read_to_string(&path).unwrap();
     let first = text.lines().next().unwrap().len() + 1;
@@ -649,7 +649,7 @@ fn a_damaged_file_stops_only_its_own_change() {
         &[on(&model, "a0", MTU, Value::Integer(9000))],
     );
     open.apply().unwrap();
-    open.keep();
+    open.keep().unwrap();
     let text = fs::read_to_string(open_file(folder.path())).unwrap();
     let damaged = folder.path().join("open/99-beef.jsonl");
     for (content, reason) in [

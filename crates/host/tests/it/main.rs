@@ -3,6 +3,7 @@
 mod changes;
 mod facts;
 mod knobs;
+mod lease;
 mod model;
 mod scratch;
 mod ssh;

@@ -161,7 +161,7 @@ fn every_knob_takes_on_a_real_interface_and_goes_back() {
         assert_eq!(scratch.picture(), before);
     }
     open.apply().unwrap();
-    open.keep();
+    open.keep().unwrap();
     let undone = journal
         .undo(None, UndoMode::Ours, &|_| Ok(scratch.host()))
         .unwrap();
@@ -185,7 +185,7 @@ fn what_checksums_take_with_them_comes_back() {
     open.apply().unwrap();
     // As if our own command had done it: the journal has no word of how it was afterwards.
     run(&scratch.exec(), &["ethtool", "-K", "a0", "tx", "off"]);
-    let id = open.keep();
+    let id = open.keep().unwrap();
     let file = folder.path().join(format!("open/{id}.jsonl"));
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.split_inclusive('\n').next().unwrap()).unwrap();

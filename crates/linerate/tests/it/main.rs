@@ -5,5 +5,6 @@ mod demo;
 mod errors;
 mod kerberos;
 mod kills;
+mod set;
 mod structure;
 mod support;

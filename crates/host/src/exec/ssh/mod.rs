@@ -562,6 +562,14 @@ impl Exec for Ssh {
     fn can_be_cut(&self) -> bool {
         true
     }
+
+    fn reconnect(&self) {
+        let mut current = self
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *current = None;
+    }
 }
 
 #[cfg(test)]

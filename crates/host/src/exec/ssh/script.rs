@@ -13,8 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::super::shell::{
-    posix_printf_format, posix_word, posix_words, powershell_encoded, powershell_literal,
-    windows_arguments,
+    posix_line, posix_word, posix_words, powershell_encoded, powershell_literal, windows_arguments,
 };
 use super::super::{Command, POWERSHELL, Privilege};
 
@@ -114,13 +113,9 @@ pub(super) fn posix_batch(commands: &[Command], token: &str, is_root: bool) -> S
          m() {{ s=$?; printf '\\n{token} %s\\n' \"$s\"; printf '\\n{token}\\n' >&2; }}\nm\n"
     );
     for command in commands {
-        if !command.stdin.is_empty() {
-            let format = posix_printf_format(&command.stdin);
-            // Writing to a string cannot fail.
-            write!(script, "printf {format} | ").ok();
-        }
-        let prefix = posix_prefix(command, is_root);
-        writeln!(script, "{prefix} {}\nm", posix_words(&command.argv)).ok();
+        let line = posix_line(posix_prefix(command, is_root), command);
+        // Writing to a string cannot fail.
+        writeln!(script, "{line}\nm").ok();
     }
     write!(
         script,

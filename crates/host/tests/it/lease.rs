@@ -1,0 +1,174 @@
+//! Hosts that put themselves back when the connection is lost in the middle of a change, over a real
+//! `sshd`. Needs root.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use host::change::{Change, OpenChange};
+use host::journal::{Journal, list_open};
+use host::{Error, Host};
+use record::{HostName, KnobId, Setting, Target, Value};
+use tempfile::TempDir;
+
+use crate::ssh::{Server, eventually, leases, local};
+
+const LEASE: Duration = Duration::from_secs(2);
+/// How much later than that the host must be as before.
+const LATE: Duration = Duration::from_secs(5);
+
+/// A server, and a client in a namespace of its own that reaches it over one link.
+struct Pair {
+    client: String,
+    server: Server,
+    folder: TempDir,
+}
+
+impl Pair {
+    fn new() -> Self {
+        let server = Server::start();
+        let client = format!("{}-client", server.namespace);
+        local(&["ip", "netns", "add", &client]);
+        let pair = Self {
+            client,
+            server,
+            folder: tempfile::tempdir().unwrap(),
+        };
+        let inside = |namespace: &str, words: &str| {
+            let argv = ["ip", "netns", "exec", namespace].into_iter();
+            local(&argv.chain(words.split(' ')).collect::<Vec<_>>())
+        };
+        let own = pair.server.namespace.as_str();
+        inside(own, "sysctl -qw net.ipv6.conf.default.disable_ipv6=1");
+        let client = &pair.client;
+        inside(
+            own,
+            &format!("ip link add s0 type veth peer name c0 netns {client}"),
+        );
+        inside(own, "ip addr add 10.9.0.2/24 dev s0");
+        inside(own, "ip link set s0 up");
+        inside(client, "ip addr add 10.9.0.1/24 dev c0");
+        inside(client, "ip link set c0 up");
+        pair
+    }
+
+    fn host(&self) -> Host {
+        let name = "ssh://root@10.9.0.2:2222";
+        let ssh = self
+            .server
+            .connect_from(&self.client, name, "user", "known");
+        Host::new(HostName::new(name), Arc::new(ssh.unwrap())).unwrap()
+    }
+
+    fn change(&self, host: &Host, journal: &Journal, settings: &[(&str, Value)]) -> OpenChange {
+        let settings = settings.iter().map(|(id, value)| Setting::Knob {
+            host: host.name.clone(),
+            target: Target::Nic("s0".into()),
+            id: KnobId::new(*id),
+            value: value.clone(),
+        });
+        let settings: Vec<Setting> = settings.collect();
+        let change = Change::plan(std::slice::from_ref(host), &settings, "test").unwrap();
+        journal.begin(change.with_lease(LEASE)).unwrap()
+    }
+}
+
+/// The MTU of the server's end.
+fn mtu(namespace: &str) -> String {
+    let mtu = [
+        "ip",
+        "netns",
+        "exec",
+        namespace,
+        "cat",
+        "/sys/class/net/s0/mtu",
+    ];
+    local(&mtu).trim().to_owned()
+}
+
+impl Drop for Pair {
+    fn drop(&mut self) {
+        local(&["ip", "netns", "del", &self.client]);
+    }
+}
+
+#[test]
+fn a_change_that_cuts_the_only_connection_is_taken_back_in_time() {
+    let pair = Pair::new();
+    let host = pair.host();
+    let journal = Journal::open(pair.folder.path(), "test").unwrap();
+    // No packet of the client's fits any more, and a link without IPv6 may do that.
+    let cuts = [
+        ("nic.gro", Value::Switch(true)),
+        ("nic.mtu", Value::Integer(68)),
+    ];
+    let before = pair.server.inside(&["ethtool", "-k", "s0"]);
+    let mut open = pair.change(&host, &journal, &cuts);
+    let server = pair.server.namespace.as_str();
+    let error = std::thread::scope(|scope| {
+        let watch = scope.spawn(|| {
+            eventually("the connection is cut", || mtu(server) == "68");
+            let cut = Instant::now();
+            eventually("the host is as before", || mtu(server) == "1500");
+            cut.elapsed()
+        });
+        let error = open.apply().unwrap_err();
+        let back = watch.join().unwrap();
+        assert!(back < LEASE + LATE, "it took {back:?}");
+        error
+    });
+    assert!(
+        matches!(error, Error::Apply { restored: true, .. }),
+        "{error}"
+    );
+    drop(open);
+    assert!(list_open(pair.folder.path()).unwrap().open.is_empty());
+    assert_eq!(pair.server.inside(&["ethtool", "-k", "s0"]), before);
+    eventually("the lease is over", || !leases(&host));
+}
+
+#[test]
+fn a_change_lives_as_long_as_it_is_looked_after_and_ends_with_the_way_to_its_host() {
+    let mut pair = Pair::new();
+    let host = pair.host();
+    let journal = Journal::open(pair.folder.path(), "test").unwrap();
+    let mut open = pair.change(&host, &journal, &[("nic.mtu", Value::Integer(1400))]);
+    open.apply().unwrap();
+    let applied = Instant::now();
+    eventually("the lease has been renewed", || {
+        assert_eq!(mtu(&pair.server.namespace), "1400");
+        applied.elapsed() > LEASE * 2
+    });
+    let other_folder = tempfile::tempdir().unwrap();
+    let other = Journal::open(other_folder.path(), "other").unwrap();
+    let mut second = pair.change(&host, &other, &[("nic.gro", Value::Switch(true))]);
+    let error = second.apply().unwrap_err();
+    let Error::Apply {
+        source,
+        restored: true,
+        ..
+    } = &error
+    else {
+        panic!("{error}")
+    };
+    assert!(matches!(**source, Error::HostHeld { .. }), "{source}");
+    // Our own second change of the host is no stranger.
+    let mut own = pair.change(&host, &journal, &[("nic.gro", Value::Switch(true))]);
+    own.apply().unwrap();
+    own.close().unwrap();
+
+    // A host that lets nobody in any more does not keep its change.
+    pair.server.stop();
+    let error = open.keep().unwrap_err();
+    assert!(
+        matches!(
+            error,
+            Error::Apply {
+                restored: false,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert_eq!(mtu(&pair.server.namespace), "1500");
+    assert_eq!(list_open(pair.folder.path()).unwrap().open.len(), 1);
+}

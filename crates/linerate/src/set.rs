@@ -1,0 +1,169 @@
+//! `linerate set`: knobs of one host, all of them or none.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use host::change::{self, Change, Item, Typed};
+use host::exec::Command;
+use host::exec::shell::posix_words;
+use host::journal::{self, Journal};
+use record::{HostName, KnobId, Target};
+use serde_json::json;
+
+use crate::args::SetArguments;
+use crate::changes::look;
+use crate::failure::{CommandError, Kind};
+use crate::{hosts, stop, terminal};
+
+/// Who the journal says made the change.
+const RUN: &str = "set";
+
+/// Runs `set`.
+pub fn run(arguments: &SetArguments) -> Result<ExitCode, CommandError> {
+    let typed: Vec<Typed> = arguments
+        .settings
+        .iter()
+        .map(|text| parse(text))
+        .collect::<Result<_, _>>()?;
+    let host = hosts::open(&hosts::parse(&arguments.host)?)?;
+    let hosts = std::slice::from_ref(&host);
+    let plan = || {
+        let settings = change::understand(&host, &typed)?;
+        let change = Change::plan(hosts, &settings, RUN)?;
+        Ok::<_, host::Error>(change.with_lease(Duration::from_secs(arguments.lease)))
+    };
+    if arguments.dry_run {
+        let change = plan()?;
+        show(arguments, change.items(), &change.commands(), None);
+        for host in change.leased_hosts().filter(|_| !arguments.json) {
+            terminal::print(&format!(
+                "{host} would put itself back if it heard nothing for {} s",
+                arguments.lease
+            ));
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let stop = stop::listen()?;
+    // Before anything is read, so that nobody changes it between the look and the change.
+    let journal = Journal::open(&journal::state_folder()?, RUN)?;
+    let change = plan()?;
+    let commands = change.commands();
+    if change.is_empty() {
+        show(arguments, change.items(), &commands, None);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut open = journal.begin(change)?;
+    open.apply()?;
+    if stop.is_asked() {
+        open.close()?;
+        return Err(stop::interrupted());
+    }
+    let items = open.items().to_vec();
+    let id = open.keep()?;
+    show(arguments, &items, &commands, Some(&id));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reads `ID=VALUE` and `ID@NIC=VALUE`.
+fn parse(text: &str) -> Result<Typed, CommandError> {
+    let wrong = || {
+        CommandError::new(Kind::Usage, format!("`{text}` sets nothing"))
+            .hint("write `ID=VALUE`, or `ID@NIC=VALUE` for an interface: `nic.mtu@eth0=9000`")
+    };
+    let (place, value) = text.rsplit_once('=').ok_or_else(wrong)?;
+    let (id, target) = match place.split_once('@') {
+        Some((id, nic)) => (id, Target::Nic(nic.to_owned())),
+        None => (place, Target::Host),
+    };
+    let whole = !id.is_empty() && !value.is_empty() && target != Target::Nic(String::new());
+    if !whole || id.contains('=') {
+        return Err(wrong());
+    }
+    Ok(Typed {
+        target,
+        knob: KnobId::new(id),
+        value: value.to_owned(),
+    })
+}
+
+/// What was set, or would be; `change` is the id of what was.
+fn show(
+    arguments: &SetArguments,
+    items: &[Item],
+    commands: &[(HostName, Command)],
+    change: Option<&str>,
+) {
+    if arguments.json {
+        let settings = items.iter().map(|item| {
+            json!({ "host": item.host, "target": item.target, "knob": item.knob,
+                "before": item.before, "after": item.after })
+        });
+        let commands = commands
+            .iter()
+            .map(|(host, command)| json!({ "host": host, "argv": command.argv }));
+        terminal::print_json(&json!({
+            "dry_run": arguments.dry_run, "change": change,
+            "settings": settings.collect::<Vec<_>>(), "commands": commands.collect::<Vec<_>>(),
+        }));
+        return;
+    }
+    let rows = items.iter().map(|item| {
+        let [before, after] = [&item.before, &item.after].map(ToString::to_string);
+        vec![
+            item.host.to_string(),
+            format!("{} {}", item.knob, item.target),
+            before,
+            after,
+        ]
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    let now = if arguments.dry_run { "would be" } else { "now" };
+    let headings = ["host", "setting", "before", now];
+    terminal::print(&report::table(&headings, &rows, look()));
+    match change {
+        Some(id) => terminal::print(&format!(
+            "hint: it stays until reboot or `linerate undo {id}`"
+        )),
+        None if commands.is_empty() => terminal::print("it is so already; nothing was changed"),
+        None => {
+            let lines = commands
+                .iter()
+                .map(|(host, command)| format!("  {host}: {}\n", posix_words(&command.argv)));
+            let lines: String = lines.collect();
+            terminal::print(&format!(
+                "these commands would run:\n{lines}nothing was changed"
+            ));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_belong_to_the_host_or_to_an_interface() {
+        let typed = parse("nic.mtu@eth0=9000").expect("a setting");
+        assert_eq!(typed.target, Target::Nic("eth0".into()));
+        assert_eq!(
+            (typed.knob.as_str(), typed.value.as_str()),
+            ("nic.mtu", "9000")
+        );
+        let typed = parse("tcp.congestion_control=cubic").expect("a setting");
+        assert_eq!(typed.target, Target::Host);
+        // The kernel allows these in the name of an interface.
+        let typed = parse("nic.mtu@a=b@c=9000").expect("a setting");
+        assert_eq!(typed.target, Target::Nic("a=b@c".into()));
+        for wrong in [
+            "",
+            "nic.mtu",
+            "=1",
+            "nic.mtu=",
+            "nic.mtu@=1",
+            "@eth0=1",
+            "a=b=c",
+        ] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

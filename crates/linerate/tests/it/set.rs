@@ -1,0 +1,197 @@
+//! `set`, `changes` and `undo` on hosts of a lab, also over a real `sshd` in one of them.
+
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use predicates::prelude::*;
+use serde_json::Value;
+
+use crate::support::{self, Lab};
+
+/// Seconds of the leases.
+const LEASE: &str = "3";
+/// When a host must have put itself back that hears nothing any more.
+const BACK_LIMIT: Duration = Duration::from_secs(3 + 5);
+/// How long something that happens at once may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+const SERVER: &str = "ssh://root@10.77.1.2:2222";
+
+fn mtu(lab: &Lab) -> String {
+    let mtu = lab.run("server", &["cat", "/sys/class/net/lan2/mtu"]);
+    mtu.trim().to_owned()
+}
+
+fn wait_until(what: &str, limit: Duration, so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !so() {
+        assert!(
+            began.elapsed() < limit,
+            "still not so after {limit:?}: {what}"
+        );
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_setting_is_shown_made_listed_and_undone() {
+    let lab = Lab::up("set");
+    let before = lab.facts();
+    let server = lab.host("server");
+    let set = |more: &[&str]| {
+        let mut command = lab.linerate();
+        command.args(["set", &server, "nic.mtu@lan2=9000", "nic.gro@lan2=on"]);
+        command.args(more);
+        command.assert()
+    };
+    set(&["--dry-run"]).success().stdout(
+        predicate::str::contains("ip link set dev lan2 mtu 9000")
+            .and(predicate::str::contains("ethtool -K lan2 gro on"))
+            .and(predicate::str::contains("nothing was changed")),
+    );
+    assert_eq!(lab.facts(), before);
+    let made = set(&["--json"]).success();
+    let made: Value = serde_json::from_slice(&made.get_output().stdout).expect("JSON");
+    let id = made["change"].as_str().expect("an id").to_owned();
+    assert_eq!(
+        made["settings"][0]["before"],
+        serde_json::json!({"integer": 1500})
+    );
+    assert_eq!(mtu(&lab), "9000");
+    set(&[])
+        .success()
+        .stdout(predicate::str::contains("it is so already"));
+    let listed = predicate::str::contains(&id).and(predicate::str::contains("1500 -> 9000"));
+    lab.linerate()
+        .arg("changes")
+        .assert()
+        .code(1)
+        .stdout(listed);
+    lab.linerate().args(["undo", &id]).assert().success();
+    assert_eq!(lab.facts(), before);
+}
+
+#[test]
+fn what_cannot_be_set_changes_nothing() {
+    let lab = Lab::up("set-refused");
+    let before = lab.facts();
+    let server = lab.host("server");
+    for (settings, code, text) in [
+        (vec!["nic.mtu@lan2"], 64, "sets nothing"),
+        (
+            vec!["nic.colour@lan2=red"],
+            64,
+            "there is no knob `nic.colour`",
+        ),
+        (vec!["nic.mtu=9000"], 65, "it belongs to an interface"),
+        (
+            vec!["nic.mtu@none=9000"],
+            65,
+            "there is no interface `none`",
+        ),
+        (vec!["nic.mtu@lan2=big"], 65, "it takes a whole number"),
+        (vec!["nic.gro@lan2=on", "nic.mtu@lan2=1"], 65, "at least"),
+        (vec!["nic.gro@lan2=on", "nic.gro@lan2=off"], 64, "set twice"),
+    ] {
+        let refused = lab
+            .linerate()
+            .args(["set", &server])
+            .args(&settings)
+            .assert();
+        refused.code(code).stderr(predicate::str::contains(text));
+    }
+    assert_eq!(lab.facts(), before);
+    lab.linerate().arg("changes").assert().success();
+}
+
+/// A lab whose client reaches its server with `ssh`. There `ip` hangs after it has set a MTU of 9000.
+fn lab_with_sshd(name: &str) -> Lab {
+    let lab = Lab::up(name);
+    let key = lab.folder().join("key").display().to_string();
+    let setup = format!(
+        "umask 077; mkdir -p /run/sshd /run/slow
+        ssh-keygen -q -t ed25519 -N '' -f /run/host-key; ssh-keygen -q -t ed25519 -N '' -f {key}
+        printf '%s\\n' '#!/bin/sh' '/usr/sbin/ip \"$@\" || exit' \
+            'case \"$*\" in *\"mtu 9000\") sleep 1000;; esac' >/run/slow/ip; chmod 755 /run/slow/ip
+        printf '%s\\n' 'Port 2222' 'HostKey /run/host-key' 'AuthorizedKeysFile {key}.pub' \
+            'StrictModes no' 'UsePAM no' 'PermitRootLogin yes' 'PidFile none' \
+            'SetEnv PATH=/run/slow:/usr/sbin:/usr/bin:/sbin:/bin' >/run/sshd_config
+        exec /usr/sbin/sshd -f /run/sshd_config"
+    );
+    lab.run("server", &["sh", "-c", &setup]);
+    let host_key = lab.run("server", &["cat", "/run/host-key.pub"]);
+    let known = format!(
+        "printf '%s' '[10.77.1.2]:2222 {host_key}' >/etc/ssh/ssh_known_hosts
+        printf '%s\\n' 'IdentityFile {key}' 'UserKnownHostsFile none' >/etc/ssh/ssh_config"
+    );
+    lab.run("client", &["sh", "-c", &known]);
+    lab
+}
+
+/// `linerate` on the lab's client, with a journal of its own.
+fn on_client(lab: &Lab, journal: &str, arguments: &[&str]) -> Command {
+    let state = format!(
+        "LINERATE_STATE_DIR={}",
+        lab.folder().join(journal).display()
+    );
+    let mut command = Command::new(support::path());
+    command
+        .args(["lab", "run", &lab.host("client"), "--", "env", &state])
+        .arg(support::path())
+        .args(arguments)
+        .stdin(Stdio::null());
+    command
+}
+
+/// Begins a change that hangs after its first command.
+fn hanging_change(lab: &Lab) -> Child {
+    let arguments = ["set", SERVER, "nic.mtu@lan2=9000", "--lease", LEASE];
+    let mut command = on_client(lab, "first", &arguments);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let child = child.expect("linerate starts");
+    wait_until("the server is changed", PATIENCE, || mtu(lab) == "9000");
+    child
+}
+
+#[test]
+fn a_host_behind_ssh_puts_itself_back_after_a_kill_and_no_second_linerate_comes_between() {
+    let lab = lab_with_sshd("set-ssh");
+    let before = lab.facts();
+    let mut first = hanging_change(&lab);
+
+    let second = on_client(&lab, "second", &["set", SERVER, "nic.gro@lan2=on"]).output();
+    let second = second.expect("linerate starts");
+    let said = String::from_utf8_lossy(&second.stderr);
+    assert_eq!(second.status.code(), Some(65), "{said}");
+    assert!(said.contains("another linerate is changing host"), "{said}");
+
+    let lock = std::fs::read(lab.folder().join("first/lock")).expect("the journal is open");
+    let holder: Value = serde_json::from_slice(&lock).expect("its holder");
+    lab.run("client", &["kill", "-9", &holder["process"].to_string()]);
+    wait_until("the server is as before", BACK_LIMIT, || {
+        mtu(&lab) == "1500"
+    });
+    first.wait().expect("our own child");
+    wait_until("nothing is left there", PATIENCE, || {
+        lab.run("server", &["ls", "/run"])
+            .lines()
+            .all(|name| name != "linerate.leases")
+    });
+    assert_eq!(lab.facts(), before);
+
+    // The journal knows nothing of that, and finds nothing to do.
+    let changes = on_client(&lab, "first", &["changes"])
+        .output()
+        .expect("linerate starts");
+    assert_eq!(changes.status.code(), Some(1));
+    let undone = on_client(&lab, "first", &["undo"])
+        .output()
+        .expect("linerate starts");
+    assert_eq!(undone.status.code(), Some(0), "{undone:?}");
+    let set = on_client(&lab, "second", &["set", SERVER, "nic.gro@lan2=on"]).output();
+    assert_eq!(set.expect("linerate starts").status.code(), Some(0));
+    let undone = on_client(&lab, "second", &["undo"])
+        .output()
+        .expect("linerate starts");
+    assert_eq!(undone.status.code(), Some(0), "{undone:?}");
+    assert_eq!(lab.facts(), before);
+}
