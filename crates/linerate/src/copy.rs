@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use record::Credentials;
+use record::{Credentials, SmbSession};
 use serde_json::json;
 use smb::copy::{Progress, download, upload};
 use smb::{Policy, Proof, Replace, Server, Session, Stop, Tree};
@@ -38,7 +38,8 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
     let stop = Stop::new();
     let asked = stop.clone();
     stop::listen_with(move || asked.stop())?;
-    let session = connect(share, &credentials)?;
+    let policy = measure::demanded(&credentials::demands(&arguments.login)?);
+    let session = connect(share, &credentials, &policy)?;
     let rejected = add_channels(&session, arguments.channels)?;
     let tree = session.tree(&share.address.share).map_err(told)?;
     if arguments.dry_run {
@@ -59,7 +60,8 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
     });
     let bytes = bytes.map_err(told)?;
     let seconds = began.elapsed().as_secs_f64();
-    show(&way, &session, bytes, seconds, &rejected, arguments);
+    let agreed = measure::agreed(&session, &tree, rejected);
+    show(&way, &session, agreed.as_ref(), bytes, seconds, arguments);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -120,13 +122,17 @@ fn no_file(typed: &str) -> CommandError {
         .hint("write it as `smb://user@host/share/folder/file`")
 }
 
-fn connect(share: &TypedShare, credentials: &Credentials) -> Result<Session, CommandError> {
+fn connect(
+    share: &TypedShare,
+    credentials: &Credentials,
+    policy: &Policy,
+) -> Result<Session, CommandError> {
     let server = Server {
         name: share.address.server.clone(),
         port: share.address.port,
     };
     let login = measure::login(Some(credentials));
-    Session::connect(&server, None, &login, &Policy::default()).map_err(told)
+    Session::connect(&server, None, &login, policy).map_err(told)
 }
 
 /// One channel for each pair of NICs, or as many as the user wants. Those that cannot be had are no
@@ -204,14 +210,15 @@ fn with_progress<T>(progress: &Arc<Progress>, quiet: bool, copy: impl FnOnce() -
 fn show(
     way: &Way,
     session: &Session,
+    agreed: Option<&SmbSession>,
     bytes: u64,
     seconds: f64,
-    rejected: &[String],
     arguments: &CopyArguments,
 ) {
     let (from, to) = ends(way);
     let down = matches!(way, Way::Down { .. });
     let channels = session.channels();
+    let used = channels.len();
     let moved = |status: &smb::ChannelStatus| {
         if down {
             status.bytes_received
@@ -219,6 +226,7 @@ fn show(
             status.bytes_sent
         }
     };
+    let rejected = agreed.map_or(&[][..], |agreed| &agreed.rejected_channels);
     let rate = (seconds >= RATE_SECONDS_MIN && bytes > 0).then(|| bytes as f64 / seconds);
     if arguments.json {
         let channels = channels.iter().map(|status| {
@@ -227,6 +235,7 @@ fn show(
         terminal::print_json(&json!({
             "source": from, "destination": to, "bytes": bytes, "seconds": seconds,
             "mb_s": rate.map(|rate| rate / 1e6), "login": proof_name(session),
+            "session": agreed.map(|agreed| report::session_json(agreed, used)),
             "channels": channels.collect::<Vec<_>>(), "rejected_channels": rejected,
         }));
         return;
@@ -236,6 +245,9 @@ fn show(
     });
     let size = report::quantity::size(record::Bytes::new(bytes));
     terminal::print(&format!("{from} -> {to}: {size} in {seconds:.1} s{rate}"));
+    if let Some(agreed) = agreed {
+        terminal::print(&format!("  {}", report::session_text(agreed, used)));
+    }
     for status in &channels {
         let size = report::quantity::size(record::Bytes::new(moved(status)));
         terminal::print(&format!("  {} -> {}: {size}", status.local, status.remote));
