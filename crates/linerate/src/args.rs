@@ -42,8 +42,10 @@ pub enum Command {
     Analyze(AnalyzeArguments),
     /// Draw a run file as one HTML page
     Report(ReportArguments),
-    /// Copy one file to or from a share over every channel
+    /// Copy files and trees to, from and between shares over every channel
     Copy(CopyArguments),
+    /// List the shares of a server, or what is in a folder of one
+    Ls(LsArguments),
     /// A LAN on this machine: hosts, links with a rate, a real Samba (needs root)
     #[command(subcommand)]
     Lab(LabCommand),
@@ -82,7 +84,7 @@ pub struct PathArguments {
     pub login: LoginArguments,
 }
 
-/// Who logs in, and what the session must be.
+/// Who logs in.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LoginArguments {
     /// File with `username=`, `password=` and `domain=` lines, as mount.cifs reads it; else the
@@ -98,59 +100,6 @@ pub struct LoginArguments {
     /// Log in by NTLMv2, even where krb5.conf knows the user's domain, which means Kerberos else
     #[arg(long)]
     pub ntlm: bool,
-    /// Go in as a guest, by the name before the `@` or else as `guest`, without a password: such a
-    /// session can neither be signed nor encrypted
-    #[arg(long, conflicts_with_all = ["credentials", "kerberos", "kdc", "ntlm", "anonymous"])]
-    pub guest: bool,
-    /// Go in without any name, if the server allows that; likewise without protection
-    #[arg(long, conflicts_with_all = ["credentials", "kerberos", "kdc", "ntlm"])]
-    pub anonymous: bool,
-    #[command(flatten)]
-    pub demands: DemandArguments,
-}
-
-/// What the session must be.
-#[derive(Clone, Debug, Default, Args)]
-pub struct DemandArguments {
-    /// The oldest dialect that will do [default: 2.0.2]
-    #[arg(long, value_enum, value_name = "VERSION")]
-    pub dialect_min: Option<DialectArgument>,
-    /// The newest dialect to offer [default: 3.1.1]
-    #[arg(long, value_enum, value_name = "VERSION")]
-    pub dialect_max: Option<DialectArgument>,
-    /// What is signed [default: if-required]
-    #[arg(long, value_enum, value_name = "WHAT")]
-    pub sign: Option<SignArgument>,
-    /// Send and take nothing that is not encrypted; else the server decides
-    #[arg(long)]
-    pub encrypt: bool,
-}
-
-/// A dialect of SMB.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum DialectArgument {
-    #[value(name = "2.0.2")]
-    Smb202,
-    #[value(name = "2.1")]
-    Smb210,
-    #[value(name = "3.0")]
-    Smb300,
-    #[value(name = "3.0.2")]
-    Smb302,
-    #[value(name = "3.1.1")]
-    Smb311,
-}
-
-/// What is signed.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum SignArgument {
-    /// Everything; a server that cannot will not do
-    Required,
-    /// Everything where the server insists on it
-    IfRequired,
-    /// Everything but what is in the files, which somebody on the way could then change unnoticed;
-    /// that too where the server insists on it
-    DataUnsigned,
 }
 
 /// Where results go.
@@ -328,9 +277,11 @@ pub struct ReportArguments {
 /// `copy`.
 #[derive(Debug, Args)]
 pub struct CopyArguments {
-    /// A file: a path, or a share's as `smb://host/share/file`
-    pub source: String,
-    /// A file or folder: a path, or a share's
+    /// Files and folders: paths, or a share's as `smb://host/share/file`; of a folder that ends in
+    /// `/`, what is in it
+    #[arg(required = true)]
+    pub sources: Vec<String>,
+    /// A folder to copy into, or the name of one file's copy: a path, or a share's
     pub destination: String,
     #[command(flatten)]
     pub login: LoginArguments,
@@ -340,9 +291,43 @@ pub struct CopyArguments {
     /// Say what would be copied, and copy nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Overwrite a destination that exists
+    /// Overwrite files that exist
     #[arg(long)]
     pub force: bool,
+    /// Overwrite files that are older than their source, or differ from it in size
+    #[arg(long, conflicts_with = "force")]
+    pub update: bool,
+    /// Go on with what an earlier run left: skip what it copied, continue what it began
+    #[arg(long)]
+    pub resume: bool,
+    /// Read every copy back before it gets its name, and compare its hash
+    #[arg(long)]
+    pub verify: bool,
+    /// Remove from the destination what the source folder does not have
+    #[arg(long)]
+    pub delete: bool,
+    /// Copy only files like this, as `*.jpg` or `raw/**`
+    #[arg(long, value_name = "PATTERN")]
+    pub include: Vec<String>,
+    /// Leave out files and folders like this, as `*.tmp` or `cache/`
+    #[arg(long, value_name = "PATTERN")]
+    pub exclude: Vec<String>,
+    /// Put stand-ins for letters that a share cannot have in a name, as macOS does, and take them
+    /// back on the way home
+    #[arg(long)]
+    pub map_names: bool,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `ls`.
+#[derive(Debug, Args)]
+pub struct LsArguments {
+    /// A server as `smb://[user@]host`, or a share or folder of it as `smb://host/share/folder`
+    pub place: String,
+    #[command(flatten)]
+    pub login: LoginArguments,
     /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,

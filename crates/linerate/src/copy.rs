@@ -1,15 +1,19 @@
-//! `linerate copy`: one file to or from a share, over every channel.
+//! `linerate copy`: files and trees to, from and between shares, over every channel.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use record::{Credentials, SmbSession};
-use serde_json::json;
-use smb::copy::{Progress, download, upload};
-use smb::{Policy, Proof, Replace, Server, Session, Stop, Tree};
+use record::{Bytes, Credentials};
+use report::quantity;
+use serde_json::{Value, json};
+use smb::copy::{
+    Event, Existing, Failure, Filter, Job, Kind as EntryKind, Links, Names, Options, Place,
+    Progress, Source, Summary,
+};
+use smb::{ChannelStatus, Policy, Proof, Server, Session, Stop};
 
 use crate::args::CopyArguments;
 use crate::failure::{CommandError, Kind};
@@ -20,168 +24,243 @@ use crate::{credentials, stop, terminal};
 const DRAW_EVERY: Duration = Duration::from_millis(100);
 /// A copy shorter than this has no rate worth a number.
 const RATE_SECONDS_MIN: f64 = 0.01;
+/// Columns for the path of what could not be copied; a longer one pushes its reason to the right.
+const PATH_COLUMNS: usize = 32;
+/// Some file could not be copied.
+const EXIT_SOME_FAILED: u8 = 1;
 
-/// What is copied, and which way.
-enum Way {
-    Down { from: TypedShare, to: PathBuf },
-    Up { from: PathBuf, to: TypedShare },
+/// What a source or destination is, as typed.
+enum End {
+    Here(PathBuf),
+    Share(TypedShare),
 }
 
 /// Runs `copy`.
 pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
-    let way = way(arguments)?;
-    let share = match &way {
-        Way::Down { from, .. } => from,
-        Way::Up { to, .. } => to,
-    };
-    let credentials = credentials::find(&arguments.login, share, None)?;
+    let destination = end(&arguments.destination)?;
+    let sources: Vec<End> = (arguments.sources.iter())
+        .map(|typed| end(typed))
+        .collect::<Result<_, _>>()?;
+    let options = options(arguments)?;
+    let mut connections = Connections::new(arguments);
+    if !sources.iter().chain([&destination]).any(End::is_share) {
+        return Err(CommandError::new(Kind::Usage, "neither end is a share")
+            .hint("write one of them as `smb://user@host/share/file`"));
+    }
     let stop = Stop::new();
     let asked = stop.clone();
     stop::listen_with(move || asked.stop())?;
-    let policy = measure::demanded(&credentials::demands(&arguments.login)?);
-    let session = connect(share, &credentials, &policy)?;
-    let rejected = add_channels(&session, arguments.channels)?;
-    let tree = session.tree(&share.address.share).map_err(told)?;
-    if arguments.dry_run {
-        return dry_run(&way, &session, &tree, arguments);
-    }
-    let replace = if arguments.force {
-        Replace::Existing
-    } else {
-        Replace::Never
+    let into = ends_as_folder(&arguments.destination, &destination);
+    let job = Job {
+        destination: connections.place(&destination)?,
+        sources: (sources.iter().zip(&arguments.sources))
+            .map(|(source, typed)| {
+                let content = match source {
+                    End::Here(path) => typed.ends_with('/') || path.file_name().is_none(),
+                    End::Share(_) => typed.ends_with(['/', '\\']),
+                };
+                let place = connections.place(source)?;
+                Ok(Source { place, content })
+            })
+            .collect::<Result<_, CommandError>>()?,
+        into,
+        options,
+    };
+    // Of a single file, what is wrong with it is wrong with the command.
+    let alone = match job.sources.as_slice() {
+        [source] => {
+            let found = source.place.look(Links::Follow).map_err(told)?;
+            found.is_some_and(|found| found.kind == EntryKind::File)
+        }
+        _ => false,
     };
     let progress = Arc::new(Progress::default());
     let began = Instant::now();
-    let bytes = with_progress(&progress, arguments.json, || match &way {
-        Way::Down { from, to } => {
-            download(&tree, &from.address.path, to, replace, &progress, &stop)
-        }
-        Way::Up { from, to } => upload(from, &tree, &to.address.path, replace, &progress, &stop),
+    let list = arguments.dry_run && !arguments.json;
+    let mut summary = with_progress(&progress, arguments.json || list, || {
+        smb::copy::run(&job, &progress, &stop, &|event| {
+            if list {
+                tell(event);
+            }
+        })
     });
-    let bytes = bytes.map_err(told)?;
     let seconds = began.elapsed().as_secs_f64();
-    let agreed = measure::agreed(&session, &tree, rejected);
-    show(&way, &session, agreed.as_ref(), bytes, seconds, arguments);
-    Ok(ExitCode::SUCCESS)
+    if alone && let Some(failure) = summary.failures.pop() {
+        return Err(told(failure.error));
+    }
+    show_failures(&summary, job.options.names);
+    let ended_by = summary.ended_by.take();
+    if let Some(error) = ended_by {
+        return Err(told(error));
+    }
+    let ends = Ends {
+        sources: sources.iter().map(End::shown).collect(),
+        destination: destination.shown(),
+        sent: destination.is_share(),
+    };
+    if arguments.json {
+        terminal::print_json(&as_json(&ends, &connections, &summary, seconds, arguments));
+    } else {
+        show(&ends, &connections, &summary, seconds, arguments);
+    }
+    Ok(if summary.failed > 0 {
+        ExitCode::from(EXIT_SOME_FAILED)
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
-fn way(arguments: &CopyArguments) -> Result<Way, CommandError> {
-    let (source, destination) = (&arguments.source, &arguments.destination);
-    match (
-        share::looks_like_share(source),
-        share::looks_like_share(destination),
-    ) {
-        (true, false) => {
-            let from = share::parse(source)?;
-            let name = last_part(&from.address.path).ok_or_else(|| no_file(source))?;
-            let to = Path::new(destination);
-            let to = if to.is_dir() {
-                to.join(name)
-            } else {
-                to.to_owned()
-            };
-            Ok(Way::Down { from, to })
-        }
-        (false, true) => {
-            let from = PathBuf::from(source);
-            let mut to = share::parse(destination)?;
-            let is_folder = destination.ends_with(['/', '\\']) || to.address.path.is_empty();
-            if is_folder {
-                let name = from
-                    .file_name()
-                    .and_then(|name| name.to_str())
-                    .ok_or_else(|| no_file(source))?;
-                let path = &mut to.address.path;
-                *path = if path.is_empty() {
-                    name.to_owned()
-                } else {
-                    format!("{path}/{name}")
-                };
-            }
-            if !from.is_file() {
-                return Err(
-                    CommandError::new(Kind::Usage, format!("`{source}` is not a file"))
-                        .hint("this version copies one file; check the path"),
-                );
-            }
-            Ok(Way::Up { from, to })
-        }
-        (false, false) => Err(CommandError::new(Kind::Usage, "neither end is a share")
-            .hint("write one of them as `smb://user@host/share/file`")),
-        (true, true) => Err(CommandError::new(Kind::Usage, "both ends are shares")
-            .hint("this version copies between a share and this machine")),
+fn end(typed: &str) -> Result<End, CommandError> {
+    if share::looks_like_share(typed) {
+        share::parse(typed).map(End::Share)
+    } else {
+        Ok(End::Here(PathBuf::from(typed)))
     }
 }
 
-fn last_part(path: &str) -> Option<&str> {
-    path.rsplit('/').next().filter(|part| !part.is_empty())
+/// Whether a destination can be a folder only.
+fn ends_as_folder(typed: &str, destination: &End) -> bool {
+    match destination {
+        End::Here(_) => typed.ends_with('/'),
+        End::Share(share) => typed.ends_with(['/', '\\']) || share.address.path.is_empty(),
+    }
 }
 
-fn no_file(typed: &str) -> CommandError {
-    CommandError::new(Kind::Usage, format!("`{typed}` names no file"))
-        .hint("write it as `smb://user@host/share/folder/file`")
+impl End {
+    const fn is_share(&self) -> bool {
+        matches!(self, Self::Share(_))
+    }
+
+    fn shown(&self) -> String {
+        match self {
+            Self::Here(path) => smb::copy::printable(&path.to_string_lossy()),
+            Self::Share(share) => share.address.to_string(),
+        }
+    }
 }
 
-fn connect(
-    share: &TypedShare,
-    credentials: &Credentials,
-    policy: &Policy,
-) -> Result<Session, CommandError> {
+fn options(arguments: &CopyArguments) -> Result<Options, CommandError> {
+    if arguments.delete && arguments.sources.len() > 1 {
+        return Err(
+            CommandError::new(Kind::Usage, "`--delete` goes with one source only")
+                .hint("what one source does not have, another one may; copy them one by one"),
+        );
+    }
+    let filter = Filter::new(&arguments.include, &arguments.exclude).map_err(told)?;
+    Ok(Options {
+        existing: if arguments.update {
+            Existing::Update
+        } else if arguments.force {
+            Existing::Replace
+        } else {
+            Existing::Refuse
+        },
+        resume: arguments.resume,
+        verify: arguments.verify,
+        dry_run: arguments.dry_run,
+        delete: arguments.delete,
+        names: if arguments.map_names {
+            Names::Map
+        } else {
+            Names::Refuse
+        },
+        filter,
+    })
+}
+
+/// One session for each server and user.
+struct Connections<'a> {
+    arguments: &'a CopyArguments,
+    sessions: Vec<(TypedShare, Session)>,
+    /// Why there are not more channels.
+    rejected: Vec<String>,
+}
+
+impl<'a> Connections<'a> {
+    const fn new(arguments: &'a CopyArguments) -> Self {
+        Self {
+            arguments,
+            sessions: Vec::new(),
+            rejected: Vec::new(),
+        }
+    }
+
+    fn place(&mut self, end: &End) -> Result<Place, CommandError> {
+        match end {
+            End::Here(path) => Ok(Place::Local(path.clone())),
+            End::Share(share) => {
+                let tree = self.session(share)?.tree(&share.address.share);
+                Ok(Place::Share {
+                    tree: tree.map_err(told)?,
+                    path: share.address.path.clone(),
+                })
+            }
+        }
+    }
+
+    fn session(&mut self, share: &TypedShare) -> Result<&Session, CommandError> {
+        let known = self.sessions.iter().position(|(known, _)| {
+            known.user == share.user
+                && known.address.server == share.address.server
+                && known.address.port == share.address.port
+        });
+        let index = if let Some(index) = known {
+            index
+        } else {
+            let credentials = credentials::find(&self.arguments.login, share, None)?;
+            let session = connect(share, &credentials)?;
+            let rejected = add_channels(&session, self.arguments.channels)?;
+            self.rejected.extend(rejected);
+            self.sessions.push((share.clone(), session));
+            self.sessions.len() - 1
+        };
+        Ok(&self.sessions[index].1)
+    }
+
+    fn channels(&self) -> Vec<ChannelStatus> {
+        let sessions = self.sessions.iter();
+        sessions
+            .flat_map(|(_, session)| session.channels())
+            .collect()
+    }
+}
+
+/// Logs in at the server of a share.
+pub fn connect(share: &TypedShare, credentials: &Credentials) -> Result<Session, CommandError> {
     let server = Server {
         name: share.address.server.clone(),
         port: share.address.port,
     };
     let login = measure::login(Some(credentials));
-    Session::connect(&server, None, &login, policy).map_err(told)
+    Session::connect(&server, None, &login, &Policy::default()).map_err(told)
 }
 
 /// One channel for each pair of NICs, or as many as the user wants. Those that cannot be had are no
-/// error: the copy goes on without them.
+/// error: the copy goes on without them. Says why there are less than there could be.
 fn add_channels(session: &Session, wanted: Option<u32>) -> Result<Vec<String>, CommandError> {
     let nics = smb::local_nics().map_err(told)?;
     let most = wanted.map_or(nics.len().max(1), |count| {
         usize::try_from(count).unwrap_or(usize::MAX)
     });
-    Ok(session.add_channels(most, &nics))
-}
-
-/// Says what would be copied.
-fn dry_run(
-    way: &Way,
-    session: &Session,
-    tree: &Tree,
-    arguments: &CopyArguments,
-) -> Result<ExitCode, CommandError> {
-    let bytes = match way {
-        Way::Down { from, .. } => {
-            let options = smb::OpenOptions::open(smb::Access::Read);
-            tree.open(&from.address.path, &options)
-                .and_then(|file| file.size())
-                .map_err(told)?
-        }
-        Way::Up { from, .. } => std::fs::metadata(from)
-            .map_err(|error| CommandError::caused(Kind::Usage, "cannot read the source", &error))?
-            .len(),
-    };
-    let (from, to) = ends(way);
-    let channels = session.channels().len();
-    if arguments.json {
-        terminal::print_json(&json!({
-            "dry_run": true, "source": from, "destination": to, "bytes": bytes, "channels": channels,
-        }));
+    let rejected = session.add_channels(most, &nics);
+    // Where every NIC has its channel, addresses that have none are what anybody expects.
+    Ok(if session.channels().len() < most {
+        rejected
     } else {
-        let size = report::quantity::size(record::Bytes::new(bytes));
-        terminal::print(&format!(
-            "would copy {from} to {to}: {size} over {channels} channels"
-        ));
-    }
-    Ok(ExitCode::SUCCESS)
+        Vec::new()
+    })
 }
 
-fn ends(way: &Way) -> (String, String) {
-    match way {
-        Way::Down { from, to } => (from.address.to_string(), to.display().to_string()),
-        Way::Up { from, to } => (from.display().to_string(), to.address.to_string()),
+/// Says what would be done with one file.
+fn tell(event: &Event<'_>) {
+    match event {
+        Event::Copied { path, bytes, .. } => {
+            let size = quantity::size(Bytes::new(*bytes));
+            terminal::print(&format!("would copy {path}: {size}"));
+        }
+        Event::Deleted { path, .. } => terminal::print(&format!("would remove {path}")),
+        // They are counted, and listed at the end.
+        Event::Skipped { .. } | Event::Failed(_) => {}
     }
 }
 
@@ -198,6 +277,10 @@ fn with_progress<T>(progress: &Arc<Progress>, quiet: bool, copy: impl FnOnce() -
             {
                 bar.set_length(progress.total());
                 bar.set_position(progress.moved());
+                if progress.files_total() > 1 {
+                    let (done, total) = (progress.files_done(), progress.files_total());
+                    bar.set_message(format!("{done}/{total} files"));
+                }
             }
             bar.finish_and_clear();
         });
@@ -207,52 +290,152 @@ fn with_progress<T>(progress: &Arc<Progress>, quiet: bool, copy: impl FnOnce() -
     })
 }
 
+/// What could not be copied, with the reason.
+fn show_failures(summary: &Summary, names: Names) {
+    if summary.failures.is_empty() {
+        return;
+    }
+    terminal::say("not copied:");
+    for failure in &summary.failures {
+        let path = &failure.path;
+        terminal::say(&format!(
+            "  {path:PATH_COLUMNS$}  {}",
+            reason(&failure.error)
+        ));
+    }
+    let listed = summary.failures.len() as u64;
+    if summary.failed > listed {
+        terminal::say(&format!("  and {} more", summary.failed - listed));
+    }
+    let is_name = |failure: &Failure| matches!(failure.error, smb::Error::Name { .. });
+    if names == Names::Refuse && summary.failures.iter().any(is_name) {
+        terminal::say("hint: `--map-names` copies most names that a share cannot have");
+    }
+}
+
+/// An error with those below it, in one line; what it happened to stands before it.
+fn reason(error: &smb::Error) -> String {
+    if let smb::Error::Name { reason, .. } = error {
+        return reason.clone();
+    }
+    let failure = CommandError::from_error(Kind::Refused, error);
+    failure.failure().chain.join(": ")
+}
+
+/// What was typed, and which way the bytes went.
+struct Ends {
+    sources: Vec<String>,
+    destination: String,
+    sent: bool,
+}
+
+impl Ends {
+    const fn moved(&self, status: &ChannelStatus) -> u64 {
+        if self.sent {
+            status.bytes_sent
+        } else {
+            status.bytes_received
+        }
+    }
+}
+
+fn rate(summary: &Summary, seconds: f64) -> Option<f64> {
+    let moved = summary.bytes.saturating_sub(summary.resumed_bytes);
+    (seconds >= RATE_SECONDS_MIN && moved > 0).then(|| moved as f64 / seconds)
+}
+
+fn as_json(
+    ends: &Ends,
+    connections: &Connections<'_>,
+    summary: &Summary,
+    seconds: f64,
+    arguments: &CopyArguments,
+) -> Value {
+    let failures = (summary.failures.iter())
+        .map(|failure| json!({ "path": failure.path, "reason": reason(&failure.error) }));
+    let channels = connections.channels().into_iter().map(|status| {
+        json!({ "local": status.local, "remote": status.remote, "bytes": ends.moved(&status) })
+    });
+    let servers = (connections.sessions.iter()).map(
+        |(share, session)| json!({ "server": share.address.server, "login": proof_name(session) }),
+    );
+    let rate = rate(summary, seconds).filter(|_| !arguments.dry_run);
+    json!({
+        "dry_run": arguments.dry_run,
+        "sources": ends.sources,
+        "destination": ends.destination,
+        "files": summary.files,
+        "bytes": summary.bytes,
+        "resumed_bytes": summary.resumed_bytes,
+        "verified": summary.verified,
+        "unchanged": summary.unchanged,
+        "newer": summary.newer,
+        "folders": summary.folders,
+        "deleted": summary.deleted,
+        "skipped": summary.skipped,
+        "filtered": summary.filtered,
+        "failed": summary.failed,
+        "failures": failures.collect::<Vec<_>>(),
+        "blake3": summary.hash,
+        "seconds": seconds,
+        "mb_s": rate.map(|rate| rate / 1e6),
+        "servers": servers.collect::<Vec<_>>(),
+        "channels": channels.collect::<Vec<_>>(),
+        "rejected_channels": connections.rejected,
+    })
+}
+
 fn show(
-    way: &Way,
-    session: &Session,
-    agreed: Option<&SmbSession>,
-    bytes: u64,
+    ends: &Ends,
+    connections: &Connections<'_>,
+    summary: &Summary,
     seconds: f64,
     arguments: &CopyArguments,
 ) {
-    let (from, to) = ends(way);
-    let down = matches!(way, Way::Down { .. });
-    let channels = session.channels();
-    let used = channels.len();
-    let moved = |status: &smb::ChannelStatus| {
-        if down {
-            status.bytes_received
-        } else {
-            status.bytes_sent
-        }
+    let from = ends.sources.join(", ");
+    let to = &ends.destination;
+    let size = quantity::size(Bytes::new(summary.bytes));
+    let files = match summary.files {
+        1 => String::from("1 file"),
+        files => format!("{files} files"),
     };
-    let rejected = agreed.map_or(&[][..], |agreed| &agreed.rejected_channels);
-    let rate = (seconds >= RATE_SECONDS_MIN && bytes > 0).then(|| bytes as f64 / seconds);
-    if arguments.json {
-        let channels = channels.iter().map(|status| {
-            json!({ "local": status.local, "remote": status.remote, "bytes": moved(status) })
+    let channels = connections.channels();
+    if arguments.dry_run {
+        let count = channels.len();
+        terminal::print(&format!(
+            "would copy {from} to {to}: {files}, {size} over {count} channels"
+        ));
+    } else {
+        let rate = rate(summary, seconds).map_or(String::new(), |rate| {
+            format!(" at {}", quantity::rate(rate))
         });
-        terminal::print_json(&json!({
-            "source": from, "destination": to, "bytes": bytes, "seconds": seconds,
-            "mb_s": rate.map(|rate| rate / 1e6), "login": proof_name(session),
-            "session": agreed.map(|agreed| report::session_json(agreed, used)),
-            "channels": channels.collect::<Vec<_>>(), "rejected_channels": rejected,
-        }));
-        return;
+        terminal::print(&format!(
+            "{from} -> {to}: {files}, {size} in {seconds:.1} s{rate}"
+        ));
     }
-    let rate = rate.map_or(String::new(), |rate| {
-        format!(" at {}", report::quantity::rate(rate))
-    });
-    let size = report::quantity::size(record::Bytes::new(bytes));
-    terminal::print(&format!("{from} -> {to}: {size} in {seconds:.1} s{rate}"));
-    if let Some(agreed) = agreed {
-        terminal::print(&format!("  {}", report::session_text(agreed, used)));
+    for (count, what) in [
+        (summary.verified, "read back and found the same"),
+        (summary.unchanged, "there already"),
+        (summary.newer, "newer at the destination, left"),
+        (summary.deleted, "removed from the destination"),
+        (summary.skipped, "left out: links, devices and the like"),
+        (summary.filtered, "left out by `--include` and `--exclude`"),
+        (summary.failed, "not copied"),
+    ] {
+        if count > 0 {
+            terminal::print(&format!("  {count} {what}"));
+        }
     }
-    for status in &channels {
-        let size = report::quantity::size(record::Bytes::new(moved(status)));
-        terminal::print(&format!("  {} -> {}: {size}", status.local, status.remote));
+    if let Some(hash) = &summary.hash {
+        terminal::print(&format!("  BLAKE3 {hash}"));
     }
-    for reason in rejected {
+    if !arguments.dry_run {
+        for status in &channels {
+            let size = quantity::size(Bytes::new(ends.moved(status)));
+            terminal::print(&format!("  {} -> {}: {size}", status.local, status.remote));
+        }
+    }
+    for reason in &connections.rejected {
         terminal::say(&format!("not used: {reason}"));
     }
 }
@@ -266,15 +449,19 @@ fn proof_name(session: &Session) -> &'static str {
 }
 
 /// The same hints as for trials, but of a copy.
-fn told(error: smb::Error) -> CommandError {
+pub fn told(error: smb::Error) -> CommandError {
     let hint = match &error {
-        smb::Error::AlreadyExists { .. } => Some("`--force` replaces it"),
+        smb::Error::AlreadyExists { .. } | smb::Error::InTheWay { .. } => {
+            Some("`--force` replaces it, `--update` does where the source is newer")
+        }
         smb::Error::NotFound { .. } => Some("check the path; names on a share begin below its top"),
         smb::Error::AccessDenied { .. } => Some("the user needs the right to it on the server"),
         smb::Error::DiskFull { .. } => {
             Some("make room there; nothing that looks complete was left")
         }
-        smb::Error::Stopped => Some("nothing that looks complete was left; start it again"),
+        smb::Error::Stopped => {
+            Some("nothing that looks complete was left; `--resume` goes on with the rest")
+        }
         _ => None,
     };
     let error = CommandError::from(measure::Error::Share(error));

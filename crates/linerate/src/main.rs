@@ -10,6 +10,7 @@ mod demo;
 mod failure;
 mod hosts;
 mod lab_command;
+mod ls;
 mod path;
 mod rig;
 mod runs;
@@ -61,6 +62,7 @@ fn run(command: &Command) -> Result<ExitCode, CommandError> {
         Command::Analyze(arguments) => analyze::run(arguments),
         Command::Report(arguments) => runs::report(arguments),
         Command::Copy(arguments) => copy::run(arguments),
+        Command::Ls(arguments) => ls::run(arguments),
         Command::Lab(command) => lab_command::run(command),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Completions { shell } => {

@@ -22,13 +22,24 @@ pub fn looks_like_share(text: &str) -> bool {
 
 /// Reads `smb://[user@]host[:port]/share[/path]`, `//host/share` and `\\host\share`.
 pub fn parse(text: &str) -> Result<TypedShare, CommandError> {
-    let wrong = |why: &str| {
-        CommandError::new(
-            Kind::Usage,
-            format!("`{}` is not a share: {why}", hide_password(text)),
-        )
-        .hint("write it as `smb://user@host/share/folder`, `//host/share` or `\\\\host\\share`")
-    };
+    let place = parse_place(text)?;
+    if place.address.share.is_empty() {
+        return Err(wrong(text, "it names no share"));
+    }
+    Ok(place)
+}
+
+fn wrong(text: &str, why: &str) -> CommandError {
+    CommandError::new(
+        Kind::Usage,
+        format!("`{}` is not a share: {why}", hide_password(text)),
+    )
+    .hint("write it as `smb://user@host/share/folder`, `//host/share` or `\\\\host\\share`")
+}
+
+/// The same, or a server alone, whose share is empty.
+pub fn parse_place(text: &str) -> Result<TypedShare, CommandError> {
+    let wrong = |why: &str| wrong(text, why);
     let plain = text.replace('\\', "/");
     let rest = plain
         .strip_prefix("smb://")
@@ -37,9 +48,7 @@ pub fn parse(text: &str) -> Result<TypedShare, CommandError> {
     if rest.chars().any(char::is_control) {
         return Err(wrong("it holds a control character"));
     }
-    let (authority, path) = rest
-        .split_once('/')
-        .ok_or_else(|| wrong("it names no share"))?;
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     let (user, host) = match authority.rsplit_once('@') {
         Some((user, host)) => (Some(user), host),
         None => (None, authority),
@@ -50,12 +59,16 @@ pub fn parse(text: &str) -> Result<TypedShare, CommandError> {
     }
     let (server, port) = split_port(host).ok_or_else(|| wrong("its port is no port"))?;
     let mut parts = path.split('/').filter(|part| !part.is_empty());
-    let share = parts.next().ok_or_else(|| wrong("it names no share"))?;
+    let share = parts.next().unwrap_or_default();
     let parts: Vec<&str> = parts.collect();
     if server.is_empty() || user == Some("") {
         return Err(wrong("its host or user is empty"));
     }
-    if parts.iter().any(|&part| part == "." || part == "..") {
+    if parts
+        .iter()
+        .chain([&share])
+        .any(|&part| part == "." || part == "..")
+    {
         return Err(wrong("`.` and `..` have no place in it"));
     }
     Ok(TypedShare {

@@ -19,6 +19,13 @@ pub fn print(text: &str) {
     drop(write!(stdout, "{text}{ended}").and_then(|()| stdout.flush()));
 }
 
+/// Writes a piece of data that ends where it ends.
+pub fn print_piece(text: &str) {
+    let mut stdout = anstream::stdout().lock();
+    // As above.
+    drop(write!(stdout, "{text}").and_then(|()| stdout.flush()));
+}
+
 /// Writes a value as JSON.
 pub fn print_json(value: &impl Serialize) {
     match serde_json::to_string_pretty(value) {
@@ -112,7 +119,8 @@ impl Progress {
 pub fn byte_bar(quiet: bool) -> Option<ProgressBar> {
     (io::stderr().is_terminal() && !quiet).then(|| {
         let bar = ProgressBar::new(0);
-        let template = "{elapsed:>4} {bar:24} {bytes}/{total_bytes} {bytes_per_sec} {eta} left";
+        let template =
+            "{elapsed:>4} {bar:24} {bytes}/{total_bytes} {bytes_per_sec} {eta} left {msg}";
         let style = ProgressStyle::with_template(template);
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar

@@ -256,7 +256,13 @@ fn share_kind(error: &smb::Error) -> FailureKind {
         | smb::Error::AccessDenied { .. }
         | smb::Error::DiskFull { .. }
         | smb::Error::Refused { .. }
-        | smb::Error::Incompatible { .. } => FailureKind::Refused,
+        | smb::Error::Incompatible { .. }
+        | smb::Error::InTheWay { .. }
+        | smb::Error::Name { .. }
+        | smb::Error::NotCopied { .. }
+        | smb::Error::Changed { .. }
+        | smb::Error::Busy { .. } => FailureKind::Refused,
+        smb::Error::Usage { .. } | smb::Error::Pattern { .. } => FailureKind::Usage,
         smb::Error::Stopped => FailureKind::Interrupted,
         smb::Error::Channel { source, .. } => share_kind(source),
         _ => FailureKind::Internal,
@@ -286,8 +292,7 @@ fn share_hint(error: &smb::Error) -> Option<String> {
         ),
         smb::Error::Credentials { source, .. } => return login_hint(source),
         smb::Error::GuestOnly { server, user } => format!(
-            "`{server}` does not know the user `{user}`: check the name, make the user there, or \
-             go in with `--guest`, without any protection"
+            "`{server}` does not know the user `{user}`: check the name, or make the user there"
         ),
         smb::Error::NoSuchShare { server, .. } => {
             format!("`smbclient -L //{server} -U USER` lists the shares of `{server}`")
@@ -300,9 +305,7 @@ fn share_hint(error: &smb::Error) -> Option<String> {
         }
         smb::Error::DiskFull { .. } => "make room there, or ask for a smaller test file".to_owned(),
         smb::Error::Incompatible { .. } => {
-            "ask for less with `--dialect-min`, `--dialect-max`, `--sign` or `--encrypt`, or turn \
-             it on at the server"
-                .to_owned()
+            "the server must offer SMB 3.0.2 or 3.1.1 and let us log in by NTLMv2".to_owned()
         }
         smb::Error::ConnectionLost { .. } => {
             "the server's own log says whether it or the network ended it".to_owned()

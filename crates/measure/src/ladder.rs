@@ -241,7 +241,7 @@ mod tests {
     use std::time::Duration;
 
     use host::exec::Local;
-    use record::{Bytes, Demands, ShareAddress};
+    use record::{Bytes, ShareAddress};
 
     use super::*;
 
@@ -264,7 +264,6 @@ mod tests {
             block: Bytes::new(1 << 20),
             depth: 8,
             file_size: Bytes::new(1 << 20),
-            demands: Demands::default(),
             timing,
         };
         LadderPlan {

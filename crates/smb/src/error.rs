@@ -160,6 +160,64 @@ pub enum Error {
         /// Bytes that should have been.
         expected: u64,
     },
+    /// A file or folder is in the way of a copy, which was not asked to replace it.
+    #[error("`{object}` exists already")]
+    InTheWay {
+        /// Where the copy should go.
+        object: String,
+    },
+    /// A name that the other side cannot hold, or that leads elsewhere.
+    #[error("`{name}` cannot be copied: {reason}")]
+    Name {
+        /// The name, with control characters written out.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A source that is neither file nor folder, or a link that leads nowhere good.
+    #[error("`{object}` cannot be copied: {reason}")]
+    NotCopied {
+        /// Which one.
+        object: String,
+        /// What it is.
+        reason: &'static str,
+    },
+    /// The source is no longer what it was when its copy began.
+    #[error("`{object}` changed while it was copied")]
+    Changed {
+        /// The source.
+        object: String,
+    },
+    /// What was read back is not what was written.
+    #[error("the copy of `{object}` differs from it: it has the hash {copy}, not {source_hash}")]
+    Differs {
+        /// The source.
+        object: String,
+        /// BLAKE3 of the source, in hexadecimal digits.
+        source_hash: String,
+        /// BLAKE3 of the copy.
+        copy: String,
+    },
+    /// Somebody writes the same copy at this moment.
+    #[error("`{object}` is being written by another copy")]
+    Busy {
+        /// The part.
+        object: String,
+    },
+    /// What is asked for makes no sense.
+    #[error("this cannot be copied: {reason}")]
+    Usage {
+        /// Why.
+        reason: String,
+    },
+    /// A pattern of file names is none.
+    #[error("`{pattern}` is no pattern of file names: {reason}")]
+    Pattern {
+        /// As typed.
+        pattern: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// It was stopped from outside.
     #[error("stopped")]
     Stopped,

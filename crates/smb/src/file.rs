@@ -60,6 +60,12 @@ impl File {
         self.tree.shared()
     }
 
+    /// Its path in the share, as it was when it was opened.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
     /// Size, times and attributes as they were when it was opened.
     #[must_use]
     pub const fn created(&self) -> Created {
@@ -299,6 +305,11 @@ impl File {
     /// # Errors
     /// When the server says no; the file is closed then as well.
     pub fn close(mut self) -> Result<(), Error> {
+        self.close_now()
+    }
+
+    /// The same of a file that somebody still holds, who does nothing more with it.
+    pub(crate) fn close_now(&mut self) -> Result<(), Error> {
         self.closed = true;
         match ask(self.shared(), Request::Close { file: self.key }, &self.path)? {
             Reply::Closed => Ok(()),

@@ -31,6 +31,7 @@ mod kerberos;
 mod operation;
 mod request;
 mod session;
+mod shares;
 mod signal;
 mod socket;
 mod tree;
@@ -45,11 +46,12 @@ pub use session::{
     CHANNELS_MAX, ChannelStatus, Policy, Server, Session, cipher_name, dialect_name, local_nics,
     signing_algorithm_name,
 };
+pub use shares::{ShareEntry, ShareKind};
 pub use signal::Stop;
 pub use smb_proto::plan::{LocalAddress, LocalNic, Pair, ServerInterface};
 pub use smb_proto::session::{
     Access, Cipher, CreateOptions as OpenOptions, Created, Dialect, DirectoryEntry, Disposition,
-    EncryptionPolicy, FileTimes, FsSize, Identity, Negotiated, SigningAlgorithm, SigningPolicy,
+    EncryptionPolicy, FileTimes, FsSize, Negotiated, SigningAlgorithm, SigningPolicy,
 };
 pub use smb_proto::{Block, ChannelNumber, Error as ProtocolError, NtStatus, Payload};
 pub use socket::{LocalEnd, TcpFacts, tcp_facts};

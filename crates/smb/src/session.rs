@@ -18,12 +18,11 @@ use crate::auth::{Exchange, Login, Proof};
 use crate::driver::{Driver, Link, Readiness, time_since};
 use crate::error::Error;
 use crate::request::{ask, ask_briefly};
+use crate::shares::{self, IPC_SHARE, ShareEntry};
 use crate::signal::lock;
 use crate::socket::{self, Connection, LocalEnd, TcpFacts};
 use crate::tree::Tree;
 
-/// The share that every server has, for questions that are about no share.
-const IPC_SHARE: &str = "IPC$";
 /// How long a polite end may take before the connections are just closed.
 const LOGOFF_TIMEOUT: Duration = Duration::from_secs(2);
 /// Most channels of one session; servers refuse more.
@@ -214,10 +213,6 @@ impl Session {
     /// How the user was proven to the server.
     #[must_use]
     pub fn proof(&self) -> Proof {
-        let negotiated = self.negotiated();
-        if negotiated.is_some_and(|negotiated| negotiated.identity != Identity::User) {
-            return Proof::Nothing;
-        }
         self.shared.proof.get().copied().unwrap_or(Proof::Nothing)
     }
 
@@ -312,6 +307,14 @@ impl Session {
             .iter()
             .map(|link| status(link))
             .collect()
+    }
+
+    /// The shares of the server, in its order.
+    ///
+    /// # Errors
+    /// When the server does not tell this user.
+    pub fn shares(&self) -> Result<Vec<ShareEntry>, Error> {
+        shares::list(self, &self.shared.server.name)
     }
 
     /// Connects to a share.
@@ -482,7 +485,6 @@ fn settings(server: &Server, login: &Login, policy: &Policy) -> Result<SessionSe
     Ok(SessionSettings {
         identity: match login {
             Login::User { .. } => Identity::User,
-            Login::Guest { .. } => Identity::Guest,
             Login::Anonymous => Identity::Anonymous,
         },
         signing: policy.signing,

@@ -76,6 +76,25 @@ impl Tree {
         &self.connected.share
     }
 
+    /// Whether both are the same share of the same server, as far as its names say.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.is_same_server(other) && self.share().eq_ignore_ascii_case(other.share())
+    }
+
+    /// Whether both are on one server, under whatever names and addresses.
+    #[must_use]
+    pub fn is_same_server(&self, other: &Self) -> bool {
+        Arc::ptr_eq(self.shared(), other.shared())
+            || (self.server_guid().is_some() && self.server_guid() == other.server_guid())
+    }
+
+    /// What the server calls itself; none where it says nothing.
+    fn server_guid(&self) -> Option<[u8; 16]> {
+        let negotiated = self.shared().protocol.negotiated()?;
+        Some(negotiated.server_guid).filter(|guid| *guid != [0; 16])
+    }
+
     /// Opens or makes a file or folder.
     ///
     /// # Errors

@@ -69,7 +69,7 @@ fn a_user_logs_in_by_kerberos_at_a_real_domain_controller() {
 
     // `krb5.conf` of the hosts knows the realm, so nothing has to be asked for.
     let up = domain.copied(&format!("--credentials {CREDENTIALS} /run/file {FILE}"));
-    assert_eq!(up["login"], "kerberos");
+    assert_eq!(up["servers"][0]["login"], "kerberos");
     assert_eq!(up["channels"].as_array().map(Vec::len), Some(2), "{up}");
     assert_eq!(
         (domain.logins_by("krb5"), domain.logins_by("NTLMSSP")),
@@ -90,14 +90,14 @@ fn a_user_logs_in_by_kerberos_at_a_real_domain_controller() {
     {
         client("mv /etc/krb5.conf /etc/krb5.away");
         let down = domain.copied(&format!("{how} {alone} {FILE} /run/back"));
-        assert_eq!(down["login"], "kerberos", "{how}");
+        assert_eq!(down["servers"][0]["login"], "kerberos", "{how}");
         client("mv /etc/krb5.away /etc/krb5.conf; cmp /run/file /run/back; rm /run/back");
         assert_eq!(domain.logins_by("krb5"), 3 + number);
     }
     let ntlm = domain.copied(&format!(
         "--credentials {CREDENTIALS} --ntlm {alone} {FILE} /run/back"
     ));
-    assert_eq!(ntlm["login"], "ntlm");
+    assert_eq!(ntlm["servers"][0]["login"], "ntlm");
     assert_eq!(domain.logins_by("NTLMSSP"), 1);
 
     check_refusals(&domain);

@@ -1,11 +1,11 @@
 //! The binary and the repository as users and newcomers see them.
 
 mod commands;
+mod copy;
 mod demo;
 mod errors;
 mod kerberos;
 mod kills;
-mod sessions;
 mod set;
 mod structure;
 mod support;

@@ -103,7 +103,11 @@ fn name(request: &Request) -> &'static str {
         Request::List { .. } => Command::QUERY_DIRECTORY.name(),
         Request::Query { .. } => Command::QUERY_INFO.name(),
         Request::Set { .. } => Command::SET_INFO.name(),
-        Request::Interfaces { .. } => Command::IOCTL.name(),
+        Request::Interfaces { .. }
+        | Request::ResumeKey { .. }
+        | Request::CopyChunks { .. }
+        | Request::Transceive { .. } => Command::IOCTL.name(),
+        Request::ReadPipe { .. } => Command::READ.name(),
         Request::Echo => Command::ECHO.name(),
         Request::Logoff => Command::LOGOFF.name(),
     }
@@ -114,6 +118,8 @@ pub(crate) fn can_repeat(request: &Request) -> bool {
     match request {
         // the answer went with the channel, and the next question gets the next entries
         Request::List { restart, .. } => *restart,
+        // the same
+        Request::Transceive { .. } | Request::ReadPipe { .. } => false,
         // at worst the server keeps a handle that nobody knows until the session ends
         Request::Create { options, .. } => !makes_once(options),
         Request::TreeConnect { .. }
@@ -123,6 +129,8 @@ pub(crate) fn can_repeat(request: &Request) -> bool {
         | Request::Query { .. }
         | Request::Set { .. }
         | Request::Interfaces { .. }
+        | Request::ResumeKey { .. }
+        | Request::CopyChunks { .. }
         | Request::Echo
         | Request::Logoff => true,
     }

@@ -12,12 +12,13 @@ use super::{FileKey, Sink, TreeKey};
 use crate::error::{Error, NtStatus, Result};
 use crate::plan::ServerInterface;
 use crate::wire::{
-    self, BasicInformation, Command, CreateContext, CreateRequest, CreateResponse, DiskId,
-    DispositionInformation, DurableGrant, DurableReconnect, DurableRequest, EndOfFileInformation,
-    FileId, FsFullSizeInformation, HEADER_LENGTH, Header, InterfaceRecord, IoctlRequest,
-    IoctlResponse, LeaseContext, LeaseVersion2, Message, NetworkInterfaces, QueryDirectoryRequest,
-    QueryDirectoryResponse, QueryInfoRequest, QueryInfoResponse, RenameInformation, SetInfoRequest,
-    StandardInformation, TreeConnectRequest, TreeConnectResponse, class, context, control, utf16,
+    self, BasicInformation, Command, CopyChunks, CopyChunksDone, CreateContext, CreateRequest,
+    CreateResponse, DiskId, DispositionInformation, DurableGrant, DurableReconnect, DurableRequest,
+    EndOfFileInformation, FileId, FsFullSizeInformation, HEADER_LENGTH, Header, InterfaceRecord,
+    IoctlRequest, IoctlResponse, LeaseContext, LeaseVersion2, Message, NetworkInterfaces,
+    QueryDirectoryRequest, QueryDirectoryResponse, QueryInfoRequest, QueryInfoResponse,
+    ReadRequest, ReadResponse, RenameInformation, ResumeKey, SetInfoRequest, StandardInformation,
+    TreeConnectRequest, TreeConnectResponse, class, context, control, utf16,
 };
 
 /// Most bytes of one listing; bounds what a reply may make us allocate.
@@ -127,9 +128,73 @@ pub(crate) fn prepare(
                 ..prepared
             }
         }
+        Request::ResumeKey { .. }
+        | Request::CopyChunks { .. }
+        | Request::Transceive { .. }
+        | Request::ReadPipe { .. } => copy_or_pipe(state, request)?,
         Request::Echo => Prepared::new(Command::ECHO, TreeId::NONE, &wire::EchoRequest),
         Request::Logoff => Prepared::new(Command::LOGOFF, TreeId::NONE, &wire::LogoffRequest),
     })
+}
+
+/// Copies on the server, and pipes.
+fn copy_or_pipe(state: &State, request: &Request) -> Result<Prepared> {
+    const KEY_BYTES_MAX: u32 = 64;
+    const DONE_BYTES_MAX: u32 = 12;
+    Ok(match request {
+        Request::ResumeKey { file } => {
+            let code = control::REQUEST_RESUME_KEY;
+            file_control(state.file(*file)?, code, &[], KEY_BYTES_MAX)
+        }
+        Request::CopyChunks { to, key, chunks } => {
+            let input = encoded(&CopyChunks {
+                key: *key,
+                chunks: chunks.clone(),
+            });
+            let code = control::COPY_CHUNKS;
+            file_control(state.file(*to)?, code, &input, DONE_BYTES_MAX)
+        }
+        Request::Transceive {
+            pipe,
+            input,
+            bytes_max,
+        } => {
+            let code = control::PIPE_TRANSCEIVE;
+            file_control(state.file(*pipe)?, code, input, *bytes_max)
+        }
+        Request::ReadPipe { pipe, bytes_max } => {
+            let (tree_id, file) = state.file(*pipe)?;
+            let message = ReadRequest {
+                length: *bytes_max,
+                offset: 0,
+                file,
+            };
+            Prepared {
+                payload: *bytes_max,
+                ..Prepared::new(Command::READ, tree_id, &message)
+            }
+        }
+        _ => return Err(Error::InvalidRequest("it is no copy and no pipe".into())),
+    })
+}
+
+/// An IOCTL on an open file.
+fn file_control(
+    (tree_id, file): (TreeId, FileId),
+    control: u32,
+    input: &[u8],
+    output_max: u32,
+) -> Prepared {
+    let message = IoctlRequest {
+        control,
+        file,
+        input,
+        output_max,
+    };
+    Prepared {
+        payload: output_max.max(u32::try_from(input.len()).unwrap_or(u32::MAX)),
+        ..Prepared::new(Command::IOCTL, tree_id, &message)
+    }
 }
 
 fn list(
@@ -386,6 +451,11 @@ fn describe(state: &State, request: &Request) -> String {
         Request::Query { file, .. } => format!("asking about `{}`", state.path(*file)),
         Request::Set { file, .. } => format!("changing `{}`", state.path(*file)),
         Request::Interfaces { .. } => "asking for its interfaces".into(),
+        Request::ResumeKey { file } => format!("naming `{}` to copy it", state.path(*file)),
+        Request::CopyChunks { to, .. } => format!("copying into `{}`", state.path(*to)),
+        Request::Transceive { pipe, .. } | Request::ReadPipe { pipe, .. } => {
+            format!("talking to the pipe `{}`", state.path(*pipe))
+        }
         Request::Echo => "a sign of life".into(),
         Request::Logoff => "logging off".into(),
     }
@@ -410,6 +480,15 @@ pub(crate) fn conclude(
     }
     match (header.status, request) {
         (NtStatus::SUCCESS, _) => success(state, request, header, message),
+        // what does not fit is read next
+        (NtStatus::BUFFER_OVERFLOW, Request::Transceive { .. } | Request::ReadPipe { .. }) => {
+            success(state, request, header, message)
+        }
+        (NtStatus::INVALID_PARAMETER, Request::CopyChunks { .. })
+            if let Some(limits) = copy_limits(message) =>
+        {
+            Ok(Ok(Reply::CopyLimits(limits)))
+        }
         (NtStatus::NO_MORE_FILES | NtStatus::NO_SUCH_FILE, Request::List { .. }) => {
             Ok(Ok(Reply::Listing(None)))
         }
@@ -465,6 +544,18 @@ fn success(
             Reply::Information(information(*what, QueryInfoResponse::decode(body)?.data)?)
         }
         Request::Interfaces { .. } => Reply::Interfaces(interfaces(body)?),
+        Request::ResumeKey { .. } => {
+            Reply::ResumeKey(ResumeKey::decode(IoctlResponse::decode(body)?.output)?.key)
+        }
+        Request::CopyChunks { .. } => {
+            Reply::Copied(CopyChunksDone::decode(IoctlResponse::decode(body)?.output)?)
+        }
+        Request::Transceive { bytes_max, .. } => {
+            from_pipe(IoctlResponse::decode(body)?.output, *bytes_max)?
+        }
+        Request::ReadPipe { bytes_max, .. } => {
+            from_pipe(ReadResponse::decode(body)?.data, *bytes_max)?
+        }
         Request::Logoff => {
             state.logged_off = true;
             Reply::Done
@@ -472,6 +563,22 @@ fn success(
         _ => Reply::Done,
     };
     Ok(Ok(reply))
+}
+
+/// What a server says that refuses to copy so much at once (2.2.32.1); any other refusal says
+/// nothing.
+fn copy_limits(message: &[u8]) -> Option<CopyChunksDone> {
+    let body = message.get(HEADER_LENGTH..)?;
+    CopyChunksDone::decode(IoctlResponse::decode(body).ok()?.output).ok()
+}
+
+fn from_pipe(bytes: &[u8], bytes_max: u32) -> Result<Reply> {
+    // an answer of nothing would be read on without end
+    if bytes.is_empty() || bytes.len() > bytes_max as usize {
+        let problem = format!("a pipe gives {} bytes of {bytes_max}", bytes.len());
+        return Err(Error::Misbehaving(problem));
+    }
+    Ok(Reply::FromPipe(bytes.to_vec()))
 }
 
 fn connected(

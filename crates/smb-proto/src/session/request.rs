@@ -3,7 +3,10 @@
 use crate::block::Block;
 use crate::plan::ServerInterface;
 use crate::session::{FileKey, TreeKey};
-use crate::wire::{DirectoryWalk, FileId, HEADER_LENGTH, Message as _, QueryDirectoryResponse};
+use crate::wire::{
+    CopyChunk, CopyChunksDone, DirectoryWalk, FileId, HEADER_LENGTH, Message as _,
+    QueryDirectoryResponse,
+};
 
 /// Something to ask of the server. Paths use `/` or `\`, without one in front; `""` is the root.
 #[derive(Debug, Clone)]
@@ -68,6 +71,36 @@ pub enum Request {
         /// The share.
         tree: TreeKey,
     },
+    /// The key by which the server finds a file as the source of copies: [`Reply::ResumeKey`].
+    ResumeKey {
+        /// The source.
+        file: FileKey,
+    },
+    /// Copy on the server, from a file of this session: [`Reply::Copied`] or [`Reply::CopyLimits`].
+    CopyChunks {
+        /// Into which file.
+        to: FileKey,
+        /// Of the source.
+        key: [u8; 24],
+        /// What.
+        chunks: Vec<CopyChunk>,
+    },
+    /// Write to a pipe and read the answer, or the begin of it: [`Reply::FromPipe`].
+    Transceive {
+        /// The pipe.
+        pipe: FileKey,
+        /// What to write.
+        input: Vec<u8>,
+        /// Most bytes of the answer.
+        bytes_max: u32,
+    },
+    /// More of an answer on a pipe: [`Reply::FromPipe`].
+    ReadPipe {
+        /// The pipe.
+        pipe: FileKey,
+        /// Most bytes of it.
+        bytes_max: u32,
+    },
     /// A sign of life: [`Reply::Done`].
     Echo,
     /// End the session politely: [`Reply::Done`], after which every channel closes.
@@ -92,6 +125,14 @@ pub enum Reply {
     Information(Information),
     /// The server's interfaces, as it lists them.
     Interfaces(Vec<ServerInterface>),
+    /// Names a file as the source of copies.
+    ResumeKey([u8; 24]),
+    /// So much was copied.
+    Copied(CopyChunksDone),
+    /// Nothing was copied, because the server takes no more than this at once.
+    CopyLimits(CopyChunksDone),
+    /// What was read.
+    FromPipe(Vec<u8>),
     /// All pieces have been handed over.
     Read {
         /// How many bytes there were; less than asked for at the end of a file.

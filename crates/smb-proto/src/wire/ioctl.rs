@@ -1,4 +1,5 @@
-//! IOCTL (2.2.31, 2.2.32) with the two controls that multichannel and 3.0 need.
+//! IOCTL (2.2.31, 2.2.32) with the controls that multichannel and 3.0 need, and those for copies
+//! on the server and for pipes.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -12,6 +13,12 @@ use crate::error::Malformed;
 pub mod control {
     /// The server's interfaces.
     pub const QUERY_NETWORK_INTERFACE_INFO: u32 = 0x0014_01FC;
+    /// Write to a pipe and read the answer.
+    pub const PIPE_TRANSCEIVE: u32 = 0x0011_C017;
+    /// The key of a file that is to be the source of copies.
+    pub const REQUEST_RESUME_KEY: u32 = 0x0014_0078;
+    /// Copy into a file, which need not be open for reading.
+    pub const COPY_CHUNKS: u32 = 0x0014_80F2;
     /// Was the negotiation tampered with?
     pub const VALIDATE_NEGOTIATE_INFO: u32 = 0x0014_0204;
 }
@@ -304,6 +311,113 @@ impl Message<'_> for ValidateNegotiateResponse {
             server_guid: reader.array()?,
             security_mode: reader.u16()?,
             dialect: reader.u16()?,
+        })
+    }
+}
+
+/// The output of [`control::REQUEST_RESUME_KEY`] (2.2.32.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResumeKey {
+    /// Names the open file to the server.
+    pub key: [u8; 24],
+}
+
+impl Message<'_> for ResumeKey {
+    const NAME: &'static str = "resume key";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.put_slice(&self.key);
+        out.put_u32_le(0); // no context
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(Self::NAME, bytes);
+        let key = reader.array()?;
+        reader.skip(4)?;
+        Ok(Self { key })
+    }
+}
+
+/// A range to copy (2.2.31.1.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CopyChunk {
+    /// Where in the source.
+    pub from: u64,
+    /// Where in the copy.
+    pub to: u64,
+    /// How many bytes.
+    pub length: u32,
+}
+
+/// The input of [`control::COPY_CHUNKS`] (2.2.31.1).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CopyChunks {
+    /// Of the source.
+    pub key: [u8; 24],
+    /// What to copy.
+    pub chunks: Vec<CopyChunk>,
+}
+
+impl Message<'_> for CopyChunks {
+    const NAME: &'static str = "COPYCHUNK request";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.put_slice(&self.key);
+        out.put_u32_le(length32(self.chunks.len()));
+        out.put_u32_le(0);
+        for chunk in &self.chunks {
+            out.put_u64_le(chunk.from);
+            out.put_u64_le(chunk.to);
+            out.put_u32_le(chunk.length);
+            out.put_u32_le(0);
+        }
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(Self::NAME, bytes);
+        let key = reader.array()?;
+        let count = reader.u32()?;
+        reader.skip(4)?;
+        let mut chunks = Vec::new();
+        for _ in 0..count {
+            chunks.push(CopyChunk {
+                from: reader.u64()?,
+                to: reader.u64()?,
+                length: reader.u32()?,
+            });
+            reader.skip(4)?;
+        }
+        Ok(Self { key, chunks })
+    }
+}
+
+/// The output of [`control::COPY_CHUNKS`] (2.2.32.1): what was copied; of a request that asked for
+/// too much, the most that may be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CopyChunksDone {
+    /// Chunks that were copied whole; or the most chunks of a request.
+    pub chunks: u32,
+    /// Bytes of a chunk that was copied in part; or the most bytes of a chunk.
+    pub chunk_bytes: u32,
+    /// Bytes in all; or the most bytes of a request.
+    pub total_bytes: u32,
+}
+
+impl Message<'_> for CopyChunksDone {
+    const NAME: &'static str = "COPYCHUNK reply";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.put_u32_le(self.chunks);
+        out.put_u32_le(self.chunk_bytes);
+        out.put_u32_le(self.total_bytes);
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(Self::NAME, bytes);
+        Ok(Self {
+            chunks: reader.u32()?,
+            chunk_bytes: reader.u32()?,
+            total_bytes: reader.u32()?,
         })
     }
 }

@@ -14,6 +14,7 @@ mod information;
 mod ioctl;
 mod negotiate;
 mod notice;
+mod rpc;
 mod session;
 mod transform;
 
@@ -37,8 +38,8 @@ pub use information::{
     StandardInformation, class,
 };
 pub use ioctl::{
-    InterfaceRecord, IoctlRequest, IoctlResponse, NetworkInterfaces, ValidateNegotiateRequest,
-    ValidateNegotiateResponse, control,
+    CopyChunk, CopyChunks, CopyChunksDone, InterfaceRecord, IoctlRequest, IoctlResponse,
+    NetworkInterfaces, ResumeKey, ValidateNegotiateRequest, ValidateNegotiateResponse, control,
 };
 pub use negotiate::{
     NegotiateContext, NegotiateRequest, NegotiateResponse, capability, dialect, security_mode,
@@ -46,6 +47,10 @@ pub use negotiate::{
 pub use notice::{
     BreakNotice, CancelRequest, EchoRequest, EchoResponse, ErrorResponse,
     LeaseBreakAcknowledgement, LeaseBreakNotice, OplockBreakNotice,
+};
+pub use rpc::{
+    FRAGMENT_BYTES_MAX, RpcBind, RpcBindReply, RpcCall, RpcReply, SERVER_SERVICE_PIPE,
+    ShareEnumArguments, ShareEnumResults, ShareRecord,
 };
 pub use session::{
     LogoffRequest, LogoffResponse, SessionSetupRequest, SessionSetupResponse, TreeConnectRequest,
@@ -133,6 +138,15 @@ codecs![
     NetworkInterfaces,
     ValidateNegotiateRequest,
     ValidateNegotiateResponse,
+    ResumeKey,
+    CopyChunks,
+    CopyChunksDone,
+    RpcBind,
+    RpcBindReply,
+    RpcCall,
+    RpcReply,
+    ShareEnumArguments,
+    ShareEnumResults,
     EchoRequest,
     EchoResponse,
     CancelRequest,

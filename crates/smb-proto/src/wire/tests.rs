@@ -47,6 +47,8 @@ fn samples() -> Vec<Sample> {
     all.extend(information_samples());
     all.extend(notice_samples());
     all.extend(context_samples());
+    all.extend(copy_samples());
+    all.extend(rpc_samples());
     all
 }
 
@@ -450,6 +452,78 @@ fn context_samples() -> Vec<Sample> {
     ]
 }
 
+fn copy_samples() -> Vec<Sample> {
+    let chunk = CopyChunk {
+        from: 1 << 40,
+        to: 2 << 40,
+        length: 1 << 20,
+    };
+    vec![
+        sample(&ResumeKey { key: [7; 24] }),
+        sample(&CopyChunks {
+            key: [7; 24],
+            chunks: vec![chunk, CopyChunk { from: 0, ..chunk }],
+        }),
+        sample(&CopyChunksDone {
+            chunks: 256,
+            chunk_bytes: 1 << 20,
+            total_bytes: 16 << 20,
+        }),
+    ]
+}
+
+fn rpc_samples() -> Vec<Sample> {
+    let share = |name: &str, kind| ShareRecord {
+        name: name.into(),
+        kind,
+        comment: "what is in it".into(),
+    };
+    let reply = RpcReply {
+        call: 2,
+        last: true,
+        results: Ok(b"results"),
+    };
+    let bound = RpcBindReply {
+        call: 1,
+        accepted: true,
+    };
+    vec![
+        sample(&RpcBind { call: 1 }),
+        sample(&bound),
+        sample(&RpcBindReply {
+            accepted: false,
+            ..bound
+        }),
+        sample(&RpcCall {
+            call: 2,
+            operation: ShareEnumArguments::OPERATION,
+            arguments: b"arguments",
+        }),
+        sample(&reply),
+        sample(&RpcReply {
+            last: false,
+            ..reply
+        }),
+        sample(&RpcReply {
+            results: Err(0x1C01_0002),
+            ..reply
+        }),
+        sample(&ShareEnumArguments {
+            server: "\\\\server".into(),
+            resume: 3,
+        }),
+        sample(&ShareEnumResults {
+            shares: vec![
+                share("data", 0),
+                share("", 1),
+                share("IPC$", 3 | ShareRecord::SPECIAL),
+            ],
+            resume: 4,
+            status: ShareEnumResults::MORE_DATA,
+        }),
+    ]
+}
+
 #[test]
 fn every_message_has_a_sample() {
     let samples = samples();
@@ -526,6 +600,10 @@ fn a_wrong_structure_size_is_an_error() {
         "durable handle request",
         "durable handle grant",
         "durable handle reconnect",
+        "resume key",
+        "COPYCHUNK request",
+        "COPYCHUNK reply",
+        "arguments of NetrShareEnum",
     ];
     for mut sample in samples()
         .into_iter()

@@ -2,6 +2,5 @@
 
 mod impostor;
 mod lan;
-mod matrix;
 mod pattern;
 mod samba;

@@ -1,0 +1,193 @@
+//! Trees that go to a share and come back.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+use predicates::prelude::*;
+use serde_json::Value;
+
+use crate::support::{self, Lab};
+
+const SHARE: &str = "smb://10.77.1.2/media";
+
+fn on_client(lab: &Lab, words: &[&str]) -> assert_cmd::Command {
+    let mut command = lab.linerate();
+    command
+        .args(["lab", "run", &lab.host("client"), "--"])
+        .arg(support::path())
+        .args(words);
+    command
+}
+
+fn copy(lab: &Lab, argv: &[&str]) -> assert_cmd::Command {
+    let mut command = on_client(lab, &["copy"]);
+    command.args(argv);
+    command
+}
+
+/// What `ls --json` says.
+fn listed(lab: &Lab, place: &str) -> Value {
+    let said = on_client(lab, &["ls", place, "--json"]).assert().success();
+    serde_json::from_slice(&said.get_output().stdout).expect("JSON")
+}
+
+/// What `--json` says of a copy that succeeds.
+fn copied(lab: &Lab, argv: &[&str]) -> Value {
+    let said = copy(lab, argv).arg("--json").assert().success();
+    serde_json::from_slice(&said.get_output().stdout).expect("JSON")
+}
+
+fn write(path: &Path, bytes: usize, seconds: u64) {
+    fs::create_dir_all(path.parent().expect("it is in a folder")).expect("room on the disk");
+    let content: Vec<u8> = (0..bytes)
+        .map(|index| (index.wrapping_mul(2_654_435_761) >> 13) as u8)
+        .collect();
+    fs::write(path, content).expect("room on the disk");
+    let modified = UNIX_EPOCH + Duration::from_secs(seconds);
+    let file = fs::File::options().write(true).open(path);
+    file.and_then(|file| file.set_modified(modified))
+        .expect("our own file");
+}
+
+/// Paths, kinds, times and hashes of everything in a folder.
+fn facts(folder: &Path) -> Vec<String> {
+    let script = "find . -printf '%P %y %Ts\\n' | sort; find . -type f -exec sha256sum {} + | sort";
+    let output = std::process::Command::new("sh")
+        .args(["-c", script])
+        .current_dir(folder)
+        .output()
+        .expect("sh runs");
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).expect("plain names");
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_tree_goes_there_and_back_the_same_and_is_updated() {
+    let lab = Lab::up("tree");
+    let (tree, back) = (lab.folder().join("tree"), lab.folder().join("back"));
+    for (index, (name, bytes)) in [
+        ("a.txt", 10),
+        ("empty", 0),
+        ("deep/er/big.bin", 9_000_001),
+        ("deep/er/leave.tmp", 5),
+        ("deep/ümläut.txt", 70_000),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        write(&tree.join(name), bytes, 1_500_000_000 + index as u64);
+    }
+    for index in 0..100 {
+        write(
+            &tree.join(format!("many/{index}")),
+            index * 100,
+            1_600_000_000,
+        );
+    }
+    fs::create_dir(tree.join("nothing")).expect("our own folder");
+    let source = tree.display().to_string();
+    let here = format!("{}/", back.display());
+
+    let dry = copied(&lab, &[&source, SHARE, "--dry-run"]);
+    assert_eq!(dry["files"], 105, "{dry}");
+    assert_eq!(lab.files_of_the_share(), "");
+    let up = copied(&lab, &[&source, SHARE, "--verify"]);
+    assert_eq!((&up["files"], &up["verified"]), (&105.into(), &105.into()));
+    let hidden = lab.files_of_the_share();
+    let hidden: Vec<&str> = hidden.lines().filter(|line| line.contains("H ")).collect();
+    assert!(hidden.is_empty(), "names of parts made {hidden:?} hidden");
+    let down = copied(&lab, &[&format!("{SHARE}/tree"), &here]);
+    assert_eq!(down["files"], 105, "{down}");
+    assert_eq!(facts(&back.join("tree")), facts(&tree));
+
+    // The same again copies nothing; asked for nothing, it replaces nothing.
+    let again = copied(&lab, &[&source, SHARE, "--update"]);
+    assert_eq!(
+        (&again["files"], &again["unchanged"]),
+        (&0.into(), &105.into())
+    );
+    let refused = copy(&lab, &[&source, SHARE]).assert().code(1);
+    refused.stderr(predicate::str::contains("exists already"));
+
+    // What changed is copied, and what went is removed where that is asked for.
+    write(&tree.join("a.txt"), 11, 1_700_000_000);
+    fs::remove_file(tree.join("empty")).expect("our own file");
+    fs::remove_dir_all(tree.join("many")).expect("our own folder");
+    let content = format!("{source}/");
+    let there = format!("{SHARE}/tree");
+    let filtered = [&content, &there, "--update", "--delete", "--exclude", "em*"];
+    let kept = copied(&lab, &filtered);
+    // What the filter leaves out is not removed either, nor a folder that may hold such.
+    assert_eq!(
+        (&kept["files"], &kept["deleted"]),
+        (&1.into(), &0.into()),
+        "{kept}"
+    );
+    let removed = copied(&lab, &[&content, &there, "--update", "--delete"]);
+    assert_eq!(
+        (&removed["files"], &removed["deleted"]),
+        (&0.into(), &2.into()),
+        "{removed}"
+    );
+    let down = copied(&lab, &[&there, &here, "--update", "--delete"]);
+    assert_eq!(down["failed"], 0, "{down}");
+    let texts = copied(
+        &lab,
+        &[&there, &here, "--dry-run", "--force", "--include", "*.txt"],
+    );
+    assert_eq!(texts["files"], 2, "{texts}");
+    let names = |folder: &Path| -> Vec<String> {
+        let facts = facts(folder).into_iter();
+        facts.filter(|line| !line.contains(" d ")).collect()
+    };
+    assert_eq!(names(&back.join("tree")), names(&tree));
+    check_ls(&lab);
+    check_one_server_under_two_names(&lab);
+}
+
+fn check_ls(lab: &Lab) {
+    let shares = listed(lab, "smb://10.77.1.2");
+    let names: Vec<_> = (shares["shares"].as_array().expect("a list").iter())
+        .map(|share| (share["name"].as_str(), share["kind"].as_str()))
+        .collect();
+    let expected = [("IPC$", "pipes"), ("media", "files")];
+    assert_eq!(names, expected.map(|(name, kind)| (Some(name), Some(kind))));
+    let folder = listed(lab, &format!("{SHARE}/tree"));
+    let entries = folder["entries"].as_array().expect("a list");
+    let names: Vec<_> = entries.iter().map(|entry| &entry["name"]).collect();
+    assert_eq!(names, ["a.txt", "deep", "nothing"]);
+    assert_eq!(
+        (&entries[0]["bytes"], &entries[0]["modified"]),
+        (&11.into(), &"2023-11-14T22:13:20Z".into())
+    );
+    assert_eq!(
+        (&entries[0]["kind"], &entries[1]["kind"]),
+        (&"file".into(), &"folder".into())
+    );
+    let text = on_client(lab, &["ls", &format!("{SHARE}/tree/a.txt")]);
+    let line = predicate::str::contains("11 bytes  2023-11-14 22:13:20  a.txt");
+    { text }.assert().success().stdout(line);
+    let nothing = on_client(lab, &["ls", &format!("{SHARE}/nosuch")]).assert();
+    nothing.code(65);
+}
+
+/// The folder is recognised by what the server numbers it, whatever it is called.
+fn check_one_server_under_two_names(lab: &Lab) {
+    let before = lab.files_of_the_share();
+    let from = format!("{SHARE}/tree");
+    for to in [
+        "smb://10.77.2.2/media/tree/deep/",
+        "smb://10.77.2.2/media/TREE/new",
+    ] {
+        let refused = copy(lab, &[&from, to]).assert().code(64);
+        refused.stderr(predicate::str::contains("copied into itself"));
+    }
+    let content = format!("{from}/deep/");
+    let refused = copy(lab, &[&content, "smb://10.77.2.2/media/tree", "--delete"]).assert();
+    refused
+        .code(64)
+        .stderr(predicate::str::contains("`--delete` would remove"));
+    assert_eq!(lab.files_of_the_share(), before);
+}

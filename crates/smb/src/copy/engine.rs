@@ -1,0 +1,865 @@
+//! A whole copy: who walks the folders, who moves the files, and what is done about each.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use super::part::Finish;
+use super::place::{self, Entry, Kind, Links, ObjectId, Place};
+use super::progress::{Event, FAILURES_MAX, Failure, Progress, Summary};
+use super::queue::{Folders, Queue};
+use super::transfer::{Transfer, Transferred};
+use super::{Existing, Job, Options, local, name, share, time};
+use crate::error::Error;
+use crate::signal::{Stop, lock};
+use crate::tree::Replace;
+
+/// Files up to this are moved whole, by one of many threads.
+const SMALL_BYTES_MAX: u64 = 256 << 10;
+/// How many small files are under way at once: each waits for the server most of the time.
+const SMALL_FILES: usize = 32;
+/// How many large files are under way at once: each uses all channels, and the next ones fill the
+/// gap while one begins and ends.
+const LARGE_FILES: usize = 4;
+/// How many folders are looked into at once.
+const FOLDERS: usize = 8;
+/// Files that wait for a thread.
+const WAITING_MAX: usize = 1024;
+/// Folders within each other: more are hostile.
+const DEPTH_MAX: usize = 200;
+
+/// Copies, and tells what is done as it is done. Errors of single files do not end it.
+pub fn run(
+    job: &Job,
+    progress: &Progress,
+    stop: &Stop,
+    tell: &(dyn Fn(&Event<'_>) + Sync),
+) -> Summary {
+    let engine = Engine {
+        options: &job.options,
+        progress,
+        stop,
+        tell,
+        folders: Folders::new(),
+        small: Queue::new(WAITING_MAX),
+        large: Queue::new(WAITING_MAX),
+        summary: Mutex::default(),
+        tops: Mutex::default(),
+        over: AtomicBool::new(false),
+    };
+    match engine.begin(job) {
+        Ok(files) => engine.work(files),
+        Err(error) => engine.end(error),
+    }
+    let mut summary = engine.summary.into_inner().unwrap_or_default();
+    if stop.is_stopped() {
+        summary.ended_by = Some(Error::Stopped);
+    }
+    summary
+}
+
+/// Copies one file under the very name that is given, and gives its length.
+pub(super) fn copy_file(
+    from: Place,
+    to: Place,
+    options: &Options,
+    progress: &Progress,
+    stop: &Stop,
+) -> Result<u64, Error> {
+    progress.begin();
+    let found = from.look(Links::Follow)?;
+    let found = found.ok_or_else(|| nothing_there(&from))?;
+    progress.found(found.size);
+    let replace = if options.existing == Existing::Refuse {
+        Replace::Never
+    } else {
+        Replace::Existing
+    };
+    if replace == Replace::Never && to.look(Links::Skip)?.is_some() {
+        return Err(in_the_way(&to));
+    }
+    let transfer = Transfer {
+        from: &from,
+        to: &to,
+        found: &found,
+        replace,
+        resume: options.resume,
+        verify: options.verify,
+    };
+    Ok(transfer.run(progress, stop)?.bytes)
+}
+
+/// What all threads of one copy share.
+struct Engine<'a> {
+    options: &'a Options,
+    progress: &'a Progress,
+    stop: &'a Stop,
+    tell: &'a (dyn Fn(&Event<'_>) + Sync),
+    folders: Folders<Arc<Folder>>,
+    small: Queue<FileJob>,
+    large: Queue<FileJob>,
+    summary: Mutex<Summary>,
+    /// The folders at the destination that sources are copied to, as their server knows them.
+    tops: Mutex<Vec<ObjectId>>,
+    /// Something happened after which nothing more can be copied.
+    over: AtomicBool,
+}
+
+/// A folder that is copied.
+struct Folder {
+    from: Place,
+    to: Place,
+    /// Path below the top, with `/`; empty at the top.
+    path: String,
+    depth: usize,
+    /// Of the source; none where only its content is copied into a folder that has its own times.
+    found: Option<Entry>,
+    parent: Option<Arc<Folder>>,
+    state: Mutex<FolderState>,
+    /// What is still to be done in it: looking into it, its files and folders.
+    pending: AtomicUsize,
+}
+
+#[derive(Default)]
+struct FolderState {
+    /// It is at the destination.
+    exists: bool,
+    /// It was made by this copy.
+    new: bool,
+    /// Something in it was changed.
+    touched: bool,
+    /// What is to be removed from the destination at the end.
+    surplus: Vec<Entry>,
+}
+
+/// A file that is copied.
+struct FileJob {
+    from: Place,
+    to: Place,
+    path: String,
+    found: Entry,
+    replaces: bool,
+    folder: Option<Arc<Folder>>,
+}
+
+/// What to do with a file, given what is at the destination.
+enum Decision {
+    Copy { replaces: bool },
+    Unchanged,
+    Newer,
+    InTheWay,
+}
+
+impl Engine<'_> {
+    /// Looks at the sources and the destination. Folders are put in their queue, single files are
+    /// given back.
+    fn begin(&self, job: &Job) -> Result<Vec<FileJob>, Error> {
+        let destination = &job.destination;
+        let there = destination.look(Links::Follow)?;
+        let mut into = job.into || job.sources.len() > 1;
+        if let Some(there) = &there {
+            into |= there.kind == Kind::Folder;
+        }
+        let mut files = Vec::new();
+        for source in &job.sources {
+            let found = source.place.look(Links::Follow)?;
+            let found = found.ok_or_else(|| nothing_there(&source.place))?;
+            let is_folder = found.kind == Kind::Folder;
+            if (into || is_folder)
+                && there
+                    .as_ref()
+                    .is_some_and(|there| there.kind != Kind::Folder)
+            {
+                return Err(in_the_way(destination));
+            }
+            let to = if (into || is_folder) && !(is_folder && source.content) {
+                destination.join(&self.name_at(destination, &source.place, &found)?)
+            } else {
+                destination.clone()
+            };
+            if source.place.holds(&to) {
+                return Err(Error::Usage {
+                    reason: format!("`{}` would be copied into itself", source.place.shown()),
+                });
+            }
+            if self.options.delete && to.holds(&source.place) {
+                return Err(Error::Usage {
+                    reason: format!("`--delete` would remove `{}` itself", source.place.shown()),
+                });
+            }
+            if is_folder {
+                let found = (!source.content || there.is_none()).then_some(found);
+                self.folders
+                    .push(Arc::new(Folder::top(&source.place, to, found)));
+            } else {
+                let files_of = FileJob {
+                    from: source.place.clone(),
+                    to,
+                    path: name::printable(&found.name),
+                    found,
+                    replaces: false,
+                    folder: None,
+                };
+                files.push(files_of);
+            }
+        }
+        if into && there.is_none() && !files.is_empty() && !self.options.dry_run {
+            destination.make_folder()?;
+        }
+        Ok(files)
+    }
+
+    fn name_at(&self, to: &Place, from: &Place, found: &Entry) -> Result<String, Error> {
+        let name = match from {
+            Place::Share { tree, path } if path.is_empty() => tree.share(),
+            _ => &found.name,
+        };
+        self.translated(to, from, name)
+    }
+
+    /// The name that something gets on the other side.
+    fn translated(&self, to: &Place, from: &Place, name: &str) -> Result<String, Error> {
+        let names = self.options.names;
+        let translated = match (from, to) {
+            (Place::Local(_), Place::Local(_)) => Ok(name.to_owned()),
+            (_, Place::Local(_)) => name::for_local(name, names),
+            (Place::Local(_), Place::Share { .. }) => name::for_share(name, names),
+            (Place::Share { .. }, Place::Share { .. }) => {
+                name::check_from_server(name).map(|()| name.to_owned())
+            }
+        };
+        translated.map_err(|reason| Error::Name {
+            name: name::printable(name),
+            reason,
+        })
+    }
+
+    /// Copies these files and everything in the folders of the queue.
+    fn work(&self, files: Vec<FileJob>) {
+        let trees = !self.folders.is_empty();
+        let alone = files.len();
+        let threads = |most: usize| if trees { most } else { most.min(alone) };
+        let walkers = if trees { FOLDERS } else { 1 };
+        thread::scope(|scope| {
+            let (small, large) = (threads(SMALL_FILES), threads(LARGE_FILES));
+            for (queue, count) in [(&self.small, small), (&self.large, large)] {
+                for _ in 0..count {
+                    scope.spawn(|| {
+                        while let Some(file) = queue.pop() {
+                            self.copy(&file);
+                            if let Some(folder) = &file.folder {
+                                self.one_less(folder);
+                            }
+                        }
+                    });
+                }
+            }
+            for file in files {
+                self.decide_alone(file);
+            }
+            thread::scope(|scope| {
+                for _ in 0..walkers {
+                    scope.spawn(|| {
+                        while let Some(folder) = self.folders.take() {
+                            self.look_into(&folder);
+                            self.folders.done();
+                            self.one_less(&folder);
+                        }
+                    });
+                }
+            });
+            self.progress.all_found();
+            self.small.close();
+            self.large.close();
+        });
+    }
+
+    /// Queues a single file, unless what is at its destination speaks against it.
+    fn decide_alone(&self, file: FileJob) {
+        match file.to.look(Links::Skip) {
+            Ok(there) => self.decided(file, there.as_ref()),
+            Err(error) => self.failed(&file.path, error),
+        }
+    }
+
+    fn decided(&self, mut file: FileJob, there: Option<&Entry>) {
+        match decide(&file.found, there, self.options) {
+            Decision::Copy { replaces } => {
+                file.replaces = replaces;
+                self.queue(file);
+            }
+            Decision::Unchanged => lock(&self.summary).unchanged += 1,
+            Decision::Newer => lock(&self.summary).newer += 1,
+            Decision::InTheWay => self.failed(&file.path, in_the_way(&file.to)),
+        }
+    }
+
+    fn queue(&self, file: FileJob) {
+        self.progress.found(file.found.size);
+        if let Some(folder) = &file.folder {
+            folder.pending.fetch_add(1, Ordering::AcqRel);
+        }
+        // A copy that is read back goes the way on which that is done.
+        if file.found.size <= SMALL_BYTES_MAX && !self.options.verify {
+            self.small.push(file);
+        } else {
+            self.large.push(file);
+        }
+    }
+
+    /// Looks into a folder and queues what is in it.
+    fn look_into(&self, folder: &Arc<Folder>) {
+        if self.is_over() {
+            return;
+        }
+        let there = match self.look_at_destination(folder) {
+            Ok(there) => there,
+            Err(error) => return self.failed(&folder.path, error),
+        };
+        let entries = match folder.from.list() {
+            Ok(entries) => entries,
+            Err(error) => return self.failed(&folder.path, error),
+        };
+        let mut seen = Seen::new(folder.to.is_share());
+        let mut whole = true;
+        for entry in entries {
+            if self.is_over() {
+                return;
+            }
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    whole = false;
+                    self.failed(&folder.path, error);
+                    continue;
+                }
+            };
+            if !name::is_ours(&entry.name) {
+                self.consider(folder, entry, &there, &mut seen);
+            }
+        }
+        if self.options.delete && whole {
+            let surplus = there
+                .into_iter()
+                .filter(|(key, entry)| !seen.keys.contains(key) && self.removes(folder, entry));
+            lock(&folder.state).surplus = surplus.map(|(_, entry)| entry).collect();
+        }
+    }
+
+    /// Whether something that the source does not have is to go. What the filter would not take is
+    /// none of this copy's business, and a part may be another copy's.
+    fn removes(&self, folder: &Folder, entry: &Entry) -> bool {
+        let filter = &self.options.filter;
+        let path = place::joined(&folder.path, &entry.name);
+        let taken = match entry.kind {
+            // What is in it may be of both sorts.
+            Kind::Folder => filter.takes_all(),
+            _ => filter.takes_file(&path),
+        };
+        taken && !name::is_ours(&entry.name)
+    }
+
+    /// Makes the folder, or finds out what is in it.
+    fn look_at_destination(&self, folder: &Folder) -> Result<HashMap<String, Entry>, Error> {
+        let in_new_one = folder.parent.as_ref().is_some_and(|parent| {
+            let state = lock(&parent.state);
+            state.new || !state.exists
+        });
+        let mut there = HashMap::new();
+        if !in_new_one {
+            match folder.to.list() {
+                Ok(entries) => {
+                    for entry in entries {
+                        let entry = entry?;
+                        there.insert(Seen::key(folder.to.is_share(), &entry.name), entry);
+                    }
+                    lock(&folder.state).exists = true;
+                    self.note_top(folder);
+                }
+                Err(error) if place::is_absent(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if !self.options.filter.is_selective() {
+            self.ensure(folder)?;
+        }
+        Ok(there)
+    }
+
+    /// Makes a folder of the destination with those above it, unless it is there.
+    fn ensure(&self, folder: &Folder) -> Result<(), Error> {
+        let mut state = lock(&folder.state);
+        if state.exists {
+            return Ok(());
+        }
+        if let Some(parent) = &folder.parent {
+            self.ensure(parent)?;
+        }
+        if self.options.dry_run {
+            state.new = true;
+        } else {
+            state.new = folder.to.make_folder()?;
+        }
+        state.exists = true;
+        if state.new {
+            lock(&self.summary).folders += 1;
+            self.note_top(folder);
+        }
+        Ok(())
+    }
+
+    /// Notes where a source goes, so that the walk does not follow the copy into itself. That it
+    /// would was refused where it could be seen from the paths; a server's own links hide it.
+    fn note_top(&self, folder: &Folder) {
+        if folder.parent.is_none()
+            && folder.from.is_beside(&folder.to)
+            && let Some(id) = folder.to.id()
+        {
+            lock(&self.tops).push(id);
+        }
+    }
+
+    /// Whether a folder of the source is where a source goes.
+    fn is_top(&self, place: &Place, entry: &Entry) -> bool {
+        let alike = |tops: &[ObjectId]| tops.iter().any(|top| top.file == entry.id);
+        // Most are told apart without asking.
+        alike(&lock(&self.tops)) && place.id().is_some_and(|id| lock(&self.tops).contains(&id))
+    }
+
+    /// Decides what to do with one entry of a folder.
+    fn consider(
+        &self,
+        folder: &Arc<Folder>,
+        entry: Entry,
+        there: &HashMap<String, Entry>,
+        seen: &mut Seen,
+    ) {
+        let path = place::joined(&folder.path, &entry.name);
+        let shown = name::printable(&path);
+        let taken = match entry.kind {
+            Kind::Folder => self.options.filter.takes_folder(&path),
+            _ => self.options.filter.takes_file(&path),
+        };
+        let name = match self.translated(&folder.to, &folder.from, &entry.name) {
+            Ok(name) => name,
+            Err(_) if !taken => return,
+            Err(error) => return self.failed(&shown, error),
+        };
+        if let Some(other) = seen.add(&name) {
+            let reason = format!("for the share it is the same name as `{other}`");
+            let name = name::printable(&name);
+            return self.failed(&shown, Error::Name { name, reason });
+        }
+        if !taken {
+            lock(&self.summary).filtered += u64::from(entry.kind == Kind::File);
+            return;
+        }
+        let to = folder.to.join(&name);
+        let from = folder.from.join(&entry.name);
+        let there = there.get(&Seen::key(folder.to.is_share(), &name));
+        match entry.kind {
+            Kind::Folder if there.is_some_and(|there| there.kind != Kind::Folder) => {
+                self.failed(&shown, in_the_way(&to));
+            }
+            Kind::Folder if folder.depth >= DEPTH_MAX => {
+                let reason = "it is too deep";
+                self.failed(
+                    &shown,
+                    Error::NotCopied {
+                        object: shown.clone(),
+                        reason,
+                    },
+                );
+            }
+            Kind::Folder if self.is_top(&from, &entry) => {
+                let reason = "the copy goes into it";
+                self.failed(
+                    &shown,
+                    Error::NotCopied {
+                        object: shown.clone(),
+                        reason,
+                    },
+                );
+            }
+            Kind::Folder => {
+                folder.pending.fetch_add(1, Ordering::AcqRel);
+                self.folders
+                    .push(Arc::new(Folder::below(folder, from, to, path, entry)));
+            }
+            Kind::File => {
+                if let Err(error) = self.ensure(folder) {
+                    return self.failed(&shown, error);
+                }
+                let file = FileJob {
+                    from,
+                    to,
+                    path: shown,
+                    found: entry,
+                    replaces: false,
+                    folder: Some(Arc::clone(folder)),
+                };
+                self.decided(file, there);
+            }
+            kind @ (Kind::Link | Kind::Other) => {
+                lock(&self.summary).skipped += 1;
+                (self.tell)(&Event::Skipped { path: &shown, kind });
+            }
+        }
+    }
+
+    /// Something in a folder is done. The last one finishes it, and the one above.
+    fn one_less(&self, folder: &Arc<Folder>) {
+        let mut folder = Arc::clone(folder);
+        while folder.pending.fetch_sub(1, Ordering::AcqRel) == 1 {
+            if !self.is_over()
+                && let Err(error) = self.finish(&folder)
+            {
+                self.failed(&folder.path, error);
+            }
+            match &folder.parent {
+                Some(parent) => folder = Arc::clone(parent),
+                None => return,
+            }
+        }
+    }
+
+    /// Removes what does not belong into a folder, and gives it its times.
+    fn finish(&self, folder: &Folder) -> Result<(), Error> {
+        let mut state = std::mem::take(&mut *lock(&folder.state));
+        for entry in std::mem::take(&mut state.surplus) {
+            state.touched = true;
+            let shown = name::printable(&place::joined(&folder.path, &entry.name));
+            match self.remove(folder, &entry) {
+                Ok(()) => {
+                    lock(&self.summary).deleted += 1;
+                    (self.tell)(&Event::Deleted {
+                        path: &shown,
+                        kind: entry.kind,
+                    });
+                }
+                Err(error) => self.failed(&shown, error),
+            }
+        }
+        match &folder.found {
+            Some(found) if (state.new || state.touched) && !self.options.dry_run => {
+                folder.to.finish_folder(found)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn remove(&self, folder: &Folder, entry: &Entry) -> Result<(), Error> {
+        name::check_from_server(&entry.name).map_err(|reason| Error::Name {
+            name: name::printable(&entry.name),
+            reason,
+        })?;
+        if self.options.dry_run {
+            return Ok(());
+        }
+        folder.to.join(&entry.name).remove(entry)
+    }
+
+    /// Copies one file.
+    fn copy(&self, file: &FileJob) {
+        if self.is_over() {
+            return;
+        }
+        let copied = if self.options.dry_run {
+            self.progress.advance(file.found.size);
+            Ok(Transferred::whole(file.found.size))
+        } else if file.found.size <= SMALL_BYTES_MAX && !self.options.verify {
+            self.copy_small(file)
+        } else {
+            self.copy_large(file)
+        };
+        self.progress.file_done();
+        match copied {
+            Ok(copied) => self.copied(file, copied),
+            Err(error) => self.failed(&file.path, error),
+        }
+    }
+
+    fn copied(&self, file: &FileJob, copied: Transferred) {
+        if let Some(folder) = &file.folder {
+            lock(&folder.state).touched = true;
+        }
+        let mut summary = lock(&self.summary);
+        summary.files += 1;
+        summary.bytes += copied.bytes;
+        summary.resumed_bytes += copied.resumed_bytes;
+        summary.verified += u64::from(copied.hash.is_some());
+        // Of more than one file no hash is kept: they could be too many.
+        summary.hash = copied.hash.filter(|_| file.folder.is_none());
+        drop(summary);
+        (self.tell)(&Event::Copied {
+            path: &file.path,
+            bytes: copied.bytes,
+            replaced: file.replaces,
+        });
+    }
+
+    fn copy_large(&self, file: &FileJob) -> Result<Transferred, Error> {
+        let transfer = Transfer {
+            from: &file.from,
+            to: &file.to,
+            found: &file.found,
+            replace: file.replace(),
+            resume: self.options.resume,
+            verify: self.options.verify,
+        };
+        transfer.run(self.progress, self.stop)
+    }
+
+    /// One that is held in memory whole, so that it takes few round trips.
+    fn copy_small(&self, file: &FileJob) -> Result<Transferred, Error> {
+        let (found, bytes) = match &file.from {
+            Place::Local(path) => {
+                let source = local::Source::open(path)?;
+                if source.entry.size > SMALL_BYTES_MAX {
+                    return self.copy_large(file);
+                }
+                let bytes = source.read_whole()?;
+                (source.entry, bytes)
+            }
+            Place::Share { tree, path } => {
+                share::read_small(tree, path, &file.found, SMALL_BYTES_MAX)?
+            }
+        };
+        let finish = Finish {
+            size: found.size,
+            times: found.times,
+            attributes: found.attributes_of_copy(),
+            replace: file.replace(),
+            sync: false,
+        };
+        match &file.to {
+            Place::Local(path) => local::write_small(path, &bytes, &finish)?,
+            Place::Share { tree, path } => share::write_small(tree, path, &bytes, &finish)?,
+        }
+        self.progress.advance(found.size);
+        Ok(Transferred::whole(found.size))
+    }
+
+    /// Notes what could not be copied, and ends all where nothing more can be.
+    fn failed(&self, path: &str, error: Error) {
+        if self.stop.is_stopped() && matches!(error, Error::Stopped) {
+            return;
+        }
+        if ends_all(&error) {
+            return self.end(error);
+        }
+        let failure = Failure {
+            path: if path.is_empty() {
+                ".".to_owned()
+            } else {
+                name::printable(path)
+            },
+            error,
+        };
+        (self.tell)(&Event::Failed(&failure));
+        let mut summary = lock(&self.summary);
+        summary.failed += 1;
+        if summary.failures.len() < FAILURES_MAX {
+            summary.failures.push(failure);
+        }
+    }
+
+    fn end(&self, error: Error) {
+        // The first reason counts; the others follow from it.
+        lock(&self.summary).ended_by.get_or_insert(error);
+        self.over.store(true, Ordering::SeqCst);
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::SeqCst) || self.stop.is_stopped()
+    }
+}
+
+impl Folder {
+    fn top(from: &Place, to: Place, found: Option<Entry>) -> Self {
+        Self {
+            from: from.clone(),
+            to,
+            path: String::new(),
+            depth: 0,
+            found,
+            parent: None,
+            state: Mutex::default(),
+            pending: AtomicUsize::new(1),
+        }
+    }
+
+    fn below(parent: &Arc<Self>, from: Place, to: Place, path: String, found: Entry) -> Self {
+        Self {
+            from,
+            to,
+            path,
+            depth: parent.depth + 1,
+            found: Some(found),
+            parent: Some(Arc::clone(parent)),
+            state: Mutex::default(),
+            pending: AtomicUsize::new(1),
+        }
+    }
+}
+
+impl FileJob {
+    const fn replace(&self) -> Replace {
+        if self.replaces {
+            Replace::Existing
+        } else {
+            Replace::Never
+        }
+    }
+}
+
+impl Transferred {
+    const fn whole(bytes: u64) -> Self {
+        Self {
+            bytes,
+            resumed_bytes: 0,
+            hash: None,
+        }
+    }
+}
+
+/// The names that a folder of the destination gets.
+struct Seen {
+    on_share: bool,
+    keys: HashSet<String>,
+}
+
+impl Seen {
+    fn new(on_share: bool) -> Self {
+        Self {
+            on_share,
+            keys: HashSet::new(),
+        }
+    }
+
+    /// Names with one key are one file there.
+    fn key(on_share: bool, name: &str) -> String {
+        if on_share {
+            name::key(name)
+        } else {
+            name.to_owned()
+        }
+    }
+
+    /// The same name if it is there already, as it is compared.
+    fn add(&mut self, name: &str) -> Option<String> {
+        let key = Self::key(self.on_share, name);
+        self.keys.replace(key).map(|other| name::printable(&other))
+    }
+}
+
+fn decide(source: &Entry, there: Option<&Entry>, options: &Options) -> Decision {
+    let Some(there) = there else {
+        return Decision::Copy { replaces: false };
+    };
+    if there.kind == Kind::Folder {
+        return Decision::InTheWay;
+    }
+    let kept = there.kind == Kind::File && time::is_kept(source.times.write, there.times.write);
+    let same = kept && source.size == there.size;
+    match options.existing {
+        Existing::Update if same => Decision::Unchanged,
+        _ if options.resume && same => Decision::Unchanged,
+        Existing::Refuse => Decision::InTheWay,
+        Existing::Update if !kept && source.times.write < there.times.write => Decision::Newer,
+        Existing::Update | Existing::Replace => Decision::Copy { replaces: true },
+    }
+}
+
+/// Whether after this nothing more can be copied.
+fn ends_all(error: &Error) -> bool {
+    match error {
+        Error::ConnectionLost { .. }
+        | Error::DiskFull { .. }
+        | Error::Protocol { .. }
+        | Error::Unreachable { .. }
+        | Error::Stopped => true,
+        Error::LocalFile { source, .. } => {
+            source.kind() == std::io::ErrorKind::StorageFull
+                || source.kind() == std::io::ErrorKind::QuotaExceeded
+        }
+        _ => false,
+    }
+}
+
+fn nothing_there(place: &Place) -> Error {
+    Error::NotCopied {
+        object: place.shown(),
+        reason: "there is nothing of that name",
+    }
+}
+
+fn in_the_way(place: &Place) -> Error {
+    Error::InTheWay {
+        object: place.shown(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use smb_proto::session::FileTimes;
+
+    use super::*;
+
+    fn file(size: u64, write: u64) -> Entry {
+        Entry {
+            name: "a".to_owned(),
+            kind: Kind::File,
+            size,
+            allocation: size,
+            times: FileTimes {
+                write,
+                ..FileTimes::default()
+            },
+            attributes: 0,
+            id: 1,
+        }
+    }
+
+    fn decision(source: &Entry, there: &Entry, existing: Existing, resume: bool) -> &'static str {
+        let options = Options {
+            existing,
+            resume,
+            ..Options::default()
+        };
+        match decide(source, Some(there), &options) {
+            Decision::Copy { replaces: true } => "replace",
+            Decision::Copy { replaces: false } => "copy",
+            Decision::Unchanged => "unchanged",
+            Decision::Newer => "newer",
+            Decision::InTheWay => "in the way",
+        }
+    }
+
+    #[test]
+    fn what_is_there_decides() {
+        use Existing::{Refuse, Replace, Update};
+        let (old, new, other) = (file(5, 100), file(5, 200), file(6, 100));
+        for (source, there, existing, resume, expected) in [
+            (&old, &old, Refuse, false, "in the way"),
+            (&old, &old, Refuse, true, "unchanged"),
+            (&old, &new, Refuse, true, "in the way"),
+            (&old, &old, Replace, false, "replace"),
+            (&old, &old, Replace, true, "unchanged"),
+            (&old, &old, Update, false, "unchanged"),
+            (&new, &old, Update, false, "replace"),
+            (&old, &new, Update, false, "newer"),
+            (&old, &other, Update, false, "replace"),
+        ] {
+            assert_eq!(decision(source, there, existing, resume), expected);
+        }
+        let folder = Entry {
+            kind: Kind::Folder,
+            ..file(0, 100)
+        };
+        assert_eq!(decision(&old, &folder, Replace, true), "in the way");
+        let none = decide(&old, None, &Options::default());
+        assert!(matches!(none, Decision::Copy { replaces: false }));
+    }
+}

@@ -1,0 +1,544 @@
+//! Files and folders of this machine.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use smb_proto::session::FileTimes;
+
+use super::name;
+use super::part::{Begin, Finish};
+use super::place::{ATTRIBUTE_ARCHIVE, ATTRIBUTE_FOLDER, ATTRIBUTE_READ_ONLY, Entry, Kind, Links};
+use super::record::{self, Identity, Record};
+use super::time;
+use crate::error::Error;
+use crate::signal::lock;
+use crate::tree::Replace;
+
+/// Zeros in a row that are left out as a hole: fewer would cost more calls than space.
+const HOLE_BYTES: usize = 64 << 10;
+
+pub(super) fn look(path: &Path, links: Links) -> Result<Entry, Error> {
+    let metadata = match links {
+        Links::Follow => fs::metadata(path),
+        Links::Skip => fs::symlink_metadata(path),
+    };
+    let metadata = metadata.map_err(|source| failed("look at", path, source))?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    Ok(entry(name.into_owned(), &metadata))
+}
+
+pub(super) fn list(
+    path: &Path,
+) -> Result<impl Iterator<Item = Result<Entry, Error>> + use<>, Error> {
+    let folder = path.to_owned();
+    let entries = fs::read_dir(path).map_err(|source| failed("list", path, source))?;
+    Ok(entries.map(move |entry| {
+        let entry = entry.map_err(|source| failed("list", &folder, source))?;
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else {
+            return Err(Error::Name {
+                name: name::printable(&name.to_string_lossy()),
+                reason: "it is not UTF-8".to_owned(),
+            });
+        };
+        let mut found = look(&folder.join(name), Links::Skip)?;
+        name.clone_into(&mut found.name);
+        Ok(found)
+    }))
+}
+
+/// Whether a path is `outer` or leads into it, links followed.
+pub(super) fn holds(outer: &Path, inner: &Path) -> bool {
+    // What is not there yet cannot be followed; the folder above it can.
+    let there = inner
+        .ancestors()
+        .find_map(|above| Some((above, fs::canonicalize(or_here(above)).ok()?)));
+    let (Ok(outer), Some((above, there))) = (fs::canonicalize(or_here(outer)), there) else {
+        return false;
+    };
+    let rest = inner.strip_prefix(above).unwrap_or(Path::new(""));
+    there.join(rest).starts_with(outer)
+}
+
+fn or_here(path: &Path) -> &Path {
+    if path.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        path
+    }
+}
+
+/// Makes a folder; a link to one is not taken for one, so that nothing is written elsewhere.
+pub(super) fn make_folder(path: &Path) -> Result<bool, Error> {
+    match fs::create_dir(path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            if fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir()) {
+                Ok(false)
+            } else {
+                Err(Error::InTheWay {
+                    object: name::printable(&path.to_string_lossy()),
+                })
+            }
+        }
+        Err(source) => Err(failed("make the folder", path, source)),
+    }
+}
+
+pub(super) fn remove(path: &Path, kind: Kind) -> Result<(), Error> {
+    let removed = if kind == Kind::Folder {
+        fs::remove_dir(path)
+    } else {
+        fs::remove_file(path)
+    };
+    removed.map_err(|source| failed("remove", path, source))
+}
+
+/// Whether everything that is written there vanishes.
+pub(super) fn is_nowhere(path: &Path) -> bool {
+    path == Path::new("/dev/null")
+}
+
+/// A small file, which gets its name when it is complete.
+pub(super) fn write_small(path: &Path, bytes: &[u8], finish: &Finish) -> Result<(), Error> {
+    let begin = Begin {
+        source: Identity {
+            size: finish.size,
+            written: finish.times.write,
+            id: 0,
+        },
+        resume: false,
+        has_holes: false,
+    };
+    let (part, _) = Part::begin(path, &begin)?;
+    part.write(0, bytes)?;
+    part.complete(finish)
+}
+
+pub(super) fn set_folder_times(path: &Path, times: FileTimes) -> Result<(), Error> {
+    File::open(path)
+        .and_then(|folder| folder.set_times(file_times(times)))
+        .map_err(|source| failed("set the time of", path, source))
+}
+
+fn entry(name: String, metadata: &Metadata) -> Entry {
+    let kind = match metadata.file_type() {
+        kind if kind.is_file() => Kind::File,
+        kind if kind.is_dir() => Kind::Folder,
+        kind if kind.is_symlink() => Kind::Link,
+        _ => Kind::Other,
+    };
+    let mut attributes = match kind {
+        Kind::Folder => ATTRIBUTE_FOLDER,
+        // As any file that was not backed up.
+        _ => ATTRIBUTE_ARCHIVE,
+    };
+    // Nobody's folders are read-only in the server's sense, which is about the folder's name.
+    if kind == Kind::File && metadata.permissions().readonly() {
+        attributes |= ATTRIBUTE_READ_ONLY;
+    }
+    let ticks = |time: io::Result<std::time::SystemTime>| time.map_or(0, time::of_server);
+    Entry {
+        name,
+        kind,
+        size: if kind == Kind::File {
+            metadata.len()
+        } else {
+            0
+        },
+        allocation: system::allocation(metadata),
+        times: FileTimes {
+            creation: ticks(metadata.created()),
+            access: ticks(metadata.accessed()),
+            write: ticks(metadata.modified()),
+            change: 0,
+        },
+        attributes,
+        id: system::file_id(metadata),
+    }
+}
+
+fn file_times(times: FileTimes) -> fs::FileTimes {
+    let mut set = fs::FileTimes::new();
+    if let Some(write) = time::of_system(times.write) {
+        set = set.set_modified(write);
+    }
+    if let Some(access) = time::of_system(times.access) {
+        set = set.set_accessed(access);
+    }
+    set
+}
+
+/// A file of this machine that is copied.
+pub(super) struct Source {
+    file: File,
+    path: PathBuf,
+    pub(super) entry: Entry,
+}
+
+impl Source {
+    pub(super) fn open(path: &Path) -> Result<Self, Error> {
+        // Opening a pipe would wait for somebody who writes.
+        let file = system::without_waiting(OpenOptions::new().read(true))
+            .open(path)
+            .map_err(|source| failed("open", path, source))?;
+        let metadata = file
+            .metadata()
+            .map_err(|source| failed("look at", path, source))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let entry = entry(name.into_owned(), &metadata);
+        if entry.kind != Kind::File {
+            return Err(Error::NotCopied {
+                object: name::printable(&path.to_string_lossy()),
+                reason: "it is not a file",
+            });
+        }
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+            entry,
+        })
+    }
+
+    pub(super) fn read(&self, offset: u64, room: &mut [u8]) -> Result<(), Error> {
+        system::read_exact_at(&self.file, offset, room).map_err(|source| {
+            if source.kind() == io::ErrorKind::UnexpectedEof {
+                self.changed()
+            } else {
+                failed("read", &self.path, source)
+            }
+        })
+    }
+
+    /// All of a small file.
+    pub(super) fn read_whole(&self) -> Result<Vec<u8>, Error> {
+        let mut bytes = vec![0; usize::try_from(self.entry.size).unwrap_or(usize::MAX)];
+        self.read(0, &mut bytes)?;
+        self.check_unchanged()?;
+        Ok(bytes)
+    }
+
+    /// The next range at or after `from` that is not a hole.
+    pub(super) fn next_data(&self, from: u64) -> Option<Range<u64>> {
+        if from >= self.entry.size {
+            return None;
+        }
+        if self.entry.has_holes() {
+            return system::next_data(&self.file, from, self.entry.size);
+        }
+        Some(from..self.entry.size)
+    }
+
+    pub(super) fn check_unchanged(&self) -> Result<(), Error> {
+        let now = self
+            .file
+            .metadata()
+            .map_err(|source| failed("look at", &self.path, source))?;
+        let now = entry(String::new(), &now);
+        if now.size == self.entry.size && now.times.write == self.entry.times.write {
+            Ok(())
+        } else {
+            Err(self.changed())
+        }
+    }
+
+    fn changed(&self) -> Error {
+        Error::Changed {
+            object: name::printable(&self.path.to_string_lossy()),
+        }
+    }
+}
+
+/// A copy on this machine that is not complete; it removes itself unless it is completed or kept.
+pub(super) struct Part {
+    file: File,
+    path: PathBuf,
+    to: PathBuf,
+    record: PathBuf,
+    /// What the records say it is a copy of.
+    source: Identity,
+    has_holes: bool,
+    fate: Mutex<Fate>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Remove,
+    Keep,
+    Completed,
+}
+
+impl Part {
+    /// Begins a copy, or goes on with one. Gives where to go on.
+    pub(super) fn begin(to: &Path, begin: &Begin) -> Result<(Self, u64), Error> {
+        let name = to.file_name().and_then(|name| name.to_str());
+        let name = name.ok_or_else(|| Error::Name {
+            name: name::printable(&to.to_string_lossy()),
+            reason: "it is not the name of a file".to_owned(),
+        })?;
+        let path = to.with_file_name(name::of_part(name));
+        let record = to.with_file_name(name::of_record(name));
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true);
+        let file = system::without_links(&mut options)
+            .open(&path)
+            .map_err(|source| failed("create", &path, source))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(fs::TryLockError::WouldBlock) => {
+                return Err(Error::Busy {
+                    object: name::printable(&path.to_string_lossy()),
+                });
+            }
+            // A file system without locks.
+            Err(fs::TryLockError::Error(_)) => {}
+        }
+        let metadata = file
+            .metadata()
+            .map_err(|source| failed("look at", &path, source))?;
+        if !metadata.is_file() {
+            return Err(Error::InTheWay {
+                object: name::printable(&path.to_string_lossy()),
+            });
+        }
+        let start = if begin.resume {
+            let known = read_record(&record);
+            known.map_or(0, |known| known.resume_at(&begin.source, metadata.len()))
+        } else {
+            0
+        };
+        let part = Self {
+            file,
+            path,
+            to: to.to_owned(),
+            record,
+            source: begin.source,
+            has_holes: begin.has_holes,
+            fate: Mutex::new(Fate::Remove),
+        };
+        if start == 0 {
+            // Before the bytes that it speaks of go.
+            let _ = fs::remove_file(&part.record);
+        }
+        // What follows may be anything, and where nothing is written zeros are expected.
+        if metadata.len() != start {
+            part.file
+                .set_len(start)
+                .map_err(|source| failed("write", &part.path, source))?;
+        }
+        Ok((part, start))
+    }
+
+    pub(super) fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        let written = if self.has_holes {
+            self.write_around_holes(offset, bytes)
+        } else {
+            system::write_all_at(&self.file, offset, bytes)
+        };
+        written.map_err(|source| failed("write", &self.path, source))
+    }
+
+    fn write_around_holes(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let mut offset = offset;
+        for run in bytes.chunks(HOLE_BYTES) {
+            if run.iter().any(|byte| *byte != 0) {
+                system::write_all_at(&self.file, offset, run)?;
+            }
+            offset += run.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Puts on storage what was written, and then says so in the record.
+    pub(super) fn checkpoint(&self, complete: u64) -> Result<(), Error> {
+        self.file
+            .sync_data()
+            .map_err(|source| failed("write", &self.path, source))?;
+        let record = Record {
+            source: self.source,
+            complete,
+        };
+        let written = (|| {
+            let file = system::without_links(OpenOptions::new().write(true).create(true))
+                .truncate(false)
+                .open(&self.record)?;
+            system::write_all_at(&file, 0, record.to_text().as_bytes())?;
+            file.sync_data()
+        })();
+        written.map_err(|source| failed("write", &self.record, source))
+    }
+
+    /// Reads back, from the begin on.
+    pub(super) fn hash(&self) -> Result<blake3::Hash, Error> {
+        let hash = (|| {
+            let mut file = &self.file;
+            file.seek(SeekFrom::Start(0))?;
+            let mut hasher = blake3::Hasher::new();
+            hasher.update_reader(file)?;
+            Ok(hasher.finalize())
+        })();
+        hash.map_err(|source| failed("read", &self.path, source))
+    }
+
+    /// Leaves the part for a later run, if its record says how far it is.
+    pub(super) fn keep(&self) {
+        if self.record.exists() {
+            *lock(&self.fate) = Fate::Keep;
+        }
+    }
+
+    pub(super) fn complete(self, finish: &Finish) -> Result<(), Error> {
+        let finished = (|| {
+            self.file.set_len(finish.size)?;
+            if finish.sync {
+                self.file.sync_data()?;
+            }
+            self.file.set_times(file_times(finish.times))?;
+            if finish.attributes & ATTRIBUTE_READ_ONLY != 0 {
+                let mut permissions = self.file.metadata()?.permissions();
+                permissions.set_readonly(true);
+                self.file.set_permissions(permissions)?;
+            }
+            Ok(())
+        })();
+        finished.map_err(|source| failed("finish", &self.path, source))?;
+        if finish.replace == Replace::Never && self.to.symlink_metadata().is_ok() {
+            return Err(Error::InTheWay {
+                object: name::printable(&self.to.to_string_lossy()),
+            });
+        }
+        fs::rename(&self.path, &self.to).map_err(|source| failed("rename to", &self.to, source))?;
+        *lock(&self.fate) = Fate::Completed;
+        Ok(())
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        let fate = *lock(&self.fate);
+        // The error that brought us here says more than one about the clean-up.
+        if fate == Fate::Remove {
+            let _ = fs::remove_file(&self.path);
+        }
+        if fate != Fate::Keep {
+            let _ = fs::remove_file(&self.record);
+        }
+    }
+}
+
+fn read_record(path: &Path) -> Option<Record> {
+    let file = system::without_links(OpenOptions::new().read(true))
+        .open(path)
+        .ok()?;
+    let mut text = Vec::new();
+    file.take(record::BYTES_MAX as u64)
+        .read_to_end(&mut text)
+        .ok()?;
+    Record::parse(&text)
+}
+
+pub(super) fn failed(action: &'static str, path: &Path, source: io::Error) -> Error {
+    Error::LocalFile {
+        action,
+        path: path.to_owned(),
+        source,
+    }
+}
+
+#[cfg(unix)]
+mod system {
+    use std::fs::{File, Metadata, OpenOptions};
+    use std::io;
+    use std::ops::Range;
+    use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+
+    use rustix::fs::SeekFrom;
+
+    /// `st_blocks` counts in this unit whatever the file system does.
+    const BLOCK_BYTES: u64 = 512;
+
+    pub(super) fn allocation(metadata: &Metadata) -> u64 {
+        metadata.blocks().saturating_mul(BLOCK_BYTES)
+    }
+
+    pub(super) fn file_id(metadata: &Metadata) -> u64 {
+        metadata.ino()
+    }
+
+    pub(super) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+        options.custom_flags(libc::O_NONBLOCK)
+    }
+
+    pub(super) fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {
+        options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+    }
+
+    pub(super) fn read_exact_at(file: &File, offset: u64, room: &mut [u8]) -> io::Result<()> {
+        file.read_exact_at(room, offset)
+    }
+
+    pub(super) fn write_all_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        file.write_all_at(bytes, offset)
+    }
+
+    /// A file system that does not know its holes has none.
+    pub(super) fn next_data(file: &File, from: u64, size: u64) -> Option<Range<u64>> {
+        let begin = match rustix::fs::seek(file, SeekFrom::Data(from)) {
+            Ok(begin) => begin,
+            Err(rustix::io::Errno::NXIO) => return None,
+            Err(_) => return Some(from..size),
+        };
+        let end = rustix::fs::seek(file, SeekFrom::Hole(begin)).unwrap_or(size);
+        (begin < size).then(|| begin..end.min(size))
+    }
+}
+
+#[cfg(windows)]
+mod system {
+    use std::fs::{File, Metadata, OpenOptions};
+    use std::io;
+    use std::ops::Range;
+    use std::os::windows::fs::FileExt as _;
+
+    pub(super) fn allocation(metadata: &Metadata) -> u64 {
+        metadata.len()
+    }
+
+    pub(super) fn file_id(_: &Metadata) -> u64 {
+        0
+    }
+
+    pub(super) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+        options
+    }
+
+    pub(super) fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {
+        options
+    }
+
+    pub(super) fn read_exact_at(file: &File, offset: u64, room: &mut [u8]) -> io::Result<()> {
+        let mut done = 0;
+        while done < room.len() {
+            match file.seek_read(&mut room[done..], offset + done as u64)? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                count => done += count,
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn write_all_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let mut done = 0;
+        while done < bytes.len() {
+            done += file.seek_write(&bytes[done..], offset + done as u64)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn next_data(_: &File, from: u64, size: u64) -> Option<Range<u64>> {
+        Some(from..size)
+    }
+}

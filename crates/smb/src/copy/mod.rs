@@ -1,0 +1,151 @@
+//! Copying files and trees between this machine and shares, and from share to share.
+//!
+//! Each file is written under another name and gets its own when it is complete, so that nothing
+//! that looks complete is ever short. A tree is walked by several threads at once. Small files are
+//! moved by many threads, each of which waits for the server most of the time; large ones are
+//! spread over all channels, a few at a time. What waits between them is bounded, so that memory
+//! does not grow with the tree.
+
+mod engine;
+mod filter;
+mod hash;
+mod local;
+mod name;
+mod part;
+mod place;
+mod progress;
+mod queue;
+mod record;
+mod share;
+mod time;
+mod transfer;
+
+use std::path::Path;
+
+pub use engine::run;
+pub use filter::Filter;
+pub use name::{Names, printable};
+pub use place::{Entry, Kind, Links, Place};
+pub use progress::{Event, FAILURES_MAX, Failure, Progress, Summary};
+pub use time::of_system as system_time;
+
+use crate::error::Error;
+use crate::signal::Stop;
+use crate::tree::{Replace, Tree};
+
+/// What to do with a file that is at the destination already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Existing {
+    /// Leave it, and report the file as not copied.
+    #[default]
+    Refuse,
+    /// Replace it.
+    Replace,
+    /// Replace it where the source is newer, or differs in size from a copy of the same time. One
+    /// of the same size and time is a copy already; one that is newer stays.
+    Update,
+}
+
+/// Something to copy.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Where it is.
+    pub place: Place,
+    /// Of a folder, what is in it and not the folder itself.
+    pub content: bool,
+}
+
+/// How to copy.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// What to do with what is there.
+    pub existing: Existing,
+    /// Go on with what an earlier run left: take files of the same size and time as copied, and
+    /// continue parts whose source is the same file, by size, time and number.
+    pub resume: bool,
+    /// Read back each file before it gets its name, and compare the hashes.
+    pub verify: bool,
+    /// Change nothing, and tell what would be done.
+    pub dry_run: bool,
+    /// Remove what the folders of the destination hold and those of the source do not.
+    pub delete: bool,
+    /// What to do with names that the other side cannot hold.
+    pub names: Names,
+    /// Which files to take.
+    pub filter: Filter,
+}
+
+/// What to copy, and where to.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// What.
+    pub sources: Vec<Source>,
+    /// Where to: into it if it is a folder, if `into` says so or if there is more than one source;
+    /// a folder always goes into it. Else it is the name that the copy of a file gets.
+    pub destination: Place,
+    /// The destination is a folder, which is made if it is not there.
+    pub into: bool,
+    /// How.
+    pub options: Options,
+}
+
+/// Copies a file of a share to this machine and gives its length. The time of its last change is
+/// kept.
+///
+/// # Errors
+/// When either end says no, the connection is lost, the file changes meanwhile, or it was stopped.
+/// What was at `to` before is still there then.
+pub fn download(
+    tree: &Tree,
+    from: &str,
+    to: &Path,
+    replace: Replace,
+    progress: &Progress,
+    stop: &Stop,
+) -> Result<u64, Error> {
+    let from = Place::Share {
+        tree: tree.clone(),
+        path: from.to_owned(),
+    };
+    one(from, Place::Local(to.to_owned()), replace, progress, stop)
+}
+
+/// Copies a file of this machine to a share and gives its length. The time of its last change is
+/// kept.
+///
+/// # Errors
+/// When either end says no, the connection is lost, the file changes meanwhile, or it was stopped.
+/// What was at `to` before is still there then.
+pub fn upload(
+    from: &Path,
+    tree: &Tree,
+    to: &str,
+    replace: Replace,
+    progress: &Progress,
+    stop: &Stop,
+) -> Result<u64, Error> {
+    let to = Place::Share {
+        tree: tree.clone(),
+        path: to.to_owned(),
+    };
+    one(Place::Local(from.to_owned()), to, replace, progress, stop)
+}
+
+/// One file under the very name that was given.
+fn one(
+    from: Place,
+    to: Place,
+    replace: Replace,
+    progress: &Progress,
+    stop: &Stop,
+) -> Result<u64, Error> {
+    let existing = match replace {
+        Replace::Never => Existing::Refuse,
+        Replace::Existing => Existing::Replace,
+    };
+    let options = Options {
+        existing,
+        ..Options::default()
+    };
+    engine::copy_file(from, to, &options, progress, stop)
+}

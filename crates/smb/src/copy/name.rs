@@ -1,0 +1,287 @@
+//! Names: which of them the other side cannot hold, and what is done about those.
+
+/// Longest name of a file, in bytes on this machine and in UTF-16 units on a share.
+const LENGTH_MAX: usize = 255;
+/// How much of a name is seen in the name of its part.
+const PART_LETTERS: usize = 40;
+/// No dot: a server hides names that begin with one, and the file would stay hidden.
+const PART_BEGIN: char = '~';
+const PART_ENDING: &str = ".linerate-part";
+const RECORD_ENDING: &str = ".linerate-record";
+/// Characters that cannot be in a name on a share, in the order of their stand-ins, which begin at
+/// [`STAND_INS`]. Apple's and Linux's clients use the same ones.
+const FORBIDDEN: [char; 8] = ['"', '*', ':', '<', '>', '?', '\\', '|'];
+/// Stand-in of the control character 0; the others follow, and then those of [`FORBIDDEN`].
+const STAND_INS: u32 = 0xF000;
+const STAND_IN_FORBIDDEN: u32 = 0xF020;
+const STAND_IN_BLANK_AT_END: char = '\u{f028}';
+const STAND_IN_DOT_AT_END: char = '\u{f029}';
+/// Names of devices, which Windows takes for them with any ending.
+const DEVICES: [&str; 4] = ["CON", "PRN", "AUX", "NUL"];
+const NUMBERED_DEVICES: [&str; 2] = ["COM", "LPT"];
+
+/// What to do with names that a share cannot hold, as `a:b`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Names {
+    /// Report the file as not copied.
+    #[default]
+    Refuse,
+    /// Put a stand-in of Unicode's private area in the place of each letter that cannot be, as
+    /// macOS and Linux do, and take it back on the way home.
+    Map,
+}
+
+/// The name that a file of this machine gets on a share, or why it cannot have one.
+pub(super) fn for_share(name: &str, names: Names) -> Result<String, String> {
+    let name = match names {
+        Names::Refuse => name.to_owned(),
+        Names::Map => mapped(name),
+    };
+    if let Some(letter) = name.chars().find(|letter| is_forbidden(*letter)) {
+        return Err(format!(
+            "a share cannot have {} in a name",
+            shown_letter(letter)
+        ));
+    }
+    if name.ends_with(['.', ' ']) {
+        return Err("a name on a share cannot end in a dot or a blank".to_owned());
+    }
+    if is_device(&name) {
+        return Err("Windows takes this name for a device".to_owned());
+    }
+    if name.encode_utf16().count() > LENGTH_MAX {
+        return Err(format!("it is longer than {LENGTH_MAX} letters"));
+    }
+    Ok(name)
+}
+
+/// The name that a file of a share gets on this machine. The server is not trusted: nothing comes
+/// out that leads out of its folder.
+pub(super) fn for_local(name: &str, names: Names) -> Result<String, String> {
+    check_from_server(name)?;
+    let name = match names {
+        Names::Refuse => name.to_owned(),
+        Names::Map => name.chars().map(unmapped).collect(),
+    };
+    // A stand-in that was taken back must not have made `..` or a way of it.
+    check_from_server(&name.replace('\\', "_"))?;
+    if name.len() > LENGTH_MAX {
+        return Err(format!(
+            "its {} bytes are more than the {LENGTH_MAX} that a name can have here",
+            name.len()
+        ));
+    }
+    Ok(name)
+}
+
+/// Whether a name as a server gave it is one, and not a way to somewhere else.
+pub(super) fn check_from_server(name: &str) -> Result<(), String> {
+    match name {
+        "" => return Err("the server gave an empty name".to_owned()),
+        "." | ".." => return Err("the server gave a way to another folder as a name".to_owned()),
+        _ => {}
+    }
+    if let Some(letter) = name
+        .chars()
+        .find(|letter| ['/', '\\', '\0'].contains(letter))
+    {
+        return Err(format!(
+            "the server gave a name with {} in it",
+            shown_letter(letter)
+        ));
+    }
+    Ok(())
+}
+
+/// Two names with the same key are one file for a share.
+pub(super) fn key(name: &str) -> String {
+    name.chars().flat_map(char::to_uppercase).collect()
+}
+
+/// The name under which a file is written until it is complete. It is the same in each run, so that
+/// the next one finds it, and nothing is left that nobody finds.
+pub(super) fn of_part(name: &str) -> String {
+    beside(name, PART_ENDING)
+}
+
+/// The name of the record beside a part.
+pub(super) fn of_record(name: &str) -> String {
+    beside(name, RECORD_ENDING)
+}
+
+/// Whether it is the name of a part or of a record, which are never copied.
+pub(super) fn is_ours(name: &str) -> bool {
+    name.starts_with(PART_BEGIN) && (name.ends_with(PART_ENDING) || name.ends_with(RECORD_ENDING))
+}
+
+fn beside(name: &str, ending: &str) -> String {
+    // Letters of four bytes are two units; what people see first is the begin of the name.
+    let begin: String = name.chars().take(PART_LETTERS).collect();
+    let hash = blake3::hash(key(name).as_bytes()).to_hex();
+    format!("{PART_BEGIN}{begin}.{}{ending}", &hash[..8])
+}
+
+/// A text that may come from a peer, with everything that could steer a terminal written out.
+#[must_use]
+pub fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if letter.is_control() || turns_text(letter) {
+            shown.extend(letter.escape_unicode());
+        } else {
+            shown.push(letter);
+        }
+    }
+    shown
+}
+
+/// Letters that change the direction of what follows, so that names look like others.
+fn turns_text(letter: char) -> bool {
+    matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn shown_letter(letter: char) -> String {
+    if letter.is_control() {
+        letter.escape_unicode().to_string()
+    } else {
+        format!("`{letter}`")
+    }
+}
+
+fn is_forbidden(letter: char) -> bool {
+    letter < ' ' || letter == '/' || FORBIDDEN.contains(&letter)
+}
+
+fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or(name).trim_end();
+    let stem = stem.to_ascii_uppercase();
+    DEVICES.contains(&stem.as_str())
+        || NUMBERED_DEVICES.iter().any(|device| {
+            let number = stem.strip_prefix(device);
+            number.is_some_and(|number| matches!(number.as_bytes(), [b'1'..=b'9']))
+        })
+}
+
+fn mapped(name: &str) -> String {
+    let count = name.chars().count();
+    let map = |(place, letter): (usize, char)| match letter {
+        ' ' if place + 1 == count => STAND_IN_BLANK_AT_END,
+        '.' if place + 1 == count => STAND_IN_DOT_AT_END,
+        '\x01'..' ' => stand_in(STAND_INS + u32::from(letter)),
+        _ => match (0_u32..)
+            .zip(FORBIDDEN)
+            .find(|(_, forbidden)| *forbidden == letter)
+        {
+            Some((number, _)) => stand_in(STAND_IN_FORBIDDEN + number),
+            None => letter,
+        },
+    };
+    name.chars().enumerate().map(map).collect()
+}
+
+fn stand_in(number: u32) -> char {
+    char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+fn unmapped(letter: char) -> char {
+    match letter {
+        STAND_IN_BLANK_AT_END => return ' ',
+        STAND_IN_DOT_AT_END => return '.',
+        _ => {}
+    }
+    let number = u32::from(letter);
+    let forbidden = number.checked_sub(STAND_IN_FORBIDDEN);
+    let forbidden = forbidden.and_then(|number| FORBIDDEN.get(usize::try_from(number).ok()?));
+    match number.checked_sub(STAND_INS) {
+        Some(control @ 1..0x20) => char::from_u32(control).unwrap_or(letter),
+        _ => forbidden.copied().unwrap_or(letter),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_a_share_cannot_hold_are_refused_with_the_reason() {
+        for (name, says) in [
+            ("a:b", "`:`"),
+            ("what?", "`?`"),
+            ("a\\b", "`\\`"),
+            ("tab\there", "\\u{9}"),
+            ("ends.", "dot"),
+            ("ends ", "blank"),
+            ("nul", "device"),
+            ("Com7.txt", "device"),
+            ("aux.tar.gz", "device"),
+        ] {
+            let why = for_share(name, Names::Refuse).expect_err(name);
+            assert!(why.contains(says), "{name}: {why}");
+        }
+        let long = "ä".repeat(255);
+        assert_eq!(for_share(&long, Names::Refuse).as_ref(), Ok(&long));
+        assert!(for_share(&"a".repeat(256), Names::Refuse).is_err());
+        for fine in ["console", "com10", ".hidden", "a b.c", "com0", "𝄞"] {
+            assert_eq!(for_share(fine, Names::Refuse).as_deref(), Ok(fine));
+        }
+    }
+
+    #[test]
+    fn mapped_names_come_back_as_they_were() {
+        for name in [
+            "a:b",
+            "\"*:<>?|",
+            "ends.",
+            "ends ",
+            "\u{1b}[31m",
+            "back\\slash",
+        ] {
+            let there = for_share(name, Names::Map).expect(name);
+            assert!(there.chars().all(|letter| !is_forbidden(letter)), "{there}");
+            match for_local(&there, Names::Map) {
+                Ok(back) => assert_eq!(back, name),
+                Err(why) => panic!("{name}: {why}"),
+            }
+        }
+        // No stand-in is taken for the way to another folder.
+        assert!(for_local("..", Names::Map).is_err());
+        assert_eq!(for_local("\u{f02f}", Names::Map).as_deref(), Ok("\u{f02f}"));
+    }
+
+    #[test]
+    fn what_leads_elsewhere_is_no_name() {
+        for hostile in ["", ".", "..", "../etc", "a/b", "a\\b", "a\0b"] {
+            assert!(for_local(hostile, Names::Refuse).is_err(), "{hostile:?}");
+            assert!(for_local(hostile, Names::Map).is_err(), "{hostile:?}");
+        }
+        // A trailing dot that was mapped becomes one again, and must not make `..`.
+        for hostile in [".\u{f029}", "\u{f029}", "\u{f029}\u{f029}"] {
+            assert!(for_local(hostile, Names::Map).is_err(), "{hostile:?}");
+        }
+        assert!(for_local(&"ä".repeat(128), Names::Refuse).is_err());
+    }
+
+    #[test]
+    fn parts_are_found_again_and_fit_every_file_system() {
+        let part = of_part(&"ä".repeat(200));
+        assert!(part.len() < LENGTH_MAX && part.starts_with(".ää"), "{part}");
+        assert!(for_share(&part, Names::Refuse).is_ok());
+        assert_eq!(part, of_part(&"ä".repeat(200)));
+        assert_ne!(part, of_part(&"ä".repeat(201)));
+        assert!(is_ours(&part) && is_ours(&of_record("a")));
+        assert!(!is_ours("a.linerate-part") && !is_ours(".a"));
+    }
+
+    #[test]
+    fn nothing_that_steers_a_terminal_is_shown() {
+        assert_eq!(printable("plain ä"), "plain ä");
+        assert_eq!(printable("\u{1b}[2J\u{9b}1m"), "\\u{1b}[2J\\u{9b}1m");
+        assert_eq!(printable("exe\u{202e}gpj"), "exe\\u{202e}gpj");
+    }
+
+    #[test]
+    fn names_that_differ_in_case_only_have_one_key() {
+        assert_eq!(key("Straße.TXT"), key("straße.txt"));
+        assert_ne!(key("a"), key("b"));
+    }
+}

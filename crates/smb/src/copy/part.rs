@@ -1,0 +1,157 @@
+//! Both ends of the copy of one file, whichever side they are on.
+
+use std::ops::Range;
+
+use blake3::Hash;
+use smb_proto::session::FileTimes;
+
+use super::local;
+use super::place::{Entry, Place};
+use super::record::Identity;
+use super::share;
+use crate::error::Error;
+use crate::file::File;
+use crate::tree::Replace;
+
+/// How a part is begun.
+pub(super) struct Begin {
+    /// Which file it becomes a copy of.
+    pub source: Identity,
+    /// Whether to go on with a part of an earlier run.
+    pub resume: bool,
+    /// Whether the source has holes.
+    pub has_holes: bool,
+}
+
+/// What a part becomes when it is complete.
+pub(super) struct Finish {
+    pub size: u64,
+    pub times: FileTimes,
+    pub attributes: u32,
+    pub replace: Replace,
+    /// Whether it must be on storage before it gets its name.
+    pub sync: bool,
+}
+
+/// A file that is copied.
+pub(super) enum Source {
+    Local(local::Source),
+    Share(share::Source),
+}
+
+impl Source {
+    /// Opens it; `found` is what its folder says of it.
+    pub(super) fn open(from: &Place, found: &Entry) -> Result<Self, Error> {
+        match from {
+            Place::Local(path) => local::Source::open(path).map(Self::Local),
+            Place::Share { tree, path } => share::Source::open(tree, path, found).map(Self::Share),
+        }
+    }
+
+    pub(super) const fn entry(&self) -> &Entry {
+        match self {
+            Self::Local(source) => &source.entry,
+            Self::Share(source) => &source.entry,
+        }
+    }
+
+    pub(super) const fn identity(&self) -> Identity {
+        let Entry {
+            size, times, id, ..
+        } = self.entry();
+        Identity {
+            size: *size,
+            written: times.write,
+            id: *id,
+        }
+    }
+
+    /// The next range at or after `from` that is not a hole.
+    pub(super) fn next_data(&self, from: u64) -> Option<Range<u64>> {
+        match self {
+            Self::Local(source) => source.next_data(from),
+            Self::Share(source) => source.next_data(from),
+        }
+    }
+
+    pub(super) fn check_unchanged(&self) -> Result<(), Error> {
+        match self {
+            Self::Local(source) => source.check_unchanged(),
+            Self::Share(source) => source.check_unchanged(),
+        }
+    }
+}
+
+/// A copy that is not complete. It is removed unless it is completed or kept.
+pub(super) enum Part {
+    Local(local::Part),
+    Share(share::Part),
+    /// Whatever is written to the null device is complete.
+    Nowhere,
+}
+
+impl Part {
+    /// Begins a copy, or goes on with one. Gives where to go on.
+    pub(super) fn begin(to: &Place, begin: &Begin) -> Result<(Self, u64), Error> {
+        match to {
+            Place::Local(path) if local::is_nowhere(path) => Ok((Self::Nowhere, 0)),
+            Place::Local(path) => {
+                local::Part::begin(path, begin).map(|(part, start)| (Self::Local(part), start))
+            }
+            Place::Share { tree, path } => share::Part::begin(tree, path, begin)
+                .map(|(part, start)| (Self::Share(part), start)),
+        }
+    }
+
+    /// Of a part on a share, the file.
+    pub(super) const fn file(&self) -> Option<&File> {
+        match self {
+            Self::Share(part) => Some(part.file()),
+            Self::Local(_) | Self::Nowhere => None,
+        }
+    }
+
+    /// Writes to a part that is not on a share.
+    pub(super) fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        match self {
+            Self::Local(part) => part.write(offset, bytes),
+            Self::Share(part) => part.file().write_at(offset, bytes),
+            Self::Nowhere => Ok(()),
+        }
+    }
+
+    /// Puts on storage what was written, and then says in the record how much that is.
+    pub(super) fn checkpoint(&self, complete: u64) -> Result<(), Error> {
+        match self {
+            Self::Local(part) => part.checkpoint(complete),
+            Self::Share(part) => part.checkpoint(complete),
+            Self::Nowhere => Ok(()),
+        }
+    }
+
+    /// Leaves the part and its record for a later run.
+    pub(super) fn keep(&self) {
+        match self {
+            Self::Local(part) => part.keep(),
+            Self::Share(part) => part.keep(),
+            Self::Nowhere => {}
+        }
+    }
+
+    /// Reads back what was written; none where nothing can be.
+    pub(super) fn hash(&self, size: u64, stop: &crate::Stop) -> Result<Option<Hash>, Error> {
+        match self {
+            Self::Local(part) => part.hash().map(Some),
+            Self::Share(part) => share::hash(part.file(), size, stop).map(Some),
+            Self::Nowhere => Ok(None),
+        }
+    }
+
+    pub(super) fn complete(self, finish: &Finish) -> Result<(), Error> {
+        match self {
+            Self::Local(part) => part.complete(finish),
+            Self::Share(part) => part.complete(finish),
+            Self::Nowhere => Ok(()),
+        }
+    }
+}

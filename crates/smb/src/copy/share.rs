@@ -1,0 +1,363 @@
+//! Files and folders of a share.
+
+use std::iter;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+use blake3::Hash;
+use smb_proto::NtStatus;
+use smb_proto::session::{
+    Access, CreateOptions, Created, Disposition, FileTimes, Information, QueryInformation,
+    SetInformation,
+};
+
+use super::hash::FileHash;
+use super::name;
+use super::part::{Begin, Finish};
+use super::place::{
+    ATTRIBUTE_FOLDER, ATTRIBUTE_LINK, ATTRIBUTES_KEPT, Entry, Kind, ObjectId, joined,
+};
+use super::record::{self, Identity, Record};
+use crate::error::Error;
+use crate::file::File;
+use crate::signal::Stop;
+use crate::tree::Tree;
+
+/// Rights of the handle that writes a copy: data and attributes, those to read it back, and those
+/// that renaming and removing need (DELETE, SYNCHRONIZE, read and write data, append, read and
+/// write attributes).
+const PART_RIGHTS: u32 = 0x0001_0000 | 0x0010_0000 | 0x1 | 0x2 | 0x4 | 0x80 | 0x100;
+/// Rights to set times and attributes (SYNCHRONIZE, read and write attributes).
+const FINISH_RIGHTS: u32 = 0x0010_0000 | 0x80 | 0x100;
+
+/// Folder and name of a path; the name is empty at the top.
+pub(super) fn split(path: &str) -> (&str, &str) {
+    match path.rfind(['/', '\\']) {
+        Some(end) => (&path[..end], &path[end + 1..]),
+        None => ("", path),
+    }
+}
+
+pub(super) fn look(tree: &Tree, path: &str) -> Result<Entry, Error> {
+    let options = CreateOptions {
+        reparse_point: true,
+        disk_id: true,
+        ..CreateOptions::open(Access::Attributes)
+    };
+    let file = tree.open(path, &options)?;
+    let created = file.created();
+    file.close()?;
+    let id = created.disk_id.map_or(0, |(id, _)| id);
+    Ok(entry(path, &created, id))
+}
+
+pub(super) fn id(tree: &Tree, path: &str) -> Option<ObjectId> {
+    let options = CreateOptions {
+        disk_id: true,
+        ..CreateOptions::open(Access::Attributes)
+    };
+    let file = tree.open(path, &options).ok()?;
+    let created = file.created();
+    let (number, volume) = created.disk_id.filter(|(number, _)| *number != 0)?;
+    Some(ObjectId {
+        volume,
+        file: number,
+        creation: created.times.creation,
+    })
+}
+
+pub(super) fn list(
+    tree: &Tree,
+    path: &str,
+) -> Result<impl Iterator<Item = Result<Entry, Error>> + use<>, Error> {
+    let entries = tree.entries(path)?;
+    Ok(entries.map(|entry| entry.map(Entry::from)))
+}
+
+pub(super) fn make_folder(tree: &Tree, path: &str) -> Result<bool, Error> {
+    match tree.create_folder(path) {
+        Ok(()) => Ok(true),
+        Err(Error::AlreadyExists { object, .. }) => match look(tree, path)?.kind {
+            Kind::Folder => Ok(false),
+            _ => Err(Error::InTheWay {
+                object: name::printable(&object),
+            }),
+        },
+        Err(error) => Err(error),
+    }
+}
+
+pub(super) fn finish_folder(tree: &Tree, path: &str, source: &Entry) -> Result<(), Error> {
+    let options = CreateOptions {
+        folder: Some(true),
+        ..CreateOptions::open(Access::Mask(FINISH_RIGHTS))
+    };
+    let folder = tree.open(path, &options)?;
+    folder.set(basic(source.times, source.attributes & ATTRIBUTES_KEPT))?;
+    folder.close()
+}
+
+/// All of a small file, and what the server said of it when it was opened.
+pub(super) fn read_small(
+    tree: &Tree,
+    path: &str,
+    found: &Entry,
+    bytes_max: u64,
+) -> Result<(Entry, Vec<u8>), Error> {
+    let source = Source::open(tree, path, found)?;
+    let size = source.entry.size;
+    if size > bytes_max {
+        return Err(source.changed());
+    }
+    let mut bytes = vec![0; usize::try_from(size).unwrap_or(usize::MAX)];
+    if source.file.read_at(0, &mut bytes)? as u64 != size {
+        return Err(source.changed());
+    }
+    let Source { file, entry, .. } = source;
+    file.close()?;
+    Ok((entry, bytes))
+}
+
+/// A small file, which gets its name when it is complete.
+pub(super) fn write_small(
+    tree: &Tree,
+    path: &str,
+    bytes: &[u8],
+    finish: &Finish,
+) -> Result<(), Error> {
+    let begin = Begin {
+        source: Identity {
+            size: finish.size,
+            written: finish.times.write,
+            id: 0,
+        },
+        resume: false,
+        has_holes: false,
+    };
+    let (part, _) = Part::begin(tree, path, &begin)?;
+    part.file.write_at(0, bytes)?;
+    part.complete(finish)
+}
+
+/// Reads a file and hashes it.
+pub(super) fn hash(file: &File, size: u64, stop: &Stop) -> Result<Hash, Error> {
+    let mut hash = FileHash::new(size);
+    for piece in file.read_ranges(iter::once(0..size), stop) {
+        let piece = piece?;
+        hash.add(piece.offset, piece.payload.bytes());
+    }
+    hash.finish().ok_or_else(|| Error::Changed {
+        object: name::printable(file.path()),
+    })
+}
+
+fn entry(path: &str, created: &Created, id: u64) -> Entry {
+    let kind = match created.attributes {
+        attributes if attributes & ATTRIBUTE_LINK != 0 => Kind::Link,
+        attributes if attributes & ATTRIBUTE_FOLDER != 0 => Kind::Folder,
+        _ => Kind::File,
+    };
+    Entry {
+        name: split(path).1.to_owned(),
+        kind,
+        size: created.size,
+        allocation: created.allocation,
+        times: created.times,
+        attributes: created.attributes,
+        id,
+    }
+}
+
+fn basic(times: FileTimes, attributes: u32) -> SetInformation {
+    SetInformation::Basic {
+        times: FileTimes {
+            // The server's own business.
+            change: 0,
+            ..times
+        },
+        attributes,
+    }
+}
+
+/// A file of a share that is copied.
+pub(super) struct Source {
+    pub(super) file: File,
+    path: String,
+    pub(super) entry: Entry,
+}
+
+impl Source {
+    pub(super) fn open(tree: &Tree, path: &str, found: &Entry) -> Result<Self, Error> {
+        let options = CreateOptions {
+            folder: Some(false),
+            sequential: true,
+            ..CreateOptions::open(Access::Read)
+        };
+        let file = tree.open(path, &options)?;
+        let entry = entry(path, &file.created(), found.id);
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+            entry,
+        })
+    }
+
+    pub(super) fn next_data(&self, from: u64) -> Option<Range<u64>> {
+        (from < self.entry.size).then_some(from..self.entry.size)
+    }
+
+    pub(super) fn check_unchanged(&self) -> Result<(), Error> {
+        let size = self.file.size()?;
+        let Information::Basic { times, .. } = self.file.query(QueryInformation::Basic)? else {
+            return Err(self.changed());
+        };
+        if size == self.entry.size && times.write == self.entry.times.write {
+            Ok(())
+        } else {
+            Err(self.changed())
+        }
+    }
+
+    fn changed(&self) -> Error {
+        Error::Changed {
+            object: name::printable(&self.path),
+        }
+    }
+}
+
+const REMOVE: u8 = 0;
+const KEEP: u8 = 1;
+const COMPLETED: u8 = 2;
+
+/// A copy on a share that is not complete. It is removed unless it is completed or kept.
+pub(super) struct Part {
+    file: File,
+    tree: Tree,
+    to: String,
+    record: String,
+    /// What the records say it is a copy of.
+    source: Identity,
+    fate: AtomicU8,
+    /// Whether there is a record.
+    recorded: AtomicBool,
+}
+
+impl Part {
+    /// Begins a copy, or goes on with one. Gives where to go on.
+    pub(super) fn begin(tree: &Tree, to: &str, begin: &Begin) -> Result<(Self, u64), Error> {
+        let (folder, name) = split(to);
+        let path = joined(folder, &name::of_part(name));
+        let record = joined(folder, &name::of_record(name));
+        let known = if begin.resume {
+            read_record(tree, &record)
+        } else {
+            None
+        };
+        let options = CreateOptions {
+            disposition: match known {
+                Some(_) => Disposition::OpenOrCreate,
+                None => Disposition::CreateOrTruncate,
+            },
+            folder: Some(false),
+            sequential: true,
+            share_write: false,
+            // A server that lacks the room can say so before anything is sent.
+            allocation_bytes: Some(begin.source.size).filter(|_| !begin.has_holes),
+            ..CreateOptions::open(Access::Mask(PART_RIGHTS))
+        };
+        let file = tree
+            .open(&path, &options)
+            .map_err(|error| match error.status() {
+                Some(NtStatus::SHARING_VIOLATION) => Error::Busy {
+                    object: name::printable(&path),
+                },
+                _ => error,
+            })?;
+        let length = file.created().size;
+        let start = known.map_or(0, |known| known.resume_at(&begin.source, length));
+        let part = Self {
+            file,
+            tree: tree.clone(),
+            to: to.to_owned(),
+            record,
+            source: begin.source,
+            fate: AtomicU8::new(REMOVE),
+            recorded: AtomicBool::new(known.is_some()),
+        };
+        // What follows may be anything, and where nothing is written zeros are expected.
+        if length != start {
+            part.file.set_size(start)?;
+        }
+        if begin.has_holes {
+            part.file.set_size(begin.source.size)?;
+        }
+        Ok((part, start))
+    }
+
+    pub(super) const fn file(&self) -> &File {
+        &self.file
+    }
+
+    pub(super) fn checkpoint(&self, complete: u64) -> Result<(), Error> {
+        self.file.flush()?;
+        let record = Record {
+            source: self.source,
+            complete,
+        };
+        let options = CreateOptions {
+            disposition: Disposition::OpenOrCreate,
+            folder: Some(false),
+            share_write: false,
+            ..CreateOptions::open(Access::Write)
+        };
+        let file = self.tree.open(&self.record, &options)?;
+        self.recorded.store(true, Ordering::Relaxed);
+        file.write_at(0, record.to_text().as_bytes())?;
+        file.flush()?;
+        file.close()
+    }
+
+    /// Leaves the part for a later run, if its record says how far it is.
+    pub(super) fn keep(&self) {
+        if self.recorded.load(Ordering::Relaxed) {
+            self.fate.store(KEEP, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn complete(mut self, finish: &Finish) -> Result<(), Error> {
+        if finish.sync {
+            self.file.flush()?;
+        }
+        self.file.set(basic(finish.times, finish.attributes))?;
+        self.file
+            .rename(&self.to, finish.replace)
+            .map_err(|error| match error {
+                Error::AlreadyExists { .. } => Error::InTheWay {
+                    object: name::printable(&self.to),
+                },
+                error => error,
+            })?;
+        self.fate.store(COMPLETED, Ordering::Relaxed);
+        self.file.close_now()
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        let fate = self.fate.load(Ordering::Relaxed);
+        // As far as the server still listens; the error that brought us here says more.
+        if fate == REMOVE {
+            let _ = self.file.set(SetInformation::DeleteOnClose(true));
+        }
+        if fate != KEEP && self.recorded.load(Ordering::Relaxed) {
+            let _ = self.tree.remove_file(&self.record);
+        }
+    }
+}
+
+fn read_record(tree: &Tree, path: &str) -> Option<Record> {
+    let file = tree.open(path, &CreateOptions::open(Access::Read)).ok()?;
+    let mut text = vec![0; record::BYTES_MAX];
+    let length = file.read_at(0, &mut text).ok()?;
+    Record::parse(text.get(..length)?)
+}

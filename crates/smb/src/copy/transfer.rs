@@ -1,0 +1,391 @@
+//! The bytes of one large file.
+
+use std::cell::{Cell, RefCell};
+use std::iter;
+use std::ops::Range;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::hash::FileHash;
+use super::name;
+use super::part::{Begin, Finish, Part, Source};
+use super::place::{Entry, Place};
+use super::progress::Progress;
+use crate::error::Error;
+use crate::file::Piece;
+use crate::signal::{Stop, lock};
+use crate::tree::Replace;
+
+/// Smaller files are copied anew rather than continued.
+const RESUME_BYTES_MIN: u64 = 8 << 20;
+/// After so long all that was asked for is waited for, and what is complete by then is put on
+/// record. The channels are idle for a round trip then.
+const SEGMENT: Duration = Duration::from_secs(1);
+/// What is asked for at once, and the least of a segment.
+const RANGE_BYTES: u64 = 8 << 20;
+/// What is taken for zeros where a hole is hashed.
+static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+
+/// One file to copy.
+pub(super) struct Transfer<'a> {
+    pub from: &'a Place,
+    pub to: &'a Place,
+    /// The source as its folder shows it.
+    pub found: &'a Entry,
+    pub replace: Replace,
+    pub resume: bool,
+    pub verify: bool,
+}
+
+/// What became of it.
+pub(super) struct Transferred {
+    pub bytes: u64,
+    pub resumed_bytes: u64,
+    /// Of source and copy, where it was verified.
+    pub hash: Option<String>,
+}
+
+impl Transfer<'_> {
+    /// Copies it. What is not complete is kept where a later run can go on with it, and else
+    /// removed.
+    pub(super) fn run(&self, progress: &Progress, stop: &Stop) -> Result<Transferred, Error> {
+        let source = Source::open(self.from, self.found)?;
+        let size = source.entry().size;
+        let begin = Begin {
+            source: source.identity(),
+            resume: self.resume,
+            has_holes: source.entry().has_holes(),
+        };
+        let (part, start) = Part::begin(self.to, &begin)?;
+        progress.advance(start);
+        let bytes = Bytes {
+            source: &source,
+            part: &part,
+            size,
+            keeps_record: size >= RESUME_BYTES_MIN,
+            hash: self.verify.then(|| RefCell::new(FileHash::new(size))),
+            progress,
+            stop,
+        };
+        let moved = bytes
+            .hash_before(start)
+            .and_then(|()| bytes.move_all(start))
+            .and_then(|recorded| source.check_unchanged().map(|()| recorded));
+        let hash = bytes.hash;
+        let recorded = match moved {
+            Ok(recorded) => recorded,
+            Err(error) => {
+                if is_interruption(&error) && size >= RESUME_BYTES_MIN {
+                    part.keep();
+                }
+                return Err(error);
+            }
+        };
+        let hash = hash.map(|hash| self.compare(&part, hash.into_inner(), size, stop));
+        let hash = hash.transpose()?;
+        part.complete(&Finish {
+            size,
+            times: source.entry().times,
+            attributes: source.entry().attributes_of_copy(),
+            replace: self.replace,
+            sync: recorded,
+        })?;
+        Ok(Transferred {
+            bytes: size,
+            resumed_bytes: start,
+            hash,
+        })
+    }
+
+    /// Reads the copy back.
+    fn compare(
+        &self,
+        part: &Part,
+        hash: FileHash,
+        size: u64,
+        stop: &Stop,
+    ) -> Result<String, Error> {
+        let object = self.from.shown();
+        let Some(source) = hash.finish() else {
+            return Err(Error::Changed { object });
+        };
+        match part.hash(size, stop)? {
+            Some(copy) if copy != source => Err(Error::Differs {
+                object,
+                source_hash: source.to_hex().to_string(),
+                copy: copy.to_hex().to_string(),
+            }),
+            _ => Ok(source.to_hex().to_string()),
+        }
+    }
+}
+
+/// Whether the same copy can go on later where this one ended.
+fn is_interruption(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Stopped | Error::ConnectionLost { .. } | Error::Unreachable { .. }
+    )
+}
+
+/// The bytes between a source and its part.
+struct Bytes<'a> {
+    source: &'a Source,
+    part: &'a Part,
+    size: u64,
+    keeps_record: bool,
+    hash: Option<RefCell<FileHash>>,
+    progress: &'a Progress,
+    stop: &'a Stop,
+}
+
+impl Bytes<'_> {
+    /// Hashes what an earlier run has copied.
+    fn hash_before(&self, end: u64) -> Result<(), Error> {
+        let Some(hash) = self.hash.as_ref().filter(|_| end > 0) else {
+            return Ok(());
+        };
+        match self.source {
+            Source::Share(source) => {
+                for piece in source.file.read_ranges(iter::once(0..end), self.stop) {
+                    let piece = piece?;
+                    hash.borrow_mut().add(piece.offset, piece.payload.bytes());
+                }
+            }
+            Source::Local(source) => {
+                let mut room = vec![0; 1 << 20];
+                for range in chunks(0..end, room.len() as u64) {
+                    if self.stop.is_stopped() {
+                        return Err(Error::Stopped);
+                    }
+                    let room = &mut room[..length(&range)];
+                    source.read(range.start, room)?;
+                    hash.borrow_mut().add(range.start, room);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves everything from `start` on. Whether there is a record of it.
+    fn move_all(&self, start: u64) -> Result<bool, Error> {
+        let keeper = Keeper::default();
+        thread::scope(|scope| {
+            let mut begun = false;
+            let mut complete = start;
+            let moved = loop {
+                if complete >= self.size {
+                    break Ok(());
+                }
+                match self.move_segment(complete) {
+                    Ok(end) => complete = end,
+                    Err(error) => break Err(error),
+                }
+                if self.keeps_record && complete < self.size {
+                    if !begun {
+                        begun = true;
+                        scope.spawn(|| keeper.run(self.part));
+                    }
+                    keeper.tell(complete);
+                }
+            };
+            keeper.end();
+            moved.map(|()| begun || start > 0)
+        })
+    }
+
+    /// Moves what can be moved in a while, and gives where it ended: all before that is written.
+    fn move_segment(&self, start: u64) -> Result<u64, Error> {
+        let until = Instant::now() + SEGMENT;
+        let keeps_record = self.keeps_record;
+        let mut from = start;
+        let end = RefCell::new(start);
+        let ranges = iter::from_fn(|| {
+            if keeps_record && from > start && Instant::now() >= until {
+                return None;
+            }
+            let Some(data) = self.source.next_data(from) else {
+                self.pass_hole(from..self.size);
+                *end.borrow_mut() = self.size;
+                return None;
+            };
+            self.pass_hole(from..data.start);
+            let next = data.start..data.end.min(data.start + RANGE_BYTES);
+            from = next.end;
+            *end.borrow_mut() = next.end;
+            Some(next)
+        });
+        match self.source {
+            Source::Share(source) => self.move_from_share(source, ranges)?,
+            Source::Local(source) => self.move_from_here(source, ranges)?,
+        }
+        if self.stop.is_stopped() {
+            return Err(Error::Stopped);
+        }
+        Ok(end.into_inner())
+    }
+
+    fn move_from_share(
+        &self,
+        source: &super::share::Source,
+        ranges: impl Iterator<Item = Range<u64>>,
+    ) -> Result<(), Error> {
+        // Counts what is asked for, to hold it against what comes.
+        let asked = Cell::new(0);
+        let ranges = ranges.inspect(|range| asked.set(asked.get() + range.end - range.start));
+        let mut pieces = source.file.read_ranges(ranges, self.stop);
+        let mut moved = 0;
+        if let Some(file) = self.part.file() {
+            let piece = RefCell::new(None::<Piece>);
+            let mut failure = None;
+            let ranges = iter::from_fn(|| match pieces.next()? {
+                Ok(next) => {
+                    let bytes = next.payload.len() as u64;
+                    let range = next.offset..next.offset + bytes;
+                    moved += bytes;
+                    *piece.borrow_mut() = Some(next);
+                    Some(range)
+                }
+                Err(error) => {
+                    failure = Some(error);
+                    None
+                }
+            });
+            file.write_ranges(ranges, self.stop, |offset, room| {
+                let piece = piece.borrow();
+                let bytes = piece.as_ref().and_then(|piece| {
+                    let begin = usize::try_from(offset.checked_sub(piece.offset)?).ok()?;
+                    piece.payload.bytes().get(begin..begin + room.len())
+                });
+                let bytes = bytes.ok_or_else(|| changed(source))?;
+                room.copy_from_slice(bytes);
+                self.pass(offset, room);
+                Ok(())
+            })?;
+            if let Some(error) = failure {
+                return Err(error);
+            }
+        } else {
+            for piece in pieces {
+                let piece = piece?;
+                let bytes = piece.payload.bytes();
+                self.part.write(piece.offset, bytes)?;
+                moved += bytes.len() as u64;
+                self.pass(piece.offset, bytes);
+            }
+        }
+        if moved == asked.get() {
+            Ok(())
+        } else {
+            Err(changed(source))
+        }
+    }
+
+    fn move_from_here(
+        &self,
+        source: &super::local::Source,
+        ranges: impl Iterator<Item = Range<u64>>,
+    ) -> Result<(), Error> {
+        if let Some(file) = self.part.file() {
+            file.write_ranges(ranges, self.stop, |offset, room| {
+                source.read(offset, room)?;
+                self.pass(offset, room);
+                Ok(())
+            })?;
+            return Ok(());
+        }
+        let mut room = vec![0; 1 << 20];
+        for range in ranges {
+            for range in chunks(range, room.len() as u64) {
+                let room = &mut room[..length(&range)];
+                source.read(range.start, room)?;
+                self.part.write(range.start, room)?;
+                self.pass(range.start, room);
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes that pass from one side to the other.
+    fn pass(&self, offset: u64, bytes: &[u8]) {
+        if let Some(hash) = &self.hash {
+            hash.borrow_mut().add(offset, bytes);
+        }
+        self.progress.advance(bytes.len() as u64);
+    }
+
+    fn pass_hole(&self, hole: Range<u64>) {
+        if let Some(hash) = &self.hash {
+            for range in chunks(hole.clone(), ZEROS.len() as u64) {
+                hash.borrow_mut().add(range.start, &ZEROS[..length(&range)]);
+            }
+        }
+        self.progress.advance(hole.end - hole.start);
+    }
+}
+
+/// Puts on record what is complete, beside the transfer: storage may be slow.
+#[derive(Default)]
+struct Keeper {
+    state: Mutex<KeeperState>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct KeeperState {
+    complete: Option<u64>,
+    ended: bool,
+}
+
+impl Keeper {
+    fn tell(&self, complete: u64) {
+        lock(&self.state).complete = Some(complete);
+        self.changed.notify_one();
+    }
+
+    fn end(&self) {
+        lock(&self.state).ended = true;
+        self.changed.notify_one();
+    }
+
+    fn run(&self, part: &Part) {
+        let mut state = lock(&self.state);
+        loop {
+            if let Some(complete) = state.complete.take() {
+                drop(state);
+                // Without a record the copy goes on all the same; only a later run has to begin
+                // anew. What is wrong with the storage shows in the copy itself.
+                let _ = part.checkpoint(complete);
+                state = lock(&self.state);
+                continue;
+            }
+            if state.ended {
+                return;
+            }
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+fn changed(source: &super::share::Source) -> Error {
+    Error::Changed {
+        object: name::printable(source.file.path()),
+    }
+}
+
+fn chunks(range: Range<u64>, bytes: u64) -> impl Iterator<Item = Range<u64>> {
+    let mut from = range.start;
+    iter::from_fn(move || {
+        let next = from..range.end.min(from + bytes);
+        from = next.end;
+        (!next.is_empty()).then_some(next)
+    })
+}
+
+fn length(range: &Range<u64>) -> usize {
+    usize::try_from(range.end - range.start).unwrap_or(usize::MAX)
+}
