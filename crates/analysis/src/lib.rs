@@ -14,5 +14,6 @@ pub use run::analyze;
 
 pub use result::{
     ArmSamples, BenchSamples, Cause, Ceiling, Diagnosis, Effect, Estimate, ExperimentResult, Fix,
-    HostChange, LadderRung, NoiseFloor, RunAnalysis, RungName, Trust, Unit, Untried, Verdict,
+    HostChange, LadderRung, NoiseFloor, RunAnalysis, RungName, SessionKind, Trust, Unit, Untried,
+    Verdict,
 };

@@ -1,6 +1,8 @@
 //! What analysis says. No bare number leaves it: every estimate carries n, its interval and caveats.
 
-use record::{Arm, Decision, Direction, HostFacts, Level, Phase, Plan, Question, Workload};
+use record::{
+    Arm, Decision, Direction, HostFacts, Level, Phase, Plan, Question, SmbSession, Workload,
+};
 use serde::Serialize;
 
 /// The unit of an estimate.
@@ -247,6 +249,15 @@ pub struct Diagnosis {
     pub fixes: Vec<Fix>,
 }
 
+/// A kind of session that trials of a run had.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SessionKind {
+    /// What was agreed, by the last of these trials.
+    pub agreed: SmbSession,
+    /// Its channels.
+    pub channels: usize,
+}
+
 /// Everything that can be said of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunAnalysis {
@@ -266,6 +277,8 @@ pub struct RunAnalysis {
     pub ladder: Vec<LadderRung>,
     /// Rates of `bench` repetitions.
     pub bench: Vec<BenchSamples>,
+    /// What was agreed with the server, each kind once: what a share's rate is the rate of.
+    pub sessions: Vec<SessionKind>,
     /// Causes and fixes.
     pub diagnosis: Option<Diagnosis>,
     /// The experiments, in order.

@@ -1,13 +1,16 @@
 //! From a run file to everything that can be said of it.
 
-use record::{Event, Outcome, Plan, Record, Run, Schedule, Stage, TrialRecord, Workload};
+use record::{
+    Event, Outcome, Plan, Record, Run, Schedule, SmbSession, Stage, TrialRecord, Workload,
+};
 
 use crate::comparison::{
     BAND_DEFAULT, CONFIDENCE_DEFAULT, costs, failure, list_failure, phase, phase_name, rate,
 };
 use crate::diagnosis;
 use crate::{
-    BenchSamples, ExperimentResult, HostChange, NoiseFloor, RunAnalysis, Unit, Untried, statistics,
+    BenchSamples, ExperimentResult, HostChange, NoiseFloor, RunAnalysis, SessionKind, Unit,
+    Untried, statistics,
 };
 
 /// Says everything that can be said of a run, finished or not, from its file alone.
@@ -37,6 +40,7 @@ pub fn analyze(run: &Run) -> RunAnalysis {
         ceilings: ladder.ceilings,
         ladder: ladder.rungs,
         bench: bench(&trials),
+        sessions: sessions(&trials),
         diagnosis: ladder.diagnosis,
         untried: untried(run, &experiments),
         experiments,
@@ -45,6 +49,35 @@ pub fn analyze(run: &Run) -> RunAnalysis {
         finished,
         warnings,
     }
+}
+
+/// Trials of a run should all have the same kind of session but for its channels; if a server was
+/// set up anew meanwhile, all kinds are told.
+fn sessions(trials: &[&TrialRecord]) -> Vec<SessionKind> {
+    let terms = |kind: &SessionKind| SessionKind {
+        agreed: SmbSession {
+            server_interfaces: Vec::new(),
+            rejected_channels: Vec::new(),
+            ..kind.agreed.clone()
+        },
+        ..*kind
+    };
+    let mut kinds: Vec<SessionKind> = Vec::new();
+    for trial in trials {
+        let Outcome::Measured(result) = &trial.outcome else {
+            continue;
+        };
+        let Some(agreed) = result.session.clone() else {
+            continue;
+        };
+        let channels = result.connections.len();
+        let kind = SessionKind { agreed, channels };
+        match kinds.iter_mut().find(|known| terms(known) == terms(&kind)) {
+            Some(known) => *known = kind,
+            None => kinds.push(kind),
+        }
+    }
+    kinds
 }
 
 fn events(run: &Run) -> impl Iterator<Item = &Event> {

@@ -84,7 +84,7 @@ pub struct PathArguments {
     pub login: LoginArguments,
 }
 
-/// Who logs in.
+/// Who logs in, and what the session must be.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LoginArguments {
     /// File with `username=`, `password=` and `domain=` lines, as mount.cifs reads it; else the
@@ -100,6 +100,59 @@ pub struct LoginArguments {
     /// Log in by NTLMv2, even where krb5.conf knows the user's domain, which means Kerberos else
     #[arg(long)]
     pub ntlm: bool,
+    /// Go in as a guest, by the name before the `@` or else as `guest`, without a password: such a
+    /// session can neither be signed nor encrypted
+    #[arg(long, conflicts_with_all = ["credentials", "kerberos", "kdc", "ntlm", "anonymous"])]
+    pub guest: bool,
+    /// Go in without any name, if the server allows that; likewise without protection
+    #[arg(long, conflicts_with_all = ["credentials", "kerberos", "kdc", "ntlm"])]
+    pub anonymous: bool,
+    #[command(flatten)]
+    pub demands: DemandArguments,
+}
+
+/// What the session must be.
+#[derive(Clone, Debug, Default, Args)]
+pub struct DemandArguments {
+    /// The oldest dialect that will do [default: 2.0.2]
+    #[arg(long, value_enum, value_name = "VERSION")]
+    pub dialect_min: Option<DialectArgument>,
+    /// The newest dialect to offer [default: 3.1.1]
+    #[arg(long, value_enum, value_name = "VERSION")]
+    pub dialect_max: Option<DialectArgument>,
+    /// What is signed [default: if-required]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub sign: Option<SignArgument>,
+    /// Send and take nothing that is not encrypted; else the server decides
+    #[arg(long)]
+    pub encrypt: bool,
+}
+
+/// A dialect of SMB.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum DialectArgument {
+    #[value(name = "2.0.2")]
+    Smb202,
+    #[value(name = "2.1")]
+    Smb210,
+    #[value(name = "3.0")]
+    Smb300,
+    #[value(name = "3.0.2")]
+    Smb302,
+    #[value(name = "3.1.1")]
+    Smb311,
+}
+
+/// What is signed.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum SignArgument {
+    /// Everything; a server that cannot will not do
+    Required,
+    /// Everything where the server insists on it
+    IfRequired,
+    /// Everything but what is in the files, which somebody on the way could then change unnoticed;
+    /// that too where the server insists on it
+    DataUnsigned,
 }
 
 /// Where results go.

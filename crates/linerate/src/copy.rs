@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use record::{Bytes, Credentials};
+use record::{Bytes, Credentials, SmbSession};
 use report::quantity;
 use serde_json::{Value, json};
 use smb::copy::{
@@ -42,7 +42,7 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
         .map(|typed| end(typed))
         .collect::<Result<_, _>>()?;
     let options = options(arguments)?;
-    let mut connections = Connections::new(arguments);
+    let mut connections = Connections::new(arguments)?;
     if !sources.iter().chain([&destination]).any(End::is_share) {
         return Err(CommandError::new(Kind::Usage, "neither end is a share")
             .hint("write one of them as `smb://user@host/share/file`"));
@@ -171,35 +171,47 @@ fn options(arguments: &CopyArguments) -> Result<Options, CommandError> {
 /// One session for each server and user.
 struct Connections<'a> {
     arguments: &'a CopyArguments,
-    sessions: Vec<(TypedShare, Session)>,
-    /// Why there are not more channels.
-    rejected: Vec<String>,
+    policy: Policy,
+    sessions: Vec<Connected>,
+}
+
+struct Connected {
+    share: TypedShare,
+    session: Session,
+    /// What was agreed, once a share of it is connected.
+    agreed: Option<SmbSession>,
+    /// Why there are not more channels, until it stands in `agreed`.
+    rejected: Option<Vec<String>>,
 }
 
 impl<'a> Connections<'a> {
-    const fn new(arguments: &'a CopyArguments) -> Self {
-        Self {
+    fn new(arguments: &'a CopyArguments) -> Result<Self, CommandError> {
+        Ok(Self {
             arguments,
+            policy: measure::demanded(&credentials::demands(&arguments.login)?),
             sessions: Vec::new(),
-            rejected: Vec::new(),
-        }
+        })
     }
 
     fn place(&mut self, end: &End) -> Result<Place, CommandError> {
         match end {
             End::Here(path) => Ok(Place::Local(path.clone())),
             End::Share(share) => {
-                let tree = self.session(share)?.tree(&share.address.share);
-                Ok(Place::Share {
-                    tree: tree.map_err(told)?,
-                    path: share.address.path.clone(),
-                })
+                let connected = self.connected(share)?;
+                let tree = connected.session.tree(&share.address.share);
+                let tree = tree.map_err(told)?;
+                if let Some(rejected) = connected.rejected.take() {
+                    connected.agreed = measure::agreed(&connected.session, &tree, rejected);
+                }
+                let path = share.address.path.clone();
+                Ok(Place::Share { tree, path })
             }
         }
     }
 
-    fn session(&mut self, share: &TypedShare) -> Result<&Session, CommandError> {
-        let known = self.sessions.iter().position(|(known, _)| {
+    fn connected(&mut self, share: &TypedShare) -> Result<&mut Connected, CommandError> {
+        let known = self.sessions.iter().position(|connected| {
+            let known = &connected.share;
             known.user == share.user
                 && known.address.server == share.address.server
                 && known.address.port == share.address.port
@@ -208,31 +220,47 @@ impl<'a> Connections<'a> {
             index
         } else {
             let credentials = credentials::find(&self.arguments.login, share, None)?;
-            let session = connect(share, &credentials)?;
+            let session = connect(share, &credentials, &self.policy)?;
             let rejected = add_channels(&session, self.arguments.channels)?;
-            self.rejected.extend(rejected);
-            self.sessions.push((share.clone(), session));
+            self.sessions.push(Connected {
+                share: share.clone(),
+                session,
+                agreed: None,
+                rejected: Some(rejected),
+            });
             self.sessions.len() - 1
         };
-        Ok(&self.sessions[index].1)
+        Ok(&mut self.sessions[index])
+    }
+
+    /// Why there are not more channels.
+    fn rejected(&self) -> Vec<&String> {
+        let agreed = self.sessions.iter().filter_map(|it| it.agreed.as_ref());
+        agreed
+            .flat_map(|agreed| &agreed.rejected_channels)
+            .collect()
     }
 
     fn channels(&self) -> Vec<ChannelStatus> {
         let sessions = self.sessions.iter();
         sessions
-            .flat_map(|(_, session)| session.channels())
+            .flat_map(|connected| connected.session.channels())
             .collect()
     }
 }
 
 /// Logs in at the server of a share.
-pub fn connect(share: &TypedShare, credentials: &Credentials) -> Result<Session, CommandError> {
+pub fn connect(
+    share: &TypedShare,
+    credentials: &Credentials,
+    policy: &Policy,
+) -> Result<Session, CommandError> {
     let server = Server {
         name: share.address.server.clone(),
         port: share.address.port,
     };
     let login = measure::login(Some(credentials));
-    Session::connect(&server, None, &login, &Policy::default()).map_err(told)
+    Session::connect(&server, None, &login, policy).map_err(told)
 }
 
 /// One channel for each pair of NICs, or as many as the user wants. Those that cannot be had are no
@@ -356,9 +384,15 @@ fn as_json(
     let channels = connections.channels().into_iter().map(|status| {
         json!({ "local": status.local, "remote": status.remote, "bytes": ends.moved(&status) })
     });
-    let servers = (connections.sessions.iter()).map(
-        |(share, session)| json!({ "server": share.address.server, "login": proof_name(session) }),
-    );
+    let servers = connections.sessions.iter().map(|connected| {
+        let (share, session) = (&connected.share, &connected.session);
+        let agreed = connected.agreed.as_ref();
+        let used = session.channels().len();
+        json!({
+            "server": share.address.server, "login": proof_name(session),
+            "session": agreed.map(|agreed| report::session_json(agreed, used)),
+        })
+    });
     let rate = rate(summary, seconds).filter(|_| !arguments.dry_run);
     json!({
         "dry_run": arguments.dry_run,
@@ -381,7 +415,7 @@ fn as_json(
         "mb_s": rate.map(|rate| rate / 1e6),
         "servers": servers.collect::<Vec<_>>(),
         "channels": channels.collect::<Vec<_>>(),
-        "rejected_channels": connections.rejected,
+        "rejected_channels": connections.rejected(),
     })
 }
 
@@ -429,13 +463,19 @@ fn show(
     if let Some(hash) = &summary.hash {
         terminal::print(&format!("  BLAKE3 {hash}"));
     }
+    for connected in &connections.sessions {
+        if let Some(agreed) = &connected.agreed {
+            let used = connected.session.channels().len();
+            terminal::print(&format!("  {}", report::session_text(agreed, used)));
+        }
+    }
     if !arguments.dry_run {
         for status in &channels {
             let size = quantity::size(Bytes::new(ends.moved(status)));
             terminal::print(&format!("  {} -> {}: {size}", status.local, status.remote));
         }
     }
-    for reason in &connections.rejected {
+    for reason in connections.rejected() {
         terminal::say(&format!("not used: {reason}"));
     }
 }

@@ -1,14 +1,14 @@
-//! Who logs in. A password comes from a file, the environment, the lab or a prompt; never from an
+//! Who logs in, and what the session must be. A password comes from a file, the environment, the lab or a prompt; never from an
 //! argument, and it goes nowhere but into a trial's standard input or the SMB client.
 
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
-use record::{Credentials, Mechanism, Secret};
+use record::{Credentials, Demands, Dialect, Identity, Mechanism, Secret, Signing};
 use zeroize::Zeroizing;
 
-use crate::args::LoginArguments;
+use crate::args::{DialectArgument, LoginArguments, SignArgument};
 use crate::failure::{CommandError, Kind};
 use crate::share::TypedShare;
 use crate::terminal;
@@ -24,6 +24,9 @@ pub fn find(
     share: &TypedShare,
     lab_file: Option<&Path>,
 ) -> Result<Credentials, CommandError> {
+    if login.guest || login.anonymous {
+        return without_password(login, share);
+    }
     let mechanism = match (&login.kdc, login.kerberos, login.ntlm) {
         (None, false, false) => Mechanism::Automatic,
         (None, false, true) => Mechanism::Ntlm,
@@ -33,6 +36,76 @@ pub fn find(
         mechanism,
         ..find_user(login, share, lab_file)?
     })
+}
+
+/// A guest, or nobody.
+fn without_password(
+    login: &LoginArguments,
+    share: &TypedShare,
+) -> Result<Credentials, CommandError> {
+    if let (true, Some(user)) = (login.anonymous, &share.user) {
+        let text = format!("the share names the user `{user}`, and `--anonymous` means nobody");
+        return Err(CommandError::new(Kind::Usage, text).hint("leave one of them out"));
+    }
+    let user = share.user.as_deref().unwrap_or("guest");
+    let user = user.split_once(';').map_or(user, |(_, user)| user);
+    let (identity, user) = match login.guest {
+        true => (Identity::Guest, user),
+        false => (Identity::Anonymous, ""),
+    };
+    Ok(Credentials {
+        identity,
+        user: user.to_owned(),
+        domain: String::new(),
+        password: Secret::new(String::new()),
+        mechanism: Mechanism::Automatic,
+    })
+}
+
+/// What the session must be.
+pub fn demands(login: &LoginArguments) -> Result<Demands, CommandError> {
+    let usage = |text: &str, hint: &str| Err(CommandError::new(Kind::Usage, text).hint(hint));
+    let asked = &login.demands;
+    let demands = Demands {
+        dialect_min: asked.dialect_min.map_or(Dialect::Smb202, dialect),
+        dialect_max: asked.dialect_max.map_or(Dialect::Smb311, dialect),
+        signing: match asked.sign {
+            Some(SignArgument::Required) => Signing::Required,
+            Some(SignArgument::DataUnsigned) => Signing::DataUnsigned,
+            Some(SignArgument::IfRequired) | None => Signing::IfRequired,
+        },
+        encrypted: asked.encrypt,
+    };
+    if demands.dialect_min > demands.dialect_max {
+        return usage(
+            "no dialect is left: the oldest that will do is newer than the newest to offer",
+            "swap `--dialect-min` and `--dialect-max`",
+        );
+    }
+    if demands.encrypted && demands.dialect_max < Dialect::Smb300 {
+        return usage(
+            "nothing older than SMB 3.0 can be encrypted",
+            "leave out `--encrypt`, or allow 3.0 or newer with `--dialect-max`",
+        );
+    }
+    let protected = demands.encrypted || demands.signing == Signing::Required;
+    if protected && (login.guest || login.anonymous) {
+        return usage(
+            "a session without a password has no key to sign or encrypt with",
+            "log in as a user, or leave out `--sign required` and `--encrypt`",
+        );
+    }
+    Ok(demands)
+}
+
+fn dialect(argument: DialectArgument) -> Dialect {
+    match argument {
+        DialectArgument::Smb202 => Dialect::Smb202,
+        DialectArgument::Smb210 => Dialect::Smb210,
+        DialectArgument::Smb300 => Dialect::Smb300,
+        DialectArgument::Smb302 => Dialect::Smb302,
+        DialectArgument::Smb311 => Dialect::Smb311,
+    }
 }
 
 fn find_user(
@@ -63,6 +136,7 @@ fn find_user(
     };
     let password = find_password(&user, share)?;
     Ok(Credentials {
+        identity: Identity::User,
         user,
         domain,
         password,
@@ -106,6 +180,7 @@ fn read_file(path: &Path) -> Result<Credentials, CommandError> {
         .map_err(|error| failed(&error))?;
     warn_when_readable_by_others(path);
     let mut credentials = Credentials {
+        identity: Identity::User,
         user: String::new(),
         domain: String::new(),
         password: Secret::new(String::new()),

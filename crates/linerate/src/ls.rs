@@ -28,8 +28,9 @@ const LETTERS: [(u32, char); 4] = [(0x1, 'R'), (0x2, 'H'), (0x4, 'S'), (0x20, 'A
 /// Runs `ls`.
 pub fn run(arguments: &LsArguments) -> Result<ExitCode, CommandError> {
     let place = share::parse_place(&arguments.place)?;
+    let policy = measure::demanded(&credentials::demands(&arguments.login)?);
     let credentials = credentials::find(&arguments.login, &place, None)?;
-    let session = connect(&place, &credentials)?;
+    let session = connect(&place, &credentials, &policy)?;
     if place.address.share.is_empty() {
         list_shares(&session, arguments)?;
     } else {

@@ -7,8 +7,8 @@ use host::Host;
 use host::exec::Command;
 use measure::{Runner, Stop};
 use record::{
-    Bytes, Credentials, Direction, Nanoseconds, ShareWorkload, Timing, TrialInput, TrialResult,
-    Workload,
+    Bytes, Credentials, Demands, Direction, Nanoseconds, ShareWorkload, Timing, TrialInput,
+    TrialResult, Workload,
 };
 
 use crate::args::PathArguments;
@@ -41,6 +41,8 @@ pub struct SharePath {
     pub share: TypedShare,
     /// Who logs in.
     pub credentials: Credentials,
+    /// What each session must be.
+    pub demands: Demands,
     /// What starts trials on the client.
     pub runner: Runner,
 }
@@ -79,6 +81,7 @@ fn program(arguments: &PathArguments, client: &Host) -> Result<String, CommandEr
 impl SharePath {
     /// Finds the hosts and who logs in.
     pub fn open(share: TypedShare, arguments: &PathArguments) -> Result<Self, CommandError> {
+        let demands = credentials::demands(&arguments.login)?;
         let (client, server, runner) = ends(arguments)?;
         let lab_file = match hosts::parse(&arguments.client)? {
             hosts::Named::Lab { lab, .. } => Some(lab::find(&lab)?.credentials()),
@@ -90,6 +93,7 @@ impl SharePath {
             server,
             share,
             credentials,
+            demands,
             runner,
         })
     }
@@ -108,6 +112,7 @@ impl SharePath {
             block: BLOCK,
             depth: DEPTH,
             file_size: FILE_SIZE,
+            demands: self.demands,
             timing,
         }
     }

@@ -292,7 +292,8 @@ fn share_hint(error: &smb::Error) -> Option<String> {
         ),
         smb::Error::Credentials { source, .. } => return login_hint(source),
         smb::Error::GuestOnly { server, user } => format!(
-            "`{server}` does not know the user `{user}`: check the name, or make the user there"
+            "`{server}` does not know the user `{user}`: check the name, make the user there, or \
+             go in with `--guest`, without any protection"
         ),
         smb::Error::NoSuchShare { server, .. } => {
             format!("`smbclient -L //{server} -U USER` lists the shares of `{server}`")
@@ -305,7 +306,9 @@ fn share_hint(error: &smb::Error) -> Option<String> {
         }
         smb::Error::DiskFull { .. } => "make room there, or ask for a smaller test file".to_owned(),
         smb::Error::Incompatible { .. } => {
-            "the server must offer SMB 3.0.2 or 3.1.1 and let us log in by NTLMv2".to_owned()
+            "ask for less with `--dialect-min`, `--dialect-max`, `--sign` or `--encrypt`, or turn \
+             it on at the server"
+                .to_owned()
         }
         smb::Error::ConnectionLost { .. } => {
             "the server's own log says whether it or the network ended it".to_owned()

@@ -241,7 +241,7 @@ mod tests {
     use std::time::Duration;
 
     use host::exec::Local;
-    use record::{Bytes, ShareAddress};
+    use record::{Bytes, Demands, ShareAddress};
 
     use super::*;
 
@@ -264,6 +264,7 @@ mod tests {
             block: Bytes::new(1 << 20),
             depth: 8,
             file_size: Bytes::new(1 << 20),
+            demands: Demands::default(),
             timing,
         };
         LadderPlan {

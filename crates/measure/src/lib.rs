@@ -18,7 +18,7 @@ pub use error::Error;
 pub use ladder::{Ladder, LadderNews, LadderPlan, LadderTrial, TcpRung};
 pub use runner::Runner;
 pub use server::{FarServer, IPERF3_PORT};
-pub use share::login;
+pub use share::{agreed, demanded, login};
 pub use stop::Stop;
 pub use trial::{trial, trial_main};
 

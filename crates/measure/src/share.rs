@@ -10,12 +10,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use record::{
-    BitsPerSecond, Bytes, ConnectionUse, Credentials, Direction, Sample, ServerInterface,
-    ShareWorkload, SmbSession, TrialLine, TrialResult,
+    BitsPerSecond, Bytes, ConnectionUse, Credentials, Demands, Dialect, Direction, Identity,
+    Sample, ServerInterface, ShareWorkload, Signing, SmbSession, TrialLine, TrialResult,
 };
 use smb::{
-    Access, ChannelStatus, Disposition, File, Login, Mechanism, Negotiated, OpenOptions, Policy,
-    Server, Session, Tree,
+    Access, ChannelStatus, Disposition, EncryptionPolicy, File, Login, Mechanism, Negotiated,
+    OpenOptions, Policy, Server, Session, SigningPolicy, Tree,
 };
 use zeroize::Zeroizing;
 
@@ -123,27 +123,66 @@ fn policy(workload: &ShareWorkload) -> Result<Policy, Error> {
             "its requests in flight would take {memory} bytes of memory"
         ));
     }
+    let demands = &workload.demands;
+    if demands.dialect_min > demands.dialect_max {
+        return usage("its oldest dialect is newer than its newest".to_owned());
+    }
     Ok(Policy {
         block_bytes: u32::try_from(block).unwrap_or(u32::MAX),
         depth: depth as usize,
         blocks: usize::try_from(blocks).unwrap_or(usize::MAX),
-        ..Policy::default()
+        ..demanded(demands)
     })
+}
+
+/// How the SMB client takes demands.
+#[must_use]
+pub fn demanded(demands: &Demands) -> Policy {
+    let dialects = [
+        (Dialect::Smb311, smb::Dialect::Smb311),
+        (Dialect::Smb302, smb::Dialect::Smb302),
+        (Dialect::Smb300, smb::Dialect::Smb300),
+        (Dialect::Smb210, smb::Dialect::Smb210),
+        (Dialect::Smb202, smb::Dialect::Smb202),
+    ];
+    let range = demands.dialect_min..=demands.dialect_max;
+    let offered = dialects.iter().filter(|(ours, _)| range.contains(ours));
+    Policy {
+        dialects: offered.map(|(_, dialect)| *dialect).collect(),
+        signing: match demands.signing {
+            Signing::Required => SigningPolicy::Required,
+            Signing::IfRequired => SigningPolicy::IfRequired,
+            Signing::DataUnsigned => SigningPolicy::DataUnsigned,
+        },
+        encryption: match demands.encrypted {
+            true => EncryptionPolicy::Required,
+            false => EncryptionPolicy::IfRequired,
+        },
+        ..Policy::default()
+    }
 }
 
 /// How the SMB client takes credentials; without any nobody in particular logs in.
 #[must_use]
 pub fn login(credentials: Option<&Credentials>) -> Login {
-    credentials.map_or(Login::Anonymous, |credentials| Login::User {
-        user: credentials.user.clone(),
-        domain: credentials.domain.clone(),
-        password: Zeroizing::new(credentials.password.reveal().to_owned()),
-        mechanism: match &credentials.mechanism {
-            record::Mechanism::Automatic => Mechanism::Automatic,
-            record::Mechanism::Kerberos { kdc } => Mechanism::Kerberos { kdc: kdc.clone() },
-            record::Mechanism::Ntlm => Mechanism::Ntlm,
+    let Some(credentials) = credentials else {
+        return Login::Anonymous;
+    };
+    let user = credentials.user.clone();
+    match credentials.identity {
+        Identity::Anonymous => Login::Anonymous,
+        Identity::Guest => Login::Guest { user },
+        Identity::User => Login::User {
+            user,
+            domain: credentials.domain.clone(),
+            password: Zeroizing::new(credentials.password.reveal().to_owned()),
+            mechanism: match &credentials.mechanism {
+                record::Mechanism::Automatic => Mechanism::Automatic,
+                record::Mechanism::Kerberos { kdc } => Mechanism::Kerberos { kdc: kdc.clone() },
+                record::Mechanism::Ntlm => Mechanism::Ntlm,
+            },
         },
-    })
+    }
 }
 
 /// Refuses to fill somebody's disk.
@@ -460,7 +499,13 @@ fn payload_of(channel: &ChannelStatus, direction: Direction) -> u64 {
     }
 }
 
-fn agreed(session: &Session, tree: &Tree, rejected_channels: Vec<String>) -> Option<SmbSession> {
+/// What was agreed with the server of a share; none when the session never came up.
+#[must_use]
+pub fn agreed(
+    session: &Session,
+    tree: &Tree,
+    rejected_channels: Vec<String>,
+) -> Option<SmbSession> {
     let negotiated: Negotiated = session.negotiated()?;
     let encrypted = negotiated.encryption || tree.is_encrypted();
     // Servers without multichannel have none; that is no failure of a trial that is over.
@@ -473,12 +518,17 @@ fn agreed(session: &Session, tree: &Tree, rejected_channels: Vec<String>) -> Opt
     });
     let cipher = negotiated.cipher.filter(|_| encrypted);
     let algorithm = smb::signing_algorithm_name(negotiated.signing_algorithm);
+    let signed = negotiated.signing && !encrypted;
     Some(SmbSession {
         dialect: smb::dialect_name(negotiated.dialect).to_owned(),
-        signing_algorithm: Some(algorithm.to_owned()),
+        signing_algorithm: signed.then(|| algorithm.to_owned()),
         data_signed: negotiated.data_signing && !encrypted,
         encryption: cipher.map(|cipher| smb::cipher_name(cipher).to_owned()),
-        guest: negotiated.guest,
+        identity: match negotiated.identity {
+            smb::Identity::User => Identity::User,
+            smb::Identity::Guest => Identity::Guest,
+            smb::Identity::Anonymous => Identity::Anonymous,
+        },
         read_max: Bytes::new(negotiated.read_bytes_max.into()),
         write_max: Bytes::new(negotiated.write_bytes_max.into()),
         server_interfaces: server_interfaces.collect(),
@@ -521,6 +571,7 @@ mod tests {
             block: Bytes::new(1 << 20),
             depth: 8,
             file_size: Bytes::new(10 << 20),
+            demands: Demands::default(),
             timing: Timing {
                 warm_up: span.into(),
                 measured: span.into(),

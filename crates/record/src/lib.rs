@@ -16,8 +16,9 @@ pub use run::{
 };
 pub use setting::{HostName, KnobId, Level, Setting, Target, Value};
 pub use trial::{
-    Arm, ConnectionUse, Credentials, Direction, Failure, FailureKind, Mechanism, Outcome, Phase,
-    Rung, Sample, Secret, ServerInterface, ShareAddress, ShareWorkload, SmbSession, Stage,
-    TcpWorkload, Timing, TrialInput, TrialLine, TrialRecord, TrialResult, Workload,
+    Arm, ConnectionUse, Credentials, Demands, Dialect, Direction, Failure, FailureKind, Identity,
+    Mechanism, Outcome, Phase, Rung, Sample, Secret, ServerInterface, ShareAddress, ShareWorkload,
+    Signing, SmbSession, Stage, TcpWorkload, Timing, TrialInput, TrialLine, TrialRecord,
+    TrialResult, Workload,
 };
 pub use unit::{BitsPerSecond, Bytes, Nanoseconds};

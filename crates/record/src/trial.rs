@@ -109,8 +109,70 @@ pub struct ShareWorkload {
     pub depth: u32,
     /// Size of the test file.
     pub file_size: Bytes,
+    /// What the session must be.
+    #[serde(default)]
+    pub demands: Demands,
     /// How long.
     pub timing: Timing,
+}
+
+/// What somebody demands of a session with a share. By default nothing: the newest dialect that both
+/// ends know, and signing and encryption where the server insists on them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Demands {
+    /// The oldest dialect that will do.
+    pub dialect_min: Dialect,
+    /// The newest dialect that is offered.
+    pub dialect_max: Dialect,
+    /// What is signed.
+    pub signing: Signing,
+    /// Nothing is sent or taken but encrypted.
+    pub encrypted: bool,
+}
+
+impl Default for Demands {
+    fn default() -> Self {
+        Self {
+            dialect_min: Dialect::Smb202,
+            dialect_max: Dialect::Smb311,
+            signing: Signing::IfRequired,
+            encrypted: false,
+        }
+    }
+}
+
+/// A dialect of SMB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Dialect {
+    /// 2.0.2, of 2006.
+    #[serde(rename = "2.0.2")]
+    Smb202,
+    /// 2.1, the first with large requests.
+    #[serde(rename = "2.1")]
+    Smb210,
+    /// 3.0, the first with several channels and encryption.
+    #[serde(rename = "3.0")]
+    Smb300,
+    /// 3.0.2.
+    #[serde(rename = "3.0.2")]
+    Smb302,
+    /// 3.1.1, whose login cannot be talked down unnoticed.
+    #[serde(rename = "3.1.1")]
+    Smb311,
+}
+
+/// What is signed of a session that is not encrypted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Signing {
+    /// Everything, or the server will not do.
+    Required,
+    /// Everything where the server insists on it.
+    #[default]
+    IfRequired,
+    /// Everything but the content of files, and that too where the server insists on it.
+    DataUnsigned,
 }
 
 /// A password on its way to a trial. Shown nowhere, wiped when dropped.
@@ -141,7 +203,10 @@ impl fmt::Debug for Secret {
 /// Who logs in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Credentials {
-    /// User name.
+    /// As what.
+    #[serde(default)]
+    pub identity: Identity,
+    /// User name; of no meaning when anonymous.
     pub user: String,
     /// Domain, Kerberos realm or workgroup, empty for none.
     pub domain: String,
@@ -150,6 +215,19 @@ pub struct Credentials {
     /// How it is proven.
     #[serde(default)]
     pub mechanism: Mechanism,
+}
+
+/// As what somebody is logged in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Identity {
+    /// As a user that the server knows.
+    #[default]
+    User,
+    /// As a guest: without a password, so that nothing can be signed or encrypted.
+    Guest,
+    /// As nobody, likewise.
+    Anonymous,
 }
 
 /// How a password is proven to a server.
@@ -228,14 +306,15 @@ pub struct ConnectionUse {
 pub struct SmbSession {
     /// Dialect, as `3.1.1`.
     pub dialect: String,
-    /// Signing algorithm that was agreed, as `AES-128-GMAC`.
+    /// Signing algorithm in use, as `AES-128-GMAC`; none where no more than the login is signed.
     pub signing_algorithm: Option<String>,
-    /// Whether READ and WRITE were signed.
+    /// Whether READ and WRITE were signed too.
     pub data_signed: bool,
     /// Cipher in use, as `AES-128-GCM`; none when plain.
     pub encryption: Option<String>,
-    /// Whether the server took us as guest.
-    pub guest: bool,
+    /// What the server took us for.
+    #[serde(default)]
+    pub identity: Identity,
     /// Largest READ the server takes.
     pub read_max: Bytes,
     /// Largest WRITE the server takes.

@@ -281,6 +281,7 @@ fn ladder_part(analysis: &RunAnalysis, id: &str) -> Markup {
             }
             (ladder_table(&ladders))
             @for reason in view::ceiling_reasons(analysis) { p.quiet.small { (prose(&reason)) } }
+            @for session in view::sessions(analysis) { p.quiet.small { (prose(&session)) } }
         }
     }
 }
@@ -606,6 +607,7 @@ fn bench_part(analysis: &RunAnalysis, id: &str) -> Markup {
                     }
                 }
             }
+            @for session in view::sessions(analysis) { p.quiet.small { (prose(&session)) } }
         }
     }
 }

@@ -7,7 +7,7 @@ use analysis::{
     BenchSamples, Diagnosis, Effect, Estimate, ExperimentResult, LadderRung, NoiseFloor,
     RunAnalysis, RungName,
 };
-use record::{Arm, Decision, Direction, Phase, Setting, Value as Setpoint, Workload};
+use record::{Arm, Decision, Direction, Phase, Setting, SmbSession, Value as Setpoint, Workload};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -39,6 +39,7 @@ pub fn json(analysis: &RunAnalysis) -> Value {
             "because": ceiling.because,
         })).collect::<Vec<_>>(),
         "ladder": analysis.ladder.iter().map(rung).collect::<Vec<_>>(),
+        "sessions": analysis.sessions.iter().map(|kind| session(&kind.agreed, kind.channels)).collect::<Vec<_>>(),
         "diagnosis": analysis.diagnosis.as_ref().map(diagnosis),
         "experiments": analysis.experiments.iter().map(experiment).collect::<Vec<_>>(),
         "untried": analysis.untried.iter().map(|one| json!({
@@ -147,6 +148,19 @@ fn counted_median(experiment: &ExperimentResult, arm: Arm, response: Direction) 
 fn scaled(number: Option<f64>, factor: f64, decimals: i32) -> Value {
     let round = 10f64.powi(decimals);
     json!(number.map(|number| (number * factor * round).round() / round))
+}
+
+/// What was agreed with a server, and over how many channels it was used.
+#[must_use]
+pub fn session(agreed: &SmbSession, channels: usize) -> Value {
+    json!({
+        "dialect": agreed.dialect,
+        "identity": word(&agreed.identity),
+        "signing_algorithm": agreed.signing_algorithm,
+        "data_signed": agreed.data_signed,
+        "encryption": agreed.encryption,
+        "channels": channels,
+    })
 }
 
 fn estimate(estimate: &Estimate) -> Value {

@@ -12,6 +12,7 @@ mod text;
 mod view;
 
 pub use html::{Content, Section, html, html_story};
-pub use json::{demo_summary, json};
+pub use json::{demo_summary, json, session as session_json};
 pub use page::{Colour, Look};
 pub use terminal::{table, text};
+pub use view::session as session_text;

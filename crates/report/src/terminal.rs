@@ -119,6 +119,13 @@ fn ladder(page: &mut Page, analysis: &RunAnalysis) {
         for reason in view::ceiling_reasons(analysis) {
             page.paragraph(2, 4, &[(Ink::Faint, &reason)]);
         }
+        sessions(page, analysis);
+    }
+}
+
+fn sessions(page: &mut Page, analysis: &RunAnalysis) {
+    for session in view::sessions(analysis) {
+        page.paragraph(2, 4, &[(Ink::Faint, &session)]);
     }
 }
 
@@ -379,6 +386,10 @@ fn one_effect(page: &mut Page, experiment: &ExperimentResult, effect: &Effect) {
 fn bench(page: &mut Page, analysis: &RunAnalysis) {
     for bench in &analysis.bench {
         bench_workload(page, bench);
+    }
+    if !analysis.sessions.is_empty() {
+        page.gap();
+        sessions(page, analysis);
     }
 }
 

@@ -6,7 +6,9 @@ use analysis::{
     Effect, Estimate, ExperimentResult, Fix, LadderRung, NoiseFloor, RunAnalysis, RungName, Trust,
     Verdict,
 };
-use record::{Arm, Decision, Direction, Level, Phase, Plan, Setting, Workload};
+use record::{
+    Arm, Decision, Direction, Identity, Level, Phase, Plan, Setting, SmbSession, Workload,
+};
 
 use crate::quantity;
 
@@ -445,6 +447,35 @@ pub(crate) fn ceiling_reasons(analysis: &RunAnalysis) -> Vec<String> {
             false => format!("ceiling of {}: {because}", ways.join(" and ")),
         })
         .collect()
+}
+
+/// What was agreed with the server, a sentence for each kind of session.
+pub(crate) fn sessions(analysis: &RunAnalysis) -> Vec<String> {
+    let kinds = analysis.sessions.iter();
+    kinds
+        .map(|kind| format!("share: {}", session(&kind.agreed, kind.channels)))
+        .collect()
+}
+
+/// A session in one line: `SMB 3.1.1 as a user, signed with AES-128-GMAC, 2 channels`.
+#[must_use]
+pub fn session(agreed: &SmbSession, channels: usize) -> String {
+    let identity = match agreed.identity {
+        Identity::User => "a user",
+        Identity::Guest => "a guest",
+        Identity::Anonymous => "nobody",
+    };
+    let protection = match (&agreed.encryption, &agreed.signing_algorithm) {
+        (Some(cipher), _) => format!("encrypted with {cipher}"),
+        (None, Some(algorithm)) if agreed.data_signed => format!("signed with {algorithm}"),
+        (None, Some(algorithm)) => format!("signed with {algorithm} but for the data"),
+        (None, None) => "neither signed nor encrypted".to_owned(),
+    };
+    let channels = counted(channels, "channel", "channels");
+    format!(
+        "SMB {} as {identity}, {protection}, {channels}",
+        agreed.dialect
+    )
 }
 
 /// The effects that count: of the confirmation where there is one, else of the comparison.

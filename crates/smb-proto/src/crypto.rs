@@ -43,6 +43,11 @@ impl PreauthHash {
         Self([0; 64])
     }
 
+    /// A hash that is known already.
+    pub fn from_bytes(bytes: [u8; 64]) -> Self {
+        Self(bytes)
+    }
+
     /// The hash.
     pub fn bytes(&self) -> &[u8] {
         &self.0

@@ -39,6 +39,12 @@ pub enum Login {
         /// How the password is proven.
         mechanism: Mechanism,
     },
+    /// A guest: whoever the server makes of this name without a password, in a session that can
+    /// neither be signed nor encrypted unless it takes the name for a user's.
+    Guest {
+        /// The name, as `guest`.
+        user: String,
+    },
     /// Nobody in particular. The server decides what such a session may see; nothing is signed.
     Anonymous,
 }
@@ -47,7 +53,7 @@ impl Login {
     /// The name that errors show.
     pub(crate) fn name(&self) -> &str {
         match self {
-            Self::User { user, .. } => user,
+            Self::User { user, .. } | Self::Guest { user } => user,
             Self::Anonymous => "anonymous",
         }
     }
@@ -67,6 +73,7 @@ impl fmt::Debug for Login {
                 .field("domain", domain)
                 .field("mechanism", mechanism)
                 .finish_non_exhaustive(),
+            Self::Guest { user } => formatter.debug_struct("Guest").field("user", user).finish(),
             Self::Anonymous => formatter.write_str("Anonymous"),
         }
     }
@@ -237,6 +244,11 @@ impl Exchange {
                 let configuration = Configuration::of_this_machine();
                 let way = Way::find(mechanism, user, domain, server, &configuration)?;
                 let exchange = UserExchange::new(way, user, domain, password, server)?;
+                Ok(Self::User(Box::new(exchange)))
+            }
+            Login::Guest { user } => {
+                let password = Zeroizing::default();
+                let exchange = UserExchange::new(Way::Ntlm, user, "", &password, server)?;
                 Ok(Self::User(Box::new(exchange)))
             }
             Login::Anonymous => Ok(Self::Anonymous(AnonymousExchange::Begin)),

@@ -51,7 +51,7 @@ pub use signal::Stop;
 pub use smb_proto::plan::{LocalAddress, LocalNic, Pair, ServerInterface};
 pub use smb_proto::session::{
     Access, Cipher, CreateOptions as OpenOptions, Created, Dialect, DirectoryEntry, Disposition,
-    EncryptionPolicy, FileTimes, FsSize, Negotiated, SigningAlgorithm, SigningPolicy,
+    EncryptionPolicy, FileTimes, FsSize, Identity, Negotiated, SigningAlgorithm, SigningPolicy,
 };
 pub use smb_proto::{Block, ChannelNumber, Error as ProtocolError, NtStatus, Payload};
 pub use socket::{LocalEnd, TcpFacts, tcp_facts};

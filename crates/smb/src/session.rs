@@ -213,6 +213,10 @@ impl Session {
     /// How the user was proven to the server.
     #[must_use]
     pub fn proof(&self) -> Proof {
+        let negotiated = self.negotiated();
+        if negotiated.is_some_and(|negotiated| negotiated.identity != Identity::User) {
+            return Proof::Nothing;
+        }
         self.shared.proof.get().copied().unwrap_or(Proof::Nothing)
     }
 
@@ -485,6 +489,7 @@ fn settings(server: &Server, login: &Login, policy: &Policy) -> Result<SessionSe
     Ok(SessionSettings {
         identity: match login {
             Login::User { .. } => Identity::User,
+            Login::Guest { .. } => Identity::Guest,
             Login::Anonymous => Identity::Anonymous,
         },
         signing: policy.signing,

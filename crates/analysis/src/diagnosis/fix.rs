@@ -1,6 +1,6 @@
 //! What to try, each with a prediction that is computed and never guessed.
 
-use record::{Direction, HostName, KnobId, Level, Nic, Setting, Target, Value};
+use record::{Direction, HostName, Identity, KnobId, Level, Nic, Setting, Target, Value};
 
 use super::path::{FarEnd, Pair};
 use super::{LOSS_LIMIT, Seen};
@@ -83,8 +83,7 @@ fn no_multichannel(seen: &Seen) -> Option<String> {
                 .into(),
         );
     }
-    session
-        .guest
+    (session.identity != Identity::User)
         .then(|| "the server took us as guest, and guests have one channel".into())
 }
 

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use record::{
-    Arm, BitsPerSecond, Bytes, ConnectionUse, Direction, Failure, FailureKind, Header, HostFacts,
-    HostName, InterfaceAddress, Level, LinkState, Nanoseconds, Nic, Outcome, Phase, Plan, Question,
-    RUN_FORMAT, RUN_VERSION, Record, Run, Rung, Sample, Schedule, ServerInterface, ShareAddress,
-    ShareWorkload, SmbSession, Stage, System, TcpFacts, TcpWorkload, Timing, TrialRecord,
-    TrialResult, Workload,
+    Arm, BitsPerSecond, Bytes, ConnectionUse, Demands, Direction, Failure, FailureKind, Header,
+    HostFacts, HostName, Identity, InterfaceAddress, Level, LinkState, Nanoseconds, Nic, Outcome,
+    Phase, Plan, Question, RUN_FORMAT, RUN_VERSION, Record, Run, Rung, Sample, Schedule,
+    ServerInterface, ShareAddress, ShareWorkload, SmbSession, Stage, System, TcpFacts, TcpWorkload,
+    Timing, TrialRecord, TrialResult, Workload,
 };
 
 pub(crate) const GIGABIT: u64 = 1_000_000_000;
@@ -99,7 +99,7 @@ pub(crate) fn session() -> SmbSession {
         signing_algorithm: Some("AES-128-GMAC".into()),
         data_signed: false,
         encryption: None,
-        guest: false,
+        identity: Identity::User,
         read_max: Bytes::new(8 << 20),
         write_max: Bytes::new(8 << 20),
         server_interfaces: vec![entry("10.77.2.2"), entry("10.77.1.2")],
@@ -124,6 +124,7 @@ pub(crate) fn share_workload(direction: Direction) -> Workload {
         block: Bytes::new(1 << 20),
         depth: 8,
         file_size: Bytes::new(1 << 30),
+        demands: Demands::default(),
         timing: timing(),
     })
 }

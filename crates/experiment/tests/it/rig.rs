@@ -6,9 +6,9 @@ use experiment::{Candidate, Hooks, Progress, Rig, Sink, TrialLength, TunePlan};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use record::{
-    Arm, Bytes, Direction, Failure, FailureKind, HostName, KnobId, Level, Nanoseconds, Outcome,
-    Phase, Record, Sample, Setting, ShareAddress, ShareWorkload, Target, Timing, TrialResult,
-    Value, Workload,
+    Arm, Bytes, Demands, Direction, Failure, FailureKind, HostName, KnobId, Level, Nanoseconds,
+    Outcome, Phase, Record, Sample, Setting, ShareAddress, ShareWorkload, Target, Timing,
+    TrialResult, Value, Workload,
 };
 
 /// Length of a counted trial.
@@ -217,6 +217,7 @@ impl Rig for SimulatedRig<'_> {
             block: Bytes::new(1 << 20),
             depth: 8,
             file_size: Bytes::new(1 << 30),
+            demands: Demands::default(),
             timing: Timing {
                 warm_up: Nanoseconds::new(0),
                 measured,

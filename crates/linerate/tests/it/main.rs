@@ -6,6 +6,7 @@ mod demo;
 mod errors;
 mod kerberos;
 mod kills;
+mod sessions;
 mod set;
 mod structure;
 mod support;

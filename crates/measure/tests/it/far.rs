@@ -9,8 +9,8 @@ use host::exec::{Command, Exec};
 use lab::{Lab, Launcher, Topology};
 use measure::{FarServer, Ladder, LadderPlan, Runner, Stop, TcpRung};
 use record::{
-    Bytes, Credentials, Direction, Failure, FailureKind, Outcome, Rung, Secret, ShareAddress,
-    ShareWorkload, Stage, TrialInput, TrialLine, TrialResult, Workload,
+    Bytes, Credentials, Demands, Direction, Failure, FailureKind, Identity, Outcome, Rung, Secret,
+    ShareAddress, ShareWorkload, Stage, TrialInput, TrialLine, TrialResult, Workload,
 };
 
 use crate::{program, tcp_workload, timing};
@@ -85,6 +85,7 @@ impl Far {
         };
         let (user, password) = (value("username"), Secret::new(value("password")));
         Credentials {
+            identity: Identity::User,
             user,
             domain: String::new(),
             password,
@@ -132,6 +133,7 @@ fn share(direction: Direction, channels: u32) -> ShareWorkload {
         block: Bytes::new(MIB),
         depth: 8,
         file_size: Bytes::new(64 * MIB),
+        demands: Demands::default(),
         timing: timing(300, 1000, 250),
     }
 }
@@ -196,7 +198,8 @@ fn a_share_is_read_and_written_over_one_channel_and_two() {
         assert_eq!(nics, wanted[..channels as usize], "{text}");
         let session = result.session.unwrap();
         assert_eq!(session.dialect, "3.1.1");
-        assert!(!session.guest && session.encryption.is_none());
+        assert_eq!(session.identity, Identity::User);
+        assert!(session.encryption.is_none() && session.signing_algorithm.is_none());
         assert!(session.read_max.get() >= MIB && session.write_max.get() >= MIB);
         assert!(session.server_interfaces.len() >= 2, "{session:?}");
         assert_eq!(far.left_on_the_share(), "");

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use record::{
-    Arm, Bytes, Direction, Error, Event, Header, Level, Nanoseconds, Outcome, Phase, Plan,
+    Arm, Bytes, Demands, Direction, Error, Event, Header, Level, Nanoseconds, Outcome, Phase, Plan,
     Question, RUN_FORMAT, RUN_VERSION, Record, Run, RunWriter, Sample, Schedule, Setting,
     ShareAddress, ShareWorkload, Stage, Timing, TrialRecord, TrialResult, Value, Workload,
 };
@@ -57,6 +57,7 @@ fn records() -> Vec<Record> {
         block: Bytes::new(1 << 20),
         depth: 4,
         file_size: Bytes::new(64 << 20),
+        demands: Demands::default(),
         timing,
     });
     let sample = Sample {
@@ -245,6 +246,7 @@ fn version_1_opens_for_ever() {
 fn a_password_shows_nowhere() {
     let secret = record::Secret::new("correct horse".into());
     let credentials = record::Credentials {
+        identity: record::Identity::User,
         user: "ann".into(),
         domain: String::new(),
         password: secret,

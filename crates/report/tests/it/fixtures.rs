@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use analysis::{
     ArmSamples, BenchSamples, Cause, Ceiling, Diagnosis, Effect, Estimate, ExperimentResult, Fix,
-    HostChange, LadderRung, NoiseFloor, RunAnalysis, RungName, Trust, Unit, Untried, Verdict,
+    HostChange, LadderRung, NoiseFloor, RunAnalysis, RungName, SessionKind, Trust, Unit, Untried,
+    Verdict,
 };
 use record::{
-    Arm, BitsPerSecond, Bytes, Decision, Direction, HostFacts, HostName, InterfaceAddress, KnobId,
-    Level, LinkState, Nanoseconds, Nic, Offload, Phase, Plan, Question, Route, Setting,
-    ShareAddress, ShareWorkload, System, Target, TcpFacts, TcpWorkload, Timing, Value, Workload,
+    Arm, BitsPerSecond, Bytes, Decision, Demands, Direction, HostFacts, HostName, Identity,
+    InterfaceAddress, KnobId, Level, LinkState, Nanoseconds, Nic, Offload, Phase, Plan, Question,
+    Route, Setting, ShareAddress, ShareWorkload, SmbSession, System, Target, TcpFacts, TcpWorkload,
+    Timing, Value, Workload,
 };
 
 pub(crate) const CLIENT: &str = "lab://demo/client";
@@ -47,8 +49,27 @@ pub(crate) fn check_healthy() -> RunAnalysis {
     run
 }
 
+/// A session as the lab's Samba agrees to.
+fn session(channels: usize) -> SessionKind {
+    SessionKind {
+        agreed: SmbSession {
+            dialect: "3.1.1".into(),
+            signing_algorithm: None,
+            data_signed: false,
+            encryption: None,
+            identity: Identity::User,
+            read_max: Bytes::new(8 << 20),
+            write_max: Bytes::new(8 << 20),
+            server_interfaces: vec![],
+            rejected_channels: vec![],
+        },
+        channels,
+    }
+}
+
 pub(crate) fn check_one_link_of_two() -> RunAnalysis {
     let mut run = empty(Plan::Check { share: share() });
+    run.sessions = vec![session(1)];
     run.ladder = vec![
         rung(RungName::Ceiling, Direction::Read, 117.67, None, 1.0),
         rung(
@@ -137,6 +158,7 @@ pub(crate) fn check_one_link_of_two() -> RunAnalysis {
 
 pub(crate) fn check_share_slow() -> RunAnalysis {
     let mut run = check_one_link_of_two();
+    run.sessions[0].agreed.encryption = Some("AES-128-GCM".into());
     run.ladder[2] = rung(
         RungName::Share,
         Direction::Read,
@@ -169,6 +191,7 @@ pub(crate) fn check_share_slow() -> RunAnalysis {
 
 pub(crate) fn check_no_server_host() -> RunAnalysis {
     let mut run = check_one_link_of_two();
+    run.sessions[0].agreed.identity = Identity::Guest;
     run.facts.truncate(1);
     for rung in &mut run.ladder {
         if rung.rung == RungName::Tcp {
@@ -206,6 +229,7 @@ pub(crate) fn check_nothing_measured() -> RunAnalysis {
 pub(crate) fn check_hostile() -> RunAnalysis {
     let mut run = check_one_link_of_two();
     let long = "x".repeat(300);
+    run.sessions[0].agreed.dialect = "3\u{1b}[2J\n<b>9</b>".into();
     run.plan = Plan::Check {
         share: ShareAddress {
             server: "<script>alert(1)</script>\u{1b}[2J".into(),
@@ -272,6 +296,7 @@ pub(crate) fn tune_demo() -> RunAnalysis {
         "it makes no difference that matters".into(),
     ));
     run.experiments = vec![baseline(), channels, on_top];
+    run.sessions = vec![session(1), session(2)];
     run
 }
 
@@ -465,8 +490,12 @@ pub(crate) fn bench() -> RunAnalysis {
         block: Bytes::new(1 << 20),
         depth: 16,
         file_size: Bytes::new(1 << 30),
+        demands: Demands::default(),
         timing: timing(),
     };
+    let mut signed = session(2);
+    signed.agreed.signing_algorithm = Some("AES-128-GMAC".into());
+    run.sessions = vec![signed];
     run.bench = vec![
         BenchSamples {
             workload: Workload::Share(workload.clone()),
@@ -526,6 +555,7 @@ fn empty(plan: Plan) -> RunAnalysis {
         ceilings: vec![],
         ladder: vec![],
         bench: vec![],
+        sessions: vec![],
         diagnosis: None,
         experiments: vec![],
         untried: vec![],

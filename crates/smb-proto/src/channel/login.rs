@@ -473,9 +473,14 @@ impl Channel {
         let response = SessionSetupResponse::decode(&message[HEADER_LENGTH..])?;
         let settings = self.session.settings();
         let demanded = response.flags & session_flags::ENCRYPT_DATA != 0;
-        let lowered = response.flags & (session_flags::GUEST | session_flags::NULL) != 0;
-        let guest = lowered || settings.identity == Identity::Anonymous;
-        if lowered && settings.identity == Identity::User {
+        let identity = match settings.identity {
+            Identity::Anonymous => Identity::Anonymous,
+            _ if response.flags & session_flags::NULL != 0 => Identity::Anonymous,
+            _ if response.flags & session_flags::GUEST != 0 => Identity::Guest,
+            _ => Identity::User,
+        };
+        let guest = identity != Identity::User;
+        if guest && settings.identity == Identity::User {
             return Err(Error::GuestOnly);
         }
         if !response.token.is_empty() {
@@ -513,7 +518,7 @@ impl Channel {
             Some(login) => login,
             None => {
                 self.session_id = header.session_id;
-                let negotiated = self.session_negotiated(agreed, guest, demanded)?;
+                let negotiated = self.session_negotiated(agreed, identity, demanded)?;
                 let sealing = match (&exported, agreed.cipher) {
                     (Some(exported), Some(cipher)) => Some(SealingKeys::client(
                         agreed.dialect,
@@ -552,9 +557,10 @@ impl Channel {
     fn session_negotiated(
         &self,
         agreed: &Agreed,
-        guest: bool,
+        identity: Identity,
         demanded: bool,
     ) -> Result<Negotiated> {
+        let guest = identity != Identity::User;
         let settings = self.session.settings();
         let incompatible = |problem: &str| Err(Error::Incompatible(problem.into()));
         let required_there = agreed.security_mode & security_mode::SIGNING_REQUIRED != 0;
@@ -582,7 +588,7 @@ impl Channel {
             read_bytes_max: agreed.read_bytes_max,
             write_bytes_max: agreed.write_bytes_max,
             transact_bytes_max: agreed.transact_bytes_max,
-            guest,
+            identity,
         })
     }
 

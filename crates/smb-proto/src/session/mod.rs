@@ -250,8 +250,8 @@ pub struct Negotiated {
     pub write_bytes_max: u32,
     /// Most bytes of other payloads.
     pub transact_bytes_max: u32,
-    /// The session is a guest's or nobody's; nothing can be signed or encrypted.
-    pub guest: bool,
+    /// What the server took us for. A guest's session and nobody's can neither sign nor encrypt.
+    pub identity: Identity,
 }
 
 /// One login over many channels; a handle that can be cloned.

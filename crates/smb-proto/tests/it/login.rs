@@ -74,7 +74,10 @@ fn logs_in_and_binds_in_every_way() {
             );
             let expected = algorithm.unwrap_or(usual(*dialect));
             assert_eq!(negotiated.signing_algorithm, expected);
-            assert_eq!((negotiated.multichannel, negotiated.guest), (modern, false));
+            assert_eq!(
+                (negotiated.multichannel, negotiated.identity),
+                (modern, Identity::User)
+            );
             assert_eq!(
                 world.server.validations,
                 usize::from(*dialect < Dialect::Smb311)
@@ -250,7 +253,8 @@ fn guests_are_let_in_only_where_nothing_must_be_signed() {
     let mut world = World::with(1, behaviour.clone(), Vec::new(), asked, 4);
     world.bring_up(1);
     let negotiated = world.session.negotiated().expect("it is up");
-    assert!(negotiated.guest && negotiated.cipher.is_none());
+    assert_eq!(negotiated.identity, Identity::Guest);
+    assert_eq!(negotiated.cipher, None);
     let error = failed_login(behaviour.clone(), SigningPolicy::IfRequired);
     assert!(matches!(error, Error::GuestOnly), "{error}");
     let must = |settings: &mut smb_proto::SessionSettings| {

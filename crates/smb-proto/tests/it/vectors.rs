@@ -3,11 +3,17 @@
 //! Each data file says where it comes from.
 
 use smb_proto::crypto::{self, PreauthHash, Signer};
-use smb_proto::session::{Dialect, SigningAlgorithm};
-use smb_proto::wire::{CODECS, Command, Header, Message as _, flags};
+use smb_proto::sealing::SealingKeys;
+use smb_proto::session::{Cipher, Dialect, SigningAlgorithm};
+use smb_proto::wire::{CODECS, Command, Header, Message as _, TransformHeader, flags};
 use smb_proto::{NtStatus, wire};
 
 const MICROSOFT: &str = include_str!("../data/microsoft-3.1.1-preauth.txt");
+const MICROSOFT_SEALED: [&str; 3] = [
+    include_str!("../data/microsoft-3.0-aes128ccm.txt"),
+    include_str!("../data/microsoft-3.1.1-aes128gcm.txt"),
+    include_str!("../data/microsoft-3.1.1-aes128ccm.txt"),
+];
 const SAMBA: [&str; 4] = [
     include_str!("../data/samba-3.1.1-aesgmac.txt"),
     include_str!("../data/samba-3.1.1-aescmac.txt"),
@@ -56,6 +62,56 @@ fn the_handshake_that_microsoft_published() {
     assert_eq!(messages, 5);
     let key = key_from(&preauth, value(MICROSOFT, "session_key"));
     assert_eq!(key, hex(value(MICROSOFT, "signing_key")));
+}
+
+#[test]
+fn the_encrypted_messages_that_microsoft_published() {
+    for file in MICROSOFT_SEALED {
+        let dialect = match value(file, "dialect") {
+            "3.0" => Dialect::Smb300,
+            "3.1.1" => Dialect::Smb311,
+            other => panic!("{other}"),
+        };
+        let cipher = match value(file, "cipher") {
+            "Aes128Gcm" => Cipher::Aes128Gcm,
+            "Aes128Ccm" => Cipher::Aes128Ccm,
+            other => panic!("{other}"),
+        };
+        // before 3.1.1 there is none
+        let published = lines(file).find(|line| line.0 == "preauth");
+        let preauth = published.map_or(vec![0; 64], |line| hex(line.1));
+        let preauth = PreauthHash::from_bytes(preauth.try_into().expect("64 bytes"));
+        let exported = hex(value(file, "session_key"));
+        let signing_key = crypto::signing_key(dialect, &crypto::session_key(&exported), &preauth);
+        assert_eq!(signing_key.to_vec(), hex(value(file, "signing_key")));
+        let keys = crypto::cipher_keys(dialect, cipher, &exported, &preauth);
+        let published = ["to_server_key", "to_client_key"].map(|name| hex(value(file, name)));
+        assert_eq!(keys.map(|key| key.to_vec()), published, "{cipher:?}");
+
+        let client = SealingKeys::client(dialect, cipher, &exported, &preauth).expect("keys");
+        let server = SealingKeys::server(dialect, cipher, &exported, &preauth).expect("keys");
+        let (mut plain, mut opened) = (Vec::new(), 0);
+        for (name, text) in lines(file) {
+            let receiver = match name {
+                "client_plain" | "server_plain" => {
+                    plain = hex(text);
+                    continue;
+                }
+                "client_sealed" => &server,
+                "server_sealed" => &client,
+                _ => continue,
+            };
+            let sealed = hex(text);
+            let (head, message) = sealed.split_at(TransformHeader::LENGTH);
+            let header = TransformHeader::decode(head).expect("a header");
+            assert_eq!(header.to_bytes(), head, "it comes out as it went in");
+            let mut message = message.to_vec();
+            assert!(receiver.open(&header, &mut message), "{cipher:?} {name}");
+            assert_eq!(message, plain, "{cipher:?} {name}");
+            opened += 1;
+        }
+        assert!(opened >= 3, "{cipher:?}");
+    }
 }
 
 struct Recording {

@@ -2,5 +2,6 @@
 
 mod impostor;
 mod lan;
+mod matrix;
 mod pattern;
 mod samba;
