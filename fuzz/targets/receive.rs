@@ -80,9 +80,15 @@ fn drain(channel: &mut Channel) -> Vec<(Command, u64)> {
     }
     let (mut requests, mut rest) = (Vec::new(), &sent[..]);
     while let Some((prefix, after)) = rest.split_first_chunk::<4>() {
-        let (message, after) = after.split_at(wire::frame_length(*prefix).unwrap());
-        let header = Header::decode(message).unwrap();
-        requests.push((header.command, header.message_id));
+        let (mut message, after) = after.split_at(wire::frame_length(*prefix).unwrap());
+        loop {
+            let header = Header::decode(message).unwrap();
+            requests.push((header.command, header.message_id));
+            if header.next_command == 0 {
+                break;
+            }
+            message = &message[header.next_command as usize..];
+        }
         rest = after;
     }
     requests
@@ -186,8 +192,10 @@ fn occupy(session: &Session, pool: &BlockPool, channel: &mut Channel, ear: &Arc<
         },
         Request::Flush { file },
         Request::TreeConnect { share: "t".into() },
-        create,
+        create.clone(),
         Request::Echo,
+        chain(create.clone(), true),
+        chain(create, false),
     ];
     let count = 2 + requests.len() + 2;
     requests
@@ -197,6 +205,29 @@ fn occupy(session: &Session, pool: &BlockPool, channel: &mut Channel, ear: &Arc<
     let payload = pool.take(Waker::noop()).expect("a block").into_payload(100);
     session.write(file, 0, payload, ear.clone());
     count
+}
+
+/// Opens a file, does something with it, and closes it.
+fn chain(create: Request, read: bool) -> Request {
+    let file = FileKey::OF_CHAIN;
+    let links = if read {
+        let (offset, bytes_max) = (0, 100);
+        let fetch = Request::Fetch {
+            file,
+            offset,
+            bytes_max,
+        };
+        vec![create, fetch, Request::Close { file }]
+    } else {
+        let (offset, bytes) = (0, [7; 10].into());
+        let store = Request::Store {
+            file,
+            offset,
+            bytes,
+        };
+        vec![create, store]
+    };
+    Request::Chain(links)
 }
 
 fn reply(choices: [u8; 4], under_way: &[(Command, u64)], body: &[u8]) -> Vec<u8> {
@@ -218,7 +249,22 @@ fn reply(choices: [u8; 4], under_way: &[(Command, u64)], body: &[u8]) -> Vec<u8>
     } else {
         command
     };
-    frame(command, message_id, status, bits, body)
+    let mut first = frame(command, message_id, status, bits, body);
+    if rest % 2 == 1 {
+        // the next request is answered in the same frame, and where that stands is true or not
+        let after = under_way.get(usize::from(which) % under_way.len().max(1) + 1);
+        let (command, message_id) = after.copied().unwrap_or((Command::CLOSE, 0));
+        let second = frame(command, message_id, status, bits, body);
+        let length = first.len() - 4;
+        first.resize(4 + length.next_multiple_of(8), 0);
+        let wrong = if rest % 16 == 15 { u32::from(rest) } else { 0 };
+        let distance = (first.len() - 4) as u32 ^ wrong;
+        first[24..28].copy_from_slice(&distance.to_le_bytes());
+        first.extend_from_slice(&second[4..]);
+        let length = first.len() - 4;
+        first[..4].copy_from_slice(&frame_prefix(length));
+    }
+    first
 }
 
 fuzz_target!(|data: &[u8]| {

@@ -248,7 +248,7 @@ impl Error {
         self.protocol().and_then(ProtocolError::status)
     }
 
-    fn protocol(&self) -> Option<&ProtocolError> {
+    pub(crate) fn protocol(&self) -> Option<&ProtocolError> {
         match self {
             Self::LoginRefused { source, .. }
             | Self::NoSuchShare { source, .. }

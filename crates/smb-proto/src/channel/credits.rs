@@ -5,7 +5,7 @@ const TARGET_FIRST: u32 = 512;
 /// Asked for at most; servers grant 8192 at most.
 const TARGET_MAX: u32 = 8192;
 /// Kept back from READs and WRITEs, for anything small.
-const RESERVE: u32 = 4;
+const RESERVE: u32 = 8;
 /// What one credit pays for.
 pub(super) const CREDIT_BYTES: u32 = 1 << 16;
 
@@ -115,7 +115,7 @@ mod tests {
     fn data_leaves_a_reserve_unless_nothing_else_could_go_on() {
         let mut credits = Credits::new();
         assert_eq!((credits.for_data(0), credits.for_data(1)), (1, 0));
-        credits.answered(0, 9);
+        credits.answered(0, 13);
         assert_eq!((credits.for_data(0), credits.for_data(1)), (6, 6));
     }
 }

@@ -3,6 +3,7 @@
 //! The thread that drives a channel owns it. Dropping a channel gives its work back to the
 //! session.
 
+mod chain;
 mod credits;
 mod login;
 mod pending;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
+use chain::Chains;
 use credits::{CREDIT_BYTES, Credits};
 use login::{Agreed, Handshake};
 use pending::{Connected, Job, Outstanding, Pending};
@@ -39,8 +41,8 @@ use crate::wire::{
 
 /// So many frames at most are made ready before the driver gets to send them.
 const FRAMES_BEFORE_SENDING_MAX: usize = 16;
-/// A frame that is not the reply to a READ is at most so long.
-const CONTROL_FRAME_MAX: usize = LISTING_BYTES_MAX as usize + (1 << 16);
+/// A frame that is not the reply to a READ is at most so long: two listings and something small.
+const CONTROL_FRAME_MAX: usize = 2 * LISTING_BYTES_MAX as usize + (1 << 16);
 /// What a server says that has lost the session, and with it the keys.
 const LOST_SESSION: [NtStatus; 2] = [
     NtStatus::USER_SESSION_DELETED,
@@ -130,6 +132,7 @@ enum Phase {
 }
 
 /// How a message to be sent is protected.
+#[derive(Clone)]
 enum Guard {
     Plain,
     Signed(Signer),
@@ -192,6 +195,7 @@ pub struct Channel {
     credit_starved: bool,
     next_message_id: u64,
     outstanding: Outstanding,
+    chains: Chains,
     data_bytes: u64,
     data_requests: usize,
     transmit: Transmit,
@@ -236,6 +240,7 @@ impl Channel {
             credit_starved: false,
             next_message_id: 0,
             outstanding: Outstanding::default(),
+            chains: Chains::default(),
             data_bytes: 0,
             data_requests: 0,
             transmit: Transmit::default(),
@@ -413,7 +418,7 @@ impl Channel {
             let (appetite, short) = self.appetite();
             let pull = self.session.pull(self.number, appetite);
             let data = match &pull {
-                Pull::Work(work) => !matches!(work, Work::Control(..)),
+                Pull::Work(work) => matches!(work, Work::Read(..) | Work::Write(..)),
                 Pull::DataWaits => true,
                 Pull::Nothing => false,
             };
@@ -458,6 +463,8 @@ impl Channel {
         let data = if wait { 0 } else { most.min(afford) };
         let appetite = Appetite {
             control_bytes: bytes_of(self.credits.balance()),
+            credits: self.credits.balance(),
+            idle: self.outstanding.len() == 0,
             read_bytes: data.min(agreed.read_bytes_max),
             write_bytes: data.min(agreed.write_bytes_max),
         };
@@ -478,6 +485,7 @@ impl Channel {
                 self.send(outgoing, &prepared.body, Job::Control(control), now)
                     .map(drop)
             }
+            Work::Chain(control, prepared) => self.send_chain(control, &prepared, now),
             Work::Read(piece, block) => self.send_read(piece, block, now),
             Work::Write(write, place, length) => {
                 self.send_write(write, place.tree_id, place.file, length, now)
@@ -552,7 +560,7 @@ impl Channel {
             self.data_bytes += u64::from(data_bytes);
             self.data_requests += 1;
         }
-        self.statistics.sent_frames += 1;
+        self.statistics.sent_frames += u64::from(!header.has(flags::RELATED));
         self.outstanding.push(Pending {
             message_id: header.message_id,
             command: header.command,
@@ -842,11 +850,6 @@ impl Channel {
             }
             return Ok(None);
         }
-        if header.next_command != 0 {
-            return Err(Error::Misbehaving(
-                "it chains replies to single requests".into(),
-            ));
-        }
         let unknown = || {
             Error::Misbehaving(format!(
                 "it answers request {} ({}), which is not under way",
@@ -893,10 +896,17 @@ impl Channel {
         }
         if let Some(pending) = self.outstanding.get_mut(header.message_id) {
             pending.interim = true;
+            let chain = match pending.job {
+                Job::Link { chain, .. } => Some(chain),
+                _ => None,
+            };
             let asked = std::mem::take(&mut pending.credits_asked);
             self.credits.answered(asked, header.credits);
             self.credit_starved = false;
             self.statistics.interims += 1;
+            if let Some(chain) = chain {
+                self.outstanding.chain_put_off(chain);
+            }
         }
         Ok(None)
     }
@@ -972,6 +982,9 @@ impl Channel {
         sealed: bool,
         now: Time,
     ) -> Result<()> {
+        if header.next_command != 0 {
+            return self.chained_frame(*header, message, sealed);
+        }
         let Some(message_id) = self.admit(header, message, sealed)? else {
             return Ok(());
         };
@@ -996,6 +1009,9 @@ impl Channel {
                     return Ok(());
                 }
                 self.conclude(control, header, message, now)
+            }
+            Job::Link { chain, position } => {
+                self.link_answered(chain, position, header, std::mem::take(message))
             }
             Job::Validate(connected) => self.was_validated(*connected, header, message, now),
             // a success goes into its block and not here, unless it comes a second time
@@ -1186,13 +1202,14 @@ impl Channel {
         let mut lost = std::mem::take(&mut self.lost);
         for pending in self.outstanding.take_all() {
             lost.extend(match pending.job {
-                Job::Negotiate | Job::SessionSetup | Job::Echo => None,
+                Job::Negotiate | Job::SessionSetup | Job::Echo | Job::Link { .. } => None,
                 Job::Control(control) => Some(Lost::Control(control)),
                 Job::Validate(connected) => Some(Lost::Control(connected.control)),
                 Job::Read { piece, .. } => Some(Lost::Read(piece)),
                 Job::Write { write, .. } => Some(Lost::Write(write)),
             });
         }
+        lost.extend(self.chains.take_lost());
         let validations = std::mem::take(&mut self.validations);
         lost.extend(
             validations

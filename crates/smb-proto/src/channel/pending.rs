@@ -15,6 +15,11 @@ pub(super) enum Job {
     /// Our own ECHO.
     Echo,
     Control(Control),
+    /// One request of the chain whose first one has this MessageId.
+    Link {
+        chain: u64,
+        position: usize,
+    },
     /// The check of NEGOTIATE, and the TREE_CONNECT whose success waits for it.
     Validate(Box<Connected>),
     Read {
@@ -117,6 +122,17 @@ impl Outstanding {
             Job::Read { block, .. } => Some(block),
             _ => None,
         }
+    }
+
+    /// The server works on a chain: what it has not come to yet waits as well.
+    pub(super) fn chain_put_off(&mut self, first: u64) {
+        let begin = self
+            .requests
+            .partition_point(|pending| pending.message_id < first);
+        let links = self.requests.iter_mut().skip(begin);
+        links
+            .take_while(|pending| matches!(pending.job, Job::Link { chain, .. } if chain == first))
+            .for_each(|pending| pending.interim = true);
     }
 
     pub(super) fn oldest_sent_at(&self) -> Option<Time> {

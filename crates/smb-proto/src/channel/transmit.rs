@@ -71,22 +71,40 @@ impl Transmit {
         body: &[u8],
         protection: Protection<'_>,
     ) -> Result<&[u8]> {
+        self.push_chain(&[(*header, body)], protection)
+    }
+
+    /// Appends a frame of several messages, each of which is signed by itself, with the padding
+    /// behind it; they are encrypted as a whole (3.1.4.1, 3.1.4.3). The headers tell distances that
+    /// fit.
+    pub(super) fn push_chain(
+        &mut self,
+        messages: &[(Header, &[u8])],
+        protection: Protection<'_>,
+    ) -> Result<&[u8]> {
         let start = self.small.len();
         let transform = match protection {
             Protection::Sealed(_) => TransformHeader::LENGTH,
             Protection::Plain | Protection::Signed(_) => 0,
         };
-        let length = transform + HEADER_LENGTH + body.len();
-        self.small.extend_from_slice(&frame_prefix(length));
-        self.small
-            .extend_from_slice(&[0; TransformHeader::LENGTH][..transform]);
-        self.small.extend_from_slice(&header.to_bytes());
-        self.small.extend_from_slice(body);
         let message = start + PREFIX_LENGTH;
-        match protection {
-            Protection::Plain => {}
-            Protection::Signed(signer) => signer.sign(&mut self.small[message..])?,
-            Protection::Sealed(sealer) => sealer.seal(&mut self.small[message..])?,
+        self.small.resize(message + transform, 0);
+        for (header, body) in messages {
+            let begin = self.small.len();
+            self.small.extend_from_slice(&header.to_bytes());
+            self.small.extend_from_slice(body);
+            if header.next_command > 0 {
+                let length = HEADER_LENGTH + body.len();
+                self.small.resize(begin + length.next_multiple_of(8), 0);
+            }
+            if let Protection::Signed(signer) = &protection {
+                signer.sign(&mut self.small[begin..])?;
+            }
+        }
+        let length = self.small.len() - message;
+        self.small[start..message].copy_from_slice(&frame_prefix(length));
+        if let Protection::Sealed(sealer) = protection {
+            sealer.seal(&mut self.small[message..])?;
         }
         let frame = PREFIX_LENGTH + length;
         match self.segments.back_mut() {

@@ -108,6 +108,9 @@ fn name(request: &Request) -> &'static str {
         | Request::CopyChunks { .. }
         | Request::Transceive { .. } => Command::IOCTL.name(),
         Request::ReadPipe { .. } => Command::READ.name(),
+        Request::Fetch { .. } => Command::READ.name(),
+        Request::Store { .. } => Command::WRITE.name(),
+        Request::Chain(links) => links.first().map_or("a chain", name),
         Request::Echo => Command::ECHO.name(),
         Request::Logoff => Command::LOGOFF.name(),
     }
@@ -122,18 +125,34 @@ pub(crate) fn can_repeat(request: &Request) -> bool {
         Request::Transceive { .. } | Request::ReadPipe { .. } => false,
         // at worst the server keeps a handle that nobody knows until the session ends
         Request::Create { options, .. } => !makes_once(options),
+        // a second open of the file is not counted together with the first, whose chain may still
+        // be at work
+        Request::Chain(links) => links.iter().all(|link| {
+            let changes = matches!(link, Request::Set { .. } | Request::Store { .. });
+            !changes && !empties(link) && can_repeat(link)
+        }),
         Request::TreeConnect { .. }
         | Request::TreeDisconnect { .. }
         | Request::Close { .. }
         | Request::Flush { .. }
         | Request::Query { .. }
         | Request::Set { .. }
+        | Request::Fetch { .. }
+        | Request::Store { .. }
         | Request::Interfaces { .. }
         | Request::ResumeKey { .. }
         | Request::CopyChunks { .. }
         | Request::Echo
         | Request::Logoff => true,
     }
+}
+
+/// Whether this is a CREATE that takes a file's content away.
+fn empties(request: &Request) -> bool {
+    let Request::Create { options, .. } = request else {
+        return false;
+    };
+    [Disposition::Truncate, Disposition::CreateOrTruncate].contains(&options.disposition)
 }
 
 /// Whether a second CREATE would fail, or hit something else, where the first one did not. One

@@ -18,7 +18,8 @@ use crate::wire::{
     IoctlRequest, IoctlResponse, LeaseContext, LeaseVersion2, Message, NetworkInterfaces,
     QueryDirectoryRequest, QueryDirectoryResponse, QueryInfoRequest, QueryInfoResponse,
     ReadRequest, ReadResponse, RenameInformation, ResumeKey, SetInfoRequest, StandardInformation,
-    TreeConnectRequest, TreeConnectResponse, class, context, control, utf16,
+    TreeConnectRequest, TreeConnectResponse, WriteRequest, WriteResponse, class, context, control,
+    utf16,
 };
 
 /// Most bytes of one listing; bounds what a reply may make us allocate.
@@ -115,6 +116,17 @@ pub(crate) fn prepare(
         }
         Request::Query { file, what } => query(state.file(*file)?, *what),
         Request::Set { file, what } => set(state.file(*file)?, what)?,
+        Request::Fetch {
+            file,
+            offset,
+            bytes_max,
+        } => fetch(state.file(*file)?, *offset, *bytes_max),
+        Request::Store {
+            file,
+            offset,
+            bytes,
+        } => store(state.file(*file)?, *offset, bytes)?,
+        Request::Chain(_) => return Err(Error::InvalidRequest("a chain in a chain".into())),
         Request::Interfaces { tree } => {
             let message = IoctlRequest {
                 control: control::QUERY_NETWORK_INTERFACE_INFO,
@@ -254,6 +266,32 @@ fn set((tree_id, file): (TreeId, FileId), what: &SetInformation) -> Result<Prepa
         data: &data,
     };
     Ok(Prepared::new(Command::SET_INFO, tree_id, &message))
+}
+
+fn fetch((tree_id, file): (TreeId, FileId), offset: u64, bytes_max: u32) -> Prepared {
+    let length = bytes_max.min(Request::SMALL_BYTES_MAX);
+    let message = ReadRequest {
+        length,
+        offset,
+        file,
+    };
+    Prepared::new(Command::READ, tree_id, &message)
+}
+
+fn store((tree_id, file): (TreeId, FileId), offset: u64, data: &[u8]) -> Result<Prepared> {
+    let small = Request::SMALL_BYTES_MAX as usize;
+    if data.is_empty() || data.len() > small {
+        let problem = format!("{} bytes to be written at once", data.len());
+        return Err(Error::InvalidRequest(problem));
+    }
+    let flags = 0;
+    let message = WriteRequest {
+        offset,
+        file,
+        flags,
+        data,
+    };
+    Ok(Prepared::new(Command::WRITE, tree_id, &message))
 }
 
 /// A path in the form of the wire.
@@ -440,7 +478,7 @@ fn set_information(what: &SetInformation) -> Result<(u8, Vec<u8>)> {
 }
 
 /// What a request is about, for people.
-fn describe(state: &State, request: &Request) -> String {
+pub(super) fn describe(state: &State, request: &Request) -> String {
     match request {
         Request::TreeConnect { share } => format!("connecting to share `{share}`"),
         Request::TreeDisconnect { .. } => "disconnecting from a share".into(),
@@ -450,6 +488,11 @@ fn describe(state: &State, request: &Request) -> String {
         Request::List { folder, .. } => format!("listing `{}`", state.path(*folder)),
         Request::Query { file, .. } => format!("asking about `{}`", state.path(*file)),
         Request::Set { file, .. } => format!("changing `{}`", state.path(*file)),
+        Request::Fetch { file, .. } => format!("reading `{}`", state.path(*file)),
+        Request::Store { file, .. } => format!("writing `{}`", state.path(*file)),
+        Request::Chain(links) => links
+            .first()
+            .map_or_else(String::new, |link| describe(state, link)),
         Request::Interfaces { .. } => "asking for its interfaces".into(),
         Request::ResumeKey { file } => format!("naming `{}` to copy it", state.path(*file)),
         Request::CopyChunks { to, .. } => format!("copying into `{}`", state.path(*to)),
@@ -489,6 +532,7 @@ pub(crate) fn conclude(
         {
             Ok(Ok(Reply::CopyLimits(limits)))
         }
+        (NtStatus::END_OF_FILE, Request::Fetch { .. }) => Ok(Ok(Reply::Bytes(Vec::new()))),
         (NtStatus::NO_MORE_FILES | NtStatus::NO_SUCH_FILE, Request::List { .. }) => {
             Ok(Ok(Reply::Listing(None)))
         }
@@ -543,6 +587,15 @@ fn success(
         Request::Query { what, .. } => {
             Reply::Information(information(*what, QueryInfoResponse::decode(body)?.data)?)
         }
+        Request::Fetch { bytes_max, .. } => Reply::Bytes(fetched(body, *bytes_max)?),
+        Request::Store { bytes, .. } => {
+            let count = WriteResponse::decode(body)?.count;
+            if count == 0 || count as usize > bytes.len() {
+                let problem = format!("it wrote {count} bytes of {}", bytes.len());
+                return Err(Error::Misbehaving(problem));
+            }
+            Reply::Stored(count)
+        }
         Request::Interfaces { .. } => Reply::Interfaces(interfaces(body)?),
         Request::ResumeKey { .. } => {
             Reply::ResumeKey(ResumeKey::decode(IoctlResponse::decode(body)?.output)?.key)
@@ -579,6 +632,15 @@ fn from_pipe(bytes: &[u8], bytes_max: u32) -> Result<Reply> {
         return Err(Error::Misbehaving(problem));
     }
     Ok(Reply::FromPipe(bytes.to_vec()))
+}
+
+fn fetched(body: &[u8], bytes_max: u32) -> Result<Vec<u8>> {
+    let data = ReadResponse::decode(body)?.data;
+    if data.is_empty() || data.len() > bytes_max as usize {
+        let problem = format!("it reads {} bytes of {bytes_max}", data.len());
+        return Err(Error::Misbehaving(problem));
+    }
+    Ok(data.to_vec())
 }
 
 fn connected(

@@ -4,6 +4,7 @@
 //! sees payload. What becomes of a request arrives at its [`Sink`].
 
 mod again;
+mod chain;
 mod control;
 mod request;
 mod state;
@@ -20,7 +21,8 @@ pub use request::{
 };
 
 pub(crate) use again::{Lost, Tries, loss, says_replay};
-pub(crate) use control::{Control, LISTING_BYTES_MAX};
+pub(crate) use chain::Answer;
+pub(crate) use control::{Control, LISTING_BYTES_MAX, Prepared};
 pub(crate) use state::{Appetite, Login, Pull, ReadPiece, TreeId, Work, Write};
 use state::{Calls, Phase, State};
 
@@ -447,14 +449,23 @@ impl Session {
     }
 
     pub(crate) fn pull(&self, number: ChannelNumber, appetite: Appetite) -> Pull {
-        let mut calls = Calls::new();
         let shared = &self.shared;
         let server = &shared.settings.server_name;
-        let pull = shared
-            .lock()
-            .pull(number, appetite, &shared.pool, server, &mut calls);
-        state::call(calls);
-        pull
+        loop {
+            let mut calls = Calls::new();
+            let mut state = shared.lock();
+            let pull = state.pull(number, appetite, &shared.pool, server, &mut calls);
+            let unaffordable = std::mem::take(&mut state.unaffordable);
+            drop(state);
+            state::call(calls);
+            let again = !unaffordable.is_empty() && !matches!(pull, Pull::Work(_));
+            for control in unaffordable {
+                chain::one_by_one(self, control);
+            }
+            if !again {
+                return pull;
+            }
+        }
     }
 
     /// Concludes a request and tells its sink. `Err`: the reply makes no sense; then the sink has

@@ -1,6 +1,9 @@
 //! What can be asked of a session, and the answers.
 
+use std::sync::Arc;
+
 use crate::block::Block;
+use crate::error::Result;
 use crate::plan::ServerInterface;
 use crate::session::{FileKey, TreeKey};
 use crate::wire::{
@@ -66,6 +69,33 @@ pub enum Request {
         /// What.
         what: SetInformation,
     },
+    /// Read at most [`Self::SMALL_BYTES_MAX`] bytes, without a block: [`Reply::Bytes`].
+    Fetch {
+        /// The file.
+        file: FileKey,
+        /// Where in it.
+        offset: u64,
+        /// How many bytes at most.
+        bytes_max: u32,
+    },
+    /// Write at most [`Self::SMALL_BYTES_MAX`] bytes, without a block: [`Reply::Stored`].
+    Store {
+        /// The file.
+        file: FileKey,
+        /// Where in it.
+        offset: u64,
+        /// What; not empty.
+        bytes: Arc<[u8]>,
+    },
+    /// Several requests about one file in one go: [`Reply::Chain`]. In the requests behind a
+    /// [`Self::Create`], [`FileKey::OF_CHAIN`] is what that opens. At most
+    /// [`Self::LINKS_MAX`] requests, of which two may be [`Self::List`].
+    ///
+    /// The server goes on after most failures (3.3.5.2.7.2 only says that it should not), so what
+    /// must not be done after a failure does not belong into the same chain. If the server cannot
+    /// close the file as asked, it is asked once more, after the chain. With too few credits for a
+    /// chain, its requests go one by one.
+    Chain(Vec<Request>),
     /// The server's interfaces: [`Reply::Interfaces`]. Any share will do.
     Interfaces {
         /// The share.
@@ -107,6 +137,13 @@ pub enum Request {
     Logoff,
 }
 
+impl Request {
+    /// Most bytes of [`Self::Fetch`] and [`Self::Store`]: what one credit pays for.
+    pub const SMALL_BYTES_MAX: u32 = 1 << 16;
+    /// Most requests of a [`Self::Chain`].
+    pub const LINKS_MAX: usize = 8;
+}
+
 /// The answer to a [`Request`], or the end of a transfer.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -123,6 +160,13 @@ pub enum Reply {
     Listing(Option<Listing>),
     /// What was asked about a file.
     Information(Information),
+    /// What was read; empty at the end of the file.
+    Bytes(Vec<u8>),
+    /// So many bytes were written, at least one.
+    Stored(u32),
+    /// The answer to each request of a chain. The key in [`Self::Created`] is good unless the
+    /// chain closed the file.
+    Chain(Vec<Result<Reply>>),
     /// The server's interfaces, as it lists them.
     Interfaces(Vec<ServerInterface>),
     /// Names a file as the source of copies.

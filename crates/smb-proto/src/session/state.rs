@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
 use super::again::{self, Lost, Tries};
+use super::chain;
 use super::control::{self, Control, Prepared};
 use super::request::{Reply, Request};
 use super::{ChannelNumber, FileKey, Negotiated, Sink, TreeKey};
@@ -175,6 +176,7 @@ pub(crate) struct ReadPiece {
 /// Something for a channel to do.
 pub(crate) enum Work {
     Control(Control, Prepared),
+    Chain(Control, Vec<Prepared>),
     Read(ReadPiece, Block),
     Write(Write, Place, u32),
 }
@@ -184,6 +186,10 @@ pub(crate) enum Work {
 pub(crate) struct Appetite {
     /// Most bytes of payload of anything else.
     pub(crate) control_bytes: u32,
+    /// How many credits a chain may take.
+    pub(crate) credits: u32,
+    /// Nothing is under way, so there will be no more credits.
+    pub(crate) idle: bool,
     /// Most bytes of a READ; zero: none.
     pub(crate) read_bytes: u32,
     /// Most bytes of a WRITE; zero: none.
@@ -201,6 +207,8 @@ pub(crate) struct State {
     pub(crate) files: BTreeMap<u32, FileRecord>,
     next_key: u32,
     control: VecDeque<Control>,
+    /// Chains that no server's credits suffice for.
+    pub(super) unaffordable: Vec<Control>,
     transfers: BTreeMap<u64, TransferRecord>,
     /// Transfers that have ranges to ask for, oldest first.
     reads: VecDeque<u64>,
@@ -224,6 +232,7 @@ impl State {
             files: BTreeMap::new(),
             next_key: 1,
             control: VecDeque::new(),
+            unaffordable: Vec::new(),
             transfers: BTreeMap::new(),
             reads: VecDeque::new(),
             next_transfer: 0,
@@ -453,7 +462,7 @@ impl State {
         loop {
             let key = self.next_key;
             self.next_key = self.next_key.wrapping_add(1);
-            if !self.trees.contains_key(&key) && !self.files.contains_key(&key) {
+            if key != 0 && !self.trees.contains_key(&key) && !self.files.contains_key(&key) {
                 return key;
             }
         }
@@ -618,6 +627,20 @@ impl State {
                 .is_some_and(|login| login.negotiated.multichannel);
             if matches!(control.request, Request::Interfaces { .. }) && !multichannel {
                 calls.push((control.sink, Ok(Reply::Interfaces(Vec::new()))));
+                continue;
+            }
+            if let Request::Chain(links) = &control.request {
+                if appetite.credits as usize >= links.len() {
+                    match chain::prepare(self, server, links, appetite) {
+                        Ok(prepared) => return Some(Work::Chain(control, prepared)),
+                        Err(error) => calls.push((control.sink, Err(error))),
+                    }
+                } else if appetite.idle {
+                    self.unaffordable.push(control);
+                } else {
+                    self.control.push_front(control);
+                    return None;
+                }
                 continue;
             }
             match control::prepare(self, server, &control.request, appetite.control_bytes) {

@@ -1,6 +1,7 @@
 //! A client and a toy server under virtual time: delays, reordering, short transfers, and servers
 //! that starve, lie, fall silent or talk nonsense.
 
+mod chains;
 mod decoding;
 mod faults;
 mod login;

@@ -52,6 +52,17 @@ pub(crate) enum Lie {
     SealedForAnother,
     SealedTwice,
     SealedLonger,
+    /// What stands behind the first reply of a chain: not at a multiple of eight, nowhere, where
+    /// the first one is, not whole, with a wrong signature, the first one again, for a request that
+    /// was not made, about something else.
+    LinkUnaligned,
+    LinkBeyond,
+    LinkAtOnce,
+    LinkCutOff,
+    LinkSignatureWrong,
+    LinkTwice,
+    LinkUnknown,
+    LinkOther,
     Silence,
     Disconnect,
 }
@@ -83,6 +94,8 @@ pub(crate) struct Behaviour {
     pub(crate) slow: bool,
     /// Where READs put their data, at random from 80 up.
     pub(crate) gaps: bool,
+    /// Any failure in a chain, and not only that of its CREATE, is that of all that follows.
+    pub(crate) chains_end: bool,
     /// Most credits a connection ever has.
     pub(crate) credits_max: u32,
     pub(crate) login_status: Option<NtStatus>,
@@ -116,6 +129,7 @@ impl Default for Behaviour {
             breaks: false,
             slow: false,
             gaps: false,
+            chains_end: false,
             credits_max: 8192,
             login_status: None,
             bind_status: None,
@@ -169,6 +183,11 @@ pub(crate) struct Server {
     done_writes: BTreeSet<u64>,
     pub(crate) replays: usize,
     pub(crate) put_off: usize,
+    /// How many handles there are.
+    pub(crate) opens: usize,
+    pub(crate) chains: usize,
+    /// A request may be about the file of the one before.
+    chained: bool,
     lies: usize,
 }
 
@@ -228,6 +247,9 @@ impl Server {
             done_writes: BTreeSet::new(),
             replays: 0,
             put_off: 0,
+            opens: 0,
+            chains: 0,
+            chained: false,
             lies: 0,
         }
     }
@@ -280,7 +302,6 @@ impl Server {
         }
     }
 
-    /// Checks what a server may insist on, and answers.
     fn request(
         &mut self,
         number: usize,
@@ -290,7 +311,17 @@ impl Server {
     ) {
         let sealed = self.unseal(&mut message);
         let header = Header::decode(&message).expect("a header");
-        self.check_sealed(&header, sealed);
+        if header.next_command == 0 {
+            assert!(!header.has(flags::RELATED), "to nothing");
+            self.single(number, &header, message, sealed, random, sent);
+        } else {
+            self.chain(number, message, sealed, random, sent);
+        }
+    }
+
+    /// Checks what a server may insist on, and takes the credits.
+    fn admit(&mut self, number: usize, header: &Header, message: &mut [u8], sealed: bool) {
+        self.check_sealed(header, sealed);
         let connection = &mut self.connections[number];
         connection.requests += 1;
         assert_eq!(
@@ -309,18 +340,32 @@ impl Server {
         connection.next_message_id += u64::from(charge);
         assert!(header.credits > 0, "asks for nothing");
         if !sealed {
-            self.check_signature(number, &header, &mut message);
+            self.check_signature(number, header, message);
         }
         let counts = self.behaviour.dialect >= Dialect::Smb300;
         assert!(counts || header.status.0 == 0, "2.x counts no channels");
         self.sequences.push(header.status.0 as u16);
+    }
 
-        let free = self
-            .behaviour
+    fn free_credits(&self, number: usize) -> u32 {
+        self.behaviour
             .credits_max
-            .saturating_sub(self.connections[number].credits);
+            .saturating_sub(self.connections[number].credits)
+    }
+
+    fn single(
+        &mut self,
+        number: usize,
+        header: &Header,
+        mut message: Vec<u8>,
+        sealed: bool,
+        random: &mut Random,
+        sent: &mut Vec<Sent>,
+    ) {
+        self.admit(number, header, &mut message, sealed);
+        let free = self.free_credits(number);
         let granted = free.min(u32::from(header.credits)) as u16;
-        let reply = self.answer(number, &header, &message, random);
+        let reply = self.answer(number, header, &message, random);
         let Some((status, body)) = reply else { return };
         let mut granted = if status == NtStatus::MORE_PROCESSING_REQUIRED
             || header.command == Command::NEGOTIATE
@@ -335,7 +380,7 @@ impl Server {
         let slow = self.behaviour.slow;
         if data && self.behaviour.interims && (slow || random.below(2) == 0) {
             // as Samba does: all credits with the interim, none with the final reply
-            let interim = self.interim(&header, std::mem::take(&mut granted));
+            let interim = self.interim(header, std::mem::take(&mut granted));
             let interim = self.seal(interim, sealed);
             sent.push((delay, Some(interim)));
             delay += if slow {
@@ -349,12 +394,112 @@ impl Server {
             let lease_break = self.seal(lease_break(), all);
             sent.push((delay, Some(lease_break)));
         }
-        let frame = self.reply(number, &header, status, granted, &body);
+        let frame = self.reply(number, header, status, granted, &body);
         let naked = self.behaviour.lie.is_some_and(|(lie, connection)| {
             lie == Lie::SealedNot && connection == number && header.command == Command::READ
         });
         let frame = self.seal(frame, sealed && !naked);
-        self.maybe_lie(number, &header, frame, delay, sent);
+        self.maybe_lie(number, header, frame, delay, sent);
+    }
+
+    /// Answers related requests, in one frame or in several, at once or later.
+    fn chain(
+        &mut self,
+        number: usize,
+        mut message: Vec<u8>,
+        sealed: bool,
+        random: &mut Random,
+        sent: &mut Vec<Sent>,
+    ) {
+        self.chains += 1;
+        let mut answers: Vec<(Header, NtStatus, Vec<u8>)> = Vec::new();
+        let (mut rest, mut wanted, mut failure) = (&mut message[..], 0, None);
+        while !rest.is_empty() {
+            let header = Header::decode(rest).expect("a header");
+            let length = match header.next_command as usize {
+                0 => rest.len(),
+                distance => distance,
+            };
+            assert!(length == rest.len() || length.is_multiple_of(8), "aligned");
+            let (part, after) = std::mem::take(&mut rest).split_at_mut(length);
+            rest = after;
+            assert_eq!(header.has(flags::RELATED), !answers.is_empty());
+            self.admit(number, &header, part, sealed);
+            wanted += u32::from(header.credits);
+            let (status, body) = match failure {
+                Some(status) => (status, error_body()),
+                None => self
+                    .answer(number, &header, part, random)
+                    .expect("it answers"),
+            };
+            // a failed CREATE ends a chain everywhere, another failure only for some servers
+            let ends = self.behaviour.chains_end || header.command == Command::CREATE;
+            if status.is_error() && ends {
+                failure = Some(status);
+            }
+            self.chained = true;
+            answers.push((header, status, body));
+        }
+        self.chained = false;
+        let mut granted = self.free_credits(number).min(wanted) as u16;
+        self.connections[number].credits += u32::from(granted);
+        let mut delay = random.below(3_000_000);
+        let mut begin = 0;
+        if self.behaviour.interims && random.below(2) == 0 {
+            begin = random.below(answers.len() as u64) as usize;
+            let interim = self.interim(&answers[begin].0, std::mem::take(&mut granted));
+            if begin > 0 {
+                let frame = self.chained_reply(number, &answers[..begin], 0);
+                let frame = self.seal(frame, sealed);
+                sent.push((delay, Some(frame)));
+            }
+            let interim = self.seal(interim, sealed);
+            sent.push((delay, Some(interim)));
+            delay += if self.behaviour.slow {
+                150_000_000_000
+            } else {
+                random.below(20_000_000)
+            };
+        }
+        let together = random.below(3) > 0 || self.behaviour.lie.is_some();
+        let per_frame = if together { answers.len() } else { 1 };
+        let frames = answers[begin..].chunks(per_frame);
+        let last = frames.len() - 1;
+        for (position, part) in frames.enumerate() {
+            let granted = if position == last { granted } else { 0 };
+            let mut frame = self.chained_reply(number, part, granted);
+            if let Some((lie, _)) = self.behaviour.lie.filter(|(_, liar)| *liar == number)
+                && self.lies == 0
+            {
+                self.lies += 1;
+                lie_about_chain(lie, &mut frame);
+            }
+            let frame = self.seal(frame, sealed);
+            sent.push((delay, Some(frame)));
+            delay += random.below(1_000_000);
+        }
+    }
+
+    fn chained_reply(
+        &mut self,
+        number: usize,
+        answers: &[(Header, NtStatus, Vec<u8>)],
+        granted: u16,
+    ) -> Vec<u8> {
+        let mut message = Vec::new();
+        for (position, (request, status, body)) in answers.iter().enumerate() {
+            let last = position + 1 == answers.len();
+            let (mut header, mut body) = (*request, body.clone());
+            header.next_command = 0;
+            if !last {
+                body.resize(body.len().next_multiple_of(8), 0);
+                header.next_command = (HEADER_LENGTH + body.len()) as u32;
+            }
+            let granted = if last { granted } else { 0 };
+            let frame = self.reply(number, &header, *status, granted, &body);
+            message.extend_from_slice(&frame[4..]);
+        }
+        framed(&message)
     }
 
     /// Decrypts what is encrypted; whether it was.
@@ -497,17 +642,7 @@ impl Server {
                 }
                 wire::SetInfoResponse.encode(&mut out);
             }
-            Command::CLOSE => {
-                let (times, allocation, size) = (FileTimes::default(), 0, 0);
-                wire::CloseResponse {
-                    flags: 0,
-                    times,
-                    allocation,
-                    size,
-                    attributes: 0,
-                }
-                .encode(&mut out);
-            }
+            Command::CLOSE => status = self.close(body, &mut out),
             Command::ECHO => {
                 self.echoes += 1;
                 wire::EchoResponse.encode(&mut out);
@@ -515,12 +650,7 @@ impl Server {
             _ => wire::FlushResponse.encode(&mut out), // all empty bodies look the same
         }
         if status != NtStatus::SUCCESS && status != NtStatus::MORE_PROCESSING_REQUIRED {
-            out.clear();
-            ErrorResponse {
-                contexts: 0,
-                data: &[],
-            }
-            .encode(&mut out);
+            out = error_body();
         }
         Some((status, out))
     }
@@ -668,12 +798,40 @@ impl Server {
         NtStatus::SUCCESS
     }
 
-    fn create(&self, body: &[u8], out: &mut Vec<u8>) -> NtStatus {
+    fn knows(&self, file: FileId) -> bool {
+        file == FILE || self.chained && file == FileId::NONE
+    }
+
+    fn close(&mut self, body: &[u8], out: &mut Vec<u8>) -> NtStatus {
+        let request = wire::CloseRequest::decode(body).expect("CLOSE");
+        assert!(self.knows(request.file));
+        if self.opens == 0 {
+            return NtStatus::FILE_CLOSED;
+        }
+        self.opens -= 1;
+        let (times, allocation, size) = (FileTimes::default(), 0, 0);
+        wire::CloseResponse {
+            flags: 0,
+            times,
+            allocation,
+            size,
+            attributes: 0,
+        }
+        .encode(out);
+        NtStatus::SUCCESS
+    }
+
+    fn create(&mut self, body: &[u8], out: &mut Vec<u8>) -> NtStatus {
         let request = wire::CreateRequest::decode(body).expect("CREATE");
         let name = utf16::decode(request.name);
         if name != "folder\\file" {
             return NtStatus::OBJECT_NAME_NOT_FOUND;
         }
+        if request.disposition >= wire::CreateRequest::OVERWRITE {
+            self.content.clear();
+            self.done_writes.clear();
+        }
+        self.opens += 1;
         CreateResponse {
             oplock_level: 0,
             action: 1,
@@ -690,7 +848,7 @@ impl Server {
 
     fn read(&self, body: &[u8], out: &mut Vec<u8>, random: &mut Random) -> NtStatus {
         let request = ReadRequest::decode(body).expect("READ");
-        assert!(request.length <= self.behaviour.size_max && request.file == FILE);
+        assert!(request.length <= self.behaviour.size_max && self.knows(request.file));
         if let Some(status) = self.behaviour.transfer_status {
             return status;
         }
@@ -723,7 +881,7 @@ impl Server {
         random: &mut Random,
     ) -> NtStatus {
         let request = WriteRequest::decode(body).expect("WRITE");
-        assert_eq!(request.file, FILE);
+        assert!(self.knows(request.file));
         if let Some(status) = self.behaviour.transfer_status {
             return status;
         }
@@ -852,6 +1010,7 @@ impl Server {
 
     fn interim(&self, header: &Header, granted: u16) -> Vec<u8> {
         let mut interim = *header;
+        interim.next_command = 0;
         interim.flags = flags::RESPONSE | flags::ASYNC;
         interim.status = NtStatus::PENDING;
         interim.credits = granted;
@@ -876,7 +1035,7 @@ impl Server {
     ) -> Vec<u8> {
         let connection = &mut self.connections[number];
         let mut header = *request;
-        header.flags = flags::RESPONSE;
+        header.flags = flags::RESPONSE | request.flags & flags::RELATED;
         header.status = status;
         header.credits = granted;
         header.session_id = if request.command == Command::NEGOTIATE {
@@ -965,7 +1124,15 @@ impl Server {
             Lie::PendingWithoutId => frame[4 + 8..4 + 12].copy_from_slice(&[3, 1, 0, 0]),
             Lie::WriteCountTooLarge => frame[BODY + 7] = 1,
             Lie::WriteCountZero => frame[BODY + 4..BODY + 8].fill(0),
-            Lie::SealedNot => {}
+            Lie::SealedNot
+            | Lie::LinkUnaligned
+            | Lie::LinkBeyond
+            | Lie::LinkAtOnce
+            | Lie::LinkCutOff
+            | Lie::LinkSignatureWrong
+            | Lie::LinkTwice
+            | Lie::LinkUnknown
+            | Lie::LinkOther => {}
             Lie::SealedWrong => frame[BODY] ^= 4,
             Lie::SealedForAnother => frame[4 + 44] ^= 1,
             Lie::SealedTwice => frame = self.seal(frame, true),
@@ -981,6 +1148,41 @@ impl Server {
             }
         }
         sent.push((delay, Some(frame)));
+    }
+}
+
+fn error_body() -> Vec<u8> {
+    let mut body = Vec::new();
+    ErrorResponse {
+        contexts: 0,
+        data: &[],
+    }
+    .encode(&mut body);
+    body
+}
+
+/// Damages a frame of at least two replies.
+fn lie_about_chain(lie: Lie, frame: &mut Vec<u8>) {
+    let distance = u32::from_le_bytes(frame[24..28].try_into().expect("four bytes"));
+    let second = 4 + distance as usize;
+    assert!(distance > 0, "there are two");
+    let tell = |frame: &mut Vec<u8>, distance: u32| {
+        frame[24..28].copy_from_slice(&distance.to_le_bytes());
+    };
+    match lie {
+        Lie::LinkUnaligned => tell(frame, distance + 4),
+        Lie::LinkBeyond => tell(frame, 1 << 31),
+        Lie::LinkAtOnce => tell(frame, 8),
+        Lie::LinkCutOff => {
+            frame.truncate(second + 40);
+            let length = frame.len() - 4;
+            frame[..4].copy_from_slice(&frame_prefix(length));
+        }
+        Lie::LinkSignatureWrong => frame[second + 50] ^= 1,
+        Lie::LinkTwice => frame.copy_within(4 + 24..4 + 32, second + 24),
+        Lie::LinkUnknown => frame[second + 24 + 5] ^= 1,
+        Lie::LinkOther => frame[second + 12] = Command::ECHO.0 as u8,
+        _ => {}
     }
 }
 

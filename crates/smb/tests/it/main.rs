@@ -5,3 +5,4 @@ mod lan;
 mod matrix;
 mod pattern;
 mod samba;
+mod small;

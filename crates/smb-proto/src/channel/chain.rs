@@ -1,0 +1,172 @@
+//! Chains of requests about one file: how they are sent, and how their answers come together.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::pending::Job;
+use super::{Channel, Guard, Outgoing, Protection};
+use crate::error::{Error, Malformed, Result};
+use crate::session::{Answer, Control, Lost, Prepared, Request, TreeId, says_replay};
+use crate::time::Time;
+use crate::wire::{HEADER_LENGTH, Header, Message as _, flags};
+
+/// A chain under way.
+struct Chain {
+    control: Control,
+    /// By position; none: not yet.
+    answers: Vec<Option<Answer>>,
+}
+
+/// By the MessageId of its first request.
+#[derive(Default)]
+pub(super) struct Chains(BTreeMap<u64, Chain>);
+
+impl Chains {
+    /// Enters an answer; gives the chain when it was the last one.
+    fn answered(
+        &mut self,
+        chain: u64,
+        position: usize,
+        answer: Answer,
+    ) -> Option<(Control, Vec<Answer>)> {
+        let under_way = self.0.get_mut(&chain)?;
+        *under_way.answers.get_mut(position)? = Some(answer);
+        if under_way.answers.iter().any(Option::is_none) {
+            return None;
+        }
+        let Chain { control, answers } = self.0.remove(&chain)?;
+        Some((control, answers.into_iter().flatten().collect()))
+    }
+
+    /// What is under way when the channel ends.
+    pub(super) fn take_lost(&mut self) -> impl Iterator<Item = Lost> + use<> {
+        let chains = std::mem::take(&mut self.0).into_values();
+        chains.map(|chain| Lost::Control(chain.control))
+    }
+}
+
+impl Channel {
+    /// Queues a chain as one frame.
+    pub(super) fn send_chain(
+        &mut self,
+        control: Control,
+        prepared: &[Prepared],
+        now: Time,
+    ) -> Result<()> {
+        let (chain, count) = (self.next_message_id, prepared.len());
+        let replay = control.tries.is_replay();
+        let replays: Vec<bool> = match &control.request {
+            Request::Chain(links) => links
+                .iter()
+                .zip(prepared)
+                .map(|(link, prepared)| replay && says_replay(link, prepared.command))
+                .collect(),
+            _ => Vec::new(),
+        };
+        let answers = (0..count).map(|_| None).collect();
+        self.chains.0.insert(chain, Chain { control, answers });
+        // requests of one chain are about one share
+        let tree_id = prepared.first().map_or(TreeId::NONE, |link| link.tree_id);
+        let guard = self.guard(tree_id, self.signing);
+        let mut messages = Vec::with_capacity(count);
+        for (position, link) in prepared.iter().enumerate() {
+            let mut outgoing = Outgoing::new(link.command);
+            outgoing.tree_id = link.tree_id;
+            outgoing.payload = link.payload;
+            outgoing.replay = replays.get(position).copied().unwrap_or_default();
+            outgoing.guard = guard.clone();
+            let mut header = self.header(&outgoing)?;
+            if position > 0 {
+                header.flags |= flags::RELATED;
+            }
+            if position + 1 < count {
+                let distance = (HEADER_LENGTH + link.body.len()).next_multiple_of(8);
+                header.next_command = u32::try_from(distance).unwrap_or(u32::MAX);
+            }
+            self.expect(&header, &outgoing, 0, Job::Link { chain, position }, now);
+            messages.push((header, &link.body[..]));
+        }
+        let protection = match (&guard, &mut self.sealer) {
+            (Guard::Sealed, Some(sealer)) => Protection::Sealed(sealer),
+            (Guard::Signed(signer), _) => Protection::Signed(signer),
+            (Guard::Plain | Guard::Sealed, _) => Protection::Plain,
+        };
+        self.transmit.push_chain(&messages, protection).map(drop)
+    }
+
+    /// Takes a frame of several replies apart (3.2.5.1.9).
+    pub(super) fn chained_frame(
+        &mut self,
+        mut header: Header,
+        mut message: &mut [u8],
+        sealed: bool,
+    ) -> Result<()> {
+        loop {
+            let pending = self.outstanding.get(header.message_id);
+            if !pending.is_some_and(|pending| matches!(pending.job, Job::Link { .. })) {
+                return Err(Error::Misbehaving(
+                    "it chains replies to single requests".into(),
+                ));
+            }
+            let length = match header.next_command {
+                0 => message.len(),
+                distance => distance_to_next(distance, message.len())?,
+            };
+            let (part, rest) = std::mem::take(&mut message).split_at_mut(length);
+            if self.admit(&header, part, sealed)?.is_some() {
+                self.finish_link(&header, part.to_vec())?;
+            }
+            if rest.is_empty() {
+                return Ok(());
+            }
+            header = Header::decode(rest)?;
+            message = rest;
+        }
+    }
+
+    fn finish_link(&mut self, header: &Header, message: Vec<u8>) -> Result<()> {
+        match self.finish(header.message_id).map(|pending| pending.job) {
+            Some(Job::Link { chain, position }) => {
+                self.link_answered(chain, position, header, message)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// One request of a chain was answered for good.
+    pub(super) fn link_answered(
+        &mut self,
+        chain: u64,
+        position: usize,
+        header: &Header,
+        message: Vec<u8>,
+    ) -> Result<()> {
+        let header = *header;
+        let answer = Answer { header, message };
+        let Some((control, answers)) = self.chains.answered(chain, position, answer) else {
+            return Ok(());
+        };
+        let sink = Arc::clone(&control.sink);
+        let done = self.session.chain_done(self.number, &control, answers);
+        if let Err(error) = &done {
+            sink.done(Err(self.senseless("waiting for a reply", error)));
+        }
+        done
+    }
+}
+
+/// Checks the distance from one reply to the next; `length` is that of what there is of both.
+fn distance_to_next(distance: u32, length: usize) -> Result<usize> {
+    /// A reply has at least two bytes behind its header.
+    const REPLY_MIN: usize = HEADER_LENGTH + 2;
+    let problem = "the distance to the next reply is wrong";
+    let malformed = Malformed {
+        message: "chain of replies",
+        problem,
+    };
+    usize::try_from(distance)
+        .ok()
+        .filter(|distance| distance.is_multiple_of(8) && *distance >= REPLY_MIN)
+        .filter(|distance| length.saturating_sub(*distance) >= REPLY_MIN)
+        .ok_or_else(|| malformed.into())
+}
