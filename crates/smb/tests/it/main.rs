@@ -1,5 +1,6 @@
 //! The client against real servers and against impostors.
 
+mod capture;
 mod impostor;
 mod lan;
 mod matrix;

@@ -24,7 +24,7 @@ pub(crate) fn login() -> Login {
     login_with(PASSWORD)
 }
 
-fn login_with(password: &str) -> Login {
+pub(crate) fn login_with(password: &str) -> Login {
     Login::User {
         user: USER.to_owned(),
         domain: String::new(),
@@ -37,14 +37,14 @@ pub(crate) fn connect(lan: &Lan, policy: &Policy) -> Session {
     Session::connect(&lan.server(), None, &login(), policy).expect("the server is there")
 }
 
-fn to_write() -> OpenOptions {
+pub(crate) fn to_write() -> OpenOptions {
     OpenOptions {
         disposition: Disposition::CreateOrTruncate,
         ..OpenOptions::open(Access::Write)
     }
 }
 
-fn write_pattern(
+pub(crate) fn write_pattern(
     tree: &Tree,
     path: &str,
     seed: u64,
@@ -62,7 +62,7 @@ fn write_pattern(
 }
 
 /// Reads a range and checks every byte and that every byte came once.
-fn check_pattern(file: &File, seed: u64, range: Range<u64>) {
+pub(crate) fn check_pattern(file: &File, seed: u64, range: Range<u64>) {
     let mut seen = Vec::new();
     for piece in file.read_ranges(iter::once(range.clone()), &Stop::new()) {
         let piece = piece.expect("the file can be read");
@@ -262,7 +262,10 @@ fn a_channel_to_nowhere_leaves_the_session_alone() {
 fn what_can_be_done_to_files() {
     let lan = Lan::new("");
     let session = connect(&lan, &Policy::default());
-    let tree = session.tree(SHARE).expect("the share is there");
+    do_everything_to_files(&session.tree(SHARE).expect("the share is there"));
+}
+
+pub(crate) fn do_everything_to_files(tree: &Tree) {
     tree.create_folder("folder").expect("it is new");
     let again = tree.create_folder("folder").err();
     assert!(
