@@ -327,6 +327,15 @@ pub struct ReportArguments {
     pub json: bool,
 }
 
+/// What to do with symbolic links.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum LinksArgument {
+    /// Leave them out
+    Skip,
+    /// Copy what they lead to
+    Follow,
+}
+
 /// `copy`.
 #[derive(Debug, Args)]
 pub struct CopyArguments {
@@ -365,6 +374,10 @@ pub struct CopyArguments {
     /// Leave out files and folders like this, as `*.tmp` or `cache/`
     #[arg(long, value_name = "PATTERN")]
     pub exclude: Vec<String>,
+    /// What to do with symbolic links of this machine in the folders that are copied; those of a
+    /// server are left out where the server shows them
+    #[arg(long, value_enum, default_value_t = LinksArgument::Skip)]
+    pub links: LinksArgument,
     /// Put stand-ins for letters that a share cannot have in a name, as macOS does, and take them
     /// back on the way home
     #[arg(long)]

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,8 +14,9 @@ use smb::copy::{
 };
 use smb::{ChannelStatus, Policy, Proof, Server, Session, Stop};
 
-use crate::args::CopyArguments;
+use crate::args::{CopyArguments, LinksArgument};
 use crate::failure::{CommandError, Kind};
+use crate::meter::Meter;
 use crate::share::{self, TypedShare};
 use crate::{credentials, stop, terminal};
 
@@ -74,10 +74,11 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
         }
         _ => false,
     };
-    let progress = Arc::new(Progress::default());
+    let progress = Progress::default();
     let began = Instant::now();
     let list = arguments.dry_run && !arguments.json;
-    let mut summary = with_progress(&progress, arguments.json || list, || {
+    let quiet = arguments.json || list;
+    let mut summary = with_progress(&progress, &connections, quiet, || {
         smb::copy::run(&job, &progress, &stop, &|event| {
             if list {
                 tell(event);
@@ -163,6 +164,10 @@ fn options(arguments: &CopyArguments) -> Result<Options, CommandError> {
             Names::Map
         } else {
             Names::Refuse
+        },
+        links: match arguments.links {
+            LinksArgument::Skip => Links::Skip,
+            LinksArgument::Follow => Links::Follow,
         },
         filter,
     })
@@ -293,22 +298,28 @@ fn tell(event: &Event<'_>) {
 }
 
 /// Draws how far the copy is while `copy` runs.
-fn with_progress<T>(progress: &Arc<Progress>, quiet: bool, copy: impl FnOnce() -> T) -> T {
+fn with_progress<T>(
+    progress: &Progress,
+    connections: &Connections<'_>,
+    quiet: bool,
+    copy: impl FnOnce() -> T,
+) -> T {
     let Some(bar) = terminal::byte_bar(quiet) else {
         return copy();
     };
     thread::scope(|scope| {
         let (over, ended) = std::sync::mpsc::channel::<()>();
-        let (progress, bar) = (Arc::clone(progress), &bar);
+        let bar = &bar;
         scope.spawn(move || {
+            let mut meter = Meter::new();
             while ended.recv_timeout(DRAW_EVERY) == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
             {
                 bar.set_length(progress.total());
                 bar.set_position(progress.moved());
-                if progress.files_total() > 1 {
-                    let (done, total) = (progress.files_done(), progress.files_total());
-                    bar.set_message(format!("{done}/{total} files"));
-                }
+                let channels = connections.channels();
+                let channels = channels.iter().map(|it| it.bytes_received + it.bytes_sent);
+                meter.sample(Instant::now(), channels.collect(), progress.moved());
+                bar.set_message(meter.line(progress));
             }
             bar.finish_and_clear();
         });
@@ -401,6 +412,8 @@ fn as_json(
         "files": summary.files,
         "bytes": summary.bytes,
         "resumed_bytes": summary.resumed_bytes,
+        "on_server_bytes": summary.on_server_bytes,
+        "not_on_server": summary.not_on_server,
         "verified": summary.verified,
         "unchanged": summary.unchanged,
         "newer": summary.newer,
@@ -459,6 +472,13 @@ fn show(
         if count > 0 {
             terminal::print(&format!("  {count} {what}"));
         }
+    }
+    if summary.on_server_bytes > 0 {
+        let size = quantity::size(Bytes::new(summary.on_server_bytes));
+        terminal::print(&format!("  {size} copied by the server itself"));
+    }
+    if let Some(reason) = &summary.not_on_server {
+        terminal::print(&format!("  sent through this machine: {reason}"));
     }
     if let Some(hash) = &summary.hash {
         terminal::print(&format!("  BLAKE3 {hash}"));

@@ -11,6 +11,7 @@ mod failure;
 mod hosts;
 mod lab_command;
 mod ls;
+mod meter;
 mod path;
 mod rig;
 mod runs;

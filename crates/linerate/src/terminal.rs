@@ -119,8 +119,7 @@ impl Progress {
 pub fn byte_bar(quiet: bool) -> Option<ProgressBar> {
     (io::stderr().is_terminal() && !quiet).then(|| {
         let bar = ProgressBar::new(0);
-        let template =
-            "{elapsed:>4} {bar:24} {bytes}/{total_bytes} {bytes_per_sec} {eta} left {msg}";
+        let template = "{elapsed:>4} {bar:20} {bytes}/{total_bytes}, {wide_msg}";
         let style = ProgressStyle::with_template(template);
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar

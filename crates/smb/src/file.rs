@@ -10,6 +10,7 @@ use std::task::Waker;
 use smb_proto::session::{
     Created, FileTimes, Information, QueryInformation, Reply, Request, SetInformation,
 };
+use smb_proto::wire::{CopyChunk, CopyChunksDone};
 use smb_proto::{Block, FileKey, Payload, Sink, TransferKey};
 
 use crate::error::Error;
@@ -39,6 +40,14 @@ pub struct Piece {
     pub offset: u64,
     /// The bytes.
     pub payload: Payload,
+}
+
+/// What came of a copy on the server.
+pub(crate) enum ChunksCopied {
+    /// So many bytes are copied, from the begin of the first chunk on.
+    Bytes(u64),
+    /// None, because the server takes no more than this at once.
+    TooMuch(CopyChunksDone),
 }
 
 impl File {
@@ -230,6 +239,38 @@ impl File {
             }
             writes.signal.wait();
         }
+    }
+
+    /// The key by which the server finds this file when another one is to be copied from it.
+    pub(crate) fn resume_key(&self) -> Result<[u8; 24], Error> {
+        let request = Request::ResumeKey { file: self.key };
+        match ask(self.shared(), request, &self.path)? {
+            Reply::ResumeKey(key) => Ok(key),
+            _ => Err(self.shared().odd_answer()),
+        }
+    }
+
+    /// Has the server copy into this file, from the one that it gave this key.
+    pub(crate) fn copy_chunks(
+        &self,
+        key: &[u8; 24],
+        chunks: Vec<CopyChunk>,
+    ) -> Result<ChunksCopied, Error> {
+        let request = Request::CopyChunks {
+            to: self.key,
+            key: *key,
+            chunks,
+        };
+        match ask(self.shared(), request, &self.path)? {
+            Reply::Copied(done) => Ok(ChunksCopied::Bytes(done.total_bytes.into())),
+            Reply::CopyLimits(most) => Ok(ChunksCopied::TooMuch(most)),
+            _ => Err(self.shared().odd_answer()),
+        }
+    }
+
+    pub(crate) fn misbehaving(&self, problem: String) -> Error {
+        let source = smb_proto::Error::Misbehaving(problem);
+        self.shared().error(source, &self.path)
     }
 
     /// Asks the server to put what was written on its storage.

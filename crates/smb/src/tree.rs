@@ -89,6 +89,11 @@ impl Tree {
             || (self.server_guid().is_some() && self.server_guid() == other.server_guid())
     }
 
+    /// Whether both are shares of one session, so that the server can copy between them.
+    pub(crate) fn is_same_session(&self, other: &Self) -> bool {
+        Arc::ptr_eq(self.shared(), other.shared())
+    }
+
     /// What the server calls itself; none where it says nothing.
     fn server_guid(&self) -> Option<[u8; 16]> {
         let negotiated = self.shared().protocol.negotiated()?;

@@ -144,7 +144,40 @@ fn a_tree_goes_there_and_back_the_same_and_is_updated() {
     };
     assert_eq!(names(&back.join("tree")), names(&tree));
     check_ls(&lab);
+    check_copies_on_the_server(&lab);
     check_one_server_under_two_names(&lab);
+}
+
+/// What is on one server stays there, and is the same afterwards.
+fn check_copies_on_the_server(lab: &Lab) {
+    let from = format!("{SHARE}/tree/deep");
+    let said = copied(lab, &[&from, &format!("{SHARE}/twin/"), "--verify"]);
+    assert_eq!(said["on_server_bytes"], 9_070_006, "{said}");
+    assert_eq!(
+        (&said["verified"], &said["not_on_server"]),
+        (&3.into(), &Value::Null)
+    );
+    let quick = copied(lab, &[&from, &format!("{SHARE}/quick/")]);
+    assert_eq!(
+        quick["on_server_bytes"], 9_000_001,
+        "small ones go through here: {quick}"
+    );
+    let moved: u64 = (quick["channels"].as_array().expect("a list").iter())
+        .filter_map(|channel| channel["bytes"].as_u64())
+        .sum();
+    assert!(moved < 1_000_000, "{quick}");
+    // By another name it is another session, between which a server does not copy.
+    let other = copied(lab, &[&from, "smb://10.77.2.2/media/other/"]);
+    let reason = other["not_on_server"].as_str().expect("a reason");
+    assert!(
+        reason.contains("two names") && other["on_server_bytes"] == 0,
+        "{other}"
+    );
+    let compare = "cd /run && smbclient -A /run/linerate/credentials //10.77.1.2/media -c \
+                   'prompt; recurse; lcd /run; mget tree twin quick other' >&2; \
+                   for copy in twin quick other; do diff -r tree/deep $copy/deep || exit 1; done; \
+                   rm -r tree twin quick other; echo same";
+    assert_eq!(lab.run("client", &["sh", "-c", compare]), "same\n");
 }
 
 fn check_ls(lab: &Lab) {
@@ -190,4 +223,119 @@ fn check_one_server_under_two_names(lab: &Lab) {
         .code(64)
         .stderr(predicate::str::contains("`--delete` would remove"));
     assert_eq!(lab.files_of_the_share(), before);
+}
+
+/// Two slow links, so that there is time to interrupt a copy, and a share that fills up.
+fn slow_and_small(name: &str) -> Lab {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let topology = folder.path().join("slow.toml");
+    let text = fs::read_to_string(support::topology()).expect("the example");
+    let text = text.replace("1Gbit", "60Mbit").replace("4GiB", "64MiB");
+    fs::write(&topology, text).expect("room on the disk");
+    Lab::of(name, &topology)
+}
+
+/// Begins a copy over one channel, waits until a later run could go on with it, and kills it.
+fn begin_and_kill(lab: &Lab, argv: &[&str], signal: &str, has_record: impl Fn() -> bool) {
+    let pid = lab.folder().join("pid");
+    let script = format!(
+        "echo $$ > {}; exec {} copy {} --channels 1",
+        pid.display(),
+        support::path().display(),
+        argv.join(" ")
+    );
+    let mut copying = std::process::Command::new(support::path())
+        .env("LINERATE_STATE_DIR", lab.folder().join("state"))
+        .args(["lab", "run", &lab.host("client"), "--", "sh", "-c", &script])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("linerate starts");
+    while !has_record() {
+        let ended = copying.try_wait().expect("our own child");
+        assert!(
+            ended.is_none(),
+            "the copy was over before it could be killed"
+        );
+    }
+    let pid = fs::read_to_string(&pid).expect("the shell wrote it");
+    lab.run("client", &["kill", signal, pid.trim()]);
+    let ended = copying.wait().expect("our own child");
+    assert!(!ended.success(), "{ended}");
+}
+
+#[test]
+fn what_was_interrupted_goes_on_and_a_full_disk_leaves_nothing_that_looks_whole() {
+    let lab = slow_and_small("chaos");
+    let (there, back) = (lab.folder().join("there.bin"), lab.folder().join("back"));
+    write(&there, 60_000_000, 1_500_000_000);
+    fs::create_dir(&back).expect("our own folder");
+    let source = there.display().to_string();
+    let here = format!("{}/", back.display());
+    // A record that is only just being written says nothing yet.
+    let share = || lab.files_of_the_share();
+    let share_has_record = || {
+        let files = share();
+        let record = files.lines().find(|line| line.contains(".linerate-record"));
+        record.is_some_and(|line| line.split_whitespace().nth(2) != Some("0"))
+    };
+    let back_has_record = || {
+        let mut entries = fs::read_dir(&back).expect("our own folder");
+        entries.any(|entry| {
+            let entry = entry.expect("our own folder");
+            let is_record = entry
+                .file_name()
+                .to_string_lossy()
+                .ends_with(".linerate-record");
+            is_record && entry.metadata().is_ok_and(|metadata| metadata.len() > 0)
+        })
+    };
+
+    // Killed without a word on the way there: the server has a part and no file.
+    begin_and_kill(&lab, &[&source, SHARE], "-KILL", share_has_record);
+    assert!(!share().contains("  there.bin"), "{}", share());
+    let locks = || lab.run("server", &["smbstatus", "--locks"]);
+    while locks().contains("linerate-part") {}
+    let up = copied(&lab, &[&source, SHARE, "--resume"]);
+    assert!(up["resumed_bytes"].as_u64() > Some(8_000_000), "{up}");
+    assert!(!share().contains("linerate-"), "{}", share());
+
+    // Ctrl-C on the way back.
+    let file = format!("{SHARE}/there.bin");
+    let names = || -> Vec<String> {
+        let entries = fs::read_dir(&back).expect("our own folder");
+        entries
+            .map(|entry| {
+                entry
+                    .expect("our own")
+                    .file_name()
+                    .to_string_lossy()
+                    .into_owned()
+            })
+            .collect()
+    };
+    begin_and_kill(&lab, &[&file, &here], "-INT", back_has_record);
+    assert!(!names().contains(&"there.bin".to_owned()), "{:?}", names());
+    let down = copied(&lab, &[&file, &here, "--resume"]);
+    assert!(down["resumed_bytes"].as_u64() > Some(8_000_000), "{down}");
+    assert_eq!(names(), ["there.bin"]);
+    assert!(
+        fs::read(back.join("there.bin")).ok() == fs::read(&there).ok(),
+        "it differs"
+    );
+
+    // The share has 64 MiB, of which little is left.
+    let full = lab.folder().join("full");
+    write(&full.join("a"), 1_000_000, 1_600_000_000);
+    write(&full.join("b"), 20_000_000, 1_600_000_000);
+    let before = share();
+    let refused = copy(&lab, &[&full.display().to_string(), SHARE])
+        .assert()
+        .code(65);
+    refused.stderr(predicate::str::contains("no space is left"));
+    let after = share();
+    assert!(
+        !after.contains("linerate-") && !after.contains("  b "),
+        "{before}\n{after}"
+    );
 }

@@ -317,7 +317,7 @@ impl Engine<'_> {
             Ok(there) => there,
             Err(error) => return self.failed(&folder.path, error),
         };
-        let entries = match folder.from.list() {
+        let entries = match folder.from.list(self.options.links) {
             Ok(entries) => entries,
             Err(error) => return self.failed(&folder.path, error),
         };
@@ -368,7 +368,7 @@ impl Engine<'_> {
         });
         let mut there = HashMap::new();
         if !in_new_one {
-            match folder.to.list() {
+            match folder.to.list(Links::Skip) {
                 Ok(entries) => {
                     for entry in entries {
                         let entry = entry?;
@@ -462,31 +462,17 @@ impl Engine<'_> {
             Kind::Folder if there.is_some_and(|there| there.kind != Kind::Folder) => {
                 self.failed(&shown, in_the_way(&to));
             }
-            Kind::Folder if folder.depth >= DEPTH_MAX => {
-                let reason = "it is too deep";
-                self.failed(
-                    &shown,
-                    Error::NotCopied {
-                        object: shown.clone(),
-                        reason,
-                    },
-                );
-            }
-            Kind::Folder if self.is_top(&from, &entry) => {
-                let reason = "the copy goes into it";
-                self.failed(
-                    &shown,
-                    Error::NotCopied {
-                        object: shown.clone(),
-                        reason,
-                    },
-                );
-            }
-            Kind::Folder => {
-                folder.pending.fetch_add(1, Ordering::AcqRel);
-                self.folders
-                    .push(Arc::new(Folder::below(folder, from, to, path, entry)));
-            }
+            Kind::Folder => match self.endless(folder, &from, &entry) {
+                Some(reason) => {
+                    let object = shown.clone();
+                    self.failed(&shown, Error::NotCopied { object, reason });
+                }
+                None => {
+                    folder.pending.fetch_add(1, Ordering::AcqRel);
+                    self.folders
+                        .push(Arc::new(Folder::below(folder, from, to, path, entry)));
+                }
+            },
             Kind::File => {
                 if let Err(error) = self.ensure(folder) {
                     return self.failed(&shown, error);
@@ -506,6 +492,23 @@ impl Engine<'_> {
                 (self.tell)(&Event::Skipped { path: &shown, kind });
             }
         }
+    }
+
+    /// Why there would be no end if a folder were looked into.
+    fn endless(&self, folder: &Folder, from: &Place, entry: &Entry) -> Option<&'static str> {
+        if self.options.links == Links::Follow && !from.is_share() {
+            let mut above = Some(folder);
+            while let Some(next) = above {
+                if from.holds(&next.from) {
+                    return Some("it leads back to a folder that it is in");
+                }
+                above = next.parent.as_deref();
+            }
+        }
+        if self.is_top(from, entry) {
+            return Some("the copy goes into it");
+        }
+        (folder.depth >= DEPTH_MAX).then_some("it is too deep")
     }
 
     /// Something in a folder is done. The last one finishes it, and the one above.
@@ -588,6 +591,10 @@ impl Engine<'_> {
         summary.files += 1;
         summary.bytes += copied.bytes;
         summary.resumed_bytes += copied.resumed_bytes;
+        summary.on_server_bytes += copied.on_server_bytes;
+        if summary.not_on_server.is_none() {
+            summary.not_on_server = copied.not_on_server;
+        }
         summary.verified += u64::from(copied.hash.is_some());
         // Of more than one file no hash is kept: they could be too many.
         summary.hash = copied.hash.filter(|_| file.folder.is_none());
@@ -715,11 +722,10 @@ impl FileJob {
 }
 
 impl Transferred {
-    const fn whole(bytes: u64) -> Self {
+    fn whole(bytes: u64) -> Self {
         Self {
             bytes,
-            resumed_bytes: 0,
-            hash: None,
+            ..Self::default()
         }
     }
 }
@@ -861,5 +867,85 @@ mod tests {
         assert_eq!(decision(&old, &folder, Replace, true), "in the way");
         let none = decide(&old, None, &Options::default());
         assert!(matches!(none, Decision::Copy { replaces: false }));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_left_out_or_followed_but_never_in_a_circle() {
+        use std::fs;
+        use std::os::unix::fs::symlink;
+
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (source, outside) = (folder.path().join("source"), folder.path().join("outside"));
+        fs::create_dir_all(source.join("deep")).expect("our own folder");
+        fs::create_dir(&outside).expect("our own folder");
+        fs::write(outside.join("file"), "there").expect("room on the disk");
+        for (target, link) in [
+            (outside.join("file"), source.join("to-file")),
+            (outside.clone(), source.join("to-folder")),
+            (source.clone(), source.join("deep/up")),
+            (source.join("deep"), outside.join("back")),
+            (folder.path().join("nowhere"), source.join("dangling")),
+        ] {
+            symlink(target, link).expect("our own folder");
+        }
+        let copy = |links, to: &str| {
+            let job = Job {
+                sources: vec![super::super::Source {
+                    place: Place::Local(source.clone()),
+                    content: true,
+                }],
+                destination: Place::Local(folder.path().join(to)),
+                into: true,
+                options: Options {
+                    links,
+                    ..Options::default()
+                },
+            };
+            run(&job, &Progress::default(), &Stop::new(), &|_| {})
+        };
+        let skipped = copy(Links::Skip, "skipped");
+        assert_eq!(
+            (skipped.files, skipped.skipped, skipped.failed),
+            (0, 3 + 1, 0)
+        );
+        let followed = copy(Links::Follow, "followed");
+        // `deep/up` and `to-folder/back/up` lead back; `dangling` leads nowhere.
+        let failed: Vec<&str> = (followed.failures.iter())
+            .map(|it| it.path.as_str())
+            .collect();
+        assert_eq!((followed.files, followed.skipped), (2, 1), "{failed:?}");
+        assert_eq!(failed.len(), 2, "{failed:?}");
+        assert!(failed.iter().all(|path| path.ends_with("up")), "{failed:?}");
+        let copied = fs::read(folder.path().join("followed/to-folder/file"));
+        assert_eq!(copied.expect("it was copied"), b"there");
+    }
+
+    #[test]
+    fn a_source_that_changes_is_noticed() {
+        use std::io::Write as _;
+
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("file");
+        std::fs::write(&path, "before").expect("room on the disk");
+        let changed = |result| matches!(result, Err(Error::Changed { .. }));
+        let source = local::Source::open(&path).expect("our own file");
+        assert_eq!(source.read_whole().expect("it did not change"), b"before");
+        let mut longer = std::fs::File::options()
+            .append(true)
+            .open(&path)
+            .expect("our own");
+        longer.write_all(b" and after").expect("room on the disk");
+        assert!(changed(source.check_unchanged()));
+        assert!(changed(source.read_whole().map(drop)));
+        let source = local::Source::open(&path).expect("our own file");
+        longer.set_len(3).expect("our own file");
+        assert!(changed(source.read_whole().map(drop)), "it became shorter");
+        // Of the same length, but written again.
+        let source = local::Source::open(&path).expect("our own file");
+        longer
+            .set_modified(std::time::UNIX_EPOCH)
+            .expect("our own file");
+        assert!(changed(source.check_unchanged()));
     }
 }

@@ -10,7 +10,9 @@ use smb_proto::session::FileTimes;
 
 use super::name;
 use super::part::{Begin, Finish};
-use super::place::{ATTRIBUTE_ARCHIVE, ATTRIBUTE_FOLDER, ATTRIBUTE_READ_ONLY, Entry, Kind, Links};
+use super::place::{
+    ATTRIBUTE_ARCHIVE, ATTRIBUTE_FOLDER, ATTRIBUTE_READ_ONLY, Entry, Kind, Links, is_absent,
+};
 use super::record::{self, Identity, Record};
 use super::time;
 use crate::error::Error;
@@ -32,6 +34,7 @@ pub(super) fn look(path: &Path, links: Links) -> Result<Entry, Error> {
 
 pub(super) fn list(
     path: &Path,
+    links: Links,
 ) -> Result<impl Iterator<Item = Result<Entry, Error>> + use<>, Error> {
     let folder = path.to_owned();
     let entries = fs::read_dir(path).map_err(|source| failed("list", path, source))?;
@@ -44,7 +47,12 @@ pub(super) fn list(
                 reason: "it is not UTF-8".to_owned(),
             });
         };
-        let mut found = look(&folder.join(name), Links::Skip)?;
+        let path = folder.join(name);
+        let mut found = match look(&path, links) {
+            // A link that leads nowhere is a link all the same.
+            Err(error) if links == Links::Follow && is_absent(&error) => look(&path, Links::Skip)?,
+            found => found?,
+        };
         name.clone_into(&mut found.name);
         Ok(found)
     }))

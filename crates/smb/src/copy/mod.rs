@@ -11,6 +11,7 @@ mod filter;
 mod hash;
 mod local;
 mod name;
+mod on_server;
 mod part;
 mod place;
 mod progress;
@@ -71,6 +72,8 @@ pub struct Options {
     pub delete: bool,
     /// What to do with names that the other side cannot hold.
     pub names: Names,
+    /// What to do with links of this machine in the folders that are copied.
+    pub links: Links,
     /// Which files to take.
     pub filter: Filter,
 }

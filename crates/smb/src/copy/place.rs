@@ -172,9 +172,12 @@ impl Place {
     }
 
     /// The entries of a folder. One that cannot be looked at is an error in the list.
-    pub(super) fn list(&self) -> Result<Box<dyn Iterator<Item = Result<Entry, Error>>>, Error> {
+    pub(super) fn list(
+        &self,
+        links: Links,
+    ) -> Result<Box<dyn Iterator<Item = Result<Entry, Error>>>, Error> {
         match self {
-            Self::Local(path) => Ok(Box::new(local::list(path)?)),
+            Self::Local(path) => Ok(Box::new(local::list(path, links)?)),
             Self::Share { tree, path } => Ok(Box::new(share::list(tree, path)?)),
         }
     }
@@ -200,7 +203,7 @@ impl Place {
     /// Removes a file or link, or a folder with everything in it.
     pub(super) fn remove(&self, entry: &Entry) -> Result<(), Error> {
         if entry.kind == Kind::Folder {
-            for inner in self.list()? {
+            for inner in self.list(Links::Skip)? {
                 let inner = inner?;
                 name::check_from_server(&inner.name).map_err(|reason| Error::Name {
                     name: name::printable(&inner.name),
@@ -291,10 +294,11 @@ fn is_below(path: &str, outer: &str) -> bool {
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// How to look at a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How to look at a link of this machine. Those of a server are as the server shows them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Links {
     /// As what it is.
+    #[default]
     Skip,
     /// At what it leads to.
     Follow,

@@ -119,6 +119,10 @@ pub struct Summary {
     pub bytes: u64,
     /// Of these, bytes that an earlier run had copied.
     pub resumed_bytes: u64,
+    /// Bytes that the server copied by itself, without sending them to this machine and back.
+    pub on_server_bytes: u64,
+    /// Why it did not copy more of them, where both ends are on it.
+    pub not_on_server: Option<String>,
     /// Files whose copy was read back and has the hash of its source.
     pub verified: u64,
     /// Files whose copy is there already, by size and time.

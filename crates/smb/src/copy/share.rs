@@ -181,12 +181,16 @@ fn basic(times: FileTimes, attributes: u32) -> SetInformation {
 
 /// A file of a share that is copied.
 pub(super) struct Source {
-    pub(super) file: File,
+    file: File,
     path: String,
     pub(super) entry: Entry,
 }
 
 impl Source {
+    pub(super) const fn file(&self) -> &File {
+        &self.file
+    }
+
     pub(super) fn open(tree: &Tree, path: &str, found: &Entry) -> Result<Self, Error> {
         let options = CreateOptions {
             folder: Some(false),

@@ -7,13 +7,16 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use blake3::Hash;
+
 use super::hash::FileHash;
 use super::name;
+use super::on_server::OnServer;
 use super::part::{Begin, Finish, Part, Source};
 use super::place::{Entry, Place};
 use super::progress::Progress;
 use crate::error::Error;
-use crate::file::Piece;
+use crate::file::{File, Piece};
 use crate::signal::{Stop, lock};
 use crate::tree::Replace;
 
@@ -39,9 +42,14 @@ pub(super) struct Transfer<'a> {
 }
 
 /// What became of it.
+#[derive(Default)]
 pub(super) struct Transferred {
     pub bytes: u64,
     pub resumed_bytes: u64,
+    /// Bytes that the server copied by itself.
+    pub on_server_bytes: u64,
+    /// Why not all of them, where both ends are on it.
+    pub not_on_server: Option<String>,
     /// Of source and copy, where it was verified.
     pub hash: Option<String>,
 }
@@ -59,12 +67,18 @@ impl Transfer<'_> {
         };
         let (part, start) = Part::begin(self.to, &begin)?;
         progress.advance(start);
+        let (on_server, not_on_server) = self.on_server(&source);
+        // What does not pass through this machine is read once more to be hashed.
+        let hash_passing = self.verify && on_server.is_none();
         let bytes = Bytes {
             source: &source,
             part: &part,
             size,
             keeps_record: size >= RESUME_BYTES_MIN,
-            hash: self.verify.then(|| RefCell::new(FileHash::new(size))),
+            hash: hash_passing.then(|| RefCell::new(FileHash::new(size))),
+            on_server: RefCell::new(on_server),
+            on_server_bytes: Cell::new(0),
+            not_on_server: RefCell::new(not_on_server),
             progress,
             stop,
         };
@@ -72,7 +86,12 @@ impl Transfer<'_> {
             .hash_before(start)
             .and_then(|()| bytes.move_all(start))
             .and_then(|recorded| source.check_unchanged().map(|()| recorded));
-        let hash = bytes.hash;
+        let Bytes {
+            hash,
+            on_server_bytes,
+            not_on_server,
+            ..
+        } = bytes;
         let recorded = match moved {
             Ok(recorded) => recorded,
             Err(error) => {
@@ -82,8 +101,18 @@ impl Transfer<'_> {
                 return Err(error);
             }
         };
-        let hash = hash.map(|hash| self.compare(&part, hash.into_inner(), size, stop));
-        let hash = hash.transpose()?;
+        let hash = match (&source, hash) {
+            (_, Some(hash)) => hash.into_inner().finish(),
+            (Source::Share(source), None) if self.verify => {
+                Some(super::share::hash(source.file(), size, stop)?)
+            }
+            _ => None,
+        };
+        let hash = if self.verify {
+            Some(self.compare(&part, hash, size, stop)?)
+        } else {
+            None
+        };
         part.complete(&Finish {
             size,
             times: source.entry().times,
@@ -94,20 +123,40 @@ impl Transfer<'_> {
         Ok(Transferred {
             bytes: size,
             resumed_bytes: start,
+            on_server_bytes: on_server_bytes.get(),
+            not_on_server: not_on_server.into_inner(),
             hash,
         })
+    }
+
+    /// Where the server has both ends, it is asked to copy by itself. Else, or where it does not
+    /// want to, why not.
+    fn on_server(&self, source: &Source) -> (Option<OnServer>, Option<String>) {
+        match (self.from, self.to, source) {
+            (Place::Share { tree, .. }, Place::Share { tree: to, .. }, Source::Share(source)) => {
+                if !tree.is_same_session(to) {
+                    let reason = "two names or two users make two sessions of it";
+                    return (None, tree.is_same_server(to).then(|| reason.to_owned()));
+                }
+                match OnServer::begin(source.file()) {
+                    Ok(on_server) => (Some(on_server), None),
+                    Err(error) => (None, Some(refusal(&error))),
+                }
+            }
+            _ => (None, None),
+        }
     }
 
     /// Reads the copy back.
     fn compare(
         &self,
         part: &Part,
-        hash: FileHash,
+        hash: Option<Hash>,
         size: u64,
         stop: &Stop,
     ) -> Result<String, Error> {
         let object = self.from.shown();
-        let Some(source) = hash.finish() else {
+        let Some(source) = hash else {
             return Err(Error::Changed { object });
         };
         match part.hash(size, stop)? {
@@ -119,6 +168,19 @@ impl Transfer<'_> {
             _ => Ok(source.to_hex().to_string()),
         }
     }
+}
+
+/// Why the server does not copy by itself.
+fn refusal(error: &Error) -> String {
+    match error.status() {
+        Some(status) => format!("it refuses with {status}"),
+        None => error.to_string(),
+    }
+}
+
+/// Whether a refusal would meet a copy through this machine too.
+fn is_final(error: &Error) -> bool {
+    matches!(error, Error::DiskFull { .. } | Error::ConnectionLost { .. })
 }
 
 /// Whether the same copy can go on later where this one ended.
@@ -136,6 +198,10 @@ struct Bytes<'a> {
     size: u64,
     keeps_record: bool,
     hash: Option<RefCell<FileHash>>,
+    /// As long as the server copies by itself.
+    on_server: RefCell<Option<OnServer>>,
+    on_server_bytes: Cell<u64>,
+    not_on_server: RefCell<Option<String>>,
     progress: &'a Progress,
     stop: &'a Stop,
 }
@@ -148,7 +214,7 @@ impl Bytes<'_> {
         };
         match self.source {
             Source::Share(source) => {
-                for piece in source.file.read_ranges(iter::once(0..end), self.stop) {
+                for piece in source.file().read_ranges(iter::once(0..end), self.stop) {
                     let piece = piece?;
                     hash.borrow_mut().add(piece.offset, piece.payload.bytes());
                 }
@@ -197,6 +263,16 @@ impl Bytes<'_> {
 
     /// Moves what can be moved in a while, and gives where it ended: all before that is written.
     fn move_segment(&self, start: u64) -> Result<u64, Error> {
+        if let (Some(on_server), Some(to)) = (&*self.on_server.borrow(), self.part.file()) {
+            match self.copy_on_server(on_server, to, start) {
+                Err(error) if error.status().is_some() && !is_final(&error) => {
+                    *self.not_on_server.borrow_mut() = Some(refusal(&error));
+                }
+                done => return done,
+            }
+        }
+        // Nothing, or what the server refused a moment ago.
+        self.on_server.replace(None);
         let until = Instant::now() + SEGMENT;
         let keeps_record = self.keeps_record;
         let mut from = start;
@@ -226,6 +302,26 @@ impl Bytes<'_> {
         Ok(end.into_inner())
     }
 
+    /// Has the server copy for a while, and gives where it ended.
+    fn copy_on_server(&self, on_server: &OnServer, to: &File, start: u64) -> Result<u64, Error> {
+        let until = Instant::now() + SEGMENT;
+        let mut end = start;
+        while end < self.size && (end == start || Instant::now() < until) {
+            if self.stop.is_stopped() {
+                return Err(Error::Stopped);
+            }
+            let bytes = match on_server.copy(to, &(end..self.size)) {
+                // What was copied before stays; the rest is asked for again.
+                Err(_) if end > start => break,
+                copied => copied?,
+            };
+            self.progress.advance(bytes);
+            self.on_server_bytes.set(self.on_server_bytes.get() + bytes);
+            end += bytes;
+        }
+        Ok(end)
+    }
+
     fn move_from_share(
         &self,
         source: &super::share::Source,
@@ -234,7 +330,7 @@ impl Bytes<'_> {
         // Counts what is asked for, to hold it against what comes.
         let asked = Cell::new(0);
         let ranges = ranges.inspect(|range| asked.set(asked.get() + range.end - range.start));
-        let mut pieces = source.file.read_ranges(ranges, self.stop);
+        let mut pieces = source.file().read_ranges(ranges, self.stop);
         let mut moved = 0;
         if let Some(file) = self.part.file() {
             let piece = RefCell::new(None::<Piece>);
@@ -373,7 +469,7 @@ impl Keeper {
 
 fn changed(source: &super::share::Source) -> Error {
     Error::Changed {
-        object: name::printable(source.file.path()),
+        object: name::printable(source.file().path()),
     }
 }
 

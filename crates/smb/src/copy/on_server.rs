@@ -1,0 +1,128 @@
+//! Copies that the server makes itself, when both ends are on it (MS-SMB2 2.2.31.1): nothing but
+//! the request goes over the network.
+
+use std::cell::Cell;
+use std::ops::Range;
+
+use smb_proto::wire::{CopyChunk, CopyChunksDone};
+
+use crate::error::Error;
+use crate::file::{ChunksCopied, File};
+
+/// What every server takes; one that takes less says so, and then gets less.
+const LIMITS: CopyChunksDone = CopyChunksDone {
+    chunks: 16,
+    chunk_bytes: 1 << 20,
+    total_bytes: 16 << 20,
+};
+
+/// A source that the server copies from.
+pub(super) struct OnServer {
+    key: [u8; 24],
+    limits: Cell<CopyChunksDone>,
+}
+
+impl OnServer {
+    /// Asks the server to copy from this file later.
+    pub(super) fn begin(source: &File) -> Result<Self, Error> {
+        Ok(Self {
+            key: source.resume_key()?,
+            limits: Cell::new(LIMITS),
+        })
+    }
+
+    /// Copies the begin of a range to the same place of another file. Gives how many bytes, at
+    /// least one.
+    pub(super) fn copy(&self, to: &File, range: &Range<u64>) -> Result<u64, Error> {
+        loop {
+            let limits = self.limits.get();
+            let chunks = chunks(range, &limits);
+            let asked: u64 = chunks.iter().map(|chunk| u64::from(chunk.length)).sum();
+            match to.copy_chunks(&self.key, chunks)? {
+                ChunksCopied::Bytes(bytes) if (1..=asked).contains(&bytes) => return Ok(bytes),
+                ChunksCopied::Bytes(bytes) => {
+                    return Err(to.misbehaving(format!("it copied {bytes} bytes of {asked}")));
+                }
+                ChunksCopied::TooMuch(most) => match lowered(&limits, &most) {
+                    Some(lower) => self.limits.set(lower),
+                    None => return Err(to.misbehaving("it copies no chunks at all".to_owned())),
+                },
+            }
+        }
+    }
+}
+
+/// What keeps to both limits; none if that is nothing, or nothing less than before.
+fn lowered(limits: &CopyChunksDone, most: &CopyChunksDone) -> Option<CopyChunksDone> {
+    let lower = CopyChunksDone {
+        chunks: limits.chunks.min(most.chunks),
+        chunk_bytes: limits.chunk_bytes.min(most.chunk_bytes),
+        total_bytes: limits.total_bytes.min(most.total_bytes),
+    };
+    let some = lower.chunks > 0 && lower.chunk_bytes > 0 && lower.total_bytes > 0;
+    (some && lower != *limits).then_some(lower)
+}
+
+/// The begin of a range in pieces that the server takes at once.
+fn chunks(range: &Range<u64>, limits: &CopyChunksDone) -> Vec<CopyChunk> {
+    let mut chunks = Vec::new();
+    let mut from = range.start;
+    let mut room = limits.total_bytes;
+    while from < range.end && room > 0 && (chunks.len() as u64) < u64::from(limits.chunks) {
+        let left = u32::try_from(range.end - from).unwrap_or(u32::MAX);
+        let length = left.min(limits.chunk_bytes).min(room);
+        chunks.push(CopyChunk {
+            from,
+            to: from,
+            length,
+        });
+        from += u64::from(length);
+        room -= length;
+    }
+    chunks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lengths(range: Range<u64>, limits: &CopyChunksDone) -> Vec<u32> {
+        let chunks = chunks(&range, limits);
+        assert!(chunks.iter().all(|chunk| chunk.from == chunk.to));
+        chunks.iter().map(|chunk| chunk.length).collect()
+    }
+
+    #[test]
+    fn chunks_keep_to_every_limit() {
+        let mib = 1 << 20;
+        assert_eq!(lengths(5..6, &LIMITS), [1]);
+        assert_eq!(lengths(0..u64::MAX, &LIMITS), [mib; 16]);
+        let odd = CopyChunksDone {
+            chunks: 3,
+            chunk_bytes: 10,
+            total_bytes: 25,
+        };
+        assert_eq!(lengths(0..100, &odd), [10, 10, 5]);
+        assert_eq!(lengths(0..12, &odd), [10, 2]);
+        let few = CopyChunksDone { chunks: 1, ..odd };
+        assert_eq!(lengths(0..100, &few), [10]);
+        assert!(lengths(7..7, &odd).is_empty());
+    }
+
+    #[test]
+    fn limits_only_ever_shrink() {
+        let less = CopyChunksDone {
+            chunk_bytes: 1 << 16,
+            ..LIMITS
+        };
+        let other = CopyChunksDone {
+            chunk_bytes: 1 << 16,
+            total_bytes: u32::MAX,
+            ..LIMITS
+        };
+        assert_eq!(lowered(&LIMITS, &other), Some(less));
+        assert_eq!(lowered(&less, &LIMITS), None);
+        let nothing = CopyChunksDone { chunks: 0, ..less };
+        assert_eq!(lowered(&LIMITS, &nothing), None);
+    }
+}
