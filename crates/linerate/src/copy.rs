@@ -49,7 +49,11 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
     }
     let stop = Stop::new();
     let asked = stop.clone();
-    stop::listen_with(move || asked.stop())?;
+    let words = stop::Words {
+        stopping: "what is not complete is removed, or kept for `--resume`",
+        left: "left at once\nhint: `--resume` goes on with it",
+    };
+    stop::listen_with(words, move || asked.stop())?;
     let into = ends_as_folder(&arguments.destination, &destination);
     let job = Job {
         destination: connections.place(&destination)?,

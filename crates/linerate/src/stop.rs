@@ -11,19 +11,34 @@ use crate::terminal;
 pub fn listen() -> Result<Stop, CommandError> {
     let stop = Stop::new();
     let asked = stop.clone();
-    listen_with(move || asked.ask())?;
+    let words = Words {
+        stopping: "what was changed is put back",
+        left: "left without putting anything back\nhint: run `linerate undo`",
+    };
+    listen_with(words, move || asked.ask())?;
     Ok(stop)
 }
 
+/// What is said to who wants to leave.
+pub struct Words {
+    /// What happens now.
+    pub stopping: &'static str,
+    /// What did not happen, because it was asked for twice.
+    pub left: &'static str,
+}
+
 /// Listens, and calls `stop` at each of them.
-pub fn listen_with(stop: impl Fn() + Send + 'static) -> Result<(), CommandError> {
+pub fn listen_with(words: Words, stop: impl Fn() + Send + 'static) -> Result<(), CommandError> {
     let seen = AtomicU32::new(0);
     let listening = ctrlc::set_handler(move || {
         stop();
         if seen.fetch_add(1, Ordering::Relaxed) == 0 {
-            terminal::say("stopping; what was changed is put back (once more to leave at once)");
+            let stopping = words.stopping;
+            terminal::say(&format!(
+                "stopping; {stopping} (once more to leave at once)"
+            ));
         } else {
-            leave();
+            leave(words.left);
         }
     });
     listening
@@ -40,7 +55,7 @@ pub fn interrupted() -> CommandError {
     clippy::exit,
     reason = "a second Ctrl-C must work whatever the threads are doing"
 )]
-fn leave() {
-    terminal::say("left without putting anything back\nhint: run `linerate undo`");
+fn leave(left: &str) {
+    terminal::say(left);
     std::process::exit(i32::from(exit_code(Kind::Interrupted)));
 }
