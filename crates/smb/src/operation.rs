@@ -378,6 +378,8 @@ fn write_part(tree: &Tree, small: &SmallFile, path: String) -> Result<Part, Erro
         disposition: Disposition::CreateOrTruncate,
         folder: Some(false),
         disk_id: true,
+        // another program with the same idea must not give its name to what this one writes
+        share_write: false,
         ..CreateOptions::open(Access::Mask(WRITE_RIGHTS))
     };
     let file = FileKey::OF_CHAIN;
@@ -452,7 +454,7 @@ fn discard(tree: &Tree, part: &Part) {
     tell(tree.shared(), Request::Chain(links));
 }
 
-fn status(created: &Created) -> Status {
+pub(crate) fn status(created: &Created) -> Status {
     Status {
         times: created.times,
         size: created.size,

@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use blake3::Hash;
 use smb_proto::NtStatus;
 use smb_proto::session::{
-    Access, CreateOptions, Created, Disposition, FileTimes, Information, QueryInformation,
-    SetInformation,
+    Access, CreateOptions, Disposition, FileTimes, Information, QueryInformation, SetInformation,
 };
 
 use super::hash::FileHash;
@@ -20,6 +19,7 @@ use super::place::{
 use super::record::{self, Identity, Record};
 use crate::error::Error;
 use crate::file::File;
+use crate::operation::{self, Content, SMALL_BYTES_MAX, SmallFile, Status};
 use crate::signal::Stop;
 use crate::tree::Tree;
 
@@ -27,8 +27,6 @@ use crate::tree::Tree;
 /// that renaming and removing need (DELETE, SYNCHRONIZE, read and write data, append, read and
 /// write attributes).
 const PART_RIGHTS: u32 = 0x0001_0000 | 0x0010_0000 | 0x1 | 0x2 | 0x4 | 0x80 | 0x100;
-/// Rights to set times and attributes (SYNCHRONIZE, read and write attributes).
-const FINISH_RIGHTS: u32 = 0x0010_0000 | 0x80 | 0x100;
 
 /// Folder and name of a path; the name is empty at the top.
 pub(super) fn split(path: &str) -> (&str, &str) {
@@ -39,16 +37,8 @@ pub(super) fn split(path: &str) -> (&str, &str) {
 }
 
 pub(super) fn look(tree: &Tree, path: &str) -> Result<Entry, Error> {
-    let options = CreateOptions {
-        reparse_point: true,
-        disk_id: true,
-        ..CreateOptions::open(Access::Attributes)
-    };
-    let file = tree.open(path, &options)?;
-    let created = file.created();
-    file.close()?;
-    let id = created.disk_id.map_or(0, |(id, _)| id);
-    Ok(entry(path, &created, id))
+    let status = tree.status(path)?;
+    Ok(entry(path, &status, status.file_id))
 }
 
 pub(super) fn id(tree: &Tree, path: &str) -> Option<ObjectId> {
@@ -88,13 +78,8 @@ pub(super) fn make_folder(tree: &Tree, path: &str) -> Result<bool, Error> {
 }
 
 pub(super) fn finish_folder(tree: &Tree, path: &str, source: &Entry) -> Result<(), Error> {
-    let options = CreateOptions {
-        folder: Some(true),
-        ..CreateOptions::open(Access::Mask(FINISH_RIGHTS))
-    };
-    let folder = tree.open(path, &options)?;
-    folder.set(basic(source.times, source.attributes & ATTRIBUTES_KEPT))?;
-    folder.close()
+    let attributes = source.attributes & ATTRIBUTES_KEPT;
+    tree.set_basic(path, times_kept(source.times), attributes)
 }
 
 /// All of a small file, and what the server said of it when it was opened.
@@ -104,6 +89,13 @@ pub(super) fn read_small(
     found: &Entry,
     bytes_max: u64,
 ) -> Result<(Entry, Vec<u8>), Error> {
+    if found.size <= SMALL_BYTES_MAX as u64 {
+        let Content { status, bytes } = tree.read_small(path)?;
+        if bytes.len() as u64 != status.size {
+            return Err(changed(path));
+        }
+        return Ok((entry(path, &status, found.id), bytes));
+    }
     let source = Source::open(tree, path, found)?;
     let size = source.entry.size;
     if size > bytes_max {
@@ -125,6 +117,9 @@ pub(super) fn write_small(
     bytes: &[u8],
     finish: &Finish,
 ) -> Result<(), Error> {
+    if bytes.len() <= SMALL_BYTES_MAX && !finish.sync {
+        return write_in_one_go(tree, path, bytes, finish);
+    }
     let begin = Begin {
         source: Identity {
             size: finish.size,
@@ -139,6 +134,35 @@ pub(super) fn write_small(
     part.complete(finish)
 }
 
+fn write_in_one_go(tree: &Tree, path: &str, bytes: &[u8], finish: &Finish) -> Result<(), Error> {
+    let (folder, name) = split(path);
+    let temporary = joined(folder, &name::of_part(name));
+    let small = SmallFile {
+        path: path.to_owned(),
+        temporary: temporary.clone(),
+        replace: finish.replace,
+        content: bytes.into(),
+        times: times_kept(finish.times),
+        attributes: finish.attributes,
+    };
+    tree.write_small(small).map_err(|error| match error {
+        Error::AlreadyExists { .. } => Error::InTheWay {
+            object: name::printable(path),
+        },
+        error => busy_or(error, &temporary),
+    })
+}
+
+/// Another program writes the same copy, if that is what the server says.
+fn busy_or(error: Error, part: &str) -> Error {
+    match error.status() {
+        Some(NtStatus::SHARING_VIOLATION) => Error::Busy {
+            object: name::printable(part),
+        },
+        _ => error,
+    }
+}
+
 /// Reads a file and hashes it.
 pub(super) fn hash(file: &File, size: u64, stop: &Stop) -> Result<Hash, Error> {
     let mut hash = FileHash::new(size);
@@ -151,8 +175,8 @@ pub(super) fn hash(file: &File, size: u64, stop: &Stop) -> Result<Hash, Error> {
     })
 }
 
-fn entry(path: &str, created: &Created, id: u64) -> Entry {
-    let kind = match created.attributes {
+fn entry(path: &str, status: &Status, id: u64) -> Entry {
+    let kind = match status.attributes {
         attributes if attributes & ATTRIBUTE_LINK != 0 => Kind::Link,
         attributes if attributes & ATTRIBUTE_FOLDER != 0 => Kind::Folder,
         _ => Kind::File,
@@ -160,22 +184,24 @@ fn entry(path: &str, created: &Created, id: u64) -> Entry {
     Entry {
         name: split(path).1.to_owned(),
         kind,
-        size: created.size,
-        allocation: created.allocation,
-        times: created.times,
-        attributes: created.attributes,
+        size: status.size,
+        allocation: status.allocation,
+        times: status.times,
+        attributes: status.attributes,
         id,
     }
 }
 
 fn basic(times: FileTimes, attributes: u32) -> SetInformation {
-    SetInformation::Basic {
-        times: FileTimes {
-            // The server's own business.
-            change: 0,
-            ..times
-        },
-        attributes,
+    let times = times_kept(times);
+    SetInformation::Basic { times, attributes }
+}
+
+fn times_kept(times: FileTimes) -> FileTimes {
+    FileTimes {
+        // The server's own business.
+        change: 0,
+        ..times
     }
 }
 
@@ -198,7 +224,7 @@ impl Source {
             ..CreateOptions::open(Access::Read)
         };
         let file = tree.open(path, &options)?;
-        let entry = entry(path, &file.created(), found.id);
+        let entry = entry(path, &operation::status(&file.created()), found.id);
         Ok(Self {
             file,
             path: path.to_owned(),
@@ -223,9 +249,13 @@ impl Source {
     }
 
     fn changed(&self) -> Error {
-        Error::Changed {
-            object: name::printable(&self.path),
-        }
+        changed(&self.path)
+    }
+}
+
+fn changed(path: &str) -> Error {
+    Error::Changed {
+        object: name::printable(path),
     }
 }
 
@@ -271,12 +301,7 @@ impl Part {
         };
         let file = tree
             .open(&path, &options)
-            .map_err(|error| match error.status() {
-                Some(NtStatus::SHARING_VIOLATION) => Error::Busy {
-                    object: name::printable(&path),
-                },
-                _ => error,
-            })?;
+            .map_err(|error| busy_or(error, &path))?;
         let length = file.created().size;
         let start = known.map_or(0, |known| known.resume_at(&begin.source, length));
         let part = Self {
