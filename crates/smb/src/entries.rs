@@ -2,60 +2,105 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::Arc;
 
+use smb_proto::FileKey;
 use smb_proto::session::{Access, CreateOptions, DirectoryEntry, Reply, Request};
 
 use crate::error::Error;
 use crate::file::File;
-use crate::request::ask;
+use crate::request::{Answer, ask, begin};
 use crate::tree::Tree;
 
 /// Bytes of folder entries that are asked for at once.
 const LISTING_BYTES: u32 = 1 << 20;
+/// Listings that are under way or wait to be looked at, so that the server never waits for us.
+const AHEAD: usize = 2;
 
-/// The entries of a folder without `.` and `..`, in the server's order. It ends after an error.
+/// The entries of a folder without `.` and `..`, in the server's order as far as one connection
+/// gives them. It ends after an error.
 pub struct Entries {
     tree: Tree,
     path: String,
     folder: Option<File>,
-    restart: bool,
+    /// What came together with the open folder.
+    begun: VecDeque<smb_proto::error::Result<Reply>>,
+    asked: VecDeque<Arc<Answer>>,
+    /// The server has no more.
+    complete: bool,
     ready: VecDeque<DirectoryEntry>,
 }
 
 impl Entries {
+    /// Opens the folder and takes its first entries in one round trip: of most folders, all.
     pub(crate) fn open(tree: &Tree, path: &str) -> Result<Self, Error> {
-        let options = CreateOptions {
-            folder: Some(true),
-            ..CreateOptions::open(Access::Read)
+        let shared = tree.shared();
+        let create = Request::Create {
+            tree: tree.key(),
+            path: path.to_owned(),
+            options: CreateOptions {
+                folder: Some(true),
+                ..CreateOptions::open(Access::Read)
+            },
         };
+        let folder = FileKey::OF_CHAIN;
+        let chain = vec![create, list(folder, true), list(folder, false)];
+        let Reply::Chain(replies) = ask(shared, Request::Chain(chain), path)? else {
+            return Err(shared.odd_answer());
+        };
+        let mut begun = VecDeque::from(replies);
+        let folder = match begun.pop_front() {
+            Some(Ok(Reply::Created(key, created))) => File::new(tree.clone(), path, key, created),
+            Some(Err(source)) => return Err(shared.error(source, path)),
+            _ => return Err(shared.odd_answer()),
+        };
+        let complete = begun
+            .iter()
+            .any(|reply| matches!(reply, Ok(Reply::Listing(None))));
         Ok(Self {
             tree: tree.clone(),
             path: path.to_owned(),
-            folder: Some(tree.open(path, &options)?),
-            restart: true,
+            folder: Some(folder),
+            begun,
+            asked: VecDeque::new(),
+            complete,
             ready: VecDeque::new(),
         })
     }
 
+    fn next_reply(&mut self) -> Option<smb_proto::error::Result<Reply>> {
+        let begun = self.begun.pop_front();
+        begun.or_else(|| self.asked.pop_front().map(|answer| answer.wait()))
+    }
+
+    fn ask_ahead(&mut self) {
+        let Some(folder) = self.folder.as_ref().filter(|_| !self.complete) else {
+            return;
+        };
+        while self.begun.len() + self.asked.len() < AHEAD {
+            let request = list(folder.key(), false);
+            self.asked.push_back(begin(self.tree.shared(), request));
+        }
+    }
+
     /// Takes the next reply. Whether there may be more.
     fn fill(&mut self) -> Result<bool, Error> {
-        let Some(folder) = &self.folder else {
+        self.ask_ahead();
+        let shared = Arc::clone(self.tree.shared());
+        let Some(reply) = self.next_reply() else {
+            self.folder = None;
             return Ok(false);
         };
-        let shared = self.tree.shared();
-        let request = Request::List {
-            folder: folder.key(),
-            pattern: "*".to_owned(),
-            restart: std::mem::take(&mut self.restart),
-            bytes_max: LISTING_BYTES,
+        let listing = match reply {
+            Ok(Reply::Listing(Some(listing))) => listing,
+            Ok(Reply::Listing(None)) => {
+                self.complete = true;
+                return Ok(true);
+            }
+            Ok(_) => return Err(shared.odd_answer()),
+            Err(source) => return Err(shared.error(source, &self.path)),
         };
-        let Reply::Listing(listing) = ask(shared, request, &self.path)? else {
-            return Err(shared.odd_answer());
-        };
-        let Some(listing) = listing else {
-            self.folder.take().map_or(Ok(()), File::close)?;
-            return Ok(false);
-        };
+        self.ask_ahead();
         for entry in listing.entries() {
             let entry = entry.map_err(|source| shared.error(source.into(), &self.path))?;
             if entry.name != "." && entry.name != ".." {
@@ -77,6 +122,15 @@ impl Entries {
     }
 }
 
+fn list(folder: FileKey, restart: bool) -> Request {
+    Request::List {
+        folder,
+        pattern: "*".to_owned(),
+        restart,
+        bytes_max: LISTING_BYTES,
+    }
+}
+
 impl Iterator for Entries {
     type Item = Result<DirectoryEntry, Error>;
 
@@ -90,6 +144,8 @@ impl Iterator for Entries {
                 Ok(false) => return None,
                 Err(error) => {
                     self.folder = None;
+                    self.begun.clear();
+                    self.asked.clear();
                     self.ready.clear();
                     return Some(Err(error));
                 }

@@ -19,19 +19,21 @@ pub(crate) fn ask(shared: &Shared, request: Request, object: &str) -> Result<Rep
 
 /// The same, with the protocol's own error.
 pub(crate) fn ask_protocol(shared: &Shared, request: Request) -> Result<Reply> {
+    begin(shared, request).wait()
+}
+
+/// Asks; the answer can be waited for later.
+pub(crate) fn begin(shared: &Shared, request: Request) -> Arc<Answer> {
     let answer = Arc::new(Answer::default());
     shared
         .protocol
         .submit(request, Arc::clone(&answer) as Arc<dyn Sink>);
-    answer.wait()
+    answer
 }
 
 /// Asks, and waits only so long; what becomes of it is of no interest.
 pub(crate) fn ask_briefly(shared: &Shared, request: Request, timeout: Duration) {
-    let answer = Arc::new(Answer::default());
-    shared
-        .protocol
-        .submit(request, Arc::clone(&answer) as Arc<dyn Sink>);
+    let answer = begin(shared, request);
     let outcome = lock(&answer.outcome);
     let wait = answer
         .answered
@@ -48,14 +50,16 @@ pub(crate) fn tell(shared: &Shared, request: Request) {
     shared.protocol.submit(request, Arc::new(Ignore));
 }
 
+/// The answer to one request; it is taken once.
 #[derive(Default)]
-struct Answer {
+pub(crate) struct Answer {
     outcome: Mutex<Option<Result<Reply>>>,
     answered: Condvar,
 }
 
 impl Answer {
-    fn wait(&self) -> Result<Reply> {
+    /// Waits for it.
+    pub(crate) fn wait(&self) -> Result<Reply> {
         let mut outcome = lock(&self.outcome);
         loop {
             if let Some(outcome) = outcome.take() {

@@ -174,9 +174,12 @@ pub mod utf16 {
         let units = bytes
             .chunks_exact(2)
             .map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
-        char::decode_utf16(units)
-            .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
-            .collect()
+        // names in folders are many, and most take as many bytes as they have units
+        let mut text = String::with_capacity(bytes.len() / 2);
+        text.extend(
+            char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)),
+        );
+        text
     }
 }
 
