@@ -10,6 +10,7 @@ pub mod statistics;
 pub mod table;
 
 pub use comparison::{PhaseResult, phase};
+pub use diagnosis::{Contradiction, SharedLink, contradictions, shared_links};
 pub use run::analyze;
 
 pub use result::{

@@ -248,7 +248,8 @@ fn refused(
 }
 
 impl Change {
-    /// Reads every knob of every part of a host that `settings` touch, and works out the steps.
+    /// Reads every knob of every NIC that `settings` touch, and those of the host, and works out the
+    /// steps.
     /// Settings of a workload are none of our business and are passed over. Touches nothing.
     ///
     /// # Errors
@@ -319,7 +320,7 @@ impl Change {
     fn take_snapshot(
         &mut self,
         host: &Host,
-        targets: &BTreeSet<&Target>,
+        targets: &Touched<'_>,
         states: &mut BTreeMap<(HostName, Target, &'static str), Result<State, Refusal>>,
     ) -> Result<(), Error> {
         let identity = host.identity()?;
@@ -329,9 +330,14 @@ impl Change {
             machine_id: identity.machine_id,
             boot_id: identity.boot_id,
         });
-        let of_target = |target: &&Target| {
+        let of_target = |(target, ids): (&&Target, &BTreeSet<&KnobId>)| {
             let target = (*target).clone();
+            // The settings of a NIC can move each other; those of the host do not.
+            let own = |knob: &&Knob| {
+                target != Target::Host || ids.iter().any(|id| id.as_str() == knob.id)
+            };
             knob::of_target(host.system, &target)
+                .filter(own)
                 .map(|knob| (target.clone(), knob))
                 .collect::<Vec<Spot>>()
         };
@@ -392,11 +398,18 @@ impl Change {
     }
 }
 
-fn touched(settings: &[Setting]) -> BTreeMap<&HostName, BTreeSet<&Target>> {
-    let mut touched: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+/// The parts of a host that settings touch, with their knobs.
+type Touched<'a> = BTreeMap<&'a Target, BTreeSet<&'a KnobId>>;
+
+fn touched(settings: &[Setting]) -> BTreeMap<&HostName, Touched<'_>> {
+    let mut touched: BTreeMap<_, Touched<'_>> = BTreeMap::new();
     for setting in settings {
-        if let Setting::Knob { host, target, .. } = setting {
-            touched.entry(host).or_default().insert(target);
+        if let Setting::Knob {
+            host, target, id, ..
+        } = setting
+        {
+            let of_host = touched.entry(host).or_default();
+            of_host.entry(target).or_default().insert(id);
         }
     }
     touched

@@ -32,6 +32,8 @@ pub enum Command {
     Bench(BenchArguments),
     /// Try changes in a fair experiment and keep only what is proven, until reboot or undo
     Tune(TuneArguments),
+    /// Show what is set on a host, or on both ends of a path and where they contradict each other
+    Inspect(InspectArguments),
     /// Set knobs of a host, all of them or none, until reboot or undo
     Set(SetArguments),
     /// Put back what was changed: one change, or all open ones, newest first
@@ -247,6 +249,20 @@ pub struct TuneArguments {
     /// Seed of the random order [default: a new one, recorded in the run file]
     #[arg(long)]
     pub seed: Option<u64>,
+}
+
+/// `inspect`.
+#[derive(Debug, Args)]
+pub struct InspectArguments {
+    /// One host, or both ends: `local`, `ssh://[user@]host[:port]` or `lab://LAB/HOST`
+    #[arg(value_name = "HOST", default_value = "local", num_args = 1..=2)]
+    pub hosts: Vec<String>,
+    /// Tell all about one setting, and look at no host
+    #[arg(long, value_name = "ID", conflicts_with = "hosts")]
+    pub explain: Option<String>,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `set`.

@@ -9,6 +9,7 @@ mod credentials;
 mod demo;
 mod failure;
 mod hosts;
+mod inspect;
 mod lab_command;
 mod ls;
 mod meter;
@@ -57,6 +58,7 @@ fn run(command: &Command) -> Result<ExitCode, CommandError> {
         Command::Check(arguments) => check::run(arguments),
         Command::Bench(arguments) => check::bench(arguments),
         Command::Tune(arguments) => tune::run(arguments),
+        Command::Inspect(arguments) => inspect::run(arguments),
         Command::Set(arguments) => set::run(arguments),
         Command::Undo(arguments) => changes::undo(arguments),
         Command::Changes(arguments) => changes::list(arguments),

@@ -1,6 +1,7 @@
 //! Facts and ladder in; what limits the share, and what to try, out.
 
 mod cause;
+mod ends;
 mod fix;
 mod path;
 
@@ -13,6 +14,8 @@ use crate::comparison::{BAND_DEFAULT, CONFIDENCE_DEFAULT, direction_name, failur
 use crate::statistics::{median, quotient};
 use crate::{Ceiling, Diagnosis, Estimate, LadderRung, RungName, Unit};
 use path::{Network, Pair};
+
+pub use ends::{Contradiction, SharedLink, contradictions, shared_links};
 
 /// A rung that has less than this share of the one above has lost something.
 const LOSS_LIMIT: f64 = 0.9;

@@ -454,6 +454,12 @@ fn shaper(nic: &Nic) -> Option<Line> {
     (bits > 0).then_some(line)
 }
 
+/// The rate of the line, as far as anything can be trusted that says one.
+pub(super) fn line_bits(nic: &Nic) -> Option<u64> {
+    let shaped = shaper(nic).map(|line| line.bits);
+    shaped.or_else(|| trusted_speed(nic))
+}
+
 fn trusted_speed(nic: &Nic) -> Option<u64> {
     let invents = nic
         .driver
@@ -479,14 +485,14 @@ fn nic_with(host: &HostFacts, address: IpAddr) -> Option<&Nic> {
     host.nics.iter().find(holds)
 }
 
-fn is_link_local(address: IpAddr) -> bool {
+pub(super) fn is_link_local(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => address.is_link_local() || address.is_loopback(),
         IpAddr::V6(address) => address.is_unicast_link_local() || address.is_loopback(),
     }
 }
 
-fn shares_subnet(ours: &InterfaceAddress, theirs: IpAddr) -> bool {
+pub(super) fn shares_subnet(ours: &InterfaceAddress, theirs: IpAddr) -> bool {
     let (ours, theirs, prefix, bits) = match (ours.address.to_canonical(), theirs) {
         (IpAddr::V4(one), IpAddr::V4(two)) => (
             u128::from(u32::from(one)),

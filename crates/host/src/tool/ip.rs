@@ -20,6 +20,8 @@ pub(crate) struct Link {
     pub(crate) kind: Option<String>,
     /// The device this one lies on, or the other end of a `veth`.
     pub(crate) lower: Option<String>,
+    /// Packets that wait for the driver at most.
+    pub(crate) queue_length: Option<u32>,
     pub(crate) addresses: Vec<InterfaceAddress>,
 }
 
@@ -36,6 +38,7 @@ struct RawLink {
     address: Option<String>,
     min_mtu: Option<u32>,
     max_mtu: Option<u32>,
+    txqlen: Option<u32>,
     linkinfo: Option<RawLinkInfo>,
     #[serde(default)]
     addr_info: Vec<serde_json::Value>,
@@ -79,6 +82,7 @@ fn link(element: serde_json::Value) -> Option<Link> {
         state,
         kind: raw.linkinfo.and_then(|info| info.info_kind),
         lower: raw.link,
+        queue_length: raw.txqlen,
         addresses: raw.addr_info.into_iter().filter_map(address).collect(),
     })
 }

@@ -49,12 +49,7 @@ fn every_entry_is_unique_and_complete() {
             assert!(!text.ends_with('.'), "{}: {text}", knob.id);
         }
         let (part, name) = knob.id.split_once('.').unwrap();
-        let expected = if knob.on == TargetKind::Nic {
-            "nic"
-        } else {
-            "tcp"
-        };
-        assert_eq!(part, expected);
+        assert_eq!(part == "nic", knob.on == TargetKind::Nic, "{}", knob.id);
         assert!(
             name.chars()
                 .all(|character| character.is_ascii_lowercase() || character == '_')
@@ -70,6 +65,7 @@ fn another(state: &State) -> Value {
         (Allowed::Words(words), Value::Text(now)) => {
             Value::Text(words.iter().find(|word| *word != now).unwrap().clone())
         }
+        (Allowed::Sizes, _) => Value::Text("4096 65536 33554432".into()),
         (Allowed::AsRead, Value::Text(now)) => {
             Value::Text(now.replace("nocache-copy:off", "nocache-copy:on"))
         }
@@ -261,4 +257,158 @@ fn an_mtu_minds_the_links_above_and_below() {
     assert_eq!((min, max), (68, 9000));
     assert_eq!(because, "that is the MTU of `a0`, on which it lies");
     assert_eq!(limits("v0").2, 65_535);
+}
+
+#[test]
+fn what_people_type_becomes_a_value_of_the_knobs_kind() {
+    let typed = |id: &str, text: &str| {
+        let knob = knob::find(System::Linux, id).unwrap();
+        let state = read(&Model::new("model").host(), knob).unwrap();
+        state.allowed.value_of(text)
+    };
+    assert_eq!(typed("nic.mtu", "9000"), Value::Integer(9000));
+    assert_eq!(typed("nic.mtu", "big"), Value::Text("big".into()));
+    assert_eq!(typed("nic.tso", "off"), Value::Switch(false));
+    assert_eq!(typed("nic.tso", "yes"), Value::Switch(true));
+    let sizes = Value::Text("4096 131072 6291456".into());
+    assert_eq!(typed("tcp.rmem", "4096,131072,6291456"), sizes);
+    let pause = Value::Text("auto rx+tx".into());
+    assert_eq!(typed("nic.flow_control", "auto rx+tx"), pause);
+}
+
+#[test]
+fn sizes_are_three_and_grow() {
+    let model = Model::new("model");
+    for wrong in [
+        "4096 131072",
+        "4096 16384 8192",
+        "0 1 2",
+        "+1 2 3",
+        "1 2 x",
+        "1  2 3",
+    ] {
+        let reason = refusal(&model, "tcp.rmem", Value::Text(wrong.into()));
+        assert!(reason.contains("three sizes"), "{wrong}: {reason}");
+    }
+}
+
+/// What real tools print of knobs that a NIC of the model does not show so.
+#[test]
+fn what_drivers_leave_out_is_refused_and_never_guessed() {
+    let state = |id: &str, text: &str, status: i32| {
+        let knob = knob::find(System::Linux, id).unwrap();
+        let output = host::exec::Output {
+            status,
+            stdout: if status == 0 { text.into() } else { Vec::new() },
+            stderr: if status == 0 { Vec::new() } else { text.into() },
+        };
+        let target = target(knob);
+        let count = knob.read(&target).unwrap().len();
+        knob.parse(&target, &vec![output; count])
+    };
+    let veth_channels = "Channel parameters for kbv0:\nPre-set maximums:\nRX:\t\t2\nTX:\t\t2\n\
+        Other:\t\tn/a\nCombined:\tn/a\nCurrent hardware settings:\nRX:\t\t1\nTX:\t\t1\n\
+        Other:\t\tn/a\nCombined:\tn/a\n";
+    let found = state("nic.channels", veth_channels, 0).unwrap();
+    assert_eq!(found.value, Value::Integer(1));
+    let channels = knob::find(System::Linux, "nic.channels").unwrap();
+    let steps = channels.plan(&target(channels), &found, &Value::Integer(2));
+    assert_eq!(
+        steps.unwrap()[0].run.argv.join(" "),
+        "ethtool -L a0 rx 2 tx 2"
+    );
+    let virtio = "Coalesce parameters for eth0:\nAdaptive RX: off  TX: n/a\nstats-block-usecs: n/a\n\n\
+        rx-usecs: 0\nrx-frames: 1\nrx-usecs-irq: n/a\n\ntx-usecs: 0\ntx-frames: 1\n";
+    assert_eq!(
+        state("nic.adaptive_rx", virtio, 0).unwrap().value,
+        Value::Switch(false)
+    );
+    let unknown = "the driver does not know it";
+    assert_eq!(
+        state("nic.adaptive_tx", virtio, 0).unwrap_err().reason,
+        unknown
+    );
+    assert_eq!(
+        state("nic.rx_frames", virtio, 0).unwrap().value,
+        Value::Integer(1)
+    );
+    let ring = "Ring parameters for eth0:\nPre-set maximums:\nRX:\t\t256\nRX Mini:\tn/a\n\
+        RX Jumbo:\tn/a\nTX:\t\t256\nCurrent hardware settings:\nRX:\t\t128\nRX Mini:\tn/a\n\
+        RX Jumbo:\tn/a\nTX:\t\t256\nRX Buf Len:\t\tn/a\nCQE Size:\t\tn/a\nTX Push:\toff\n";
+    assert_eq!(
+        state("nic.ring_rx", ring, 0).unwrap().value,
+        Value::Integer(128)
+    );
+    assert_eq!(
+        state("nic.ring_tx", ring, 0).unwrap().value,
+        Value::Integer(256)
+    );
+    let inactive = "EEE settings for eth0:\n\tEEE status: enabled - inactive\n\tTx LPI: disabled\n";
+    let eee = state("nic.eee", inactive, 0).unwrap();
+    assert_eq!(eee.value, Value::Switch(true));
+    assert!(eee.remark.is_some());
+    let pause = "Pause parameters for enp1s0f0:\nAutonegotiate:\toff\nRX:\t\ton\nTX:\t\ton\n\n";
+    let pause = state("nic.flow_control", pause, 0).unwrap();
+    assert_eq!(pause.value, Value::Text("rx+tx".into()));
+    for id in ["nic.flow_control", "nic.ring_rx", "nic.rx_usecs", "nic.eee"] {
+        let said = "netlink error: Operation not supported";
+        assert_eq!(state(id, said, 76).unwrap_err().reason, unknown, "{id}");
+        assert!(state(id, "", 0).is_err(), "{id}");
+        assert!(
+            state(id, "no device matches name", 1)
+                .unwrap_err()
+                .target_is_missing
+        );
+    }
+}
+
+/// A namespace has not all of the keys, and cannot set what it sees of the machine.
+#[test]
+fn sysctls_of_another_namespace_are_seen_and_not_set() {
+    let output = host::exec::Output {
+        status: 0,
+        stdout: b"net.ipv4.tcp_congestion_control = bbr\n\
+            net.ipv4.tcp_available_congestion_control = reno bbr cubic\n\
+            net.ipv4.tcp_allowed_congestion_control = reno\n\
+            net.core.rmem_max = 4194304\nnet.ipv4.tcp_rmem = 4096\t131072\t33554432\n"
+            .to_vec(),
+        stderr: Vec::new(),
+    };
+    let state = |id: &str| {
+        let knob = knob::find(System::Linux, id).unwrap();
+        knob.parse(&Target::Host, std::slice::from_ref(&output))
+    };
+    let words = ["reno", "bbr"].map(str::to_owned).to_vec();
+    assert_eq!(
+        state("tcp.congestion_control").unwrap().allowed,
+        Allowed::Words(words)
+    );
+    let largest = state("net.rmem_max").unwrap();
+    assert!(
+        largest
+            .fixed_because
+            .unwrap()
+            .contains("first network namespace")
+    );
+    let buffer = Value::Text("4096 131072 33554432".into());
+    assert_eq!(state("tcp.rmem").unwrap().value, buffer);
+    let reason = state("net.netdev_backlog").unwrap_err().reason;
+    assert_eq!(
+        reason,
+        "the kernel has no `net.core.netdev_max_backlog` there"
+    );
+}
+
+/// `docs/knobs.md` is made by this test when `LINERATE_BLESS` is set.
+#[test]
+fn the_reference_is_what_the_catalogue_says() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/knobs.md");
+    if std::env::var_os("LINERATE_BLESS").is_some() {
+        std::fs::write(path, knob::reference()).unwrap();
+    }
+    let written = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        written == knob::reference(),
+        "docs/knobs.md is stale: run `LINERATE_BLESS=1 cargo test -p host reference`"
+    );
 }

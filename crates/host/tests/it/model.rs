@@ -21,7 +21,7 @@ const fn row(name: &'static str, group: &'static str, needs: &'static [&'static 
 }
 
 /// In the order in which `ethtool` prints them.
-const ROWS: [Row; 10] = [
+const ROWS: [Row; 11] = [
     row("rx-checksumming", "", &[]),
     row("tx-checksum-ip-generic", "tx-checksumming", &[]),
     row("tx-scatter-gather", "scatter-gather", &[]),
@@ -42,10 +42,18 @@ const ROWS: [Row; 10] = [
     ),
     row("generic-segmentation-offload", "", &["tx-scatter-gather"]),
     row("generic-receive-offload", "", &[]),
+    row("large-receive-offload", "", &["rx-checksumming"]),
     row("tx-udp-segmentation", "", &["tx-checksum-ip-generic"]),
     row("tx-nocache-copy", "", &[]),
 ];
 const TSO: &str = "tcp-segmentation-offload";
+
+fn name_of(option: &'static str, word: &'static str) -> &'static str {
+    if word.is_empty() {
+        return option;
+    }
+    Box::leak(format!("{option} {word}").into_boxed_str())
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Nic {
@@ -58,11 +66,33 @@ pub(crate) struct Nic {
     pub(crate) tso_follows_gso: bool,
     pub(crate) fixed: Vec<&'static str>,
     pub(crate) requested: BTreeMap<&'static str, bool>,
+    queue_length: u32,
+    /// By the words of `ethtool`.
+    words: BTreeMap<&'static str, String>,
 }
+
+/// Settings of a NIC that depend on no others, by the words of `ethtool` that set them.
+const WORDS: [(&str, &str, &str); 14] = [
+    ("-A", "autoneg", "on"),
+    ("-A", "rx", "off"),
+    ("-A", "tx", "off"),
+    ("-L", "combined", "2"),
+    ("-G", "rx", "256"),
+    ("-G", "tx", "256"),
+    ("-C", "adaptive-rx", "on"),
+    ("-C", "adaptive-tx", "off"),
+    ("-C", "rx-usecs", "3"),
+    ("-C", "rx-frames", "8"),
+    ("-C", "tx-usecs", "0"),
+    ("-C", "tx-frames", "1"),
+    ("--set-eee", "eee", "on"),
+    ("power", "", "auto"),
+];
 
 impl Nic {
     fn new() -> Self {
         let off = [
+            "large-receive-offload",
             "tx-tcp-mangleid-segmentation",
             "generic-receive-offload",
             "tx-nocache-copy",
@@ -79,6 +109,71 @@ impl Nic {
             tso_follows_gso: false,
             fixed: Vec::new(),
             requested,
+            queue_length: 1000,
+            words: WORDS
+                .map(|(option, word, value)| (name_of(option, word), value.to_owned()))
+                .into(),
+        }
+    }
+
+    fn word(&self, name: &str) -> &str {
+        &self.words[name]
+    }
+
+    /// What `ethtool` shows, in the form of its version 6.1.
+    fn show(&self, option: &str) -> String {
+        let word = |name| self.word(name);
+        match option {
+            "-a" => format!(
+                "Pause parameters for x:\nAutonegotiate:\t{}\nRX:\t\t{}\nTX:\t\t{}\n\n",
+                word("-A autoneg"),
+                word("-A rx"),
+                word("-A tx")
+            ),
+            "-l" => {
+                let rows = |combined| {
+                    format!("RX:\t\tn/a\nTX:\t\tn/a\nOther:\t\t1\nCombined:\t{combined}\n")
+                };
+                format!(
+                    "Channel parameters for x:\nPre-set maximums:\n{}Current hardware settings:\n{}",
+                    rows("8"),
+                    rows(word("-L combined"))
+                )
+            }
+            "-g" => {
+                let rows =
+                    |rx, tx| format!("RX:\t\t{rx}\nRX Mini:\tn/a\nRX Jumbo:\tn/a\nTX:\t\t{tx}\n");
+                format!(
+                    "Ring parameters for x:\nPre-set maximums:\n{}Current hardware settings:\n{}",
+                    rows("4096", "4096"),
+                    rows(word("-G rx"), word("-G tx"))
+                )
+            }
+            "-c" => {
+                let mut text = format!(
+                    "Coalesce parameters for x:\nAdaptive RX: {}  TX: {}\n\n",
+                    word("-C adaptive-rx"),
+                    word("-C adaptive-tx")
+                );
+                for name in ["rx-usecs", "rx-frames", "tx-usecs", "tx-frames"] {
+                    let value = &self.words[format!("-C {name}").as_str()];
+                    writeln!(text, "{name}: {value}").unwrap();
+                }
+                text
+            }
+            _ => {
+                let on = word("--set-eee eee") == "on";
+                let status = if on { "enabled - active" } else { "disabled" };
+                format!("EEE settings for x:\n\tEEE status: {status}\n\tTx LPI: 17 (us)\n")
+            }
+        }
+    }
+
+    fn set_words(&mut self, option: &str, pairs: &[&str]) {
+        for pair in pairs.chunks(2) {
+            let name = format!("{option} {}", pair[0]);
+            let known = self.words.get_mut(name.as_str());
+            *known.unwrap_or_else(|| panic!("no {name}")) = pair[1].to_owned();
         }
     }
 
@@ -132,6 +227,23 @@ impl Nic {
     }
 }
 
+const SYSCTLS: [(&str, &str); 13] = [
+    ("net.ipv4.tcp_rmem", "4096\t131072\t6291456"),
+    ("net.ipv4.tcp_wmem", "4096\t16384\t4194304"),
+    ("net.ipv4.tcp_moderate_rcvbuf", "1"),
+    ("net.ipv4.tcp_window_scaling", "1"),
+    ("net.ipv4.tcp_timestamps", "1"),
+    ("net.ipv4.tcp_sack", "1"),
+    ("net.ipv4.tcp_mtu_probing", "0"),
+    ("net.ipv4.tcp_slow_start_after_idle", "1"),
+    ("net.core.rmem_max", "212992"),
+    ("net.core.wmem_max", "212992"),
+    ("net.core.netdev_max_backlog", "1000"),
+    ("net.core.netdev_budget", "300"),
+    ("net.core.default_qdisc", "pfifo_fast"),
+];
+const CONGESTION: &str = "net.ipv4.tcp_congestion_control";
+
 /// Everything that can change on the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Machine {
@@ -139,6 +251,9 @@ pub(crate) struct Machine {
     pub(crate) boot_id: String,
     pub(crate) nics: BTreeMap<String, Nic>,
     pub(crate) congestion_control: String,
+    /// Those that no test looks at by name.
+    sysctls: BTreeMap<String, String>,
+    governors: [String; 2],
     /// `sysctl -w` says that it did, and did not.
     pub(crate) sysctl_lies: bool,
 }
@@ -161,6 +276,10 @@ impl Model {
             boot_id: "boot-1".into(),
             nics: ["a0", "a1"].map(|nic| (nic.to_owned(), Nic::new())).into(),
             congestion_control: "cubic".into(),
+            sysctls: SYSCTLS
+                .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                .into(),
+            governors: ["powersave", "powersave"].map(str::to_owned),
             sysctl_lies: false,
         };
         Self {
@@ -212,12 +331,19 @@ impl Model {
         let argv: Vec<&str> = command.argv.iter().map(String::as_str).collect();
         let is_write = matches!(
             argv.as_slice(),
-            ["ip", "link", "set", ..] | ["ethtool", "-K", ..] | ["sysctl", "-w", ..]
+            ["ip", "link", "set", ..]
+                | [
+                    "ethtool",
+                    "-K" | "-A" | "-L" | "-G" | "-C" | "--set-eee",
+                    ..
+                ]
+                | ["sysctl", "-w", ..]
+                | ["tee", ..]
         );
         if is_write {
             self.writes.lock().unwrap().push(argv.join(" "));
         }
-        Ok(answer(&mut machine, &argv))
+        Ok(answer(&mut machine, &argv, &command.stdin))
     }
 }
 
@@ -237,7 +363,7 @@ fn failed(status: i32, stderr: &str) -> Output {
     }
 }
 
-fn answer(machine: &mut Machine, argv: &[&str]) -> Output {
+fn answer(machine: &mut Machine, argv: &[&str], stdin: &[u8]) -> Output {
     match argv {
         ["uname", "-s"] => said("Linux\n"),
         ["cat", "/etc/machine-id"] => said(machine.machine_id.clone()),
@@ -261,21 +387,72 @@ fn answer(machine: &mut Machine, argv: &[&str]) -> Output {
             Some(nic) => set_features(nic, pairs),
             None => failed(1, "netlink error: no device matches name (offset 24)"),
         },
-        ["sysctl", "-n", "net.ipv4.tcp_congestion_control"] => {
-            said(format!("{}\n", machine.congestion_control))
+        ["ip", "link", "set", "dev", nic, "txqueuelen", length] => {
+            let nic = machine.nics.get_mut(*nic).unwrap();
+            nic.queue_length = length.parse().unwrap();
+            said("")
         }
-        ["sysctl", "-n", "net.ipv4.tcp_available_congestion_control"] => said("reno cubic bbr\n"),
+        ["ethtool", option, name] => match machine.nics.get(*name) {
+            Some(nic) => said(nic.show(option)),
+            None => failed(1, "netlink error: no device matches name (offset 24)"),
+        },
+        ["ethtool", option, nic, pairs @ ..] => {
+            let nic = machine.nics.get_mut(*nic).unwrap();
+            nic.set_words(option, pairs);
+            said("")
+        }
+        ["sysctl", "-e", keys @ ..] => {
+            let mut text = String::new();
+            for key in keys {
+                let value = match *key {
+                    CONGESTION => machine.congestion_control.as_str(),
+                    "net.ipv4.tcp_available_congestion_control" => "reno cubic bbr",
+                    "net.ipv4.tcp_allowed_congestion_control" => "reno cubic",
+                    key => &machine.sysctls[key],
+                };
+                writeln!(text, "{key} = {value}").unwrap();
+            }
+            said(text)
+        }
         ["sysctl", "-w", assignment] => {
-            let (_, value) = assignment.split_once('=').unwrap();
+            let (key, value) = assignment.split_once('=').unwrap();
             if machine.sysctl_lies {
                 let stderr = b"sysctl: setting key \"x\": Invalid argument".to_vec();
                 return Output { stderr, ..said("") };
             }
-            machine.congestion_control = value.to_owned();
+            let value = value.replace(' ', "\t");
+            match key {
+                CONGESTION => machine.congestion_control = value,
+                key => *machine.sysctls.get_mut(key).unwrap() = value,
+            }
+            said("")
+        }
+        ["cat", path] | ["tee", path] if path.ends_with("/device/power/control") => {
+            let name = path.split('/').nth(4).unwrap();
+            let Some(nic) = machine.nics.get_mut(name) else {
+                return failed(1, "cat: No such file or directory");
+            };
+            let word = nic.words.get_mut("power").unwrap();
+            write_or_read(argv, word, stdin)
+        }
+        ["cat", path] if path.ends_with("available_governors") => said("performance powersave\n"),
+        ["cat", "/sys/devices/system/cpu/online"] => said("0-1\n"),
+        ["cat", _] => said(format!("{}\n", machine.governors[0])),
+        ["tee", _, _] => {
+            for governor in &mut machine.governors {
+                write_or_read(argv, governor, stdin);
+            }
             said("")
         }
         other => panic!("the model knows no {other:?}"),
     }
+}
+
+fn write_or_read(argv: &[&str], word: &mut String, stdin: &[u8]) -> Output {
+    if argv[0] == "tee" {
+        *word = String::from_utf8(stdin.to_vec()).unwrap().trim().to_owned();
+    }
+    said(format!("{word}\n"))
 }
 
 fn set_features(nic: &mut Nic, pairs: &[&str]) -> Output {
@@ -286,6 +463,9 @@ fn set_features(nic: &mut Nic, pairs: &[&str]) -> Output {
         };
         let group = if *name == "tso" { TSO } else { "" };
         let name = match *name {
+            "rx" => "rx-checksumming",
+            "tx" => "tx-checksum-ip-generic",
+            "lro" => "large-receive-offload",
             "gso" => "generic-segmentation-offload",
             "gro" => "generic-receive-offload",
             other => other,
@@ -318,10 +498,11 @@ fn addresses(machine: &Machine) -> String {
             format!(
                 r#"{{"ifindex":{},"ifname":"{name}","flags":["UP"],"mtu":{},"operstate":"UP",
                 "link_type":"ether","address":"02:00:00:00:00:01","min_mtu":68,"max_mtu":{},
-                "addr_info":[{address}]}}"#,
+                "txqlen":{},"addr_info":[{address}]}}"#,
                 index + 2,
                 nic.mtu,
-                nic.mtu_max
+                nic.mtu_max,
+                nic.queue_length
             )
         })
         .collect();

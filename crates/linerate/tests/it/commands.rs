@@ -12,7 +12,8 @@ fn help_names_every_command_and_the_exit_codes() {
     let help = support::linerate().arg("--help").assert().success();
     let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
     for word in [
-        "check", "bench", "tune", "set", "undo", "changes", "analyze", "report", "copy", "ls ",
+        "check", "bench", "tune", "inspect", "set", "undo", "changes", "analyze", "report", "copy",
+        "ls ",
         "lab", "demo", "64", "130",
     ] {
         assert!(help.contains(word), "`{word}` is not in the help:\n{help}");

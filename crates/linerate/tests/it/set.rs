@@ -71,6 +71,66 @@ fn a_setting_is_shown_made_listed_and_undone() {
 }
 
 #[test]
+fn both_ends_are_shown_and_where_they_contradict_each_other_comes_first() {
+    let lab = Lab::up("inspect");
+    let (client, server) = (lab.host("client"), lab.host("server"));
+    let inspect = |more: &[&str]| {
+        let mut command = lab.linerate();
+        command
+            .args(["inspect", &client, &server])
+            .args(more)
+            .assert()
+    };
+    inspect(&[]).success().stdout(
+        predicate::str::contains("do not contradict each other")
+            .and(predicate::str::contains("nic.mtu (bytes)"))
+            .and(predicate::str::contains("tcp.rmem (bytes)")),
+    );
+    let set = |id: &str, value: &str| {
+        let setting = format!("{id}={value}");
+        lab.linerate()
+            .args(["set", &server, &setting])
+            .assert()
+            .success();
+    };
+    set("nic.mtu@lan2", "9000");
+    set("tcp.sack", "off");
+    let first = predicate::str::starts_with("! the MTU differs: 1500 at `lan2`");
+    inspect(&[])
+        .code(1)
+        .stdout(first.and(predicate::str::contains("differs")));
+    let said = inspect(&["--json"]).code(1);
+    let said: Value = serde_json::from_slice(&said.get_output().stdout).expect("JSON");
+    let found = said["contradictions"].as_array().expect("a list");
+    let kinds: Vec<&str> = found
+        .iter()
+        .filter_map(|one| one["kind"].as_str())
+        .collect();
+    assert_eq!(kinds, ["mtu", "tcp"]);
+    let alone = lab.linerate().args(["inspect", &server]).assert().success();
+    let said =
+        predicate::str::contains("lan2: 1 Gbit/s").and(predicate::str::contains("not there:"));
+    alone.stdout(said);
+    lab.linerate().arg("undo").assert().success();
+    inspect(&[]).success();
+}
+
+#[test]
+fn a_setting_is_explained_without_any_host() {
+    let explain = |id: &str| {
+        support::linerate()
+            .args(["inspect", "--explain", id])
+            .assert()
+    };
+    explain("nic.mtu")
+        .success()
+        .stdout(predicate::str::contains("rule of thumb: 9000"));
+    explain("nic.none")
+        .code(64)
+        .stderr(predicate::str::contains("there are: nic.mtu"));
+}
+
+#[test]
 fn what_cannot_be_set_changes_nothing() {
     let lab = Lab::up("set-refused");
     let before = lab.facts();

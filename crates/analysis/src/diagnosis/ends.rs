@@ -1,0 +1,483 @@
+//! What the two ends of a path do not agree about, found by looking alone.
+
+use record::{HostFacts, HostName, InterfaceAddress, LinkState, Nic, Setting, Target, Value};
+
+use super::path::{bit_rate, is_link_local, line_bits, shares_subnet};
+
+/// The least ratio of two line rates that counts as different.
+const FASTER: f64 = 1.5;
+/// Settings of a host that both ends should have on, and what is lost otherwise.
+const BOTH_ON: [(&str, &str, &str); 4] = [
+    (
+        "tcp.window_scaling",
+        "on",
+        "no window is larger than 64 KiB, 131 MB/s at a round trip of 0.5 ms",
+    ),
+    (
+        "tcp.window_autotuning",
+        "on",
+        "the window does not grow with the connection",
+    ),
+    (
+        "tcp.sack",
+        "on",
+        "after a loss more is sent again than was lost",
+    ),
+    (
+        "tcp.timestamps",
+        "1",
+        "old segments are taken for new ones when sequence numbers wrap, every 3.4 s at 10 Gbit/s",
+    ),
+];
+
+/// A NIC of each of two hosts with addresses of one subnet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SharedLink<'a> {
+    /// The NIC of the first host.
+    pub near: &'a Nic,
+    /// The NIC of the second host.
+    pub far: &'a Nic,
+}
+
+/// Something that the two ends do not agree about, or that one end has and does not use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contradiction {
+    /// A word for programs: `mtu`, `speed`, `queues`.
+    pub kind: &'static str,
+    /// What is so, in a sentence.
+    pub text: String,
+    /// What to do.
+    pub hint: String,
+}
+
+/// The pairs of NICs that have a subnet in common, in the order of the first host's.
+#[must_use]
+pub fn shared_links<'a>(near: &'a HostFacts, far: &'a HostFacts) -> Vec<SharedLink<'a>> {
+    let mut links = Vec::new();
+    for one in &near.nics {
+        for other in far.nics.iter().filter(|other| meet(one, other)) {
+            links.push(SharedLink {
+                near: one,
+                far: other,
+            });
+        }
+    }
+    links
+}
+
+fn meet(near: &Nic, far: &Nic) -> bool {
+    let global = |address: &&InterfaceAddress| !is_link_local(address.address);
+    near.addresses.iter().filter(global).any(|ours| {
+        let mut theirs = far.addresses.iter().filter(global);
+        theirs.any(|theirs| shares_subnet(ours, theirs.address.to_canonical()))
+    })
+}
+
+/// What the two ends do not agree about. `settings` are those of both hosts as they were read; what
+/// could not be read is not in them, and nothing is concluded from that.
+#[must_use]
+pub fn contradictions(
+    near: &HostFacts,
+    far: &HostFacts,
+    settings: &[Setting],
+) -> Vec<Contradiction> {
+    let links = shared_links(near, far);
+    let ends = Ends {
+        near,
+        far,
+        settings,
+    };
+    let mut found = Vec::new();
+    if links.is_empty() {
+        found.push(Contradiction {
+            kind: "subnet",
+            text: format!("{} and {} have no subnet in common", near.name, far.name),
+            hint: "between them is a router, which limits what they can do; or an address or prefix is wrong".into(),
+        });
+    }
+    for link in &links {
+        found.extend(ends.of_link(link));
+    }
+    for (host, own, other) in [
+        (
+            near,
+            links.iter().map(|link| link.near).collect::<Vec<_>>(),
+            far,
+        ),
+        (far, links.iter().map(|link| link.far).collect(), near),
+    ] {
+        found.extend(unused(host, &own, other));
+    }
+    found.extend(ends.of_hosts());
+    found
+}
+
+struct Ends<'a> {
+    near: &'a HostFacts,
+    far: &'a HostFacts,
+    settings: &'a [Setting],
+}
+
+impl Ends<'_> {
+    fn value(&self, host: &HostName, target: &Target, id: &str) -> Option<&Value> {
+        self.settings.iter().find_map(|setting| match setting {
+            Setting::Knob {
+                host: of,
+                target: on,
+                id: knob,
+                value,
+            } if of == host && on == target && knob.as_str() == id => Some(value),
+            _ => None,
+        })
+    }
+
+    /// The values of a knob at both ends of a link.
+    fn both(&self, link: &SharedLink<'_>, id: &str) -> Option<(&Value, &Value)> {
+        let near = Target::Nic(link.near.name.clone());
+        let far = Target::Nic(link.far.name.clone());
+        let near = self.value(&self.near.name, &near, id)?;
+        Some((near, self.value(&self.far.name, &far, id)?))
+    }
+
+    fn of_link(&self, link: &SharedLink<'_>) -> Vec<Contradiction> {
+        let mut found = Vec::new();
+        let (near, far) = (link.near, link.far);
+        let ours = format!("`{}` of {}", near.name, self.near.name);
+        let theirs = format!("`{}` of {}", far.name, self.far.name);
+        let mut say = |kind, text: String, hint: &str| {
+            found.push(Contradiction {
+                kind,
+                text,
+                hint: hint.to_owned(),
+            });
+        };
+        for (nic, name) in [(near, &ours), (far, &theirs)] {
+            if nic.state == LinkState::Down {
+                let hint = "plug in the cable, or look at the port at the other end";
+                say("down", format!("{name} has no carrier"), hint);
+            }
+        }
+        if near.mtu != far.mtu {
+            let text = format!(
+                "the MTU differs: {} at {ours}, {} at {theirs}",
+                near.mtu, far.mtu
+            );
+            let hint = "set the same at both ends and at every switch between them: large frames vanish without a word";
+            say("mtu", text, hint);
+        }
+        if let (Some(one), Some(two)) = (line_bits(near), line_bits(far))
+            && differ(one, two)
+        {
+            let text = format!(
+                "the speed differs: {} at {ours}, {} at {theirs}",
+                bit_rate(one),
+                bit_rate(two)
+            );
+            let hint =
+                "the slower one decides; look at its cable, its port, and what it has agreed on";
+            say("speed", text, hint);
+        }
+        if let (Some(one), Some(two)) = (near.rx_queues, far.rx_queues)
+            && (one > 1) != (two > 1)
+        {
+            let text = format!(
+                "only one end has several receive queues: {one} at {ours}, {two} at {theirs}"
+            );
+            let hint = "SMB multichannel over one NIC wants them at both ends; see `nic.channels`";
+            say("queues", text, hint);
+        }
+        if let Some((Value::Text(one), Value::Text(two))) = self.both(link, "nic.flow_control")
+            && !pauses_agree(one, two)
+        {
+            let text =
+                format!("flow control is asymmetric: `{one}` at {ours}, `{two}` at {theirs}");
+            let hint =
+                "set `nic.flow_control` alike: one end sends pauses that the other does not obey";
+            say("flow_control", text, hint);
+        }
+        for (id, what) in [
+            ("nic.tso", "segmentation offload"),
+            ("nic.tx_checksum", "checksum offload on sending"),
+            ("nic.rx_checksum", "checksum offload on receiving"),
+        ] {
+            if let Some((Value::Switch(one), Value::Switch(two))) = self.both(link, id)
+                && one != two
+            {
+                let off = if *one { &theirs } else { &ours };
+                let hint =
+                    format!("set `{id}=on` there, unless somebody turned it off for a reason");
+                say("offload", format!("{what} is off at {off} only"), &hint);
+            }
+        }
+        if let Some((one, two)) = self.both(link, "nic.eee")
+            && one != two
+        {
+            let text = format!("energy-efficient Ethernet is {one} at {ours}, {two} at {theirs}");
+            say("eee", text, "turn it off at both ends where latency counts");
+        }
+        found
+    }
+
+    fn of_hosts(&self) -> Vec<Contradiction> {
+        let mut found = Vec::new();
+        for (id, on, loss) in BOTH_ON {
+            let off = |host: &HostFacts| {
+                let value = self.value(&host.name, &Target::Host, id);
+                matches!(value, Some(Value::Switch(false) | Value::Integer(0)))
+            };
+            for host in [self.near, self.far].into_iter().filter(|host| off(host)) {
+                found.push(Contradiction {
+                    kind: "tcp",
+                    text: format!("`{id}` is off at {}: {loss}", host.name),
+                    hint: format!("`linerate set {} {id}={on}`", host.name),
+                });
+            }
+        }
+        found
+    }
+}
+
+/// A NIC that is up, faster than any that reaches the other host, and reaches it not.
+fn unused(host: &HostFacts, used: &[&Nic], other: &HostFacts) -> Option<Contradiction> {
+    let fastest = used.iter().filter_map(|nic| line_bits(nic)).max()?;
+    let slow = used
+        .iter()
+        .find(|nic| line_bits(nic) == Some(fastest))
+        .map(|nic| nic.name.as_str())?;
+    let better = host.nics.iter().find(|nic| {
+        let is_up = nic.state == LinkState::Up;
+        let is_faster = line_bits(nic).is_some_and(|bits| bits as f64 >= fastest as f64 * FASTER);
+        is_up && is_faster && used.iter().all(|known| known.index != nic.index)
+    })?;
+    let rate = line_bits(better).unwrap_or_default();
+    Some(Contradiction {
+        kind: "unused",
+        text: format!(
+            "`{}` of {} runs at {} and does not reach {}; `{slow}` does, at {}",
+            better.name,
+            host.name,
+            bit_rate(rate),
+            other.name,
+            bit_rate(fastest)
+        ),
+        hint: "give both ends of the faster link addresses of one subnet of its own, and use that address".into(),
+    })
+}
+
+fn differ(one: u64, two: u64) -> bool {
+    one.max(two) as f64 >= one.min(two) as f64 * FASTER
+}
+
+/// Whoever sends pauses must be obeyed. Ends that agree by themselves do.
+fn pauses_agree(one: &str, two: &str) -> bool {
+    let ways = |text: &str| {
+        let has = |way| text.split('+').any(|part| part == way);
+        (has("rx"), has("tx"))
+    };
+    if one.starts_with("auto") || two.starts_with("auto") {
+        return one.starts_with("auto") == two.starts_with("auto");
+    }
+    let ((obeys, sends), (other_obeys, other_sends)) = (ways(one), ways(two));
+    obeys == other_sends && sends == other_obeys
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use record::{BitsPerSecond, KnobId, System, TcpFacts};
+
+    use super::*;
+
+    fn nic(name: &str, address: &str) -> Nic {
+        Nic {
+            name: name.into(),
+            index: u32::from(name.as_bytes()[0]),
+            mac: None,
+            mtu: 1500,
+            mtu_max: None,
+            speed: Some(BitsPerSecond::new(1_000_000_000)),
+            shaped: None,
+            state: LinkState::Up,
+            driver: Some("igb".into()),
+            kind: None,
+            addresses: vec![
+                InterfaceAddress {
+                    address: address.parse().unwrap(),
+                    prefix: 24,
+                },
+                InterfaceAddress {
+                    address: "fe80::1".parse().unwrap(),
+                    prefix: 64,
+                },
+            ],
+            offloads: BTreeMap::new(),
+            rx_queues: Some(4),
+            tx_queues: Some(4),
+        }
+    }
+
+    fn host(name: &str, nics: Vec<Nic>) -> HostFacts {
+        HostFacts {
+            name: HostName::new(name),
+            system: System::Linux,
+            kernel: "6.1".into(),
+            machine_id: None,
+            boot_id: None,
+            cores: 4,
+            memory: None,
+            nics,
+            routes: Vec::new(),
+            tcp: TcpFacts::default(),
+        }
+    }
+
+    fn pair() -> (HostFacts, HostFacts, Vec<Setting>) {
+        let near = host("client", vec![nic("a", "10.0.0.1"), nic("x", "10.9.0.1")]);
+        let far = host("server", vec![nic("b", "10.0.0.2"), nic("y", "10.8.0.1")]);
+        let mut settings = Vec::new();
+        for (host, name) in [("client", "a"), ("server", "b")] {
+            let mut set = |target: &Target, id: &str, value: Value| {
+                settings.push(Setting::Knob {
+                    host: HostName::new(host),
+                    target: target.clone(),
+                    id: KnobId::new(id),
+                    value,
+                });
+            };
+            let nic = Target::Nic(name.into());
+            set(&nic, "nic.flow_control", Value::Text("rx+tx".into()));
+            for id in ["nic.tso", "nic.tx_checksum", "nic.rx_checksum", "nic.eee"] {
+                set(&nic, id, Value::Switch(true));
+            }
+            for (id, on, _) in BOTH_ON {
+                let on = if on == "on" {
+                    Value::Switch(true)
+                } else {
+                    Value::Integer(1)
+                };
+                set(&Target::Host, id, on);
+            }
+        }
+        (near, far, settings)
+    }
+
+    fn set(settings: &mut [Setting], host: &str, id: &str, to: Value) {
+        let found = settings.iter_mut().find_map(|setting| match setting {
+            Setting::Knob {
+                host: of,
+                id: knob,
+                value,
+                ..
+            } if of.as_str() == host && knob.as_str() == id => Some(value),
+            _ => None,
+        });
+        *found.unwrap() = to;
+    }
+
+    #[test]
+    fn a_clean_pair_has_none_and_what_is_not_known_is_none() {
+        let (near, far, settings) = pair();
+        assert_eq!(contradictions(&near, &far, &settings), []);
+        assert_eq!(contradictions(&near, &far, &[]), []);
+        assert_eq!(shared_links(&near, &far).len(), 1);
+        let (mut near, far, _) = pair();
+        near.nics[0].speed = None;
+        near.nics[0].rx_queues = None;
+        assert_eq!(contradictions(&near, &far, &[]), []);
+    }
+
+    type Inject = fn(&mut HostFacts, &mut HostFacts, &mut Vec<Setting>);
+
+    #[test]
+    fn each_that_is_injected_is_named_and_no_other() {
+        let cases: [(&str, &str, Inject); 13] = [
+            ("mtu", "the MTU differs: 1500", |_, far, _| {
+                far.nics[0].mtu = 9000
+            }),
+            ("speed", "100 Mbit/s", |near, _, _| {
+                near.nics[0].speed = Some(BitsPerSecond::new(100_000_000));
+            }),
+            ("queues", "1 at `b` of server", |_, far, _| {
+                far.nics[0].rx_queues = Some(1);
+            }),
+            ("down", "`b` of server has no carrier", |_, far, _| {
+                far.nics[0].state = LinkState::Down;
+            }),
+            ("subnet", "no subnet in common", |_, far, _| {
+                far.nics[0].addresses.clear();
+            }),
+            ("unused", "`y` of server runs at 10 Gbit/s", |_, far, _| {
+                far.nics[1].speed = Some(BitsPerSecond::new(10_000_000_000));
+            }),
+            ("flow_control", "`rx+tx` at `a`", |_, _, settings| {
+                set(
+                    settings,
+                    "server",
+                    "nic.flow_control",
+                    Value::Text("off".into()),
+                );
+            }),
+            (
+                "offload",
+                "segmentation offload is off at `a`",
+                |_, _, settings| {
+                    set(settings, "client", "nic.tso", Value::Switch(false));
+                },
+            ),
+            ("offload", "on sending is off at `b`", |_, _, settings| {
+                set(settings, "server", "nic.tx_checksum", Value::Switch(false));
+            }),
+            ("eee", "is on at `a` of client, off at", |_, _, settings| {
+                set(settings, "server", "nic.eee", Value::Switch(false));
+            }),
+            (
+                "tcp",
+                "`tcp.window_scaling` is off at server",
+                |_, _, settings| {
+                    set(
+                        settings,
+                        "server",
+                        "tcp.window_scaling",
+                        Value::Switch(false),
+                    );
+                },
+            ),
+            ("tcp", "`tcp.sack` is off at client", |_, _, settings| {
+                set(settings, "client", "tcp.sack", Value::Switch(false));
+            }),
+            (
+                "tcp",
+                "`tcp.timestamps` is off at client",
+                |_, _, settings| {
+                    set(settings, "client", "tcp.timestamps", Value::Integer(0));
+                },
+            ),
+        ];
+        for (kind, text, inject) in cases {
+            let (mut near, mut far, mut settings) = pair();
+            inject(&mut near, &mut far, &mut settings);
+            let found = contradictions(&near, &far, &settings);
+            assert_eq!(found.len(), 1, "{kind}: {found:#?}");
+            assert_eq!(found[0].kind, kind);
+            assert!(found[0].text.contains(text), "{}", found[0].text);
+            assert!(!found[0].hint.is_empty());
+        }
+    }
+
+    #[test]
+    fn pauses_agree_where_one_end_obeys_what_the_other_sends() {
+        for (one, two, agree) in [
+            ("off", "off", true),
+            ("rx", "tx", true),
+            ("rx+tx", "rx+tx", true),
+            ("auto rx+tx", "auto off", true),
+            ("rx", "rx", false),
+            ("rx+tx", "rx", false),
+            ("auto rx+tx", "rx+tx", false),
+        ] {
+            assert_eq!(pauses_agree(one, two), agree, "{one} {two}");
+            assert_eq!(pauses_agree(two, one), agree, "{two} {one}");
+        }
+    }
+}

@@ -1,0 +1,481 @@
+//! What can be set on a host, and how. Pure: commands are built and their outputs understood here,
+//! [`crate::exec`] runs them.
+//!
+//! One knob is one entry of [`KNOBS`], made by a constructor of the tool that knows it; all that
+//! people read about it comes from there as well.
+
+mod catalogue;
+mod ethtool;
+mod link;
+mod page;
+mod sysctl;
+
+use record::{System, Target, Value};
+
+use crate::exec::{Command, Output, Privilege, STATUS_NO_PROGRAM};
+use crate::tool::ethtool::Feature;
+use crate::tool::is_usable_nic_name;
+
+pub use catalogue::KNOBS;
+pub use page::{page, reference};
+
+/// Most of a tool's complaint that a reason repeats.
+const COMPLAINT_CHARS_MAX: usize = 200;
+
+/// What a knob belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TargetKind {
+    /// The host as a whole.
+    Host,
+    /// One network interface.
+    Nic,
+}
+
+/// What setting a knob disturbs; the later, the worse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Disturbance {
+    /// Nothing: it acts at once.
+    Nothing,
+    /// Nothing, but only new connections see it.
+    NewConnections,
+    /// Sessions that are open end.
+    Session,
+    /// The link may go down for a moment, and every connection over it stalls.
+    LinkReset,
+}
+
+/// A bound with its reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// The last value that is allowed.
+    pub value: i64,
+    /// Why, to follow a `because`.
+    pub because: String,
+}
+
+impl Limit {
+    fn new(value: i64, because: impl Into<String>) -> Self {
+        let because = because.into();
+        Self { value, because }
+    }
+}
+
+/// The values a knob takes on a host now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Allowed {
+    /// On and off.
+    Switch,
+    /// Whole numbers between two limits.
+    Range {
+        /// The smallest.
+        min: Limit,
+        /// The largest.
+        max: Limit,
+    },
+    /// One of these words.
+    Words(Vec<String>),
+    /// A least, a first and a largest size in bytes, none smaller than the one before.
+    Sizes,
+    /// What the knob itself has read before.
+    AsRead,
+}
+
+impl Allowed {
+    /// What somebody typed, as a value of this kind. Whether it is allowed is another question.
+    #[must_use]
+    pub fn value_of(&self, typed: &str) -> Value {
+        let word = || Value::Text(typed.to_owned());
+        match (self, typed) {
+            (Self::Switch, "on" | "yes" | "true" | "1") => Value::Switch(true),
+            (Self::Switch, "off" | "no" | "false" | "0") => Value::Switch(false),
+            (Self::Range { .. }, typed) => typed.parse().map_or_else(|_| word(), Value::Integer),
+            (Self::Sizes, typed) => {
+                let words: Vec<&str> = typed.split([' ', ',', '\t']).collect();
+                Value::Text(words.join(" "))
+            }
+            _ => word(),
+        }
+    }
+}
+
+/// How a knob stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// Its value.
+    pub value: Value,
+    /// The values it takes.
+    pub allowed: Allowed,
+    /// Why it cannot be changed at all, where it cannot.
+    pub fixed_because: Option<String>,
+    /// What else there is to know about the value.
+    pub remark: Option<String>,
+    seen: Seen,
+}
+
+/// What was read along the way and is needed for a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Seen {
+    Nothing,
+    /// Rows of `ethtool -k`.
+    Features(Vec<Feature>),
+    /// The queues that receive are those that send.
+    CombinedQueues,
+    /// Online processors.
+    Processors(Vec<u32>),
+}
+
+impl State {
+    fn new(value: Value, allowed: Allowed) -> Self {
+        Self {
+            value,
+            allowed,
+            fixed_because: None,
+            remark: None,
+            seen: Seen::Nothing,
+        }
+    }
+
+    fn fixed_if(mut self, because: Option<impl Into<String>>) -> Self {
+        self.fixed_because = because.map(Into::into);
+        self
+    }
+
+    fn seen(mut self, seen: Seen) -> Self {
+        self.seen = seen;
+        self
+    }
+}
+
+/// One command of a plan, with the one that takes it back. The latter names values, not
+/// differences, and does no harm when the former never ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Makes the change.
+    pub run: Command,
+    /// Takes it back.
+    pub undo: Command,
+    /// What either disturbs.
+    pub disturbs: Disturbance,
+}
+
+/// Why a knob cannot be read or set as asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The reason.
+    pub reason: String,
+    /// What to do instead, where we know it.
+    pub hint: Option<String>,
+    /// Whether that is so because the target is not there.
+    pub target_is_missing: bool,
+}
+
+impl Refusal {
+    fn new(reason: impl Into<String>) -> Self {
+        Self {
+            reason: reason.into(),
+            hint: None,
+            target_is_missing: false,
+        }
+    }
+
+    fn no_interface(nic: &str) -> Self {
+        let target_is_missing = true;
+        Self {
+            target_is_missing,
+            ..Self::new(format!("there is no interface `{nic}`"))
+        }
+    }
+
+    fn unreadable(tool: &str) -> Self {
+        Self::new(format!("cannot understand what `{tool}` printed"))
+    }
+
+    pub(crate) fn none_such() -> Self {
+        Self::new("the host has no such knob there")
+    }
+
+    fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// One entry of the catalogue.
+#[derive(Debug)]
+pub struct Knob {
+    /// Its id: `nic.mtu`.
+    pub id: &'static str,
+    /// The system it is for.
+    pub system: System,
+    /// A name of a few words.
+    pub title: &'static str,
+    /// What it does.
+    pub meaning: &'static str,
+    /// The unit of its value, where it has one.
+    pub unit: Option<&'static str>,
+    /// Which values there are in general; [`State::allowed`] says which are allowed now.
+    pub values: &'static str,
+    /// What it belongs to.
+    pub on: TargetKind,
+    /// What setting it disturbs.
+    pub disturbs: Disturbance,
+    /// Whose rights setting it needs.
+    pub needs: Privilege,
+    /// Whether a value that we set is still there after a restart.
+    pub survives_reboot: bool,
+    /// What it is where nobody set it.
+    pub default: &'static str,
+    /// What to set it to, in a sentence.
+    pub rule_of_thumb: &'static str,
+    /// Where that is known from.
+    pub source: &'static str,
+    /// Only read and put back, never set by people.
+    pub only_in_snapshots: bool,
+    kind: Kind,
+}
+
+/// The tools that know how.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Link(link::Link),
+    Ethtool(ethtool::Ethtool),
+    Sysctl(sysctl::Sysctl),
+    File(sysctl::File),
+}
+
+/// How one kind of knob is read and set. `name` is the target's, empty for the host.
+trait Way {
+    fn read(&self, name: &str) -> Vec<Command>;
+
+    fn parse(&self, name: &str, outputs: &[Output]) -> Result<State, Refusal>;
+
+    /// The command that sets it, absolute.
+    fn set(&self, name: &str, state: &State, to: &Value) -> Result<Command, Refusal>;
+
+    /// The command that sets it, and the one that takes that back.
+    fn plan(&self, name: &str, state: &State, to: &Value) -> Result<(Command, Command), Refusal> {
+        Ok((
+            self.set(name, state, to)?,
+            self.set(name, state, &state.value)?,
+        ))
+    }
+
+    /// The value to put back, where ours is a part of the whole.
+    fn merge(&self, before: &Value, after: Option<&Value>, found: &Value) -> Value {
+        if after.is_none_or(|after| after == found) {
+            before.clone()
+        } else {
+            found.clone()
+        }
+    }
+}
+
+/// The knob of this id on this system.
+#[must_use]
+pub fn find(system: System, id: &str) -> Option<&'static Knob> {
+    KNOBS
+        .iter()
+        .find(|knob| knob.system == system && knob.id == id)
+}
+
+/// All knobs of one part of a host with this system.
+pub fn of_target(system: System, target: &Target) -> impl Iterator<Item = &'static Knob> {
+    let on = match target {
+        Target::Host => TargetKind::Host,
+        Target::Nic(_) => TargetKind::Nic,
+    };
+    KNOBS
+        .iter()
+        .filter(move |knob| knob.system == system && knob.on == on)
+}
+
+impl Knob {
+    /// What most knobs of Linux have in common; the constructors change the rest.
+    const fn linux(on: TargetKind, kind: Kind) -> Self {
+        Self {
+            id: "",
+            system: System::Linux,
+            title: "",
+            meaning: "",
+            unit: None,
+            values: "",
+            on,
+            disturbs: Disturbance::Nothing,
+            needs: Privilege::Root,
+            survives_reboot: false,
+            default: "",
+            rule_of_thumb: "",
+            source: "",
+            only_in_snapshots: false,
+            kind,
+        }
+    }
+
+    /// The commands that read it. Knobs that one command can read together share it.
+    ///
+    /// # Errors
+    /// When the target is none for this knob.
+    pub fn read(&self, target: &Target) -> Result<Vec<Command>, Refusal> {
+        Ok(self.way().read(self.nic(target)?))
+    }
+
+    /// Understands the outputs of [`Knob::read`]'s commands.
+    ///
+    /// # Errors
+    /// When the host has no such knob.
+    pub fn parse(&self, target: &Target, outputs: &[Output]) -> Result<State, Refusal> {
+        let name = self.nic(target)?;
+        if outputs.len() < self.way().read(name).len() {
+            return Err(Refusal::new("the host did not answer"));
+        }
+        self.way().parse(name, outputs)
+    }
+
+    /// The steps that set it to a value; none where it has that value.
+    ///
+    /// # Errors
+    /// When it cannot or must not be set so.
+    pub fn plan(&self, target: &Target, state: &State, to: &Value) -> Result<Vec<Step>, Refusal> {
+        let nic = self.nic(target)?;
+        if state.value == *to {
+            return Ok(Vec::new());
+        }
+        if let Some(reason) = &state.fixed_because {
+            return Err(Refusal::new(reason.clone()));
+        }
+        check_allowed(&state.allowed, to)?;
+        let (run, undo) = self.way().plan(nic, state, to)?;
+        let command = |command: Command| Command {
+            privilege: self.needs,
+            ..command
+        };
+        Ok(vec![Step {
+            run: command(run),
+            undo: command(undo),
+            disturbs: self.disturbs,
+        }])
+    }
+
+    /// The value to put back: ours is what the change moved, and only that. Without the value with
+    /// the change, everything that differs is taken for ours.
+    pub(crate) fn merge(&self, before: &Value, after: Option<&Value>, found: &Value) -> Value {
+        self.way().merge(before, after, found)
+    }
+
+    fn way(&self) -> &dyn Way {
+        match &self.kind {
+            Kind::Link(way) => way,
+            Kind::Ethtool(way) => way,
+            Kind::Sysctl(way) => way,
+            Kind::File(way) => way,
+        }
+    }
+
+    /// The target's name, empty for the host, when the target fits.
+    fn nic<'a>(&self, target: &'a Target) -> Result<&'a str, Refusal> {
+        match (self.on, target) {
+            (TargetKind::Host, Target::Host) => Ok(""),
+            (TargetKind::Nic, Target::Nic(name)) if is_usable_nic_name(name) => Ok(name),
+            (TargetKind::Nic, Target::Nic(_)) => {
+                Err(Refusal::new("tools would misread the interface's name")
+                    .hint("give it another name with `ip link set dev NAME name NEW`"))
+            }
+            (TargetKind::Host, Target::Nic(_)) => {
+                Err(Refusal::new("it belongs to the host, not to an interface"))
+            }
+            (TargetKind::Nic, Target::Host) => {
+                Err(Refusal::new("it belongs to an interface, not to the host"))
+            }
+        }
+    }
+}
+
+/// The standard output of a command that ended well.
+fn answer(output: Option<&Output>, package: &str) -> Result<String, Refusal> {
+    let output = output.ok_or_else(|| Refusal::new("the host did not answer"))?;
+    if output.status == STATUS_NO_PROGRAM {
+        return Err(Refusal::new(format!("`{package}` is not installed there"))
+            .hint(format!("install `{package}` on that host")));
+    }
+    output.text().ok_or_else(|| complaint(output))
+}
+
+fn complaint(output: &Output) -> Refusal {
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("no device matches name") || said.contains("No such device") {
+        return Refusal {
+            target_is_missing: true,
+            ..Refusal::new("there is no such interface")
+        };
+    }
+    if said.contains("Operation not supported") {
+        return Refusal::new("the driver does not know it");
+    }
+    let first = said.lines().find(|line| !line.trim().is_empty());
+    let first = first
+        .unwrap_or("the command failed and said nothing")
+        .trim();
+    let printable = first.chars().filter(|letter| !letter.is_control());
+    Refusal::new(printable.take(COMPLAINT_CHARS_MAX).collect::<String>())
+}
+
+fn check_allowed(allowed: &Allowed, to: &Value) -> Result<(), Refusal> {
+    match (allowed, to) {
+        (Allowed::Switch, Value::Switch(_)) | (Allowed::AsRead, Value::Text(_)) => Ok(()),
+        (Allowed::Switch, _) => Err(Refusal::new("it takes `on` and `off`")),
+        (Allowed::AsRead, _) => Err(Refusal::new("it is only put back")),
+        (Allowed::Range { min, max }, Value::Integer(number)) => check_range(min, max, *number),
+        (Allowed::Range { .. }, _) => Err(Refusal::new("it takes a whole number")),
+        (Allowed::Words(words), Value::Text(word)) if words.contains(word) => Ok(()),
+        (Allowed::Words(words), _) => Err(Refusal::new(format!(
+            "it takes one of `{}`",
+            words.join("`, `")
+        ))),
+        (Allowed::Sizes, Value::Text(text)) if is_sizes(text) => Ok(()),
+        (Allowed::Sizes, _) => Err(Refusal::new(
+            "it takes three sizes in bytes, none smaller than the one before",
+        )
+        .hint("write them as `4096,131072,6291456`")),
+    }
+}
+
+fn check_range(min: &Limit, max: &Limit, number: i64) -> Result<(), Refusal> {
+    let broken = [
+        (number < min.value, min, "least"),
+        (number > max.value, max, "most"),
+    ];
+    match broken.into_iter().find(|(broken, ..)| *broken) {
+        None => Ok(()),
+        Some((_, limit, which)) => Err(Refusal::new(format!(
+            "it takes {} at {which}, because {}",
+            limit.value, limit.because
+        ))),
+    }
+}
+
+/// Whether it is three sizes as the kernel shows them, with one blank between two.
+fn is_sizes(text: &str) -> bool {
+    let numbers: Result<Vec<i32>, _> = text.split(' ').map(str::parse).collect();
+    numbers.is_ok_and(|sizes| sizes.len() == 3 && sizes[0] > 0 && sizes.is_sorted())
+        && !text.contains('+')
+}
+
+fn range(min: (i64, &str), max: (i64, &str)) -> Allowed {
+    Allowed::Range {
+        min: Limit::new(min.0, min.1),
+        max: Limit::new(max.0, max.1),
+    }
+}
+
+fn words(words: &[&str]) -> Allowed {
+    Allowed::Words(words.iter().map(|&word| word.to_owned()).collect())
+}
+
+fn on_or_off(on: bool) -> &'static str {
+    if on { "on" } else { "off" }
+}
+
+/// A command with these arguments; the tools' own words come first.
+fn command(argv: &[&str]) -> Command {
+    Command::new(argv.iter().copied())
+}

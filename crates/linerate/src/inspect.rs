@@ -1,0 +1,300 @@
+//! `linerate inspect`: what is set on one host, or on both ends of a path side by side.
+
+use std::process::ExitCode;
+
+use analysis::{Contradiction, SharedLink, contradictions, shared_links};
+use host::Host;
+use host::change::{Spot, read_states};
+use host::knob::{self, Allowed, Knob, Refusal, State};
+use record::{HostFacts, KnobId, Nic, Setting, System, Target};
+use report::quantity;
+use serde_json::json;
+
+use crate::args::InspectArguments;
+use crate::changes::look;
+use crate::failure::{CommandError, Kind};
+use crate::{hosts, terminal};
+
+/// Most interfaces of a host whose settings are read.
+const NICS_MAX: usize = 64;
+/// Most words of a choice that a table shows.
+const WORDS_SHOWN_MAX: usize = 6;
+
+/// A host with all that is set on it.
+struct Looked {
+    facts: HostFacts,
+    found: Vec<(Spot, Result<State, Refusal>)>,
+}
+
+/// Runs `inspect`. Exit code 1 where the ends contradict each other.
+pub fn run(arguments: &InspectArguments) -> Result<ExitCode, CommandError> {
+    if let Some(id) = &arguments.explain {
+        return explain(id, arguments.json);
+    }
+    let mut looked = Vec::new();
+    for name in &arguments.hosts {
+        looked.push(look_at(&hosts::open(&hosts::parse(name)?)?)?);
+    }
+    let found = match looked.as_slice() {
+        [near, far] => contradictions(&near.facts, &far.facts, &settings(&looked)),
+        _ => Vec::new(),
+    };
+    if arguments.json {
+        print_json(&looked, &found);
+    } else {
+        print_text(&looked, &found);
+    }
+    Ok(ExitCode::from(u8::from(!found.is_empty())))
+}
+
+fn explain(id: &str, json: bool) -> Result<ExitCode, CommandError> {
+    let knob = knob::find(System::Linux, id).ok_or_else(|| {
+        let near: Vec<&str> = knob::KNOBS.iter().map(|knob| knob.id).collect();
+        CommandError::new(Kind::Usage, format!("there is no knob `{id}`"))
+            .hint(format!("there are: {}", near.join(", ")))
+    })?;
+    if json {
+        terminal::print_json(&json!({
+            "id": knob.id, "title": knob.title, "meaning": knob.meaning, "unit": knob.unit,
+            "values": knob.values, "disturbs": knob.disturbs.text(), "default": knob.default,
+            "survives_reboot": knob.survives_reboot, "rule_of_thumb": knob.rule_of_thumb,
+            "source": knob.source,
+        }));
+    } else {
+        terminal::print(&knob::page(knob));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Facts first, because they tell the interfaces; then everything else in one batch.
+fn look_at(host: &Host) -> Result<Looked, CommandError> {
+    let facts = host::facts(host)?;
+    let nics = facts.nics.iter().take(NICS_MAX);
+    let targets =
+        std::iter::once(Target::Host).chain(nics.map(|nic| Target::Nic(nic.name.clone())));
+    let spots = targets.flat_map(|target| {
+        let knobs = knob::of_target(host.system, &target).filter(|knob| !knob.only_in_snapshots);
+        let knobs: Vec<&'static Knob> = knobs.collect();
+        knobs.into_iter().map(move |knob| (target.clone(), knob))
+    });
+    let spots: Vec<Spot> = spots.collect();
+    let states = read_states(host, &spots)?;
+    Ok(Looked {
+        facts,
+        found: spots.into_iter().zip(states).collect(),
+    })
+}
+
+impl Looked {
+    fn state(&self, target: &Target, knob: &Knob) -> Option<&State> {
+        let mut found = self.found.iter();
+        let own = found.find(|((on, own), _)| on == target && own.id == knob.id)?;
+        own.1.as_ref().ok()
+    }
+}
+
+fn settings(looked: &[Looked]) -> Vec<Setting> {
+    let of_host = |looked: &Looked| {
+        let name = looked.facts.name.clone();
+        let read = looked.found.iter().filter_map(|((target, knob), state)| {
+            Some((target.clone(), knob.id, state.as_ref().ok()?.value.clone()))
+        });
+        let settings = read.map(|(target, id, value)| Setting::Knob {
+            host: name.clone(),
+            target,
+            id: KnobId::new(id),
+            value,
+        });
+        settings.collect::<Vec<_>>()
+    };
+    looked.iter().flat_map(of_host).collect()
+}
+
+fn print_text(looked: &[Looked], found: &[Contradiction]) {
+    for contradiction in found {
+        terminal::print(&format!(
+            "! {}\n  hint: {}",
+            contradiction.text, contradiction.hint
+        ));
+    }
+    if let ([_, _], true) = (looked, found.is_empty()) {
+        terminal::print("the two ends do not contradict each other");
+    }
+    match looked {
+        [near, far] => {
+            for host in [near, far] {
+                terminal::print(&format!("\n{}", heading(&host.facts)));
+            }
+            side_by_side(near, far);
+        }
+        _ => {
+            for host in looked {
+                terminal::print(&format!("\n{}", heading(&host.facts)));
+                alone(host, &Target::Host, "");
+                for nic in &host.facts.nics {
+                    alone(host, &Target::Nic(nic.name.clone()), &nic_heading(nic));
+                }
+            }
+        }
+    }
+    terminal::print("\nhint: `linerate inspect --explain ID` tells what a setting does");
+}
+
+fn heading(facts: &HostFacts) -> String {
+    let memory = facts.memory.map_or(String::new(), |memory| {
+        format!(", {} of memory", quantity::size(memory))
+    });
+    format!(
+        "{}: {:?} {}, {} processors{memory}",
+        facts.name, facts.system, facts.kernel, facts.cores
+    )
+}
+
+fn nic_heading(nic: &Nic) -> String {
+    let addresses = nic.addresses.iter();
+    let addresses = addresses.map(|entry| format!("{}/{}", entry.address, entry.prefix));
+    let parts = [
+        nic.shaped.or(nic.speed).map(quantity::line_rate),
+        nic.driver.clone().or_else(|| nic.kind.clone()),
+        Some(format!("{:?}", nic.state).to_lowercase()),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().chain(addresses).collect();
+    format!("{}: {}", nic.name, parts.join(", "))
+}
+
+/// The settings of one part of one host.
+fn alone(host: &Looked, target: &Target, title: &str) {
+    let own = host.found.iter().filter(|((on, _), _)| on == target);
+    let mut rows = Vec::new();
+    for ((_, knob), state) in own {
+        let Ok(state) = state else { continue };
+        rows.push(vec![
+            setting_name(knob),
+            state.value.to_string(),
+            could_be(state),
+            knob.rule_of_thumb.to_owned(),
+        ]);
+    }
+    if rows.is_empty() {
+        return;
+    }
+    terminal::print(&format!("\n{title}"));
+    let headings = ["setting", "is", "could be", "rule of thumb"];
+    terminal::print(&report::table(&headings, &rows, look()));
+    not_there(host, target);
+}
+
+/// What the host does not have, with the reasons.
+fn not_there(host: &Looked, target: &Target) {
+    let own = host.found.iter().filter(|((on, _), _)| on == target);
+    let missing = own.filter_map(|((_, knob), state)| Some((knob.id, state.as_ref().err()?)));
+    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (id, refusal) in missing {
+        match by_reason
+            .iter_mut()
+            .find(|(reason, _)| *reason == refusal.reason)
+        {
+            Some((_, ids)) => ids.push(id),
+            None => by_reason.push((&refusal.reason, vec![id])),
+        }
+    }
+    for (reason, ids) in by_reason {
+        terminal::print(&format!("not there: {}: {reason}", ids.join(", ")));
+    }
+}
+
+fn side_by_side(near: &Looked, far: &Looked) {
+    let host = knob::of_target(near.facts.system, &Target::Host);
+    compare(near, far, (&Target::Host, &Target::Host), host, "");
+    for SharedLink {
+        near: one,
+        far: two,
+    } in shared_links(&near.facts, &far.facts)
+    {
+        let targets = [one, two].map(|nic| Target::Nic(nic.name.clone()));
+        let knobs = knob::of_target(near.facts.system, &targets[0]);
+        let title = format!("{}\n{}", nic_heading(one), nic_heading(two));
+        compare(near, far, (&targets[0], &targets[1]), knobs, &title);
+    }
+}
+
+fn compare(
+    near: &Looked,
+    far: &Looked,
+    targets: (&Target, &Target),
+    knobs: impl Iterator<Item = &'static Knob>,
+    title: &str,
+) {
+    let mut rows = Vec::new();
+    for knob in knobs {
+        let states = [near.state(targets.0, knob), far.state(targets.1, knob)];
+        if states == [None, None] {
+            continue;
+        }
+        let [one, two] =
+            states.map(|state| state.map_or("-".into(), |state| state.value.to_string()));
+        let mark = if one == two { "" } else { "differs" };
+        rows.push(vec![
+            setting_name(knob),
+            one,
+            two,
+            mark.to_owned(),
+            knob.rule_of_thumb.to_owned(),
+        ]);
+    }
+    if rows.is_empty() {
+        return;
+    }
+    terminal::print(&format!("\n{title}"));
+    let names = [&near.facts.name, &far.facts.name].map(ToString::to_string);
+    let headings = ["setting", &names[0], &names[1], "", "rule of thumb"];
+    terminal::print(&report::table(&headings, &rows, look()));
+}
+
+fn setting_name(knob: &Knob) -> String {
+    match knob.unit {
+        Some(unit) => format!("{} ({unit})", knob.id),
+        None => knob.id.to_owned(),
+    }
+}
+
+fn could_be(state: &State) -> String {
+    if let Some(because) = &state.fixed_because {
+        return because.clone();
+    }
+    let text = match &state.allowed {
+        Allowed::Switch => "on, off".to_owned(),
+        Allowed::Range { min, max } => format!("{} to {}", min.value, max.value),
+        Allowed::Words(words) if words.len() > WORDS_SHOWN_MAX => {
+            format!("{}, ...", words[..WORDS_SHOWN_MAX].join(", "))
+        }
+        Allowed::Words(words) => words.join(", "),
+        Allowed::Sizes => "three sizes".to_owned(),
+        Allowed::AsRead => String::new(),
+    };
+    match &state.remark {
+        Some(remark) => format!("{text}; {remark}"),
+        None => text,
+    }
+}
+
+fn print_json(looked: &[Looked], found: &[Contradiction]) {
+    let hosts = looked.iter().map(|looked| {
+        let settings = looked.found.iter().map(|((target, knob), state)| match state {
+            Ok(state) => json!({
+                "target": target, "knob": knob.id, "value": state.value, "could_be": could_be(state),
+                "fixed_because": state.fixed_because, "remark": state.remark,
+            }),
+            Err(refusal) => json!({
+                "target": target, "knob": knob.id, "not_there": refusal.reason,
+            }),
+        });
+        json!({ "facts": looked.facts, "settings": settings.collect::<Vec<_>>() })
+    });
+    let found = found.iter().map(|contradiction| {
+        json!({ "kind": contradiction.kind, "text": contradiction.text, "hint": contradiction.hint })
+    });
+    terminal::print_json(&json!({
+        "contradictions": found.collect::<Vec<_>>(), "hosts": hosts.collect::<Vec<_>>(),
+    }));
+}
