@@ -248,8 +248,7 @@ fn refused(
 }
 
 impl Change {
-    /// Reads every knob of every NIC that `settings` touch, and those of the host, and works out the
-    /// steps.
+    /// Reads the knobs of `settings` and those that could move with them, and works out the steps.
     /// Settings of a workload are none of our business and are passed over. Touches nothing.
     ///
     /// # Errors
@@ -332,9 +331,8 @@ impl Change {
         });
         let of_target = |(target, ids): (&&Target, &BTreeSet<&KnobId>)| {
             let target = (*target).clone();
-            // The settings of a NIC can move each other; those of the host do not.
             let own = |knob: &&Knob| {
-                target != Target::Host || ids.iter().any(|id| id.as_str() == knob.id)
+                knob.moves_with_others() || ids.iter().any(|id| id.as_str() == knob.id)
             };
             knob::of_target(host.system, &target)
                 .filter(own)

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use record::{HostFacts, Nic, System};
 
 use crate::exec::{self, Command, Output};
+use crate::knob;
 use crate::tool::tc::Shaper;
 use crate::tool::{ethtool, ip, is_usable_nic_name, sysctl, tc};
 use crate::{Error, Host, identity_commands, parse_identity};
@@ -65,6 +66,19 @@ pub fn facts(host: &Host) -> Result<HostFacts, Error> {
         routes,
         tcp,
     })
+}
+
+/// The names of the shares that Samba offers on a host, in the order of its configuration; none
+/// where there is no Samba.
+///
+/// # Errors
+/// When the host cannot be reached.
+pub fn shares(host: &Host) -> Result<Vec<String>, Error> {
+    if host.system != System::Linux {
+        return Ok(Vec::new());
+    }
+    let outputs = host.exec.run(&[knob::show_shares()])?;
+    Ok(outputs.first().map(knob::shares_in).unwrap_or_default())
 }
 
 fn host_commands() -> [Command; 10] {

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use record::{HostName, KnobId, Target, Value};
 use rustix::fs::FlockOperation;
@@ -35,6 +35,10 @@ const CLOSED_MAX: usize = 500;
 /// How long the last command of a linerate that was killed may still be at work. It is on its own
 /// then, and must not land after what we read and put back.
 const ORPHAN_GRACE: Duration = Duration::from_millis(300);
+/// How long the lock of a dead linerate may still be held by what it was about to start, and how
+/// often that is looked at.
+const HEIR_LIMIT: Duration = Duration::from_secs(3);
+const HEIR_LOOK: Duration = Duration::from_millis(20);
 const SUFFIX: &str = "jsonl";
 
 /// The first line of a file. It suffices by itself.
@@ -48,7 +52,7 @@ pub(crate) struct Opened {
     pub(crate) opened: jiff::Timestamp,
     pub(crate) hosts: Vec<HostIdentity>,
     pub(crate) items: Vec<Item>,
-    /// Every knob of every part of a host that the change touches, as it was before.
+    /// The knobs of the change and those that could move with them, as they were before.
     pub(crate) snapshot: Vec<Entry>,
 }
 
@@ -218,10 +222,19 @@ impl Journal {
             .truncate(false)
             .open(&path);
         let mut lock = lock.map_err(|source| journal_error("open", &path, source))?;
-        match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(rustix::io::Errno::WOULDBLOCK) => return Err(locked(folder, &mut lock)),
-            Err(errno) => return Err(journal_error("lock", &path, errno.into())),
+        let patience = Instant::now() + HEIR_LIMIT;
+        loop {
+            match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => break,
+                // A command that it was about to start when it was killed has it for a moment.
+                Err(rustix::io::Errno::WOULDBLOCK)
+                    if Instant::now() < patience && holder(&mut lock).is_some_and(is_dead) =>
+                {
+                    thread::sleep(HEIR_LOOK);
+                }
+                Err(rustix::io::Errno::WOULDBLOCK) => return Err(locked(folder, &mut lock)),
+                Err(errno) => return Err(journal_error("lock", &path, errno.into())),
+            }
         }
         let mut lock = Lock(lock);
         if lock.0.metadata().is_ok_and(|metadata| metadata.len() > 0) {
@@ -600,11 +613,24 @@ fn make_folder(folder: &Path) -> Result<(), Error> {
     made.map_err(|source| journal_error("make", folder, source))
 }
 
-fn locked(folder: &Path, lock: &mut File) -> Error {
+/// Who wrote the name into the locked file.
+fn holder(lock: &mut File) -> Option<Holder> {
     let mut text = String::new();
-    let holder = lock.take(4096).read_to_string(&mut text).ok();
-    let holder = holder.and_then(|_| serde_json::from_str::<Holder>(&text).ok());
-    let holder = match holder {
+    lock.rewind().ok()?;
+    lock.take(4096).read_to_string(&mut text).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
+fn is_dead(holder: Holder) -> bool {
+    let number = i32::try_from(holder.process).ok();
+    let process = number.and_then(rustix::process::Pid::from_raw);
+    process.is_some_and(|process| {
+        rustix::process::test_kill_process(process) == Err(rustix::io::Errno::SRCH)
+    })
+}
+
+fn locked(folder: &Path, lock: &mut File) -> Error {
+    let holder = match holder(lock) {
         Some(Holder {
             process,
             run,

@@ -270,8 +270,9 @@ pub struct InspectArguments {
 pub struct SetArguments {
     /// `local`, `ssh://[user@]host[:port]` or `lab://LAB/HOST`
     pub host: String,
-    /// What to set: `tcp.congestion_control=cubic`, or `nic.mtu@eth0=9000` for an interface
-    #[arg(required = true, value_name = "ID[@NIC]=VALUE")]
+    /// What to set: `tcp.congestion_control=cubic`, `nic.mtu@eth0=9000` for an interface, or
+    /// `smb.server.sendfile@media=on` for a share
+    #[arg(required = true, value_name = "ID[@NAME]=VALUE")]
     pub settings: Vec<String>,
     /// A host behind `ssh` that hears nothing for so long while it is being changed puts itself back
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(2..=3600))]

@@ -17,6 +17,8 @@ use crate::{hosts, terminal};
 
 /// Most interfaces of a host whose settings are read.
 const NICS_MAX: usize = 64;
+/// Most shares of a host whose settings are read.
+const SHARES_MAX: usize = 16;
 /// Most words of a choice that a table shows.
 const WORDS_SHOWN_MAX: usize = 6;
 
@@ -70,8 +72,10 @@ fn explain(id: &str, json: bool) -> Result<ExitCode, CommandError> {
 fn look_at(host: &Host) -> Result<Looked, CommandError> {
     let facts = host::facts(host)?;
     let nics = facts.nics.iter().take(NICS_MAX);
-    let targets =
-        std::iter::once(Target::Host).chain(nics.map(|nic| Target::Nic(nic.name.clone())));
+    let nics = nics.map(|nic| Target::Nic(nic.name.clone()));
+    let shares = host::shares(host)?;
+    let shares = shares.into_iter().take(SHARES_MAX).map(Target::Share);
+    let targets = std::iter::once(Target::Host).chain(nics).chain(shares);
     let spots = targets.flat_map(|target| {
         let knobs = knob::of_target(host.system, &target).filter(|knob| !knob.only_in_snapshots);
         let knobs: Vec<&'static Knob> = knobs.collect();
@@ -126,6 +130,9 @@ fn print_text(looked: &[Looked], found: &[Contradiction]) {
                 terminal::print(&format!("\n{}", heading(&host.facts)));
             }
             side_by_side(near, far);
+            for host in [near, far] {
+                alone_shares(host);
+            }
         }
         _ => {
             for host in looked {
@@ -134,6 +141,7 @@ fn print_text(looked: &[Looked], found: &[Contradiction]) {
                 for nic in &host.facts.nics {
                     alone(host, &Target::Nic(nic.name.clone()), &nic_heading(nic));
                 }
+                alone_shares(host);
             }
         }
     }
@@ -182,6 +190,16 @@ fn alone(host: &Looked, target: &Target, title: &str) {
     let headings = ["setting", "is", "could be", "rule of thumb"];
     terminal::print(&report::table(&headings, &rows, look()));
     not_there(host, target);
+}
+
+fn alone_shares(host: &Looked) {
+    let mut shown: Vec<&Target> = Vec::new();
+    for ((target, _), _) in &host.found {
+        if let (Target::Share(name), false) = (target, shown.contains(&target)) {
+            alone(host, target, &format!("share {name}"));
+            shown.push(target);
+        }
+    }
 }
 
 /// What the host does not have, with the reasons.
@@ -233,13 +251,17 @@ fn compare(
         }
         let [one, two] =
             states.map(|state| state.map_or("-".into(), |state| state.value.to_string()));
-        let mark = if one == two { "" } else { "differs" };
+        // Only where the ends differ is there something to decide.
+        let (mark, rule) = match one == two {
+            true => ("", ""),
+            false => ("differs", knob.rule_of_thumb),
+        };
         rows.push(vec![
             setting_name(knob),
             one,
             two,
             mark.to_owned(),
-            knob.rule_of_thumb.to_owned(),
+            rule.to_owned(),
         ]);
     }
     if rows.is_empty() {

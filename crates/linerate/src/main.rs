@@ -16,6 +16,7 @@ mod meter;
 mod path;
 mod rig;
 mod runs;
+mod session;
 mod set;
 mod share;
 mod stop;

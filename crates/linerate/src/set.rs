@@ -7,13 +7,15 @@ use host::change::{self, Change, Item, Typed};
 use host::exec::Command;
 use host::exec::shell::posix_words;
 use host::journal::{self, Journal};
+use host::knob::{KNOBS, TargetKind};
 use record::{HostName, KnobId, Target};
 use serde_json::json;
 
 use crate::args::SetArguments;
 use crate::changes::look;
 use crate::failure::{CommandError, Kind};
-use crate::{hosts, stop, terminal};
+use crate::hosts::Named;
+use crate::{hosts, session, stop, terminal};
 
 /// Who the journal says made the change.
 const RUN: &str = "set";
@@ -25,7 +27,8 @@ pub fn run(arguments: &SetArguments) -> Result<ExitCode, CommandError> {
         .iter()
         .map(|text| parse(text))
         .collect::<Result<_, _>>()?;
-    let host = hosts::open(&hosts::parse(&arguments.host)?)?;
+    let named = hosts::parse(&arguments.host)?;
+    let host = hosts::open(&named)?;
     let hosts = std::slice::from_ref(&host);
     let plan = || {
         let settings = change::understand(&host, &typed)?;
@@ -52,11 +55,25 @@ pub fn run(arguments: &SetArguments) -> Result<ExitCode, CommandError> {
         show(arguments, change.items(), &commands, None);
         return Ok(ExitCode::SUCCESS);
     }
+    let at_risk = match named {
+        Named::Local => session::at_risk(&host, &change)?,
+        Named::Lab { .. } | Named::Ssh(_) => None,
+    };
+    if let Some(nic) = &at_risk {
+        session::check_terminal(nic)?;
+    }
     let mut open = journal.begin(change)?;
     open.apply()?;
+    let limit = Duration::from_secs(arguments.lease);
+    let is_alive = at_risk.is_none() || session::is_alive(limit, &stop);
     if stop.is_asked() {
         open.close()?;
         return Err(stop::interrupted());
+    }
+    if !is_alive {
+        open.close()?;
+        let text = "nobody said that the session lives; everything is as before";
+        return Err(CommandError::new(Kind::Refused, text));
     }
     let items = open.items().to_vec();
     let id = open.keep()?;
@@ -64,18 +81,21 @@ pub fn run(arguments: &SetArguments) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads `ID=VALUE` and `ID@NIC=VALUE`.
+/// Reads `ID=VALUE`, `ID@NIC=VALUE` and `ID@SHARE=VALUE`.
 fn parse(text: &str) -> Result<Typed, CommandError> {
     let wrong = || {
-        CommandError::new(Kind::Usage, format!("`{text}` sets nothing"))
-            .hint("write `ID=VALUE`, or `ID@NIC=VALUE` for an interface: `nic.mtu@eth0=9000`")
+        CommandError::new(Kind::Usage, format!("`{text}` sets nothing")).hint(
+            "write `ID=VALUE`, or what it belongs to behind an `@`: `nic.mtu@eth0=9000`, \
+             `smb.server.sendfile@media=on`",
+        )
     };
     let (place, value) = text.rsplit_once('=').ok_or_else(wrong)?;
     let (id, target) = match place.split_once('@') {
-        Some((id, nic)) => (id, Target::Nic(nic.to_owned())),
+        Some((id, name)) if of_share(id) => (id, Target::Share(name.to_owned())),
+        Some((id, name)) => (id, Target::Nic(name.to_owned())),
         None => (place, Target::Host),
     };
-    let whole = !id.is_empty() && !value.is_empty() && target != Target::Nic(String::new());
+    let whole = !id.is_empty() && !value.is_empty() && !place.ends_with('@');
     if !whole || id.contains('=') {
         return Err(wrong());
     }
@@ -84,6 +104,11 @@ fn parse(text: &str) -> Result<Typed, CommandError> {
         knob: KnobId::new(id),
         value: value.to_owned(),
     })
+}
+
+fn of_share(id: &str) -> bool {
+    let mut knobs = KNOBS.iter();
+    knobs.any(|knob| knob.id == id && knob.on == TargetKind::Share)
 }
 
 /// What was set, or would be; `change` is the id of what was.
@@ -151,6 +176,8 @@ mod tests {
         );
         let typed = parse("tcp.congestion_control=cubic").expect("a setting");
         assert_eq!(typed.target, Target::Host);
+        let typed = parse("smb.server.sendfile@my share=on").expect("a setting");
+        assert_eq!(typed.target, Target::Share("my share".into()));
         // The kernel allows these in the name of an interface.
         let typed = parse("nic.mtu@a=b@c=9000").expect("a setting");
         assert_eq!(typed.target, Target::Nic("a=b@c".into()));

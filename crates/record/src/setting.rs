@@ -49,13 +49,15 @@ pub enum Target {
     Host,
     /// One network interface, by name.
     Nic(String),
+    /// One share that the host offers, by name.
+    Share(String),
 }
 
 impl fmt::Display for Target {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Host => formatter.write_str("host"),
-            Self::Nic(name) => formatter.write_str(name),
+            Self::Nic(name) | Self::Share(name) => formatter.write_str(name),
         }
     }
 }

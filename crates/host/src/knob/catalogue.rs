@@ -3,6 +3,7 @@
 use super::Knob;
 use super::ethtool::{Ethtool, ethtool, feature};
 use super::link::{Link, link};
+use super::samba::{self, samba, samba_fixed, samba_share, samba_share_fixed};
 use super::sysctl::{File, Form, file, sysctl};
 
 /// Where most of it is known from.
@@ -10,6 +11,9 @@ const ETHTOOL: &str =
     "ethtool(8); kernel documentation, `Documentation/networking/ethtool-netlink.rst`";
 const IP_SYSCTL: &str = "kernel documentation, `Documentation/networking/ip-sysctl.rst`";
 const NET_SYSCTL: &str = "kernel documentation, `Documentation/admin-guide/sysctl/net.rst`";
+const SMB_CONF: &str = "smb.conf(5)";
+/// Why a protection is only looked at.
+const PROTECTION: &str = "it is a protection, which linerate does not change";
 const SEGMENTATION: &str =
     "kernel documentation, `Documentation/networking/segmentation-offloads.rst`";
 
@@ -381,5 +385,160 @@ pub const KNOBS: &[Knob] = &[
         rule_of_thumb: "leave it on a LAN; fq where a congestion control paces",
         source: NET_SYSCTL,
         ..sysctl("net.core.default_qdisc", Form::Discipline)
+    },
+    Knob {
+        id: "smb.server.multichannel",
+        title: "multichannel of the server",
+        meaning: "clients may spread one session over several connections and NICs; those that are connected must connect again to see it",
+        default: "on since Samba 4.15, off before",
+        rule_of_thumb: "on",
+        source: SMB_CONF,
+        ..samba("server multi channel support", samba::Form::Switch)
+    },
+    Knob {
+        id: "smb.server.signing",
+        title: "signing, demanded by the server",
+        meaning: "whether clients must sign what they send",
+        default: "as clients wish",
+        rule_of_thumb: "as the site's rules say",
+        source: SMB_CONF,
+        ..samba_fixed("server signing", samba::Form::Text, PROTECTION)
+    },
+    Knob {
+        id: "smb.server.encryption",
+        title: "encryption by the server",
+        meaning: "whether clients must encrypt",
+        default: "as clients wish",
+        rule_of_thumb: "as the site's rules say",
+        source: SMB_CONF,
+        ..samba_fixed("server smb encrypt", samba::Form::Text, PROTECTION)
+    },
+    Knob {
+        id: "smb.server.dialect_min",
+        title: "oldest dialect of the server",
+        meaning: "clients that speak nothing newer are refused",
+        default: "SMB2_02",
+        rule_of_thumb: "SMB3_00 where every client can: multichannel and encryption need it",
+        source: SMB_CONF,
+        ..samba_fixed("server min protocol", samba::Form::Text, PROTECTION)
+    },
+    Knob {
+        id: "smb.server.dialect_max",
+        title: "newest dialect of the server",
+        meaning: "nothing newer is agreed on",
+        default: "SMB3",
+        rule_of_thumb: "SMB3",
+        source: SMB_CONF,
+        ..samba_fixed("server max protocol", samba::Form::Text, PROTECTION)
+    },
+    Knob {
+        id: "smb.server.max_read",
+        title: "largest read of the server",
+        meaning: "most bytes of one read, as the server tells its clients",
+        unit: Some("bytes"),
+        values: "65536 to 8388608",
+        default: "8388608",
+        rule_of_thumb: "8388608",
+        source: "[MS-SMB2] section 2.2.4; smb.conf(5)",
+        ..samba("smb2 max read", samba::Form::Number(65_536, 8_388_608))
+    },
+    Knob {
+        id: "smb.server.max_write",
+        title: "largest write of the server",
+        meaning: "most bytes of one write, as the server tells its clients",
+        unit: Some("bytes"),
+        values: "65536 to 8388608",
+        default: "8388608",
+        rule_of_thumb: "8388608",
+        source: "[MS-SMB2] section 2.2.4; smb.conf(5)",
+        ..samba("smb2 max write", samba::Form::Number(65_536, 8_388_608))
+    },
+    Knob {
+        id: "smb.server.max_trans",
+        title: "largest other request of the server",
+        meaning: "most bytes of one listing or other request, as the server tells its clients",
+        unit: Some("bytes"),
+        values: "65536 to 8388608",
+        default: "8388608",
+        rule_of_thumb: "8388608",
+        source: "[MS-SMB2] section 2.2.4; smb.conf(5)",
+        ..samba("smb2 max trans", samba::Form::Number(65_536, 8_388_608))
+    },
+    Knob {
+        id: "smb.server.credits",
+        title: "credits of the server",
+        meaning: "requests that a client may have in flight on one connection",
+        unit: Some("credits"),
+        values: "128 to 65535",
+        default: "8192",
+        rule_of_thumb: "8192",
+        source: SMB_CONF,
+        ..samba("smb2 max credits", samba::Form::Number(128, 65_535))
+    },
+    Knob {
+        id: "smb.server.leases",
+        title: "leases",
+        meaning: "clients may cache what nobody else has open",
+        default: "on",
+        rule_of_thumb: "on",
+        source: SMB_CONF,
+        ..samba("smb2 leases", samba::Form::Switch)
+    },
+    Knob {
+        id: "smb.server.socket_options",
+        title: "socket options of the server",
+        meaning: "what the server asks of every connection; `SO_RCVBUF` and `SO_SNDBUF` in it switch window auto-tuning off",
+        default: "TCP_NODELAY",
+        rule_of_thumb: "TCP_NODELAY and nothing else",
+        source: SMB_CONF,
+        ..samba_fixed(
+            "socket options",
+            samba::Form::Text,
+            "TCP tunes itself; take old advice out of `smb.conf` by hand",
+        )
+    },
+    Knob {
+        id: "smb.server.aio_read",
+        title: "asynchronous reads",
+        meaning: "reads from this size on are done beside each other; 0 is never",
+        unit: Some("bytes"),
+        values: "0 to 1073741824; only 0 and 1 make sense",
+        default: "1 since Samba 4.5",
+        rule_of_thumb: "1",
+        source: SMB_CONF,
+        ..samba_share("aio read size", samba::Form::Number(0, 1 << 30))
+    },
+    Knob {
+        id: "smb.server.aio_write",
+        title: "asynchronous writes",
+        meaning: "writes from this size on are done beside each other; 0 is never",
+        unit: Some("bytes"),
+        values: "0 to 1073741824; only 0 and 1 make sense",
+        default: "1 since Samba 4.5",
+        rule_of_thumb: "1",
+        source: SMB_CONF,
+        ..samba_share("aio write size", samba::Form::Number(0, 1 << 30))
+    },
+    Knob {
+        id: "smb.server.sendfile",
+        title: "sendfile",
+        meaning: "the kernel sends files by itself, where nothing is signed or encrypted",
+        default: "off",
+        rule_of_thumb: "off; try it from 10 Gbit/s on where nothing is signed",
+        source: SMB_CONF,
+        ..samba_share("use sendfile", samba::Form::Switch)
+    },
+    Knob {
+        id: "smb.server.strict_sync",
+        title: "strict sync",
+        meaning: "the server writes to the disk when a client asks for it",
+        default: "on since Samba 4.7",
+        rule_of_thumb: "on",
+        source: SMB_CONF,
+        ..samba_share_fixed(
+            "strict sync",
+            samba::Form::Switch,
+            "without it a power failure loses what clients took for written",
+        )
     },
 ];

@@ -8,6 +8,7 @@ mod catalogue;
 mod ethtool;
 mod link;
 mod page;
+mod samba;
 mod sysctl;
 
 use record::{System, Target, Value};
@@ -18,7 +19,10 @@ use crate::tool::is_usable_nic_name;
 
 pub use catalogue::KNOBS;
 pub use page::{page, reference};
+pub(crate) use samba::{shares_in, show_shares};
 
+/// Longest name of a share.
+const SHARE_NAME_BYTES_MAX: usize = 255;
 /// Most of a tool's complaint that a reason repeats.
 const COMPLAINT_CHARS_MAX: usize = 200;
 
@@ -29,6 +33,28 @@ pub enum TargetKind {
     Host,
     /// One network interface.
     Nic,
+    /// One share that the host offers.
+    Share,
+}
+
+impl TargetKind {
+    const fn of(target: &Target) -> Self {
+        match target {
+            Target::Host => Self::Host,
+            Target::Nic(_) => Self::Nic,
+            Target::Share(_) => Self::Share,
+        }
+    }
+
+    /// It with its article.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Host => "the host",
+            Self::Nic => "an interface",
+            Self::Share => "a share",
+        }
+    }
 }
 
 /// What setting a knob disturbs; the later, the worse.
@@ -120,6 +146,8 @@ enum Seen {
     Features(Vec<Feature>),
     /// The queues that receive are those that send.
     CombinedQueues,
+    /// A line of ours is in the file.
+    OwnLine,
     /// Online processors.
     Processors(Vec<u32>),
 }
@@ -241,6 +269,7 @@ enum Kind {
     Ethtool(ethtool::Ethtool),
     Sysctl(sysctl::Sysctl),
     File(sysctl::File),
+    Samba(samba::Samba),
 }
 
 /// How one kind of knob is read and set. `name` is the target's, empty for the host.
@@ -280,10 +309,7 @@ pub fn find(system: System, id: &str) -> Option<&'static Knob> {
 
 /// All knobs of one part of a host with this system.
 pub fn of_target(system: System, target: &Target) -> impl Iterator<Item = &'static Knob> {
-    let on = match target {
-        Target::Host => TargetKind::Host,
-        Target::Nic(_) => TargetKind::Nic,
-    };
+    let on = TargetKind::of(target);
     KNOBS
         .iter()
         .filter(move |knob| knob.system == system && knob.on == on)
@@ -316,7 +342,7 @@ impl Knob {
     /// # Errors
     /// When the target is none for this knob.
     pub fn read(&self, target: &Target) -> Result<Vec<Command>, Refusal> {
-        Ok(self.way().read(self.nic(target)?))
+        Ok(self.way().read(self.name(target)?))
     }
 
     /// Understands the outputs of [`Knob::read`]'s commands.
@@ -324,7 +350,7 @@ impl Knob {
     /// # Errors
     /// When the host has no such knob.
     pub fn parse(&self, target: &Target, outputs: &[Output]) -> Result<State, Refusal> {
-        let name = self.nic(target)?;
+        let name = self.name(target)?;
         if outputs.len() < self.way().read(name).len() {
             return Err(Refusal::new("the host did not answer"));
         }
@@ -336,7 +362,7 @@ impl Knob {
     /// # Errors
     /// When it cannot or must not be set so.
     pub fn plan(&self, target: &Target, state: &State, to: &Value) -> Result<Vec<Step>, Refusal> {
-        let nic = self.nic(target)?;
+        let nic = self.name(target)?;
         if state.value == *to {
             return Ok(Vec::new());
         }
@@ -362,32 +388,50 @@ impl Knob {
         self.way().merge(before, after, found)
     }
 
+    /// Whether setting another knob of the same target can move it.
+    pub(crate) fn moves_with_others(&self) -> bool {
+        use ethtool::Ethtool::{Feature, Features};
+        matches!(
+            self.kind,
+            Kind::Link(link::Link::Mtu) | Kind::Ethtool(Feature { .. } | Features)
+        )
+    }
+
     fn way(&self) -> &dyn Way {
         match &self.kind {
             Kind::Link(way) => way,
             Kind::Ethtool(way) => way,
             Kind::Sysctl(way) => way,
             Kind::File(way) => way,
+            Kind::Samba(way) => way,
         }
     }
 
     /// The target's name, empty for the host, when the target fits.
-    fn nic<'a>(&self, target: &'a Target) -> Result<&'a str, Refusal> {
-        match (self.on, target) {
-            (TargetKind::Host, Target::Host) => Ok(""),
-            (TargetKind::Nic, Target::Nic(name)) if is_usable_nic_name(name) => Ok(name),
-            (TargetKind::Nic, Target::Nic(_)) => {
-                Err(Refusal::new("tools would misread the interface's name")
-                    .hint("give it another name with `ip link set dev NAME name NEW`"))
-            }
-            (TargetKind::Host, Target::Nic(_)) => {
-                Err(Refusal::new("it belongs to the host, not to an interface"))
-            }
-            (TargetKind::Nic, Target::Host) => {
-                Err(Refusal::new("it belongs to an interface, not to the host"))
-            }
+    fn name<'a>(&self, target: &'a Target) -> Result<&'a str, Refusal> {
+        let kind = TargetKind::of(target);
+        if kind != self.on {
+            let (own, other) = (self.on.text(), kind.text());
+            return Err(Refusal::new(format!("it belongs to {own}, not to {other}")));
+        }
+        match target {
+            Target::Host => Ok(""),
+            Target::Nic(name) if is_usable_nic_name(name) => Ok(name),
+            Target::Nic(_) => Err(Refusal::new("tools would misread the interface's name")
+                .hint("give it another name with `ip link set dev NAME name NEW`")),
+            Target::Share(name) if is_usable_share_name(name) => Ok(name),
+            Target::Share(_) => Err(Refusal::new("Samba would misread the share's name")),
         }
     }
+}
+
+/// Whether a name in square brackets is a section of that name and nothing else.
+fn is_usable_share_name(name: &str) -> bool {
+    let odd = |letter: char| letter.is_control() || "[]%\\\u{fffd}".contains(letter);
+    !name.is_empty()
+        && name.len() <= SHARE_NAME_BYTES_MAX
+        && name.trim() == name
+        && !name.contains(odd)
 }
 
 /// The standard output of a command that ended well.

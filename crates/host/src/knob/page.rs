@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Disturbance, KNOBS, Knob, TargetKind};
+use super::{Disturbance, KNOBS, Knob};
 
 impl Disturbance {
     /// It in a sentence.
@@ -20,10 +20,6 @@ impl Disturbance {
 /// All there is to know about one knob, in Markdown that can be read as it is.
 #[must_use]
 pub fn page(knob: &Knob) -> String {
-    let on = match knob.on {
-        TargetKind::Host => "the host",
-        TargetKind::Nic => "an interface",
-    };
     let unit = knob.unit.map_or(String::new(), |unit| format!(" ({unit})"));
     let survives = if knob.survives_reboot {
         "survives a restart"
@@ -34,7 +30,7 @@ pub fn page(knob: &Knob) -> String {
     // Writing to a string cannot fail.
     for (name, text) in [
         ("meaning", knob.meaning),
-        ("belongs to", on),
+        ("belongs to", knob.on.text()),
         ("values", &format!("{}{unit}", knob.values)),
         ("default", knob.default),
         ("rule of thumb", knob.rule_of_thumb),

@@ -12,6 +12,7 @@ fn target(knob: &Knob) -> Target {
     match knob.on {
         TargetKind::Host => Target::Host,
         TargetKind::Nic => Target::Nic("a0".into()),
+        TargetKind::Share => Target::Share("media".into()),
     }
 }
 
@@ -52,7 +53,7 @@ fn every_entry_is_unique_and_complete() {
         assert_eq!(part == "nic", knob.on == TargetKind::Nic, "{}", knob.id);
         assert!(
             name.chars()
-                .all(|character| character.is_ascii_lowercase() || character == '_')
+                .all(|character| character.is_ascii_lowercase() || "._".contains(character))
         );
     }
 }
@@ -61,6 +62,9 @@ fn every_entry_is_unique_and_complete() {
 fn another(state: &State) -> Value {
     match (&state.allowed, &state.value) {
         (Allowed::Switch, Value::Switch(on)) => Value::Switch(!on),
+        (Allowed::Range { min, max }, Value::Integer(now)) if *now == max.value => {
+            Value::Integer(min.value)
+        }
         (Allowed::Range { max, .. }, _) => Value::Integer(max.value),
         (Allowed::Words(words), Value::Text(now)) => {
             Value::Text(words.iter().find(|word| *word != now).unwrap().clone())
@@ -79,6 +83,11 @@ fn read_set_read_undo_read() {
         let model = Model::new("model");
         let (host, before) = (model.host(), model.now());
         let state = read(&host, knob).unwrap();
+        if let Some(because) = &state.fixed_because {
+            let refusal = knob.plan(&target(knob), &state, &Value::Unset).unwrap_err();
+            assert_eq!(refusal.reason, *because);
+            continue;
+        }
         let to = another(&state);
         let steps = knob.plan(&target(knob), &state, &to).unwrap();
         assert!(!steps.is_empty(), "{}", knob.id);
@@ -411,4 +420,77 @@ fn the_reference_is_what_the_catalogue_says() {
         written == knob::reference(),
         "docs/knobs.md is stale: run `LINERATE_BLESS=1 cargo test -p host reference`"
     );
+}
+
+#[test]
+fn a_line_of_samba_is_added_and_taken_out_and_nobody_elses_is_touched() {
+    let model = Model::new("model");
+    let host = model.host();
+    let sendfile = knob::find(System::Linux, "smb.server.sendfile").unwrap();
+    let media = target(sendfile);
+    let state = read(&host, sendfile).unwrap();
+    let steps = sendfile.plan(&media, &state, &Value::Switch(true)).unwrap();
+    let words = |argv: &[String]| argv[4..].join("|");
+    let mark = "/etc/samba/smb.conf|use sendfile of media";
+    assert_eq!(
+        words(&steps[0].run.argv),
+        format!("{mark}|media|use sendfile = yes")
+    );
+    assert_eq!(words(&steps[0].undo.argv), mark);
+    host.exec.run(&[steps[0].run.clone()]).unwrap();
+    // An earlier line of ours gets its value again.
+    let state = read(&host, sendfile).unwrap();
+    assert_eq!(state.value, Value::Switch(true));
+    let steps = sendfile
+        .plan(&media, &state, &Value::Switch(false))
+        .unwrap();
+    assert_eq!(
+        words(&steps[0].undo.argv),
+        format!("{mark}|media|use sendfile = yes")
+    );
+
+    let absent = Target::Share("none".into());
+    let outputs = host.exec.run(&sendfile.read(&absent).unwrap()).unwrap();
+    assert!(
+        sendfile
+            .parse(&absent, &outputs)
+            .unwrap_err()
+            .target_is_missing
+    );
+    for odd in ["", "a]b", "a\nb", " a", "%U"] {
+        assert!(
+            sendfile.read(&Target::Share(odd.into())).is_err(),
+            "{odd:?}"
+        );
+    }
+}
+
+#[test]
+fn a_configuration_elsewhere_is_looked_at_and_not_edited() {
+    let output = |stdout: &str, stderr: &str| host::exec::Output {
+        status: 0,
+        stdout: stdout.into(),
+        stderr: stderr.into(),
+    };
+    let multichannel = knob::find(System::Linux, "smb.server.multichannel").unwrap();
+    let said = "[global]\n\tServer Multi Channel Support = No\n[x]\n\tpath = /x\n";
+    let shown = output(
+        said,
+        "Load smb config files from /opt/smb.conf\nLoaded services file OK.\n",
+    );
+    let state = multichannel.parse(&Target::Host, &[shown, output("", "")]);
+    let state = state.unwrap();
+    assert_eq!(state.value, Value::Switch(false));
+    assert!(state.fixed_because.unwrap().contains("/opt/smb.conf"));
+    for garbage in [
+        "",
+        "[global]\n\tserver multi channel support = maybe\n",
+        "\0\n=\n[\n",
+    ] {
+        let outputs = [output(garbage, ""), output("", "")];
+        assert!(
+            multichannel.parse(&Target::Host, &outputs).is_err(),
+            "{garbage:?}"
+        );
+    }
 }

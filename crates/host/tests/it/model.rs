@@ -254,6 +254,8 @@ pub(crate) struct Machine {
     /// Those that no test looks at by name.
     sysctls: BTreeMap<String, String>,
     governors: [String; 2],
+    /// Our own lines at the end of `smb.conf`: mark, section and line.
+    smb_conf: Vec<[String; 3]>,
     /// `sysctl -w` says that it did, and did not.
     pub(crate) sysctl_lies: bool,
 }
@@ -280,6 +282,7 @@ impl Model {
                 .map(|(key, value)| (key.to_owned(), value.to_owned()))
                 .into(),
             governors: ["powersave", "powersave"].map(str::to_owned),
+            smb_conf: Vec::new(),
             sysctl_lies: false,
         };
         Self {
@@ -339,6 +342,7 @@ impl Model {
                 ]
                 | ["sysctl", "-w", ..]
                 | ["tee", ..]
+                | ["sh", ..]
         );
         if is_write {
             self.writes.lock().unwrap().push(argv.join(" "));
@@ -437,15 +441,88 @@ fn answer(machine: &mut Machine, argv: &[&str], stdin: &[u8]) -> Output {
         }
         ["cat", path] if path.ends_with("available_governors") => said("performance powersave\n"),
         ["cat", "/sys/devices/system/cpu/online"] => said("0-1\n"),
-        ["cat", _] => said(format!("{}\n", machine.governors[0])),
+        ["cat", path] if path.ends_with("scaling_governor") => {
+            said(format!("{}\n", machine.governors[0]))
+        }
         ["tee", _, _] => {
             for governor in &mut machine.governors {
                 write_or_read(argv, governor, stdin);
             }
             said("")
         }
+        other => answer_samba(machine, other),
+    }
+}
+
+fn answer_samba(machine: &mut Machine, argv: &[&str]) -> Output {
+    match argv {
+        ["testparm", "-s", "-v"] => {
+            let stderr = b"Load smb config files from /etc/samba/smb.conf\n".to_vec();
+            Output {
+                stderr,
+                ..said(testparm(machine))
+            }
+        }
+        ["cat", "/etc/samba/smb.conf"] => {
+            let mut text = String::from("[media]\n\tpath = /srv\n");
+            for [mark, section, line] in &machine.smb_conf {
+                writeln!(
+                    text,
+                    "# linerate begins: {mark}\n[{section}]\n\t{line}\n# linerate ends: {mark}"
+                )
+                .unwrap();
+            }
+            said(text)
+        }
+        ["sh", "-c", _, "sh", "/etc/samba/smb.conf", mark, more @ ..] => {
+            machine.smb_conf.retain(|[own, _, _]| own != mark);
+            if let [section, line] = more {
+                let entry = [*mark, *section, *line].map(str::to_owned);
+                machine.smb_conf.push(entry);
+            }
+            said("")
+        }
         other => panic!("the model knows no {other:?}"),
     }
+}
+
+/// What Samba 4.17 prints of a configuration, with our lines in it.
+fn testparm(machine: &Machine) -> String {
+    const GLOBAL: [(&str, &str); 14] = [
+        ("aio read size", "1"),
+        ("aio write size", "1"),
+        ("server max protocol", "SMB3"),
+        ("server min protocol", "SMB2_02"),
+        ("server multi channel support", "Yes"),
+        ("server signing", "default"),
+        ("server smb encrypt", "default"),
+        ("smb2 leases", "Yes"),
+        ("smb2 max credits", "8192"),
+        ("smb2 max read", "8388608"),
+        ("smb2 max trans", "8388608"),
+        ("smb2 max write", "8388608"),
+        ("socket options", "TCP_NODELAY"),
+        ("strict sync", "Yes"),
+    ];
+    let mut text = String::new();
+    for section in ["global", "media"] {
+        let mut lines: BTreeMap<&str, &str> = match section {
+            "global" => GLOBAL.into_iter().chain([("use sendfile", "No")]).collect(),
+            _ => [("path", "/srv")].into(),
+        };
+        for [_, own, line] in &machine.smb_conf {
+            if own == section {
+                let (key, value) = line.split_once(" = ").unwrap();
+                lines.insert(key, value);
+            }
+        }
+        writeln!(text, "[{section}]").unwrap();
+        for (key, value) in lines {
+            writeln!(text, "\t{key} = {value}").unwrap();
+        }
+        text.push('\n');
+    }
+    text
 }
 
 fn write_or_read(argv: &[&str], word: &mut String, stdin: &[u8]) -> Output {

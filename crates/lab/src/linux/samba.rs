@@ -56,6 +56,13 @@ pub(crate) fn start(
     let configuration = configuration_path();
     prepare(samba, node)?;
     node.write(&configuration, 0o644, &configuration_text(topology, samba))?;
+    // Samba's own tools, and whoever looks at the host, find it where it usually is.
+    let usual = ["ln", "-sfT", &configuration, "/etc/samba/smb.conf"];
+    let folder = Command::new(["mkdir", "-p", "/etc/samba"]);
+    node.run(
+        "show the configuration of Samba on",
+        &[folder, Command::new(usual)],
+    )?;
     let (daemon, ports) = match &samba.domain {
         None => ("smbd", vec![PORT]),
         Some(domain) => {

@@ -13,8 +13,7 @@ fn help_names_every_command_and_the_exit_codes() {
     let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
     for word in [
         "check", "bench", "tune", "inspect", "set", "undo", "changes", "analyze", "report", "copy",
-        "ls ",
-        "lab", "demo", "64", "130",
+        "ls ", "lab", "demo", "64", "130",
     ] {
         assert!(help.contains(word), "`{word}` is not in the help:\n{help}");
     }

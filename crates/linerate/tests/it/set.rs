@@ -9,9 +9,9 @@ use serde_json::Value;
 use crate::support::{self, Lab};
 
 /// Seconds of the leases.
-const LEASE: &str = "3";
+const LEASE: &str = "8";
 /// When a host must have put itself back that hears nothing any more.
-const BACK_LIMIT: Duration = Duration::from_secs(3 + 5);
+const BACK_LIMIT: Duration = Duration::from_secs(8 + 5);
 /// How long something that happens at once may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 const SERVER: &str = "ssh://root@10.77.1.2:2222";
@@ -108,11 +108,108 @@ fn both_ends_are_shown_and_where_they_contradict_each_other_comes_first() {
         .collect();
     assert_eq!(kinds, ["mtu", "tcp"]);
     let alone = lab.linerate().args(["inspect", &server]).assert().success();
-    let said =
-        predicate::str::contains("lan2: 1 Gbit/s").and(predicate::str::contains("not there:"));
+    let said = predicate::str::contains("veth, up, 10.77.2.2/24")
+        .and(predicate::str::contains("not there:"));
     alone.stdout(said);
     lab.linerate().arg("undo").assert().success();
     inspect(&[]).success();
+}
+
+#[test]
+fn the_link_of_a_session_is_not_reset_where_nobody_can_be_asked() {
+    let lab = Lab::up("set-session");
+    let before = lab.facts();
+    let state = format!(
+        "LINERATE_STATE_DIR={}",
+        lab.folder().join("there").display()
+    );
+    let session = "SSH_CONNECTION=10.77.1.1 50000 10.77.1.2 22";
+    let set = |settings: &[&str]| {
+        let mut command = lab.linerate();
+        command.args([
+            "lab",
+            "run",
+            &lab.host("server"),
+            "--",
+            "env",
+            &state,
+            session,
+        ]);
+        command
+            .arg(support::path())
+            .args(["set", "local"])
+            .args(settings);
+        command.assert()
+    };
+    let carries = predicate::str::contains("`lan1`, which carries the session");
+    set(&["nic.gro@lan1=on", "nic.mtu@lan1=9000"])
+        .code(65)
+        .stderr(carries);
+    assert_eq!(lab.facts(), before);
+    set(&["nic.gro@lan1=on", "nic.mtu@lan2=9000"]).success();
+    assert_eq!(mtu(&lab), "9000");
+}
+
+#[test]
+fn lines_of_smb_conf_are_added_read_back_and_taken_out_again() {
+    let lab = Lab::up("set-samba");
+    let server = lab.host("server");
+    let file = || lab.run("server", &["cat", "/etc/samba/smb.conf"]);
+    let ids = || {
+        lab.run(
+            "server",
+            &["stat", "-L", "-c", "%a %u %g", "/etc/samba/smb.conf"],
+        )
+    };
+    lab.run(
+        "server",
+        &["sh", "-c", "echo '# said by hand' >>/etc/samba/smb.conf"],
+    );
+    let (before, ids_before) = (file(), ids());
+    let settings = [
+        "smb.server.max_read=1048576",
+        "smb.server.sendfile@media=on",
+        "smb.server.aio_read@media=0",
+    ];
+    let set = lab
+        .linerate()
+        .args(["set", &server])
+        .args(settings)
+        .assert();
+    set.success()
+        .stdout(predicate::str::contains("smb.server.sendfile media"));
+    let after = file();
+    assert!(after.starts_with(&before), "{after}");
+    assert!(after.contains("[media]\n\tuse sendfile = yes\n"), "{after}");
+    assert_eq!(ids(), ids_before);
+    let shown = lab.linerate().args(["inspect", &server]).assert().success();
+    shown.stdout(predicate::str::contains("share media"));
+
+    // The server has read it without losing anybody.
+    let told = "smbclient -A /run/linerate/credentials -d 5 //10.77.1.2/media -c ls 2>&1";
+    let told = lab.run("client", &["sh", "-c", told]);
+    assert!(told.contains("blocks"), "{told}");
+
+    let weaker = [
+        "smb.server.signing=disabled",
+        "smb.server.strict_sync@media=off",
+    ];
+    for setting in weaker {
+        let set = lab.linerate().args(["set", &server, setting]).assert();
+        set.code(65).stderr(predicate::str::contains("cannot set"));
+    }
+    let missing = lab
+        .linerate()
+        .args(["set", &server, "smb.server.sendfile@none=on"])
+        .assert();
+    missing
+        .code(65)
+        .stderr(predicate::str::contains("no share `none`"));
+    lab.linerate().arg("undo").assert().success();
+    assert_eq!(file(), before);
+    assert_eq!(ids(), ids_before);
+    let left = lab.run("server", &["sh", "-c", "ls /run/linerate/samba/smb.conf*"]);
+    assert_eq!(left, "/run/linerate/samba/smb.conf\n");
 }
 
 #[test]

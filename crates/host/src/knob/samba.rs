@@ -1,0 +1,275 @@
+//! Knobs that are a line of Samba's `smb.conf`.
+//!
+//! Nobody's lines are rewritten. Ours go to the end of the file, between two comments, where they win
+//! over whatever stands above; taking them back removes just them.
+
+use record::Value;
+
+use super::{
+    Allowed, Disturbance, Kind, Knob, Refusal, Seen, State, TargetKind, Way, answer, command,
+    range, words,
+};
+use crate::exec::{Command, Output};
+
+/// The one configuration that is edited.
+const SMB_CONF: &str = "/etc/samba/smb.conf";
+/// The comment above our lines, followed by what they are.
+const BEGIN: &str = "# linerate begins: ";
+/// Where `testparm` says, on its standard error, what it has read.
+const LOADED: &str = "Load smb config files from ";
+/// Sections that are no shares.
+const NO_SHARES: [&str; 4] = ["global", "homes", "printers", "print$"];
+
+/// Arguments: the file, the mark, and, to set, the section and the line. Puts our block at the end of
+/// the file in place of one that is there, or takes it out. A block without its end is somebody's
+/// accident and is left alone. The new file takes the old one's place at once, with its owner and
+/// rights, and only when `testparm` takes it. A server that runs reads it again; sessions go on.
+const EDIT: &str = r##"set -eu
+umask 077
+file=$(readlink -f -- "$1")
+[ -f "$file" ] || { echo "there is no $1" >&2; exit 1; }
+new=$(mktemp "$file.linerate.XXXXXX")
+trap 'rm -f -- "$new"' EXIT
+cp -a -- "$file" "$new"
+{
+    awk -v mark="$2" '
+        $0 == "# linerate begins: " mark { held = 1; kept = $0; next }
+        held && $0 == "# linerate ends: " mark { held = 0; next }
+        held { kept = kept "\n" $0; next }
+        { print }
+        END { if (held) print kept }' "$file"
+    [ $# -lt 4 ] || printf '%s\n' "# linerate begins: $2" "[$3]" "	$4" "# linerate ends: $2"
+} >"$new"
+if ! cmp -s -- "$file" "$new"; then
+    said=$(testparm -s "$new" 2>&1 >/dev/null) || { echo "$said" >&2; exit 1; }
+    mv -f -- "$new" "$file"
+fi
+if smbcontrol smbd ping >/dev/null 2>&1; then smbcontrol smbd reload-config; fi
+"##;
+
+/// A line of `smb.conf`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Samba {
+    key: &'static str,
+    form: Form,
+    /// Why it is only looked at.
+    fixed_because: Option<&'static str>,
+    on: TargetKind,
+}
+
+/// What stands behind the key.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Form {
+    /// `yes` or `no`.
+    Switch,
+    /// A whole number between two others.
+    Number(i64, i64),
+    /// Any text, which is only looked at.
+    Text,
+}
+
+/// A line of `[global]`.
+pub(super) const fn samba(key: &'static str, form: Form) -> Knob {
+    of(TargetKind::Host, key, form, None)
+}
+
+/// A line of `[global]` that is only looked at.
+pub(super) const fn samba_fixed(key: &'static str, form: Form, because: &'static str) -> Knob {
+    of(TargetKind::Host, key, form, Some(because))
+}
+
+/// A line of a share. What `[global]` says of it counts for shares only where it stands above them.
+pub(super) const fn samba_share(key: &'static str, form: Form) -> Knob {
+    of(TargetKind::Share, key, form, None)
+}
+
+/// A line of a share that is only looked at.
+pub(super) const fn samba_share_fixed(
+    key: &'static str,
+    form: Form,
+    because: &'static str,
+) -> Knob {
+    of(TargetKind::Share, key, form, Some(because))
+}
+
+const fn of(
+    on: TargetKind,
+    key: &'static str,
+    form: Form,
+    fixed_because: Option<&'static str>,
+) -> Knob {
+    let values = match (fixed_because, form) {
+        (Some(_), _) => "only looked at",
+        (None, Form::Switch) => "on, off",
+        _ => "",
+    };
+    let way = Samba {
+        key,
+        form,
+        fixed_because,
+        on,
+    };
+    Knob {
+        values,
+        survives_reboot: true,
+        disturbs: Disturbance::NewConnections,
+        ..Knob::linux(on, Kind::Samba(way))
+    }
+}
+
+/// The command that prints all of the configuration, with what is not set.
+fn show() -> Command {
+    command(&["testparm", "-s", "-v"])
+}
+
+/// The command that tells the shares, for [`shares_in`].
+pub(crate) fn show_shares() -> Command {
+    command(&["testparm", "-s"])
+}
+
+/// The shares that Samba offers; none where there is no Samba.
+pub(crate) fn shares_in(output: &Output) -> Vec<String> {
+    let said = output.text().unwrap_or_default();
+    let names = sections(&said).filter(|name| !NO_SHARES.contains(&name.to_lowercase().as_str()));
+    names.map(str::to_owned).collect()
+}
+
+impl Samba {
+    fn section<'a>(&self, name: &'a str) -> &'a str {
+        match self.on {
+            TargetKind::Share => name,
+            _ => "global",
+        }
+    }
+
+    fn mark(&self, section: &str) -> String {
+        match self.on {
+            TargetKind::Share => format!("{} of {section}", self.key),
+            _ => self.key.to_owned(),
+        }
+    }
+
+    fn value(&self, said: &str) -> Result<Value, Refusal> {
+        let unreadable = || Refusal::new(format!("cannot understand Samba's `{}`", self.key));
+        Ok(match self.form {
+            Form::Switch => Value::Switch(match said.to_ascii_lowercase().as_str() {
+                "yes" | "true" | "1" | "on" => true,
+                "no" | "false" | "0" | "off" => false,
+                _ => return Err(unreadable()),
+            }),
+            Form::Number(..) => Value::Integer(said.parse().ok().ok_or_else(unreadable)?),
+            Form::Text => Value::Text(said.to_owned()),
+        })
+    }
+
+    fn allowed(&self) -> Allowed {
+        match self.form {
+            Form::Switch => Allowed::Switch,
+            Form::Number(min, max) => {
+                range((min, "less makes no sense"), (max, "more makes no sense"))
+            }
+            Form::Text => words(&[]),
+        }
+    }
+
+    /// Puts our line into the file, or takes it out.
+    fn edit(&self, section: &str, to: Option<&Value>) -> Command {
+        let mark = self.mark(section);
+        let mut edit = command(&["sh", "-c", EDIT, "sh", SMB_CONF, &mark]);
+        if let Some(to) = to {
+            let word = match to {
+                Value::Switch(true) => "yes".to_owned(),
+                Value::Switch(false) => "no".to_owned(),
+                other => other.to_string(),
+            };
+            edit.argv.push(section.to_owned());
+            edit.argv.push(format!("{} = {word}", self.key));
+        }
+        edit
+    }
+}
+
+impl Way for Samba {
+    fn read(&self, _: &str) -> Vec<Command> {
+        vec![show(), command(&["cat", SMB_CONF])]
+    }
+
+    fn parse(&self, name: &str, outputs: &[Output]) -> Result<State, Refusal> {
+        let said = answer(outputs.first(), "samba")?;
+        let section = self.section(name);
+        if self.on == TargetKind::Share && !sections(&said).any(|known| same(known, section)) {
+            return Err(Refusal {
+                target_is_missing: true,
+                ..Refusal::new(format!("Samba has no share `{section}`"))
+            });
+        }
+        // `testparm` prints of a share what differs from `[global]`.
+        let value = find_key(&said, section, self.key)
+            .or_else(|| find_key(&said, "global", self.key))
+            .ok_or_else(|| Refusal::new(format!("this Samba has no `{}`", self.key)))?;
+        let complaints = outputs.first().map(|output| output.stderr.as_slice());
+        let complaints = String::from_utf8_lossy(complaints.unwrap_or_default()).into_owned();
+        let file = complaints
+            .lines()
+            .find_map(|line| line.strip_prefix(LOADED));
+        let elsewhere = file.filter(|file| *file != SMB_CONF).map(|file| {
+            format!("Samba's configuration is in `{file}`, which linerate does not edit")
+        });
+        let begin = format!("{BEGIN}{}", self.mark(section));
+        let content = outputs.get(1).and_then(Output::text).unwrap_or_default();
+        let state = State::new(self.value(value)?, self.allowed())
+            .fixed_if(self.fixed_because.map(str::to_owned).or(elsewhere));
+        Ok(match content.lines().any(|line| line == begin) {
+            true => state.seen(Seen::OwnLine),
+            false => state,
+        })
+    }
+
+    fn set(&self, name: &str, _: &State, to: &Value) -> Result<Command, Refusal> {
+        Ok(self.edit(self.section(name), Some(to)))
+    }
+
+    /// Taking back removes our line; where an earlier change of ours stands, it gets its value again.
+    fn plan(&self, name: &str, state: &State, to: &Value) -> Result<(Command, Command), Refusal> {
+        let section = self.section(name);
+        let before = (state.seen == Seen::OwnLine).then_some(&state.value);
+        Ok((self.edit(section, Some(to)), self.edit(section, before)))
+    }
+}
+
+/// The names of sections.
+fn sections(said: &str) -> impl Iterator<Item = &str> {
+    said.lines()
+        .filter_map(|line| line.trim().strip_prefix('[')?.strip_suffix(']'))
+}
+
+/// Blanks and capitals do not count in Samba's names.
+fn same(one: &str, other: &str) -> bool {
+    let plain = |word: &str| {
+        let kept = word.chars().filter(|letter| !letter.is_whitespace());
+        kept.flat_map(char::to_lowercase).collect::<String>()
+    };
+    plain(one) == plain(other)
+}
+
+/// The last value of a key in a section.
+fn find_key<'a>(said: &'a str, section: &str, key: &str) -> Option<&'a str> {
+    let mut inside = false;
+    let mut found = None;
+    for line in said.lines().map(str::trim) {
+        if line.starts_with(['#', ';']) {
+            continue;
+        }
+        if let Some(name) = line
+            .strip_prefix('[')
+            .and_then(|line| line.strip_suffix(']'))
+        {
+            inside = same(name, section);
+        } else if let (true, Some((name, value))) = (inside, line.split_once('='))
+            && same(name, key)
+        {
+            found = Some(value.trim());
+        }
+    }
+    found
+}
