@@ -6,4 +6,5 @@ mod lan;
 mod matrix;
 mod pattern;
 mod samba;
+mod second;
 mod small;
