@@ -39,7 +39,7 @@ impl Meter {
         }
     }
 
-    /// Rate, rates of the channels, time left and files, as far as they are known.
+    /// Time left, rate, rates of the channels and files, as far as they are known.
     pub fn line(&self, progress: &Progress) -> String {
         let mut parts = Vec::new();
         if let (Some((from, before, moved_before)), Some((to, after, moved))) =
@@ -53,8 +53,9 @@ impl Meter {
                 let before = before.get(index).copied().unwrap_or(0);
                 after.saturating_sub(before) as f64 / seconds
             });
-            parts.push(rates(rate, &channels.collect::<Vec<_>>()));
+            // What matters most comes first: a narrow terminal cuts off the end.
             parts.extend(time_left(progress, rate));
+            parts.push(rates(rate, &channels.collect::<Vec<_>>()));
         }
         if progress.files_total() > 1 {
             let (done, total) = (progress.files_done(), progress.files_total());
@@ -115,7 +116,7 @@ mod tests {
         let line = meter.line(&progress);
         assert_eq!(
             line,
-            "150.0 MB/s (100.0 MB/s + 50.0 MB/s), at least 0 s left"
+            "at least 0 s left, 150.0 MB/s (100.0 MB/s + 50.0 MB/s)"
         );
         assert!(meter.samples.len() <= 4, "{}", meter.samples.len());
     }
