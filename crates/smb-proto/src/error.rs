@@ -73,6 +73,9 @@ pub enum Error {
     /// The caller asked for something that cannot be.
     #[error("invalid request: {0}")]
     InvalidRequest(String),
+    /// The caller's source of bytes failed.
+    #[error("the bytes to be written cannot be had")]
+    Source(#[source] Arc<std::io::Error>),
     /// The caller cancelled the transfer.
     #[error("cancelled")]
     Cancelled,

@@ -34,10 +34,11 @@ pub mod wire;
 
 pub use auth::{Authenticator, SessionKey, Step};
 pub use block::{Block, BlockPool, Payload};
-pub use channel::{Channel, ChannelSettings, ChannelStatistics, Event};
+pub use channel::{Channel, ChannelSettings, ChannelStatistics, Event, OriginPart, Transmission};
 pub use error::{Error, NtStatus};
 pub use plan::plan;
 pub use session::{
-    ChannelNumber, FileKey, Reply, Request, Session, SessionSettings, Sink, TransferKey, TreeKey,
+    ChannelNumber, FileKey, Reply, Request, Session, SessionSettings, Sink, Source, TransferKey,
+    TreeKey,
 };
 pub use time::Time;

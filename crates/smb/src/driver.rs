@@ -1,6 +1,7 @@
 //! The thread of one channel: it owns the channel and its socket, and decides nothing.
 
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{self, Read};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -9,7 +10,7 @@ use std::time::Instant;
 
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
-use smb_proto::{Channel, ChannelNumber, ChannelStatistics, Event, Time};
+use smb_proto::{Channel, ChannelNumber, ChannelStatistics, Event, OriginPart, Time, Transmission};
 
 use crate::signal::lock;
 use crate::socket::{self, TcpFacts};
@@ -25,6 +26,8 @@ const FRAMES_BEFORE_RECEIVE_MAX: usize = 16;
 const WAKE_BYTES_MAX: usize = 256 << 10;
 /// Buffers up to this are for headers and small replies: whoever waits for those waits for all.
 const WAKE_AT_ONCE_BYTES: usize = 4096;
+/// What is copied at once of a file that cannot be sent without.
+const COPY_BYTES: usize = 256 << 10;
 const SOCKET: Token = Token(0);
 const WAKER: Token = Token(1);
 
@@ -318,10 +321,20 @@ impl Driver {
             }
         }
         for _ in 0..FRAMES_BEFORE_RECEIVE_MAX {
-            let Some(bytes) = self.channel.poll_transmit(now) else {
-                return Ok(more);
+            let sent = match self.channel.poll_transmission(now) {
+                None => return Ok(more),
+                Some(Transmission::Bytes { bytes, more }) => socket::send(stream, bytes, more),
+                Some(Transmission::Origin(part)) => match send_part(stream, &part) {
+                    Err(FileFailure::OfFile(error)) => {
+                        self.channel.origin_failed(error);
+                        continue;
+                    }
+                    Err(FileFailure::OfSocket(error)) => Err(error),
+                    Ok(count) => Ok(count),
+                },
+                Some(_) => return Err(io::ErrorKind::Unsupported.into()),
             };
-            match stream.write(bytes) {
+            match sent {
                 Ok(count) => self.channel.transmitted(count, now),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(more),
@@ -359,6 +372,45 @@ impl Driver {
         }
         self.readiness.waker.sleeps.store(false, Ordering::SeqCst);
         Ok(())
+    }
+}
+
+/// Why a part of a file was not sent.
+enum FileFailure {
+    OfFile(io::Error),
+    OfSocket(io::Error),
+}
+
+/// Sends some bytes of a file.
+fn send_part(stream: &TcpStream, part: &OriginPart<'_>) -> Result<usize, FileFailure> {
+    let file = part.origin.downcast_ref();
+    let file: &File = file.ok_or(FileFailure::OfFile(io::ErrorKind::Unsupported.into()))?;
+    match socket::send_file(stream, file, part.offset, part.length) {
+        Ok(0) => Err(FileFailure::OfFile(io::ErrorKind::UnexpectedEof.into())),
+        Ok(count) => Ok(count),
+        Err(error)
+            if [io::ErrorKind::WouldBlock, io::ErrorKind::Interrupted].contains(&error.kind()) =>
+        {
+            Err(FileFailure::OfSocket(error))
+        }
+        // Not this way, then, or this shows whose error it is.
+        Err(_) => copy_part(stream, file, part.offset, part.length),
+    }
+}
+
+/// The same where the system does not do it by itself.
+fn copy_part(
+    stream: &TcpStream,
+    file: &File,
+    offset: u64,
+    length: u64,
+) -> Result<usize, FileFailure> {
+    let most = usize::try_from(length).unwrap_or(COPY_BYTES);
+    let mut bytes = vec![0; most.min(COPY_BYTES)];
+    match socket::read_at(file, offset, &mut bytes) {
+        Ok(0) => Err(FileFailure::OfFile(io::ErrorKind::UnexpectedEof.into())),
+        Ok(count) => socket::send(stream, &bytes[..count], false).map_err(FileFailure::OfSocket),
+        Err(error) => Err(FileFailure::OfFile(error)),
     }
 }
 

@@ -286,6 +286,10 @@ impl Error {
                 _ => Self::Refused { object, source },
             },
             ProtocolError::Cancelled => Self::Stopped,
+            ProtocolError::Source(error) => Self::System {
+                action: "read what is to be written",
+                source: io::Error::new(error.kind(), error.to_string()),
+            },
             _ => Self::of_connection(source, server),
         }
     }

@@ -21,7 +21,7 @@ use crate::tree::{Replace, Tree};
 
 /// Work that waits behind what is in flight, so that a channel that becomes free finds some
 /// before this thread has woken up: as much again as is in flight.
-const AHEAD_FACTOR: u64 = 2;
+pub(crate) const AHEAD_FACTOR: u64 = 2;
 
 /// An open file or folder. Dropping it closes it without waiting.
 pub struct File {
@@ -65,7 +65,7 @@ impl File {
         self.key
     }
 
-    fn shared(&self) -> &Arc<Shared> {
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
         self.tree.shared()
     }
 

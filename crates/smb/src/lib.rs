@@ -23,6 +23,7 @@
 
 mod auth;
 pub mod copy;
+mod direct;
 mod driver;
 mod entries;
 mod error;
@@ -37,6 +38,7 @@ mod socket;
 mod tree;
 
 pub use auth::{AuthError, Login, Mechanism, Proof};
+pub use direct::{Source, Target};
 pub use entries::Entries;
 pub use error::Error;
 pub use file::{File, Piece, Pieces};

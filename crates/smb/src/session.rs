@@ -355,6 +355,7 @@ impl Session {
         let mut settings = ChannelSettings::new(readiness.waker(), Box::new(exchange), random()?);
         settings.request_timeout = shared.policy.request_timeout;
         settings.login_timeout = shared.policy.login_timeout;
+        settings.sends_origins = true;
         let now = time_since(shared.epoch);
         let channel = Channel::new(&shared.protocol, settings, now).map_err(refused)?;
         let nic = readiness.local_address().and_then(nic_of);

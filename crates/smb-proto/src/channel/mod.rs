@@ -21,6 +21,7 @@ use credits::{CREDIT_BYTES, Credits};
 use login::{Agreed, Handshake};
 use pending::{Connected, Job, Outstanding, Pending};
 use receive::{Envelope, Frame, Progress, Receive};
+pub use transmit::OriginPart;
 use transmit::{Front, Protection, Transmit};
 
 use crate::auth::Authenticator;
@@ -61,6 +62,8 @@ pub struct ChannelSettings {
     pub request_timeout: Duration,
     /// Negotiation and login may take so long in all.
     pub login_timeout: Duration,
+    /// The driver can find bytes at the origin of a source, too: it calls [`Channel::poll_transmission`].
+    pub sends_origins: bool,
     /// Silence with requests under way for so long makes us ask for a sign of life.
     pub echo_after: Duration,
 }
@@ -74,6 +77,7 @@ impl ChannelSettings {
             salt,
             request_timeout: Duration::from_secs(60),
             login_timeout: Duration::from_secs(20),
+            sends_origins: false,
             echo_after: Duration::from_secs(5),
         }
     }
@@ -85,6 +89,21 @@ impl std::fmt::Debug for ChannelSettings {
             .debug_struct("ChannelSettings")
             .finish_non_exhaustive()
     }
+}
+
+/// What is to be sent next.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Transmission<'a> {
+    /// These bytes.
+    Bytes {
+        /// The bytes.
+        bytes: &'a [u8],
+        /// What follows is ready, too, but cannot be sent in the same call.
+        more: bool,
+    },
+    /// These bytes, which the driver has to find.
+    Origin(OriginPart<'a>),
 }
 
 /// What a driver should know of its channel.
@@ -169,6 +188,7 @@ pub struct Channel {
     session: Session,
     phase: Phase,
     request_timeout: Duration,
+    sends_origins: bool,
     echo_after: Duration,
     agreed: Option<Agreed>,
     /// What NEGOTIATE offered on this connection.
@@ -224,6 +244,7 @@ impl Channel {
             session: session.clone(),
             phase: Phase::Closed,
             request_timeout: settings.request_timeout,
+            sends_origins: settings.sends_origins,
             echo_after: settings.echo_after,
             agreed: None,
             offered: Vec::new(),
@@ -270,6 +291,15 @@ impl Channel {
     /// The next bytes to send, in one write call if possible; takes work from the session when
     /// there is room for it. Nothing to send: `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<&[u8]> {
+        match self.poll_transmission(now)? {
+            Transmission::Bytes { bytes, .. } => Some(bytes),
+            // there is none unless the driver wanted it
+            Transmission::Origin(_) => None,
+        }
+    }
+
+    /// The same for a driver that can find bytes at their origin.
+    pub fn poll_transmission(&mut self, now: Time) -> Option<Transmission<'_>> {
         self.notice_end();
         let idle = self.transmit.is_empty() && matches!(self.phase, Phase::Up);
         if idle && let Err(error) = self.fill(now) {
@@ -282,10 +312,31 @@ impl Channel {
         {
             self.close(Some(error));
         }
-        match self.transmit.front()? {
-            Front::Small(bytes) => Some(bytes),
-            Front::Write { message_id, range } => self.outstanding.write_bytes(message_id, range),
-            Front::ToSeal { .. } => None,
+        let bytes = match self.transmit.front()? {
+            Front::Small(bytes) => bytes,
+            Front::Write { message_id, range } => {
+                self.outstanding.write_bytes(message_id, range)?
+            }
+            Front::ToSeal { .. } => return None,
+            Front::Origin(part) => return Some(Transmission::Origin(part)),
+        };
+        let more = self.transmit.origin_follows();
+        Some(Transmission::Bytes { bytes, more })
+    }
+
+    /// The bytes of the last [`Self::poll_transmission`] cannot be found. The server was promised
+    /// so many bytes, so it gets zeros, and the write fails.
+    pub fn origin_failed(&mut self, error: std::io::Error) {
+        let error = Error::Source(Arc::new(error));
+        let Some(message_id) = self.transmit.origin_ended() else {
+            return;
+        };
+        if let Some(Pending {
+            job: Job::WriteFrom { piece, .. },
+            ..
+        }) = self.outstanding.get(message_id)
+        {
+            self.session.stop_transfer(piece.transfer.key, error);
         }
     }
 
@@ -467,6 +518,7 @@ impl Channel {
             idle: self.outstanding.len() == 0,
             read_bytes: data.min(agreed.read_bytes_max),
             write_bytes: data.min(agreed.write_bytes_max),
+            from_origins: self.sends_origins && !self.encrypting && !self.data_signing,
         };
         (appetite, short)
     }
@@ -487,6 +539,7 @@ impl Channel {
             }
             Work::Chain(control, prepared) => self.send_chain(control, &prepared, now),
             Work::Read(piece, block) => self.send_read(piece, block, now),
+            Work::WriteFrom(piece, block) => self.send_from(piece, block, now),
             Work::Write(write, place, length) => {
                 self.send_write(write, place.tree_id, place.file, length, now)
             }
@@ -611,7 +664,43 @@ impl Channel {
         sent
     }
 
-    /// Puts prefix, header and body before the data, and signs all of it in its block.
+    /// Sends a piece of a source: from its block, which is filled here, or left to be found by the driver.
+    fn send_from(&mut self, piece: ReadPiece, block: Option<Block>, now: Time) -> Result<()> {
+        let length = u32::try_from(piece.range.end - piece.range.start).unwrap_or(u32::MAX);
+        let Some(source) = piece.transfer.source.clone() else {
+            return Ok(());
+        };
+        let mut payload = None;
+        if let Some(mut block) = block {
+            let room = &mut block.room()[..length as usize];
+            if let Err(error) = source.fill(piece.range.start, room) {
+                let error = Error::Source(Arc::new(error));
+                self.session.source_failed(self.number, &piece, error);
+                return Ok(());
+            }
+            payload = Some(block.into_payload(length as usize));
+        }
+        let mut outgoing = self.data_outgoing(Command::WRITE, piece.place.tree_id, length);
+        outgoing.replay = piece.tries.is_replay();
+        let header = self.header(&outgoing)?;
+        let head = WriteRequest::head(piece.range.start, length, piece.place.file, 0);
+        if let Some(payload) = &mut payload {
+            let range = write_frame(payload, &header, &head, length, &outgoing.guard)?;
+            self.push_frame(header.message_id, range, &outgoing.guard);
+        } else {
+            self.transmit.push_head(&header, &head, length as usize);
+            self.transmit
+                .push_origin(header.message_id, piece.range.clone(), source);
+        }
+        let job = Job::WriteFrom {
+            piece,
+            payload,
+            length,
+        };
+        self.expect(&header, &outgoing, length, job, now);
+        Ok(())
+    }
+
     fn send_write(
         &mut self,
         mut write: Write,
@@ -623,31 +712,22 @@ impl Channel {
         let mut outgoing = self.data_outgoing(Command::WRITE, tree_id, length);
         outgoing.replay = write.tries.is_replay();
         let header = self.header(&outgoing)?;
-        let data = write.payload.range().start;
-        let message = data - usize::from(WRITE_DATA_OFFSET);
-        let end = data + length as usize;
-        let raw = write.payload.raw_mut();
-        raw[message - PREFIX_LENGTH..message].copy_from_slice(&frame_prefix(end - message));
-        raw[message..message + HEADER_LENGTH].copy_from_slice(&header.to_bytes());
-        raw[message + HEADER_LENGTH..data].copy_from_slice(&WriteRequest::head(
-            write.offset,
-            length,
-            file,
-            0,
-        ));
-        let signed = match &outgoing.guard {
-            Guard::Signed(signer) => signer.sign(&mut raw[message..end]),
-            Guard::Plain | Guard::Sealed => Ok(()),
-        };
-        let (job, message_id) = (Job::Write { write, length }, header.message_id);
+        let head = WriteRequest::head(write.offset, length, file, 0);
+        let range = write_frame(&mut write.payload, &header, &head, length, &outgoing.guard)?;
+        let job = Job::Write { write, length };
         self.expect(&header, &outgoing, length, job, now);
-        if let Guard::Sealed = outgoing.guard {
-            self.transmit.push_to_seal(message_id, message..end);
+        self.push_frame(header.message_id, range, &outgoing.guard);
+        Ok(())
+    }
+
+    /// Queues a WRITE that stands in its block.
+    fn push_frame(&mut self, message_id: u64, frame: Range<usize>, guard: &Guard) {
+        if let Guard::Sealed = guard {
+            let message = frame.start + PREFIX_LENGTH..frame.end;
+            self.transmit.push_to_seal(message_id, message);
         } else {
-            self.transmit
-                .push_write(message_id, message - PREFIX_LENGTH..end);
+            self.transmit.push_write(message_id, frame);
         }
-        signed
     }
 
     fn validate(&mut self, connected: Box<Connected>, now: Time) -> Result<()> {
@@ -684,6 +764,28 @@ impl Channel {
         crate::wire::EchoRequest.encode(&mut body);
         self.send(outgoing, &body, Job::Echo, now).map(drop)
     }
+}
+
+/// Puts prefix, header and body before the data, and signs all of it in its block. Gives where the
+/// frame is.
+fn write_frame(
+    payload: &mut Payload,
+    header: &Header,
+    head: &[u8],
+    length: u32,
+    guard: &Guard,
+) -> Result<Range<usize>> {
+    let data = payload.range().start;
+    let message = data - usize::from(WRITE_DATA_OFFSET);
+    let end = data + length as usize;
+    let raw = payload.raw_mut();
+    raw[message - PREFIX_LENGTH..message].copy_from_slice(&frame_prefix(end - message));
+    raw[message..message + HEADER_LENGTH].copy_from_slice(&header.to_bytes());
+    raw[message + HEADER_LENGTH..data].copy_from_slice(head);
+    if let Guard::Signed(signer) = guard {
+        signer.sign(&mut raw[message..end])?;
+    }
+    Ok(message - PREFIX_LENGTH..end)
 }
 
 /// Receiving.
@@ -1029,6 +1131,9 @@ impl Channel {
             Job::Write { write, length } => {
                 self.write_answered(write, length, header, message, now)
             }
+            Job::WriteFrom { piece, length, .. } => {
+                self.piece_answered(piece, length, header, message, now)
+            }
         }
     }
 
@@ -1104,14 +1209,7 @@ impl Channel {
                 .write_refused(self.number, write, header.status, now);
             return Ok(());
         }
-        let count = WriteResponse::decode(&message[HEADER_LENGTH..]).map_err(Error::from);
-        let count = count.and_then(|response| match response.count {
-            count if (1..=length).contains(&count) => Ok(count),
-            count => Err(Error::Misbehaving(format!(
-                "it wrote {count} bytes of {length}"
-            ))),
-        });
-        match count {
+        match written(message, length) {
             Ok(count) => {
                 self.statistics.written_bytes += u64::from(count);
                 self.session.write_done(self.number, write, count);
@@ -1119,6 +1217,35 @@ impl Channel {
             }
             Err(error) => {
                 write.sink.done(Err(self.senseless("writing", &error)));
+                Err(error)
+            }
+        }
+    }
+
+    fn piece_answered(
+        &mut self,
+        piece: ReadPiece,
+        length: u32,
+        header: &Header,
+        message: &[u8],
+        now: Time,
+    ) -> Result<()> {
+        if header.status != NtStatus::SUCCESS {
+            self.session
+                .piece_refused(self.number, piece, header.status, now);
+            return Ok(());
+        }
+        match written(message, length) {
+            Ok(count) => {
+                self.statistics.written_bytes += u64::from(count);
+                if piece.transfer.is_wanted() {
+                    piece.transfer.sink.written(count.into());
+                }
+                self.session.read_done(self.number, &piece, count);
+                Ok(())
+            }
+            Err(error) => {
+                self.lost.push(Lost::Read(piece));
                 Err(error)
             }
         }
@@ -1172,6 +1299,16 @@ impl Channel {
     }
 }
 
+/// How much a WRITE wrote of so many bytes.
+fn written(message: &[u8], length: u32) -> Result<u32> {
+    match WriteResponse::decode(&message[HEADER_LENGTH..])?.count {
+        count if (1..=length).contains(&count) => Ok(count),
+        count => Err(Error::Misbehaving(format!(
+            "it wrote {count} bytes of {length}"
+        ))),
+    }
+}
+
 /// Ending.
 impl Channel {
     /// The answer to a request makes no sense: it is of no use to send it again.
@@ -1205,7 +1342,7 @@ impl Channel {
                 Job::Negotiate | Job::SessionSetup | Job::Echo | Job::Link { .. } => None,
                 Job::Control(control) => Some(Lost::Control(control)),
                 Job::Validate(connected) => Some(Lost::Control(connected.control)),
-                Job::Read { piece, .. } => Some(Lost::Read(piece)),
+                Job::Read { piece, .. } | Job::WriteFrom { piece, .. } => Some(Lost::Read(piece)),
                 Job::Write { write, .. } => Some(Lost::Write(write)),
             });
         }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use crate::block::Block;
+use crate::block::{Block, Payload};
 use crate::session::{Control, ReadPiece, Write};
 use crate::time::Time;
 use crate::wire::{Command, HEADER_LENGTH, Header, Message as _, TreeConnectResponse};
@@ -25,6 +25,12 @@ pub(super) enum Job {
     Read {
         piece: ReadPiece,
         block: Option<Block>,
+    },
+    /// The payload is none when the driver finds the bytes at their origin.
+    WriteFrom {
+        piece: ReadPiece,
+        payload: Option<Payload>,
+        length: u32,
     },
     Write {
         write: Write,
@@ -149,6 +155,7 @@ impl Outstanding {
     pub(super) fn write_bytes(&self, message_id: u64, range: Range<usize>) -> Option<&[u8]> {
         match &self.get(message_id)?.job {
             Job::Write { write, .. } => write.payload.raw().get(range),
+            Job::WriteFrom { payload, .. } => payload.as_ref()?.raw().get(range),
             _ => None,
         }
     }

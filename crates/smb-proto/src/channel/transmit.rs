@@ -1,11 +1,14 @@
 //! What waits to be sent: small messages in one buffer, WRITEs in their blocks.
 
+use std::any::Any;
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::crypto::Signer;
 use crate::error::Result;
 use crate::sealing::Sealer;
+use crate::session::Source;
 use crate::wire::{HEADER_LENGTH, Header, PREFIX_LENGTH, TransformHeader, frame_prefix};
 
 /// How a message is protected on its way.
@@ -13,6 +16,17 @@ pub(super) enum Protection<'a> {
     Plain,
     Signed(&'a Signer),
     Sealed(&'a mut Sealer),
+}
+
+/// Bytes to be sent that the driver has to find.
+#[derive(Debug, Clone, Copy)]
+pub struct OriginPart<'a> {
+    /// Where they are, as [`Source::origin`] says it.
+    pub origin: &'a (dyn Any + Send + Sync),
+    /// Where in it.
+    pub offset: u64,
+    /// How many bytes.
+    pub length: u64,
 }
 
 enum Segment {
@@ -29,6 +43,15 @@ enum Segment {
         message_id: u64,
         range: Range<usize>,
     },
+    /// The rest of the data of a WRITE whose head came before it.
+    Origin {
+        message_id: u64,
+        offset: u64,
+        length: u64,
+        source: Arc<dyn Source>,
+    },
+    /// As much as is missing of a WRITE whose origin ended too early.
+    Nothing { message_id: u64, length: u64 },
     /// The rest of an encrypted WRITE, in the buffer for them.
     Sealed {
         message_id: u64,
@@ -36,9 +59,13 @@ enum Segment {
     },
 }
 
+/// Sent where an origin has nothing.
+const NOTHING: [u8; 4096] = [0; 4096];
+
 /// What is to be sent next.
 pub(super) enum Front<'a> {
     Small(&'a [u8]),
+    Origin(OriginPart<'a>),
     Write {
         message_id: u64,
         range: Range<usize>,
@@ -126,6 +153,53 @@ impl Transmit {
             .push_back(Segment::ToSeal { message_id, range });
     }
 
+    /// Appends the head of a plain WRITE whose data the driver finds.
+    pub(super) fn push_head(&mut self, header: &Header, head: &[u8], data: usize) {
+        let length = HEADER_LENGTH + head.len();
+        self.small.extend_from_slice(&frame_prefix(length + data));
+        self.small.extend_from_slice(&header.to_bytes());
+        self.small.extend_from_slice(head);
+        let frame = PREFIX_LENGTH + length;
+        match self.segments.back_mut() {
+            Some(Segment::Small(waiting)) => *waiting += frame,
+            _ => self.segments.push_back(Segment::Small(frame)),
+        }
+    }
+
+    /// Appends the data of a WRITE whose head has just been pushed.
+    pub(super) fn push_origin(
+        &mut self,
+        message_id: u64,
+        range: Range<u64>,
+        source: Arc<dyn Source>,
+    ) {
+        self.segments.push_back(Segment::Origin {
+            message_id,
+            offset: range.start,
+            length: range.end - range.start,
+            source,
+        });
+    }
+
+    /// The origin at the front has ended: what is missing is sent as zeros. Gives whose data it is.
+    pub(super) fn origin_ended(&mut self) -> Option<u64> {
+        let front = self.segments.front_mut()?;
+        let Segment::Origin {
+            message_id, length, ..
+        } = front
+        else {
+            return None;
+        };
+        let (message_id, length) = (*message_id, *length);
+        *front = Segment::Nothing { message_id, length };
+        Some(message_id)
+    }
+
+    /// Whether the bytes at the front are followed by data that the driver finds.
+    pub(super) fn origin_follows(&self) -> bool {
+        matches!(self.segments.get(1), Some(Segment::Origin { .. }))
+    }
+
     /// Encrypts the message of the WRITE at the front.
     pub(super) fn seal(&mut self, sealer: &mut Sealer, message: &[u8]) -> Result<()> {
         let Some(Segment::ToSeal { message_id, .. }) = self.segments.front() else {
@@ -157,6 +231,20 @@ impl Transmit {
                 range: range.clone(),
             },
             Segment::Sealed { range, .. } => Front::Small(&self.sealed[range.clone()]),
+            Segment::Origin {
+                offset,
+                length,
+                source,
+                ..
+            } => Front::Origin(OriginPart {
+                origin: source.origin()?,
+                offset: *offset,
+                length: *length,
+            }),
+            Segment::Nothing { length, .. } => {
+                let most = usize::try_from(*length).unwrap_or(usize::MAX);
+                Front::Small(&NOTHING[..most.min(NOTHING.len())])
+            }
         })
     }
 
@@ -173,6 +261,15 @@ impl Transmit {
             Some(Segment::Write { range, .. } | Segment::Sealed { range, .. }) => {
                 range.start = (range.start + count).min(range.end);
                 range.len()
+            }
+            Some(Segment::Origin { offset, length, .. }) => {
+                *offset += count as u64;
+                *length = length.saturating_sub(count as u64);
+                usize::from(*length > 0)
+            }
+            Some(Segment::Nothing { length, .. }) => {
+                *length = length.saturating_sub(count as u64);
+                usize::from(*length > 0)
             }
         };
         if left == 0 {
@@ -195,6 +292,12 @@ impl Transmit {
                 message_id: held, ..
             }
             | Segment::Sealed {
+                message_id: held, ..
+            }
+            | Segment::Origin {
+                message_id: held, ..
+            }
+            | Segment::Nothing {
                 message_id: held, ..
             } => *held == message_id,
         })

@@ -71,6 +71,7 @@ impl Lost {
     pub(crate) fn doing(&self) -> &'static str {
         match self {
             Self::Control(control) => name(&control.request),
+            Self::Read(piece) if piece.transfer.source.is_some() => Command::WRITE.name(),
             Self::Read(_) => Command::READ.name(),
             Self::Write(_) => Command::WRITE.name(),
         }

@@ -9,6 +9,7 @@ mod control;
 mod request;
 mod state;
 
+use std::any::Any;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -49,9 +50,26 @@ pub struct TreeKey(pub(crate) u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileKey(pub(crate) u32);
 
-/// A read under way, to cancel it.
+/// A read, or a write from a source, to cancel it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TransferKey(pub(crate) u64);
+
+/// Where the bytes of a write come from. Called by the threads that drive channels, several at once,
+/// with no lock held; the same bytes may be wanted again when a channel is lost.
+pub trait Source: Send + Sync {
+    /// Puts what is to stand at this offset of the written file into all of `room`.
+    ///
+    /// # Errors
+    /// When that cannot be had; the write then ends with [`Error::Source`].
+    fn fill(&self, offset: u64, room: &mut [u8]) -> std::io::Result<()>;
+
+    /// Where a driver finds the same bytes at the same offsets by itself, in terms that are between
+    /// source and driver, such as an open file. Where nothing has to be done with the bytes, the
+    /// driver sends them from there and [`Self::fill`] is not called.
+    fn origin(&self) -> Option<&(dyn Any + Send + Sync)> {
+        None
+    }
+}
 
 /// Receives what becomes of a request or transfer. Called by the thread that drives a channel,
 /// with no lock held; should be quick. May call the session.
@@ -61,6 +79,11 @@ pub trait Sink: Send + Sync {
     fn piece(&self, offset: u64, payload: Payload) {
         let _ = offset;
         drop(payload);
+    }
+
+    /// So many more bytes of a [`Source`] have been written.
+    fn written(&self, bytes: u64) {
+        let _ = bytes;
     }
 
     /// It is over; called exactly once.
@@ -320,7 +343,22 @@ impl Session {
     /// block of the pool; short READs are asked again. Ends with [`Reply::Read`]. A range beyond
     /// the end of the file is no error: the number of bytes tells.
     pub fn read(&self, file: FileKey, range: Range<u64>, sink: Arc<dyn Sink>) -> TransferKey {
-        let (key, calls) = self.shared.lock().read(file, range, sink);
+        let (key, calls) = self.shared.lock().transfer(file, range, None, sink);
+        state::call(calls);
+        TransferKey(key)
+    }
+
+    /// Writes a range of a file. The channels pull chunks of it by demand and have `source` fill
+    /// their blocks, each on the thread that drives it; short WRITEs are continued. Ends with
+    /// [`Reply::WrittenFrom`].
+    pub fn write_from(
+        &self,
+        file: FileKey,
+        range: Range<u64>,
+        source: Arc<dyn Source>,
+        sink: Arc<dyn Sink>,
+    ) -> TransferKey {
+        let (key, calls) = self.shared.lock().transfer(file, range, Some(source), sink);
         state::call(calls);
         TransferKey(key)
     }
@@ -340,7 +378,8 @@ impl Session {
         state::call(calls);
     }
 
-    /// Stops a read: no further chunk is asked for; what is under way comes home and is dropped.
+    /// Stops a read, or a write from a source: nothing further is asked for; what is under way comes
+    /// home and is dropped.
     /// Then it ends with [`Error::Cancelled`], unless it was over already.
     pub fn cancel(&self, transfer: TransferKey) {
         let calls = self
@@ -442,10 +481,7 @@ impl Session {
 
     /// Lets go what was put off until now.
     pub(crate) fn look_again(&self, now: Time) {
-        self.with_calls(|state| {
-            state.look_again(now);
-            Calls::new()
-        });
+        self.with_calls(|state| state.look_again(now));
     }
 
     pub(crate) fn pull(&self, number: ChannelNumber, appetite: Appetite) -> Pull {
@@ -507,6 +543,30 @@ impl Session {
             state.one_less(number);
             state.read_refused(piece, status)
         });
+    }
+
+    /// The server is not ready for a WRITE yet, or refuses it.
+    pub(crate) fn piece_refused(
+        &self,
+        number: ChannelNumber,
+        piece: ReadPiece,
+        status: NtStatus,
+        now: Time,
+    ) {
+        self.with_calls(|state| state.piece_refused(number, piece, status, now));
+    }
+
+    /// The source of a WRITE failed.
+    pub(crate) fn source_failed(&self, number: ChannelNumber, piece: &ReadPiece, error: Error) {
+        self.with_calls(|state| {
+            state.one_less(number);
+            state.read_failed(piece, error)
+        });
+    }
+
+    /// The source of a WRITE failed after it was promised to the server.
+    pub(crate) fn stop_transfer(&self, key: u64, error: Error) {
+        self.with_calls(|state| state.fail_transfer(key, error));
     }
 
     pub(crate) fn write_done(&self, number: ChannelNumber, write: Write, bytes: u32) {

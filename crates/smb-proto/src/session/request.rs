@@ -182,6 +182,11 @@ pub enum Reply {
         /// How many bytes there were; less than asked for at the end of a file.
         bytes: u64,
     },
+    /// All that a source was asked for has been written.
+    WrittenFrom {
+        /// How many bytes.
+        bytes: u64,
+    },
     /// All of the payload has been written.
     Written {
         /// The block, to be filled anew.

@@ -10,7 +10,7 @@ use super::again::{self, Lost, Tries};
 use super::chain;
 use super::control::{self, Control, Prepared};
 use super::request::{Reply, Request};
-use super::{ChannelNumber, FileKey, Negotiated, Sink, TreeKey};
+use super::{ChannelNumber, FileKey, Negotiated, Sink, Source, TreeKey};
 use crate::block::{Block, BlockPool, Payload};
 use crate::crypto::Signer;
 use crate::error::{Error, NtStatus, Result};
@@ -82,10 +82,12 @@ struct ChannelRecord {
     outstanding: usize,
 }
 
-/// The part of a read that channels hold while a piece is under way.
+/// The part of a read, or of a write from a source, that channels hold while a piece is under way.
 pub(crate) struct Transfer {
     pub(crate) key: u64,
     pub(crate) sink: Arc<dyn Sink>,
+    /// Of a write.
+    pub(crate) source: Option<Arc<dyn Source>>,
     /// Cancelled or failed: pieces that still arrive are dropped.
     stopped: AtomicBool,
 }
@@ -97,7 +99,7 @@ impl Transfer {
     }
 }
 
-/// The books of one read.
+/// The books of one read, or of one write from a source.
 struct TransferRecord {
     transfer: Arc<Transfer>,
     file: FileKey,
@@ -165,7 +167,7 @@ pub(crate) struct Place {
     pub(crate) file: FileId,
 }
 
-/// A piece of a read, with its block reserved.
+/// A piece of a read, or of a write from a source.
 pub(crate) struct ReadPiece {
     pub(crate) transfer: Arc<Transfer>,
     pub(crate) place: Place,
@@ -178,6 +180,8 @@ pub(crate) enum Work {
     Control(Control, Prepared),
     Chain(Control, Vec<Prepared>),
     Read(ReadPiece, Block),
+    /// The block is to be filled; without one, the driver finds the bytes at their origin.
+    WriteFrom(ReadPiece, Option<Block>),
     Write(Write, Place, u32),
 }
 
@@ -194,6 +198,8 @@ pub(crate) struct Appetite {
     pub(crate) read_bytes: u32,
     /// Most bytes of a WRITE; zero: none.
     pub(crate) write_bytes: u32,
+    /// Bytes can go directly from their origin to the server where its share is not encrypted.
+    pub(crate) from_origins: bool,
 }
 
 pub(crate) struct State {
@@ -380,7 +386,8 @@ impl State {
     }
 
     /// Lets go what was put off until now.
-    pub(crate) fn look_again(&mut self, now: Time) {
+    pub(crate) fn look_again(&mut self, now: Time) -> Calls {
+        let mut calls = Calls::new();
         let (due, later) = std::mem::take(&mut self.later)
             .into_iter()
             .partition(|(due, _)| *due <= now);
@@ -393,10 +400,11 @@ impl State {
                     self.wake_idlest();
                 }
                 Lost::Write(write) => self.writes.push_front(write),
-                Lost::Read(_) => {}
+                Lost::Read(piece) => calls.extend(self.read_again(piece)),
             }
         }
         self.wake_hungry();
+        calls
     }
 
     /// Ends the session; what waits in queues fails. What is under way, channels report.
@@ -526,10 +534,11 @@ impl State {
         Calls::new()
     }
 
-    pub(crate) fn read(
+    pub(crate) fn transfer(
         &mut self,
         file: FileKey,
         range: Range<u64>,
+        source: Option<Arc<dyn Source>>,
         sink: Arc<dyn Sink>,
     ) -> (u64, Calls) {
         let key = self.next_transfer;
@@ -538,11 +547,13 @@ impl State {
             return (key, vec![(sink, Err(error))]);
         }
         if range.is_empty() {
-            return (key, vec![(sink, Ok(Reply::Read { bytes: 0 }))]);
+            let reply = moved(source.as_ref(), 0);
+            return (key, vec![(sink, Ok(reply))]);
         }
         let transfer = Arc::new(Transfer {
             key,
             sink,
+            source,
             stopped: AtomicBool::new(false),
         });
         let record = TransferRecord {
@@ -658,9 +669,6 @@ impl State {
         pool: &BlockPool,
         calls: &mut Calls,
     ) -> Option<Work> {
-        if appetite.read_bytes == 0 {
-            return None;
-        }
         loop {
             let key = *self.reads.front()?;
             let place = match self
@@ -679,14 +687,31 @@ impl State {
                     continue;
                 }
             };
-            let chunk = self.chunk(key, appetite.read_bytes);
+            let source = self.transfers.get(&key)?.transfer.source.clone();
+            let most = match &source {
+                Some(_) => appetite.write_bytes,
+                None => appetite.read_bytes,
+            };
+            if most == 0 {
+                return None;
+            }
+            let chunk = self.chunk(key, most);
             let record = self.transfers.get_mut(&key)?;
             if !record.has_ranges() {
                 self.reads.pop_front();
                 continue;
             }
+            let from_origin = !place.tree_id.encrypted
+                && appetite.from_origins
+                && source
+                    .as_ref()
+                    .is_some_and(|source| source.origin().is_some());
             // the receiver must never wait for memory: no READ without a block
-            let block = pool.take(&self.channels.get(&number)?.waker)?;
+            let block = if from_origin {
+                None
+            } else {
+                Some(pool.take(&self.channels.get(&number)?.waker)?)
+            };
             let (range, tries) = record.next_range(chunk)?;
             record.under_way += 1;
             let transfer = Arc::clone(&record.transfer);
@@ -699,7 +724,10 @@ impl State {
                 range,
                 tries,
             };
-            return Some(Work::Read(piece, block));
+            return Some(match block {
+                Some(block) if source.is_none() => Work::Read(piece, block),
+                block => Work::WriteFrom(piece, block),
+            });
         }
     }
 
@@ -787,8 +815,27 @@ impl State {
         self.end_transfer_if_over(key)
     }
 
+    /// The server says no to a WRITE from a source, for now or for good.
+    pub(crate) fn piece_refused(
+        &mut self,
+        number: ChannelNumber,
+        mut piece: ReadPiece,
+        status: NtStatus,
+        now: Time,
+    ) -> Calls {
+        self.one_less(number);
+        if status == NtStatus::FILE_NOT_AVAILABLE
+            && self.check_open().is_ok()
+            && let Some(wait) = piece.tries.refused()
+        {
+            self.put_off(now.after(wait), Lost::Read(piece));
+            return Calls::new();
+        }
+        self.read_refused(&piece, status)
+    }
+
     /// A READ failed, and with it the transfer.
-    fn read_failed(&mut self, piece: &ReadPiece, failure: Error) -> Calls {
+    pub(crate) fn read_failed(&mut self, piece: &ReadPiece, failure: Error) -> Calls {
         let key = piece.transfer.key;
         if let Some(record) = self.transfers.get_mut(&key) {
             record.under_way -= 1;
@@ -809,8 +856,12 @@ impl State {
             .get(&piece.transfer.key)
             .map(|record| record.file);
         let path = file.map_or("a file", |file| self.path(file));
+        let verb = match piece.transfer.source {
+            Some(_) => "writing",
+            None => "reading",
+        };
         Error::Refused {
-            doing: format!("reading `{path}` at byte {}", piece.range.start),
+            doing: format!("{verb} `{path}` at byte {}", piece.range.start),
             status,
         }
     }
@@ -829,9 +880,7 @@ impl State {
         self.reads.retain(|waiting| *waiting != key);
         let outcome = match record.failure {
             Some(failure) => Err(failure),
-            None => Ok(Reply::Read {
-                bytes: record.bytes,
-            }),
+            None => Ok(moved(record.transfer.source.as_ref(), record.bytes)),
         };
         vec![(Arc::clone(&record.transfer.sink), outcome)]
     }
@@ -895,6 +944,14 @@ impl State {
             write.offset
         );
         vec![(write.sink, Err(Error::Refused { doing, status }))]
+    }
+}
+
+/// What a transfer ends with.
+fn moved(source: Option<&Arc<dyn Source>>, bytes: u64) -> Reply {
+    match source {
+        Some(_) => Reply::WrittenFrom { bytes },
+        None => Reply::Read { bytes },
     }
 }
 

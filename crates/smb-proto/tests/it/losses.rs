@@ -1,6 +1,7 @@
 //! Channels that die, at every moment that there is: nothing is lost, nothing is done twice.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use smb_proto::session::{
     Access, CreateOptions, Disposition, Durable, Information, QueryInformation, SetInformation,
@@ -8,7 +9,7 @@ use smb_proto::session::{
 use smb_proto::{Error, FileKey, NtStatus, Reply, Request, TreeKey};
 
 use crate::server::Behaviour;
-use crate::world::{BLOCK, Death, Ear, Random, World};
+use crate::world::{BLOCK, Death, Ear, Random, Spring, World};
 
 const LENGTH: usize = 3 * BLOCK + 4321;
 const CHANNELS: usize = 3;
@@ -25,7 +26,16 @@ fn copy(world: &mut World, file: FileKey, before: &[u8], after: &[u8]) {
         "{outcome:?}"
     );
     assert!(bytes == before, "the bytes differ");
-    let ears: Vec<_> = after
+    // one half in blocks of ours, the other from a source
+    let (from_blocks, _) = after.split_at(2 * BLOCK);
+    let from_source = Arc::new(Ear::default());
+    world.session.write_from(
+        file,
+        2 * BLOCK as u64..LENGTH as u64,
+        Spring::of_origin(after),
+        from_source.clone(),
+    );
+    let mut ears: Vec<_> = from_blocks
         .chunks(BLOCK)
         .enumerate()
         .map(|(number, chunk)| {
@@ -37,11 +47,18 @@ fn copy(world: &mut World, file: FileKey, before: &[u8], after: &[u8]) {
             ear
         })
         .collect();
-    world.run_until(|_| ears.iter().all(|ear| ear.is_done()));
-    for ear in ears {
+    world.run_until(|_| ears.iter().all(|ear| ear.is_done()) && from_source.is_done());
+    for ear in ears.drain(..) {
         let outcome = ear.outcome();
         assert!(matches!(outcome, Ok(Reply::Written { .. })), "{outcome:?}");
     }
+    let rest = (LENGTH - 2 * BLOCK) as u64;
+    let outcome = from_source.outcome();
+    assert!(
+        matches!(outcome, Ok(Reply::WrittenFrom { bytes }) if bytes == rest),
+        "{outcome:?}"
+    );
+    assert_eq!(from_source.written.load(Ordering::Relaxed), rest);
     let size = LENGTH as u64;
     let done = world.ask(Request::Set {
         file,

@@ -1,6 +1,7 @@
 //! Reads and writes over several channels, with everything a lawful server may do.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::Waker;
 
 use smb_proto::session::{Cipher, Dialect};
@@ -8,7 +9,7 @@ use smb_proto::{Error, NtStatus, Reply, Request};
 
 use crate::login::{WAYS, channels};
 use crate::server::{Behaviour, Encrypts};
-use crate::world::{BLOCK, Ear, Random, World};
+use crate::world::{BLOCK, Ear, Random, Spring, World};
 
 const LENGTH: usize = 9 * BLOCK + 12_345;
 
@@ -92,6 +93,68 @@ fn a_write_arrives_whole_whatever_the_server_does() {
             seed.is_multiple_of(2),
             "signed if required"
         );
+        assert_eq!(world.pool.in_use(), 0, "all blocks came home");
+    }
+}
+
+#[test]
+fn what_a_source_gives_arrives_whole_whatever_the_server_does() {
+    let mut from_origins = 0;
+    for seed in 0..40 {
+        let behaviour = odd_but_lawful(seed);
+        let signs = behaviour.signing_required;
+        let channels = channels(behaviour.dialect);
+        let (mut world, file) = World::open(seed, behaviour, Vec::new(), channels);
+        let content = content(seed);
+        let spring = match seed % 4 {
+            0 => Spring::of_memory(&content),
+            _ => Spring::of_origin(&content),
+        };
+        let ear = Arc::new(Ear::default());
+        world
+            .session
+            .write_from(file, 0..LENGTH as u64, spring, ear.clone());
+        world.run_until(|_| ear.is_done());
+        match ear.outcome() {
+            Ok(Reply::WrittenFrom { bytes }) => assert_eq!(bytes, LENGTH as u64),
+            other => panic!("{seed}: {other:?}"),
+        }
+        assert_eq!(ear.written.load(Ordering::Relaxed), LENGTH as u64);
+        assert!(world.server.content == content, "{seed}: the bytes differ");
+        let direct = !signs && !seed.is_multiple_of(4);
+        assert_eq!(
+            world.from_origins > 0,
+            direct,
+            "{seed}: without a copy if it may be"
+        );
+        assert_eq!(world.pool.in_use(), 0, "all blocks came home");
+        from_origins += world.from_origins;
+    }
+    assert!(from_origins > 0);
+}
+
+#[test]
+fn a_source_that_fails_ends_its_write_and_nothing_else() {
+    for (seed, signing_required) in [(1, false), (2, true)] {
+        let behaviour = Behaviour {
+            signing_required,
+            ..Behaviour::default()
+        };
+        let (mut world, file) = World::open(seed, behaviour, content(seed), 2);
+        // shorter than it is said to be, in the middle of a block
+        let spring = Spring::of_origin(&content(seed)[..LENGTH / 2 + 1]);
+        let ear = Arc::new(Ear::default());
+        world
+            .session
+            .write_from(file, 0..LENGTH as u64, spring, ear.clone());
+        world.run_until(|_| ear.is_done());
+        let error = ear.error();
+        assert!(matches!(error, Error::Source(_)), "{error:?}");
+        // both channels are as good as before
+        let (outcome, bytes) = world.read(file, 0..1000);
+        assert!(matches!(outcome, Ok(Reply::Read { bytes: 1000 })));
+        assert!(bytes == content(seed)[..1000]);
+        assert_eq!(world.session.channel_sequence(), 0);
         assert_eq!(world.pool.in_use(), 0, "all blocks came home");
     }
 }

@@ -1,15 +1,16 @@
 //! Virtual time, links with delay, and the drivers of all channels, in one thread.
 
+use std::any::Any;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Wake, Waker};
 
 use smb_proto::session::CreateOptions;
 use smb_proto::{
     Block, BlockPool, Channel, ChannelSettings, Error, Event, FileKey, Payload, Reply, Request,
-    Session, SessionSettings, Sink, Time, TreeKey,
+    Session, SessionSettings, Sink, Source, Time, Transmission, TreeKey,
 };
 
 use crate::server::{Behaviour, FakeLogin, Server};
@@ -50,6 +51,8 @@ pub(crate) struct Ear {
     /// Pieces are dropped at once.
     forgetful: bool,
     late: AtomicBool,
+    /// Bytes of a source that were confirmed.
+    pub(crate) written: AtomicU64,
 }
 
 impl Ear {
@@ -92,6 +95,43 @@ impl Ear {
     }
 }
 
+/// Bytes to be written, which the channel or the driver gets.
+pub(crate) struct Spring {
+    content: Vec<u8>,
+    /// Where the driver finds them.
+    bytes_elsewhere: Option<Vec<u8>>,
+}
+
+impl Spring {
+    pub(crate) fn of_memory(content: &[u8]) -> Arc<Self> {
+        let content = content.to_vec();
+        Arc::new(Self {
+            content,
+            bytes_elsewhere: None,
+        })
+    }
+
+    pub(crate) fn of_origin(content: &[u8]) -> Arc<Self> {
+        Arc::new(Self {
+            content: content.to_vec(),
+            bytes_elsewhere: Some(content.to_vec()),
+        })
+    }
+}
+
+impl Source for Spring {
+    fn fill(&self, offset: u64, room: &mut [u8]) -> std::io::Result<()> {
+        let start = usize::try_from(offset).expect("it is short");
+        let bytes = self.content.get(start..start + room.len());
+        room.copy_from_slice(bytes.ok_or(std::io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+
+    fn origin(&self) -> Option<&(dyn Any + Send + Sync)> {
+        self.bytes_elsewhere.as_ref().map(|bytes| bytes as _)
+    }
+}
+
 impl Sink for Ear {
     fn piece(&self, offset: u64, payload: Payload) {
         self.late.fetch_or(self.is_done(), Ordering::Relaxed);
@@ -101,6 +141,11 @@ impl Sink for Ear {
                 .expect("no panic")
                 .push((offset, payload));
         }
+    }
+
+    fn written(&self, bytes: u64) {
+        self.late.fetch_or(self.is_done(), Ordering::Relaxed);
+        self.written.fetch_add(bytes, Ordering::Relaxed);
     }
 
     fn done(&self, outcome: Result<Reply, Error>) {
@@ -157,6 +202,8 @@ pub(crate) struct World {
     serial: u64,
     /// How many steps were made.
     pub(crate) steps: usize,
+    /// Bytes that were found at their origin; some were sent twice.
+    pub(crate) from_origins: u64,
     /// After so many steps, this channel dies so.
     pub(crate) fate: Option<(usize, usize, Death)>,
 }
@@ -190,6 +237,7 @@ impl World {
             deliveries: BinaryHeap::new(),
             serial: 0,
             steps: 0,
+            from_origins: 0,
             fate: None,
         }
     }
@@ -246,7 +294,8 @@ impl World {
             fails: login_fails,
         };
         let waker = Waker::from(Arc::clone(&alarm));
-        let settings = ChannelSettings::new(waker, Box::new(login), [0x5A; 32]);
+        let mut settings = ChannelSettings::new(waker, Box::new(login), [0x5A; 32]);
+        settings.sends_origins = true;
         let channel = Channel::new(&self.session, settings, Time::from_nanos(self.now))?;
         let connection = self.server.accept();
         self.drivers.push(Driver {
@@ -480,7 +529,23 @@ impl World {
         let Some(channel) = &mut driver.channel else {
             return;
         };
-        while let Some(bytes) = channel.poll_transmit(now) {
+        while let Some(transmission) = channel.poll_transmission(now) {
+            let bytes = match transmission {
+                Transmission::Bytes { bytes, .. } => bytes,
+                Transmission::Origin(part) => {
+                    let all: &Vec<u8> = part.origin.downcast_ref().expect("it is ours");
+                    let start = usize::try_from(part.offset).expect("it is short");
+                    let rest = all.get(start..).unwrap_or(&[]);
+                    let length = usize::try_from(part.length).expect("it is short");
+                    self.from_origins += rest.len().min(length) as u64;
+                    if rest.is_empty() {
+                        channel.origin_failed(std::io::ErrorKind::UnexpectedEof.into());
+                        continue;
+                    }
+                    &rest[..rest.len().min(length)]
+                }
+                other => panic!("{other:?}"),
+            };
             assert!(!bytes.is_empty(), "nothing to send is `None`");
             let count = bytes.len().min(1 + self.random.below(400_000) as usize);
             sent.extend_from_slice(&bytes[..count]);

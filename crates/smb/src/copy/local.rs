@@ -260,6 +260,16 @@ impl Source {
     }
 }
 
+impl crate::Source for Source {
+    fn fill(&self, offset: u64, room: &mut [u8]) -> Result<(), Error> {
+        self.read(offset, room)
+    }
+
+    fn file(&self) -> Option<&File> {
+        Some(&self.file)
+    }
+}
+
 /// A copy on this machine that is not complete; it removes itself unless it is completed or kept.
 pub(super) struct Part {
     file: File,

@@ -1,6 +1,7 @@
 //! Both ends of the copy of one file, whichever side they are on.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use blake3::Hash;
 use smb_proto::session::FileTimes;
@@ -35,27 +36,29 @@ pub(super) struct Finish {
 
 /// A file that is copied.
 pub(super) enum Source {
-    Local(local::Source),
-    Share(share::Source),
+    Local(Arc<local::Source>),
+    Share(Box<share::Source>),
 }
 
 impl Source {
     /// Opens it; `found` is what its folder says of it.
     pub(super) fn open(from: &Place, found: &Entry) -> Result<Self, Error> {
         match from {
-            Place::Local(path) => local::Source::open(path).map(Self::Local),
-            Place::Share { tree, path } => share::Source::open(tree, path, found).map(Self::Share),
+            Place::Local(path) => local::Source::open(path).map(Arc::new).map(Self::Local),
+            Place::Share { tree, path } => share::Source::open(tree, path, found)
+                .map(Box::new)
+                .map(Self::Share),
         }
     }
 
-    pub(super) const fn entry(&self) -> &Entry {
+    pub(super) fn entry(&self) -> &Entry {
         match self {
             Self::Local(source) => &source.entry,
             Self::Share(source) => &source.entry,
         }
     }
 
-    pub(super) const fn identity(&self) -> Identity {
+    pub(super) fn identity(&self) -> Identity {
         let Entry {
             size, times, id, ..
         } = self.entry();

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::iter;
 use std::ops::Range;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -380,9 +380,18 @@ impl Bytes<'_> {
 
     fn move_from_here(
         &self,
-        source: &super::local::Source,
+        source: &Arc<super::local::Source>,
         ranges: impl Iterator<Item = Range<u64>>,
     ) -> Result<(), Error> {
+        if let (Some(file), None) = (self.part.file(), &self.hash) {
+            let progress = |bytes| self.progress.advance(bytes);
+            let from = Arc::clone(source) as Arc<dyn crate::Source>;
+            let written = file.write_from(ranges, from, self.stop, progress);
+            // A file that became shorter says most about why its bytes cannot be had.
+            return written
+                .map(drop)
+                .map_err(|error| source.check_unchanged().err().unwrap_or(error));
+        }
         if let Some(file) = self.part.file() {
             file.write_ranges(ranges, self.stop, |offset, room| {
                 source.read(offset, room)?;

@@ -1,12 +1,13 @@
 //! Linux.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::mem::{MaybeUninit, size_of, size_of_val};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use mio::net::TcpStream;
+use rustix::net::SendFlags;
 use socket2::Socket;
 
 use super::{InterfaceAddress, TcpFacts, addresses};
@@ -64,6 +65,31 @@ pub(super) fn wake_at(stream: &TcpStream, bytes: usize) {
             length,
         )
     };
+}
+
+pub(super) fn send(stream: &TcpStream, bytes: &[u8], more: bool) -> io::Result<usize> {
+    let mut flags = SendFlags::NOSIGNAL;
+    flags.set(SendFlags::MORE, more);
+    Ok(rustix::net::send(stream, bytes, flags)?)
+}
+
+pub(super) fn send_file(
+    stream: &TcpStream,
+    file: &File,
+    mut offset: u64,
+    length: u64,
+) -> io::Result<usize> {
+    let count = usize::try_from(length).unwrap_or(usize::MAX);
+    Ok(rustix::fs::sendfile(
+        stream,
+        file,
+        Some(&mut offset),
+        count,
+    )?)
+}
+
+pub(super) fn read_at(file: &File, offset: u64, bytes: &mut [u8]) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, bytes, offset)
 }
 
 pub(super) fn interface_addresses() -> io::Result<Vec<InterfaceAddress>> {

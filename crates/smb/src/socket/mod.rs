@@ -2,6 +2,7 @@
 //!
 //! Everything that differs between systems is in one `imp` file each.
 
+use std::fs::File;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -99,6 +100,27 @@ pub(crate) fn connect(
 /// Where the system cannot do this, nothing changes but the cost.
 pub(crate) fn wake_at(stream: &mio::net::TcpStream, bytes: usize) {
     imp::wake_at(stream, bytes);
+}
+
+/// Sends some of these bytes; `more` come at once, so that the system need not send a short packet.
+pub(crate) fn send(stream: &mio::net::TcpStream, bytes: &[u8], more: bool) -> io::Result<usize> {
+    imp::send(stream, bytes, more)
+}
+
+/// Sends some bytes of a file without copying them. None: the file has ended. Not every system and
+/// file system can do it, and an error may be the file's or the connection's.
+pub(crate) fn send_file(
+    stream: &mio::net::TcpStream,
+    file: &File,
+    offset: u64,
+    length: u64,
+) -> io::Result<usize> {
+    imp::send_file(stream, file, offset, length)
+}
+
+/// Reads some bytes of a file, none at its end.
+pub(crate) fn read_at(file: &File, offset: u64, bytes: &mut [u8]) -> io::Result<usize> {
+    imp::read_at(file, offset, bytes)
 }
 
 /// What TCP knows about a connection; `None` where the system does not say.

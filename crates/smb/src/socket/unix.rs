@@ -1,7 +1,8 @@
 //! macOS and the BSDs.
 
 use mio::net::TcpStream;
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
 
 use socket2::Socket;
 
@@ -21,6 +22,18 @@ pub(super) fn tcp_facts(_: &Socket) -> Option<TcpFacts> {
 }
 
 pub(super) fn wake_at(_: &TcpStream, _: usize) {}
+
+pub(super) fn send(mut stream: &TcpStream, bytes: &[u8], _: bool) -> io::Result<usize> {
+    stream.write(bytes)
+}
+
+pub(super) fn send_file(_: &TcpStream, _: &File, _: u64, _: u64) -> io::Result<usize> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+pub(super) fn read_at(file: &File, offset: u64, bytes: &mut [u8]) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, bytes, offset)
+}
 
 pub(super) fn interface_addresses() -> io::Result<Vec<InterfaceAddress>> {
     addresses::all()

@@ -3,14 +3,17 @@
 use std::fs;
 use std::iter;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use smb::copy::{Progress, download, upload};
 use smb::{
-    Access, Dialect, Disposition, Error, File, Identity, Login, Mechanism, OpenOptions, Pair,
-    Policy, Proof, Replace, Server, Session, SigningPolicy, Stop, Tree,
+    Access, Dialect, Disposition, EncryptionPolicy, Error, File, Identity, Login, Mechanism,
+    OpenOptions, Pair, Policy, Proof, Replace, Server, Session, SigningPolicy, Source, Stop,
+    Target, Tree,
 };
 
 use crate::lan::{Lan, PASSWORD, SHARE, USER};
@@ -95,6 +98,102 @@ pub(crate) fn round_trip(session: &Session, lan: &Lan, seed: u64, bytes: u64) {
         .expect("it was written");
     assert_eq!(file.size().expect("it is open"), bytes);
     check_pattern(&file, seed, 0..bytes);
+}
+
+/// Takes what it is given and checks it.
+struct Checker {
+    seed: u64,
+    bytes: AtomicU64,
+}
+
+impl Target for Checker {
+    fn put(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        assert_eq!(pattern::difference(self.seed, offset, bytes), None);
+        self.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// A file of this machine.
+struct LocalFile {
+    file: fs::File,
+    filled: AtomicU64,
+}
+
+impl Source for LocalFile {
+    fn fill(&self, offset: u64, room: &mut [u8]) -> Result<(), Error> {
+        self.filled.fetch_add(room.len() as u64, Ordering::Relaxed);
+        let read = self.file.read_exact_at(room, offset);
+        read.map_err(|source| Error::LocalFile {
+            action: "read",
+            path: "local".into(),
+            source,
+        })
+    }
+
+    fn file(&self) -> Option<&fs::File> {
+        Some(&self.file)
+    }
+}
+
+#[test]
+fn a_local_file_goes_there_without_a_copy_unless_it_is_protected() {
+    let lan = Lan::new("");
+    let bytes = 21 * MIB + 77;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut content = vec![0; usize::try_from(bytes).expect("it is short")];
+    pattern::fill(9, 0, &mut content);
+    let path = folder.path().join("local");
+    fs::write(&path, &content).expect("the folder is ours");
+    let signed = Policy {
+        signing: SigningPolicy::Required,
+        ..Policy::default()
+    };
+    let encrypted = Policy {
+        encryption: EncryptionPolicy::Required,
+        ..Policy::default()
+    };
+    for (policy, direct) in [
+        (Policy::default(), true),
+        (signed, false),
+        (encrypted, false),
+    ] {
+        let session = connect(&lan, &policy);
+        let tree = session.tree(SHARE).expect("the share is there");
+        let local = || {
+            Arc::new(LocalFile {
+                file: fs::File::open(&path).expect("it was written"),
+                filled: AtomicU64::new(0),
+            })
+        };
+        let (source, stop) = (local(), Stop::new());
+        let file = tree.open("direct", &to_write()).expect("it can be made");
+        // a range after the other, with some of them at the same time
+        let ranges = (0..bytes).step_by(5 << 20);
+        let ranges = ranges.map(|start| start..bytes.min(start + (5 << 20)));
+        let mut confirmed = 0;
+        let count = |more: u64| confirmed += more;
+        let written = file.write_from(ranges, source.clone(), &stop, count);
+        assert_eq!(written.expect("the share can be written"), bytes);
+        assert_eq!(confirmed, bytes);
+        assert_eq!(source.filled.load(Ordering::Relaxed) == 0, direct);
+        let short = file.write_from(iter::once(0..bytes + 1), local(), &stop, drop);
+        assert!(short.is_err(), "the file is shorter than that: {short:?}");
+        file.close().expect("it is open");
+
+        let file = tree.open("direct", &OpenOptions::open(Access::Read));
+        let file = file.expect("it was written");
+        let target = Arc::new(Checker {
+            seed: 9,
+            bytes: AtomicU64::new(0),
+        });
+        let read = file.read_to(iter::once(0..bytes), target.clone(), &stop, drop);
+        assert_eq!(read.expect("it can be read"), bytes);
+        assert_eq!(target.bytes.load(Ordering::Relaxed), bytes);
+        stop.stop();
+        let stopped = file.read_to(iter::once(0..bytes), target, &stop, drop);
+        assert!(matches!(stopped, Err(Error::Stopped)), "{stopped:?}");
+    }
 }
 
 #[test]
