@@ -1,5 +1,6 @@
 //! Small files and single operations, which go to a real Samba in chains.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::thread;
 
@@ -184,4 +185,42 @@ fn many_small_files_survive_a_lost_channel() {
         lan.on_client_run(&["ss", "-K", "sport", "=", &victim]);
     });
     assert!(!session.channels()[1].alive);
+}
+
+#[test]
+fn a_large_folder_is_listed_whole() {
+    const ENTRIES: usize = 20_000;
+    let lan = Lan::new("");
+    let folder = lan.on_server("large");
+    fs::create_dir(&folder).expect("the share is a folder");
+    let name = |number| format!("an entry with a long name, number {number}");
+    for number in 0..ENTRIES {
+        fs::File::create(folder.join(name(number))).expect("the folder is there");
+    }
+    let session = connect(&lan, &Policy::default());
+    let second = Pair {
+        local: lan.nics()[1].addresses[0].address,
+        remote: "10.94.1.2".parse().expect("an address"),
+    };
+    let tree = session.tree(SHARE).expect("the share is there");
+    let mut early = tree.entries("large").expect("it is there");
+    assert!(early.next().is_some_and(|entry| entry.is_ok()));
+    drop(early);
+    for channels in 1..=2 {
+        assert_eq!(session.channels().len(), channels);
+        let entries = tree.entries("large").expect("it is there");
+        let names: BTreeSet<String> = entries
+            .map(|entry| entry.expect("it can be listed").name)
+            .collect();
+        assert!(
+            names
+                .iter()
+                .eq(&(0..ENTRIES).map(name).collect::<BTreeSet<_>>())
+        );
+        if channels == 1 {
+            session
+                .add_channel(&second, Some("c1"))
+                .expect("both networks work");
+        }
+    }
 }
