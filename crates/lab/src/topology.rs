@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::net::IpAddr;
 use std::path::Path;
+use std::time::Duration;
 
 use record::{BitsPerSecond, Bytes};
 
@@ -41,6 +42,8 @@ pub const MTU_RANGE: std::ops::RangeInclusive<u32> = 1280..=65_535;
 pub const MTU_DEFAULT: u32 = 1500;
 /// Slowest and fastest line rate. Faster ones are better left out: the machine is the limit then.
 pub const RATE_BITS_RANGE: std::ops::RangeInclusive<u64> = 1_000_000..=100_000_000_000;
+/// Shortest and longest delay of a link in each direction, in milliseconds.
+pub const DELAY_MS_RANGE: std::ops::RangeInclusive<f64> = 0.05..=1000.0;
 /// Smallest and largest size of a share in memory.
 pub const SHARE_BYTES_RANGE: std::ops::RangeInclusive<u64> = (1 << 20)..=(1 << 40);
 
@@ -74,6 +77,8 @@ pub struct Link {
     pub ends: [End; 2],
     /// Line rate in each direction; none is as fast as the machine can.
     pub rate: Option<BitsPerSecond>,
+    /// How much longer than on a short cable everything takes, in each direction.
+    pub delay: Option<Duration>,
 }
 
 /// One end of a link.
@@ -290,8 +295,16 @@ name = "b"
     fn what_is_left_out_has_a_default() {
         let topology = Topology::parse(&link(FROM, TO, "")).unwrap();
         assert_eq!(topology.links[0].rate, None);
+        assert_eq!(topology.links[0].delay, None);
         assert_eq!(topology.links[0].mtu(), 1500);
         assert!(topology.samba.is_none());
+    }
+
+    #[test]
+    fn a_delay_is_in_milliseconds() {
+        let delay = |text: &str| Topology::parse(&link(FROM, TO, text)).unwrap().links[0].delay;
+        assert_eq!(delay("delay_ms = 0.5"), Some(Duration::from_micros(500)));
+        assert_eq!(delay("delay_ms = 20.0"), Some(Duration::from_millis(20)));
     }
 
     #[test]
@@ -357,6 +370,14 @@ name = "b"
             (
                 link(FROM, TO, "mtu = 9\n"),
                 "line 8: `link.mtu = 9` is out of range",
+            ),
+            (
+                link(FROM, TO, "delay_ms = 1000.1\n"),
+                "line 8: `link.delay_ms = 1000.1` is out of range",
+            ),
+            (
+                link(FROM, TO, "delay_ms = nan\n"),
+                "line 8: `link.delay_ms = NaN` is out of range",
             ),
             (
                 link(FROM, TO, "rate = \"fast\"\n"),

@@ -91,6 +91,10 @@ fn describe(name: &str, topology: &Topology, json: bool, what: &str) {
         let rate = link
             .rate
             .map_or_else(|| "unlimited".to_owned(), report::quantity::line_rate);
+        let delay = link
+            .delay
+            .map(|delay| format!(", {} ms later", delay.as_secs_f64() * 1000.0));
+        let rate = rate + &delay.unwrap_or_default();
         rows.push(vec![end(0), end(1), rate]);
     }
     terminal::print(&report::table(

@@ -1,6 +1,7 @@
 //! Labs on Linux: namespaces, veth pairs, bridges, `htb` and `smbd`.
 
 mod account;
+mod delay;
 mod domain;
 mod namespace;
 mod node;

@@ -13,11 +13,12 @@ use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{AddressFamily, Protocol, RecvFlags, SocketFlags, SocketType};
 
+use super::delay;
 use super::namespace::Namespace;
 use super::node::Node;
 use super::supervise::Event;
 use crate::topology::BRIDGE;
-use crate::{End, Error, Link, Topology};
+use crate::{End, Error, Topology};
 
 /// What the kernel counts of a frame beside the packet: the Ethernet header.
 const FRAME_BYTES_COUNTED: u32 = 14;
@@ -45,21 +46,26 @@ const LINK_NEWS: u32 = 1;
 pub(crate) fn connect(topology: &Topology, nodes: &[Node]) -> Result<(), Error> {
     let error = Error::running("make the links of", "the lab");
     let mut batch = String::new();
-    for Link {
-        ends: [one, other], ..
-    } in &topology.links
-    {
-        let words = |end: &End| {
+    for link in &topology.links {
+        let [one, other] = &link.ends;
+        let at = |end: &End| {
             let node = nodes.iter().find(|node| node.name == end.node);
-            let holder = node.map_or(0, |node| node.namespace.holder());
-            format!("name {} mtu {} netns {holder}", end.nic, end.mtu)
+            node.map(|node| (&node.namespace, node.namespace.holder()))
         };
+        let (Some((here, holder)), Some((there, other_holder))) = (at(one), at(other)) else {
+            continue;
+        };
+        if let Some(delay) = link.delay {
+            delay::join([(one, here), (other, there)], delay)?;
+            continue;
+        }
+        let words = |end: &End, holder| format!("name {} mtu {} netns {holder}", end.nic, end.mtu);
         // Writing to a string cannot fail, here and below.
         writeln!(
             batch,
             "link add {} type veth peer {}",
-            words(one),
-            words(other)
+            words(one, holder),
+            words(other, other_holder)
         )
         .ok();
     }
@@ -128,7 +134,7 @@ fn host_batch(topology: &Topology, host: &str) -> String {
             let option = if address.ip.is_ipv6() { " nodad" } else { "" };
             writeln!(batch, "address add {address} dev {nic}{option}").ok();
         }
-        writeln!(batch, "link set dev {nic} up").ok();
+        writeln!(batch, "link set dev {nic} mtu {} up", end.mtu).ok();
     }
     batch
 }
@@ -139,9 +145,9 @@ fn switch_batch(topology: &Topology, switch: &str) -> String {
     let mut batch = format!(
         "link add name {BRIDGE} type bridge stp_state 0 forward_delay 0 mcast_snooping 0\n"
     );
-    for End { nic, .. } in topology.ends_of(switch) {
+    for End { nic, mtu, .. } in topology.ends_of(switch) {
         writeln!(batch, "link set dev {nic} master {BRIDGE}").ok();
-        writeln!(batch, "link set dev {nic} up").ok();
+        writeln!(batch, "link set dev {nic} mtu {mtu} up").ok();
     }
     // After the ports, whose smallest MTU it would take otherwise, and for ever after.
     writeln!(batch, "link set dev {BRIDGE} mtu {mtu} up").ok();

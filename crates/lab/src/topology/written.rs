@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::time::Duration;
 
 use record::{BitsPerSecond, Bytes};
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::{
-    Address, DOMAIN_USERS_MAX, Domain, End, HOSTS_MAX, LINKS_MAX, Link, MTU_DEFAULT, MTU_RANGE,
-    Medium, NETBIOS_NAME_CHARS_MAX, NIC_NAME_CHARS_MAX, PARAMETERS_MAX, RATE_BITS_RANGE,
-    REALM_CHARS_MAX, SHARE_BYTES_RANGE, SHARES_MAX, SWITCHES_MAX, Samba, Share, Switch, Topology,
-    name_problem,
+    Address, DELAY_MS_RANGE, DOMAIN_USERS_MAX, Domain, End, HOSTS_MAX, LINKS_MAX, Link,
+    MTU_DEFAULT, MTU_RANGE, Medium, NETBIOS_NAME_CHARS_MAX, NIC_NAME_CHARS_MAX, PARAMETERS_MAX,
+    RATE_BITS_RANGE, REALM_CHARS_MAX, SHARE_BYTES_RANGE, SHARES_MAX, SWITCHES_MAX, Samba, Share,
+    Switch, Topology, name_problem,
 };
 use crate::Error;
 
@@ -54,6 +55,7 @@ struct WrittenLink {
     from: Spanned<WrittenEnd>,
     to: Spanned<WrittenEnd>,
     rate: Option<Spanned<String>>,
+    delay_ms: Option<Spanned<f64>>,
     mtu: Option<Spanned<u32>>,
 }
 
@@ -218,6 +220,8 @@ fn links(
         let mtu = source.mtu("link.mtu", link.mtu.as_ref())?;
         let rate = link.rate.as_ref();
         let rate = rate.map(|rate| meant_rate(source, rate)).transpose()?;
+        let delay = link.delay_ms.as_ref();
+        let delay = delay.map(|delay| meant_delay(source, delay)).transpose()?;
         let mut before: Vec<&End> = links.iter().flat_map(|link| &link.ends).collect();
         let meant = |field, end: &Spanned<WrittenEnd>, before: &[&End]| {
             let meant = match &end.get_ref().switch {
@@ -234,9 +238,22 @@ fn links(
         let to = meant("link.to", &link.to, &before)?;
         let ends = [from, to];
         check_pair(source, link, &ends)?;
-        links.push(Link { ends, rate });
+        links.push(Link { ends, rate, delay });
     }
     Ok(links)
+}
+
+fn meant_delay(source: &Source<'_>, delay: &Spanned<f64>) -> Result<Duration, Error> {
+    let milliseconds = *delay.get_ref();
+    if DELAY_MS_RANGE.contains(&milliseconds) {
+        return Ok(Duration::from_secs_f64(milliseconds / 1000.0));
+    }
+    let (least, most) = (DELAY_MS_RANGE.start(), DELAY_MS_RANGE.end());
+    Err(source.refuse(
+        delay.span(),
+        format!("`link.delay_ms = {milliseconds}` is out of range"),
+        format!("give {least} to {most}, for each direction"),
+    ))
 }
 
 /// What of an end is already in use.

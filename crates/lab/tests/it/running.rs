@@ -1,8 +1,10 @@
 //! What a lab is while it is up.
 
 use std::fs;
+use std::io::BufRead;
 use std::os::unix::fs::PermissionsExt;
 
+use host::exec::{Command, Exec};
 use lab::Topology;
 use record::BitsPerSecond;
 
@@ -111,6 +113,46 @@ fn the_line_rate_follows_the_mtu_of_both_ends() {
     for host in ["client", "server"] {
         eventually("one end at MTU 1500", || has(&rate(host), 9_843));
     }
+    assert_eq!(up.summary().troubles, [""; 0]);
+}
+
+#[test]
+fn a_long_link_delays_every_packet_and_loses_none() {
+    let _machine = have_machine();
+    let topology = "[[host]]\nname = \"a\"\n[[host]]\nname = \"b\"\n[[link]]\n\
+        from = { host = \"a\", nic = \"x\", address = \"10.0.0.1/24\" }\n\
+        to = { host = \"b\", nic = \"y\", address = \"10.0.0.2/24\" }\n\
+        mtu = 9000\nrate = \"1Gbit\"\ndelay_ms = 10.0\n";
+    let up = Up::new("test-delay", &Topology::parse(topology).unwrap());
+    // The first one also waits for an answer to who has the address.
+    let ping = ["ping", "-c3", "-i0.1", "-W5", "-M", "do", "-s", "8972", "b"];
+    let said = up.output("a", &ping);
+    let times = said.lines().filter_map(|line| line.split_once("time="));
+    let times: Vec<f64> = times
+        .filter_map(|(_, time)| time.split(' ').next()?.parse().ok())
+        .collect();
+    assert!(
+        times.len() == 3 && times.iter().all(|&time| time >= 20.0),
+        "{said}"
+    );
+    // Segments of 64 KiB, whose check sums nobody has calculated.
+    let listen = ["iperf3", "--server", "--one-off", "--forceflush"];
+    let mut server = up
+        .lab
+        .namespace("b")
+        .unwrap()
+        .spawn(&Command::new(listen))
+        .unwrap();
+    let mut said = server.take_stdout().unwrap();
+    let mut line = String::new();
+    while !line.contains("listening") {
+        line.clear();
+        assert!(said.read_line(&mut line).unwrap() > 0, "it does not listen");
+    }
+    let send = ["iperf3", "--json", "--client", "10.0.0.2", "--bytes", "20M"];
+    let report: serde_json::Value = serde_json::from_str(&up.output("a", &send)).unwrap();
+    let received = report["end"]["sum_received"]["bytes"].as_u64();
+    assert!(received >= Some(19 << 20), "{received:?}");
     assert_eq!(up.summary().troubles, [""; 0]);
 }
 
