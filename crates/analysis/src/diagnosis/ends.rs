@@ -396,7 +396,10 @@ mod tests {
                 far.nics[0].mtu = 9000
             }),
             ("speed", "100 Mbit/s", |near, _, _| {
-                near.nics[0].speed = Some(BitsPerSecond::new(100_000_000));
+                // both of them: a faster one that is not used is a contradiction of its own
+                for nic in &mut near.nics {
+                    nic.speed = Some(BitsPerSecond::new(100_000_000));
+                }
             }),
             ("queues", "1 at `b` of server", |_, far, _| {
                 far.nics[0].rx_queues = Some(1);
