@@ -173,8 +173,10 @@ fn unsafe_code_and_systems_stay_where_they_belong() {
     for (path, text) in sources() {
         let in_sockets = path.starts_with("crates/smb/src/socket");
         let in_lab = path.starts_with("crates/lab");
+        // Only ioctl attaches to a TAP device, and no safe interface has it.
+        let makes_taps = path == Path::new("crates/lab/src/linux/delay.rs");
         assert!(
-            in_sockets || !text.contains(keyword),
+            in_sockets || makes_taps || !text.contains(keyword),
             "unsafe code in {}",
             path.display()
         );
