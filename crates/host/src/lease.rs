@@ -1,7 +1,7 @@
 //! A dead man's switch on a changed host: a script that waits there and takes the change back unless
 //! it is told in time that somebody still looks after it, or that the change is to stay.
 //!
-//! All of it is one folder below [`FOLDER`], which goes when the lease is over. The file `armed` in
+//! All of it is one folder below `FOLDER`, which goes when the lease is over. The file `armed` in
 //! it decides: whoever renames it has the last word, the waiting script or we. The folders of others
 //! tell that somebody else is changing the host.
 
