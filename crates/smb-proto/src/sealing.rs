@@ -44,11 +44,8 @@ impl SealingKeys {
         exported: &[u8],
         preauth: &PreauthHash,
     ) -> Result<Self> {
-        let [to_server, to_client] = crypto::cipher_keys(dialect, cipher, exported, preauth);
-        Ok(Self(Arc::new(Keys {
-            sending: Kind::new(cipher, &to_server)?,
-            receiving: Kind::new(cipher, &to_client)?,
-        })))
+        let [sending, receiving] = kinds(dialect, cipher, exported, preauth)?;
+        Ok(Self(Arc::new(Keys { sending, receiving })))
     }
 
     /// The same keys as the server uses them.
@@ -58,11 +55,8 @@ impl SealingKeys {
         exported: &[u8],
         preauth: &PreauthHash,
     ) -> Result<Self> {
-        let [to_server, to_client] = crypto::cipher_keys(dialect, cipher, exported, preauth);
-        Ok(Self(Arc::new(Keys {
-            sending: Kind::new(cipher, &to_client)?,
-            receiving: Kind::new(cipher, &to_server)?,
-        })))
+        let [receiving, sending] = kinds(dialect, cipher, exported, preauth)?;
+        Ok(Self(Arc::new(Keys { sending, receiving })))
     }
 
     /// Decrypts a message in place. Not with these keys, or changed on its way: false, and the
@@ -201,6 +195,20 @@ impl Kind {
             }
         }
     }
+}
+
+/// Of what goes to the server, and of what goes to the client.
+fn kinds(
+    dialect: Dialect,
+    cipher: Cipher,
+    exported: &[u8],
+    preauth: &PreauthHash,
+) -> Result<[Kind; 2]> {
+    let [to_server, to_client] = crypto::cipher_keys(dialect, cipher, exported, preauth);
+    Ok([
+        Kind::new(cipher, &to_server)?,
+        Kind::new(cipher, &to_client)?,
+    ])
 }
 
 fn both<'a>(from: Option<&'a [u8]>, to: &'a mut [u8]) -> Result<InOutBuf<'a, 'a, u8>> {

@@ -112,16 +112,7 @@ pub(super) fn is_nowhere(path: &Path) -> bool {
 
 /// A small file, which gets its name when it is complete.
 pub(super) fn write_small(path: &Path, bytes: &[u8], finish: &Finish) -> Result<(), Error> {
-    let begin = Begin {
-        source: Identity {
-            size: finish.size,
-            written: finish.times.write,
-            id: 0,
-        },
-        resume: false,
-        has_holes: false,
-    };
-    let (part, _) = Part::begin(path, &begin)?;
+    let (part, _) = Part::begin(path, &Begin::small(finish))?;
     part.write(0, bytes)?;
     part.complete(finish)
 }

@@ -24,6 +24,21 @@ pub(super) struct Begin {
     pub has_holes: bool,
 }
 
+impl Begin {
+    /// Of a small file, which is written at once and never resumed.
+    pub(super) fn small(finish: &Finish) -> Self {
+        Self {
+            source: Identity {
+                size: finish.size,
+                written: finish.times.write,
+                id: 0,
+            },
+            resume: false,
+            has_holes: false,
+        }
+    }
+}
+
 /// What a part becomes when it is complete.
 pub(super) struct Finish {
     pub size: u64,

@@ -120,16 +120,7 @@ pub(super) fn write_small(
     if bytes.len() <= SMALL_BYTES_MAX && !finish.sync {
         return write_in_one_go(tree, path, bytes, finish);
     }
-    let begin = Begin {
-        source: Identity {
-            size: finish.size,
-            written: finish.times.write,
-            id: 0,
-        },
-        resume: false,
-        has_holes: false,
-    };
-    let (part, _) = Part::begin(tree, path, &begin)?;
+    let (part, _) = Part::begin(tree, path, &Begin::small(finish))?;
     part.file.write_at(0, bytes)?;
     part.complete(finish)
 }

@@ -592,10 +592,8 @@ fn a_server_that_is_killed_is_an_error_at_once() {
     assert!(begun.elapsed() < SOON, "it took {:?}", begun.elapsed());
 }
 
-#[test]
-fn a_channel_that_is_killed_leaves_the_others() {
-    let lan = Lan::new("");
-    let session = connect(&lan, &Policy::default());
+/// A channel over the second network.
+pub(crate) fn add_second_channel(lan: &Lan, session: &Session) {
     let second = Pair {
         local: lan.nics()[1].addresses[0].address,
         remote: "10.94.1.2".parse().expect("an address"),
@@ -603,6 +601,13 @@ fn a_channel_that_is_killed_leaves_the_others() {
     session
         .add_channel(&second, Some("c1"))
         .expect("both networks work");
+}
+
+#[test]
+fn a_channel_that_is_killed_leaves_the_others() {
+    let lan = Lan::new("");
+    let session = connect(&lan, &Policy::default());
+    add_second_channel(&lan, &session);
     let tree = session.tree(SHARE).expect("the share is there");
     write_pattern(&tree, "big", 1, iter::once(0..32 * MIB));
     let file = tree
@@ -634,9 +639,7 @@ fn a_channel_that_is_killed_leaves_the_others() {
     let status = session.channels();
     assert!(status[0].alive && !status[1].alive, "{status:?}");
 
-    session
-        .add_channel(&second, Some("c1"))
-        .expect("both networks work");
+    add_second_channel(&lan, &session);
     round_trip(&session, &lan, 2, 8 * MIB);
     killed.store(false, Ordering::SeqCst);
     let before = session.channels()[2].bytes_sent;

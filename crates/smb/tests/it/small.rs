@@ -5,13 +5,13 @@ use std::fs;
 use std::thread;
 
 use smb::{
-    EncryptionPolicy, Error, FileTimes, Pair, Policy, Replace, SMALL_BYTES_MAX, Session,
-    SigningPolicy, SmallFile, Tree,
+    EncryptionPolicy, Error, FileTimes, Policy, Replace, SMALL_BYTES_MAX, Session, SigningPolicy,
+    SmallFile, Tree,
 };
 
 use crate::lan::{Lan, SHARE};
 use crate::pattern;
-use crate::samba::connect;
+use crate::samba::{add_second_channel, connect};
 
 /// 2020-01-01, in the server's units.
 const TIME: u64 = 132_223_104_000_000_000;
@@ -172,13 +172,7 @@ fn many(session: &Session, lan: &Lan, folder: &str, act: impl Fn() + Sync) {
 fn many_small_files_survive_a_lost_channel() {
     let lan = Lan::new("");
     let session = connect(&lan, &Policy::default());
-    let second = Pair {
-        local: lan.nics()[1].addresses[0].address,
-        remote: "10.94.1.2".parse().expect("an address"),
-    };
-    session
-        .add_channel(&second, Some("c1"))
-        .expect("both networks work");
+    add_second_channel(&lan, &session);
     many(&session, &lan, "both", || {});
     many(&session, &lan, "one", || {
         let victim = session.channels()[1].local.port().to_string();
@@ -198,10 +192,6 @@ fn a_large_folder_is_listed_whole() {
         fs::File::create(folder.join(name(number))).expect("the folder is there");
     }
     let session = connect(&lan, &Policy::default());
-    let second = Pair {
-        local: lan.nics()[1].addresses[0].address,
-        remote: "10.94.1.2".parse().expect("an address"),
-    };
     let tree = session.tree(SHARE).expect("the share is there");
     let mut early = tree.entries("large").expect("it is there");
     assert!(early.next().is_some_and(|entry| entry.is_ok()));
@@ -218,9 +208,7 @@ fn a_large_folder_is_listed_whole() {
                 .eq(&(0..ENTRIES).map(name).collect::<BTreeSet<_>>())
         );
         if channels == 1 {
-            session
-                .add_channel(&second, Some("c1"))
-                .expect("both networks work");
+            add_second_channel(&lan, &session);
         }
     }
 }
