@@ -7,6 +7,7 @@
 mod catalogue;
 mod ethtool;
 mod link;
+mod linux;
 mod page;
 mod samba;
 mod sysctl;
@@ -211,6 +212,7 @@ impl Refusal {
         Self {
             target_is_missing,
             ..Self::new(format!("there is no interface `{nic}`"))
+                .hint("`linerate inspect HOST` shows the interfaces and their settings")
         }
     }
 
@@ -229,7 +231,7 @@ impl Refusal {
 }
 
 /// One entry of the catalogue.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Knob {
     /// Its id: `nic.mtu`.
     pub id: &'static str,
