@@ -6,7 +6,7 @@ use analysis::{Contradiction, SharedLink, contradictions, shared_links};
 use host::Host;
 use host::change::{Spot, read_states};
 use host::knob::{self, Allowed, Knob, Refusal, State};
-use record::{HostFacts, KnobId, Nic, Setting, System, Target};
+use record::{HostFacts, KnobId, Nic, Setting, Target};
 use report::quantity;
 use serde_json::json;
 
@@ -50,20 +50,33 @@ pub fn run(arguments: &InspectArguments) -> Result<ExitCode, CommandError> {
 }
 
 fn explain(id: &str, json: bool) -> Result<ExitCode, CommandError> {
-    let knob = knob::find(System::Linux, id).ok_or_else(|| {
-        let near: Vec<&str> = knob::KNOBS.iter().map(|knob| knob.id).collect();
-        CommandError::new(Kind::Usage, format!("there is no knob `{id}`"))
-            .hint(format!("there are: {}", near.join(", ")))
-    })?;
+    let own: Vec<&Knob> = knob::KNOBS.iter().filter(|knob| knob.id == id).collect();
+    if own.is_empty() {
+        let mut near: Vec<&str> = Vec::new();
+        for knob in knob::KNOBS {
+            if !near.contains(&knob.id) {
+                near.push(knob.id);
+            }
+        }
+        let text = format!("there is no knob `{id}`");
+        return Err(
+            CommandError::new(Kind::Usage, text).hint(format!("there are: {}", near.join(", ")))
+        );
+    }
     if json {
-        terminal::print_json(&json!({
-            "id": knob.id, "title": knob.title, "meaning": knob.meaning, "unit": knob.unit,
-            "values": knob.values, "disturbs": knob.disturbs.text(), "default": knob.default,
-            "survives_reboot": knob.survives_reboot, "rule_of_thumb": knob.rule_of_thumb,
-            "source": knob.source,
-        }));
+        let entries = own.iter().map(|knob| {
+            json!({
+                "id": knob.id, "system": knob.system, "title": knob.title,
+                "meaning": knob.meaning, "unit": knob.unit, "values": knob.values,
+                "disturbs": knob.disturbs.text(), "default": knob.default,
+                "survives_reboot": knob.survives_reboot, "rule_of_thumb": knob.rule_of_thumb,
+                "source": knob.source,
+            })
+        });
+        terminal::print_json(&json!({ "knobs": entries.collect::<Vec<_>>() }));
     } else {
-        terminal::print(&knob::page(knob));
+        let pages: Vec<String> = own.iter().map(|knob| knob::page(knob)).collect();
+        terminal::print(pages.join("\n").trim_end());
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -222,29 +235,32 @@ fn not_there(host: &Looked, target: &Target) {
 }
 
 fn side_by_side(near: &Looked, far: &Looked) {
-    let host = knob::of_target(near.facts.system, &Target::Host);
-    compare(near, far, (&Target::Host, &Target::Host), host, "");
+    compare(near, far, (&Target::Host, &Target::Host), "");
     for SharedLink {
         near: one,
         far: two,
     } in shared_links(&near.facts, &far.facts)
     {
         let targets = [one, two].map(|nic| Target::Nic(nic.name.clone()));
-        let knobs = knob::of_target(near.facts.system, &targets[0]);
         let title = format!("{}\n{}", nic_heading(one), nic_heading(two));
-        compare(near, far, (&targets[0], &targets[1]), knobs, &title);
+        compare(near, far, (&targets[0], &targets[1]), &title);
     }
 }
 
-fn compare(
-    near: &Looked,
-    far: &Looked,
-    targets: (&Target, &Target),
-    knobs: impl Iterator<Item = &'static Knob>,
-    title: &str,
-) {
+/// The knobs of one part of either host; ends with two systems have not all of them in common.
+fn of_both(near: &Looked, far: &Looked, targets: (&Target, &Target)) -> Vec<&'static Knob> {
+    let mut knobs: Vec<&Knob> = knob::of_target(near.facts.system, targets.0).collect();
+    for knob in knob::of_target(far.facts.system, targets.1) {
+        if knobs.iter().all(|known| known.id != knob.id) {
+            knobs.push(knob);
+        }
+    }
+    knobs
+}
+
+fn compare(near: &Looked, far: &Looked, targets: (&Target, &Target), title: &str) {
     let mut rows = Vec::new();
-    for knob in knobs {
+    for knob in of_both(near, far, targets) {
         let states = [near.state(targets.0, knob), far.state(targets.1, knob)];
         if states == [None, None] {
             continue;
@@ -286,6 +302,7 @@ fn could_be(state: &State) -> String {
     }
     let text = match &state.allowed {
         Allowed::Switch => "on, off".to_owned(),
+        Allowed::SwitchOf(parts) => format!("on, off, {}", parts.join(", ")),
         Allowed::Range { min, max } => format!("{} to {}", min.value, max.value),
         Allowed::Words(words) if words.len() > WORDS_SHOWN_MAX => {
             format!("{}, ...", words[..WORDS_SHOWN_MAX].join(", "))

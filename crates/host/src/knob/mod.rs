@@ -24,6 +24,8 @@ pub(crate) use samba::{shares_in, show_shares};
 
 /// Longest name of a share.
 const SHARE_NAME_BYTES_MAX: usize = 255;
+/// Longest name of an interface on Windows, 256 letters of up to three bytes.
+const WINDOWS_NIC_NAME_BYTES_MAX: usize = 768;
 /// Most of a tool's complaint that a reason repeats.
 const COMPLAINT_CHARS_MAX: usize = 200;
 
@@ -92,6 +94,8 @@ impl Limit {
 pub enum Allowed {
     /// On and off.
     Switch,
+    /// On, off, and, where a switch has several parts, the names of those that alone are on.
+    SwitchOf(Vec<String>),
     /// Whole numbers between two limits.
     Range {
         /// The smallest.
@@ -113,8 +117,11 @@ impl Allowed {
     pub fn value_of(&self, typed: &str) -> Value {
         let word = || Value::Text(typed.to_owned());
         match (self, typed) {
-            (Self::Switch, "on" | "yes" | "true" | "1") => Value::Switch(true),
-            (Self::Switch, "off" | "no" | "false" | "0") => Value::Switch(false),
+            (_, "unset") => Value::Unset,
+            (Self::Switch | Self::SwitchOf(_), "on" | "yes" | "true" | "1") => Value::Switch(true),
+            (Self::Switch | Self::SwitchOf(_), "off" | "no" | "false" | "0") => {
+                Value::Switch(false)
+            }
             (Self::Range { .. }, typed) => typed.parse().map_or_else(|_| word(), Value::Integer),
             (Self::Sizes, typed) => {
                 let words: Vec<&str> = typed.split([' ', ',', '\t']).collect();
@@ -136,6 +143,8 @@ pub struct State {
     pub fixed_because: Option<String>,
     /// What else there is to know about the value.
     pub remark: Option<String>,
+    /// Whether it can also be left to the system: then `unset` is a value.
+    pub may_be_unset: bool,
     seen: Seen,
 }
 
@@ -160,6 +169,7 @@ impl State {
             allowed,
             fixed_because: None,
             remark: None,
+            may_be_unset: false,
             seen: Seen::Nothing,
         }
     }
@@ -320,9 +330,13 @@ pub fn of_target(system: System, target: &Target) -> impl Iterator<Item = &'stat
 impl Knob {
     /// What most knobs of Linux have in common; the constructors change the rest.
     const fn linux(on: TargetKind, kind: Kind) -> Self {
+        Self::of(System::Linux, on, kind)
+    }
+
+    const fn of(system: System, on: TargetKind, kind: Kind) -> Self {
         Self {
             id: "",
-            system: System::Linux,
+            system,
             title: "",
             meaning: "",
             unit: None,
@@ -371,7 +385,9 @@ impl Knob {
         if let Some(reason) = &state.fixed_because {
             return Err(Refusal::new(reason.clone()));
         }
-        check_allowed(&state.allowed, to)?;
+        if !(state.may_be_unset && *to == Value::Unset) {
+            check_allowed(&state.allowed, to)?;
+        }
         let (run, undo) = self.way().plan(nic, state, to)?;
         let command = |command: Command| Command {
             privilege: self.needs,
@@ -418,6 +434,7 @@ impl Knob {
         }
         match target {
             Target::Host => Ok(""),
+            Target::Nic(name) if self.system == System::Windows => windows_nic_name(name),
             Target::Nic(name) if is_usable_nic_name(name) => Ok(name),
             Target::Nic(_) => Err(Refusal::new("tools would misread the interface's name")
                 .hint("give it another name with `ip link set dev NAME name NEW`")),
@@ -425,6 +442,17 @@ impl Knob {
             Target::Share(_) => Err(Refusal::new("Samba would misread the share's name")),
         }
     }
+}
+
+/// Windows lets people call an interface almost anything; scripts only ever compare the name.
+fn windows_nic_name(name: &str) -> Result<&str, Refusal> {
+    let odd = |letter: char| letter.is_control() || letter == '\u{fffd}';
+    let usable =
+        !name.is_empty() && name.len() <= WINDOWS_NIC_NAME_BYTES_MAX && !name.contains(odd);
+    usable.then_some(name).ok_or_else(|| {
+        Refusal::new("tools would misread the interface's name")
+            .hint("give it another name with `Rename-NetAdapter`")
+    })
 }
 
 /// Whether a name in square brackets is a section of that name and nothing else.
@@ -467,8 +495,14 @@ fn complaint(output: &Output) -> Refusal {
 
 fn check_allowed(allowed: &Allowed, to: &Value) -> Result<(), Refusal> {
     match (allowed, to) {
-        (Allowed::Switch, Value::Switch(_)) | (Allowed::AsRead, Value::Text(_)) => Ok(()),
+        (Allowed::Switch | Allowed::SwitchOf(_), Value::Switch(_))
+        | (Allowed::AsRead, Value::Text(_)) => Ok(()),
         (Allowed::Switch, _) => Err(Refusal::new("it takes `on` and `off`")),
+        (Allowed::SwitchOf(parts), Value::Text(part)) if parts.contains(part) => Ok(()),
+        (Allowed::SwitchOf(parts), _) => Err(Refusal::new(format!(
+            "it takes `on`, `off` and one of `{}`",
+            parts.join("`, `")
+        ))),
         (Allowed::AsRead, _) => Err(Refusal::new("it is only put back")),
         (Allowed::Range { min, max }, Value::Integer(number)) => check_range(min, max, *number),
         (Allowed::Range { .. }, _) => Err(Refusal::new("it takes a whole number")),

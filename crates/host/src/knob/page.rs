@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
+use record::System;
+
 use super::{Disturbance, KNOBS, Knob};
+use crate::exec::Privilege;
 
 impl Disturbance {
     /// It in a sentence.
@@ -17,6 +20,21 @@ impl Disturbance {
     }
 }
 
+/// Every system with its name.
+const SYSTEMS: [(System, &str); 3] = [
+    (System::Linux, "Linux"),
+    (System::Windows, "Windows"),
+    (System::Macos, "macOS"),
+];
+
+fn needs(knob: &Knob) -> &'static str {
+    match (knob.needs, knob.system) {
+        (Privilege::User, _) => "nobody's rights in particular",
+        (Privilege::Root, System::Windows) => "an administrator",
+        (Privilege::Root, _) => "root",
+    }
+}
+
 /// All there is to know about one knob, in Markdown that can be read as it is.
 #[must_use]
 pub fn page(knob: &Knob) -> String {
@@ -26,7 +44,9 @@ pub fn page(knob: &Knob) -> String {
     } else {
         "is gone after a restart"
     };
-    let mut page = format!("## {}: {}\n\n", knob.id, knob.title);
+    let named = SYSTEMS.iter().find(|(system, _)| *system == knob.system);
+    let system = named.map_or("", |(_, name)| name);
+    let mut page = format!("### {}: {}, on {system}\n\n", knob.id, knob.title);
     // Writing to a string cannot fail.
     for (name, text) in [
         ("meaning", knob.meaning),
@@ -35,6 +55,7 @@ pub fn page(knob: &Knob) -> String {
         ("default", knob.default),
         ("rule of thumb", knob.rule_of_thumb),
         ("disturbs", knob.disturbs.text()),
+        ("needs", needs(knob)),
         ("a change", survives),
         ("source", knob.source),
     ] {
@@ -46,13 +67,21 @@ pub fn page(knob: &Knob) -> String {
 /// All knobs that people can set.
 #[must_use]
 pub fn reference() -> String {
-    let mut text = "# Knobs\n\nMade from the catalogue, `host::knob::KNOBS`, for Linux. \
-        `linerate inspect` shows them, `linerate set` sets them, `linerate inspect --explain ID` \
-        prints one of these entries.\n"
-        .to_owned();
-    for knob in KNOBS.iter().filter(|knob| !knob.only_in_snapshots) {
-        text.push('\n');
-        text += &page(knob);
+    let mut text =
+        "# Knobs\n\nMade from the catalogue, `host::knob::KNOBS`. `linerate inspect` shows \
+        them, `linerate set` sets them, `linerate inspect --explain ID` prints these entries.\n"
+            .to_owned();
+    for (system, name) in SYSTEMS {
+        let of_system = |knob: &&Knob| knob.system == system && !knob.only_in_snapshots;
+        let mut knobs = KNOBS.iter().filter(of_system).peekable();
+        if knobs.peek().is_some() {
+            // Writing to a string cannot fail.
+            writeln!(text, "\n## {name}").ok();
+        }
+        for knob in knobs {
+            text.push('\n');
+            text += &page(knob);
+        }
     }
     text
 }

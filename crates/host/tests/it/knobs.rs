@@ -50,7 +50,7 @@ fn every_entry_is_unique_and_complete() {
             assert!(!text.ends_with('.'), "{}: {text}", knob.id);
         }
         let (part, name) = knob.id.split_once('.').unwrap();
-        assert_eq!(part == "nic", knob.on == TargetKind::Nic, "{}", knob.id);
+        assert!(part != "nic" || knob.on == TargetKind::Nic, "{}", knob.id);
         assert!(
             name.chars()
                 .all(|character| character.is_ascii_lowercase() || "._".contains(character))
@@ -79,7 +79,7 @@ fn another(state: &State) -> Value {
 
 #[test]
 fn read_set_read_undo_read() {
-    for knob in KNOBS {
+    for knob in KNOBS.iter().filter(|knob| knob.system == System::Linux) {
         let model = Model::new("model");
         let (host, before) = (model.host(), model.now());
         let state = read(&host, knob).unwrap();
