@@ -296,9 +296,9 @@ impl Change {
             };
             let planned = state.and_then(|state| {
                 let steps = knob.plan(target, &state, value)?;
-                Ok((state.value, steps))
+                Ok((state.goal(value), state.value, steps))
             });
-            let (before, steps) =
+            let (after, before, steps) =
                 planned.map_err(|refusal| refused(host, target, knob, Some(value), refusal))?;
             let steps = steps.iter().map(|step| JournalStep {
                 run: (&step.run).into(),
@@ -309,7 +309,7 @@ impl Change {
                 target: target.clone(),
                 knob: id.clone(),
                 before,
-                after: value.clone(),
+                after,
                 steps: steps.collect(),
             });
         }

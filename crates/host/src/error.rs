@@ -23,7 +23,7 @@ pub struct Place {
 impl fmt::Display for Place {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "`{}`", self.knob)?;
-        if let Target::Nic(name) | Target::Share(name) = &self.target {
+        if let Target::Nic(name) | Target::Share(name) | Target::Mount(name) = &self.target {
             write!(formatter, " of `{name}`")?;
         }
         write!(formatter, " on `{}`", self.host)

@@ -81,6 +81,18 @@ pub fn shares(host: &Host) -> Result<Vec<String>, Error> {
     Ok(outputs.first().map(knob::shares_in).unwrap_or_default())
 }
 
+/// The folders on which SMB shares are mounted; none where the system has no such client.
+///
+/// # Errors
+/// When the host cannot be reached.
+pub fn mounts(host: &Host) -> Result<Vec<String>, Error> {
+    if host.system != System::Linux {
+        return Ok(Vec::new());
+    }
+    let outputs = host.exec.run(&[knob::show_mounts()])?;
+    Ok(outputs.first().map(knob::mounts_in).unwrap_or_default())
+}
+
 fn host_commands() -> [Command; 10] {
     let [machine_id, boot_id] = identity_commands();
     [

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use record::{HostName, System};
 
 pub use error::{Error, Place};
-pub use facts::{facts, shares};
+pub use facts::{facts, mounts, shares};
 
 use exec::{Command, Exec, Local, STATUS_NO_PROGRAM};
 

@@ -6,7 +6,7 @@ use analysis::{Contradiction, SharedLink, contradictions, shared_links};
 use host::Host;
 use host::change::{Spot, read_states};
 use host::knob::{self, Allowed, Knob, Refusal, State};
-use record::{HostFacts, KnobId, Nic, Setting, Target};
+use record::{HostFacts, KnobId, Nic, Setting, Target, Value};
 use report::quantity;
 use serde_json::json;
 
@@ -19,6 +19,8 @@ use crate::{hosts, terminal};
 const NICS_MAX: usize = 64;
 /// Most shares of a host whose settings are read.
 const SHARES_MAX: usize = 16;
+/// Most mounts of a host whose settings are read.
+const MOUNTS_MAX: usize = 16;
 /// Most words of a choice that a table shows.
 const WORDS_SHOWN_MAX: usize = 6;
 
@@ -88,7 +90,12 @@ fn look_at(host: &Host) -> Result<Looked, CommandError> {
     let nics = nics.map(|nic| Target::Nic(nic.name.clone()));
     let shares = host::shares(host)?;
     let shares = shares.into_iter().take(SHARES_MAX).map(Target::Share);
-    let targets = std::iter::once(Target::Host).chain(nics).chain(shares);
+    let mounts = host::mounts(host)?;
+    let mounts = mounts.into_iter().take(MOUNTS_MAX).map(Target::Mount);
+    let targets = std::iter::once(Target::Host)
+        .chain(nics)
+        .chain(shares)
+        .chain(mounts);
     let spots = targets.flat_map(|target| {
         let knobs = knob::of_target(host.system, &target).filter(|knob| !knob.only_in_snapshots);
         let knobs: Vec<&'static Knob> = knobs.collect();
@@ -144,7 +151,7 @@ fn print_text(looked: &[Looked], found: &[Contradiction]) {
             }
             side_by_side(near, far);
             for host in [near, far] {
-                alone_shares(host);
+                alone_others(host);
             }
         }
         _ => {
@@ -154,7 +161,7 @@ fn print_text(looked: &[Looked], found: &[Contradiction]) {
                 for nic in &host.facts.nics {
                     alone(host, &Target::Nic(nic.name.clone()), &nic_heading(nic));
                 }
-                alone_shares(host);
+                alone_others(host);
             }
         }
     }
@@ -205,11 +212,16 @@ fn alone(host: &Looked, target: &Target, title: &str) {
     not_there(host, target);
 }
 
-fn alone_shares(host: &Looked) {
+fn alone_others(host: &Looked) {
     let mut shown: Vec<&Target> = Vec::new();
     for ((target, _), _) in &host.found {
-        if let (Target::Share(name), false) = (target, shown.contains(&target)) {
-            alone(host, target, &format!("share {name}"));
+        let title = match target {
+            Target::Share(name) => format!("share {name}"),
+            Target::Mount(folder) => format!("mount {folder}"),
+            Target::Host | Target::Nic(_) => continue,
+        };
+        if !shown.contains(&target) {
+            alone(host, target, &title);
             shown.push(target);
         }
     }
@@ -309,7 +321,17 @@ fn could_be(state: &State) -> String {
         }
         Allowed::Words(words) => words.join(", "),
         Allowed::Sizes => "three sizes".to_owned(),
+        Allowed::Processors { possible, .. } => match possible.as_slice() {
+            [] | [_] => "the one processor".to_owned(),
+            [first, .., last] => format!("processors {first} to {last}"),
+        },
+        Allowed::Bytes(count) => format!("{count} bytes"),
         Allowed::AsRead => String::new(),
+    };
+    let text = match &state.unset {
+        Some(Value::Unset) => format!("{text}, unset"),
+        Some(value) if *value != state.value => format!("{text}; {value} if unset"),
+        _ => text,
     };
     match &state.remark {
         Some(remark) => format!("{text}; {remark}"),

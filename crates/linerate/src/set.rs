@@ -91,7 +91,8 @@ fn parse(text: &str) -> Result<Typed, CommandError> {
     };
     let (place, value) = text.rsplit_once('=').ok_or_else(wrong)?;
     let (id, target) = match place.split_once('@') {
-        Some((id, name)) if of_share(id) => (id, Target::Share(name.to_owned())),
+        Some((id, name)) if is_of(id, TargetKind::Share) => (id, Target::Share(name.to_owned())),
+        Some((id, name)) if is_of(id, TargetKind::Mount) => (id, Target::Mount(name.to_owned())),
         Some((id, name)) => (id, Target::Nic(name.to_owned())),
         None => (place, Target::Host),
     };
@@ -106,9 +107,9 @@ fn parse(text: &str) -> Result<Typed, CommandError> {
     })
 }
 
-fn of_share(id: &str) -> bool {
+fn is_of(id: &str, on: TargetKind) -> bool {
     let mut knobs = KNOBS.iter();
-    knobs.any(|knob| knob.id == id && knob.on == TargetKind::Share)
+    knobs.any(|knob| knob.id == id && knob.on == on)
 }
 
 /// What was set, or would be; `change` is the id of what was.

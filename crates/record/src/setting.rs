@@ -51,13 +51,15 @@ pub enum Target {
     Nic(String),
     /// One share that the host offers, by name.
     Share(String),
+    /// One share of another host that is mounted here, by its folder.
+    Mount(String),
 }
 
 impl fmt::Display for Target {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Host => formatter.write_str("host"),
-            Self::Nic(name) | Self::Share(name) => formatter.write_str(name),
+            Self::Nic(name) | Self::Share(name) | Self::Mount(name) => formatter.write_str(name),
         }
     }
 }

@@ -45,13 +45,26 @@ pub(super) enum Ethtool {
     Adaptive(&'static str),
     /// Energy-efficient Ethernet.
     Eee,
+    /// Over how many queues the received connections are spread, `-x`.
+    Spread,
+    /// The key of the hash that spreads them, `-x`.
+    SpreadKey,
+    /// What of a TCP packet over IPv4 the hash looks at, `-n`.
+    SpreadFields,
+    /// The speed of the link.
+    Speed,
+    /// Whether the ends of the link agree on the speed by themselves.
+    Modes,
 }
 
 pub(super) const fn ethtool(way: Ethtool) -> Knob {
     let disturbs = match way {
-        Ethtool::Pause | Ethtool::Channels | Ethtool::RingRx | Ethtool::RingTx | Ethtool::Eee => {
-            Disturbance::LinkReset
-        }
+        Ethtool::Pause
+        | Ethtool::Channels
+        | Ethtool::RingRx
+        | Ethtool::RingTx
+        | Ethtool::Eee
+        | Ethtool::Modes => Disturbance::LinkReset,
         _ => Disturbance::Nothing,
     };
     let values = match way {
@@ -86,12 +99,23 @@ impl Way for Ethtool {
             Self::RingRx | Self::RingTx => "-g",
             Self::Coalesce(_) | Self::Adaptive(_) => "-c",
             Self::Eee => "--show-eee",
+            Self::Spread | Self::SpreadKey => "-x",
+            Self::SpreadFields => {
+                return vec![command(&["ethtool", "-n", name, "rx-flow-hash", "tcp4"])];
+            }
+            Self::Speed | Self::Modes => return vec![command(&["ethtool", name])],
         };
         vec![command(&["ethtool", option, name])]
     }
 
     fn parse(&self, _: &str, outputs: &[Output]) -> Result<State, Refusal> {
-        let said = answer(outputs.first(), "ethtool")?;
+        let said = match (self, outputs.first()) {
+            // Without root's rights it complains of parts of its answer; the rest of it is good.
+            (Self::Speed | Self::Modes, Some(output)) if !output.stdout.is_empty() => {
+                String::from_utf8_lossy(&output.stdout).into_owned()
+            }
+            (_, output) => answer(output, "ethtool")?,
+        };
         match self {
             Self::Feature { row, .. } => parse_feature(row, &said),
             Self::Features => parse_features(&said),
@@ -102,6 +126,11 @@ impl Way for Ethtool {
             Self::Coalesce(word) => parse_coalesce(word, &said),
             Self::Adaptive(word) => parse_adaptive(word, &said),
             Self::Eee => parse_eee(&said),
+            Self::Spread => parse_spread(&said),
+            Self::SpreadKey => parse_spread_key(&said),
+            Self::SpreadFields => parse_spread_fields(&said),
+            Self::Speed => parse_speed(&said),
+            Self::Modes => parse_modes(&said),
         }
     }
 
@@ -121,6 +150,15 @@ impl Way for Ethtool {
             (Self::Eee, Value::Switch(on)) => {
                 command(&["ethtool", "--set-eee", name, "eee", on_or_off(*on)])
             }
+            (Self::Spread, _) if state.unset.as_ref() == Some(to) => {
+                command(&["ethtool", "-X", name, "default"])
+            }
+            (Self::Spread, _) => command(&["ethtool", "-X", name, "equal", &number]),
+            (Self::SpreadKey, Value::Text(key)) => command(&["ethtool", "-X", name, "hkey", key]),
+            (Self::SpreadFields, Value::Text(fields)) => {
+                command(&["ethtool", "-N", name, "rx-flow-hash", "tcp4", fields])
+            }
+            (Self::Modes, Value::Text(mode)) => set_modes(name, &state.seen, mode),
             _ => return Err(Refusal::none_such()),
         })
     }
@@ -146,6 +184,18 @@ impl Way for Ethtool {
                 Ok((run, set_features(name, members(features, row))))
             }
             (Self::Features, Value::Text(to)) => plan_features(name, features, to),
+            // Everything is offered from here on; what was offered before is for the way back.
+            (Self::Modes, Value::Text(mode)) if mode == AGREED => {
+                let all = match &state.seen {
+                    Seen::Modes(modes) => modes.iter().map(|(mode, _)| (mode.clone(), true)),
+                    _ => return Err(Refusal::none_such()),
+                };
+                let all = Seen::Modes(all.collect());
+                Ok((
+                    set_modes(name, &all, mode),
+                    self.set(name, state, &state.value)?,
+                ))
+            }
             _ => Ok((
                 self.set(name, state, to)?,
                 self.set(name, state, &state.value)?,
@@ -438,4 +488,185 @@ fn parse_eee(said: &str) -> Result<State, Refusal> {
         .then(|| "it is on and not at work, because the other end does not do it".to_owned());
     let state = State::new(Value::Switch(on), Allowed::Switch);
     Ok(State { remark, ..state })
+}
+
+/// The rows of `-x` behind its headings.
+fn parse_spread(said: &str) -> Result<State, Refusal> {
+    let heading = said.lines().next().unwrap_or_default();
+    let queues = heading.split(" with ").nth(1).and_then(|rest| {
+        let (number, rest) = rest.split_once(' ')?;
+        rest.starts_with("RX ring").then(|| number.parse().ok())?
+    });
+    let queues: i64 = queues.ok_or_else(|| Refusal::unreadable("ethtool -x"))?;
+    let rows = said.lines().skip(1).map_while(|line| {
+        let (first, row) = line.split_once(':')?;
+        first.trim().parse::<u32>().ok()?;
+        let row: Option<Vec<i64>> = row
+            .split_whitespace()
+            .map(|word| word.parse().ok())
+            .collect();
+        row
+    });
+    let table: Vec<i64> = rows.flatten().collect();
+    let most = table.iter().max().copied();
+    let count = most
+        .ok_or_else(|| Refusal::new("the driver does not know it"))?
+        .saturating_add(1);
+    let even = (0..count).cycle();
+    let is_even = table.iter().zip(even).all(|(&queue, even)| queue == even);
+    let allowed = range(
+        (1, "what is received has to go somewhere"),
+        (queues, "the interface has no more queues to receive"),
+    );
+    let state = State::new(Value::Integer(count), allowed).unset(Value::Integer(queues));
+    if is_even {
+        let because = (queues <= 1).then_some("the interface has one queue to receive");
+        return Ok(state.fixed_if(because));
+    }
+    Ok(state.fixed_if(Some(
+        "its table was written by hand, and `ethtool` could not write it again",
+    )))
+}
+
+fn parse_spread_key(said: &str) -> Result<State, Refusal> {
+    let mut lines = said
+        .lines()
+        .skip_while(|line| !line.starts_with("RSS hash key"));
+    let key = lines.nth(1).unwrap_or_default().trim().to_ascii_lowercase();
+    let count = key.split(':').count();
+    if !super::is_bytes(count, &key) {
+        return Err(Refusal::new("the driver does not know it"));
+    }
+    Ok(State::new(Value::Text(key), Allowed::Bytes(count)))
+}
+
+/// What `-n` says of a field, and the letter of it for `-N`.
+const FIELDS: [(&str, char); 7] = [
+    ("L2DA", 'm'),
+    ("VLAN tag", 'v'),
+    ("L3 proto", 't'),
+    ("IP SA", 's'),
+    ("IP DA", 'd'),
+    ("L4 bytes 0 & 1", 'f'),
+    ("L4 bytes 2 & 3", 'n'),
+];
+
+fn parse_spread_fields(said: &str) -> Result<State, Refusal> {
+    let mut fields = String::new();
+    for line in said.lines().skip(1).map(str::trim) {
+        match FIELDS.iter().find(|(name, _)| line.starts_with(name)) {
+            Some((_, letter)) => fields.push(*letter),
+            None if line.is_empty() => {}
+            None if line == "None" => {
+                return Err(Refusal::new(
+                    "the interface looks at nothing to spread connections",
+                ));
+            }
+            None => return Err(Refusal::unreadable("ethtool -n")),
+        }
+    }
+    if fields.is_empty() {
+        return Err(Refusal::unreadable("ethtool -n"));
+    }
+    let mut choices = vec!["sd", "sdfn"];
+    if !choices.contains(&fields.as_str()) {
+        choices.push(&fields);
+    }
+    let allowed = super::words(&choices);
+    Ok(State::new(Value::Text(fields), allowed))
+}
+
+fn parse_speed(said: &str) -> Result<State, Refusal> {
+    let speed = ethtool::speed(said).ok_or_else(|| Refusal::new("the driver does not tell it"))?;
+    let megabits = i64::try_from(speed.get() / 1_000_000).ok();
+    let megabits = megabits.ok_or_else(|| Refusal::unreadable("ethtool"))?;
+    let state = State::new(Value::Integer(megabits), super::words(&[]));
+    Ok(state.fixed_if(Some(
+        "the ends of the link agree on it; see `nic.speed_duplex`",
+    )))
+}
+
+/// The word where the ends of a link agree by themselves.
+const AGREED: &str = "auto";
+
+/// The modes of one of the lists, which goes on in the lines below it.
+fn modes_of<'a>(said: &'a str, heading: &str) -> Vec<&'a str> {
+    let mut modes = Vec::new();
+    let mut inside = false;
+    for line in said.lines().map(str::trim) {
+        let words = match line.split_once(':') {
+            Some((name, words)) => {
+                inside = name == heading;
+                words
+            }
+            None => line,
+        };
+        if inside {
+            modes.extend(
+                words
+                    .split_whitespace()
+                    .filter(|word| word.contains("base")),
+            );
+        }
+    }
+    modes
+}
+
+/// `1000baseT/Full` as `1000 full`.
+fn forced(mode: &str) -> Option<String> {
+    let (speed, rest) = mode.split_once("base")?;
+    let duplex = rest.rsplit_once('/')?.1.to_ascii_lowercase();
+    speed.parse::<u32>().ok()?;
+    ["full", "half"]
+        .contains(&duplex.as_str())
+        .then(|| format!("{speed} {duplex}"))
+}
+
+fn parse_modes(said: &str) -> Result<State, Refusal> {
+    let rows = rows(said);
+    let supported = modes_of(said, "Supported link modes");
+    if supported.is_empty() || rows.get("Supports auto-negotiation") == Some(&"No") {
+        return Err(Refusal::new("the driver does not know other speeds"));
+    }
+    let offered = modes_of(said, "Advertised link modes");
+    let modes = supported
+        .iter()
+        .map(|&mode| (mode.to_owned(), offered.contains(&mode)));
+    let modes = Seen::Modes(modes.collect());
+    let word = |name: &str| rows.get(name).copied().unwrap_or_default();
+    let now = match word("Auto-negotiation") {
+        "on" => AGREED.to_owned(),
+        "off" => {
+            let speed = word("Speed").trim_end_matches("Mb/s");
+            format!("{speed} {}", word("Duplex").to_ascii_lowercase())
+        }
+        _ => return Err(Refusal::unreadable("ethtool")),
+    };
+    let mut choices = vec![AGREED.to_owned()];
+    for choice in supported.iter().filter_map(|mode| forced(mode)) {
+        if !choices.contains(&choice) {
+            choices.push(choice);
+        }
+    }
+    let because = (!choices.contains(&now)).then_some("its mode of now could not be set again");
+    let state = State::new(Value::Text(now), Allowed::Words(choices)).fixed_if(because);
+    Ok(state.unset(Value::Text(AGREED.to_owned())).seen(modes))
+}
+
+fn set_modes(nic: &str, seen: &Seen, mode: &str) -> Command {
+    let mut set = command(&["ethtool", "-s", nic]);
+    let mut push = |words: &[&str]| set.argv.extend(words.iter().map(|&word| word.to_owned()));
+    match (mode.split_once(' '), seen) {
+        (Some((speed, duplex)), _) => {
+            push(&["speed", speed, "duplex", duplex, "autoneg", "off"]);
+        }
+        (None, Seen::Modes(modes)) => {
+            push(&["autoneg", "on", "advertise"]);
+            for (mode, offered) in modes {
+                push(&[mode, on_or_off(*offered)]);
+            }
+        }
+        (None, _) => push(&["autoneg", "on"]),
+    }
+    set
 }

@@ -3,7 +3,10 @@
 use super::Knob;
 use super::ethtool::{Ethtool, ethtool, feature};
 use super::link::{Link, link};
-use super::samba::{self, samba, samba_fixed, samba_share, samba_share_fixed};
+use super::mount::{Mount, mount};
+use super::queue::{Queue, queue};
+use super::route::{Route, route};
+use super::samba::{self, ksmbd, samba, samba_fixed, samba_share, samba_share_fixed};
 use super::sysctl::{File, Form, file, sysctl};
 
 /// Where most of it is known from.
@@ -12,6 +15,8 @@ const ETHTOOL: &str =
 const IP_SYSCTL: &str = "kernel documentation, `Documentation/networking/ip-sysctl.rst`";
 const NET_SYSCTL: &str = "kernel documentation, `Documentation/admin-guide/sysctl/net.rst`";
 const SMB_CONF: &str = "smb.conf(5)";
+const MOUNT_CIFS: &str = "mount.cifs(8); Linux, `fs/smb/client/fs_context.c`";
+const SCALING: &str = "kernel documentation, `Documentation/networking/scaling.rst`";
 /// Why a protection is only looked at.
 const PROTECTION: &str = "it is a protection, which linerate does not change";
 const SEGMENTATION: &str =
@@ -225,6 +230,94 @@ pub(super) const KNOBS: &[Knob] = &[
         ..link(Link::QueueLength)
     },
     Knob {
+        id: "nic.link_speed",
+        title: "speed of the link",
+        meaning: "what both ends agreed on; a port that came up slower than it could is the commonest reason for a slow share",
+        unit: Some("Mbit/s"),
+        values: "only looked at",
+        default: "what both ends can",
+        rule_of_thumb: "compare it with what the NIC and the switch can do; a worn cable costs a step",
+        source: "IEEE 802.3 clause 28; ethtool(8)",
+        ..ethtool(Ethtool::Speed)
+    },
+    Knob {
+        id: "nic.speed_duplex",
+        title: "choice of speed",
+        meaning: "`auto` lets both ends agree; anything else forces a mode, and the other end must be forced to the same",
+        values: "auto, and the modes of the hardware, `100 full`",
+        default: "auto",
+        rule_of_thumb: "auto: one forced end alone gives half duplex or no link",
+        source: "IEEE 802.3 clause 28; ethtool(8)",
+        ..ethtool(Ethtool::Modes)
+    },
+    Knob {
+        id: "nic.rss",
+        title: "queues that receive (RSS)",
+        meaning: "over how many queues received connections are spread, evenly; one connection always stays on one queue",
+        unit: Some("queues"),
+        values: "1 to what the interface has; unset for the driver's own",
+        default: "all of them",
+        rule_of_thumb: "all of them, or as many as processors of the NIC's NUMA node",
+        source: SCALING,
+        ..ethtool(Ethtool::Spread)
+    },
+    Knob {
+        id: "nic.rss_key",
+        title: "key of RSS",
+        meaning: "the key of the hash that chooses a connection's queue",
+        values: "as many bytes as the driver has, in hexadecimal with colons",
+        default: "random",
+        rule_of_thumb: "leave it; `6d:5a` again and again brings both directions of a connection to one queue",
+        source: SCALING,
+        ..ethtool(Ethtool::SpreadKey)
+    },
+    Knob {
+        id: "nic.rss_fields",
+        title: "fields of RSS",
+        meaning: "what of a TCP packet over IPv4 chooses its queue: `s` and `d` the addresses, `f` and `n` the ports",
+        values: "sd, sdfn",
+        default: "sdfn",
+        rule_of_thumb: "sdfn: without the ports all connections of two hosts share one queue",
+        source: "ethtool(8)",
+        ..ethtool(Ethtool::SpreadFields)
+    },
+    Knob {
+        id: "nic.rps",
+        title: "processors that receive (RPS)",
+        meaning: "the processors to which received packets are passed on in software, for NICs with fewer queues than processors",
+        default: "off",
+        rule_of_thumb: "off where `nic.rss` spreads; all processors with a NIC of one queue from 1 Gbit/s on",
+        source: SCALING,
+        ..queue(Queue::Receive)
+    },
+    Knob {
+        id: "nic.xps",
+        title: "processors that send (XPS)",
+        meaning: "the processors that send on each queue",
+        default: "the driver's choice",
+        rule_of_thumb: "leave it",
+        source: SCALING,
+        ..queue(Queue::Send)
+    },
+    Knob {
+        id: "nic.irq_affinity",
+        title: "processors of the interrupts",
+        meaning: "the processors that take the NIC's interrupts; `irqbalance` moves them again where it runs",
+        default: "all, or the choice of `irqbalance`",
+        rule_of_thumb: "leave it up to 10 Gbit/s; the NIC's NUMA node beyond",
+        source: "kernel documentation, `Documentation/core-api/irq/irq-affinity.rst`",
+        ..queue(Queue::Interrupts)
+    },
+    Knob {
+        id: "nic.qdisc",
+        title: "queueing discipline",
+        meaning: "in which order waiting packets leave",
+        default: "unset: the kernel takes `net.default_qdisc`",
+        rule_of_thumb: "leave it on a LAN; fq where a congestion control paces",
+        source: "tc(8)",
+        ..queue(Queue::Discipline)
+    },
+    Knob {
         id: "nic.power_save",
         title: "power saving of the NIC",
         meaning: "whether the kernel may put the device to sleep (`auto`) or not (`on`: it stays awake)",
@@ -243,6 +336,16 @@ pub(super) const KNOBS: &[Knob] = &[
         rule_of_thumb: "performance while latency or the last tenth of a fast link counts",
         source: "kernel documentation, `Documentation/admin-guide/pm/cpufreq.rst`",
         ..file(File::Governor)
+    },
+    Knob {
+        id: "power.energy_preference",
+        title: "speed or saving",
+        meaning: "what the processors lean to while they choose their clock by themselves",
+        values: "those of the processor, `energy_performance_available_preferences`",
+        default: "balance_performance",
+        rule_of_thumb: "performance while latency or the last tenth of a fast link counts",
+        source: "kernel documentation, `Documentation/admin-guide/pm/intel_pstate.rst`",
+        ..file(File::EnergyPreference)
     },
     Knob {
         id: "tcp.congestion_control",
@@ -385,6 +488,104 @@ pub(super) const KNOBS: &[Knob] = &[
         rule_of_thumb: "leave it on a LAN; fq where a congestion control paces",
         source: NET_SYSCTL,
         ..sysctl("net.core.default_qdisc", Form::Discipline)
+    },
+    Knob {
+        id: "tcp.ecn",
+        title: "explicit congestion notification",
+        meaning: "whether new connections ask switches to mark packets instead of dropping them: 0 never, 1 ask for it, 2 when the other end asks",
+        values: "0 to 2, 5 with newer kernels",
+        default: "2",
+        rule_of_thumb: "2; 1 only where every switch marks",
+        source: "RFC 3168; ip-sysctl",
+        ..sysctl("net.ipv4.tcp_ecn", Form::Number(0, 5))
+    },
+    Knob {
+        id: "tcp.delayed_ack",
+        title: "delayed acknowledgements",
+        meaning: "acknowledgements to the interface's own network wait up to 40 ms for company; off sends each at once",
+        default: "on",
+        rule_of_thumb: "on; off only where small files stall by 40 ms each",
+        source: "RFC 1122 section 4.2.3.2; ip-route(8), `quickack`",
+        ..route(Route::DelayedAcknowledgements)
+    },
+    Knob {
+        id: "net.netdev_budget_usecs",
+        title: "time of one polling round",
+        meaning: "longest time that a processor takes packets before it does something else",
+        unit: Some("µs"),
+        values: "1 to 1000000",
+        default: "2000 to 8000",
+        rule_of_thumb: "8000 only where the third column of `/proc/net/softnet_stat` grows",
+        source: NET_SYSCTL,
+        ..sysctl("net.core.netdev_budget_usecs", Form::Number(1, 1_000_000))
+    },
+    Knob {
+        id: "net.somaxconn",
+        title: "waiting connections",
+        meaning: "connections that may wait until a server takes them",
+        unit: Some("connections"),
+        values: "1 to 65535",
+        default: "4096",
+        rule_of_thumb: "leave it",
+        source: NET_SYSCTL,
+        ..sysctl("net.core.somaxconn", Form::Number(1, 65_535))
+    },
+    Knob {
+        id: "route.rp_filter",
+        title: "reverse-path filter",
+        meaning: "whether packets are dropped whose sender would be answered over another interface: 0 never, 1 strictly, 2 only where it would not be answered at all",
+        values: "0 to 2; the larger of this and of all interfaces counts",
+        default: "0, and 2 with systemd",
+        rule_of_thumb: "2 where two interfaces are in one network: 1 drops all that comes in on the second",
+        source: IP_SYSCTL,
+        ..route(Route::Number("rp_filter", 2))
+    },
+    Knob {
+        id: "arp.ignore",
+        title: "ARP for other interfaces",
+        meaning: "1 answers only for addresses of the interface that was asked, 0 for all of the host's",
+        values: "0 to 8; the larger of this and of all interfaces counts",
+        default: "0",
+        rule_of_thumb: "1 where two interfaces are in one network",
+        source: IP_SYSCTL,
+        ..route(Route::Number("arp_ignore", 8))
+    },
+    Knob {
+        id: "arp.announce",
+        title: "sender of ARP",
+        meaning: "which address questions carry: 0 any of the host, 2 the best one for who is asked",
+        values: "0 to 2; the larger of this and of all interfaces counts",
+        default: "0",
+        rule_of_thumb: "2 where two interfaces are in one network",
+        source: IP_SYSCTL,
+        ..route(Route::Number("arp_announce", 2))
+    },
+    Knob {
+        id: "arp.filter",
+        title: "ARP by route",
+        meaning: "answers only where the reply would leave by the interface that was asked",
+        default: "off",
+        rule_of_thumb: "off; `arp.ignore` is better: without source rules only the wrong interface answers",
+        source: IP_SYSCTL,
+        ..route(Route::Switch("arp_filter"))
+    },
+    Knob {
+        id: "route.source_rule",
+        title: "rule for the interface's address",
+        meaning: "what comes from the interface's address leaves by the interface, by a table of its own",
+        default: "off",
+        rule_of_thumb: "on where two interfaces are in one network: otherwise one of them sends for both",
+        source: "ip-rule(8); seen on Linux 6.18",
+        ..route(Route::SourceRule)
+    },
+    Knob {
+        id: "route.interface_metric",
+        title: "metric of the interface's network",
+        meaning: "of several interfaces in one network the one with the smallest metric sends",
+        default: "0",
+        rule_of_thumb: "smallest at the fastest one",
+        source: "ip-route(8)",
+        ..route(Route::Metric)
     },
     Knob {
         id: "smb.server.multichannel",
@@ -540,5 +741,133 @@ pub(super) const KNOBS: &[Knob] = &[
             samba::Form::Switch,
             "without it a power failure loses what clients took for written",
         )
+    },
+    Knob {
+        id: "smb.server.interfaces",
+        title: "interfaces of the server",
+        meaning: "the addresses that the server offers to multichannel, and speeds and capabilities that are forced",
+        default: "empty: all of them",
+        rule_of_thumb: "leave it; `;capability=RSS` only where the driver hides its queues",
+        source: SMB_CONF,
+        ..samba_fixed(
+            "interfaces",
+            samba::Form::Text,
+            "the server reads it only when it starts, which ends every session",
+        )
+    },
+    Knob {
+        id: "smb.server.multichannel_ksmbd",
+        title: "multichannel of the kernel's server",
+        meaning: "the same for `ksmbd`",
+        default: "off",
+        rule_of_thumb: "off",
+        source: "kernel documentation, `Documentation/filesystems/smb/ksmbd.rst`; ksmbd.conf(5)",
+        ..ksmbd(
+            "server multi channel support",
+            "its own documentation warns that it may corrupt data",
+        )
+    },
+    Knob {
+        id: "smb.client.signing_samba",
+        title: "signing by Samba's own clients",
+        meaning: "whether `smbclient` and its library sign",
+        default: "as servers wish",
+        rule_of_thumb: "as the site's rules say",
+        source: SMB_CONF,
+        ..samba_fixed("client signing", samba::Form::Text, PROTECTION)
+    },
+    Knob {
+        id: "smb.client.encryption_samba",
+        title: "encryption by Samba's own clients",
+        meaning: "whether `smbclient` and its library encrypt",
+        default: "as servers wish",
+        rule_of_thumb: "as the site's rules say",
+        source: SMB_CONF,
+        ..samba_fixed("client smb encrypt", samba::Form::Text, PROTECTION)
+    },
+    Knob {
+        id: "smb.client.multichannel",
+        title: "multichannel of a mount",
+        meaning: "one session over several connections and NICs",
+        default: "off",
+        rule_of_thumb: "on where the server has several NICs, or one with RSS",
+        source: MOUNT_CIFS,
+        ..mount(Mount::Flag("multichannel"))
+    },
+    Knob {
+        id: "smb.client.max_channels",
+        title: "channels of a mount",
+        meaning: "most connections of one session",
+        unit: Some("channels"),
+        default: "1, and 2 with `multichannel`",
+        rule_of_thumb: "4 at 10 Gbit/s, 8 at 25 and more, where the server has RSS",
+        source: MOUNT_CIFS,
+        ..mount(Mount::Number("max_channels", Some(1)))
+    },
+    Knob {
+        id: "smb.client.signing_required",
+        title: "signing of a mount",
+        meaning: "everything is signed",
+        default: "as the server wishes",
+        rule_of_thumb: "as the site's rules say",
+        source: MOUNT_CIFS,
+        ..mount(Mount::Signing)
+    },
+    Knob {
+        id: "smb.client.encryption",
+        title: "encryption of a mount",
+        meaning: "everything is encrypted",
+        default: "as the server wishes",
+        rule_of_thumb: "as the site's rules say",
+        source: MOUNT_CIFS,
+        ..mount(Mount::Flag("seal"))
+    },
+    Knob {
+        id: "smb.client.dialect",
+        title: "dialect of a mount",
+        meaning: "the version of SMB that was agreed on",
+        default: "the newest of both",
+        rule_of_thumb: "3.1.1",
+        source: MOUNT_CIFS,
+        ..mount(Mount::Word("vers"))
+    },
+    Knob {
+        id: "smb.client.max_read",
+        title: "largest read of a mount",
+        meaning: "most bytes of one read",
+        unit: Some("bytes"),
+        default: "4194304",
+        rule_of_thumb: "leave it up to 10 Gbit/s, 8388608 beyond",
+        source: MOUNT_CIFS,
+        ..mount(Mount::Number("rsize", None))
+    },
+    Knob {
+        id: "smb.client.max_write",
+        title: "largest write of a mount",
+        meaning: "most bytes of one write",
+        unit: Some("bytes"),
+        default: "4194304",
+        rule_of_thumb: "leave it up to 10 Gbit/s, 8388608 beyond",
+        source: MOUNT_CIFS,
+        ..mount(Mount::Number("wsize", None))
+    },
+    Knob {
+        id: "smb.client.cache",
+        title: "cache of a mount",
+        meaning: "what the client remembers of files: `strict` asks the server, `loose` can corrupt with several writers",
+        default: "strict",
+        rule_of_thumb: "strict",
+        source: MOUNT_CIFS,
+        ..mount(Mount::Word("cache"))
+    },
+    Knob {
+        id: "smb.client.attribute_cache",
+        title: "attributes that a mount remembers",
+        meaning: "how long sizes and times are believed without asking",
+        unit: Some("s"),
+        default: "1",
+        rule_of_thumb: "leave it",
+        source: MOUNT_CIFS,
+        ..mount(Mount::Number("actimeo", Some(1)))
     },
 ];

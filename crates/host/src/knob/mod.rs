@@ -8,7 +8,10 @@ mod catalogue;
 mod ethtool;
 mod link;
 mod linux;
+mod mount;
 mod page;
+mod queue;
+mod route;
 mod samba;
 mod sysctl;
 
@@ -19,9 +22,12 @@ use crate::tool::ethtool::Feature;
 use crate::tool::is_usable_nic_name;
 
 pub use catalogue::KNOBS;
+pub(crate) use mount::{mounts_in, show_mounts};
 pub use page::{page, reference};
 pub(crate) use samba::{shares_in, show_shares};
 
+/// Longest path of a folder.
+const PATH_BYTES_MAX: usize = 4095;
 /// Longest name of a share.
 const SHARE_NAME_BYTES_MAX: usize = 255;
 /// Longest name of an interface on Windows, 256 letters of up to three bytes.
@@ -38,6 +44,8 @@ pub enum TargetKind {
     Nic,
     /// One share that the host offers.
     Share,
+    /// One share of another host that is mounted on this one.
+    Mount,
 }
 
 impl TargetKind {
@@ -46,6 +54,7 @@ impl TargetKind {
             Target::Host => Self::Host,
             Target::Nic(_) => Self::Nic,
             Target::Share(_) => Self::Share,
+            Target::Mount(_) => Self::Mount,
         }
     }
 
@@ -56,6 +65,7 @@ impl TargetKind {
             Self::Host => "the host",
             Self::Nic => "an interface",
             Self::Share => "a share",
+            Self::Mount => "a mount",
         }
     }
 }
@@ -107,6 +117,15 @@ pub enum Allowed {
     Words(Vec<String>),
     /// A least, a first and a largest size in bytes, none smaller than the one before.
     Sizes,
+    /// Some of these processors, as `0-3,8`, or a list for each part of the knob by its name.
+    Processors {
+        /// Those that there could be.
+        possible: Vec<u32>,
+        /// Whether `off` is one as well.
+        off: bool,
+    },
+    /// So many bytes in hexadecimal, with colons between them.
+    Bytes(usize),
     /// What the knob itself has read before.
     AsRead,
 }
@@ -143,8 +162,8 @@ pub struct State {
     pub fixed_because: Option<String>,
     /// What else there is to know about the value.
     pub remark: Option<String>,
-    /// Whether it can also be left to the system: then `unset` is a value.
-    pub may_be_unset: bool,
+    /// Its value when nobody sets it, where that can be had.
+    pub unset: Option<Value>,
     seen: Seen,
 }
 
@@ -160,6 +179,17 @@ enum Seen {
     OwnLine,
     /// Online processors.
     Processors(Vec<u32>),
+    /// Queues or interrupts by their names.
+    Queues(Vec<String>),
+    /// The route to an interface's own network.
+    Connected(route::Connected),
+    /// The same, with the table that a rule for its address would name.
+    Rule {
+        route: route::Connected,
+        table: u32,
+    },
+    /// What a link could agree on, and whether it is offered to the other end.
+    Modes(Vec<(String, bool)>),
 }
 
 impl State {
@@ -169,7 +199,7 @@ impl State {
             allowed,
             fixed_because: None,
             remark: None,
-            may_be_unset: false,
+            unset: None,
             seen: Seen::Nothing,
         }
     }
@@ -177,6 +207,19 @@ impl State {
     fn fixed_if(mut self, because: Option<impl Into<String>>) -> Self {
         self.fixed_because = because.map(Into::into);
         self
+    }
+
+    fn unset(mut self, value: Value) -> Self {
+        self.unset = Some(value);
+        self
+    }
+
+    /// The value that it will read as when it is set to `to`.
+    pub(crate) fn goal(&self, to: &Value) -> Value {
+        match (to, &self.unset) {
+            (Value::Unset, Some(value)) => value.clone(),
+            _ => to.clone(),
+        }
     }
 
     fn seen(mut self, seen: Seen) -> Self {
@@ -281,7 +324,11 @@ enum Kind {
     Ethtool(ethtool::Ethtool),
     Sysctl(sysctl::Sysctl),
     File(sysctl::File),
+    Queue(queue::Queue),
+    Route(route::Route),
+    Mount(mount::Mount),
     Samba(samba::Samba),
+    Ksmbd(samba::Ksmbd),
 }
 
 /// How one kind of knob is read and set. `name` is the target's, empty for the host.
@@ -299,6 +346,12 @@ trait Way {
             self.set(name, state, to)?,
             self.set(name, state, &state.value)?,
         ))
+    }
+
+    /// The command that leaves it to the system, where that is another one than setting the value
+    /// that the system chooses.
+    fn leave(&self, name: &str, state: &State) -> Result<Command, Refusal> {
+        self.set(name, state, &state.goal(&Value::Unset))
     }
 
     /// The value to put back, where ours is a part of the whole.
@@ -379,16 +432,23 @@ impl Knob {
     /// When it cannot or must not be set so.
     pub fn plan(&self, target: &Target, state: &State, to: &Value) -> Result<Vec<Step>, Refusal> {
         let nic = self.name(target)?;
-        if state.value == *to {
+        let goal = state.goal(to);
+        if state.value == goal {
             return Ok(Vec::new());
         }
         if let Some(reason) = &state.fixed_because {
             return Err(Refusal::new(reason.clone()));
         }
-        if !(state.may_be_unset && *to == Value::Unset) {
-            check_allowed(&state.allowed, to)?;
+        if *to == Value::Unset && state.unset.is_none() {
+            return Err(Refusal::new("it always has a value, so it cannot be unset"));
         }
-        let (run, undo) = self.way().plan(nic, state, to)?;
+        if goal != Value::Unset {
+            check_allowed(&state.allowed, &goal)?;
+        }
+        let (mut run, undo) = self.way().plan(nic, state, &goal)?;
+        if *to == Value::Unset {
+            run = self.way().leave(nic, state)?;
+        }
         let command = |command: Command| Command {
             privilege: self.needs,
             ..command
@@ -421,7 +481,11 @@ impl Knob {
             Kind::Ethtool(way) => way,
             Kind::Sysctl(way) => way,
             Kind::File(way) => way,
+            Kind::Queue(way) => way,
+            Kind::Route(way) => way,
+            Kind::Mount(way) => way,
             Kind::Samba(way) => way,
+            Kind::Ksmbd(way) => way,
         }
     }
 
@@ -440,6 +504,10 @@ impl Knob {
                 .hint("give it another name with `ip link set dev NAME name NEW`")),
             Target::Share(name) if is_usable_share_name(name) => Ok(name),
             Target::Share(_) => Err(Refusal::new("Samba would misread the share's name")),
+            Target::Mount(path) if path.starts_with('/') && path.len() <= PATH_BYTES_MAX => {
+                Ok(path)
+            }
+            Target::Mount(_) => Err(Refusal::new("a mount is named by the path of its folder")),
         }
     }
 }
@@ -474,9 +542,17 @@ fn answer(output: Option<&Output>, package: &str) -> Result<String, Refusal> {
     output.text().ok_or_else(|| complaint(output))
 }
 
+/// What tools say where there is no such interface.
+const MISSING: [&str; 4] = [
+    "no device matches name",
+    "No such device",
+    "Cannot find device",
+    "does not exist",
+];
+
 fn complaint(output: &Output) -> Refusal {
     let said = String::from_utf8_lossy(&output.stderr);
-    if said.contains("no device matches name") || said.contains("No such device") {
+    if MISSING.iter().any(|missing| said.contains(missing)) {
         return Refusal {
             target_is_missing: true,
             ..Refusal::new("there is no such interface")
@@ -511,12 +587,41 @@ fn check_allowed(allowed: &Allowed, to: &Value) -> Result<(), Refusal> {
             "it takes one of `{}`",
             words.join("`, `")
         ))),
+        (Allowed::Processors { possible, off }, Value::Text(text)) => {
+            check_processors(possible, *off, text)
+        }
+        (Allowed::Processors { .. }, _) => {
+            Err(Refusal::new("it takes processors").hint("write them as `0-3,8`"))
+        }
+        (Allowed::Bytes(count), Value::Text(text)) if is_bytes(*count, text) => Ok(()),
+        (Allowed::Bytes(count), _) => Err(Refusal::new(format!(
+            "it takes {count} bytes in hexadecimal with colons between them"
+        ))),
         (Allowed::Sizes, Value::Text(text)) if is_sizes(text) => Ok(()),
         (Allowed::Sizes, _) => Err(Refusal::new(
             "it takes three sizes in bytes, none smaller than the one before",
         )
         .hint("write them as `4096,131072,6291456`")),
     }
+}
+
+fn check_processors(possible: &[u32], off: bool, text: &str) -> Result<(), Refusal> {
+    let named = queue::named_processors(text);
+    let odd = || Refusal::new("it takes processors").hint("write them as `0-3,8`");
+    let named = named.ok_or_else(odd)?;
+    if named.is_empty() && !off {
+        return Err(Refusal::new("one processor at least has to do it"));
+    }
+    match named.iter().find(|number| !possible.contains(number)) {
+        None => Ok(()),
+        Some(number) => Err(Refusal::new(format!("the host has no processor {number}"))),
+    }
+}
+
+fn is_bytes(count: usize, text: &str) -> bool {
+    let byte =
+        |word: &str| word.len() == 2 && word.bytes().all(|letter| letter.is_ascii_hexdigit());
+    text.split(':').count() == count && text.split(':').all(byte)
 }
 
 fn check_range(min: &Limit, max: &Limit, number: i64) -> Result<(), Refusal> {

@@ -15,6 +15,8 @@ use crate::exec::{Command, Output};
 const SMB_CONF: &str = "/etc/samba/smb.conf";
 /// The comment above our lines, followed by what they are.
 const BEGIN: &str = "# linerate begins: ";
+/// The configuration of the server in the kernel.
+const KSMBD_CONF: &str = "/etc/ksmbd/ksmbd.conf";
 /// Where `testparm` says, on its standard error, what it has read.
 const LOADED: &str = "Load smb config files from ";
 /// Sections that are no shares.
@@ -46,6 +48,13 @@ if ! cmp -s -- "$file" "$new"; then
 fi
 if smbcontrol smbd ping >/dev/null 2>&1; then smbcontrol smbd reload-config; fi
 "##;
+
+/// What the configuration says without the lines between our comments; nothing where there are none.
+const SHOW_WITHOUT_OURS: &str = r#"grep -qs '^# linerate begins: ' "$1" || exit 0
+awk '/^# linerate begins: / { held = 1 }
+    !held { print }
+    /^# linerate ends: / { held = 0 }' "$1" | testparm -s -v /dev/stdin
+"#;
 
 /// A line of `smb.conf`.
 #[derive(Clone, Copy, Debug)]
@@ -191,7 +200,8 @@ impl Samba {
 
 impl Way for Samba {
     fn read(&self, _: &str) -> Vec<Command> {
-        vec![show(), command(&["cat", SMB_CONF])]
+        let without = command(&["sh", "-c", SHOW_WITHOUT_OURS, "sh", SMB_CONF]);
+        vec![show(), command(&["cat", SMB_CONF]), without]
     }
 
     fn parse(&self, name: &str, outputs: &[Output]) -> Result<State, Refusal> {
@@ -203,10 +213,13 @@ impl Way for Samba {
                 ..Refusal::new(format!("Samba has no share `{section}`"))
             });
         }
-        // `testparm` prints of a share what differs from `[global]`.
-        let value = find_key(&said, section, self.key)
-            .or_else(|| find_key(&said, "global", self.key))
-            .ok_or_else(|| Refusal::new(format!("this Samba has no `{}`", self.key)))?;
+        let value = |said: &str| {
+            // `testparm` prints of a share what differs from `[global]`.
+            let value = find_key(said, section, self.key)
+                .or_else(|| find_key(said, "global", self.key))
+                .ok_or_else(|| Refusal::new(format!("this Samba has no `{}`", self.key)))?;
+            self.value(value)
+        };
         let complaints = outputs.first().map(|output| output.stderr.as_slice());
         let complaints = String::from_utf8_lossy(complaints.unwrap_or_default()).into_owned();
         let file = complaints
@@ -217,9 +230,16 @@ impl Way for Samba {
         });
         let begin = format!("{BEGIN}{}", self.mark(section));
         let content = outputs.get(1).and_then(Output::text).unwrap_or_default();
-        let state = State::new(self.value(value)?, self.allowed())
-            .fixed_if(self.fixed_because.map(str::to_owned).or(elsewhere));
-        Ok(match content.lines().any(|line| line == begin) {
+        let now = value(&said)?;
+        let is_ours = content.lines().any(|line| line == begin);
+        let unset = match is_ours {
+            true => value(&answer(outputs.get(2), "samba")?)?,
+            false => now.clone(),
+        };
+        let state = State::new(now, self.allowed())
+            .fixed_if(self.fixed_because.map(str::to_owned).or(elsewhere))
+            .unset(unset);
+        Ok(match is_ours {
             true => state.seen(Seen::OwnLine),
             false => state,
         })
@@ -229,11 +249,51 @@ impl Way for Samba {
         Ok(self.edit(self.section(name), Some(to)))
     }
 
+    fn leave(&self, name: &str, _: &State) -> Result<Command, Refusal> {
+        Ok(self.edit(self.section(name), None))
+    }
+
     /// Taking back removes our line; where an earlier change of ours stands, it gets its value again.
     fn plan(&self, name: &str, state: &State, to: &Value) -> Result<(Command, Command), Refusal> {
         let section = self.section(name);
         let before = (state.seen == Seen::OwnLine).then_some(&state.value);
         Ok((self.edit(section, Some(to)), self.edit(section, before)))
+    }
+}
+
+/// A switch in the configuration of the kernel's own server, which is looked at only.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ksmbd {
+    key: &'static str,
+    fixed_because: &'static str,
+}
+
+/// A line of `[global]` there; it is off where it is not set.
+pub(super) const fn ksmbd(key: &'static str, fixed_because: &'static str) -> Knob {
+    let way = Ksmbd { key, fixed_because };
+    Knob {
+        values: "only looked at",
+        survives_reboot: true,
+        disturbs: Disturbance::NewConnections,
+        ..Knob::linux(TargetKind::Host, Kind::Ksmbd(way))
+    }
+}
+
+impl Way for Ksmbd {
+    fn read(&self, _: &str) -> Vec<Command> {
+        vec![command(&["cat", KSMBD_CONF])]
+    }
+
+    fn parse(&self, _: &str, outputs: &[Output]) -> Result<State, Refusal> {
+        let said = outputs.first().and_then(Output::text);
+        let said = said.ok_or_else(|| Refusal::new("there is no `ksmbd`"))?;
+        let value = find_key(&said, "global", self.key).unwrap_or("no");
+        let on = ["yes", "true", "1", "on"].contains(&value.to_ascii_lowercase().as_str());
+        Ok(State::new(Value::Switch(on), Allowed::Switch).fixed_if(Some(self.fixed_because)))
+    }
+
+    fn set(&self, _: &str, _: &State, _: &Value) -> Result<Command, Refusal> {
+        Err(Refusal::new(self.fixed_because))
     }
 }
 

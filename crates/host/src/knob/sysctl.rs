@@ -6,7 +6,7 @@ use record::Value;
 
 use super::{
     Allowed, Disturbance, KNOBS, Kind, Knob, Refusal, Seen, State, TargetKind, Way, answer,
-    command, is_sizes, range, words,
+    command, is_sizes, queue, range, words,
 };
 use crate::exec::{Command, Output};
 
@@ -14,6 +14,8 @@ const AVAILABLE: &str = "net.ipv4.tcp_available_congestion_control";
 const ALLOWED: &str = "net.ipv4.tcp_allowed_congestion_control";
 /// A key that only the first network namespace has.
 const FIRST_NAMESPACE_ONLY: &str = "net.core.netdev_max_backlog";
+/// One of `net.core` that every namespace has.
+const IN_EVERY_NAMESPACE: &str = "net.core.somaxconn";
 /// Keys of Linux that are read along with the knobs'.
 const ALSO_READ: [&str; 2] = [AVAILABLE, ALLOWED];
 
@@ -120,8 +122,9 @@ impl Way for Sysctl {
             Form::Sizes if !is_sizes(now) => return Err(unreadable()),
             Form::Sizes | Form::Congestion | Form::Discipline => Value::Text(now.clone()),
         };
-        let is_elsewhere =
-            self.key.starts_with("net.core.") && !values.contains_key(FIRST_NAMESPACE_ONLY);
+        let is_elsewhere = self.key.starts_with("net.core.")
+            && self.key != IN_EVERY_NAMESPACE
+            && !values.contains_key(FIRST_NAMESPACE_ONLY);
         let because =
             is_elsewhere.then_some("only the first network namespace of the machine can set it");
         Ok(State::new(value, self.allowed(&values, now)).fixed_if(because))
@@ -154,40 +157,48 @@ pub(super) enum File {
     RuntimePower,
     /// How the processors' clock is governed.
     Governor,
+    /// Whether the processor leans to speed or to saving power.
+    EnergyPreference,
 }
 
 pub(super) const fn file(file: File) -> Knob {
     let on = match file {
-        File::Governor => TargetKind::Host,
+        File::Governor | File::EnergyPreference => TargetKind::Host,
         File::RuntimePower => TargetKind::Nic,
     };
     Knob::linux(on, Kind::File(file))
 }
 
-/// Processors whose governor is set; no machine has more.
-const PROCESSORS_MAX: usize = 4096;
-
 impl File {
     fn path(self, nic: &str) -> String {
         match self {
             Self::RuntimePower => format!("/sys/class/net/{nic}/device/power/control"),
-            Self::Governor => governor_of(0),
+            Self::Governor | Self::EnergyPreference => self.of_processor(0),
         }
     }
-}
 
-fn governor_of(processor: u32) -> String {
-    format!("/sys/devices/system/cpu/cpu{processor}/cpufreq/scaling_governor")
+    fn of_processor(self, processor: u32) -> String {
+        let name = match self {
+            Self::EnergyPreference => "energy_performance_preference",
+            _ => "scaling_governor",
+        };
+        format!("/sys/devices/system/cpu/cpu{processor}/cpufreq/{name}")
+    }
 }
 
 impl Way for File {
     fn read(&self, name: &str) -> Vec<Command> {
         let cat = |path: &str| command(&["cat", path]);
         let mut commands = vec![cat(&self.path(name))];
-        if matches!(self, Self::Governor) {
-            commands.push(cat(
-                "/sys/devices/system/cpu/cpu0/cpufreq/scaling_available_governors",
-            ));
+        let choices = match self {
+            Self::RuntimePower => None,
+            Self::Governor => Some("scaling_available_governors"),
+            Self::EnergyPreference => Some("energy_performance_available_preferences"),
+        };
+        if let Some(choices) = choices {
+            commands.push(cat(&format!(
+                "/sys/devices/system/cpu/cpu0/cpufreq/{choices}"
+            )));
             commands.push(cat("/sys/devices/system/cpu/online"));
         }
         commands
@@ -199,6 +210,7 @@ impl Way for File {
             Self::Governor => {
                 "the processors' clock is not the system's to govern: firmware or a hypervisor does"
             }
+            Self::EnergyPreference => "the processors' clock takes no such preference",
         };
         let word = |index: usize| -> Result<String, Refusal> {
             let said = outputs.get(index).and_then(Output::text);
@@ -216,14 +228,15 @@ impl Way for File {
                 let allowed = words(&["on", "auto"]);
                 Ok(State::new(Value::Text(now), allowed))
             }
-            Self::Governor => {
+            Self::Governor | Self::EnergyPreference => {
                 let all = word(1)?;
                 let mut governors: Vec<&str> = all.split_whitespace().collect();
                 if !governors.contains(&now.as_str()) {
                     governors.push(&now);
                 }
                 let allowed = words(&governors);
-                let online = processors(&word(2)?).ok_or_else(|| Refusal::unreadable("cat"))?;
+                let online =
+                    queue::processors(&word(2)?).ok_or_else(|| Refusal::unreadable("cat"))?;
                 Ok(State::new(Value::Text(now), allowed).seen(Seen::Processors(online)))
             }
         }
@@ -233,25 +246,11 @@ impl Way for File {
         let mut command = command(&["tee"]).with_stdin(format!("{to}\n"));
         match &state.seen {
             Seen::Processors(online) => {
-                let paths = online.iter().map(|&processor| governor_of(processor));
+                let paths = online.iter().map(|&processor| self.of_processor(processor));
                 command.argv.extend(paths);
             }
             _ => command.argv.push(self.path(name)),
         }
         Ok(command)
     }
-}
-
-/// `0-3,8` as numbers.
-fn processors(list: &str) -> Option<Vec<u32>> {
-    let mut all = Vec::new();
-    for part in list.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
-        all.extend((first..=last).take(PROCESSORS_MAX));
-        if all.len() > PROCESSORS_MAX {
-            return None;
-        }
-    }
-    Some(all)
 }

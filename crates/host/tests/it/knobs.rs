@@ -13,6 +13,7 @@ fn target(knob: &Knob) -> Target {
         TargetKind::Host => Target::Host,
         TargetKind::Nic => Target::Nic("a0".into()),
         TargetKind::Share => Target::Share("media".into()),
+        TargetKind::Mount => Target::Mount("/mnt/my nas".into()),
     }
 }
 
@@ -69,7 +70,10 @@ fn another(state: &State) -> Value {
         (Allowed::Words(words), Value::Text(now)) => {
             Value::Text(words.iter().find(|word| *word != now).unwrap().clone())
         }
+        (Allowed::Words(words), Value::Unset) => Value::Text(words[0].clone()),
         (Allowed::Sizes, _) => Value::Text("4096 65536 33554432".into()),
+        (Allowed::Processors { .. }, _) => Value::Text("2-3".into()),
+        (Allowed::Bytes(count), _) => Value::Text(vec!["aa"; *count].join(":")),
         (Allowed::AsRead, Value::Text(now)) => {
             Value::Text(now.replace("nocache-copy:off", "nocache-copy:on"))
         }
@@ -84,7 +88,8 @@ fn read_set_read_undo_read() {
         let (host, before) = (model.host(), model.now());
         let state = read(&host, knob).unwrap();
         if let Some(because) = &state.fixed_because {
-            let refusal = knob.plan(&target(knob), &state, &Value::Unset).unwrap_err();
+            let other = Value::Text("other".into());
+            let refusal = knob.plan(&target(knob), &state, &other).unwrap_err();
             assert_eq!(refusal.reason, *because);
             continue;
         }
@@ -112,6 +117,13 @@ fn read_set_read_undo_read() {
         let after = read(&host, knob).unwrap();
         assert_eq!(after.value, to, "{}", knob.id);
         assert_eq!(knob.plan(&target(knob), &after, &to), Ok(Vec::new()));
+        if let Some(unset) = &after.unset {
+            let steps = knob.plan(&target(knob), &after, &Value::Unset).unwrap();
+            for step in &steps {
+                host.exec.run(std::slice::from_ref(&step.run)).unwrap();
+            }
+            assert_eq!(read(&host, knob).unwrap().value, *unset, "{}", knob.id);
+        }
         // And harmless when it runs twice.
         for step in steps.iter().rev().chain(steps.iter().rev()) {
             assert_eq!(
@@ -172,7 +184,7 @@ fn what_cannot_be_set_is_refused_with_the_reason() {
         (
             "tcp.congestion_control",
             Value::Unset,
-            "it takes one of `reno`, `cubic`, `bbr`",
+            "it always has a value, so it cannot be unset",
         ),
     ];
     for (id, to, reason) in cases {
@@ -478,7 +490,7 @@ fn a_configuration_elsewhere_is_looked_at_and_not_edited() {
         said,
         "Load smb config files from /opt/smb.conf\nLoaded services file OK.\n",
     );
-    let state = multichannel.parse(&Target::Host, &[shown, output("", "")]);
+    let state = multichannel.parse(&Target::Host, &[shown, output("", ""), output("", "")]);
     let state = state.unwrap();
     assert_eq!(state.value, Value::Switch(false));
     assert!(state.fixed_because.unwrap().contains("/opt/smb.conf"));
@@ -487,7 +499,7 @@ fn a_configuration_elsewhere_is_looked_at_and_not_edited() {
         "[global]\n\tserver multi channel support = maybe\n",
         "\0\n=\n[\n",
     ] {
-        let outputs = [output(garbage, ""), output("", "")];
+        let outputs = [output(garbage, ""), output("", ""), output("", "")];
         assert!(
             multichannel.parse(&Target::Host, &outputs).is_err(),
             "{garbage:?}"

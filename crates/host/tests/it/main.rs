@@ -2,6 +2,7 @@
 
 mod changes;
 mod facts;
+mod ids;
 mod knobs;
 mod lease;
 mod model;

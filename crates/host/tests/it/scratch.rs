@@ -12,8 +12,8 @@ use std::time::Duration;
 use host::change::{Change, read_back};
 use host::exec::{Command, Exec, Local, Process, run_one};
 use host::journal::{Journal, UndoMode, UndoOutcome, list_open};
-use host::{Error, Host, facts};
-use record::{HostName, KnobId, Setting, Target, Value};
+use host::{Error, Host, facts, knob};
+use record::{HostName, KnobId, Setting, System, Target, Value};
 
 /// A namespace with a `veth` pair, which goes with the guard.
 struct Scratch {
@@ -167,6 +167,94 @@ fn every_knob_takes_on_a_real_interface_and_goes_back() {
         .unwrap();
     assert!(undone[0].closed, "{undone:#?}");
     assert_eq!(scratch.picture(), before);
+}
+
+/// As `ip` and `tc` print them, with the files that choose processors.
+fn ways(scratch: &Scratch) -> String {
+    let exec = scratch.exec();
+    let script = "ip -4 route show table all; ip -4 rule show; tc qdisc show; \
+        grep -sH '' /sys/class/net/a0/queues/*/?ps_cpus /proc/sys/net/ipv4/conf/a0/*";
+    run(&exec, &["sh", "-c", script])
+}
+
+#[test]
+fn ways_of_packets_take_on_a_real_interface_and_go_back() {
+    let scratch = Scratch::new();
+    let folder = tempfile::tempdir().unwrap();
+    let (host, before) = (scratch.host(), ways(&scratch));
+    let nic = Target::Nic("a0".into());
+    let settings = [
+        on(&nic, "route.rp_filter", Value::Integer(2)),
+        on(&nic, "arp.ignore", Value::Integer(1)),
+        on(&nic, "arp.announce", Value::Integer(2)),
+        on(&nic, "arp.filter", Value::Switch(true)),
+        on(&nic, "route.source_rule", Value::Switch(true)),
+        on(&nic, "route.interface_metric", Value::Integer(50)),
+        on(&nic, "tcp.delayed_ack", Value::Switch(false)),
+        on(&nic, "nic.qdisc", Value::Text("pfifo_fast".into())),
+        on(&nic, "nic.rps", Value::Text("0-1".into())),
+        on(&Target::Host, "tcp.ecn", Value::Integer(1)),
+        on(&Target::Host, "net.somaxconn", Value::Integer(1024)),
+    ];
+    let journal = Journal::open(folder.path(), "test").unwrap();
+    for setting in &settings {
+        let one = std::slice::from_ref(setting);
+        let change = Change::plan(std::slice::from_ref(&host), one, "run").unwrap();
+        assert!(!change.is_empty(), "{setting:?}");
+        let undo = journal.begin(change).unwrap();
+        drop(undo);
+        assert_eq!(
+            ways(&scratch),
+            before,
+            "{setting:?} was undone without ever being made"
+        );
+    }
+    let change = Change::plan(std::slice::from_ref(&host), &settings, "run").unwrap();
+    let mut open = journal.begin(change).unwrap();
+    open.apply().unwrap();
+    let now = ways(&scratch);
+    for line in [
+        "10.77.1.0/24 dev a0 proto kernel scope link src 10.77.1.1 metric 50 quickack 1",
+        "from 10.77.1.1 lookup 180",
+        "/sys/class/net/a0/queues/rx-0/rps_cpus:3",
+        "qdisc pfifo_fast 11a3: dev a0 root",
+        "/a0/rp_filter:2",
+    ] {
+        assert!(now.contains(line), "{line}: {now}");
+    }
+    open.revert().unwrap();
+    assert_eq!(ways(&scratch), before);
+    open.apply().unwrap();
+    open.close().unwrap();
+    assert_eq!(ways(&scratch), before);
+}
+
+/// A `veth` says of each what it cannot do, and nothing is made up.
+#[test]
+fn what_a_real_interface_lacks_has_its_reason() {
+    let scratch = Scratch::new();
+    let nic = Target::Nic("a0".into());
+    for id in [
+        "nic.rss",
+        "nic.rss_key",
+        "nic.rss_fields",
+        "nic.speed_duplex",
+        "nic.irq_affinity",
+    ] {
+        let knob = knob::find(System::Linux, id).unwrap();
+        let states = host::change::read_states(&scratch.host(), &[(nic.clone(), knob)]).unwrap();
+        let refusal = states[0].as_ref().expect_err(id);
+        assert!(
+            !refusal.reason.is_empty() && !refusal.target_is_missing,
+            "{id}: {refusal:?}"
+        );
+    }
+    let absent = Target::Nic("nosuch".into());
+    for knob in knob::of_target(System::Linux, &absent) {
+        let states = host::change::read_states(&scratch.host(), &[(absent.clone(), knob)]);
+        let refusal = states.unwrap().remove(0).expect_err(knob.id);
+        assert!(refusal.target_is_missing, "{}: {refusal:?}", knob.id);
+    }
 }
 
 #[test]
