@@ -3,7 +3,7 @@
 CARGO ?= cargo
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test bench lint setup-demo setup-test setup-bench
+.PHONY: demo test test-hardware bench lint setup-demo setup-test setup-hardware setup-bench
 
 demo: setup-demo
 	$(CARGO) build --release -p linerate
@@ -13,6 +13,10 @@ demo: setup-demo
 test: setup-test
 	$(CARGO) test --workspace -- --test-threads=1
 	fuzz/smoke
+
+# The knobs of NICs on real drivers: a kernel in QEMU, by software alone; takes minutes (as root).
+test-hardware: setup-hardware
+	$(CARGO) test -p host --test hardware
 
 bench: setup-bench
 	$(CARGO) build --release -p linerate
@@ -28,6 +32,9 @@ setup-demo:
 
 setup-test:
 	@scripts/setup test
+
+setup-hardware:
+	@scripts/setup hardware
 
 setup-bench:
 	@scripts/setup bench

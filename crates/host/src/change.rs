@@ -468,6 +468,10 @@ impl OpenChange {
         match self.try_apply() {
             Ok(()) => Ok(()),
             Err(source) => {
+                // What a driver made of it instead is our doing as well.
+                if let Error::NotTaken { .. } = source {
+                    self.note_after().ok();
+                }
                 let reports = self.restore();
                 Err(self.failed(source, &reports))
             }
@@ -536,11 +540,11 @@ impl OpenChange {
     fn make(&self, item: &Item) -> Result<(), Error> {
         let host = self.host(&item.host)?;
         let mut said = String::new();
+        let place = (item.target.clone(), find(host, &item.knob)?);
         for step in &item.steps {
-            let output = exec::run_one(host.exec.as_ref(), &Command::from(&step.run))?;
+            let output = place.1.run(host, &item.target, &Command::from(&step.run))?;
             said.push_str(String::from_utf8_lossy(&output.stderr).trim());
         }
-        let place = (item.target.clone(), find(host, &item.knob)?);
         let state = read_states(host, std::slice::from_ref(&place))?
             .into_iter()
             .next();

@@ -175,6 +175,16 @@ pub enum Error {
         /// The value of our change.
         after: Value,
     },
+    /// A link did not come back after something was set on its interface.
+    #[error("the link of `{nic}` on {host} was down for {} s after that", waited.as_secs())]
+    LinkStaysDown {
+        /// The host.
+        host: HostName,
+        /// The interface.
+        nic: String,
+        /// How long it was waited for.
+        waited: Duration,
+    },
     /// A change could not be made.
     #[error("cannot make change `{change}`; {}", as_before(*restored))]
     Apply {

@@ -11,6 +11,7 @@ mod facts;
 pub mod journal;
 pub mod knob;
 pub mod lease;
+mod link;
 mod restore;
 mod tool;
 

@@ -7,7 +7,7 @@ use std::fmt;
 use record::{HostName, KnobId, Target, Value};
 
 use crate::change::{Entry, Item, Spot, read_states};
-use crate::exec::{self, Command};
+use crate::exec::{self, Command, Output};
 use crate::journal::Opened;
 use crate::knob::{self, Knob, Refusal, State};
 use crate::{Error, Host, Place};
@@ -174,7 +174,7 @@ impl<'a> Restore<'a> {
                 let Some(host) = self.hosts.get(&goal.entry.host) else {
                     continue;
                 };
-                if let Err(error) = exec::run_one(host.exec.as_ref(), &command) {
+                if let Err(error) = run(host, goal.entry, &command) {
                     troubles.insert(key(goal.entry), error);
                 }
             }
@@ -348,7 +348,9 @@ impl<'a> Restore<'a> {
             return (None, Outcome::Restarted);
         }
         match item.filter(|item| item.before != item.after) {
-            Some(item) if *found == item.after || force => (before(), Outcome::Restored),
+            Some(item) if *found == item.after || force || self.after_of(entry) == Some(found) => {
+                (before(), Outcome::Restored)
+            }
             Some(_) => (None, Outcome::Foreign),
             None if force => (before(), Outcome::SiblingRestored),
             None => match knob.merge(&entry.value, self.after_of(entry), found) {
@@ -376,9 +378,17 @@ impl<'a> Restore<'a> {
             hint: refusal.hint,
         })?;
         for command in commands {
-            exec::run_one(host.exec.as_ref(), &command)?;
+            run(host, goal.entry, &command)?;
         }
         Ok(())
+    }
+}
+
+/// Runs a command that puts this back.
+fn run(host: &Host, entry: &Entry, command: &Command) -> Result<Output, Error> {
+    match knob::find(host.system, entry.knob.as_str()) {
+        Some(knob) => knob.run(host, &entry.target, command),
+        None => exec::run_one(host.exec.as_ref(), command),
     }
 }
 

@@ -11,6 +11,8 @@ pub(crate) struct Link {
     pub(crate) index: u32,
     pub(crate) name: String,
     pub(crate) is_loopback: bool,
+    /// Whether its driver says now that there is a link; [`Link::state`] may be a second late.
+    pub(crate) has_carrier: bool,
     pub(crate) mac: Option<String>,
     pub(crate) mtu: u32,
     /// 0 where the driver sets no limit.
@@ -70,11 +72,13 @@ fn link(element: serde_json::Value) -> Option<Link> {
         _ => LinkState::Unknown,
     };
     let is_loopback = raw.flags.iter().any(|flag| flag == "LOOPBACK");
+    let has_carrier = raw.flags.iter().any(|flag| flag == "LOWER_UP");
     let is_ether = raw.link_type.as_deref() == Some("ether");
     Some(Link {
         index: raw.ifindex,
         name: raw.ifname,
         is_loopback,
+        has_carrier,
         mac: raw.address.filter(|_| is_ether),
         mtu: raw.mtu,
         mtu_min: raw.min_mtu,

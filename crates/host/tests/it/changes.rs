@@ -393,6 +393,43 @@ fn a_value_that_does_not_take_is_noticed_and_everything_taken_back() {
 }
 
 #[test]
+fn what_a_driver_makes_of_a_value_is_taken_back() {
+    let (model, folder) = (Model::new("one"), folder());
+    let before = model.now();
+    let settings = [on(&model, "a0", "nic.ring_rx", Value::Integer(100))];
+    let mut open = begin(&folder, std::slice::from_ref(&model), &settings);
+    let error = open.apply().unwrap_err();
+    let Error::Apply {
+        source,
+        restored: true,
+        ..
+    } = error
+    else {
+        panic!("{error:?}")
+    };
+    assert!(source.to_string().contains("reads `104`"), "{source}");
+    assert_eq!(model.now(), before);
+}
+
+#[test]
+fn a_link_that_was_reset_is_waited_for() {
+    let (model, folder) = (Model::new("one"), folder());
+    model.with(|machine| machine.nics.get_mut("a0").unwrap().slow_link = 3);
+    let before = model.now();
+    let settings = [
+        on(&model, "a0", MTU, Value::Integer(9000)),
+        on(&model, "a0", "nic.flow_control", text("off")),
+    ];
+    let mut open = begin(&folder, std::slice::from_ref(&model), &settings);
+    open.apply().unwrap();
+    assert_eq!(model.now().nics["a0"].mtu, 9000);
+    open.keep().unwrap();
+    let undone = undo(&folder, UndoMode::Ours, std::slice::from_ref(&model));
+    assert!(undone[0].closed, "{undone:#?}");
+    assert_eq!(model.now(), before);
+}
+
+#[test]
 fn a_later_setting_that_takes_an_earlier_one_with_it_is_noticed() {
     let (model, folder) = (Model::new("one"), folder());
     model.with(|machine| {

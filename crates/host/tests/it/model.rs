@@ -70,6 +70,10 @@ pub(crate) struct Nic {
     pub(crate) tso_follows_gso: bool,
     pub(crate) fixed: Vec<&'static str>,
     pub(crate) requested: BTreeMap<&'static str, bool>,
+    /// Looks until the link is back after something that resets it, and how many are left. What it is
+    /// told meanwhile is lost.
+    pub(crate) slow_link: u32,
+    away: u32,
     queue_length: u32,
     /// By the words of `ethtool`.
     words: BTreeMap<&'static str, String>,
@@ -113,6 +117,8 @@ impl Nic {
             tso_follows_gso: false,
             fixed: Vec::new(),
             requested,
+            slow_link: 0,
+            away: 0,
             queue_length: 1000,
             words: WORDS
                 .map(|(option, word, value)| (name_of(option, word), value.to_owned()))
@@ -174,10 +180,21 @@ impl Nic {
     }
 
     fn set_words(&mut self, option: &str, pairs: &[&str]) {
+        if option != "-C" {
+            if self.away > 0 {
+                return;
+            }
+            self.away = self.slow_link;
+        }
         for pair in pairs.chunks(2) {
             let name = format!("{option} {}", pair[0]);
             let known = self.words.get_mut(name.as_str());
-            *known.unwrap_or_else(|| panic!("no {name}")) = pair[1].to_owned();
+            let known = known.unwrap_or_else(|| panic!("no {name}"));
+            // As drivers do with what the hardware cannot count.
+            *known = match pair[1].parse::<u32>() {
+                Ok(number) if option == "-G" => number.next_multiple_of(8).to_string(),
+                _ => pair[1].to_owned(),
+            };
         }
     }
 
@@ -402,6 +419,7 @@ fn answer(machine: &mut Machine, argv: &[&str], stdin: &[u8]) -> Output {
                 return failed(2, "Error: mtu greater than device maximum.");
             }
             nic.mtu = mtu;
+            nic.away = nic.slow_link;
             said("")
         }
         ["ethtool", "-k", name] => match machine.nics.get(*name) {
@@ -610,19 +628,25 @@ fn set_features(nic: &mut Nic, pairs: &[&str]) -> Output {
     said("")
 }
 
-fn addresses(machine: &Machine) -> String {
+fn addresses(machine: &mut Machine) -> String {
     let links: Vec<String> = machine
         .nics
-        .iter()
+        .iter_mut()
         .enumerate()
         .map(|(index, (name, nic))| {
+            let flags = if nic.away == 0 {
+                r#""UP","LOWER_UP""#
+            } else {
+                r#""UP""#
+            };
+            nic.away = nic.away.saturating_sub(1);
             let address = if nic.ipv6 {
                 r#"{"local":"fe80::1","prefixlen":64}"#
             } else {
                 ""
             };
             format!(
-                r#"{{"ifindex":{},"ifname":"{name}","flags":["UP"],"mtu":{},"operstate":"UP",
+                r#"{{"ifindex":{},"ifname":"{name}","flags":[{flags}],"mtu":{},"operstate":"UP",
                 "link_type":"ether","address":"02:00:00:00:00:01","min_mtu":68,"max_mtu":{},
                 "txqlen":{},"addr_info":[{address}]}}"#,
                 index + 2,
