@@ -7,7 +7,7 @@ use record::{HostFacts, Nic, System};
 use crate::exec::{self, Command, Output};
 use crate::knob;
 use crate::tool::tc::Shaper;
-use crate::tool::{ethtool, ip, is_usable_nic_name, sysctl, tc};
+use crate::tool::{ethtool, ip, is_usable_nic_name, sysctl, tc, windows};
 use crate::{Error, Host, identity_commands, parse_identity};
 
 /// Most interfaces whose drivers are asked; of the others only what `ip` says is known.
@@ -21,6 +21,9 @@ const COMMANDS_PER_NIC: usize = 5;
 /// When the host cannot be reached, runs a system we cannot look at yet, or lacks `ip`. Whatever
 /// else is missing is `None` in the facts.
 pub fn facts(host: &Host) -> Result<HostFacts, Error> {
+    if host.system == System::Windows {
+        return windows_facts(host);
+    }
     if host.system != System::Linux {
         return Err(Error::UnsupportedSystem {
             name: host.name.clone(),
@@ -93,8 +96,40 @@ pub fn mounts(host: &Host) -> Result<Vec<String>, Error> {
     Ok(outputs.first().map(knob::mounts_in).unwrap_or_default())
 }
 
+/// All of a Windows host in one batch: each command asks for all interfaces.
+fn windows_facts(host: &Host) -> Result<HostFacts, Error> {
+    let identity = identity_commands(host.system);
+    let commands: Vec<Command> = identity
+        .into_iter()
+        .chain(windows::facts_commands())
+        .collect();
+    let outputs = host.exec.run(&commands)?;
+    for (output, command) in outputs.iter().zip(&commands).skip(2).take(3) {
+        output.clone().checked(command)?;
+    }
+    let said: Vec<Option<String>> = outputs.iter().skip(2).map(Output::text).collect();
+    let identity = parse_identity(&outputs);
+    let found = windows::facts(&said);
+    let whole = |index: usize| unreadable(&commands[2 + index]);
+    Ok(HostFacts {
+        name: host.name.clone(),
+        system: host.system,
+        kernel: found.version.ok_or_else(|| whole(0))?,
+        machine_id: identity.machine_id,
+        boot_id: identity.boot_id,
+        cores: found
+            .cores
+            .filter(|&cores| cores > 0)
+            .ok_or_else(|| whole(1))?,
+        memory: found.memory,
+        nics: found.nics.ok_or_else(|| whole(2))?,
+        routes: found.routes,
+        tcp: found.tcp,
+    })
+}
+
 fn host_commands() -> [Command; 10] {
-    let [machine_id, boot_id] = identity_commands();
+    let [machine_id, boot_id] = identity_commands(System::Linux);
     [
         machine_id,
         boot_id,

@@ -70,7 +70,9 @@ impl Host {
         let system = match said.trim() {
             "Linux" => System::Linux,
             "Darwin" => System::Macos,
-            other if other.contains("Microsoft Windows") => System::Windows,
+            other if other.contains("Microsoft Windows") || is_unix_on_windows(other) => {
+                System::Windows
+            }
             other => {
                 return Err(Error::UnknownSystem {
                     name,
@@ -82,16 +84,25 @@ impl Host {
     }
 
     pub(crate) fn identity(&self) -> Result<Identity, Error> {
-        let outputs = self.exec.run(&identity_commands())?;
+        let outputs = self.exec.run(&identity_commands(self.system))?;
         Ok(parse_identity(&outputs))
     }
 }
 
-pub(crate) fn identity_commands() -> [Command; 2] {
-    [
-        Command::new(["cat", "/etc/machine-id"]),
-        Command::new(["cat", "/proc/sys/kernel/random/boot_id"]),
-    ]
+/// Git for Windows and its kin have an `uname` of their own.
+fn is_unix_on_windows(said: &str) -> bool {
+    let kin = ["MINGW", "MSYS_NT", "CYGWIN_NT", "Windows_NT"];
+    kin.iter().any(|name| said.starts_with(name))
+}
+
+pub(crate) fn identity_commands(system: System) -> [Command; 2] {
+    match system {
+        System::Windows => tool::windows::identity_commands(),
+        System::Linux | System::Macos => [
+            Command::new(["cat", "/etc/machine-id"]),
+            Command::new(["cat", "/proc/sys/kernel/random/boot_id"]),
+        ],
+    }
 }
 
 pub(crate) fn parse_identity(outputs: &[exec::Output]) -> Identity {

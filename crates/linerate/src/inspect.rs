@@ -316,6 +316,10 @@ fn could_be(state: &State) -> String {
         Allowed::Switch => "on, off".to_owned(),
         Allowed::SwitchOf(parts) => format!("on, off, {}", parts.join(", ")),
         Allowed::Range { min, max } => format!("{} to {}", min.value, max.value),
+        Allowed::Numbers(numbers) => {
+            let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+            numbers.join(", ")
+        }
         Allowed::Words(words) if words.len() > WORDS_SHOWN_MAX => {
             format!("{}, ...", words[..WORDS_SHOWN_MAX].join(", "))
         }

@@ -1,9 +1,9 @@
 //! Every knob there is, of all systems.
 
-use super::{Knob, linux};
+use super::{Knob, linux, windows};
 
 /// The catalogues of the systems.
-const PARTS: [&[Knob]; 1] = [linux::KNOBS];
+const PARTS: [&[Knob]; 2] = [linux::KNOBS, windows::KNOBS];
 
 const fn count() -> usize {
     let (mut part, mut count) = (0, 0);

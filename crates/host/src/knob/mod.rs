@@ -14,6 +14,7 @@ mod queue;
 mod route;
 mod samba;
 mod sysctl;
+mod windows;
 
 use record::{System, Target, Value};
 
@@ -113,6 +114,8 @@ pub enum Allowed {
         /// The largest.
         max: Limit,
     },
+    /// One of these whole numbers.
+    Numbers(Vec<i64>),
     /// One of these words.
     Words(Vec<String>),
     /// A least, a first and a largest size in bytes, none smaller than the one before.
@@ -141,7 +144,9 @@ impl Allowed {
             (Self::Switch | Self::SwitchOf(_), "off" | "no" | "false" | "0") => {
                 Value::Switch(false)
             }
-            (Self::Range { .. }, typed) => typed.parse().map_or_else(|_| word(), Value::Integer),
+            (Self::Range { .. } | Self::Numbers(_), typed) => {
+                typed.parse().map_or_else(|_| word(), Value::Integer)
+            }
             (Self::Sizes, typed) => {
                 let words: Vec<&str> = typed.split([' ', ',', '\t']).collect();
                 Value::Text(words.join(" "))
@@ -190,6 +195,8 @@ enum Seen {
     },
     /// What a link could agree on, and whether it is offered to the other end.
     Modes(Vec<(String, bool)>),
+    /// What Windows told.
+    Windows(windows::Seen),
 }
 
 impl State {
@@ -329,6 +336,7 @@ enum Kind {
     Mount(mount::Mount),
     Samba(samba::Samba),
     Ksmbd(samba::Ksmbd),
+    Windows(windows::Windows),
 }
 
 /// How one kind of knob is read and set. `name` is the target's, empty for the host.
@@ -486,6 +494,7 @@ impl Knob {
             Kind::Mount(way) => way,
             Kind::Samba(way) => way,
             Kind::Ksmbd(way) => way,
+            Kind::Windows(way) => way,
         }
     }
 
@@ -582,6 +591,12 @@ fn check_allowed(allowed: &Allowed, to: &Value) -> Result<(), Refusal> {
         (Allowed::AsRead, _) => Err(Refusal::new("it is only put back")),
         (Allowed::Range { min, max }, Value::Integer(number)) => check_range(min, max, *number),
         (Allowed::Range { .. }, _) => Err(Refusal::new("it takes a whole number")),
+        (Allowed::Numbers(numbers), Value::Integer(number)) if numbers.contains(number) => Ok(()),
+        (Allowed::Numbers(numbers), _) => {
+            let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+            let numbers = numbers.join("`, `");
+            Err(Refusal::new(format!("it takes one of `{numbers}`")))
+        }
         (Allowed::Words(words), Value::Text(word)) if words.contains(word) => Ok(()),
         (Allowed::Words(words), _) => Err(Refusal::new(format!(
             "it takes one of `{}`",

@@ -1,10 +1,11 @@
-//! What the tools of a Linux host print. Nothing here runs anything, and nothing here trusts a
+//! What the tools of a host print. Nothing here runs anything, and nothing here trusts a
 //! byte: what cannot be understood is left out.
 
 pub(crate) mod ethtool;
 pub(crate) mod ip;
 pub(crate) mod sysctl;
 pub(crate) mod tc;
+pub(crate) mod windows;
 
 /// Longest name of an interface on Linux.
 const NIC_NAME_BYTES_MAX: usize = 15;

@@ -8,3 +8,5 @@ mod lease;
 mod model;
 mod scratch;
 mod ssh;
+mod windows;
+mod windows_model;

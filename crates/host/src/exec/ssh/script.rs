@@ -27,7 +27,9 @@ const POWERSHELL_BOOTSTRAP: &str = "$ProgressPreference='SilentlyContinue';\
     $ErrorActionPreference='Stop';[Console]::OutputEncoding=[Text.UTF8Encoding]::new($false);\
     $l=[Console]::In.ReadLine();if(-not $l.EndsWith('.')){exit 99};\
     Invoke-Expression ([Text.Encoding]::Unicode.GetString([Convert]::FromBase64String($l.TrimEnd('.'))))";
-/// What a shell of Windows needs before it can run commands.
+/// What a shell of Windows needs before it can run commands. Some programs write UTF-8 and some the
+/// code page of the console, whatever they are told; what comes here is always UTF-8. A script's
+/// objects are texts of any length, which no formatting may cut.
 const POWERSHELL_PREAMBLE: &str = r#"
 $out = [Console]::OpenStandardOutput(); $err = [Console]::OpenStandardError()
 function Write-To($stream, [string]$text) { $b = [Text.Encoding]::UTF8.GetBytes($text); $stream.Write($b, 0, $b.Length); $stream.Flush() }
@@ -42,11 +44,14 @@ function Invoke-Program([string]$file, [string]$arguments, [string]$stdin) {
   $said = $process.StandardError.ReadToEndAsync()
   $bytes = [Convert]::FromBase64String($stdin)
   try { $process.StandardInput.BaseStream.Write($bytes, 0, $bytes.Length); $process.StandardInput.Close() } catch { }
-  $process.StandardOutput.BaseStream.CopyTo($out); $process.WaitForExit()
-  Write-To $err $said.Result; Write-Mark $process.ExitCode
+  $all = New-Object IO.MemoryStream; $process.StandardOutput.BaseStream.CopyTo($all); $process.WaitForExit()
+  $oem = [Text.Encoding]::GetEncoding([Globalization.CultureInfo]::CurrentCulture.TextInfo.OEMCodePage)
+  try { $text = [Text.UTF8Encoding]::new($false, $true).GetString($all.ToArray()) } catch { $text = $oem.GetString($all.ToArray()) }
+  Write-To $out $text; Write-To $err $said.Result; Write-Mark $process.ExitCode
 }
 function Invoke-Script([string]$text) {
-  try { & ([scriptblock]::Create($text)) | Out-String -Stream -Width 4096 | ForEach-Object { Write-To $out "$_`n" }; Write-Mark 0 }
+  try { & ([scriptblock]::Create($text)) | ForEach-Object { Write-To $out "$_`n" }; Write-Mark 0 }
+  catch [Management.Automation.CommandNotFoundException] { Write-To $err $_.ToString(); Write-Mark 127 }
   catch { Write-To $err $_.ToString(); Write-Mark 1 }
 }
 "#;

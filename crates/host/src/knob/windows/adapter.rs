@@ -1,0 +1,716 @@
+//! Properties of an adapter and its driver.
+//!
+//! A property of a driver has a keyword, which is the same for all vendors where it begins with a
+//! star, and a name that people see, which is in the language of the system. Names only help to find
+//! a property whose driver has a keyword of its own.
+
+use std::ops::RangeInclusive;
+
+use record::Value;
+
+use super::super::{Allowed, Limit, Refusal, Seen as AnySeen, State, range, words};
+use super::{
+    answer, enabled, is_called, known_word, object, objects, said, unreadable, words_with,
+};
+use crate::exec::shell::powershell_literal;
+use crate::exec::{Command, Output};
+use crate::tool::windows::{self, Object};
+
+/// Bytes of the Ethernet header, which the length of a jumbo packet counts and an MTU does not.
+const HEADER_BYTES: i64 = 14;
+/// Smallest MTU of Windows, and the smallest with which IPv6 works.
+const IPV4_MTU_MIN: i64 = 576;
+const IPV6_MTU_MIN: i64 = 1280;
+/// Largest metric of an interface.
+const METRIC_MAX: i64 = 9999;
+/// The numbers that properties have.
+const NUMBERS: RangeInclusive<i64> = 0..=u32::MAX as i64;
+/// In front of a code of a driver for which there is no word.
+const CODE: &str = "code ";
+/// What a switch of which only the half for one version of IP is on is called.
+const HALVES: [&str; 2] = ["ipv4", "ipv6"];
+/// The keyword of the longest frame, and what drivers with another one call it.
+const JUMBO: (&[&str], &[&str]) = (
+    &["*JumboPacket"],
+    &[
+        "Jumbo Packet",
+        "Jumbo Frame",
+        "ジャンボ パケット",
+        "ジャンボ フレーム",
+    ],
+);
+/// The same of the number of queues.
+const QUEUES: (&[&str], &[&str]) = (
+    &["*NumRssQueues"],
+    &["Maximum Number of RSS Queues", "RSS キューの最大数"],
+);
+
+/// What there is to an adapter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Adapter {
+    /// The longest frame of the driver and the longest packet of the protocol stack.
+    Mtu,
+    /// A property of the driver.
+    Property(Property),
+    /// A bit of two properties of the driver, for IPv4 and for IPv6.
+    Pair {
+        keywords: [&'static str; 2],
+        bit: i64,
+    },
+    /// The speed of the link.
+    Speed,
+    /// Queues that receive, of `Get-NetAdapterRss`.
+    Queues,
+    /// A switch of `Get-NetAdapterPowerManagement`.
+    Power(&'static str),
+    /// How eager the system is to use the interface.
+    Metric,
+    /// Whether the network counts as private.
+    Profile,
+    /// What the SMB client thinks of the interface.
+    SmbRss,
+}
+
+/// A property of a driver.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Property {
+    /// Its keywords with several drivers, the best one first.
+    pub(super) keywords: &'static [&'static str],
+    /// Its names in English and Japanese, for drivers with other keywords.
+    pub(super) names: &'static [&'static str],
+    pub(super) codes: Codes,
+}
+
+/// What the values of a property mean.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Codes {
+    /// `0` and `1`.
+    Switch,
+    /// A number, within what the driver allows.
+    Number,
+    /// These codes, and what we call them.
+    Words(&'static [(&'static str, &'static str)]),
+}
+
+/// What was read along the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// The property that it is.
+    Row(Row),
+    /// Whether the bit is set, of those properties of the two that there are.
+    Pair([Option<bool>; 2]),
+    /// The length in the driver, and the MTUs of IPv4 and IPv6.
+    Mtu {
+        jumbo: Option<Row>,
+        stack: [Option<i64>; 2],
+    },
+}
+
+/// A property as the driver has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    keyword: String,
+    value: String,
+    /// The values that there are, where they are listed.
+    listed: Vec<String>,
+    /// Least, most, and the step between two numbers, where they are not.
+    limits: Option<[i64; 3]>,
+}
+
+/// The objects of a cmdlet that belong to an adapter. A name with letters of a pattern in it is
+/// looked for among all.
+fn of_nic(cmdlet: &str, key: &str, nic: &str) -> String {
+    let is_pattern = nic.contains(['*', '?', '[', ']', '`']);
+    let name = if is_pattern || key != "Name" {
+        String::new()
+    } else {
+        format!(" -Name {}", powershell_literal(nic))
+    };
+    let own = is_called(key, nic);
+    format!("{cmdlet}{name} -ErrorAction SilentlyContinue | Where-Object {{ {own} }}")
+}
+
+fn adapter_of(nic: &str) -> Command {
+    let own = of_nic("Get-NetAdapter", "Name", nic);
+    windows::list(&format!(
+        "{own} | Select-Object Name, MtuSize, TransmitLinkSpeed"
+    ))
+}
+
+fn properties_of(nic: &str) -> Command {
+    let own = of_nic("Get-NetAdapterAdvancedProperty -AllProperties", "Name", nic);
+    windows::list(&format!(
+        "{own} | Select-Object DisplayName, RegistryKeyword, RegistryValue, ValidRegistryValues, \
+         DefaultRegistryValue, NumericParameterMinValue, NumericParameterMaxValue, \
+         NumericParameterStepValue"
+    ))
+}
+
+fn interfaces_of(nic: &str) -> Command {
+    let own = of_nic("Get-NetIPInterface", "InterfaceAlias", nic);
+    let select = windows::properties(
+        &["NlMtu", "InterfaceMetric"],
+        &["AddressFamily", "AutomaticMetric"],
+    );
+    windows::list(&format!("{own} | Select-Object {select}"))
+}
+
+fn netsh_interfaces() -> Command {
+    Command::new(["netsh", "interface", "ipv4", "show", "interfaces"])
+}
+
+impl Adapter {
+    /// The adapter itself comes first.
+    pub(super) fn read(&self, nic: &str) -> Vec<Command> {
+        let more = match self {
+            Self::Mtu => vec![interfaces_of(nic), properties_of(nic), netsh_interfaces()],
+            Self::Property(_) => vec![properties_of(nic)],
+            Self::Pair { .. } => vec![properties_of(nic), resting_of(nic)],
+            Self::Speed => Vec::new(),
+            Self::Queues => {
+                let own = of_nic("Get-NetAdapterRss", "Name", nic);
+                let rss = format!("{own} | Select-Object NumberOfReceiveQueues, MaxProcessors");
+                vec![windows::list(&rss), properties_of(nic)]
+            }
+            Self::Power(_) => {
+                let own = of_nic("Get-NetAdapterPowerManagement", "Name", nic);
+                let names = ["SelectiveSuspend", "DeviceSleepOnDisconnect"];
+                let select = windows::properties(&[], &names);
+                vec![windows::list(&format!("{own} | Select-Object {select}"))]
+            }
+            Self::Metric => vec![interfaces_of(nic)],
+            Self::Profile => {
+                let own = of_nic("Get-NetConnectionProfile", "InterfaceAlias", nic);
+                let select = windows::properties(&[], &["NetworkCategory"]);
+                vec![windows::list(&format!("{own} | Select-Object {select}"))]
+            }
+            Self::SmbRss => {
+                let own = of_nic("Get-SmbClientNetworkInterface", "FriendlyName", nic);
+                vec![windows::list(&format!(
+                    "{own} | Select-Object RssCapable, RdmaCapable"
+                ))]
+            }
+        };
+        std::iter::once(adapter_of(nic)).chain(more).collect()
+    }
+
+    pub(super) fn parse(&self, nic: &str, outputs: &[Output]) -> Result<State, Refusal> {
+        let adapter = objects(outputs, 0)?.into_iter().next();
+        let adapter = adapter.ok_or_else(|| Refusal::no_interface(nic))?;
+        match self {
+            Self::Mtu => parse_mtu(nic, &adapter, outputs),
+            Self::Property(property) => parse_property(property, outputs),
+            Self::Pair { keywords, bit } => parse_pair(keywords, *bit, outputs),
+            Self::Speed => {
+                let bits = adapter.number("TransmitLinkSpeed").filter(|&bits| bits > 0);
+                let missing = || Refusal::new("the link has no speed: it is down, or not real");
+                let megabits = bits.ok_or_else(missing)? / 1_000_000;
+                Ok(
+                    State::new(Value::Integer(megabits), words(&[])).fixed_if(Some(
+                        "the ends of the link agree on it; see `nic.speed_duplex`",
+                    )),
+                )
+            }
+            Self::Queues => parse_queues(outputs),
+            Self::Power(property) => {
+                let power = object(outputs, 1, "the driver does not know it")?;
+                let on = power.switch(property);
+                let on = on.ok_or_else(|| Refusal::new("the driver does not know it"))?;
+                Ok(State::new(Value::Switch(on), Allowed::Switch))
+            }
+            Self::Metric => parse_metric(outputs),
+            Self::Profile => {
+                let missing = "the interface is in no network";
+                let profile = object(outputs, 1, missing)?;
+                let category = profile.text("NetworkCategory").ok_or_else(unreadable)?;
+                let known = ["public", "private", "domain"];
+                let category = match category.as_str() {
+                    "DomainAuthenticated" => "domain".to_owned(),
+                    other => known_word(&known, other),
+                };
+                let because = (category == "domain").then_some("the domain decides it");
+                let allowed = words(&["public", "private"]);
+                Ok(State::new(Value::Text(category), allowed).fixed_if(because))
+            }
+            Self::SmbRss => {
+                let interface = object(outputs, 1, "the SMB client does not use it")?;
+                let rss = interface.switch("RssCapable").ok_or_else(unreadable)?;
+                let rdma = interface.switch("RdmaCapable") == Some(true);
+                let state = State::new(Value::Switch(rss), Allowed::Switch)
+                    .fixed_if(Some("it follows from `nic.rss` and `nic.channels`"));
+                let remark = rdma.then(|| "it can do RDMA, which goes before RSS".to_owned());
+                Ok(State { remark, ..state })
+            }
+        }
+    }
+
+    pub(super) fn set(&self, nic: &str, state: &State, to: &Value) -> Result<Command, Refusal> {
+        let AnySeen::Windows(seen) = &state.seen else {
+            return self.set_by_cmdlet(nic, to);
+        };
+        match (self, seen, to) {
+            (Self::Property(property), Seen::Row(row), _) => {
+                let value = property.codes.code(row, to)?;
+                Ok(windows::script(set_property(nic, &row.keyword, &value)))
+            }
+            (Self::Pair { keywords, bit }, Seen::Pair(now), _) => {
+                let wanted = halves(to).ok_or_else(Refusal::none_such)?;
+                let all = keywords.iter().zip(now).zip(wanted);
+                let there = all.filter(|((_, now), _)| now.is_some());
+                let scripts = there.map(|((keyword, _), on)| set_bit(nic, keyword, *bit, on));
+                Ok(windows::script(scripts.collect::<Vec<_>>().join("; ")))
+            }
+            _ => Err(Refusal::none_such()),
+        }
+    }
+
+    fn set_by_cmdlet(&self, nic: &str, to: &Value) -> Result<Command, Refusal> {
+        let adapter = |noun: &str, what: String| {
+            let own = of_nic(&format!("Get-NetAdapter{noun}"), "Name", nic);
+            pipe(&own, &format!("Set-NetAdapter{noun} {what}"))
+        };
+        let script = match (self, to) {
+            (Self::Queues, Value::Integer(count)) => adapter(
+                "Rss",
+                format!("-NumberOfReceiveQueues {count} -Confirm:$false"),
+            ),
+            (Self::Power(property), Value::Switch(on)) => {
+                adapter("PowerManagement", format!("-{property} {}", enabled(*on)))
+            }
+            (Self::Metric, _) => {
+                let what = match to {
+                    Value::Integer(metric) => {
+                        format!("-AutomaticMetric Disabled -InterfaceMetric {metric}")
+                    }
+                    _ => "-AutomaticMetric Enabled".to_owned(),
+                };
+                pipe(
+                    &interface_of(nic, "IPv4"),
+                    &format!("Set-NetIPInterface {what}"),
+                )
+            }
+            (Self::Profile, Value::Text(category)) => {
+                let own = of_nic("Get-NetConnectionProfile", "InterfaceAlias", nic);
+                let category = powershell_literal(category);
+                pipe(
+                    &own,
+                    &format!("Set-NetConnectionProfile -NetworkCategory {category}"),
+                )
+            }
+            _ => return Err(Refusal::none_such()),
+        };
+        Ok(windows::script(script))
+    }
+}
+
+/// Why what is asked of a driver is not at work.
+fn resting_of(nic: &str) -> Command {
+    let own = of_nic("Get-NetAdapterRsc", "Name", nic);
+    let names = ["IPv4OperationalState", "IPv4FailureReason"];
+    let select = windows::properties(&[], &names);
+    windows::list(&format!("{own} | Select-Object {select}"))
+}
+
+fn interface_of(nic: &str, family: &str) -> String {
+    let own = of_nic("Get-NetIPInterface", "InterfaceAlias", nic);
+    format!("{own} | Where-Object {{ [string]$_.AddressFamily -ceq '{family}' }}")
+}
+
+/// Hands the objects of `from` to another cmdlet. An adapter that was just restarted is not there for
+/// a moment.
+fn pipe(from: &str, to: &str) -> String {
+    format!("{}; $found | {to}", find(from))
+}
+
+fn find(from: &str) -> String {
+    format!(
+        "for ($try = 0; $try -lt 40; $try++) {{ $found = @({from}); if ($found) {{ break }}; \
+         Start-Sleep -Milliseconds 250 }}; if (-not $found) {{ throw 'there is no such interface' }}"
+    )
+}
+
+fn find_property(nic: &str, keyword: &str) -> String {
+    let own = of_nic("Get-NetAdapterAdvancedProperty -AllProperties", "Name", nic);
+    let keyword = is_called("RegistryKeyword", keyword);
+    find(&format!("{own} | Where-Object {{ {keyword} }}"))
+}
+
+/// What is as it is to be is left alone, because setting it again would restart the adapter again.
+fn set_property(nic: &str, keyword: &str, value: &str) -> String {
+    let value = powershell_literal(value);
+    format!(
+        "{}; if ([string]$found[0].RegistryValue -cne {value}) {{ \
+         $found[0] | Set-NetAdapterAdvancedProperty -RegistryValue {value} }}",
+        find_property(nic, keyword)
+    )
+}
+
+/// Sets one bit and leaves the others as they are then.
+fn set_bit(nic: &str, keyword: &str, bit: i64, on: bool) -> String {
+    let bits = if on { bit } else { 0 };
+    format!(
+        "{}; $now = [int][string]$found[0].RegistryValue; \
+         $then = ($now -band (-bnot {bit})) -bor {bits}; if ($now -ne $then) {{ \
+         $found[0] | Set-NetAdapterAdvancedProperty -RegistryValue ([string]$then) }}",
+        find_property(nic, keyword)
+    )
+}
+
+fn row(object: &Object) -> Option<Row> {
+    let value = object.texts("RegistryValue").into_iter().next();
+    let value = value.or_else(|| object.texts("DefaultRegistryValue").into_iter().next());
+    let number = |name: &str| {
+        object
+            .number(name)
+            .filter(|number| NUMBERS.contains(number))
+    };
+    let limits = number("NumericParameterMinValue").zip(number("NumericParameterMaxValue"));
+    let step = number("NumericParameterStepValue").filter(|&step| step > 0);
+    Some(Row {
+        keyword: object.text("RegistryKeyword")?,
+        value: value?.trim().to_owned(),
+        listed: object.texts("ValidRegistryValues"),
+        limits: limits
+            .filter(|(min, max)| min <= max)
+            .map(|(min, max)| [min, max, step.unwrap_or(1)]),
+    })
+}
+
+/// The property among those of a driver, by its keyword or else by its name.
+fn find_row(keywords: &[&str], names: &[&str], all: &[Object]) -> Result<Row, Refusal> {
+    let by = |key: &str, wanted: &str| {
+        let same = |object: &&Object| {
+            let found = object.text(key);
+            found.is_some_and(|found| found.eq_ignore_ascii_case(wanted))
+        };
+        all.iter().find(same)
+    };
+    let mut by_keyword = keywords.iter();
+    let found = by_keyword.find_map(|keyword| by("RegistryKeyword", keyword));
+    let mut by_name = names.iter();
+    let found = found.or_else(|| by_name.find_map(|name| by("DisplayName", name)));
+    let first = keywords.first().copied().unwrap_or_default();
+    let missing = || Refusal::new(format!("the driver has no `{first}`"));
+    found.and_then(row).ok_or_else(missing)
+}
+
+fn parse_property(property: &Property, outputs: &[Output]) -> Result<State, Refusal> {
+    let row = find_row(property.keywords, property.names, &objects(outputs, 1)?)?;
+    let value = property.codes.value(&row)?;
+    let allowed = property.codes.allowed(&row, &value);
+    let one = matches!(&allowed, Allowed::Range { min, max } if min.value == max.value);
+    let because = one.then_some("the driver takes nothing else");
+    let state = State::new(value, allowed).fixed_if(because);
+    Ok(state.seen(AnySeen::Windows(Seen::Row(row))))
+}
+
+fn numbers(row: &Row) -> Vec<i64> {
+    let numbers = row
+        .listed
+        .iter()
+        .filter_map(|value| value.trim().parse().ok());
+    numbers.filter(|number| NUMBERS.contains(number)).collect()
+}
+
+impl Codes {
+    fn value(&self, row: &Row) -> Result<Value, Refusal> {
+        let odd = || {
+            Refusal::new(format!(
+                "the driver has values of its own for `{}`: `{}`",
+                row.keyword, row.value
+            ))
+        };
+        match self {
+            Self::Switch => {
+                // Whatever more there is has a meaning that only the driver's people know.
+                let known = |value: &String| matches!(value.trim(), "0" | "1");
+                match row.value.as_str() {
+                    "0" if row.listed.iter().all(known) => Ok(Value::Switch(false)),
+                    "1" if row.listed.iter().all(known) => Ok(Value::Switch(true)),
+                    _ => Err(odd()),
+                }
+            }
+            Self::Number => row.value.parse().map(Value::Integer).ok().ok_or_else(odd),
+            Self::Words(known) => {
+                let word = known.iter().find(|(code, _)| *code == row.value);
+                let word = word.map(|(_, word)| (*word).to_owned());
+                let number: Option<i64> = row.value.parse().ok();
+                let word = word.or_else(|| Some(format!("{CODE}{}", number?)));
+                word.map(Value::Text).ok_or_else(odd)
+            }
+        }
+    }
+
+    fn allowed(&self, row: &Row, now: &Value) -> Allowed {
+        match self {
+            Self::Switch => Allowed::Switch,
+            Self::Number => match (numbers(row), row.limits) {
+                (listed, _) if !listed.is_empty() => Allowed::Numbers(listed),
+                (_, Some([min, max, _])) => range(
+                    (min, "the driver takes no less"),
+                    (max, "the driver takes no more"),
+                ),
+                // Whoever does not say what it takes is left alone.
+                (_, None) => match now {
+                    Value::Integer(now) => range(
+                        (*now, "the driver does not say what else it takes"),
+                        (*now, "the driver does not say what else it takes"),
+                    ),
+                    _ => words(&[]),
+                },
+            },
+            Self::Words(known) => {
+                let is_offered = |code: &str| {
+                    row.listed.is_empty() || row.listed.iter().any(|value| value.trim() == code)
+                };
+                let offered = known.iter().filter(|(code, _)| is_offered(code));
+                let offered: Vec<&str> = offered.map(|(_, word)| *word).collect();
+                words_with(&offered, &now.to_string())
+            }
+        }
+    }
+
+    fn code(&self, row: &Row, to: &Value) -> Result<String, Refusal> {
+        match (self, to) {
+            (Self::Switch, Value::Switch(on)) => Ok(u8::from(*on).to_string()),
+            (Self::Number, Value::Integer(number)) => match row.limits {
+                Some([min, _, step]) if row.listed.is_empty() && (number - min) % step != 0 => {
+                    let reason = format!("the driver takes {min} and every {step}th number above");
+                    Err(Refusal::new(reason))
+                }
+                _ => Ok(number.to_string()),
+            },
+            (Self::Words(known), Value::Text(word)) => {
+                let code = known.iter().find(|(_, known)| known == word);
+                let code = code
+                    .map(|(code, _)| *code)
+                    .or_else(|| word.strip_prefix(CODE));
+                code.map(str::to_owned).ok_or_else(Refusal::none_such)
+            }
+            _ => Err(Refusal::none_such()),
+        }
+    }
+}
+
+fn parse_pair(
+    keywords: &[&'static str; 2],
+    bit: i64,
+    outputs: &[Output],
+) -> Result<State, Refusal> {
+    let all = objects(outputs, 1)?;
+    let mut now = [None; 2];
+    for (now, keyword) in now.iter_mut().zip(keywords) {
+        if let Ok(row) = find_row(&[keyword], &[], &all) {
+            let number: i64 = row.value.parse().ok().ok_or_else(unreadable)?;
+            *now = Some(number & bit != 0);
+        }
+    }
+    let value = match now {
+        [None, None] => {
+            let first = keywords[0];
+            return Err(Refusal::new(format!("the driver has no `{first}`")));
+        }
+        [Some(true), Some(false)] => Value::Text(HALVES[0].into()),
+        [Some(false), Some(true)] => Value::Text(HALVES[1].into()),
+        [one, other] => Value::Switch(one.or(other) == Some(true)),
+    };
+    let allowed = match now {
+        [Some(_), Some(_)] => Allowed::SwitchOf(HALVES.map(str::to_owned).into()),
+        _ => Allowed::Switch,
+    };
+    let state = State::new(value, allowed).seen(AnySeen::Windows(Seen::Pair(now)));
+    let is_rsc = keywords[0].starts_with("*Rsc");
+    let remark = resting(outputs).filter(|_| is_rsc && now.contains(&Some(true)));
+    Ok(State { remark, ..state })
+}
+
+/// Receive segment coalescing that is on and does nothing: with a driver that captures, for example.
+fn resting(outputs: &[Output]) -> Option<String> {
+    let rsc = objects(outputs, 2).ok()?.into_iter().next()?;
+    let reason = rsc.text("IPv4FailureReason").unwrap_or_default();
+    let rests = rsc.switch("IPv4OperationalState") == Some(false) && reason != "NoFailure";
+    rests.then(|| format!("it is not at work: `{reason}`"))
+}
+
+/// Which halves of a switch are on.
+fn halves(value: &Value) -> Option<[bool; 2]> {
+    match value {
+        Value::Switch(on) => Some([*on; 2]),
+        Value::Text(half) => {
+            let own = HALVES.map(|name| name == half);
+            own.contains(&true).then_some(own)
+        }
+        _ => None,
+    }
+}
+
+fn parse_queues(outputs: &[Output]) -> Result<State, Refusal> {
+    let rss = object(outputs, 1, "the driver does not know RSS")?;
+    let count = rss
+        .number("NumberOfReceiveQueues")
+        .filter(|&count| count > 0);
+    let count = count.ok_or_else(|| Refusal::new("the driver does not say how many it has"))?;
+    let row = find_row(QUEUES.0, QUEUES.1, &objects(outputs, 2)?).ok();
+    let listed = row.as_ref().map(numbers).unwrap_or_default();
+    let most = row.and_then(|row| Some(row.limits?[1]));
+    let allowed = match (listed.is_empty(), most) {
+        (false, _) => Allowed::Numbers(listed),
+        (true, most) => range(
+            (1, "nothing would be received without a queue"),
+            (most.unwrap_or(count), "the driver takes no more"),
+        ),
+    };
+    Ok(State::new(Value::Integer(count), allowed))
+}
+
+fn is_of(object: &Object, family: &str) -> bool {
+    object.text("AddressFamily").as_deref() == Some(family)
+}
+
+fn parse_metric(outputs: &[Output]) -> Result<State, Refusal> {
+    let all = objects(outputs, 1)?;
+    let own = all.iter().find(|interface| is_of(interface, "IPv4"));
+    let own = own.ok_or_else(|| Refusal::new("the interface does no IPv4"))?;
+    let metric = own.number("InterfaceMetric").ok_or_else(unreadable)?;
+    let is_automatic = own.switch("AutomaticMetric").ok_or_else(unreadable)?;
+    let value = if is_automatic {
+        Value::Unset
+    } else {
+        Value::Integer(metric)
+    };
+    let allowed = range(
+        (1, "0 is for the system itself"),
+        (METRIC_MAX, "Windows takes no more"),
+    );
+    let remark = is_automatic.then(|| format!("the system chose {metric}"));
+    let state = State::new(value, allowed).unset(Value::Unset);
+    Ok(State { remark, ..state })
+}
+
+fn parse_mtu(nic: &str, adapter: &Object, outputs: &[Output]) -> Result<State, Refusal> {
+    let interfaces = objects(outputs, 1).unwrap_or_default();
+    let of_family = |family: &str| {
+        let mut own = interfaces
+            .iter()
+            .filter(|interface| is_of(interface, family));
+        own.find_map(|interface| interface.number("NlMtu"))
+    };
+    let mut stack = ["IPv4", "IPv6"].map(of_family);
+    if stack == [None, None] {
+        let table = answer(outputs.get(3), "netsh")?;
+        stack[0] = windows::netsh_mtu(&table, nic);
+    }
+    let now = stack.iter().flatten().min().copied();
+    let now = now.ok_or_else(|| Refusal::new("the interface does no IP"))?;
+    let properties = said(outputs, 2)
+        .ok()
+        .and_then(|said| windows::objects(&said));
+    let jumbo = find_row(JUMBO.0, JUMBO.1, &properties.unwrap_or_default()).ok();
+    // Some drivers list lengths, and some have numbers of their own for them.
+    let length = |row: &Row| {
+        row.value
+            .parse()
+            .ok()
+            .filter(|length| NUMBERS.contains(length) && *length > IPV4_MTU_MIN)
+    };
+    let jumbo = jumbo.filter(|row| length(row).is_some());
+    let driver = jumbo
+        .as_ref()
+        .and_then(length)
+        .map(|length| length - HEADER_BYTES);
+    let longest = jumbo.as_ref().and_then(longest);
+    let max = match longest {
+        Some(longest) => Limit::new(longest - HEADER_BYTES, "the driver takes no more"),
+        None => {
+            let most = adapter.number("MtuSize").unwrap_or(now).max(now);
+            Limit::new(most, "the driver does not say that it takes more")
+        }
+    };
+    let min = match stack[1] {
+        Some(_) => Limit::new(IPV6_MTU_MIN, "IPv6 needs so much"),
+        None => Limit::new(IPV4_MTU_MIN, "Windows takes no less"),
+    };
+    let remark = driver
+        .filter(|&driver| driver < now)
+        .map(|driver| format!("the protocol stack would send {now} and the driver takes {driver}"));
+    let value = Value::Integer(driver.map_or(now, |driver| driver.min(now)));
+    let state = State::new(value, Allowed::Range { min, max });
+    let state = state.seen(AnySeen::Windows(Seen::Mtu { jumbo, stack }));
+    Ok(State { remark, ..state })
+}
+
+fn longest(jumbo: &Row) -> Option<i64> {
+    let listed = numbers(jumbo).into_iter().max();
+    listed.or_else(|| Some(jumbo.limits?[1]))
+}
+
+/// The shortest length of the driver in which a packet of this MTU fits.
+fn length_for(jumbo: &Row, mtu: i64) -> Result<i64, Refusal> {
+    let least = mtu + HEADER_BYTES;
+    let listed = numbers(jumbo)
+        .into_iter()
+        .filter(|&length| length >= least)
+        .min();
+    let stepped = jumbo.limits.and_then(|[min, max, step]| {
+        let steps = ((least - min).max(0) + step - 1) / step;
+        Some(min + steps * step).filter(|&length| length <= max)
+    });
+    let none = || Refusal::new("the driver has no length of frames for it");
+    listed.or(stepped).ok_or_else(none)
+}
+
+/// Sets the driver's length and the protocol stack's MTUs, the driver first where it is to take more:
+/// at no time may the stack send what the driver does not take.
+fn set_mtu(
+    nic: &str,
+    length: Option<(&Row, String)>,
+    stack: [Option<i64>; 2],
+    up: bool,
+) -> Command {
+    let driver = length.map(|(jumbo, length)| set_property(nic, &jumbo.keyword, &length));
+    let mut scripts: Vec<String> = driver.into_iter().collect();
+    for (family, mtu) in ["IPv4", "IPv6"].into_iter().zip(stack) {
+        let Some(mtu) = mtu else { continue };
+        let found = find(&interface_of(nic, family));
+        scripts.push(format!(
+            "{found}; if ($found[0].NlMtu -ne {mtu}) {{ \
+             $found[0] | Set-NetIPInterface -NlMtuBytes {mtu} }}"
+        ));
+    }
+    if !up {
+        scripts.reverse();
+    }
+    windows::script(scripts.join("; "))
+}
+
+impl Adapter {
+    /// The command that sets it, and the one that takes that back.
+    pub(super) fn plan(
+        &self,
+        nic: &str,
+        state: &State,
+        to: &Value,
+    ) -> Result<(Command, Command), Refusal> {
+        match (self, &state.seen, &state.value, to) {
+            (
+                Self::Mtu,
+                AnySeen::Windows(Seen::Mtu { jumbo, stack }),
+                Value::Integer(now),
+                Value::Integer(to),
+            ) => {
+                let length = jumbo.as_ref().map(|jumbo| length_for(jumbo, *to));
+                let length = length.transpose()?.map(|length| length.to_string());
+                let all = stack.map(|mtu| mtu.map(|_| *to));
+                let (jumbo, up) = (jumbo.as_ref(), to > now);
+                let run = set_mtu(nic, jumbo.zip(length), all, up);
+                // Each gets its own value back, because they may have differed.
+                let before = jumbo.map(|jumbo| (jumbo, jumbo.value.clone()));
+                Ok((run, set_mtu(nic, before, *stack, !up)))
+            }
+            _ => Ok((
+                self.set(nic, state, to)?,
+                self.set(nic, state, &state.value)?,
+            )),
+        }
+    }
+}
