@@ -42,7 +42,6 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
         .map(|typed| end(typed))
         .collect::<Result<_, _>>()?;
     let options = options(arguments)?;
-    let mut connections = Connections::new(arguments)?;
     if !sources.iter().chain([&destination]).any(End::is_share) {
         return Err(CommandError::new(Kind::Usage, "neither end is a share")
             .hint("write one of them as `smb://user@host/share/file`"));
@@ -54,6 +53,7 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
         left: "left at once\nhint: `--resume` goes on with it",
     };
     stop::listen_with(words, move || asked.stop())?;
+    let mut connections = Connections::new(arguments, &stop)?;
     let into = ends_as_folder(&arguments.destination, &destination);
     let job = Job {
         destination: connections.place(&destination)?,
@@ -180,6 +180,7 @@ fn options(arguments: &CopyArguments) -> Result<Options, CommandError> {
 /// One session for each server and user.
 struct Connections<'a> {
     arguments: &'a CopyArguments,
+    stop: &'a Stop,
     policy: Policy,
     sessions: Vec<Connected>,
 }
@@ -194,9 +195,10 @@ struct Connected {
 }
 
 impl<'a> Connections<'a> {
-    fn new(arguments: &'a CopyArguments) -> Result<Self, CommandError> {
+    fn new(arguments: &'a CopyArguments, stop: &'a Stop) -> Result<Self, CommandError> {
         Ok(Self {
             arguments,
+            stop,
             policy: measure::demanded(&credentials::demands(&arguments.login)?),
             sessions: Vec::new(),
         })
@@ -230,6 +232,7 @@ impl<'a> Connections<'a> {
         } else {
             let credentials = credentials::find(&self.arguments.login, share, None)?;
             let session = connect(share, &credentials, &self.policy)?;
+            session.obey(self.stop);
             let rejected = add_channels(&session, self.arguments.channels)?;
             self.sessions.push(Connected {
                 share: share.clone(),
@@ -248,6 +251,13 @@ impl<'a> Connections<'a> {
         agreed
             .flat_map(|agreed| &agreed.rejected_channels)
             .collect()
+    }
+
+    /// The server that it is tried to get back to, if there is one.
+    fn reconnecting(&self) -> Option<&str> {
+        let mut sessions = self.sessions.iter();
+        let lost = sessions.find(|connected| connected.session.reconnecting().is_some());
+        lost.map(|connected| connected.share.address.server.as_str())
     }
 
     fn channels(&self) -> Vec<ChannelStatus> {
@@ -323,7 +333,10 @@ fn with_progress<T>(
                 let channels = connections.channels();
                 let channels = channels.iter().map(|it| it.bytes_received + it.bytes_sent);
                 meter.sample(Instant::now(), channels.collect(), progress.moved());
-                bar.set_message(meter.line(progress));
+                bar.set_message(match connections.reconnecting() {
+                    Some(server) => format!("reconnecting to `{server}`"),
+                    None => meter.line(progress),
+                });
             }
             bar.finish_and_clear();
         });

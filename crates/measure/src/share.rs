@@ -130,7 +130,10 @@ fn policy(workload: &ShareWorkload) -> Result<Policy, Error> {
     Ok(Policy {
         block_bytes: u32::try_from(block).unwrap_or(u32::MAX),
         depth: depth as usize,
+        depth_fixed: true,
         blocks: usize::try_from(blocks).unwrap_or(usize::MAX),
+        // a measurement with a hole in it is none
+        reconnect: None,
         ..demanded(demands)
     })
 }

@@ -70,6 +70,14 @@ pub enum Error {
     /// There is no channel left, or the session was logged off.
     #[error("the session has ended")]
     SessionEnded(#[source] Option<Arc<Error>>),
+    /// An open file cannot be taken up again after all channels were lost.
+    #[error("`{path}` is not as it was before the connection was lost: {problem}")]
+    FileChanged {
+        /// Where it is.
+        path: String,
+        /// What is the matter.
+        problem: &'static str,
+    },
     /// The caller asked for something that cannot be.
     #[error("invalid request: {0}")]
     InvalidRequest(String),
@@ -82,6 +90,19 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether the peer is at fault, and would be again.
+    pub fn is_fault(&self) -> bool {
+        matches!(
+            self,
+            Self::Malformed(_) | Self::Incompatible(_) | Self::Misbehaving(_)
+        )
+    }
+
+    /// Whether the server refused the user.
+    pub fn is_of_login(&self) -> bool {
+        matches!(self, Self::Refused { doing, .. } if doing == LOGIN)
+    }
+
     /// The server's status, when a server's refusal is the reason.
     pub fn status(&self) -> Option<NtStatus> {
         match self {
@@ -91,6 +112,9 @@ impl Error {
         }
     }
 }
+
+/// What a login is called in [`Error::Refused`].
+pub(crate) const LOGIN: &str = "the login";
 
 /// A status code of the server.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

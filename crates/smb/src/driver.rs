@@ -12,7 +12,8 @@ use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
 use smb_proto::{Channel, ChannelNumber, ChannelStatistics, Event, OriginPart, Time, Transmission};
 
-use crate::signal::lock;
+use crate::auth::{AuthError, Exchange};
+use crate::signal::{Signal, lock};
 use crate::socket::{self, TcpFacts};
 
 /// Most read calls before it is looked whether there is something to send: small enough that the
@@ -65,6 +66,8 @@ pub(crate) struct Link {
     stage: Mutex<Stage>,
     stage_changed: Condvar,
     connection: Mutex<Facts>,
+    /// Who wants to know when it is over.
+    keeper: Arc<Signal>,
 }
 
 enum Stage {
@@ -176,6 +179,7 @@ impl Link {
             let _ = stream.shutdown(std::net::Shutdown::Both);
         }
         self.enter(Stage::Closed(cause));
+        self.keeper.tell();
     }
 }
 
@@ -213,6 +217,9 @@ impl Readiness {
     }
 }
 
+/// Begins a login.
+pub(crate) type Authenticate = Box<dyn Fn() -> Result<Exchange, AuthError> + Send>;
+
 /// One channel with its socket.
 pub(crate) struct Driver {
     channel: Channel,
@@ -220,6 +227,8 @@ pub(crate) struct Driver {
     link: Arc<Link>,
     /// Time 0 of the session.
     epoch: Instant,
+    /// Begins a login, when the session has expired.
+    authenticate: Authenticate,
     /// Bytes that must have arrived before `poll` returns, as the socket was told.
     wake_bytes: usize,
 }
@@ -231,6 +240,8 @@ impl Driver {
         nic: Option<String>,
         not_bound_because: Option<String>,
         epoch: Instant,
+        keeper: Arc<Signal>,
+        authenticate: Authenticate,
     ) -> io::Result<Self> {
         let stream = &readiness.stream;
         let link = Link {
@@ -246,12 +257,14 @@ impl Driver {
                 stream: Some(Arc::clone(stream)),
                 last: None,
             }),
+            keeper,
         };
         Ok(Self {
             channel,
             readiness,
             link: Arc::new(link),
             epoch,
+            authenticate,
             wake_bytes: 1,
         })
     }
@@ -268,23 +281,37 @@ impl Driver {
         loop {
             self.readiness.waker.changed.store(false, Ordering::SeqCst);
             let now = self.now();
-            if self.channel.next_timeout().is_some_and(|due| due <= now) {
+            // What waits in the socket comes first: this process may have been stopped for long.
+            let moved = self.receive_and_send(now);
+            let due = self.channel.next_timeout().is_some_and(|due| due <= now);
+            if due {
+                self.say_what_tcp_heard(now);
                 self.channel.handle_timeout(now);
             }
-            let moved = self.receive_and_send(now);
             if let Err(error) = &moved {
                 self.channel
                     .transport_failed(io::Error::new(error.kind(), error.to_string()).into());
             }
             self.link.publish(&self.channel.statistics());
+            let mut again = false;
             while let Some(event) = self.channel.next_event() {
                 match event {
                     Event::Up => self.link.enter(Stage::Up),
+                    Event::Expired => match (self.authenticate)() {
+                        Ok(exchange) => {
+                            let now = self.now();
+                            self.channel.authenticate_again(Box::new(exchange), now);
+                            again = true;
+                        }
+                        Err(error) => self.channel.transport_failed(error.into()),
+                    },
                     Event::Closed(cause) => return self.link.close(cause),
                     _ => {}
                 }
             }
             if !moved.unwrap_or(true)
+                && !due
+                && !again
                 && let Err(error) = self.sleep(&mut events)
             {
                 self.channel.transport_failed(error.into());
@@ -294,6 +321,18 @@ impl Driver {
 
     fn now(&self) -> Time {
         time_since(self.epoch)
+    }
+
+    /// A server whose TCP answers is there, however long its program takes. TCP_USER_TIMEOUT cannot
+    /// tell: Linux also ends a connection whose far end answers, but takes no more for a while.
+    fn say_what_tcp_heard(&mut self, now: Time) {
+        let facts = socket::tcp_facts(&socket2::SockRef::from(&*self.readiness.stream));
+        let quiet = facts.and_then(|facts| facts.quiet);
+        let quiet = quiet.and_then(|quiet| u64::try_from(quiet.as_nanos()).ok());
+        if let Some(quiet) = quiet {
+            let at = now.as_nanos().saturating_sub(quiet);
+            self.channel.acknowledged(Time::from_nanos(at));
+        }
     }
 
     /// Takes what has arrived and sends what there is to send. Whether there is more of either.

@@ -14,6 +14,8 @@ use crate::tree::Tree;
 
 /// Bytes of folder entries that are asked for at once.
 const LISTING_BYTES: u32 = 1 << 20;
+/// How often a listing is begun again whose connection is lost before anything has come.
+const CUTS_MAX: u32 = 8;
 /// Listings that are under way or wait to be looked at, so that the server never waits for us.
 const AHEAD: usize = 2;
 
@@ -45,8 +47,14 @@ impl Entries {
         };
         let folder = FileKey::OF_CHAIN;
         let chain = vec![create, list(folder, true), list(folder, false)];
-        let Reply::Chain(replies) = ask(shared, Request::Chain(chain), path)? else {
-            return Err(shared.odd_answer());
+        let mut cuts = 0;
+        let replies = loop {
+            match ask(shared, Request::Chain(chain.clone()), path) {
+                Ok(Reply::Chain(replies)) => break replies,
+                Ok(_) => return Err(shared.odd_answer()),
+                Err(Error::Interrupted { .. }) if cuts < CUTS_MAX => cuts += 1,
+                Err(error) => return Err(error),
+            }
         };
         let mut begun = VecDeque::from(replies);
         let folder = match begun.pop_front() {

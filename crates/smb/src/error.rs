@@ -3,10 +3,12 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use smb_proto::{Error as ProtocolError, NtStatus};
 
 use crate::auth::AuthError;
+use crate::kerberos::KdcRefusal;
 
 /// Why something failed, sorted by who has to act.
 #[derive(Debug, thiserror::Error)]
@@ -142,6 +144,22 @@ pub enum Error {
         /// How.
         source: ProtocolError,
     },
+    /// The connection was lost and is back, but this went with it.
+    #[error("`{object}` was interrupted when the connection was lost")]
+    Interrupted {
+        /// Path in the share.
+        object: String,
+        /// How.
+        source: ProtocolError,
+    },
+    /// All connections were lost, and none came back in time.
+    #[error("reconnecting was given up after {seconds} s")]
+    NoWayBack {
+        /// How long it was tried.
+        seconds: u64,
+        /// Why the last attempt failed.
+        source: Box<Error>,
+    },
     /// The server broke the protocol.
     #[error("`{server}` breaks the protocol")]
     Protocol {
@@ -248,6 +266,50 @@ impl Error {
         self.protocol().and_then(ProtocolError::status)
     }
 
+    /// For the requests that wait for a session, when there will be none.
+    pub(crate) fn into_protocol(self) -> ProtocolError {
+        match self {
+            Self::LoginRefused { source, .. }
+            | Self::Incompatible { source, .. }
+            | Self::Protocol { source, .. } => source,
+            Self::GuestOnly { .. } => ProtocolError::GuestOnly,
+            Self::Stopped => ProtocolError::Cancelled,
+            Self::Credentials { source, .. } => ProtocolError::Authentication(Arc::new(source)),
+            error => ProtocolError::Transport(Arc::new(error)),
+        }
+    }
+
+    /// Sorts why a session did not come back.
+    pub(crate) fn of_return(cause: &ProtocolError, server: &str, user: &str) -> Self {
+        let source = cause.clone();
+        match cause {
+            ProtocolError::Authentication(_) => Self::LoginRefused {
+                server: server.to_owned(),
+                user: user.to_owned(),
+                source,
+            },
+            ProtocolError::Cancelled => Self::Stopped,
+            _ => Self::of_login(source, server, user),
+        }
+    }
+
+    /// Sorts why an exchange of tokens cannot begin.
+    pub(crate) fn of_exchange(source: AuthError, server: &str, user: &str) -> Self {
+        use KdcRefusal::{PasswordExpired, Revoked, UnknownUser, WrongPassword};
+        let (server, user) = (server.to_owned(), user.to_owned());
+        match source {
+            AuthError::KdcRefused {
+                refusal: UnknownUser | WrongPassword | PasswordExpired | Revoked,
+                ..
+            } => Self::LoginRefused {
+                server,
+                user,
+                source: ProtocolError::Authentication(Arc::new(source)),
+            },
+            _ => Self::Credentials { user, source },
+        }
+    }
+
     pub(crate) fn protocol(&self) -> Option<&ProtocolError> {
         match self {
             Self::LoginRefused { source, .. }
@@ -259,6 +321,7 @@ impl Error {
             | Self::Refused { source, .. }
             | Self::Incompatible { source, .. }
             | Self::ConnectionLost { source, .. }
+            | Self::Interrupted { source, .. }
             | Self::Protocol { source, .. } => Some(source),
             _ => None,
         }
@@ -290,6 +353,10 @@ impl Error {
                 action: "read what is to be written",
                 source: io::Error::new(error.kind(), error.to_string()),
             },
+            ProtocolError::FileChanged { .. } => Self::Interrupted { object, source },
+            ProtocolError::ChannelLost { cause, .. } if !cause.is_fault() => {
+                Self::Interrupted { object, source }
+            }
             _ => Self::of_connection(source, server),
         }
     }
@@ -370,6 +437,23 @@ mod tests {
         assert_eq!(share.status(), Some(NtStatus::BAD_NETWORK_NAME));
         let login = Error::of_login(refused(NtStatus::LOGON_FAILURE), "server", "user");
         assert!(matches!(login, Error::LoginRefused { .. }));
+    }
+
+    #[test]
+    fn a_password_that_the_kdc_refuses_is_a_refused_login() {
+        let of = |refusal| {
+            let (realm, service) = ("REALM".to_owned(), "cifs/server".to_owned());
+            let refused = AuthError::KdcRefused {
+                realm,
+                service,
+                refusal,
+            };
+            Error::of_exchange(refused, "server", "user")
+        };
+        let wrong = of(KdcRefusal::WrongPassword);
+        assert!(matches!(wrong, Error::LoginRefused { .. }), "{wrong}");
+        let clock = of(KdcRefusal::ClockSkew);
+        assert!(matches!(clock, Error::Credentials { .. }), "{clock}");
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod driver;
 mod entries;
 mod error;
 mod file;
+mod keeper;
 mod kerberos;
 mod operation;
 mod request;

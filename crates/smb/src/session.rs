@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -17,9 +18,10 @@ use smb_proto::{BlockPool, Channel, ChannelNumber, ChannelSettings, plan};
 use crate::auth::{Exchange, Login, Proof};
 use crate::driver::{Driver, Link, Readiness, time_since};
 use crate::error::Error;
+use crate::keeper::{self, CONNECT_TIMEOUT_MAX};
 use crate::request::{ask, ask_briefly};
 use crate::shares::{self, IPC_SHARE, ShareEntry};
-use crate::signal::lock;
+use crate::signal::{Signal, Stop, lock};
 use crate::socket::{self, Connection, LocalEnd, TcpFacts};
 use crate::tree::Tree;
 
@@ -52,8 +54,11 @@ pub struct Policy {
     pub ciphers: Vec<Cipher>,
     /// Most bytes of one READ or WRITE; the server and its credits may bound it further.
     pub block_bytes: u32,
-    /// Most READs and WRITEs in flight on one channel.
+    /// READs and WRITEs in flight on one channel.
     pub depth: usize,
+    /// Have exactly so many in flight. Otherwise a slow channel has fewer, so that the others need
+    /// not wait for it in the end, and one over a long path up to twice as many.
+    pub depth_fixed: bool,
     /// Blocks in all: with `block_bytes` the bound of the session's memory. Fewer than
     /// `depth` times channels make the channels wait.
     pub blocks: usize,
@@ -63,6 +68,9 @@ pub struct Policy {
     pub login_timeout: Duration,
     /// A request without any answer for so long ends its channel.
     pub request_timeout: Duration,
+    /// How long to try to get back to the server when all connections are lost; meanwhile
+    /// everything waits. None: a lost session is an error at once.
+    pub reconnect: Option<Duration>,
 }
 
 impl Default for Policy {
@@ -79,10 +87,12 @@ impl Default for Policy {
             ciphers: Cipher::ALL.to_vec(),
             block_bytes: 1 << 20,
             depth: 8,
+            depth_fixed: false,
             blocks: 64,
             connect_timeout: Duration::from_secs(5),
             login_timeout: Duration::from_secs(20),
             request_timeout: Duration::from_secs(60),
+            reconnect: Some(Duration::from_secs(60)),
         }
     }
 }
@@ -121,7 +131,6 @@ pub struct ChannelStatus {
 /// A login to a server. Dropping it logs off, closes the connections and ends the threads.
 pub struct Session {
     shared: Arc<Shared>,
-    threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 /// What shares and files need of their session.
@@ -138,6 +147,137 @@ pub(crate) struct Shared {
     /// One channel is opened after the other: Samba before 4.19 loses replies when two channels
     /// of one client negotiate at the same time (its bug 15346).
     opening: Mutex<()>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    /// The ways to the server that are to have a channel.
+    routes: Mutex<Vec<Route>>,
+    /// Wakes the thread that keeps them.
+    pub(crate) keeper: Arc<Signal>,
+    /// The session is being dropped.
+    pub(crate) stopping: AtomicBool,
+    /// The keeper found no way back.
+    pub(crate) gave_up: AtomicBool,
+    /// Since when there has been no channel.
+    pub(crate) lost_since: Mutex<Option<Instant>>,
+    /// Ends the wait for another.
+    pub(crate) stop: Mutex<Stop>,
+}
+
+/// A way to the server.
+#[derive(Clone)]
+pub(crate) struct Route {
+    local: LocalEnd,
+    /// None: whatever the server's name means.
+    remote: Option<SocketAddr>,
+    /// Its last channel.
+    pub(crate) link: Option<Arc<Link>>,
+    /// When to try again, and how often that has failed.
+    pub(crate) retry: Option<(Instant, u32)>,
+}
+
+impl Route {
+    /// Several channels may have the same ends, but none has the same number as another.
+    fn same(&self, other: &Self) -> bool {
+        let number = |route: &Self| route.link.as_ref().map(|link| link.number);
+        self.link.is_some() && number(self) == number(other)
+    }
+}
+
+/// Keeping channels.
+impl Shared {
+    pub(crate) fn routes(&self) -> Vec<Route> {
+        lock(&self.routes).clone()
+    }
+
+    pub(crate) fn forget(&self, route: &Route) {
+        lock(&self.routes).retain(|other| !other.same(route));
+    }
+
+    pub(crate) fn retry(&self, route: &Route, next: Option<(Instant, u32)>) {
+        let mut routes = lock(&self.routes);
+        if let Some(route) = routes.iter_mut().find(|other| other.same(route)) {
+            route.retry = next;
+        }
+    }
+
+    /// Opens a channel this way, and remembers the way.
+    pub(crate) fn open(&self, route: &Route) -> Result<Arc<Link>, Error> {
+        let _one_after_the_other = lock(&self.opening);
+        let server = &self.server;
+        let timeout = if route.link.is_some() {
+            self.policy.connect_timeout.min(CONNECT_TIMEOUT_MAX)
+        } else {
+            self.policy.connect_timeout
+        };
+        let connection = match route.remote {
+            Some(remote) => socket::connect(remote, &route.local, timeout)
+                .map_err(|source| of_connect(source, &server.name, remote)),
+            None => connect_any(server, &route.local, timeout),
+        }?;
+        let link = self.open_channel(connection)?;
+        let mut routes = lock(&self.routes);
+        let open = Route {
+            link: Some(Arc::clone(&link)),
+            retry: None,
+            ..route.clone()
+        };
+        match routes.iter_mut().find(|other| other.same(route)) {
+            Some(place) => *place = open,
+            None => routes.push(open),
+        }
+        drop(routes);
+        lock(&self.links).push(Arc::clone(&link));
+        Ok(link)
+    }
+
+    /// Starts the thread of a new connection and waits until its channel takes work.
+    fn open_channel(&self, connection: Connection) -> Result<Arc<Link>, Error> {
+        let user = self.login.name();
+        let server = &self.server.name;
+        let refused = |source| Error::of_login(source, server, user);
+        let exchange = Exchange::new(&self.login, server)
+            .map_err(|source| Error::of_exchange(source, server, user))?;
+        let proof = exchange.proof();
+        let readiness =
+            Readiness::new(connection.stream).map_err(|source| system("watch a socket", source))?;
+        let mut settings = ChannelSettings::new(readiness.waker(), Box::new(exchange), random()?);
+        settings.request_timeout = self.policy.request_timeout;
+        settings.login_timeout = self.policy.login_timeout;
+        settings.sends_origins = true;
+        let now = time_since(self.epoch);
+        let channel = Channel::new(&self.protocol, settings, now).map_err(refused)?;
+        let nic = readiness.local_address().and_then(nic_of);
+        let driver = Driver::new(
+            channel,
+            readiness,
+            nic,
+            connection.not_bound_because,
+            self.epoch,
+            Arc::clone(&self.keeper),
+            {
+                let (login, server) = (self.login.clone(), server.clone());
+                Box::new(move || Exchange::new(&login, &server))
+            },
+        )
+        .map_err(|source| system("ask a socket for its addresses", source))?;
+        let link = driver.link();
+        let thread = thread::Builder::new()
+            .name(format!("smb {}", link.number))
+            .spawn(move || driver.run())
+            .map_err(|source| system("start a thread", source))?;
+        let mut threads = lock(&self.threads);
+        threads.retain(|thread| !thread.is_finished());
+        threads.push(thread);
+        drop(threads);
+        match link.wait_until_up() {
+            Ok(()) => {
+                self.proof.get_or_init(|| proof);
+                Ok(link)
+            }
+            Err(cause) => Err(refused(
+                cause.unwrap_or(smb_proto::Error::SessionEnded(None)),
+            )),
+        }
+    }
 }
 
 impl Shared {
@@ -156,7 +296,16 @@ impl Shared {
     /// Sorts the failure of a request about `object`. Where the session has ended, why the first
     /// channel ended says more than that there is none left.
     pub(crate) fn error(&self, source: smb_proto::Error, object: &str) -> Error {
+        let over = || !self.protocol.is_lost() && self.protocol.channels_up().is_empty();
         let source = match source {
+            smb_proto::Error::ChannelLost { .. } if over() => {
+                return Error::of_connection(source, &self.server.name);
+            }
+            smb_proto::Error::SessionEnded(Some(cause))
+                if self.gave_up.load(Ordering::SeqCst) || cause.is_of_login() =>
+            {
+                return Error::of_return(&cause, &self.server.name, self.login.name());
+            }
             smb_proto::Error::SessionEnded(None) => {
                 let cause = lock(&self.links).iter().find_map(|link| link.failure());
                 smb_proto::Error::SessionEnded(cause.map(Arc::new))
@@ -179,8 +328,12 @@ impl Session {
         login: &Login,
         policy: &Policy,
     ) -> Result<Self, Error> {
-        let local = local.unwrap_or_default();
-        let connection = connect_any(server, &local, policy.connect_timeout)?;
+        let route = Route {
+            local: local.unwrap_or_default(),
+            remote: None,
+            link: None,
+            retry: None,
+        };
         let block_bytes = usize::try_from(policy.block_bytes).unwrap_or(usize::MAX);
         let pool = BlockPool::new(policy.blocks, block_bytes);
         let protocol = smb_proto::Session::new(settings(server, login, policy)?, pool.clone())
@@ -195,13 +348,38 @@ impl Session {
             epoch: Instant::now(),
             links: Mutex::default(),
             opening: Mutex::default(),
+            threads: Mutex::default(),
+            routes: Mutex::default(),
+            keeper: Arc::default(),
+            stopping: AtomicBool::new(false),
+            gave_up: AtomicBool::new(false),
+            lost_since: Mutex::default(),
+            stop: Mutex::default(),
         };
         let session = Self {
             shared: Arc::new(shared),
-            threads: Mutex::default(),
         };
-        session.open_channel(connection)?;
+        session.shared.open(&route)?;
+        if let Some(limit) = policy.reconnect {
+            let shared = Arc::downgrade(&session.shared);
+            thread::Builder::new()
+                .name("smb keeper".to_owned())
+                .spawn(move || keeper::run(&shared, limit))
+                .map_err(|source| system("start a thread", source))?;
+        }
         Ok(session)
+    }
+
+    /// Whoever uses this handle also ends the wait for a way back to the server: requests that wait
+    /// for it fail then.
+    pub fn obey(&self, stop: &Stop) {
+        *lock(&self.shared.stop) = stop.clone();
+    }
+
+    /// For how long all connections have been lost, while it is tried to get back to the server.
+    #[must_use]
+    pub fn reconnecting(&self) -> Option<Duration> {
+        lock(&self.shared.lost_since).map(|since| since.elapsed())
     }
 
     /// What was agreed with the server.
@@ -242,21 +420,24 @@ impl Session {
     /// When there is no way between them or the server does not want it. The session goes on with
     /// the channels it has.
     pub fn add_channel(&self, pair: &Pair, nic: Option<&str>) -> Result<ChannelNumber, Error> {
-        let _one_after_the_other = lock(&self.shared.opening);
-        let local = LocalEnd {
-            address: Some(pair.local),
-            nic: nic.map(str::to_owned),
-        };
         let remote = SocketAddr::new(pair.remote, self.shared.server.port);
-        let server = &self.shared.server.name;
-        let opened = socket::connect(remote, &local, self.shared.policy.connect_timeout)
-            .map_err(|source| of_connect(source, server, remote))
-            .and_then(|connection| self.open_channel(connection));
-        opened.map_err(|source| Error::Channel {
-            local: pair.local,
-            remote,
-            source: source.into(),
-        })
+        let route = Route {
+            local: LocalEnd {
+                address: Some(pair.local),
+                nic: nic.map(str::to_owned),
+            },
+            remote: Some(remote),
+            link: None,
+            retry: None,
+        };
+        let opened = self.shared.open(&route);
+        opened
+            .map(|link| link.number)
+            .map_err(|source| Error::Channel {
+                local: pair.local,
+                remote,
+                source: source.into(),
+            })
     }
 
     /// Opens channels over all pairs of interfaces that are worth it, until there are `most` in
@@ -338,64 +519,20 @@ impl Session {
             remote: link.remote.ip(),
         })
     }
-
-    /// Starts the thread of a new connection and waits until its channel takes work.
-    fn open_channel(&self, connection: Connection) -> Result<ChannelNumber, Error> {
-        let shared = &self.shared;
-        let user = shared.login.name();
-        let refused = |source| Error::of_login(source, &shared.server.name, user);
-        let exchange = Exchange::new(&shared.login, &shared.server.name);
-        let exchange = exchange.map_err(|source| Error::Credentials {
-            user: user.to_owned(),
-            source,
-        })?;
-        let proof = exchange.proof();
-        let readiness =
-            Readiness::new(connection.stream).map_err(|source| system("watch a socket", source))?;
-        let mut settings = ChannelSettings::new(readiness.waker(), Box::new(exchange), random()?);
-        settings.request_timeout = shared.policy.request_timeout;
-        settings.login_timeout = shared.policy.login_timeout;
-        settings.sends_origins = true;
-        let now = time_since(shared.epoch);
-        let channel = Channel::new(&shared.protocol, settings, now).map_err(refused)?;
-        let nic = readiness.local_address().and_then(nic_of);
-        let driver = Driver::new(
-            channel,
-            readiness,
-            nic,
-            connection.not_bound_because,
-            shared.epoch,
-        )
-        .map_err(|source| system("ask a socket for its addresses", source))?;
-        let link = driver.link();
-        let thread = thread::Builder::new()
-            .name(format!("smb {}", link.number))
-            .spawn(move || driver.run())
-            .map_err(|source| system("start a thread", source))?;
-        lock(&self.threads).push(thread);
-        match link.wait_until_up() {
-            Ok(()) => {
-                shared.proof.get_or_init(|| proof);
-                let number = link.number;
-                lock(&shared.links).push(link);
-                Ok(number)
-            }
-            Err(cause) => Err(refused(
-                cause.unwrap_or(smb_proto::Error::SessionEnded(None)),
-            )),
-        }
-    }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
+        self.shared.stopping.store(true, Ordering::SeqCst);
         if lock(&self.shared.links).iter().any(|link| link.is_alive()) {
             // The server frees everything at once when we say so; when it does not answer, it
             // will find out.
             ask_briefly(&self.shared, Request::Logoff, LOGOFF_TIMEOUT);
         }
         self.shared.protocol.end();
-        for thread in lock(&self.threads).drain(..) {
+        self.shared.keeper.tell();
+        let threads = std::mem::take(&mut *lock(&self.shared.threads));
+        for thread in threads {
             // A driver that panicked has closed its link; there is nothing more to do about it.
             let _ = thread.join();
         }
@@ -501,6 +638,8 @@ fn settings(server: &Server, login: &Login, policy: &Policy) -> Result<SessionSe
         chunk_bytes_max: policy.block_bytes,
         depth_bytes_max,
         depth_requests_max: policy.depth,
+        depth_fixed: policy.depth_fixed,
+        reconnect: policy.reconnect.is_some(),
         ..SessionSettings::new(server.name.clone(), random()?)
     })
 }

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Wake, Waker};
+use std::time::Instant;
 
 /// Locks, also after a panic elsewhere: nothing that this crate does under a lock can stop half
 /// way and leave a state that makes no sense.
@@ -35,6 +36,20 @@ impl Signal {
                 .changed
                 .wait(told)
                 .unwrap_or_else(PoisonError::into_inner);
+        }
+        *told = false;
+    }
+
+    /// The same, or when the time has come.
+    pub(crate) fn wait_until(&self, due: Instant) {
+        let mut told = lock(&self.told);
+        while !*told {
+            let left = due.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            let waited = self.changed.wait_timeout(told, left);
+            told = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         *told = false;
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::pending::Job;
-use super::{Channel, Guard, Outgoing, Protection};
-use crate::error::{Error, Malformed, Result};
+use super::{Channel, Event, Guard, Outgoing, Protection};
+use crate::error::{Error, Malformed, NtStatus, Result};
 use crate::session::{Answer, Control, Lost, Prepared, Request, TreeId, says_replay};
 use crate::time::Time;
 use crate::wire::{HEADER_LENGTH, Header, Message as _, flags};
@@ -100,6 +100,7 @@ impl Channel {
         mut header: Header,
         mut message: &mut [u8],
         sealed: bool,
+        now: Time,
     ) -> Result<()> {
         loop {
             let pending = self.outstanding.get(header.message_id);
@@ -114,7 +115,7 @@ impl Channel {
             };
             let (part, rest) = std::mem::take(&mut message).split_at_mut(length);
             if self.admit(&header, part, sealed)?.is_some() {
-                self.finish_link(&header, part.to_vec())?;
+                self.finish_link(&header, part.to_vec(), now)?;
             }
             if rest.is_empty() {
                 return Ok(());
@@ -124,8 +125,11 @@ impl Channel {
         }
     }
 
-    fn finish_link(&mut self, header: &Header, message: Vec<u8>) -> Result<()> {
-        match self.finish(header.message_id).map(|pending| pending.job) {
+    fn finish_link(&mut self, header: &Header, message: Vec<u8>, now: Time) -> Result<()> {
+        match self
+            .finish(header.message_id, now)
+            .map(|pending| pending.job)
+        {
             Some(Job::Link { chain, position }) => {
                 self.link_answered(chain, position, header, message)
             }
@@ -146,6 +150,15 @@ impl Channel {
         let Some((control, answers)) = self.chains.answered(chain, position, answer) else {
             return Ok(());
         };
+        let expired = answers
+            .first()
+            .is_some_and(|answer| answer.header.status == NtStatus::NETWORK_SESSION_EXPIRED);
+        if expired {
+            if self.session.expired(self.number, Lost::Control(control)) {
+                self.events.push_back(Event::Expired);
+            }
+            return Ok(());
+        }
         let sink = Arc::clone(&control.sink);
         let done = self.session.chain_done(self.number, &control, answers);
         if let Err(error) = &done {

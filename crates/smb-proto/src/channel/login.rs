@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::pending::Job;
+use super::pending::{Job, Pending};
 use super::{Channel, Event, Guard, Outgoing, Phase};
 use crate::auth::{Authenticator, SessionKey};
 use crate::crypto::{self, PreauthHash, Signer};
-use crate::error::{Error, NtStatus, Result};
+use crate::error::{Error, LOGIN, NtStatus, Result};
 use crate::sealing::{Sealer, SealingKeys};
 use crate::session::{
-    Cipher, Dialect, EncryptionPolicy, Identity, Login, Negotiated, SessionSettings,
-    SigningAlgorithm, SigningPolicy,
+    Cipher, Dialect, EncryptionPolicy, Identity, Joins, Login, Lost, Negotiated, SessionSettings,
+    SigningAlgorithm, SigningPolicy, TreeId,
 };
 use crate::time::Time;
 use crate::wire::{
@@ -29,6 +29,8 @@ const ROUNDS_MAX: u32 = 16;
 pub(super) struct Handshake {
     /// The session to bind to; none: log in.
     binding: Option<Arc<Login>>,
+    /// The session that was lost, if this is not the first login.
+    before: Option<Arc<Login>>,
     authenticator: Box<dyn Authenticator>,
     salt: [u8; 32],
     preauth: PreauthHash,
@@ -49,6 +51,8 @@ pub(super) struct Agreed {
     pub(super) read_bytes_max: u32,
     pub(super) write_bytes_max: u32,
     pub(super) transact_bytes_max: u32,
+    /// What its NEGOTIATE says about authentication.
+    token: Vec<u8>,
 }
 
 impl Agreed {
@@ -68,14 +72,20 @@ impl Agreed {
 
 impl Handshake {
     pub(super) fn new(
-        binding: Option<Arc<Login>>,
+        joins: Joins,
         authenticator: Box<dyn Authenticator>,
         salt: [u8; 32],
         deadline: Time,
     ) -> Self {
+        let (binding, before) = match joins {
+            Joins::First => (None, None),
+            Joins::Binds(login) => (Some(login), None),
+            Joins::After(login) => (None, Some(login)),
+        };
         let preauth = PreauthHash::new();
         Self {
             binding,
+            before,
             authenticator,
             salt,
             preauth,
@@ -89,7 +99,7 @@ impl Handshake {
         if self.binding.is_some() {
             "binding a channel"
         } else {
-            "the login"
+            LOGIN
         }
     }
 
@@ -168,7 +178,7 @@ fn own_capabilities(settings: &SessionSettings, dialects: &[Dialect]) -> u32 {
         capability::ENCRYPTION
     };
     if modern {
-        capability::LARGE_MTU | capability::MULTI_CHANNEL | encryption
+        capability::LEASING | capability::LARGE_MTU | capability::MULTI_CHANNEL | encryption
     } else {
         0
     }
@@ -227,6 +237,7 @@ fn agree(
         read_bytes_max: response.read_bytes_max,
         write_bytes_max: response.write_bytes_max,
         transact_bytes_max: response.transact_bytes_max,
+        token: response.token.to_vec(),
     })
 }
 
@@ -373,6 +384,12 @@ impl Channel {
             compare(&agreed, login)?;
             self.session_id = login.session_id;
         }
+        if let Some(before) = &handshake.before
+            && before.negotiated.server_guid != agreed.server_guid
+        {
+            let problem = "it is another server than before the connection was lost";
+            return Err(Error::Incompatible(problem.into()));
+        }
         self.agreed = Some(agreed);
         handshake.preauth.add(message);
         let token = handshake.step(response.token)?;
@@ -384,10 +401,10 @@ impl Channel {
     fn set_up(&mut self, handshake: &mut Handshake, token: &[u8], now: Time) -> Result<()> {
         let settings = self.session.settings();
         let binding = handshake.binding.as_ref();
-        let previous = if binding.is_some() {
-            0
-        } else {
-            settings.previous_session_id
+        let previous = match (binding, &handshake.before) {
+            (Some(_), _) => 0,
+            (None, Some(before)) => before.session_id,
+            (None, None) => settings.previous_session_id,
         };
         let mut body = Vec::new();
         SessionSetupRequest {
@@ -418,6 +435,9 @@ impl Channel {
         message: &mut [u8],
         now: Time,
     ) -> Result<()> {
+        if let Some(renewal) = self.renewal.take() {
+            return self.was_renewed(renewal, header, message, now);
+        }
         let Phase::Handshake(mut handshake) = std::mem::replace(&mut self.phase, Phase::Closed)
         else {
             return Err(Error::Misbehaving("it logs in out of turn".into()));
@@ -443,6 +463,95 @@ impl Channel {
                 doing: handshake.doing().into(),
                 status,
             }),
+        }
+    }
+
+    /// The session has expired (3.2.5.1.7): what was refused for that waits until one channel has
+    /// logged in again. Keys and ids stay as they are.
+    pub(super) fn expired(&mut self, pending: Pending) -> Result<()> {
+        let lost = match pending.job {
+            Job::Control(control) => Lost::Control(control),
+            Job::Validate(connected) => Lost::Control(connected.control),
+            Job::Read { piece, .. } => Lost::Read(piece),
+            Job::Write { write, .. } => Lost::Write(write),
+            Job::Echo | Job::Link { .. } => return Ok(()),
+            Job::Negotiate | Job::SessionSetup => {
+                self.renewal = None;
+                return Err(Error::Misbehaving("it lets the login itself expire".into()));
+            }
+        };
+        if self.session.expired(self.number, lost) {
+            self.events.push_back(Event::Expired);
+        }
+        Ok(())
+    }
+
+    /// Says again who we are, after [`Event::Expired`].
+    pub fn authenticate_again(&mut self, authenticator: Box<dyn Authenticator>, now: Time) {
+        if !matches!(self.phase, Phase::Up) {
+            return;
+        }
+        let joins = Joins::First;
+        let mut renewal = Box::new(Handshake::new(joins, authenticator, [0; 32], now));
+        let hint = self.agreed.as_mut().map(|agreed| agreed.token.clone());
+        let sent = renewal
+            .step(&hint.unwrap_or_default())
+            .and_then(|token| self.renew(&token, now));
+        self.renewal = Some(renewal);
+        if let Err(error) = sent {
+            self.close(Some(error));
+        }
+    }
+
+    fn renew(&mut self, token: &[u8], now: Time) -> Result<()> {
+        let mut body = Vec::new();
+        SessionSetupRequest {
+            flags: 0,
+            security_mode: own_security_mode(self.session.settings()) as u8,
+            capabilities: 0,
+            previous_session_id: 0,
+            token,
+        }
+        .encode(&mut body);
+        let mut outgoing = Outgoing::new(Command::SESSION_SETUP);
+        outgoing.guard = self.guard(TreeId::NONE, self.signing);
+        self.send(outgoing, &body, Job::SessionSetup, now).map(drop)
+    }
+
+    fn was_renewed(
+        &mut self,
+        mut renewal: Box<Handshake>,
+        header: &Header,
+        message: &[u8],
+        now: Time,
+    ) -> Result<()> {
+        match header.status {
+            NtStatus::SUCCESS => {
+                let response = SessionSetupResponse::decode(&message[HEADER_LENGTH..])?;
+                let lowered = response.flags & (session_flags::GUEST | session_flags::NULL) != 0;
+                if lowered && self.session.settings().identity == Identity::User {
+                    return Err(Error::GuestOnly);
+                }
+                if !response.token.is_empty() {
+                    renewal.step(response.token)?;
+                }
+                self.session.renewed();
+                Ok(())
+            }
+            NtStatus::MORE_PROCESSING_REQUIRED => {
+                let response = SessionSetupResponse::decode(&message[HEADER_LENGTH..])?;
+                let token = renewal.step(response.token)?;
+                self.renew(&token, now)?;
+                self.renewal = Some(renewal);
+                Ok(())
+            }
+            status => {
+                // it would say the same on every channel
+                let doing = renewal.doing().into();
+                let refused = Error::Refused { doing, status };
+                self.session.refused(refused.clone());
+                Err(refused)
+            }
         }
     }
 
@@ -480,7 +589,11 @@ impl Channel {
             _ => Identity::User,
         };
         let guest = identity != Identity::User;
-        if guest && settings.identity == Identity::User {
+        let was_user = handshake
+            .before
+            .as_ref()
+            .is_some_and(|before| before.negotiated.identity == Identity::User);
+        if guest && (was_user || settings.identity == Identity::User) {
             return Err(Error::GuestOnly);
         }
         if !response.token.is_empty() {

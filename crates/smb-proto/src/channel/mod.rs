@@ -5,9 +5,11 @@
 
 mod chain;
 mod credits;
+mod depth;
 mod login;
 mod pending;
 mod receive;
+mod silence;
 mod transmit;
 
 use std::collections::VecDeque;
@@ -18,9 +20,11 @@ use std::time::Duration;
 
 use chain::Chains;
 use credits::{CREDIT_BYTES, Credits};
+use depth::Depth;
 use login::{Agreed, Handshake};
 use pending::{Connected, Job, Outstanding, Pending};
 use receive::{Envelope, Frame, Progress, Receive};
+use silence::{Due, Silence};
 pub use transmit::OriginPart;
 use transmit::{Front, Protection, Transmit};
 
@@ -66,6 +70,9 @@ pub struct ChannelSettings {
     pub sends_origins: bool,
     /// Silence with requests under way for so long makes us ask for a sign of life.
     pub echo_after: Duration,
+    /// No sign of life for so long after that ends the channel: the way to the server is dead. See
+    /// [`Channel::acknowledged`] for servers that are only slow.
+    pub silence_max: Duration,
 }
 
 impl ChannelSettings {
@@ -78,7 +85,8 @@ impl ChannelSettings {
             request_timeout: Duration::from_secs(60),
             login_timeout: Duration::from_secs(20),
             sends_origins: false,
-            echo_after: Duration::from_secs(5),
+            echo_after: Duration::from_secs(2),
+            silence_max: Duration::from_secs(8),
         }
     }
 }
@@ -112,6 +120,8 @@ pub enum Transmission<'a> {
 pub enum Event {
     /// Logged in (first channel) or bound (further ones): it takes work from now on.
     Up,
+    /// The server wants to hear again who we are: the driver calls [`Channel::authenticate_again`].
+    Expired,
     /// It is over; the driver closes the socket. `None`: as wished, after a log-off or
     /// [`Session::end`].
     Closed(Option<Error>),
@@ -189,11 +199,13 @@ pub struct Channel {
     phase: Phase,
     request_timeout: Duration,
     sends_origins: bool,
-    echo_after: Duration,
+    silence: Silence,
     agreed: Option<Agreed>,
     /// What NEGOTIATE offered on this connection.
     offered: Vec<Dialect>,
     session_id: u64,
+    /// The login again, of a session that has expired.
+    renewal: Option<Box<Handshake>>,
     /// Channel.SigningKey; none before the login and for guests.
     signer: Option<Signer>,
     /// Sign everything, READs and WRITEs perhaps excepted.
@@ -216,12 +228,12 @@ pub struct Channel {
     next_message_id: u64,
     outstanding: Outstanding,
     chains: Chains,
+    depth: Depth,
     data_bytes: u64,
     data_requests: usize,
     transmit: Transmit,
     receive: Receive,
     body: Vec<u8>,
-    last_received: Time,
     events: VecDeque<Event>,
     /// What was under way when a reply to it made no sense.
     lost: Vec<Lost>,
@@ -236,19 +248,24 @@ impl Channel {
     /// given [`Event::Up`] or [`Event::Closed`], the next is refused (some servers mix up
     /// simultaneous negotiations).
     pub fn new(session: &Session, settings: ChannelSettings, now: Time) -> Result<Self> {
-        let (number, login) = session.join(settings.waker)?;
+        let (number, joins) = session.join(settings.waker)?;
         let deadline = now.after(settings.login_timeout);
-        let handshake = Handshake::new(login, settings.authenticator, settings.salt, deadline);
+        let (bytes, fixed) = {
+            let settings = session.settings();
+            (settings.depth_bytes_max, settings.depth_fixed)
+        };
+        let handshake = Handshake::new(joins, settings.authenticator, settings.salt, deadline);
         let mut channel = Self {
             number,
             session: session.clone(),
             phase: Phase::Closed,
             request_timeout: settings.request_timeout,
             sends_origins: settings.sends_origins,
-            echo_after: settings.echo_after,
+            silence: Silence::new(settings.echo_after, settings.silence_max, now),
             agreed: None,
             offered: Vec::new(),
             session_id: 0,
+            renewal: None,
             signer: None,
             signing: false,
             data_signing: false,
@@ -262,12 +279,12 @@ impl Channel {
             next_message_id: 0,
             outstanding: Outstanding::default(),
             chains: Chains::default(),
+            depth: Depth::new(bytes, fixed),
             data_bytes: 0,
             data_requests: 0,
             transmit: Transmit::default(),
             receive: Receive::new(),
             body: Vec::new(),
-            last_received: now,
             events: VecDeque::new(),
             lost: Vec::new(),
             left: false,
@@ -341,7 +358,8 @@ impl Channel {
     }
 
     /// So many bytes of the last [`Self::poll_transmit`] have been sent.
-    pub fn transmitted(&mut self, count: usize, _now: Time) {
+    pub fn transmitted(&mut self, count: usize, now: Time) {
+        self.silence.sent(now);
         self.statistics.sent_bytes += count as u64;
         self.transmit.sent(count);
     }
@@ -358,7 +376,7 @@ impl Channel {
             return;
         }
         self.statistics.received_bytes += count as u64;
-        self.last_received = now;
+        self.silence.heard(now);
         let done = match self.receive.advance(count) {
             Ok(Progress::More) => Ok(()),
             Ok(Progress::Head(Envelope::Plain(header), length)) => self.route(&header, length),
@@ -384,6 +402,13 @@ impl Channel {
         self.close(Some(Error::Transport(cause.into())));
     }
 
+    /// The server's transport has confirmed something at this time. A driver that knows should say
+    /// so before [`Self::handle_timeout`]: the way there and the machine live then, and a server
+    /// whose disk starts up is given until the time-out of its requests.
+    pub fn acknowledged(&mut self, at: Time) {
+        self.silence.heard(at);
+    }
+
     /// What happened. Ask until there is nothing more, whenever something was done.
     pub fn next_event(&mut self) -> Option<Event> {
         self.notice_end();
@@ -396,10 +421,11 @@ impl Channel {
         let request = unanswered.map(|pending| pending.sent_at.after(self.request_timeout));
         let phase = match &self.phase {
             Phase::Handshake(handshake) => Some(handshake.deadline),
-            Phase::Up => [self.echo_due(), self.session.look_again_at()]
-                .into_iter()
-                .flatten()
-                .min(),
+            Phase::Up => {
+                let silence = self.silence_due().map(|(due, _)| due);
+                let later = self.session.look_again_at();
+                [silence, later].into_iter().flatten().min()
+            }
             Phase::Closed => return None,
         };
         [request, phase].into_iter().flatten().min()
@@ -424,14 +450,18 @@ impl Channel {
             }));
         }
         let done = match &self.phase {
-            Phase::Handshake(handshake) if now >= handshake.deadline => {
-                let seconds = now.since(self.last_received).as_secs();
-                Err(Error::TimedOut {
-                    seconds,
+            Phase::Handshake(handshake) if now >= handshake.deadline => Err(Error::TimedOut {
+                seconds: self.silence.seconds(now),
+                waiting_for,
+            }),
+            Phase::Up => match self.silence_due().filter(|(due, _)| now >= *due) {
+                Some((_, Due::SignOfLife)) => self.echo(now),
+                Some((_, Due::End)) => Err(Error::TimedOut {
+                    seconds: self.silence.seconds(now),
                     waiting_for,
-                })
-            }
-            Phase::Up if self.echo_due().is_some_and(|due| now >= due) => self.echo(now),
+                }),
+                None => Ok(()),
+            },
             _ => Ok(()),
         };
         if let Err(error) = done {
@@ -503,8 +533,9 @@ impl Channel {
             _ if !large => CREDIT_BYTES,
             credits => credits.saturating_mul(CREDIT_BYTES),
         };
-        let full = self.data_bytes >= settings.depth_bytes_max
-            || self.data_requests >= settings.depth_requests_max;
+        let (depth_bytes, times) = self.depth.limit();
+        let full = self.data_bytes >= depth_bytes
+            || self.data_requests >= settings.depth_requests_max * times;
         let most = self.session.chunk_bytes_max();
         let most = if large { most } else { most.min(CREDIT_BYTES) };
         let afford = bytes_of(self.credits.for_data(self.data_requests));
@@ -516,7 +547,7 @@ impl Channel {
             control_bytes: bytes_of(self.credits.balance()),
             credits: self.credits.balance(),
             idle: self.outstanding.len() == 0,
-            read_bytes: data.min(agreed.read_bytes_max),
+            read_bytes: data.min(agreed.read_bytes_max).min(self.depth.piece()),
             write_bytes: data.min(agreed.write_bytes_max),
             from_origins: self.sends_origins && !self.encrypting && !self.data_signing,
         };
@@ -610,6 +641,7 @@ impl Channel {
         now: Time,
     ) {
         if data_bytes > 0 {
+            self.depth.sent(self.data_requests == 0, now);
             self.data_bytes += u64::from(data_bytes);
             self.data_requests += 1;
         }
@@ -749,15 +781,15 @@ impl Channel {
             .map(drop)
     }
 
-    /// After some silence with requests under way: is the server still there?
-    fn echo_due(&self) -> Option<Time> {
-        let waits = self.outstanding.len() > 0 && !self.outstanding.has_echo();
+    /// What is to be done about silence, and when, if it lasts.
+    fn silence_due(&self) -> Option<(Time, Due)> {
         let oldest = self.outstanding.oldest_sent_at()?;
-        let due = self.last_received.max(oldest).after(self.echo_after);
-        (waits && self.credits.balance() > 0).then_some(due)
+        Some(self.silence.due(oldest, self.credits.balance() > 0))
     }
 
+    /// After some silence with requests under way: is the server still there?
     fn echo(&mut self, now: Time) -> Result<()> {
+        self.silence.asked(now);
         let mut outgoing = Outgoing::new(Command::ECHO);
         outgoing.guard = self.guard(TreeId::NONE, self.signing);
         let mut body = Vec::new();
@@ -932,7 +964,7 @@ impl Channel {
             } => {
                 let done = self.read_frame(header, &mut block, &message, sealed);
                 match done {
-                    Ok(data) => self.read_answered(message_id, block, data),
+                    Ok(data) => self.read_answered(message_id, block, data, now),
                     Err(error) => Err(error),
                 }
             }
@@ -946,9 +978,9 @@ impl Channel {
         }
         self.check_sealed(header, sealed)?;
         if header.message_id == u64::MAX || header.command == Command::NOTIFICATION {
-            // we hold no oplock and no lease that would have to be given back
             if header.command == Command::OPLOCK_BREAK {
-                BreakNotice::decode(&message[HEADER_LENGTH..])?;
+                let notice = BreakNotice::decode(&message[HEADER_LENGTH..])?;
+                self.session.broken(&notice);
             }
             return Ok(None);
         }
@@ -979,6 +1011,15 @@ impl Channel {
         }
         if !sealed {
             self.check_signature(header, message)?;
+        }
+        if header.status == NtStatus::USER_SESSION_DELETED
+            && header.command != Command::LOGOFF
+            && matches!(self.phase, Phase::Up)
+            && self.session.settings().reconnect
+        {
+            let doing = header.command.name().into();
+            let status = header.status;
+            return Err(Error::Refused { doing, status });
         }
         let pending = self
             .outstanding
@@ -1068,9 +1109,11 @@ impl Channel {
         Ok(())
     }
 
-    fn finish(&mut self, message_id: u64) -> Option<Pending> {
+    fn finish(&mut self, message_id: u64, now: Time) -> Option<Pending> {
         let pending = self.outstanding.remove(message_id)?;
+        self.depth.answered(now.since(pending.sent_at));
         if pending.data_bytes > 0 {
+            self.depth.delivered(pending.data_bytes.into(), now);
             self.data_bytes -= u64::from(pending.data_bytes);
             self.data_requests -= 1;
         }
@@ -1085,14 +1128,19 @@ impl Channel {
         now: Time,
     ) -> Result<()> {
         if header.next_command != 0 {
-            return self.chained_frame(*header, message, sealed);
+            return self.chained_frame(*header, message, sealed, now);
         }
         let Some(message_id) = self.admit(header, message, sealed)? else {
             return Ok(());
         };
-        let Some(pending) = self.finish(message_id) else {
+        let Some(pending) = self.finish(message_id, now) else {
             return Ok(());
         };
+        let single = !matches!(pending.job, Job::Link { .. });
+        let expired = header.status == NtStatus::NETWORK_SESSION_EXPIRED;
+        if expired && single && matches!(self.phase, Phase::Up) {
+            return self.expired(pending);
+        }
         match pending.job {
             Job::Negotiate => self.negotiated(header, message, now),
             Job::SessionSetup => self.was_set_up(header, message, now),
@@ -1276,11 +1324,17 @@ impl Channel {
         Ok(start..start + length)
     }
 
-    fn read_answered(&mut self, message_id: u64, block: Block, data: Range<usize>) -> Result<()> {
+    fn read_answered(
+        &mut self,
+        message_id: u64,
+        block: Block,
+        data: Range<usize>,
+        now: Time,
+    ) -> Result<()> {
         let Some(Pending {
             job: Job::Read { piece, .. },
             ..
-        }) = self.finish(message_id)
+        }) = self.finish(message_id, now)
         else {
             return Ok(());
         };

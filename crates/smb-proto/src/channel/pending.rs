@@ -145,12 +145,6 @@ impl Outstanding {
         self.requests.front().map(|pending| pending.sent_at)
     }
 
-    pub(super) fn has_echo(&self) -> bool {
-        self.requests
-            .iter()
-            .any(|pending| matches!(pending.job, Job::Echo))
-    }
-
     /// The part of a WRITE's frame that is still to be sent.
     pub(super) fn write_bytes(&self, message_id: u64, range: Range<usize>) -> Option<&[u8]> {
         match &self.get(message_id)?.job {

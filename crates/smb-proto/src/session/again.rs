@@ -112,6 +112,7 @@ fn name(request: &Request) -> &'static str {
         Request::Fetch { .. } => Command::READ.name(),
         Request::Store { .. } => Command::WRITE.name(),
         Request::Chain(links) => links.first().map_or("a chain", name),
+        Request::GiveBack { .. } => Command::OPLOCK_BREAK.name(),
         Request::Echo => Command::ECHO.name(),
         Request::Logoff => Command::LOGOFF.name(),
     }
@@ -143,6 +144,7 @@ pub(crate) fn can_repeat(request: &Request) -> bool {
         | Request::Interfaces { .. }
         | Request::ResumeKey { .. }
         | Request::CopyChunks { .. }
+        | Request::GiveBack { .. }
         | Request::Echo
         | Request::Logoff => true,
     }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::control::{self, Control, Prepared};
-use super::request::{Reply, Request};
+use super::request::{Access, CreateOptions, Created, Reply, Request};
 use super::state::{Appetite, Calls, FileRecord, State};
 use super::{ChannelNumber, FileKey, Session, Sink, again, state};
 use crate::error::{Error, NtStatus, Result};
@@ -46,6 +46,7 @@ impl Request {
             | Self::CopyChunks { .. }
             | Self::Transceive { .. }
             | Self::ReadPipe { .. }
+            | Self::GiveBack { .. }
             | Self::Echo
             | Self::Logoff => None,
         }
@@ -97,14 +98,17 @@ pub(super) fn prepare(
     appetite: Appetite,
 ) -> Result<Vec<Prepared>> {
     check(links)?;
+    for link in links {
+        state.note_link(link);
+    }
     let lists = links.iter().filter(|link| link.is_list()).count().max(1);
     let spare = (appetite.credits as usize).saturating_sub(links.len()) / lists;
     let spare = u32::try_from(spare).unwrap_or(u32::MAX);
     let payload_max = spare.saturating_add(1).saturating_mul(CREDIT_BYTES);
     let payload_max = payload_max.min(appetite.control_bytes);
     if let Some(Request::Create { tree, .. }) = links.first() {
-        let (tree, id, path) = (*tree, FileId::NONE, Box::default());
-        let opened = FileRecord { tree, id, path };
+        let options = CreateOptions::open(Access::Attributes);
+        let opened = FileRecord::new(*tree, FileId::NONE, "", &options, Created::default());
         state.files.insert(FileKey::OF_CHAIN.0, opened);
     }
     let prepared = links
@@ -159,8 +163,10 @@ fn conclude(
     }
     // not closed, or not yet
     if let Some(key) = opened
-        && let Some(record) = state.files.remove(&FileKey::OF_CHAIN.0)
+        && let Some(mut record) = state.files.remove(&FileKey::OF_CHAIN.0)
     {
+        let changes = |link| matches!(link, &Request::Set { .. } | &Request::Store { .. });
+        record.changed = links.iter().any(changes);
         state.files.insert(key.0, record);
     }
     close_what_stayed_open(state, links, opened);

@@ -7,6 +7,7 @@ use super::request::{
     Access, CreateOptions, Created, Disposition, Durable, FsSize, Information, Lease, Listing,
     QueryInformation, Reply, Request, SetInformation, Share, TreeInformation,
 };
+use super::restore::Restores;
 use super::state::{FileRecord, State, TreeId, TreeRecord};
 use super::{FileKey, Sink, TreeKey};
 use crate::error::{Error, NtStatus, Result};
@@ -15,11 +16,11 @@ use crate::wire::{
     self, BasicInformation, Command, CopyChunks, CopyChunksDone, CreateContext, CreateRequest,
     CreateResponse, DiskId, DispositionInformation, DurableGrant, DurableReconnect, DurableRequest,
     EndOfFileInformation, FileId, FsFullSizeInformation, HEADER_LENGTH, Header, InterfaceRecord,
-    IoctlRequest, IoctlResponse, LeaseContext, LeaseVersion2, Message, NetworkInterfaces,
-    QueryDirectoryRequest, QueryDirectoryResponse, QueryInfoRequest, QueryInfoResponse,
-    ReadRequest, ReadResponse, RenameInformation, ResumeKey, SetInfoRequest, StandardInformation,
-    TreeConnectRequest, TreeConnectResponse, WriteRequest, WriteResponse, class, context, control,
-    utf16,
+    IoctlRequest, IoctlResponse, LeaseBreakAcknowledgement, LeaseContext, LeaseVersion2, Message,
+    NetworkInterfaces, QueryDirectoryRequest, QueryDirectoryResponse, QueryInfoRequest,
+    QueryInfoResponse, ReadRequest, ReadResponse, RenameInformation, ResumeKey, SetInfoRequest,
+    StandardInformation, TreeConnectRequest, TreeConnectResponse, WriteRequest, WriteResponse,
+    class, context, control, utf16,
 };
 
 /// Most bytes of one listing; bounds what a reply may make us allocate.
@@ -31,6 +32,8 @@ pub(crate) struct Control {
     pub(crate) request: Request,
     pub(crate) sink: Arc<dyn Sink>,
     pub(crate) tries: Tries,
+    /// The session itself asks for it, after all channels were lost.
+    pub(crate) restores: Option<Restores>,
 }
 
 /// A request as a message that lacks only its header.
@@ -86,7 +89,7 @@ pub(crate) fn prepare(
             options,
         } => create(state.tree(*tree)?, path, options)?,
         Request::Close { file } => {
-            let (tree_id, file) = state.file(*file)?;
+            let (tree_id, file) = state.file_to_close(*file)?;
             Prepared::new(
                 Command::CLOSE,
                 tree_id,
@@ -144,6 +147,11 @@ pub(crate) fn prepare(
         | Request::CopyChunks { .. }
         | Request::Transceive { .. }
         | Request::ReadPipe { .. } => copy_or_pipe(state, request)?,
+        Request::GiveBack { key, state } => {
+            let (key, state) = (*key, *state);
+            let message = LeaseBreakAcknowledgement { key, state };
+            Prepared::new(Command::OPLOCK_BREAK, TreeId::NONE, &message)
+        }
         Request::Echo => Prepared::new(Command::ECHO, TreeId::NONE, &wire::EchoRequest),
         Request::Logoff => Prepared::new(Command::LOGOFF, TreeId::NONE, &wire::LogoffRequest),
     })
@@ -499,6 +507,7 @@ pub(super) fn describe(state: &State, request: &Request) -> String {
         Request::Transceive { pipe, .. } | Request::ReadPipe { pipe, .. } => {
             format!("talking to the pipe `{}`", state.path(*pipe))
         }
+        Request::GiveBack { .. } => "giving a lease back".into(),
         Request::Echo => "a sign of life".into(),
         Request::Logoff => "logging off".into(),
     }
@@ -515,7 +524,7 @@ pub(crate) fn conclude(
     if let Request::Close { file } = request {
         // whatever the server says, the handle is of no use any more
         let doing = describe(state, request);
-        state.files.remove(&file.0);
+        state.forget_file(*file);
         return Ok(match header.status {
             NtStatus::SUCCESS => Ok(Reply::Closed),
             status => Err(Error::Refused { doing, status }),
@@ -556,25 +565,40 @@ fn success(
     let body = message.get(HEADER_LENGTH..).unwrap_or(&[]);
     let reply = match request {
         Request::TreeConnect { share } => {
-            return connected(state, share, header, &TreeConnectResponse::decode(body)?);
+            let (id, about) = match tree_connected(state, share, header, message)? {
+                Ok(connected) => connected,
+                Err(error) => return Ok(Err(error)),
+            };
+            let record = TreeRecord {
+                id,
+                share: share.as_str().into(),
+                gone: None,
+            };
+            let key = state.next_key();
+            state.trees.insert(key, record);
+            Reply::Tree(TreeKey(key), about)
         }
         Request::TreeDisconnect { tree } => {
             state.trees.remove(&tree.0);
             Reply::Done
         }
-        Request::Create { tree, path, .. } => {
-            let response = CreateResponse::decode(body)?;
-            let created = created(&response)?;
-            let record = FileRecord {
-                tree: *tree,
-                id: response.file,
-                path: path.as_str().into(),
-            };
+        Request::Create {
+            tree,
+            path,
+            options,
+        } => {
+            let (id, created) = file_created(message)?;
+            let record = FileRecord::new(*tree, id, path, options, created);
             let key = state.next_key();
             state.files.insert(key, record);
             Reply::Created(FileKey(key), created)
         }
-        Request::List { bytes_max, .. } => {
+        Request::List {
+            folder, bytes_max, ..
+        } => {
+            if let Some(record) = state.files.get_mut(&folder.0) {
+                record.listed = true;
+            }
             let length = QueryDirectoryResponse::decode(body)?.data.len();
             // a listing of nothing would be asked for again without end
             if length == 0 || length > *bytes_max as usize {
@@ -595,6 +619,10 @@ fn success(
                 return Err(Error::Misbehaving(problem));
             }
             Reply::Stored(count)
+        }
+        Request::Set { file, what } => {
+            state.note_changed(*file, what);
+            Reply::Done
         }
         Request::Interfaces { .. } => Reply::Interfaces(interfaces(body)?),
         Request::ResumeKey { .. } => {
@@ -643,12 +671,22 @@ fn fetched(body: &[u8], bytes_max: u32) -> Result<Vec<u8>> {
     Ok(data.to_vec())
 }
 
-fn connected(
-    state: &mut State,
+/// The reply to a CREATE: the handle, and about the file.
+pub(crate) fn file_created(message: &[u8]) -> Result<(FileId, Created)> {
+    let body = message.get(HEADER_LENGTH..).unwrap_or(&[]);
+    let response = CreateResponse::decode(body)?;
+    Ok((response.file, created(&response)?))
+}
+
+/// The reply to a TREE_CONNECT.
+pub(crate) fn tree_connected(
+    state: &State,
     share: &str,
     header: &Header,
-    response: &TreeConnectResponse,
-) -> Result<Result<Reply>> {
+    message: &[u8],
+) -> Result<Result<(TreeId, TreeInformation)>> {
+    let body = message.get(HEADER_LENGTH..).unwrap_or(&[]);
+    let response = TreeConnectResponse::decode(body)?;
     let encrypted = response.flags & TreeConnectResponse::ENCRYPT_DATA != 0;
     let kind = match response.share_type {
         1 => Share::Disk,
@@ -661,18 +699,16 @@ fn connected(
         let problem = format!("share `{share}` demands encryption, and none was agreed");
         return Ok(Err(Error::Incompatible(problem)));
     }
-    let key = state.next_key();
     let id = TreeId {
         number: header.tree_id(),
         encrypted,
     };
-    state.trees.insert(key, TreeRecord { id });
     let about = TreeInformation {
         share: kind,
         encrypted,
         access_max: response.access_max,
     };
-    Ok(Ok(Reply::Tree(TreeKey(key), about)))
+    Ok(Ok((id, about)))
 }
 
 fn information(what: QueryInformation, data: &[u8]) -> Result<Information> {

@@ -7,6 +7,7 @@ mod again;
 mod chain;
 mod control;
 mod request;
+mod restore;
 mod state;
 
 use std::any::Any;
@@ -24,13 +25,13 @@ pub use request::{
 pub(crate) use again::{Lost, Tries, loss, says_replay};
 pub(crate) use chain::Answer;
 pub(crate) use control::{Control, LISTING_BYTES_MAX, Prepared};
-pub(crate) use state::{Appetite, Login, Pull, ReadPiece, TreeId, Work, Write};
+pub(crate) use state::{Appetite, Joins, Login, Pull, ReadPiece, TreeId, Work, Write};
 use state::{Calls, Phase, State};
 
 use crate::block::{BlockPool, Payload};
 use crate::error::{Error, NtStatus, Result};
 use crate::time::Time;
-use crate::wire::Header;
+use crate::wire::{BreakNotice, Header};
 
 /// A channel's number in its session; never used twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -222,8 +223,16 @@ pub struct SessionSettings {
     pub depth_bytes_max: u64,
     /// Most READs and WRITEs under way on one channel.
     pub depth_requests_max: usize,
+    /// Have exactly as much under way as there is work for. Otherwise a slow channel takes less, so
+    /// that the others need not wait for it in the end, and one over a long path up to twice as
+    /// much.
+    pub depth_fixed: bool,
     /// The id of a session that was lost, so that the server frees what it held.
     pub previous_session_id: u64,
+    /// When the last channel breaks or falls silent, all waits for another one, which logs in anew
+    /// ([`Session::is_lost`], [`Session::give_up`]). Files are opened so that they can be taken up
+    /// again.
+    pub reconnect: bool,
 }
 
 impl SessionSettings {
@@ -245,7 +254,9 @@ impl SessionSettings {
             chunk_bytes_max: 1 << 20,
             depth_bytes_max: 8 << 20,
             depth_requests_max: 64,
+            depth_fixed: false,
             previous_session_id: 0,
+            reconnect: false,
         }
     }
 }
@@ -319,10 +330,11 @@ impl Session {
         if settings.chunk_bytes_max == 0 || settings.depth_requests_max == 0 {
             return invalid("a session needs chunks and depth above zero");
         }
+        let state = State::new(settings.reconnect, settings.client_guid);
         let shared = Shared {
             settings,
             pool,
-            state: Mutex::new(State::new()),
+            state: Mutex::new(state),
             ended: AtomicBool::new(false),
             channel_sequence: AtomicU16::new(0),
             look_again_at: AtomicU64::new(u64::MAX),
@@ -416,6 +428,20 @@ impl Session {
         self.with_calls(|state| state.end(None));
     }
 
+    /// Whether the last channel was lost and everything waits for another one: open it like the
+    /// first. When it is up, shares and files are restored, and all goes on.
+    pub fn is_lost(&self) -> bool {
+        matches!(self.shared.lock().phase, Phase::Lost(_))
+    }
+
+    /// There will be no other channel: ends everything for this reason, unless one is up.
+    pub fn give_up(&self, cause: Error) {
+        self.with_calls(|state| match state.phase {
+            Phase::Lost(_) => state.end(Some(Arc::new(cause))),
+            _ => Calls::new(),
+        });
+    }
+
     /// The channels that can take work now.
     pub fn channels_up(&self) -> Vec<ChannelNumber> {
         self.shared.lock().channels_up()
@@ -456,11 +482,38 @@ impl Session {
         }
         match &self.shared.lock().phase {
             Phase::Ended(cause) => Some(cause.clone()),
-            Phase::Fresh | Phase::Up(_) => None,
+            Phase::Fresh | Phase::Up(_) | Phase::Lost(_) | Phase::Restoring(_) => None,
         }
     }
 
-    pub(crate) fn join(&self, waker: Waker) -> Result<(ChannelNumber, Option<Arc<Login>>)> {
+    /// The server did not do this because the session has expired. Whether this channel shall log in
+    /// again; until then nothing else is asked.
+    pub(crate) fn expired(&self, number: ChannelNumber, work: Lost) -> bool {
+        let mut claims = false;
+        self.with_calls(|state| {
+            let (claimed, calls) = state.expired(number, work);
+            claims = claimed;
+            calls
+        });
+        claims
+    }
+
+    /// The session is as good as new.
+    pub(crate) fn renewed(&self) {
+        self.shared.lock().renewed();
+    }
+
+    /// The server does not let us in any more.
+    pub(crate) fn refused(&self, cause: Error) {
+        self.with_calls(|state| state.end(Some(Arc::new(cause))));
+    }
+
+    /// The server takes a lease or an oplock back.
+    pub(crate) fn broken(&self, notice: &BreakNotice) {
+        self.shared.lock().broken(notice);
+    }
+
+    pub(crate) fn join(&self, waker: Waker) -> Result<(ChannelNumber, Joins)> {
         self.shared.lock().join(waker)
     }
 

@@ -131,6 +131,13 @@ pub enum Request {
         /// Most bytes of it.
         bytes_max: u32,
     },
+    /// Agree that the server takes a lease back: [`Reply::Done`]. The session does so by itself.
+    GiveBack {
+        /// Its key.
+        key: [u8; 16],
+        /// What is left of it.
+        state: u32,
+    },
     /// A sign of life: [`Reply::Done`].
     Echo,
     /// End the session politely: [`Reply::Done`], after which every channel closes.
@@ -340,7 +347,7 @@ pub struct FileTimes {
 }
 
 /// About a file that was opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Created {
     /// Whether the file is new.
     pub new: bool,

@@ -9,7 +9,8 @@ use std::task::Waker;
 use super::again::{self, Lost, Tries};
 use super::chain;
 use super::control::{self, Control, Prepared};
-use super::request::{Reply, Request};
+use super::request::{CreateOptions, Created, Reply, Request};
+use super::restore::{self, LeaseRecord, Restoring};
 use super::{ChannelNumber, FileKey, Negotiated, Sink, Source, TreeKey};
 use crate::block::{Block, BlockPool, Payload};
 use crate::crypto::Signer;
@@ -45,7 +46,21 @@ pub(crate) enum Phase {
     /// No channel has logged in yet.
     Fresh,
     Up(Arc<Login>),
+    /// The last channel was lost; the next one logs in anew.
+    Lost(Arc<Login>),
+    /// It has, and shares and files are being restored.
+    Restoring(Arc<Login>),
     Ended(Option<Arc<Error>>),
+}
+
+/// What a channel joins a session for.
+pub(crate) enum Joins {
+    /// To log in.
+    First,
+    /// To bind to this login.
+    Binds(Arc<Login>),
+    /// To log in again after this login was lost.
+    After(Arc<Login>),
 }
 
 /// How the server knows a share.
@@ -66,12 +81,33 @@ impl TreeId {
 
 pub(crate) struct TreeRecord {
     pub(crate) id: TreeId,
+    pub(crate) share: Box<str>,
+    /// Why it could not be restored.
+    pub(crate) gone: Option<Error>,
 }
 
 pub(crate) struct FileRecord {
     pub(crate) tree: TreeKey,
     pub(crate) id: FileId,
     pub(crate) path: Box<str>,
+    /// As it was opened.
+    pub(crate) options: CreateOptions,
+    /// As it was when it was opened.
+    pub(crate) created: Created,
+    /// The server keeps the handle when the connection is lost.
+    pub(crate) durable: bool,
+    /// We may have changed it.
+    pub(crate) changed: bool,
+    /// The server has confirmed that it has so many bytes.
+    pub(crate) confirmed_bytes: u64,
+    /// Some of its entries were listed.
+    pub(crate) listed: bool,
+    /// Where it may be by now.
+    pub(crate) path_in_doubt: Option<Box<str>>,
+    /// Why it could not be restored.
+    pub(crate) gone: Option<Error>,
+    /// The server knows its handle.
+    pub(crate) is_open: bool,
 }
 
 struct ChannelRecord {
@@ -212,7 +248,7 @@ pub(crate) struct State {
     pub(crate) trees: BTreeMap<u32, TreeRecord>,
     pub(crate) files: BTreeMap<u32, FileRecord>,
     next_key: u32,
-    control: VecDeque<Control>,
+    pub(crate) control: VecDeque<Control>,
     /// Chains that no server's credits suffice for.
     pub(super) unaffordable: Vec<Control>,
     transfers: BTreeMap<u64, TransferRecord>,
@@ -221,13 +257,21 @@ pub(crate) struct State {
     next_transfer: u64,
     writes: VecDeque<Write>,
     /// What the server was not ready for, and when to ask again.
-    later: Vec<(Time, Lost)>,
+    pub(crate) later: Vec<(Time, Lost)>,
     /// Whose turn it is when both READs and WRITEs wait.
     write_next: bool,
+    /// Whether there may be channels again when there is none.
+    pub(crate) reconnects: bool,
+    client_guid: [u8; 16],
+    pub(crate) next_guid: u64,
+    /// The channel that logs in again, because the session has expired.
+    renewing: Option<ChannelNumber>,
+    pub(crate) restoring: Restoring,
+    pub(crate) leases: BTreeMap<[u8; 16], LeaseRecord>,
 }
 
 impl State {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(reconnects: bool, client_guid: [u8; 16]) -> Self {
         Self {
             phase: Phase::Fresh,
             logged_off: false,
@@ -245,21 +289,28 @@ impl State {
             writes: VecDeque::new(),
             later: Vec::new(),
             write_next: false,
+            reconnects,
+            client_guid,
+            next_guid: 0,
+            renewing: None,
+            restoring: Restoring::default(),
+            leases: BTreeMap::new(),
         }
     }
 
     // channels
 
-    /// Enters a channel; gives the login to bind to, if there is one.
-    pub(crate) fn join(&mut self, waker: Waker) -> Result<(ChannelNumber, Option<Arc<Login>>)> {
+    /// Enters a channel; gives the login to bind to or to log in again after.
+    pub(crate) fn join(&mut self, waker: Waker) -> Result<(ChannelNumber, Joins)> {
         if self.channels.values().any(|channel| !channel.up) {
             return Err(Error::InvalidRequest(
                 "another channel is being opened".into(),
             ));
         }
-        let login = match &self.phase {
-            Phase::Fresh => None,
-            Phase::Up(login) => Some(Arc::clone(login)),
+        let joins = match &self.phase {
+            Phase::Fresh => Joins::First,
+            Phase::Up(login) | Phase::Restoring(login) => Joins::Binds(Arc::clone(login)),
+            Phase::Lost(login) => Joins::After(Arc::clone(login)),
             Phase::Ended(cause) => return Err(Error::SessionEnded(cause.clone())),
         };
         let number = ChannelNumber(self.next_channel);
@@ -275,20 +326,26 @@ impl State {
             outstanding: 0,
         };
         self.channels.insert(number, record);
-        Ok((number, login))
+        Ok((number, joins))
     }
 
     pub(crate) fn channel_up(&mut self, number: ChannelNumber, login: &Arc<Login>) {
-        if let Phase::Fresh = self.phase {
-            self.phase = Phase::Up(Arc::clone(login));
-        }
         if let Some(channel) = self.channels.get_mut(&number) {
             channel.up = true;
         }
+        match &self.phase {
+            Phase::Fresh => self.phase = Phase::Up(Arc::clone(login)),
+            // it was binding when the last one was lost, and the server did not lose the session
+            Phase::Lost(before) if Arc::ptr_eq(before, login) => {
+                self.phase = Phase::Up(Arc::clone(login));
+            }
+            Phase::Lost(_) => self.begin_restoring(Arc::clone(login)),
+            Phase::Up(_) | Phase::Restoring(_) | Phase::Ended(_) => {}
+        }
     }
 
-    /// Removes a channel and takes back what it had under way. Ends the session if it was the
-    /// last one, or the first could not log in.
+    /// Removes a channel and takes back what it had under way. If it was the last one, all waits
+    /// for another, or the session ends; it also ends if the first could not log in.
     pub(crate) fn leave(
         &mut self,
         number: ChannelNumber,
@@ -302,8 +359,22 @@ impl State {
         if was_up {
             self.channel_sequence = self.channel_sequence.wrapping_add(1);
         }
+        self.restoring.leave(number);
+        self.renewing.take_if(|renewing| *renewing == number);
         let last = !self.channels.values().any(|channel| channel.up);
         let mut calls = Calls::new();
+        if last
+            && was_up
+            && self.reconnects
+            && restore::is_worth_waiting(cause.as_ref())
+            && let Some(login) = self.login().cloned()
+        {
+            for lost in lost.into_iter().rev() {
+                calls.extend(self.take_back(number, lost, cause.as_ref()));
+            }
+            calls.extend(self.wait_for_channel(login));
+            return calls;
+        }
         if last && (was_up || matches!(self.phase, Phase::Fresh)) && self.check_open().is_ok() {
             for lost in lost {
                 let error = again::loss(number, lost.doing(), cause.as_ref());
@@ -317,11 +388,15 @@ impl State {
             calls.extend(self.take_back(number, lost, cause.as_ref()));
         }
         // one of them has to look when it is time for what was put off
+        self.wake_all();
+        calls
+    }
+
+    pub(crate) fn wake_all(&mut self) {
         for channel in self.channels.values_mut() {
             channel.hungry = false;
             channel.waker.wake_by_ref();
         }
-        calls
     }
 
     /// What a lost channel had under way waits for another one, if it may be sent again.
@@ -331,6 +406,9 @@ impl State {
         mut lost: Lost,
         cause: Option<&Arc<Error>>,
     ) -> Calls {
+        if matches!(&lost, Lost::Control(control) if control.restores.is_some()) {
+            return Calls::new();
+        }
         let error = match self.check_open() {
             Ok(()) => again::loss(number, lost.doing(), cause),
             Err(ended) => ended,
@@ -376,8 +454,39 @@ impl State {
     }
 
     /// The server is not ready for this one.
-    fn put_off(&mut self, until: Time, work: Lost) {
+    pub(crate) fn put_off(&mut self, until: Time, work: Lost) {
         self.later.push((until, work));
+    }
+
+    /// A request was not done because the session has expired.
+    pub(crate) fn expired(&mut self, number: ChannelNumber, work: Lost) -> (bool, Calls) {
+        self.one_less(number);
+        let calls = match (self.check_open(), work) {
+            (Err(error), work) => self.give_up(work, error),
+            (Ok(()), Lost::Control(control)) if control.restores.is_some() => {
+                self.restoring.expired(number, control);
+                Calls::new()
+            }
+            (Ok(()), Lost::Control(control)) => {
+                self.control.push_front(control);
+                Calls::new()
+            }
+            (Ok(()), Lost::Write(write)) => {
+                self.writes.push_front(write);
+                Calls::new()
+            }
+            (Ok(()), Lost::Read(piece)) => self.read_again(piece),
+        };
+        let claims = self.renewing.is_none() && self.check_open().is_ok();
+        if claims {
+            self.renewing = Some(number);
+        }
+        (claims, calls)
+    }
+
+    pub(crate) fn renewed(&mut self) {
+        self.renewing = None;
+        self.wake_all();
     }
 
     /// When something that was put off is due.
@@ -395,6 +504,10 @@ impl State {
         let due: Vec<(Time, Lost)> = due;
         for (_, work) in due {
             match work {
+                Lost::Control(control) if control.restores.is_some() => {
+                    self.restoring.again(control);
+                    self.wake_idlest();
+                }
                 Lost::Control(control) => {
                     self.control.push_front(control);
                     self.wake_idlest();
@@ -456,7 +569,7 @@ impl State {
     }
 
     /// For single requests: the channel with the least to do.
-    fn wake_idlest(&mut self) {
+    pub(crate) fn wake_idlest(&mut self) {
         let channels = self.channels.values_mut().filter(|channel| channel.up);
         if let Some(channel) = channels.min_by_key(|channel| channel.outstanding) {
             channel.hungry = false;
@@ -477,15 +590,32 @@ impl State {
     }
 
     pub(crate) fn tree(&self, key: TreeKey) -> Result<&TreeRecord> {
-        self.trees
-            .get(&key.0)
-            .ok_or_else(|| Error::InvalidRequest("no such share".into()))
+        let record = self.trees.get(&key.0);
+        let record = record.ok_or_else(|| Error::InvalidRequest("no such share".into()))?;
+        record.gone.clone().map_or(Ok(record), Err)
     }
 
     pub(crate) fn file(&self, key: FileKey) -> Result<(TreeId, FileId)> {
-        let record = self.files.get(&key.0);
-        let record = record.ok_or_else(|| Error::InvalidRequest("no such open file".into()))?;
-        Ok((self.tree(record.tree)?.id, record.id))
+        let record = self.file_record(key)?;
+        match &record.gone {
+            Some(error) => Err(error.clone()),
+            None => Ok((self.tree(record.tree)?.id, record.id)),
+        }
+    }
+
+    /// Where a file is to be closed: also one that turned out to be another.
+    pub(crate) fn file_to_close(&self, key: FileKey) -> Result<(TreeId, FileId)> {
+        let record = self.file_record(key)?;
+        match &record.gone {
+            Some(error) if !record.is_open => Err(error.clone()),
+            _ => Ok((self.tree(record.tree)?.id, record.id)),
+        }
+    }
+
+    fn file_record(&self, key: FileKey) -> Result<&FileRecord> {
+        self.files
+            .get(&key.0)
+            .ok_or_else(|| Error::InvalidRequest("no such open file".into()))
     }
 
     fn place(&self, key: FileKey) -> Result<Place> {
@@ -501,7 +631,7 @@ impl State {
 
     pub(crate) fn login(&self) -> Option<&Arc<Login>> {
         match &self.phase {
-            Phase::Up(login) => Some(login),
+            Phase::Up(login) | Phase::Lost(login) | Phase::Restoring(login) => Some(login),
             Phase::Fresh | Phase::Ended(_) => None,
         }
     }
@@ -514,7 +644,7 @@ impl State {
     fn check_open(&self) -> Result<()> {
         match &self.phase {
             Phase::Ended(cause) => Err(Error::SessionEnded(cause.clone())),
-            Phase::Fresh | Phase::Up(_) => Ok(()),
+            Phase::Fresh | Phase::Up(_) | Phase::Lost(_) | Phase::Restoring(_) => Ok(()),
         }
     }
 
@@ -524,11 +654,14 @@ impl State {
         if let Err(error) = self.check_open() {
             return vec![(sink, Err(error))];
         }
-        let tries = Tries::default();
+        if let Some(reply) = self.close_unheard(&request) {
+            return vec![(sink, Ok(reply))];
+        }
         self.control.push_back(Control {
             request,
             sink,
-            tries,
+            tries: Tries::default(),
+            restores: None,
         });
         self.wake_idlest();
         Calls::new()
@@ -605,6 +738,16 @@ impl State {
         server: &str,
         calls: &mut Calls,
     ) -> Pull {
+        if self.renewing.is_some() {
+            return Pull::Nothing;
+        }
+        if let Phase::Lost(_) | Phase::Restoring(_) = self.phase {
+            let work = self.restoring_work(number, appetite, server);
+            if let Some(channel) = self.channels.get_mut(&number) {
+                channel.outstanding += usize::from(work.is_some());
+            }
+            return work.map_or(Pull::Nothing, Pull::Work);
+        }
         let work = self.control_work(appetite, server, calls).or_else(|| {
             let write_first = self.write_next;
             self.write_next = !write_first;
@@ -626,13 +769,34 @@ impl State {
         }
     }
 
+    fn restoring_work(
+        &mut self,
+        number: ChannelNumber,
+        appetite: Appetite,
+        server: &str,
+    ) -> Option<Work> {
+        loop {
+            let control = self.next_to_restore(number)?;
+            let prepared = control::prepare(self, server, &control.request, appetite.control_bytes);
+            match prepared {
+                Ok(prepared) => return Some(Work::Control(control, prepared)),
+                Err(error) => self.cannot_restore(number, &control, error),
+            }
+        }
+    }
+
     fn control_work(
         &mut self,
         appetite: Appetite,
         server: &str,
         calls: &mut Calls,
     ) -> Option<Work> {
-        while let Some(control) = self.control.pop_front() {
+        while let Some(mut control) = self.control.pop_front() {
+            self.ask_to_keep(&mut control.request, self.client_guid);
+            if control.tries.is_replay() && self.was_renamed(&control.request) {
+                calls.push((control.sink, Ok(Reply::Done)));
+                continue;
+            }
             let multichannel = self
                 .login()
                 .is_some_and(|login| login.negotiated.multichannel);
@@ -655,8 +819,20 @@ impl State {
                 continue;
             }
             match control::prepare(self, server, &control.request, appetite.control_bytes) {
-                Ok(prepared) => return Some(Work::Control(control, prepared)),
-                Err(error) => calls.push((control.sink, Err(error))),
+                Ok(prepared) => {
+                    match &control.request {
+                        Request::Set { file, what } => self.note_change(*file, Some(what)),
+                        Request::CopyChunks { to, .. } => self.note_change(*to, None),
+                        _ => {}
+                    }
+                    return Some(Work::Control(control, prepared));
+                }
+                Err(error) => {
+                    if let Request::Close { file } = control.request {
+                        self.forget_file(file);
+                    }
+                    calls.push((control.sink, Err(error)));
+                }
             }
         }
         None
@@ -751,6 +927,7 @@ impl State {
         while let Some(write) = self.writes.pop_front() {
             match self.place(write.file) {
                 Ok(place) => {
+                    self.note_change(write.file, None);
                     let most = usize::try_from(appetite.write_bytes).unwrap_or(usize::MAX);
                     let length = write.payload.len().min(most);
                     let length = u32::try_from(length).unwrap_or(appetite.write_bytes);
@@ -787,6 +964,11 @@ impl State {
         {
             self.put_off(now.after(wait), Lost::Control(control));
             return Ok(None);
+        }
+        if let Some(what) = control.restores {
+            return self
+                .restored(number, control, what, (header, message), now)
+                .map(|()| None);
         }
         let mut header = *header;
         if control.tries.is_replay() && again::was_done(&control.request, header.status) {
@@ -896,6 +1078,10 @@ impl State {
             tries,
         } = write;
         let done = bytes as usize;
+        if let Some(record) = self.files.get_mut(&file.0) {
+            let end = offset.saturating_add(u64::from(bytes));
+            record.confirmed_bytes = record.confirmed_bytes.max(end);
+        }
         let range = payload.range();
         if done < range.len() {
             let payload = Payload::new(payload.into_block(), range.start + done..range.end);

@@ -187,17 +187,31 @@ fn silence_is_asked_about_and_then_ends_the_channel() {
     assert!(matches!(error, Error::ChannelLost { .. }), "{error}");
     match world.closed(0) {
         Some(Some(Error::TimedOut {
-            seconds: 60,
+            seconds: 10,
             waiting_for: "READ",
         })) => {}
         other => panic!("{other:?}"),
     }
-    assert_eq!(Duration::from_nanos(world.now - start).as_secs(), 60);
+    assert_eq!(Duration::from_nanos(world.now - start).as_secs(), 10);
     assert_eq!(world.channel(0).statistics().outstanding, 0);
     let error = world
         .ask(Request::Echo)
         .expect_err("that was the only channel");
     assert!(matches!(error, Error::SessionEnded(Some(_))), "{error}");
+}
+
+#[test]
+fn a_server_that_is_there_and_says_nothing_is_waited_for() {
+    let behaviour = Behaviour {
+        lie: Some((Lie::Silence, 0)),
+        ..Behaviour::default()
+    };
+    let (mut world, file) = World::open(2, behaviour, vec![0; BLOCK], 1);
+    world.confirms = true;
+    let start = world.now;
+    let outcome = world.read_forgetting(file, 0..10);
+    assert!(matches!(outcome, Err(Error::ChannelLost { .. })));
+    assert_eq!(Duration::from_nanos(world.now - start).as_secs(), 60);
 }
 
 #[test]

@@ -11,15 +11,15 @@ use smb_proto::{Error, FileKey, NtStatus, Reply, Request, TreeKey};
 use crate::server::Behaviour;
 use crate::world::{BLOCK, Death, Ear, Random, Spring, World};
 
-const LENGTH: usize = 3 * BLOCK + 4321;
+pub(crate) const LENGTH: usize = 3 * BLOCK + 4321;
 const CHANNELS: usize = 3;
 
-fn content(seed: u64) -> Vec<u8> {
+pub(crate) fn content(seed: u64) -> Vec<u8> {
     Random::new(seed ^ 0xD1E).bytes(LENGTH)
 }
 
 /// Reads all of a file, writes other bytes over it, and asks and sets everything around that.
-fn copy(world: &mut World, file: FileKey, before: &[u8], after: &[u8]) {
+pub(crate) fn copy(world: &mut World, file: FileKey, before: &[u8], after: &[u8]) {
     let (outcome, bytes) = world.read(file, 0..LENGTH as u64 + 10);
     assert!(
         matches!(outcome, Ok(Reply::Read { bytes }) if bytes == LENGTH as u64),

@@ -7,12 +7,14 @@ use smb_proto::crypto::{self, PreauthHash, Signer};
 use smb_proto::sealing::{Sealer, SealingKeys};
 use smb_proto::session::{Cipher, Dialect, FileTimes, SigningAlgorithm};
 use smb_proto::wire::{
-    self, Command, CreateResponse, DirectoryRecord, DirectoryRecords, ErrorResponse, FileId,
-    FsFullSizeInformation, HEADER_LENGTH, Header, InterfaceRecord, IoctlRequest, IoctlResponse,
+    self, Command, CreateResponse, DirectoryRecord, DirectoryRecords, DiskId, DurableGrant,
+    DurableReconnect, DurableRequest, ErrorResponse, FileId, FsFullSizeInformation, HEADER_LENGTH,
+    Header, InterfaceRecord, IoctlRequest, IoctlResponse, LeaseBreakAcknowledgement, LeaseContext,
     Message, NegotiateContext, NegotiateRequest, NegotiateResponse, NetworkInterfaces, ReadRequest,
     ReadResponse, SessionSetupRequest, SessionSetupResponse, SetInfoRequest, StandardInformation,
     TransformHeader, TreeConnectResponse, ValidateNegotiateRequest, ValidateNegotiateResponse,
-    WriteRequest, WriteResponse, capability, control, flags, frame_prefix, security_mode, utf16,
+    WriteRequest, WriteResponse, capability, context, control, flags, frame_prefix, security_mode,
+    utf16,
 };
 
 use crate::world::Random;
@@ -111,6 +113,10 @@ pub(crate) struct Behaviour {
     pub(crate) not_ready: bool,
     pub(crate) lie: Option<(Lie, usize)>,
     pub(crate) size_max: u32,
+    /// It keeps handles when connections are lost.
+    pub(crate) durable: bool,
+    /// What a file that is opened again is refused with.
+    pub(crate) again_status: Option<NtStatus>,
 }
 
 impl Default for Behaviour {
@@ -142,6 +148,8 @@ impl Default for Behaviour {
             not_ready: false,
             lie: None,
             size_max: 8 * MIB,
+            durable: false,
+            again_status: None,
         }
     }
 }
@@ -157,6 +165,8 @@ struct Connection {
     credits: u32,
     requests: usize,
     silent: bool,
+    /// It logs in again in a session that has expired.
+    renewing: bool,
 }
 
 /// A reply on its way: how long the server takes over it, and its frame; none: it hangs up.
@@ -181,6 +191,22 @@ pub(crate) struct Server {
     sequence: u16,
     /// WRITEs that were done, by offset; those that come again must say so.
     done_writes: BTreeSet<u64>,
+    /// How often its client has logged in anew.
+    pub(crate) logins: u64,
+    /// The handle of the one file there is, in the present session.
+    handle: Option<FileId>,
+    /// By which a handle may be taken up again: CreateGuid and lease key.
+    kept: Option<([u8; 16], [u8; 16])>,
+    pub(crate) taken_up: usize,
+    /// Nothing is done until somebody logs in again.
+    pub(crate) expired: bool,
+    pub(crate) renewals: usize,
+    pub(crate) opened_again: usize,
+    /// The number of the file in its file system.
+    pub(crate) file_number: u64,
+    pub(crate) file_times: FileTimes,
+    /// Leases given back: key and what is left.
+    pub(crate) given_back: Vec<([u8; 16], u32)>,
     pub(crate) replays: usize,
     pub(crate) put_off: usize,
     /// How many handles there are.
@@ -245,6 +271,16 @@ impl Server {
             sequences: Vec::new(),
             sequence: 0,
             done_writes: BTreeSet::new(),
+            logins: 0,
+            handle: None,
+            kept: None,
+            taken_up: 0,
+            expired: false,
+            renewals: 0,
+            opened_again: 0,
+            file_number: 77,
+            file_times: FileTimes::default(),
+            given_back: Vec::new(),
             replays: 0,
             put_off: 0,
             opens: 0,
@@ -266,10 +302,24 @@ impl Server {
             credits: 1,
             requests: 0,
             silent: false,
+            renewing: false,
         });
         self.reads.push(0);
         self.writes.push(0);
         self.connections.len() - 1
+    }
+
+    pub(crate) fn session_id(&self) -> u64 {
+        SESSION_ID + self.logins
+    }
+
+    fn tree_id(&self) -> u32 {
+        TREE_ID + self.logins as u32
+    }
+
+    /// The lease of the file, if it was asked for one.
+    pub(crate) fn lease_key(&self) -> Option<[u8; 16]> {
+        self.kept.map(|(_, key)| key)
     }
 
     /// Never answers again.
@@ -309,8 +359,24 @@ impl Server {
         random: &mut Random,
         sent: &mut Vec<Sent>,
     ) {
+        let of_lost_session = TransformHeader::begins(&message)
+            && TransformHeader::decode(&message)
+                .expect("a header")
+                .session_id
+                != self.session_id();
+        if of_lost_session {
+            return;
+        }
         let sealed = self.unseal(&mut message);
         let header = Header::decode(&message).expect("a header");
+        let login = matches!(header.command, Command::NEGOTIATE | Command::SESSION_SETUP);
+        if !login && header.session_id != self.session_id() {
+            return;
+        }
+        if header.command == Command::SESSION_SETUP && self.connections[number].rounds >= 2 {
+            self.connections[number].renewing = true;
+            self.connections[number].rounds = 0;
+        }
         if header.next_command == 0 {
             assert!(!header.has(flags::RELATED), "to nothing");
             self.single(number, &header, message, sealed, random, sent);
@@ -321,7 +387,9 @@ impl Server {
 
     /// Checks what a server may insist on, and takes the credits.
     fn admit(&mut self, number: usize, header: &Header, message: &mut [u8], sealed: bool) {
-        self.check_sealed(header, sealed);
+        let login = matches!(header.command, Command::NEGOTIATE | Command::SESSION_SETUP);
+        let login = login && !self.connections[number].renewing;
+        self.check_sealed(header, sealed, login);
         let connection = &mut self.connections[number];
         connection.requests += 1;
         assert_eq!(
@@ -509,7 +577,7 @@ impl Server {
         }
         let header = TransformHeader::decode(message).expect("a transform header");
         assert!(self.nonces.insert(header.nonce), "a nonce comes twice");
-        assert_eq!(header.session_id, SESSION_ID);
+        assert_eq!(header.session_id, self.session_id());
         message.drain(..TransformHeader::LENGTH);
         assert_eq!(header.message_length as usize, message.len());
         let keys = self.keys.as_ref().expect("a cipher was agreed");
@@ -517,9 +585,8 @@ impl Server {
         true
     }
 
-    fn check_sealed(&mut self, header: &Header, sealed: bool) {
-        let login = matches!(header.command, Command::NEGOTIATE | Command::SESSION_SETUP);
-        let of_share = header.tree_id() == TREE_ID;
+    fn check_sealed(&mut self, header: &Header, sealed: bool, login: bool) {
+        let of_share = header.tree_id() == self.tree_id();
         match self.behaviour.encrypts {
             Encrypts::Session => assert_eq!(sealed, !login, "{:?}", header.command),
             Encrypts::Share => assert_eq!(sealed, of_share, "{:?}", header.command),
@@ -531,7 +598,7 @@ impl Server {
     }
 
     /// Encrypts a frame, if it is to be.
-    fn seal(&mut self, frame: Vec<u8>, sealed: bool) -> Vec<u8> {
+    pub(crate) fn seal(&mut self, frame: Vec<u8>, sealed: bool) -> Vec<u8> {
         let Some(sealer) = self.sealer.as_mut().filter(|_| sealed) else {
             return frame;
         };
@@ -545,7 +612,7 @@ impl Server {
         let data = [Command::READ, Command::WRITE].contains(&header.command);
         let signer = match header.command {
             Command::NEGOTIATE => None,
-            Command::SESSION_SETUP => {
+            Command::SESSION_SETUP if !self.connections[number].renewing => {
                 let binding = message[HEADER_LENGTH + 2] & 1 != 0;
                 self.session_signer.as_ref().filter(|_| binding)
             }
@@ -556,10 +623,8 @@ impl Server {
             return;
         };
         let must = self.behaviour.signing_required
-            || matches!(
-                header.command,
-                Command::TREE_CONNECT | Command::SESSION_SETUP
-            );
+            || header.command == Command::TREE_CONNECT
+            || header.command == Command::SESSION_SETUP && !self.connections[number].renewing;
         assert!(
             !must || header.has(flags::SIGNED),
             "{:?} is not signed",
@@ -604,7 +669,12 @@ impl Server {
     ) -> Option<(NtStatus, Vec<u8>)> {
         let body = &message[HEADER_LENGTH..];
         let mut out = Vec::new();
-        let mut status = self.check_sequence(header, random);
+        let free = [Command::NEGOTIATE, Command::SESSION_SETUP, Command::ECHO];
+        let mut status = if self.expired && !free.contains(&header.command) {
+            NtStatus::NETWORK_SESSION_EXPIRED
+        } else {
+            self.check_sequence(header, random)
+        };
         match header.command {
             _ if status != NtStatus::SUCCESS => {}
             Command::NEGOTIATE => self.negotiate(number, message, &mut out),
@@ -622,7 +692,12 @@ impl Server {
                 }
                 .encode(&mut out);
             }
-            Command::CREATE => status = self.create(body, &mut out),
+            Command::CREATE => status = self.create(header, body, &mut out),
+            Command::OPLOCK_BREAK => {
+                let back = LeaseBreakAcknowledgement::decode(body).expect("a lease given back");
+                self.given_back.push((back.key, back.state));
+                back.encode(&mut out);
+            }
             Command::READ => {
                 self.reads[number] += 1;
                 status = self.read(body, &mut out, random);
@@ -735,16 +810,32 @@ impl Server {
         } else {
             0
         };
-        large | multi | encryption
+        let leases = if self.behaviour.durable {
+            capability::LEASING
+        } else {
+            0
+        };
+        large | multi | encryption | leases
     }
 
     fn session_setup(&mut self, number: usize, message: &[u8], out: &mut Vec<u8>) -> NtStatus {
         let request = SessionSetupRequest::decode(&message[HEADER_LENGTH..]).expect("SETUP");
         let connection = &mut self.connections[number];
         connection.binding = request.flags & 1 != 0;
-        assert_eq!(
-            connection.binding,
-            number > 0 && self.session_signer.is_some()
+        let anew = connection.rounds == 0 && request.previous_session_id != 0;
+        if anew {
+            assert!(!connection.binding && number > 0);
+            self.logins += 1;
+            self.session_signer = None;
+            (self.keys, self.sealer, self.handle) = (None, None, None);
+            self.opens = 0;
+            self.nonces.clear();
+        }
+        let connection = &mut self.connections[number];
+        assert!(
+            connection.renewing
+                || connection.binding == (number > 0 && self.session_signer.is_some())
+                || self.logins > 0 && !connection.binding
         );
         connection.preauth.add(message);
         connection.rounds += 1;
@@ -761,6 +852,16 @@ impl Server {
         if let Some(status) = refusal.or(self.behaviour.login_status) {
             return status;
         }
+        if std::mem::take(&mut connection.renewing) {
+            self.expired = false;
+            self.renewals += 1;
+            SessionSetupResponse {
+                flags: 0,
+                token: b"welcome",
+            }
+            .encode(out);
+            return NtStatus::SUCCESS;
+        }
         let exported = key_of(request.token);
         let key = crypto::session_key(&exported);
         if let Some(cipher) = self.behaviour.cipher
@@ -769,7 +870,7 @@ impl Server {
         {
             let (dialect, preauth) = (self.behaviour.dialect, &connection.preauth);
             let keys = SealingKeys::server(dialect, cipher, &exported, preauth).expect("keys");
-            self.sealer = Some(Sealer::new(keys.clone(), SESSION_ID, 0));
+            self.sealer = Some(Sealer::new(keys.clone(), SESSION_ID + self.logins, 0));
             self.keys = Some(keys);
         }
         let key = crypto::signing_key(self.behaviour.dialect, &key, &connection.preauth);
@@ -799,7 +900,7 @@ impl Server {
     }
 
     fn knows(&self, file: FileId) -> bool {
-        file == FILE || self.chained && file == FileId::NONE
+        Some(file) == self.handle || self.chained && file == FileId::NONE
     }
 
     fn close(&mut self, body: &[u8], out: &mut Vec<u8>) -> NtStatus {
@@ -821,12 +922,65 @@ impl Server {
         NtStatus::SUCCESS
     }
 
-    fn create(&mut self, body: &[u8], out: &mut Vec<u8>) -> NtStatus {
+    fn create(&mut self, header: &Header, body: &[u8], out: &mut Vec<u8>) -> NtStatus {
         let request = wire::CreateRequest::decode(body).expect("CREATE");
         let name = utf16::decode(request.name);
         if name != "folder\\file" {
             return NtStatus::OBJECT_NAME_NOT_FOUND;
         }
+        let find = |name: &[u8]| {
+            let mut contexts = request.contexts.iter();
+            let found = contexts.find(|context| context.name == name);
+            found.map(|context| context.data)
+        };
+        let lease = find(context::LEASE).map(|data| LeaseContext::decode(data).expect("RqLs"));
+        let mut answers: Vec<(&[u8], Vec<u8>)> = Vec::new();
+        let encoded = |message: &dyn Fn(&mut Vec<u8>)| {
+            let mut bytes = Vec::new();
+            message(&mut bytes);
+            bytes
+        };
+        let again = self.logins > 0 && self.handle.is_none();
+        if let Some(data) = find(context::DURABLE_RECONNECT) {
+            let reconnect = DurableReconnect::decode(data).expect("DH2C");
+            let by = (reconnect.create_guid, lease.expect("with its lease").key);
+            if self.kept != Some(by) {
+                return NtStatus::OBJECT_NAME_NOT_FOUND;
+            }
+            self.taken_up += 1;
+        } else if again {
+            assert_eq!(request.disposition, wire::CreateRequest::OPEN);
+            if let Some(status) = self.behaviour.again_status {
+                return status;
+            }
+            self.opened_again += 1;
+        }
+        if let Some(data) = find(context::DURABLE_REQUEST)
+            && self.behaviour.durable
+        {
+            let asked = DurableRequest::decode(data).expect("DH2Q");
+            let lease = lease.expect("a lease that keeps handles");
+            self.kept = Some((asked.create_guid, lease.key));
+            let grant = DurableGrant {
+                timeout_ms: 60_000,
+                flags: 0,
+            };
+            answers.push((context::LEASE, encoded(&|out| lease.encode(out))));
+            answers.push((context::DURABLE_REQUEST, encoded(&|out| grant.encode(out))));
+        }
+        if find(context::DISK_ID).is_some() {
+            let (file, volume) = (self.file_number, 1);
+            let id = DiskId { file, volume };
+            answers.push((context::DISK_ID, encoded(&|out| id.encode(out))));
+        }
+        let file = FileId {
+            volatile: FILE.volatile + self.logins,
+            ..FILE
+        };
+        if self.handle.replace(file).is_none() {
+            self.sequence = header.status.0 as u16;
+        }
+        let contexts = answers.iter();
         if request.disposition >= wire::CreateRequest::OVERWRITE {
             self.content.clear();
             self.done_writes.clear();
@@ -835,12 +989,14 @@ impl Server {
         CreateResponse {
             oplock_level: 0,
             action: 1,
-            times: FileTimes::default(),
+            times: self.file_times,
             allocation: 0,
             size: self.content.len() as u64,
             attributes: 0x80,
-            file: FILE,
-            contexts: Vec::new(),
+            file,
+            contexts: contexts
+                .map(|(name, data)| wire::CreateContext { name, data })
+                .collect(),
         }
         .encode(out);
         NtStatus::SUCCESS
@@ -1041,11 +1197,11 @@ impl Server {
         header.session_id = if request.command == Command::NEGOTIATE {
             0
         } else {
-            SESSION_ID
+            SESSION_ID + self.logins
         };
         header.signature = [0; 16];
         if request.command == Command::TREE_CONNECT {
-            header = header.with_tree(TREE_ID);
+            header = header.with_tree(TREE_ID + self.logins as u32);
         }
         let last_word = request.command == Command::SESSION_SETUP && status == NtStatus::SUCCESS;
         let signer = match (request.command, status) {
@@ -1054,7 +1210,7 @@ impl Server {
                 .signer
                 .as_ref()
                 .filter(|_| !self.behaviour.last_word_unsigned),
-            (Command::SESSION_SETUP, _) => {
+            (Command::SESSION_SETUP, _) if !connection.renewing => {
                 self.session_signer.as_ref().filter(|_| connection.binding)
             }
             _ => connection
@@ -1203,16 +1359,20 @@ fn framed(message: &[u8]) -> Vec<u8> {
 }
 
 fn lease_break() -> Vec<u8> {
+    lease_break_of([4; 16], 1, 0, 1)
+}
+
+pub(crate) fn lease_break_of(key: [u8; 16], epoch: u16, flags: u32, new: u32) -> Vec<u8> {
     let mut header = Header::request(Command::OPLOCK_BREAK, u64::MAX);
-    header.flags = flags::RESPONSE;
+    header.flags = wire::flags::RESPONSE;
     header.credits = 0;
     let mut message = header.to_bytes().to_vec();
     wire::LeaseBreakNotice {
-        epoch: 1,
-        flags: 0,
-        key: [4; 16],
+        epoch,
+        flags,
+        key,
         current: 7,
-        new: 1,
+        new,
     }
     .encode(&mut message);
     framed(&message)

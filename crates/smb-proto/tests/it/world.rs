@@ -13,7 +13,7 @@ use smb_proto::{
     Session, SessionSettings, Sink, Source, Time, Transmission, TreeKey,
 };
 
-use crate::server::{Behaviour, FakeLogin, Server};
+use crate::server::{Behaviour, Encrypts, FakeLogin, Server, lease_break_of};
 
 /// A small generator, so that a seed always gives the same world.
 pub(crate) struct Random(u64);
@@ -206,6 +206,14 @@ pub(crate) struct World {
     pub(crate) from_origins: u64,
     /// After so many steps, this channel dies so.
     pub(crate) fate: Option<(usize, usize, Death)>,
+    /// After so many steps each, all channels die so; last first.
+    pub(crate) dooms: Vec<(usize, Death)>,
+    /// After so many steps the session expires.
+    pub(crate) expiry: Option<usize>,
+    /// What has happened to the server when its client comes again.
+    pub(crate) meanwhile: fn(&mut Server),
+    /// The server's transport confirms whatever is sent, also when the server says nothing.
+    pub(crate) confirms: bool,
 }
 
 pub(crate) const BLOCK: usize = 256 << 10;
@@ -239,6 +247,10 @@ impl World {
             steps: 0,
             from_origins: 0,
             fate: None,
+            dooms: Vec::new(),
+            expiry: None,
+            meanwhile: |_| {},
+            confirms: false,
         }
     }
 
@@ -401,6 +413,33 @@ impl World {
                 self.drive(number);
             }
         }
+        self.come_again();
+    }
+
+    /// What a client does whose channels are all lost.
+    fn come_again(&mut self) {
+        let opening = |driver: &Driver| driver.channel.is_some() && driver.closed.is_none();
+        if self.session.is_lost() && !self.drivers.iter().any(opening) {
+            (self.meanwhile)(&mut self.server);
+            self.connect().expect("it may log in again");
+        }
+    }
+
+    /// The server takes a lease back, on this channel.
+    pub(crate) fn break_lease(&mut self, number: usize, key: [u8; 16], epoch: u16, new: u32) {
+        let frame = lease_break_of(key, epoch, 1, new);
+        let all = self.server.behaviour.encrypts == Encrypts::Session;
+        let frame = self.server.seal(frame, all);
+        self.push(self.now, number, Delivery::Ready(Some(frame)));
+    }
+
+    /// All channels die at once.
+    pub(crate) fn kill_all(&mut self, death: Death) {
+        for number in 0..self.drivers.len() {
+            if self.drivers[number].closed.is_none() {
+                self.kill(number, death);
+            }
+        }
     }
 
     /// The connection of a channel dies, and the client hears so at once.
@@ -419,6 +458,18 @@ impl World {
             self.kill(number, death);
             self.drive_woken();
         }
+        if self
+            .dooms
+            .last()
+            .is_some_and(|(step, _)| *step <= self.steps)
+            && let Some((_, death)) = self.dooms.pop()
+        {
+            self.kill_all(death);
+            self.drive_woken();
+        }
+        if self.expiry.take_if(|step| *step == self.steps).is_some() {
+            self.server.expired = true;
+        }
         let timeout = |(number, driver): (usize, &Driver)| {
             let at = driver.channel.as_ref().and_then(Channel::next_timeout)?;
             driver.closed.is_none().then_some((at.as_nanos(), number))
@@ -429,6 +480,9 @@ impl World {
             (Some((at, number)), next) if next.is_none_or(|next| at < next) => {
                 self.now = self.now.max(at);
                 let now = Time::from_nanos(self.now);
+                if self.confirms {
+                    self.channel(number).acknowledged(now);
+                }
                 self.channel(number).handle_timeout(now);
                 self.drive(number);
                 true
@@ -512,6 +566,15 @@ impl World {
         while let Some(event) = channel.next_event() {
             match event {
                 Event::Up => driver.up = true,
+                Event::Expired => {
+                    let login = FakeLogin {
+                        nonce: [0x77; 16],
+                        round: 0,
+                        fails: false,
+                    };
+                    channel.authenticate_again(Box::new(login), Time::from_nanos(self.now));
+                    driver.alarm.0.store(true, Ordering::Relaxed);
+                }
                 Event::Closed(cause) => {
                     assert!(driver.closed.is_none(), "it closes once");
                     driver.closed = Some(cause);

@@ -26,6 +26,8 @@ const LARGE_FILES: usize = 4;
 const FOLDERS: usize = 8;
 /// Files that wait for a thread.
 const WAITING_MAX: usize = 1024;
+/// How often a file is begun again that was interrupted when all connections were lost.
+const INTERRUPTIONS_MAX: usize = 3;
 /// Folders within each other: more are hostile.
 const DEPTH_MAX: usize = 200;
 
@@ -568,18 +570,28 @@ impl Engine<'_> {
         if self.is_over() {
             return;
         }
-        let copied = if self.options.dry_run {
+        let mut copied = self.copy_once(file);
+        for _ in 0..INTERRUPTIONS_MAX {
+            if self.is_over() || !matches!(copied, Err(Error::Interrupted { .. })) {
+                break;
+            }
+            copied = self.copy_once(file);
+        }
+        self.progress.file_done();
+        match copied {
+            Ok(copied) => self.copied(file, copied),
+            Err(error) => self.failed(&file.path, error),
+        }
+    }
+
+    fn copy_once(&self, file: &FileJob) -> Result<Transferred, Error> {
+        if self.options.dry_run {
             self.progress.advance(file.found.size);
             Ok(Transferred::whole(file.found.size))
         } else if file.found.size <= SMALL_BYTES_MAX && !self.options.verify {
             self.copy_small(file)
         } else {
             self.copy_large(file)
-        };
-        self.progress.file_done();
-        match copied {
-            Ok(copied) => self.copied(file, copied),
-            Err(error) => self.failed(&file.path, error),
         }
     }
 

@@ -45,6 +45,7 @@ pub(super) fn tcp_facts(stream: &Socket) -> Option<TcpFacts> {
         round_trip: Duration::from_micros(info.tcpi_rtt.into()),
         retransmits: info.tcpi_total_retrans.into(),
         acknowledged: (length as usize >= needed).then_some(info.tcpi_bytes_acked),
+        quiet: Some(Duration::from_millis(info.tcpi_last_ack_recv.into())),
     })
 }
 

@@ -57,6 +57,8 @@ pub struct TcpFacts {
     pub retransmits: u64,
     /// Bytes of ours that the far end's TCP has acknowledged; Linux tells since 4.1.
     pub acknowledged: Option<u64>,
+    /// How long ago the far end's TCP last acknowledged anything, where the system says.
+    pub quiet: Option<Duration>,
 }
 
 /// A new connection, and why it does not leave by the interface that was asked for, if so.

@@ -31,8 +31,7 @@ const START_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(crate) struct Lan {
     client: File,
-    /// Keeps the server's network in being.
-    _server: File,
+    server: File,
     /// Dropped before the folder, in which it would go on to write.
     samba: Mutex<Samba>,
     folder: TempDir,
@@ -69,7 +68,7 @@ impl Lan {
         let samba = Mutex::new(samba);
         Self {
             client,
-            _server: server,
+            server,
             folder,
             samba,
             samba_process,
@@ -110,6 +109,47 @@ impl Lan {
         run(&self.client, command)
     }
 
+    /// Pulls a cable.
+    pub(crate) fn cut(&self, link: u8) {
+        self.on_client_run(&["ip", "link", "set", &format!("c{link}"), "down"]);
+    }
+
+    /// Puts it back.
+    pub(crate) fn mend(&self, link: u8) {
+        self.on_client_run(&["ip", "link", "set", &format!("c{link}"), "up"]);
+    }
+
+    /// Limits a link in both directions.
+    pub(crate) fn limit(&self, link: u8, rate: &str) {
+        let bucket = [
+            "root", "tbf", "rate", rate, "burst", "64k", "latency", "50ms",
+        ];
+        for (network, nic) in [
+            (&self.client, format!("c{link}")),
+            (&self.server, format!("s{link}")),
+        ] {
+            run(
+                network,
+                &[&["tc", "qdisc", "replace", "dev", &nic], &bucket[..]].concat(),
+            );
+        }
+    }
+
+    /// Kills Samba, without any good-bye to its clients, and starts it again with the same share.
+    pub(crate) fn restart_samba(&self) {
+        self.samba.lock().expect("nobody panics with it").restart();
+        let begun = Instant::now();
+        while !listens(&self.server) {
+            assert!(begun.elapsed() < START_TIMEOUT, "Samba does not start");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Gives the user another password.
+    pub(crate) fn change_password(&self, password: &str) {
+        set_password(&self.folder.path().join("smb.conf"), password);
+    }
+
     /// Kills all of Samba at once; the networks stay.
     pub(crate) fn kill_samba(&self) {
         self.samba.lock().expect("nobody panics with it").kill();
@@ -122,6 +162,16 @@ struct Samba(Child);
 impl Samba {
     /// The shell ends with its input, the kernel then kills the rest of its namespace, and only
     /// when all of it is gone the child that is waited for ends.
+    /// The shell kills all but itself, says so, and starts Samba again.
+    fn restart(&mut self) {
+        let input = self.0.stdin.as_mut().expect("it runs");
+        io::Write::write_all(input, b"again\n").expect("it reads");
+        let mut said = [0; 5];
+        let output = self.0.stdout.as_mut().expect("it was asked for");
+        io::Read::read_exact(output, &mut said).expect("it says so");
+        assert_eq!(&said, b"gone\n");
+    }
+
     fn kill(&mut self) {
         drop(self.0.stdin.take());
         self.0.wait().expect("it is our child");
@@ -198,13 +248,17 @@ fn start_samba(network: &File, folder: &TempDir, global: &str) -> Samba {
         samba_configuration(&top.to_string(), global),
     )
     .expect("the folder is ours");
-    set_password(&configuration);
+    set_password(&configuration, PASSWORD);
 
     // The shell reads until this process ends, however it does; then its namespace ends with it.
     let script = format!(
         "mount -t tmpfs -o size={SHARE_SIZE},mode=0777 tmpfs '{top}/share' || exit\n\
-         smbd --foreground --no-process-group --configfile='{top}/smb.conf' </dev/null &\n\
-         read end"
+         begin() {{\n\
+         smbd --foreground --no-process-group --configfile='{top}/smb.conf' \
+         </dev/null >/dev/null &\n\
+         }}\n\
+         begin\n\
+         while read again; do kill -9 -1; wait; echo gone; begin; done"
     );
     let mut samba = Command::new("unshare");
     samba
@@ -219,7 +273,7 @@ fn start_samba(network: &File, folder: &TempDir, global: &str) -> Samba {
             &script,
         ])
         .stdin(Stdio::piped())
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
         .stderr(Stdio::null())
         // When it ends, Samba ends its whole process group, which must not be ours.
         .process_group(0);
@@ -270,7 +324,7 @@ fn samba_configuration(top: &str, global: &str) -> String {
     )
 }
 
-fn set_password(configuration: &std::path::Path) {
+fn set_password(configuration: &std::path::Path, password: &str) {
     let mut smbpasswd = Command::new("smbpasswd")
         .arg("-c")
         .arg(configuration)
@@ -281,7 +335,7 @@ fn set_password(configuration: &std::path::Path) {
         .spawn()
         .expect("Samba is installed");
     let mut input = smbpasswd.stdin.take().expect("it is piped");
-    io::Write::write_all(&mut input, format!("{PASSWORD}\n{PASSWORD}\n").as_bytes())
+    io::Write::write_all(&mut input, format!("{password}\n{password}\n").as_bytes())
         .expect("it reads");
     drop(input);
     let output = smbpasswd.wait_with_output().expect("it is our child");

@@ -1,6 +1,7 @@
 //! The client against real servers and against impostors.
 
 mod capture;
+mod chaos;
 mod impostor;
 mod lan;
 mod matrix;

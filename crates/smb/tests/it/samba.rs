@@ -40,6 +40,14 @@ pub(crate) fn connect(lan: &Lan, policy: &Policy) -> Session {
     Session::connect(&lan.server(), None, &login(), policy).expect("the server is there")
 }
 
+/// A session that ends with its last connection.
+fn without_return() -> Policy {
+    Policy {
+        reconnect: None,
+        ..Policy::default()
+    }
+}
+
 pub(crate) fn to_write() -> OpenOptions {
     OpenOptions {
         disposition: Disposition::CreateOrTruncate,
@@ -571,7 +579,7 @@ fn read_while(file: &File, bytes: u64, act: impl FnOnce() + Send) -> (u64, Error
 #[test]
 fn a_server_that_is_killed_is_an_error_at_once() {
     let lan = Lan::new("");
-    let session = connect(&lan, &Policy::default());
+    let session = connect(&lan, &without_return());
     session.add_channels(4, &lan.nics());
     let tree = session.tree(SHARE).expect("the share is there");
     write_pattern(&tree, "big", 1, iter::once(0..32 * MIB));
@@ -606,7 +614,7 @@ pub(crate) fn add_second_channel(lan: &Lan, session: &Session) {
 #[test]
 fn a_channel_that_is_killed_leaves_the_others() {
     let lan = Lan::new("");
-    let session = connect(&lan, &Policy::default());
+    let session = connect(&lan, &without_return());
     add_second_channel(&lan, &session);
     let tree = session.tree(SHARE).expect("the share is there");
     write_pattern(&tree, "big", 1, iter::once(0..32 * MIB));
@@ -830,7 +838,7 @@ fn a_copy_that_ends_early_leaves_nothing() {
     drop(session);
 
     // A fresh session, for which the server has seen every close of the one before.
-    let session = connect(&lan, &Policy::default());
+    let session = connect(&lan, &without_return());
     let tree = session.tree(SHARE).expect("the share is there");
     assert!(tree.list("").expect("the top").is_empty());
 

@@ -1,0 +1,168 @@
+//! How much to have under way: enough for the path, and no more. What waits in the queue of a slow
+//! link cannot be done by a faster one, and at the end everybody waits for it.
+
+use std::time::Duration;
+
+use crate::time::Time;
+
+/// A channel takes no more than it delivers in this time: less than anybody notices at the end of
+/// a transfer, and much more than a server on the same network needs.
+const AHEAD: Duration = Duration::from_millis(100);
+/// On a long path it takes more than was asked for, up to so many times as much.
+const GROWTH_MAX: u64 = 2;
+/// The least that is asked for at once.
+const PIECE_MIN: u64 = 1 << 16;
+
+pub(super) struct Depth {
+    /// It does not adapt.
+    fixed: bool,
+    /// As it was asked for.
+    bytes: u64,
+    /// What it delivers, in bytes per second.
+    rate: Option<u64>,
+    /// The least time from a request to its answer.
+    round_trip: Option<Duration>,
+    /// What was delivered since when.
+    measured_bytes: u64,
+    measured_since: Option<Time>,
+}
+
+impl Depth {
+    pub(super) fn new(bytes: u64, fixed: bool) -> Self {
+        Self {
+            fixed,
+            bytes,
+            rate: None,
+            round_trip: None,
+            measured_bytes: 0,
+            measured_since: None,
+        }
+    }
+
+    /// Most bytes under way, and how many times the number of requests that were asked for.
+    pub(super) fn limit(&self) -> (u64, usize) {
+        if self.fixed {
+            return (self.bytes, 1);
+        }
+        let least = (2 * PIECE_MIN).min(self.bytes);
+        let Some(rate) = self.rate else {
+            // nobody knows yet; it takes half of this to find out
+            return ((self.bytes / 4).max(least), 1);
+        };
+        let ahead = delivered_in(rate, AHEAD);
+        // twice, so that a rate that this very limit bounds can grow
+        let path = delivered_in(rate, self.round_trip.unwrap_or_default() * 2);
+        let most = self.bytes.saturating_mul(GROWTH_MAX);
+        let limit = ahead.min(self.bytes).max(path).clamp(least, most);
+        (
+            limit,
+            if limit > self.bytes {
+                GROWTH_MAX as usize
+            } else {
+                1
+            },
+        )
+    }
+
+    /// Most bytes of one READ: at least two are under way.
+    pub(super) fn piece(&self) -> u32 {
+        if self.fixed {
+            return u32::MAX;
+        }
+        let half = (self.limit().0 / 2).next_multiple_of(PIECE_MIN);
+        u32::try_from(half).unwrap_or(u32::MAX)
+    }
+
+    /// A request was answered.
+    pub(super) fn answered(&mut self, took: Duration) {
+        if !took.is_zero() {
+            self.round_trip = Some(self.round_trip.map_or(took, |least| least.min(took)));
+        }
+    }
+
+    /// A READ or WRITE leaves; `first`: there is no other under way.
+    pub(super) fn sent(&mut self, first: bool, now: Time) {
+        if first {
+            self.measured_bytes = 0;
+            self.measured_since = Some(now);
+        }
+    }
+
+    /// So many bytes of READs and WRITEs have come or were taken.
+    pub(super) fn delivered(&mut self, bytes: u64, now: Time) {
+        self.measured_bytes += bytes;
+        let Some(since) = self.measured_since else {
+            return;
+        };
+        let elapsed = now.since(since);
+        if self.measured_bytes < self.limit().0 / 2 || elapsed.is_zero() {
+            return;
+        }
+        let rate = u128::from(self.measured_bytes) * 1_000_000_000 / elapsed.as_nanos();
+        let rate = u64::try_from(rate).unwrap_or(u64::MAX);
+        // a link that has become slow is believed at once, one that has become fast by and by
+        let believed = |before: u64| rate.min(before / 2 + rate / 2);
+        self.rate = Some(self.rate.map_or(rate, believed));
+        self.measured_bytes = 0;
+        self.measured_since = Some(now);
+    }
+}
+
+fn delivered_in(rate: u64, time: Duration) -> u64 {
+    let bytes = u128::from(rate) * time.as_nanos() / 1_000_000_000;
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    /// A channel whose path delivers so much in a second, after a while.
+    fn at_rate(bytes_per_second: u64, round_trip: Duration) -> Depth {
+        let mut depth = Depth::new(8 * MIB, false);
+        let mut now = Time::from_nanos(1);
+        depth.answered(round_trip);
+        depth.sent(true, now);
+        for _ in 0..1000 {
+            // no more than what is under way comes back in a round trip
+            let possible = bytes_per_second.min(
+                delivered_in(depth.limit().0, Duration::from_secs(1)) * 1_000_000_000
+                    / u64::try_from(round_trip.as_nanos()).expect("short"),
+            );
+            let time = Duration::from_nanos(64 * 1024 * 1_000_000_000 / possible);
+            now = now.after(time);
+            depth.delivered(64 * 1024, now);
+        }
+        depth
+    }
+
+    #[test]
+    fn a_slow_link_takes_little_and_a_fast_one_all() {
+        let short = Duration::from_micros(300);
+        let gigabit = at_rate(117_000_000, short);
+        assert_eq!(gigabit.limit(), (8 * MIB, 1));
+        assert_eq!(u64::from(gigabit.piece()), 4 * MIB);
+        let tenth = at_rate(11_700_000, short);
+        let (bytes, _) = tenth.limit();
+        assert!((1_100_000..1_200_000).contains(&bytes), "{bytes}");
+        assert!(u64::from(tenth.piece()) <= bytes / 2 + PIECE_MIN);
+    }
+
+    #[test]
+    fn a_long_path_takes_more() {
+        let far = at_rate(117_000_000, Duration::from_millis(100));
+        let (bytes, times) = far.limit();
+        assert!(bytes > 11_700_000, "{bytes}");
+        assert_eq!((bytes <= 16 * MIB, times), (true, 2));
+    }
+
+    #[test]
+    fn what_is_fixed_stays() {
+        let mut depth = Depth::new(8 * MIB, true);
+        depth.sent(true, Time::from_nanos(0));
+        depth.delivered(8 * MIB, Time::from_nanos(1 << 40));
+        assert_eq!(depth.limit(), (8 * MIB, 1));
+    }
+}

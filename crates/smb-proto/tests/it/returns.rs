@@ -1,0 +1,362 @@
+//! Sessions that lose all their channels and come back: everything goes on where it was, or says
+//! clearly why it does not.
+
+use std::sync::Arc;
+
+use smb_proto::session::{
+    Access, CreateOptions, Disposition, FileTimes, Information, QueryInformation, SetInformation,
+};
+use smb_proto::{Error, FileKey, NtStatus, Reply, Request};
+
+use crate::losses::{LENGTH, content, copy};
+use crate::server::{Behaviour, Encrypts};
+use crate::world::{BLOCK, Death, Ear, World};
+
+const CHANNELS: usize = 2;
+
+fn behaviour(seed: u64) -> Behaviour {
+    Behaviour {
+        durable: seed.is_multiple_of(2),
+        signing_required: seed.is_multiple_of(2),
+        encrypts: [Encrypts::Nothing, Encrypts::Session, Encrypts::Share][seed as usize % 3],
+        short: seed.is_multiple_of(3),
+        interims: !seed.is_multiple_of(3),
+        not_ready: true,
+        ..Behaviour::default()
+    }
+}
+
+fn world(seed: u64, behaviour: Behaviour) -> (World, FileKey) {
+    let mut world = World::with(
+        seed,
+        behaviour,
+        content(seed),
+        |settings| settings.reconnect = true,
+        64,
+    );
+    for _ in 0..CHANNELS {
+        let number = world.connect().expect("a channel may join");
+        world.run_until(|world| world.is_up(number));
+    }
+    let file = open(&mut world, Disposition::OpenOrCreate);
+    (world, file)
+}
+
+fn open(world: &mut World, disposition: Disposition) -> FileKey {
+    let tree = world.tree();
+    let options = CreateOptions {
+        folder: Some(false),
+        disposition,
+        ..CreateOptions::open(Access::ReadWrite)
+    };
+    let path = "folder/file".into();
+    match world.ask(Request::Create {
+        tree,
+        path,
+        options,
+    }) {
+        Ok(Reply::Created(file, _)) => file,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn all_channels_may_die_at_every_step_of_a_copy() {
+    let (mut taken_up, mut opened_again) = (0, 0);
+    for seed in 0..3 {
+        let (before, after) = (content(seed), content(seed + 100));
+        let (mut whole, file) = world(seed, behaviour(seed));
+        let begin = whole.steps;
+        copy(&mut whole, file, &before, &after);
+        for step in begin + 1..whole.steps {
+            let death = [Death::Early, Death::Late][(seed as usize + step) % 2];
+            let (mut world, file) = world(seed, behaviour(seed));
+            // once more while it comes back
+            world.dooms = vec![(step + 1 + step % 23, death), (step, death)];
+            copy(&mut world, file, &before, &after);
+            let case = format!("seed {seed}, step {step}, {death:?}");
+            assert!(world.server.content == after, "{case}: the bytes differ");
+            assert_eq!(world.pool.in_use(), 0, "{case}: all blocks came home");
+            taken_up += world.server.taken_up;
+            opened_again += world.server.opened_again;
+        }
+    }
+    assert!(
+        taken_up > 50 && opened_again > 50,
+        "{taken_up} and {opened_again}"
+    );
+}
+
+/// Loses all channels while a file is read; gives how that ends.
+fn lose(behaviour: Behaviour, meanwhile: fn(&mut crate::server::Server)) -> (World, Error) {
+    let (mut world, file) = world(1, behaviour);
+    world.meanwhile = meanwhile;
+    let ear = Ear::forgetful();
+    world.session.read(file, 0..LENGTH as u64, ear.clone());
+    world.run_until(|world| world.server.reads[0] > 0);
+    world.kill_all(Death::Early);
+    world.run_until(|_| ear.is_done());
+    assert_eq!(world.pool.in_use(), 0);
+    (world, ear.error())
+}
+
+fn changed(meanwhile: fn(&mut crate::server::Server), expected: &str) {
+    let (mut world, error) = lose(Behaviour::default(), meanwhile);
+    match error {
+        Error::FileChanged { problem, .. } => assert_eq!(problem, expected),
+        other => panic!("{other:?}"),
+    }
+    // and nothing else suffers
+    let file = open(&mut world, Disposition::Open);
+    let (outcome, _) = world.read(file, 0..10);
+    assert!(outcome.is_ok(), "{outcome:?}");
+}
+
+#[test]
+fn a_file_that_is_another_one_by_now_is_left_alone() {
+    changed(
+        |server| server.file_number = 78,
+        "another file has taken its place",
+    );
+    changed(|server| server.content.push(1), "somebody has changed it");
+    let later = |server: &mut crate::server::Server| {
+        server.file_times = FileTimes {
+            write: 5,
+            ..FileTimes::default()
+        };
+    };
+    changed(later, "somebody has changed it");
+}
+
+#[test]
+fn a_server_that_lost_what_it_had_confirmed_is_caught() {
+    let (mut world, file) = world(1, Behaviour::default());
+    let ear = Arc::new(Ear::default());
+    let payload = world.block(&[7; 100]);
+    world
+        .session
+        .write(file, LENGTH as u64, payload, ear.clone());
+    world.run_until(|_| ear.is_done());
+    assert!(ear.outcome().is_ok());
+    world.meanwhile = |server| server.content.truncate(LENGTH + 99);
+    world.kill_all(Death::Early);
+    let failed = world.ask(Request::Flush { file });
+    assert!(
+        matches!(
+            failed,
+            Err(Error::FileChanged {
+                problem: "the server lost what was written",
+                ..
+            })
+        ),
+        "{failed:?}"
+    );
+}
+
+#[test]
+fn a_file_that_cannot_be_opened_again_says_so() {
+    let behaviour = Behaviour {
+        again_status: Some(NtStatus::OBJECT_NAME_NOT_FOUND),
+        ..Behaviour::default()
+    };
+    let (_, error) = lose(behaviour, |_| {});
+    assert_eq!(error.status(), Some(NtStatus::OBJECT_NAME_NOT_FOUND));
+    // a handle that the server has not given up yet is waited for
+    let behaviour = Behaviour {
+        again_status: Some(NtStatus::SHARING_VIOLATION),
+        ..Behaviour::default()
+    };
+    let (world, error) = lose(behaviour, |_| {});
+    assert_eq!(error.status(), Some(NtStatus::SHARING_VIOLATION));
+    assert!(world.now > 30_000_000_000);
+}
+
+#[test]
+fn a_rename_that_nobody_heard_of_is_found() {
+    let (mut world, file) = world(1, Behaviour::default());
+    // the server knows one path; the file is thought to have another, and may have this one
+    let rename = |path: &str| Request::Set {
+        file,
+        what: SetInformation::Rename {
+            path: path.into(),
+            replace: false,
+        },
+    };
+    let renamed = world.ask(rename("elsewhere"));
+    assert!(matches!(renamed, Ok(Reply::Done)), "{renamed:?}");
+    let ear = Arc::new(Ear::default());
+    world.session.submit(rename("folder/file"), ear.clone());
+    let seen = world.server.sequences.len();
+    world.run_until(|world| world.server.sequences.len() > seen);
+    world.kill_all(Death::Late);
+    world.run_until(|_| ear.is_done());
+    assert!(matches!(ear.outcome(), Ok(Reply::Done)));
+    assert_eq!(world.server.opened_again, 1);
+}
+
+#[test]
+fn another_server_is_not_talked_to() {
+    let (mut world, file) = world(1, Behaviour::default());
+    world.meanwhile = |server| server.behaviour.bind_guid = [2; 16];
+    let ear = Ear::forgetful();
+    world.session.read(file, 0..LENGTH as u64, ear.clone());
+    world.kill_all(Death::Early);
+    world.run_until(|world| world.closed(CHANNELS).is_some());
+    let cause = world
+        .closed(CHANNELS)
+        .cloned()
+        .flatten()
+        .expect("it says why");
+    assert!(cause.to_string().contains("another server"), "{cause}");
+    world.session.give_up(cause);
+    world.run_until(|_| ear.is_done());
+    match ear.error() {
+        Error::SessionEnded(Some(cause)) => assert!(matches!(*cause, Error::Incompatible(_))),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_password_that_was_changed_ends_it() {
+    let (mut world, file) = world(1, Behaviour::default());
+    world.meanwhile = |server| server.behaviour.login_status = Some(NtStatus::LOGON_FAILURE);
+    let ear = Ear::forgetful();
+    world.session.read(file, 0..LENGTH as u64, ear.clone());
+    world.kill_all(Death::Early);
+    world.run_until(|world| world.closed(CHANNELS).is_some());
+    let cause = world
+        .closed(CHANNELS)
+        .cloned()
+        .flatten()
+        .expect("it says why");
+    assert!(
+        !ear.is_done() && world.session.is_lost(),
+        "it may be tried again"
+    );
+    world.session.give_up(cause);
+    world.run_until(|_| ear.is_done());
+    assert_eq!(ear.error().status(), Some(NtStatus::LOGON_FAILURE));
+    assert_eq!(world.pool.in_use(), 0);
+}
+
+#[test]
+fn a_user_does_not_come_back_as_a_guest() {
+    let (mut world, _) = world(1, Behaviour::default());
+    world.meanwhile = |server| server.behaviour.guest = true;
+    world.kill_all(Death::Early);
+    world.run_until(|world| world.closed(CHANNELS).is_some());
+    assert!(matches!(
+        world.closed(CHANNELS),
+        Some(Some(Error::GuestOnly))
+    ));
+}
+
+#[test]
+fn a_session_that_the_server_has_forgotten_is_made_anew() {
+    let (mut world, file) = world(1, Behaviour::default());
+    world.server.behaviour.transfer_status = Some(NtStatus::USER_SESSION_DELETED);
+    world.meanwhile = |server| server.behaviour.transfer_status = None;
+    let (outcome, bytes) = world.read(file, 0..LENGTH as u64);
+    assert!(outcome.is_ok(), "{outcome:?}");
+    assert!(bytes == content(1));
+    assert_eq!(world.server.logins, 1);
+}
+
+#[test]
+fn what_was_closed_meanwhile_stays_closed() {
+    let (mut world, file) = world(1, Behaviour::default());
+    world.kill_all(Death::Early);
+    assert!(world.session.is_lost());
+    let closed = world.ask(Request::Close { file });
+    assert!(matches!(closed, Ok(Reply::Closed)), "{closed:?}");
+    let echo = world.ask(Request::Echo);
+    assert!(matches!(echo, Ok(Reply::Done)), "{echo:?}");
+    let file = open(&mut world, Disposition::Open);
+    match world.ask(Request::Query {
+        file,
+        what: QueryInformation::Standard,
+    }) {
+        Ok(Reply::Information(Information::Standard { size, .. })) => {
+            assert_eq!(size, LENGTH as u64);
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(world.server.opened_again, 1, "only once, by us");
+}
+
+#[test]
+fn a_listing_that_was_cut_is_not_continued() {
+    let (mut world, folder) = world(1, Behaviour::default());
+    let list = |restart| Request::List {
+        folder,
+        pattern: "*".into(),
+        restart,
+        bytes_max: 4096,
+    };
+    assert!(matches!(world.ask(list(true)), Ok(Reply::Listing(Some(_)))));
+    world.kill_all(Death::Early);
+    let cut = world.ask(list(false));
+    assert!(matches!(cut, Err(Error::FileChanged { .. })), "{cut:?}");
+}
+
+#[test]
+fn leases_are_given_back_once_on_any_channel() {
+    for victim in 0..CHANNELS {
+        let (mut world, file) = world(2, behaviour(2));
+        let key = world.server.lease_key().expect("it asked for one");
+        for number in [victim, 0, 1] {
+            world.break_lease(number, key, 7, 1);
+        }
+        world.break_lease(victim, [9; 16], 1, 0);
+        world.run_until(|world| !world.server.given_back.is_empty());
+        let (outcome, _) = world.read(file, 0..10);
+        assert!(outcome.is_ok());
+        assert_eq!(world.server.given_back, [(key, 1)]);
+        world.break_lease(victim, key, 8, 0);
+        world.run_until(|world| world.server.given_back.len() > 1);
+        // without the right to keep the handle, there is none to take up
+        world.kill_all(Death::Early);
+        let (outcome, _) = world.read(file, 0..BLOCK as u64);
+        assert!(outcome.is_ok());
+        assert_eq!((world.server.taken_up, world.server.opened_again), (0, 1));
+    }
+}
+
+#[test]
+fn a_session_may_expire_at_every_step_of_a_copy() {
+    for seed in 0..3 {
+        let (before, after) = (content(seed), content(seed + 100));
+        let (mut whole, file) = world(seed, behaviour(seed));
+        let begin = whole.steps;
+        copy(&mut whole, file, &before, &after);
+        let mut renewals = 0;
+        for step in begin + 1..whole.steps {
+            let (mut world, file) = world(seed, behaviour(seed));
+            world.expiry = Some(step);
+            // and sometimes the channel that logs in again dies over it
+            if step % 4 == 0 {
+                world.fate = Some((step + 5, step % CHANNELS, Death::Late));
+            }
+            copy(&mut world, file, &before, &after);
+            let case = format!("seed {seed}, step {step}");
+            assert!(world.server.content == after, "{case}: the bytes differ");
+            assert_eq!(world.pool.in_use(), 0, "{case}: all blocks came home");
+            assert_eq!(world.server.logins, 0, "{case}: it is the same session");
+            renewals += world.server.renewals;
+        }
+        assert!(renewals > 20, "{renewals}");
+    }
+}
+
+#[test]
+fn an_expired_session_of_a_user_who_is_not_let_in_again_ends() {
+    let (mut world, file) = world(1, Behaviour::default());
+    world.server.expired = true;
+    world.server.behaviour.login_status = Some(NtStatus::LOGON_FAILURE);
+    let (outcome, _) = world.read(file, 0..10);
+    let error = outcome.expect_err("the password was changed");
+    assert_eq!(error.status(), Some(NtStatus::LOGON_FAILURE));
+    world.run_out();
+    assert_eq!(world.session.channels_up(), []);
+    assert!(!world.session.is_lost());
+}

@@ -1,0 +1,185 @@
+//! Keeps a session's connections: opens channels that were lost again, and when all are lost,
+//! logs in anew as long as that may take.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::task::Waker;
+use std::time::{Duration, Instant};
+
+use smb_proto::NtStatus;
+
+use crate::auth::AuthError;
+use crate::error::Error;
+use crate::session::{Route, Shared, random};
+use crate::signal::lock;
+
+/// From the first attempt to the second when all channels are lost; doubled from then on.
+const WAIT_FIRST: Duration = Duration::from_millis(100);
+/// Longest wait between two attempts then.
+const WAIT_MAX: Duration = Duration::from_secs(2);
+/// The same for one channel of several.
+const CHANNEL_WAIT_FIRST: Duration = Duration::from_millis(500);
+const CHANNEL_WAIT_MAX: Duration = Duration::from_secs(10);
+/// An address may take so long to answer: the next one may be the one that does.
+pub(crate) const CONNECT_TIMEOUT_MAX: Duration = Duration::from_secs(3);
+/// What a server says of a user it does not let in. To ask again would lock the account.
+const NOT_THIS_USER: [NtStatus; 8] = [
+    NtStatus::ACCESS_DENIED,
+    NtStatus::LOGON_FAILURE,
+    NtStatus::WRONG_PASSWORD,
+    NtStatus::ACCOUNT_RESTRICTION,
+    NtStatus::PASSWORD_EXPIRED,
+    NtStatus::ACCOUNT_DISABLED,
+    NtStatus::ACCOUNT_LOCKED_OUT,
+    NtStatus::NOT_SUPPORTED,
+];
+
+/// The thread. `limit`: how long all channels may be lost.
+pub(crate) fn run(shared: &Weak<Shared>, limit: Duration) {
+    while let Some(shared) = shared.upgrade() {
+        if shared.stopping.load(Ordering::SeqCst) {
+            return;
+        }
+        if shared.protocol.is_lost() {
+            come_back(&shared, limit);
+        } else if shared.protocol.channels_up().is_empty() {
+            return;
+        }
+        let due = open_what_is_due(&shared);
+        let keeper = Arc::clone(&shared.keeper);
+        drop(shared);
+        match due {
+            Some(due) => keeper.wait_until(due),
+            None => keeper.wait(),
+        }
+    }
+}
+
+/// All channels are lost: tries every way there was, until one leads back or nothing can be hoped
+/// for any more.
+fn come_back(shared: &Arc<Shared>, limit: Duration) {
+    let begun = Instant::now();
+    *lock(&shared.lost_since) = Some(begun);
+    let mut wait = WAIT_FIRST;
+    let stop = lock(&shared.stop).clone();
+    let _registration = stop.register(Waker::from(Arc::clone(&shared.keeper)));
+    let failure = 'back: loop {
+        let mut failure = None;
+        if stop.is_stopped() {
+            break Some(Error::Stopped);
+        }
+        for route in shared.routes() {
+            if shared.stopping.load(Ordering::SeqCst) || !shared.protocol.is_lost() {
+                break 'back None;
+            }
+            match shared.open(&route) {
+                Ok(_) => break 'back None,
+                Err(error) if is_final(&error) => break 'back Some(error),
+                Err(error) => failure = Some(error),
+            }
+        }
+        let left = limit.saturating_sub(begun.elapsed());
+        if left.is_zero() {
+            let source = failure.unwrap_or(Error::Stopped).into();
+            let seconds = begun.elapsed().as_secs();
+            break Some(Error::NoWayBack { seconds, source });
+        }
+        shared
+            .keeper
+            .wait_until(Instant::now() + jittered(wait).min(left));
+        wait = (wait * 2).min(WAIT_MAX);
+    };
+    if let Some(failure) = failure {
+        shared.gave_up.store(true, Ordering::SeqCst);
+        shared.protocol.give_up(failure.into_protocol());
+    }
+    *lock(&shared.lost_since) = None;
+}
+
+/// Opens channels again whose time has come; gives when the next is due.
+fn open_what_is_due(shared: &Arc<Shared>) -> Option<Instant> {
+    let mut due = None;
+    for route in shared.routes() {
+        if route.is_alive() {
+            continue;
+        }
+        let now = Instant::now();
+        let (at, failures) = route.retry.unwrap_or((now + CHANNEL_WAIT_FIRST, 0));
+        let next = if at > now {
+            Some((at, failures))
+        } else if shared.stopping.load(Ordering::SeqCst) || shared.protocol.is_lost() {
+            return Some(now);
+        } else {
+            match shared.open(&route) {
+                Ok(_) => None,
+                Err(error) if is_final(&error) => {
+                    shared.forget(&route);
+                    None
+                }
+                Err(_) => {
+                    let wait = CHANNEL_WAIT_FIRST * 2_u32.saturating_pow(failures + 1);
+                    let wait = jittered(wait.min(CHANNEL_WAIT_MAX));
+                    Some((Instant::now() + wait, failures + 1))
+                }
+            }
+        };
+        if let Some((at, _)) = next {
+            shared.retry(&route, next);
+            due = Some(due.map_or(at, |due: Instant| due.min(at)));
+        }
+    }
+    due
+}
+
+/// Between half of it and all of it, so that many clients do not come at the same time.
+fn jittered(wait: Duration) -> Duration {
+    let part = random::<2>().map_or(u16::MAX, u16::from_le_bytes);
+    wait / 2 + wait / 2 * u32::from(part) / u32::from(u16::MAX)
+}
+
+/// Whether trying again is of no use.
+fn is_final(error: &Error) -> bool {
+    match error {
+        Error::LoginRefused { source, .. } => source
+            .status()
+            .is_none_or(|status| NOT_THIS_USER.contains(&status)),
+        Error::Credentials { source, .. } => !matches!(source, AuthError::KdcUnreachable { .. }),
+        Error::GuestOnly { .. } | Error::Incompatible { .. } | Error::Protocol { .. } => true,
+        _ => false,
+    }
+}
+
+impl Route {
+    fn is_alive(&self) -> bool {
+        self.link.as_ref().is_some_and(|link| link.is_alive())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_differ_and_are_bounded() {
+        let waits: Vec<_> = (0..50).map(|_| jittered(WAIT_MAX)).collect();
+        assert!(
+            waits
+                .iter()
+                .all(|wait| (WAIT_MAX / 2..=WAIT_MAX).contains(wait))
+        );
+        assert!(waits.iter().any(|wait| *wait != waits[0]));
+    }
+
+    #[test]
+    fn a_refused_user_does_not_ask_again() {
+        let refused = |status| {
+            let doing = "the login".to_owned();
+            let source = smb_proto::Error::Refused { doing, status };
+            Error::of_login(source, "server", "user")
+        };
+        assert!(is_final(&refused(NtStatus::LOGON_FAILURE)));
+        assert!(!is_final(&refused(NtStatus::REQUEST_NOT_ACCEPTED)));
+        let lost = smb_proto::Error::SessionEnded(None);
+        assert!(!is_final(&Error::of_login(lost, "server", "user")));
+    }
+}

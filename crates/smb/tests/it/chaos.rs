@@ -1,0 +1,345 @@
+//! Cables are pulled, servers die and passwords change in the middle of transfers: every byte
+//! arrives, or the error says why not.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::iter;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use smb::copy::{self, Event, Job, Options, Place, Progress, Source};
+use smb::{Access, Disposition, Error, OpenOptions, Policy, Session, Stop, Tree};
+
+use crate::lan::{Lan, SHARE};
+use crate::pattern;
+use crate::samba::{connect, write_pattern};
+
+const MIB: u64 = 1 << 20;
+const BYTES: u64 = 48 * MIB + 7;
+/// After so many pieces something happens.
+const PIECES_BEFORE: usize = 7;
+const CUT: Duration = Duration::from_secs(5);
+
+fn to_write() -> OpenOptions {
+    OpenOptions {
+        disposition: Disposition::Create,
+        folder: Some(false),
+        ..OpenOptions::open(Access::Write)
+    }
+}
+
+fn to_read() -> OpenOptions {
+    OpenOptions {
+        folder: Some(false),
+        ..OpenOptions::open(Access::Read)
+    }
+}
+
+/// What happens while the transfer goes on.
+type Later = Box<dyn FnOnce() + Send>;
+
+fn nothing() -> Later {
+    Box::new(|| {})
+}
+
+/// Reads a file while something happens; checks every byte and that each came once.
+fn read_through(tree: &Tree, seed: u64, happens: impl FnOnce() -> Later) -> Result<(), Error> {
+    let file = tree.open("source", &to_read())?;
+    let (mut happens, mut bytes) = (Some(happens), 0);
+    let stop = Stop::new();
+    thread::scope(|scope| {
+        for (number, piece) in file.read_ranges(iter::once(0..BYTES), &stop).enumerate() {
+            let piece = piece?;
+            if number == PIECES_BEFORE
+                && let Some(happens) = happens.take()
+            {
+                scope.spawn(happens());
+            }
+            let payload = piece.payload.bytes();
+            assert_eq!(pattern::difference(seed, piece.offset, payload), None);
+            bytes += payload.len() as u64;
+        }
+        assert_eq!(bytes, BYTES);
+        Ok(())
+    })?;
+    file.close()
+}
+
+/// Writes a file while something happens.
+fn write_through(tree: &Tree, seed: u64, happens: impl FnOnce() -> Later) -> Result<(), Error> {
+    let file = tree.open("copy", &to_write())?;
+    let (mut happens, mut number) = (Some(happens), 0);
+    thread::scope(|scope| {
+        file.write_ranges(iter::once(0..BYTES), &Stop::new(), |offset, room| {
+            number += 1;
+            if number == PIECES_BEFORE
+                && let Some(happens) = happens.take()
+            {
+                scope.spawn(happens());
+            }
+            pattern::fill(seed, offset, room);
+            Ok(())
+        })
+    })?;
+    file.close()
+}
+
+fn check_copy(lan: &Lan, seed: u64) {
+    let stored = fs::read(lan.on_server("copy")).expect("it was written");
+    assert_eq!(stored.len() as u64, BYTES);
+    assert_eq!(pattern::difference(seed, 0, &stored), None);
+}
+
+/// A server with a file, and a session with so many channels over both links.
+fn begin(share: &str, channels: usize) -> (Arc<Lan>, Session, Tree) {
+    let lan = Arc::new(Lan::new(share));
+    let session = connect(&lan, &Policy::default());
+    let rejected = session.add_channels(channels, &lan.nics());
+    assert_eq!(session.channels().len(), channels, "{rejected:?}");
+    let tree = session.tree(SHARE).expect("the share is there");
+    write_pattern(&tree, "source", 1, iter::once(0..BYTES));
+    (lan, session, tree)
+}
+
+/// Reads and then writes, and the same happens during both.
+fn survives(name: &str, (share, channels): (&str, usize), happens: fn(&Arc<Lan>) -> Later) {
+    let (lan, session, tree) = begin(share, channels);
+    let done = read_through(&tree, 1, || happens(&lan));
+    done.unwrap_or_else(|error| panic!("{name}: read: {error:?}"));
+    let done = write_through(&tree, 2, || happens(&lan));
+    done.unwrap_or_else(|error| panic!("{name}: write: {error:?}"));
+    check_copy(&lan, 2);
+    assert_eq!(session.reconnecting(), None, "{name}");
+}
+
+fn cut_for(lan: &Arc<Lan>, links: &'static [u8], time: Duration) -> Later {
+    links.iter().for_each(|link| lan.cut(*link));
+    let lan = Arc::clone(lan);
+    Box::new(move || {
+        thread::sleep(time);
+        links.iter().for_each(|link| lan.mend(*link));
+    })
+}
+
+fn cut(lan: &Lan) -> Later {
+    lan.cut(1);
+    nothing()
+}
+
+fn restart(lan: &Lan) -> Later {
+    lan.restart_samba();
+    nothing()
+}
+
+/// They wait most of the time, so they do it together.
+#[test]
+fn cables_are_pulled_and_servers_die() {
+    thread::scope(|scope| {
+        scope.spawn(|| survives("the only link", ("", 1), |lan| cut_for(lan, &[0], CUT)));
+        scope.spawn(|| survives("both links", ("", 2), |lan| cut_for(lan, &[0, 1], CUT)));
+        scope.spawn(|| survives("one of two for good", ("", 2), |lan| cut(lan)));
+        scope.spawn(|| survives("smbd", ("", 2), |lan| restart(lan)));
+        scope.spawn(a_kept_handle_is_taken_up);
+        scope.spawn(a_changed_password_is_said);
+        scope.spawn(a_tree_survives);
+        scope.spawn(a_slow_link_takes_little);
+        scope.spawn(a_server_that_stays_away_is_given_up);
+        scope.spawn(a_nic_that_comes_back_is_used);
+    });
+}
+
+fn a_kept_handle_is_taken_up() {
+    // what Samba needs to keep a handle; the lines of `[global]` also count for the share
+    let (lan, session, tree) = begin("posix locking = no", 2);
+    let file = tree.open("copy", &to_write()).expect("it is new");
+    assert!(file.created().durable_timeout_ms.is_some(), "{file:?}");
+    drop(file);
+    fs::remove_file(lan.on_server("copy")).expect("it is there");
+    // longer than any channel waits
+    let long = || cut_for(&lan, &[0, 1], Duration::from_secs(12));
+    write_through(&tree, 2, long).expect("it goes on");
+    check_copy(&lan, 2);
+    assert!(session.channels().len() > 2, "channels were lost");
+}
+
+fn a_changed_password_is_said() {
+    let (lan, _session, tree) = begin("", 1);
+    let failed = read_through(&tree, 1, || {
+        lan.change_password("another one");
+        restart(&lan)
+    });
+    assert!(
+        matches!(failed, Err(Error::LoginRefused { .. })),
+        "{failed:?}"
+    );
+    let again = tree.open("source", &to_read()).err();
+    assert!(
+        matches!(again, Some(Error::LoginRefused { .. })),
+        "{again:?}"
+    );
+}
+
+/// Files of all sizes in some folders; each says by its content where it belongs.
+fn make_tree(top: &Path) {
+    for folder in 0..6_u64 {
+        let path = top.join(format!("folder {folder}"));
+        fs::create_dir_all(&path).expect("the folder is ours");
+        for file in 0..40_u64 {
+            let seed = folder * 100 + file;
+            let bytes = if file == 0 { 2 * MIB + 5 } else { seed * 157 };
+            let mut content = vec![0; usize::try_from(bytes).expect("it is small")];
+            pattern::fill(seed, 0, &mut content);
+            fs::write(path.join(format!("file {file}")), content).expect("the folder is ours");
+        }
+    }
+}
+
+fn assert_same_tree(one: &Path, other: &Path) {
+    let mut files = 0;
+    for folder in 0..6 {
+        let names = |top: &Path| -> BTreeSet<_> {
+            let entries = fs::read_dir(top.join(format!("folder {folder}")));
+            let entries = entries.expect("it was copied");
+            entries
+                .map(|entry| entry.expect("a name").file_name())
+                .collect()
+        };
+        assert_eq!(names(one), names(other));
+        for name in names(one) {
+            let path = Path::new(&format!("folder {folder}")).join(name);
+            let read = |top: &Path| fs::read(top.join(&path)).expect("it was copied");
+            assert!(read(one) == read(other), "{}", path.display());
+            files += 1;
+        }
+    }
+    assert_eq!(files, 240);
+}
+
+/// smbd dies in the middle of a tree, on its way there and back.
+fn a_tree_survives() {
+    let lan = Lan::new("");
+    let session = connect(&lan, &Policy::default());
+    session.add_channels(2, &lan.nics());
+    let tree = session.tree(SHARE).expect("the share is there");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (source, back) = (folder.path().join("tree"), folder.path().join("back"));
+    make_tree(&source);
+    let there = |path: &str| Place::Share {
+        tree: tree.clone(),
+        path: path.to_owned(),
+    };
+    for (from, to) in [
+        (Place::Local(source.clone()), there("tree")),
+        (there("tree"), Place::Local(back.clone())),
+    ] {
+        let job = Job {
+            sources: vec![Source {
+                place: from,
+                content: true,
+            }],
+            destination: to,
+            into: true,
+            options: Options::default(),
+        };
+        let copied = AtomicUsize::new(0);
+        let summary = copy::run(&job, &Progress::default(), &Stop::new(), &|event| {
+            if matches!(event, Event::Copied { .. }) && copied.fetch_add(1, Ordering::SeqCst) == 50
+            {
+                lan.restart_samba();
+            }
+        });
+        assert_eq!(summary.failed, 0, "{:?}", summary.failures);
+        assert!(summary.ended_by.is_none(), "{:?}", summary.ended_by);
+    }
+    assert_same_tree(&source, &lan.on_server("tree"));
+    assert_same_tree(&source, &back);
+}
+
+fn a_slow_link_takes_little() {
+    let (lan, session, tree) = begin("", 2);
+    let received = || -> Vec<u64> {
+        let status = session.channels();
+        status
+            .iter()
+            .map(|channel| channel.bytes_received)
+            .collect()
+    };
+    lan.limit(0, "160mbit");
+    lan.limit(1, "16mbit");
+    // it finds out what they are now
+    read_through(&tree, 1, nothing).expect("both links are there");
+    let before = received();
+    read_through(&tree, 1, nothing).expect("both links are there");
+    let moved: Vec<_> = iter::zip(received(), before)
+        .map(|(now, then)| now - then)
+        .collect();
+    assert!(
+        moved[1] < moved[0] / 4,
+        "it did not take what the other could: {moved:?}"
+    );
+    write_through(&tree, 2, nothing).expect("both links are there");
+    check_copy(&lan, 2);
+}
+
+fn a_server_that_stays_away_is_given_up() {
+    let lan = Lan::new("");
+    let policy = Policy {
+        reconnect: Some(Duration::from_secs(2)),
+        ..Policy::default()
+    };
+    let session = connect(&lan, &policy);
+    let tree = session.tree(SHARE).expect("the share is there");
+    lan.kill_samba();
+    let given_up = tree.list("").err().expect("nobody is there");
+    let Error::ConnectionLost { source, .. } = &given_up else {
+        panic!("{given_up:?}")
+    };
+    assert!(format!("{source:?}").contains("NoWayBack"), "{source:?}");
+    // and one that is stopped does not wait
+    let stop = Stop::new();
+    let lan = Lan::new("");
+    let session = connect(&lan, &Policy::default());
+    session.obey(&stop);
+    let tree = session.tree(SHARE).expect("the share is there");
+    lan.kill_samba();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while session.reconnecting().is_none() {
+                thread::yield_now();
+            }
+            stop.stop();
+        });
+        let stopped = tree.list("").err();
+        assert!(matches!(stopped, Some(Error::Stopped)), "{stopped:?}");
+    });
+}
+
+fn a_nic_that_comes_back_is_used() {
+    let (lan, session, tree) = begin("", 2);
+    read_through(&tree, 1, || cut(&lan)).expect("one link is left");
+    let alive = || {
+        session
+            .channels()
+            .iter()
+            .filter(|channel| channel.alive)
+            .count()
+    };
+    while alive() > 1 {
+        // a request on each channel shows which are dead
+        tree.free_space().expect("one link is left");
+        thread::sleep(Duration::from_millis(100));
+    }
+    lan.mend(1);
+    let begun = std::time::Instant::now();
+    while alive() < 2 {
+        assert!(
+            begun.elapsed() < Duration::from_secs(20),
+            "{:?}",
+            session.channels()
+        );
+        thread::sleep(Duration::from_millis(50));
+    }
+}
