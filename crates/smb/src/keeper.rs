@@ -42,7 +42,7 @@ pub(crate) fn run(shared: &Weak<Shared>, limit: Duration) {
         }
         if shared.protocol.is_lost() {
             come_back(&shared, limit);
-        } else if shared.protocol.channels_up().is_empty() {
+        } else if shared.protocol.is_over() {
             return;
         }
         let due = open_what_is_due(&shared);

@@ -325,7 +325,7 @@ fn again_if_lost<T>(
             Err(error) if number < ATTEMPTS_MAX && is_loss(&error) => {}
             result => return result,
         }
-        if tree.shared().protocol.channels_up().is_empty() {
+        if tree.shared().protocol.is_over() {
             let ended = ProtocolError::SessionEnded(None);
             return Err(tree.shared().error(ended, path));
         }

@@ -296,9 +296,8 @@ impl Shared {
     /// Sorts the failure of a request about `object`. Where the session has ended, why the first
     /// channel ended says more than that there is none left.
     pub(crate) fn error(&self, source: smb_proto::Error, object: &str) -> Error {
-        let over = || !self.protocol.is_lost() && self.protocol.channels_up().is_empty();
         let source = match source {
-            smb_proto::Error::ChannelLost { .. } if over() => {
+            smb_proto::Error::ChannelLost { .. } if self.protocol.is_over() => {
                 return Error::of_connection(source, &self.server.name);
             }
             smb_proto::Error::SessionEnded(Some(cause))

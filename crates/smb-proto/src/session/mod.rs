@@ -434,6 +434,11 @@ impl Session {
         matches!(self.shared.lock().phase, Phase::Lost(_))
     }
 
+    /// Whether it has ended for good.
+    pub fn is_over(&self) -> bool {
+        self.shared.ended.load(Ordering::Acquire)
+    }
+
     /// There will be no other channel: ends everything for this reason, unless one is up.
     pub fn give_up(&self, cause: Error) {
         self.with_calls(|state| match state.phase {
