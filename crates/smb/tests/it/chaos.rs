@@ -293,7 +293,7 @@ fn a_server_that_stays_away_is_given_up() {
     let session = connect(&lan, &policy);
     let tree = session.tree(SHARE).expect("the share is there");
     lan.kill_samba();
-    let given_up = tree.list("").err().expect("nobody is there");
+    let given_up = tree.list("").expect_err("nobody is there");
     let Error::ConnectionLost { source, .. } = &given_up else {
         panic!("{given_up:?}")
     };
