@@ -472,7 +472,7 @@ impl Channel {
         let lost = match pending.job {
             Job::Control(control) => Lost::Control(control),
             Job::Validate(connected) => Lost::Control(connected.control),
-            Job::Read { piece, .. } => Lost::Read(piece),
+            Job::Read { piece, .. } | Job::WriteFrom { piece, .. } => Lost::Read(piece),
             Job::Write { write, .. } => Lost::Write(write),
             Job::Echo | Job::Link { .. } => return Ok(()),
             Job::Negotiate | Job::SessionSetup => {

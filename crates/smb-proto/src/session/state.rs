@@ -891,8 +891,12 @@ impl State {
             let (range, tries) = record.next_range(chunk)?;
             record.under_way += 1;
             let transfer = Arc::clone(&record.transfer);
+            let file = record.file;
             if !record.has_ranges() {
                 self.reads.pop_front();
+            }
+            if source.is_some() {
+                self.note_change(file, None);
             }
             let piece = ReadPiece {
                 transfer,
@@ -987,6 +991,10 @@ impl State {
         if record.failure.is_none() {
             record.bytes += u64::from(bytes);
             let reached = piece.range.start + u64::from(bytes);
+            // of a READ this says only what the server has shown
+            if let Some(file) = self.files.get_mut(&record.file.0) {
+                file.confirmed_bytes = file.confirmed_bytes.max(reached);
+            }
             if bytes == 0 {
                 record.end_at(piece.range.start);
             } else if reached < piece.range.end {
