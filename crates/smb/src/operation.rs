@@ -354,14 +354,18 @@ fn write(tree: &Tree, small: &SmallFile) -> Result<Outcome, Error> {
         };
         lost.push(path.clone());
         let part = write_part(tree, small, path)?;
-        let id = part.id;
-        match name_part(tree, small, part) {
-            // it may have its name all the same
-            Err(error) if is_loss(&error) && id != 0 => match tree.status(&small.path) {
-                Ok(there) if there.file_id == id => Ok(()),
-                _ => Err(error),
-            },
-            named => named,
+        let (file, id) = (part.file, part.id);
+        let named = name_part(tree, small, part);
+        let Err(error) = named else { return named };
+        if !is_loss(&error) {
+            return Err(error);
+        }
+        // The session opens it again when it comes back, and what is open cannot be removed.
+        tell(tree.shared(), Request::Close { file });
+        // it may have its name all the same
+        match tree.status(&small.path) {
+            Ok(there) if id != 0 && there.file_id == id => Ok(()),
+            _ => Err(error),
         }
     });
     lost.pop();
