@@ -27,6 +27,8 @@ use crate::tree::Tree;
 
 /// How long a polite end may take before the connections are just closed.
 const LOGOFF_TIMEOUT: Duration = Duration::from_secs(2);
+/// A channel without work for so long shows whether its way still leads to the server.
+const IDLE_ECHO_AFTER: Duration = Duration::from_secs(5);
 /// Most channels of one session; servers refuse more.
 pub const CHANNELS_MAX: usize = 32;
 
@@ -243,6 +245,7 @@ impl Shared {
         settings.request_timeout = self.policy.request_timeout;
         settings.login_timeout = self.policy.login_timeout;
         settings.sends_origins = true;
+        settings.idle_echo_after = Some(IDLE_ECHO_AFTER);
         let now = time_since(self.epoch);
         let channel = Channel::new(&self.protocol, settings, now).map_err(refused)?;
         let nic = readiness.local_address().and_then(nic_of);

@@ -73,6 +73,9 @@ pub struct ChannelSettings {
     /// No sign of life for so long after that ends the channel: the way to the server is dead. See
     /// [`Channel::acknowledged`] for servers that are only slow.
     pub silence_max: Duration,
+    /// Also without any request under way, silence for so long makes us ask for a sign of life while
+    /// another channel is up: a way that is dead is found before work goes there. None: never.
+    pub idle_echo_after: Option<Duration>,
 }
 
 impl ChannelSettings {
@@ -87,6 +90,7 @@ impl ChannelSettings {
             sends_origins: false,
             echo_after: Duration::from_secs(2),
             silence_max: Duration::from_secs(8),
+            idle_echo_after: None,
         }
     }
 }
@@ -200,6 +204,7 @@ pub struct Channel {
     request_timeout: Duration,
     sends_origins: bool,
     silence: Silence,
+    idle_echo_after: Option<Duration>,
     agreed: Option<Agreed>,
     /// What NEGOTIATE offered on this connection.
     offered: Vec<Dialect>,
@@ -262,6 +267,7 @@ impl Channel {
             request_timeout: settings.request_timeout,
             sends_origins: settings.sends_origins,
             silence: Silence::new(settings.echo_after, settings.silence_max, now),
+            idle_echo_after: settings.idle_echo_after,
             agreed: None,
             offered: Vec::new(),
             session_id: 0,
@@ -783,12 +789,23 @@ impl Channel {
 
     /// What is to be done about silence, and when, if it lasts.
     fn silence_due(&self) -> Option<(Time, Due)> {
-        let oldest = self.outstanding.oldest_sent_at()?;
-        Some(self.silence.due(oldest, self.credits.balance() > 0))
+        match self.outstanding.oldest_sent_at() {
+            Some(oldest) => Some(self.silence.due(oldest, self.credits.balance() > 0)),
+            None => {
+                let due = self.silence.idle_since().after(self.idle_echo_after?);
+                Some((due, Due::SignOfLife))
+            }
+        }
     }
 
-    /// After some silence with requests under way: is the server still there?
+    /// After some silence: is the server still there?
     fn echo(&mut self, now: Time) -> Result<()> {
+        let idle = self.outstanding.len() == 0;
+        if idle && (self.credits.balance() == 0 || self.session.channels_up().len() < 2) {
+            // there is no other way; whether this one is dead shows when it is needed
+            self.silence.heard(now);
+            return Ok(());
+        }
         self.silence.asked(now);
         let mut outgoing = Outgoing::new(Command::ECHO);
         outgoing.guard = self.guard(TreeId::NONE, self.signing);

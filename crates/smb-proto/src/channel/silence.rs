@@ -52,10 +52,15 @@ impl Silence {
         now.since(self.heard_at).as_secs()
     }
 
+    /// When something moved last.
+    pub(super) fn idle_since(&self) -> Time {
+        self.heard_at.max(self.sent_at)
+    }
+
     /// What is to be done if it lasts, and when, while requests wait of which the oldest was sent
     /// at this time.
     pub(super) fn due(&self, oldest: Time, can_ask: bool) -> (Time, Due) {
-        let since = self.heard_at.max(self.sent_at).max(oldest);
+        let since = self.idle_since().max(oldest);
         match self.asked_at {
             // nothing since then
             Some(asked_at) if asked_at >= self.heard_at && asked_at >= oldest => {

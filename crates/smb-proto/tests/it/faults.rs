@@ -201,6 +201,30 @@ fn silence_is_asked_about_and_then_ends_the_channel() {
 }
 
 #[test]
+fn a_way_that_dies_without_work_is_found_while_there_is_another() {
+    let mut world = World::new(2, Behaviour::default(), vec![7; BLOCK]);
+    world.idle_echo_after = Some(Duration::from_secs(5));
+    let file = world.bring_up(2);
+    // as long as both live, both say so
+    world.run_until(|world| world.now > 60_000_000_000);
+    assert!(world.is_up(0) && world.is_up(1));
+    assert!(world.server.echoes > 20, "{}", world.server.echoes);
+    world.server.mute(1);
+    let start = world.now;
+    world.run_until(|world| world.closed(1).is_some());
+    let idle = Duration::from_nanos(world.now - start).as_secs();
+    assert!((8..=13).contains(&idle), "{idle} s");
+    let (outcome, _) = world.read(file, 0..BLOCK as u64);
+    assert!(outcome.is_ok(), "{outcome:?}");
+    // the last one is left in peace: whether it leads anywhere shows when it is needed
+    let (echoes, start) = (world.server.echoes, world.now);
+    world.server.mute(0);
+    world.run_until(|world| world.now > start + 60_000_000_000);
+    assert_eq!(world.server.echoes, echoes);
+    assert!(world.is_up(0));
+}
+
+#[test]
 fn a_server_that_is_there_and_says_nothing_is_waited_for() {
     let behaviour = Behaviour {
         lie: Some((Lie::Silence, 0)),

@@ -6,6 +6,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Wake, Waker};
+use std::time::Duration;
 
 use smb_proto::session::CreateOptions;
 use smb_proto::{
@@ -214,6 +215,8 @@ pub(crate) struct World {
     pub(crate) meanwhile: fn(&mut Server),
     /// The server's transport confirms whatever is sent, also when the server says nothing.
     pub(crate) confirms: bool,
+    /// Channels that are opened from now on ask for a sign of life after so long without work.
+    pub(crate) idle_echo_after: Option<Duration>,
 }
 
 pub(crate) const BLOCK: usize = 256 << 10;
@@ -251,6 +254,7 @@ impl World {
             expiry: None,
             meanwhile: |_| {},
             confirms: false,
+            idle_echo_after: None,
         }
     }
 
@@ -308,6 +312,7 @@ impl World {
         let waker = Waker::from(Arc::clone(&alarm));
         let mut settings = ChannelSettings::new(waker, Box::new(login), [0x5A; 32]);
         settings.sends_origins = true;
+        settings.idle_echo_after = self.idle_echo_after;
         let channel = Channel::new(&self.session, settings, Time::from_nanos(self.now))?;
         let connection = self.server.accept();
         self.drivers.push(Driver {

@@ -1,4 +1,4 @@
-//! Two networks of one link each pair, and a real Samba: everything ends with this process.
+//! Networks of one link each, two unless more are asked for, and a real Samba: everything ends with this process.
 //!
 //! A network is a namespace that only an open file keeps alive. Samba is the first process of a
 //! namespace of its own, so that killing it kills all of it and nothing else.
@@ -22,7 +22,6 @@ use tempfile::TempDir;
 pub(crate) const USER: &str = "daemon";
 pub(crate) const PASSWORD: &str = "a good password";
 pub(crate) const SHARE: &str = "data";
-const LINKS: u8 = 2;
 const PREFIX: u8 = 24;
 /// Room on the share: enough for every test but the one that fills it.
 const SHARE_SIZE: &str = "256m";
@@ -30,6 +29,7 @@ const SHARE_SIZE: &str = "256m";
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(crate) struct Lan {
+    links: u8,
     client: File,
     server: File,
     /// Dropped before the folder, in which it would go on to write.
@@ -40,14 +40,19 @@ pub(crate) struct Lan {
 }
 
 impl Lan {
-    /// Builds both networks and starts Samba with these further lines in its `[global]`. The
+    /// Builds two networks and starts Samba with these further lines in its `[global]`. The
     /// calling thread, and those it starts, are in the client's network from now on.
     pub(crate) fn new(global: &str) -> Self {
+        Self::with_links(2, global)
+    }
+
+    /// The same with so many networks.
+    pub(crate) fn with_links(links: u8, global: &str) -> Self {
         let (client, server) = (new_network(), new_network());
         let into = format!("/proc/{}/fd/{}", std::process::id(), server.as_raw_fd());
         run(&client, &["ip", "link", "set", "lo", "up"]);
         run(&server, &["ip", "link", "set", "lo", "up"]);
-        for link in 0..LINKS {
+        for link in 0..links {
             let (ours, theirs) = (format!("c{link}"), format!("s{link}"));
             let peer = ["peer", "name", &theirs, "netns", &into];
             run(
@@ -61,12 +66,13 @@ impl Lan {
             }
         }
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let samba = start_samba(&server, &folder, global);
+        let samba = start_samba(&server, links, &folder, global);
         let samba_process = child_of(samba.0.id());
         move_into_link_name_space(client.as_fd(), Some(LinkNameSpaceType::Network))
             .expect("this runs as root");
         let samba = Mutex::new(samba);
         Self {
+            links,
             client,
             server,
             folder,
@@ -93,7 +99,7 @@ impl Lan {
             speed_bits_per_second: Some(1_000_000_000),
             rss: true,
         };
-        (0..LINKS).map(nic).collect()
+        (0..self.links).map(nic).collect()
     }
 
     /// Where a file of the share is for this process.
@@ -139,7 +145,7 @@ impl Lan {
     pub(crate) fn restart_samba(&self) {
         self.samba.lock().expect("nobody panics with it").restart();
         let begun = Instant::now();
-        while !listens(&self.server) {
+        while !listens(&self.server, self.links) {
             assert!(begun.elapsed() < START_TIMEOUT, "Samba does not start");
             thread::sleep(Duration::from_millis(10));
         }
@@ -239,13 +245,13 @@ fn text(command: &[&str], output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-fn start_samba(network: &File, folder: &TempDir, global: &str) -> Samba {
+fn start_samba(network: &File, links: u8, folder: &TempDir, global: &str) -> Samba {
     let top = folder.path().display();
     fs::create_dir(folder.path().join("share")).expect("the folder is ours");
     let configuration = folder.path().join("smb.conf");
     fs::write(
         &configuration,
-        samba_configuration(&top.to_string(), global),
+        samba_configuration(links, &top.to_string(), global),
     )
     .expect("the folder is ours");
     set_password(&configuration, PASSWORD);
@@ -279,20 +285,20 @@ fn start_samba(network: &File, folder: &TempDir, global: &str) -> Samba {
         .process_group(0);
     let samba = Samba(spawn(network, &mut samba));
     let begun = Instant::now();
-    while !listens(network) {
+    while !listens(network, links) {
         assert!(begun.elapsed() < START_TIMEOUT, "Samba does not start");
         thread::sleep(Duration::from_millis(10));
     }
     samba
 }
 
-fn listens(network: &File) -> bool {
+fn listens(network: &File, links: u8) -> bool {
     let listening = run(network, &["ss", "-tlnH", "sport", "=", "445"]);
-    listening.lines().count() >= usize::from(LINKS)
+    listening.lines().count() >= usize::from(links)
 }
 
-fn samba_configuration(top: &str, global: &str) -> String {
-    let interfaces: Vec<_> = (0..LINKS)
+fn samba_configuration(links: u8, top: &str, global: &str) -> String {
+    let interfaces: Vec<_> = (0..links)
         .map(|link| {
             format!(
                 "\"{}/{PREFIX};speed=1000000000,capability=RSS\"",
