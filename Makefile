@@ -3,7 +3,11 @@
 CARGO ?= cargo
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
+<<<<<<< HEAD
 .PHONY: demo test test-hardware bench lint setup-demo setup-test setup-hardware setup-bench
+=======
+.PHONY: demo test bench coverage lint setup-demo setup-test setup-bench
+>>>>>>> cd9ac85 (Let one trial that stands apart not hide an effect, and prove intervals and power on eight kinds of noise)
 
 demo: setup-demo
 	$(CARGO) build --release -p linerate
@@ -21,6 +25,10 @@ test-hardware: setup-hardware
 bench: setup-bench
 	$(CARGO) build --release -p linerate
 	$(CARGO) run --release -p linerate --example speeds
+
+# How often the intervals hold and a small difference is found, on simulated machines of many kinds.
+coverage:
+	$(CARGO) run --release -p experiment --example coverage
 
 lint:
 	$(CARGO) fmt --all --check

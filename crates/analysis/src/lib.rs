@@ -4,6 +4,7 @@
 
 mod comparison;
 mod diagnosis;
+mod flips;
 mod result;
 mod run;
 pub mod statistics;

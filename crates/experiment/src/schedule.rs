@@ -5,11 +5,16 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use record::{Arm, Phase, Question, Schedule};
 
+const AB: [Arm; 2] = [Arm::A, Arm::B];
+const BA: [Arm; 2] = [Arm::B, Arm::A];
+
 /// Makes the schedule of one phase. `ordinal` is the phase's number in the plan: each phase draws
 /// from its own stream of the seed, so its order does not depend on how the phases before it went.
 ///
-/// Blocks come in twos, one of them AB and the other BA, in random order: whatever is gained by being
-/// first or second cancels between them.
+/// Half of the blocks are AB and half are BA, in random order: whatever is gained by being first or
+/// second cancels between them. They do not come in pairs, ABBA or BAAB, although that would save
+/// switches: where each trial resembles the one before, the pairs of a pair resemble each other, and
+/// the same would be called different too often.
 pub(crate) fn schedule(
     experiment: &str,
     phase: Phase,
@@ -19,17 +24,17 @@ pub(crate) fn schedule(
 ) -> Schedule {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(ordinal);
-    let mut rows = Vec::with_capacity(blocks + 1);
-    while rows.len() < blocks {
-        let (first, second) = if random.random::<bool>() {
-            (Arm::A, Arm::B)
-        } else {
-            (Arm::B, Arm::A)
-        };
-        rows.push(vec![first, second]);
-        rows.push(vec![second, first]);
-    }
-    rows.truncate(blocks);
+    let odd = if random.random::<bool>() { AB } else { BA };
+    let mut rows: Vec<Vec<Arm>> = (0..blocks)
+        .map(
+            |block| match (block + 1 == blocks && blocks % 2 == 1, block % 2) {
+                (true, _) => odd.to_vec(),
+                (false, 0) => AB.to_vec(),
+                (false, _) => BA.to_vec(),
+            },
+        )
+        .collect();
+    rows.shuffle(&mut random);
     let orders = rows
         .iter()
         .map(|row| {

@@ -3,3 +3,4 @@
 mod build;
 mod diagnosis;
 mod experiments;
+mod reference;

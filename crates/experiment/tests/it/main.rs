@@ -1,5 +1,7 @@
 //! Experiments on a simulated rig: whole tunings in milliseconds.
 
+mod coverage;
+mod noise;
 mod plan;
 mod rig;
 mod tune;

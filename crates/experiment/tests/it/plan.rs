@@ -79,16 +79,13 @@ fn blocks_are_complete_and_their_orders_balanced() {
         for phase in &preview.phases {
             let blocks = &phase.schedule.blocks;
             assert_eq!(blocks.len(), 7);
-            for pair in blocks.chunks(2) {
-                for block in pair {
-                    let mut arms = block.clone();
-                    arms.sort_unstable();
-                    assert_eq!(arms, [Arm::A, Arm::B]);
-                }
-                if let [one, two] = pair {
-                    assert_ne!(one, two, "one block of each two is AB, the other BA");
-                }
+            for block in blocks {
+                let mut arms = block.clone();
+                arms.sort_unstable();
+                assert_eq!(arms, [Arm::A, Arm::B]);
             }
+            let with_b_first = blocks.iter().filter(|block| block[0] == Arm::B).count();
+            assert!((3..=4).contains(&with_b_first), "half of them, of seven");
             first[usize::from(blocks[0][0] == Arm::B)] += 1;
             for order in phase.schedule.orders.iter().flatten() {
                 assert_eq!(order.len(), 2);
@@ -101,8 +98,8 @@ fn blocks_are_complete_and_their_orders_balanced() {
     assert!((6_704..=7_296).contains(&reads_first), "{reads_first}");
 }
 
-/// Six blocks: 12 visits, 24 trials of 2 s. Each block switches once, each border of two blocks in a
-/// pair (ABBA) never, each border between pairs sometimes; channels need no wash-out.
+/// Six blocks: 12 visits, 24 trials of 2 s. Each block switches once, each border of two blocks
+/// sometimes; channels need no wash-out.
 #[test]
 fn the_forecast_by_hand() {
     let preview = plan().preview(&DURATIONS).expect("a plan");
