@@ -3,11 +3,7 @@
 CARGO ?= cargo
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-<<<<<<< HEAD
-.PHONY: demo test test-hardware bench lint setup-demo setup-test setup-hardware setup-bench
-=======
-.PHONY: demo test bench coverage lint setup-demo setup-test setup-bench
->>>>>>> cd9ac85 (Let one trial that stands apart not hide an effect, and prove intervals and power on eight kinds of noise)
+.PHONY: demo test test-hardware bench coverage lint setup-demo setup-test setup-hardware setup-bench
 
 demo: setup-demo
 	$(CARGO) build --release -p linerate
