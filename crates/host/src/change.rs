@@ -221,6 +221,44 @@ pub fn understand(host: &Host, typed: &[Typed]) -> Result<Vec<Setting>, Error> {
     settings.collect()
 }
 
+/// What tells the systems of the hosts to set the same at their start. What survives a restart anyway
+/// needs nothing.
+///
+/// # Errors
+/// When a host or knob is unknown, or the system has no place for one of the settings.
+pub fn kept(hosts: &[Host], settings: &[Setting]) -> Result<Vec<Setting>, Error> {
+    let mut kept = Vec::new();
+    for setting in settings {
+        let Setting::Knob {
+            host: name,
+            target,
+            id,
+            value,
+        } = setting
+        else {
+            continue;
+        };
+        let host = hosts.iter().find(|host| host.name == *name);
+        let host = host.ok_or_else(|| Error::UnknownHost { name: name.clone() })?;
+        let knob = find(host, id)?;
+        if knob.survives_reboot {
+            continue;
+        }
+        let keeper = knob::keeper_of(knob)
+            .map_err(|refusal| refused(host, target, knob, Some(value), refusal))?;
+        kept.push(Setting::Knob {
+            host: name.clone(),
+            target: target.clone(),
+            id: KnobId::new(keeper.id),
+            value: match value {
+                Value::Unset => Value::Unset,
+                value => Value::Text(value.to_string()),
+            },
+        });
+    }
+    Ok(kept)
+}
+
 fn find(host: &Host, id: &KnobId) -> Result<&'static Knob, Error> {
     knob::find(host.system, id.as_str()).ok_or_else(|| Error::UnknownKnob {
         id: id.clone(),
@@ -335,6 +373,7 @@ impl Change {
                 knob.moves_with_others() || ids.iter().any(|id| id.as_str() == knob.id)
             };
             knob::of_target(host.system, &target)
+                .chain(knob::keepers_of_target(host.system, &target))
                 .filter(own)
                 .map(|knob| (target.clone(), knob))
                 .collect::<Vec<Spot>>()

@@ -35,7 +35,7 @@ impl fmt::Display for Place {
 #[non_exhaustive]
 pub enum Error {
     /// A program could not be started.
-    #[error("cannot start `{}`", argv.join(" "))]
+    #[error("cannot start `{}`", line(argv))]
     Start {
         /// The program with its arguments.
         argv: Vec<String>,
@@ -43,7 +43,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A program took longer than it may; it was ended with its process group.
-    #[error("`{}` took longer than {limit:?} and was ended", argv.join(" "))]
+    #[error("`{}` took longer than {limit:?} and was ended", line(argv))]
     Timeout {
         /// The program with its arguments.
         argv: Vec<String>,
@@ -51,7 +51,7 @@ pub enum Error {
         limit: Duration,
     },
     /// A program wrote more than anybody wants to read; it was ended.
-    #[error("`{}` wrote more than {limit} bytes and was ended", argv.join(" "))]
+    #[error("`{}` wrote more than {limit} bytes and was ended", line(argv))]
     OutputTooLong {
         /// The program with its arguments.
         argv: Vec<String>,
@@ -59,7 +59,7 @@ pub enum Error {
         limit: usize,
     },
     /// Reading from, writing to or waiting for a program failed.
-    #[error("cannot {action} `{}`", argv.join(" "))]
+    #[error("cannot {action} `{}`", line(argv))]
     Pipe {
         /// What we were doing.
         action: &'static str,
@@ -69,7 +69,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A command needs the superuser's rights, and there is no way to them.
-    #[error("`{}` needs root's rights: {reason}", argv.join(" "))]
+    #[error("`{}` needs root's rights: {reason}", line(argv))]
     NotRoot {
         /// The program with its arguments.
         argv: Vec<String>,
@@ -77,7 +77,7 @@ pub enum Error {
         reason: String,
     },
     /// A command ended with another status than 0.
-    #[error("`{}` ended with status {status}{}", argv.join(" "), after_colon(stderr))]
+    #[error("`{}` ended with status {status}{}", line(argv), after_colon(stderr))]
     Status {
         /// The program with its arguments.
         argv: Vec<String>,
@@ -87,13 +87,13 @@ pub enum Error {
         stderr: String,
     },
     /// A command was asked of a recording that does not hold it.
-    #[error("`{}` is not in the recording", argv.join(" "))]
+    #[error("`{}` is not in the recording", line(argv))]
     NotRecorded {
         /// The program with its arguments.
         argv: Vec<String>,
     },
     /// A program's output is not what it prints elsewhere.
-    #[error("cannot understand what `{}` printed", argv.join(" "))]
+    #[error("cannot understand what `{}` printed", line(argv))]
     Unreadable {
         /// The program with its arguments.
         argv: Vec<String>,
@@ -379,6 +379,12 @@ impl Error {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
+            Self::NotRoot { argv, .. } if argv.first().is_some_and(|program| program == "sh") => Some(
+                "rules of `sudo` for single programs as `ip` and `ethtool` are not enough, because \
+                 the host must be able to put itself back: let `sudo -n` run `sh` there without a \
+                 password, or log in as root"
+                    .into(),
+            ),
             Self::NotRoot { .. } => {
                 Some("run as root, or let `sudo -n` run this command without a password".into())
             }
@@ -447,6 +453,15 @@ fn ssh_hint(destination: &str, problem: SshProblem) -> String {
             "the account there needs a login shell that starts `/bin/sh`, or PowerShell".into()
         }
     }
+}
+
+/// A command in a sentence: scripts are left out.
+fn line(argv: &[String]) -> String {
+    let words = argv.iter().map(|word| match word.contains('\n') {
+        true => "...",
+        false => word.as_str(),
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn missing_program_hint(argv: &[String]) -> String {

@@ -344,7 +344,8 @@ impl<'a> Restore<'a> {
         if *found == entry.value {
             return (before(), Outcome::AlreadyBefore);
         }
-        if self.restarted.contains(&entry.host) && !knob.survives_reboot && !force {
+        let survives = knob.survives_reboot || self.is_kept(entry);
+        if self.restarted.contains(&entry.host) && !survives && !force {
             return (None, Outcome::Restarted);
         }
         match item.filter(|item| item.before != item.after) {
@@ -358,6 +359,14 @@ impl<'a> Restore<'a> {
                 to => (Some(to), Outcome::SiblingRestored),
             },
         }
+    }
+
+    /// Whether the system was told to set it at its start.
+    fn is_kept(&self, entry: &Entry) -> bool {
+        let keeper = knob::keeper_id(entry.knob.as_str());
+        self.opened.items.iter().any(|item| {
+            item.host == entry.host && item.target == entry.target && item.knob.as_str() == keeper
+        })
     }
 
     fn after_of(&self, entry: &Entry) -> Option<&Value> {

@@ -274,6 +274,10 @@ pub struct SetArguments {
     /// `smb.server.sendfile@media=on` for a share
     #[arg(required = true, value_name = "ID[@NAME]=VALUE")]
     pub settings: Vec<String>,
+    /// Have the system set it at its next start as well, in the way of whoever sets it up there: `sysctl.d`, `netplan`,
+    /// `NetworkManager`, `ifupdown` or `udev`
+    #[arg(long)]
+    pub persist: bool,
     /// A host behind `ssh` that hears nothing for so long while it is being changed puts itself back
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(2..=3600))]
     pub lease: u64,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use host::journal::{self, Journal, UndoMode, UndoOutcome, Undone};
+use host::knob;
 use report::Look;
 use serde_json::json;
 
@@ -186,7 +187,7 @@ pub fn text(undone: &[Undone]) -> String {
             };
             let lines = commands
                 .iter()
-                .map(|command| format!("{}: {}\n", report.host, command.argv.join(" ")));
+                .map(|command| format!("{}: {}\n", report.host, knob::shown(command)));
             Some(lines.collect::<String>())
         });
     let commands: String = commands.collect();

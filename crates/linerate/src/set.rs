@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use host::change::{self, Change, Item, Typed};
 use host::exec::Command;
-use host::exec::shell::posix_words;
 use host::journal::{self, Journal};
-use host::knob::{KNOBS, TargetKind};
+use host::knob::{self, KNOBS, TargetKind};
 use record::{HostName, KnobId, Target};
 use serde_json::json;
 
@@ -31,7 +30,10 @@ pub fn run(arguments: &SetArguments) -> Result<ExitCode, CommandError> {
     let host = hosts::open(&named)?;
     let hosts = std::slice::from_ref(&host);
     let plan = || {
-        let settings = change::understand(&host, &typed)?;
+        let mut settings = change::understand(&host, &typed)?;
+        if arguments.persist {
+            settings.extend(change::kept(hosts, &settings)?);
+        }
         let change = Change::plan(hosts, &settings, RUN)?;
         Ok::<_, host::Error>(change.with_lease(Duration::from_secs(arguments.lease)))
     };
@@ -147,14 +149,17 @@ fn show(
     let headings = ["host", "setting", "before", now];
     terminal::print(&report::table(&headings, &rows, look()));
     match change {
+        Some(id) if arguments.persist => terminal::print(&format!(
+            "hint: it stays, also after a restart, until `linerate undo {id}`"
+        )),
         Some(id) => terminal::print(&format!(
-            "hint: it stays until reboot or `linerate undo {id}`"
+            "hint: it stays until reboot or `linerate undo {id}`; `--persist` keeps it longer"
         )),
         None if commands.is_empty() => terminal::print("it is so already; nothing was changed"),
         None => {
             let lines = commands
                 .iter()
-                .map(|(host, command)| format!("  {host}: {}\n", posix_words(&command.argv)));
+                .map(|(host, command)| format!("  {host}: {}\n", knob::shown(command)));
             let lines: String = lines.collect();
             terminal::print(&format!(
                 "these commands would run:\n{lines}nothing was changed"

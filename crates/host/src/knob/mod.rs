@@ -6,6 +6,7 @@
 
 mod catalogue;
 mod ethtool;
+mod keep;
 mod link;
 mod linux;
 mod mount;
@@ -18,11 +19,13 @@ mod windows;
 
 use record::{System, Target, Value};
 
+use crate::exec::shell::posix_words;
 use crate::exec::{Command, Output, Privilege, STATUS_NO_PROGRAM};
 use crate::tool::ethtool::Feature;
 use crate::tool::is_usable_nic_name;
 
 pub use catalogue::KNOBS;
+pub(crate) use keep::{id_of as keeper_id, keeper_of, of_target as keepers_of_target};
 pub(crate) use mount::{mounts_in, show_mounts};
 pub use page::{page, reference};
 pub(crate) use samba::{shares_in, show_shares};
@@ -193,6 +196,8 @@ enum Seen {
         route: route::Connected,
         table: u32,
     },
+    /// Who sets the interface up.
+    Keeper(keep::Keeper),
     /// What a link could agree on, and whether it is offered to the other end.
     Modes(Vec<(String, bool)>),
     /// What Windows told.
@@ -337,6 +342,7 @@ enum Kind {
     Samba(samba::Samba),
     Ksmbd(samba::Ksmbd),
     Windows(windows::Windows),
+    Keep(keep::Keep),
 }
 
 /// How one kind of knob is read and set. `name` is the target's, empty for the host.
@@ -372,12 +378,18 @@ trait Way {
     }
 }
 
+/// A command of a plan as people read it: one line that can be copied into a terminal, or the file that
+/// it writes.
+#[must_use]
+pub fn shown(command: &Command) -> String {
+    keep::shown(&command.argv).unwrap_or_else(|| posix_words(&command.argv))
+}
+
 /// The knob of this id on this system.
 #[must_use]
 pub fn find(system: System, id: &str) -> Option<&'static Knob> {
-    KNOBS
-        .iter()
-        .find(|knob| knob.system == system && knob.id == id)
+    let own = |knob: &&Knob| knob.system == system && knob.id == id;
+    KNOBS.iter().find(own).or_else(|| keep::find(system, id))
 }
 
 /// All knobs of one part of a host with this system.
@@ -495,6 +507,7 @@ impl Knob {
             Kind::Samba(way) => way,
             Kind::Ksmbd(way) => way,
             Kind::Windows(way) => way,
+            Kind::Keep(way) => way,
         }
     }
 

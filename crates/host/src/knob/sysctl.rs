@@ -54,6 +54,10 @@ pub(super) const fn sysctl(key: &'static str, form: Form) -> Knob {
 }
 
 impl Sysctl {
+    pub(super) const fn key(&self) -> &'static str {
+        self.key
+    }
+
     fn allowed(&self, values: &BTreeMap<&str, String>, now: &str) -> Allowed {
         match self.form {
             Form::Switch => Allowed::Switch,

@@ -287,6 +287,18 @@ fn plans() -> Vec<(Vec<Model>, Vec<Setting>)> {
         }
     }
     settings.push(on(&client, "", CONGESTION, text("reno")));
+    settings.push(on(
+        &client,
+        "",
+        "tcp.congestion_control.at_start",
+        text("reno"),
+    ));
+    for nic in ["a0", "a1"] {
+        settings.push(on(&server, nic, "nic.mtu.at_start", text("9000")));
+    }
+    server.with(|machine| {
+        machine.manager = "manager udev\nlink /usr/lib/systemd/network/99-default.link\n";
+    });
     plans.push((vec![client, server], settings));
     plans
 }
@@ -590,6 +602,33 @@ fn a_change_that_went_with_a_restart_or_its_host_is_closed() {
         [(MTU.into(), UndoOutcome::Gone { reason })]
     );
     assert!(undone[0].closed);
+}
+
+/// What the system was told to set at its start is as set after it; the rest went with the restart.
+#[test]
+fn what_was_kept_over_a_restart_is_taken_back_after_it() {
+    let (folder, model) = (folder(), Model::new("one"));
+    let before = model.now();
+    let mtu = on(&model, "a0", MTU, Value::Integer(9000));
+    let gro = on(&model, "a0", GRO, Value::Switch(true));
+    let mut settings = vec![mtu.clone(), gro];
+    settings.extend(host::change::kept(&[model.host()], &[mtu]).unwrap());
+    let mut open = begin(&folder, std::slice::from_ref(&model), &settings);
+    open.apply().unwrap();
+    open.keep().unwrap();
+    // The restart brings back all but what is kept.
+    let kept = model.now().kept;
+    assert_eq!(kept.len(), 1);
+    model.with(|machine| {
+        *machine = before.clone();
+        machine.boot_id = "boot-2".into();
+        machine.kept = kept;
+        machine.nics.get_mut("a0").unwrap().mtu = 9000;
+    });
+    let undone = undo(&folder, UndoMode::Ours, std::slice::from_ref(&model));
+    assert!(undone[0].closed, "{undone:#?}");
+    let found = model.now();
+    assert_eq!((found.kept, found.nics), (before.kept, before.nics));
 }
 
 #[test]

@@ -135,6 +135,167 @@ fn read_set_read_undo_read() {
     }
 }
 
+/// What the look tells of each of those who set up interfaces.
+const MANAGERS: [&str; 5] = [
+    "manager ifupdown\n",
+    "manager netplan\n",
+    "manager networkmanager 1234\n",
+    "manager udev\npath pci-0000:02:00.0\nlink /usr/lib/systemd/network/99-default.link\n\
+     option NamePolicy=keep kernel database onboard slot path\noption MACAddressPolicy=persistent\n",
+    "manager udev\nlink /etc/systemd/network/50-storage.link\noption MTUBytes=1500\n",
+];
+
+/// Every knob that a restart resets, under each manager: kept, read, given up; or there is a reason.
+#[test]
+fn what_is_kept_over_a_restart_is_a_file_of_our_own_or_has_a_reason() {
+    for manager in MANAGERS {
+        let mut kept = 0;
+        for knob in KNOBS.iter().filter(|knob| knob.system == System::Linux) {
+            let Some(twin) = knob::find(System::Linux, &format!("{}.at_start", knob.id)) else {
+                continue;
+            };
+            let model = Model::new("model");
+            model.with(|machine| machine.manager = manager);
+            let (host, before, place) = (model.host(), model.now(), target(knob));
+            let state = read(&host, twin).unwrap();
+            assert_eq!(state.value, Value::Unset, "{}", twin.id);
+            let live = read(&host, knob).unwrap();
+            let to = Value::Text(another(&live).to_string());
+            if state.fixed_because.is_some() {
+                assert!(twin.plan(&place, &state, &to).is_err(), "{}", twin.id);
+                continue;
+            }
+            kept += 1;
+            let steps = twin.plan(&place, &state, &to).unwrap();
+            for command in [&steps[0].undo, &steps[0].run] {
+                assert_eq!(
+                    host.exec.run(std::slice::from_ref(command)).unwrap()[0].status,
+                    0
+                );
+            }
+            let after = read(&host, twin).unwrap();
+            assert_eq!(after.value, to, "{} with {manager}", twin.id);
+            let gone = twin.plan(&place, &after, &Value::Unset).unwrap();
+            assert_eq!(gone[0].run, steps[0].undo, "{}", twin.id);
+            host.exec.run(&[gone[0].run.clone()]).unwrap();
+            assert_eq!(model.now(), before, "{} with {manager}", twin.id);
+        }
+        assert!(kept >= 20, "{kept} with {manager}");
+    }
+}
+
+/// The very files, for one setting each.
+#[test]
+fn files_that_keep_settings_are_what_their_readers_know() {
+    let file = |manager: &'static str, id: &str, value: &str| {
+        let model = Model::new("model");
+        model.with(|machine| machine.manager = manager);
+        let twin = knob::find(System::Linux, &format!("{id}.at_start")).unwrap();
+        let state = read(&model.host(), twin).unwrap();
+        let steps = twin.plan(&target(twin), &state, &Value::Text(value.into()));
+        knob::shown(&steps.unwrap()[0].run)
+    };
+    insta::assert_snapshot!([
+        file(MANAGERS[0], "tcp.rmem", "4096 131072 16777216"),
+        file(MANAGERS[0], "route.rp_filter", "2"),
+        file(MANAGERS[0], "nic.flow_control", "auto rx"),
+        file(MANAGERS[1], "nic.tso", "off"),
+        file(MANAGERS[2], "nic.mtu", "9000"),
+        file(MANAGERS[2], "nic.eee", "off"),
+        file(MANAGERS[3], "nic.rx_usecs", "16"),
+        file(MANAGERS[4], "nic.mtu", "9000"),
+    ].join("\n"), @r#"
+    write `/etc/sysctl.d/99-zz-linerate-tcp.rmem.conf`:
+        # linerate keeps: tcp.rmem = 4096 131072 16777216
+        # `linerate undo` takes this file away.
+        net.ipv4.tcp_rmem = 4096 131072 16777216
+    write `/etc/sysctl.d/99-zz-linerate-route.rp_filter-a0.conf`:
+        # linerate keeps: route.rp_filter@a0 = 2
+        # `linerate undo` takes this file away.
+        net/ipv4/conf/a0/rp_filter = 2
+    write `/etc/network/if-up.d/linerate-nic-flow_control-a0`:
+        #!/bin/sh
+        # linerate keeps: nic.flow_control@a0 = auto rx
+        # `linerate undo` takes this file away.
+        [ "$IFACE" = a0 ] || exit 0
+        PATH=$PATH:/usr/sbin:/sbin
+        ethtool -A a0 autoneg on rx on tx off
+    write `/etc/netplan/90-linerate-nic.tso-a0.yaml`:
+        # linerate keeps: nic.tso@a0 = off
+        # `linerate undo` takes this file away.
+        network:
+          version: 2
+          ethernets:
+            "a0":
+              tcp-segmentation-offload: false
+              tcp6-segmentation-offload: false
+    nmcli connection modify uuid 1234 802-3-ethernet.mtu 9000
+    write `/etc/NetworkManager/dispatcher.d/90-linerate-nic.eee-a0`:
+        #!/bin/sh
+        # linerate keeps: nic.eee@a0 = off
+        # `linerate undo` takes this file away.
+        [ "$2" = up ] && [ "$1" = a0 ] || exit 0
+        PATH=$PATH:/usr/sbin:/sbin
+        ethtool --set-eee a0 eee off
+    write `/etc/systemd/network/10-linerate-a0.link.d/90-linerate-nic.rx_usecs-a0.conf`:
+        # linerate keeps: nic.rx_usecs@a0 = 16
+        # `linerate undo` takes this file away.
+        [Link]
+        RxCoalesceSec=16us
+      and, where it is not there, write `/etc/systemd/network/10-linerate-a0.link`:
+        # Written by linerate for what is in `/etc/systemd/network/10-linerate-a0.link.d`; `linerate undo` takes it away.
+        [Match]
+        Path=pci-0000:02:00.0
+        
+        [Link]
+        NamePolicy=keep kernel database onboard slot path
+        MACAddressPolicy=persistent
+    write `/etc/systemd/network/10-linerate-a0.link.d/90-linerate-nic.mtu-a0.conf`:
+        # linerate keeps: nic.mtu@a0 = 9000
+        # `linerate undo` takes this file away.
+        [Link]
+        MTUBytes=9000
+      and, where it is not there, write `/etc/systemd/network/10-linerate-a0.link`:
+        # Written by linerate for what is in `/etc/systemd/network/10-linerate-a0.link.d`; `linerate undo` takes it away.
+        [Match]
+        OriginalName=a0
+        
+        [Link]
+        MTUBytes=1500
+    "#);
+}
+
+#[test]
+fn what_would_not_have_the_last_word_is_not_kept() {
+    let because = |manager: &'static str, id: &str| {
+        let model = Model::new("model");
+        model.with(|machine| machine.manager = manager);
+        let twin = knob::find(System::Linux, &format!("{id}.at_start")).unwrap();
+        read(&model.host(), twin).unwrap().fixed_because.unwrap()
+    };
+    assert_eq!(
+        because("late net.ipv4.tcp_sack = 0\n", "tcp.sack"),
+        "`/etc/sysctl.conf` sets it, and has the last word"
+    );
+    assert_eq!(
+        because(
+            "manager udev\nmtu /etc/systemd/network/lan.network\n",
+            "nic.mtu"
+        ),
+        "`/etc/systemd/network/lan.network` sets it, and has the last word"
+    );
+    assert!(because("", "nic.mtu").starts_with("nothing that linerate knows"));
+    assert!(because("manager netplan\n", "nic.ring_rx").contains("`netplan`"));
+    assert!(because(MANAGERS[3], "nic.eee").contains("`udev`"));
+    assert_eq!(
+        because(
+            "manager udev\nlink /etc/systemd/network/05-lan.link\n",
+            "nic.mtu"
+        ),
+        "`/etc/systemd/network/05-lan.link` is read before any file of ours, and only one is"
+    );
+}
+
 #[test]
 fn an_mtu_that_would_cost_ipv6_is_refused() {
     let model = Model::new("model");

@@ -282,6 +282,12 @@ pub(crate) struct Machine {
     pub(crate) ways: Ways,
     /// Our own lines at the end of `smb.conf`: mark, section and line.
     smb_conf: Vec<[String; 3]>,
+    /// Files that say what is set at the start, with their texts.
+    pub(crate) kept: BTreeMap<String, String>,
+    /// Properties of the connections of `NetworkManager`.
+    pub(crate) properties: BTreeMap<String, String>,
+    /// Who sets up the interfaces, as the look tells.
+    pub(crate) manager: &'static str,
     /// `sysctl -w` says that it did, and did not.
     pub(crate) sysctl_lies: bool,
 }
@@ -311,6 +317,9 @@ impl Model {
             preferences: ["power", "power"].map(str::to_owned),
             ways: Ways::new(&["a0", "a1"]),
             smb_conf: Vec::new(),
+            kept: BTreeMap::new(),
+            properties: BTreeMap::new(),
+            manager: "manager ifupdown\n",
             sysctl_lies: false,
         };
         Self {
@@ -370,7 +379,7 @@ impl Model {
                     ..
                 ]
                 | ["sysctl", "-w", ..]
-                | ["tee", ..]
+                | ["tee" | "nmcli", ..]
                 | ["sh", ..]
         ) && !is_look(&argv);
         if is_write {
@@ -383,7 +392,7 @@ impl Model {
 /// Scripts that only look.
 fn is_look(argv: &[&str]) -> bool {
     matches!(argv, ["sh", "-c", script, "sh", ..]
-        if script.contains("msi_irqs") || script.contains("testparm -s -v"))
+        if ["msi_irqs", "testparm -s -v", "manager netplan"].iter().any(|look| script.contains(look)))
 }
 
 fn said(stdout: impl Into<Vec<u8>>) -> Output {
@@ -503,6 +512,50 @@ fn answer(machine: &mut Machine, argv: &[&str], stdin: &[u8]) -> Output {
 
 fn answer_samba(machine: &mut Machine, argv: &[&str]) -> Output {
     match argv {
+        ["sh", "-c", script, "sh", nic] if script.contains("manager netplan") => {
+            if !nic.is_empty() && !machine.nics.contains_key(*nic) {
+                return failed(3, "");
+            }
+            let kept = machine.kept.values().flat_map(|text| text.lines());
+            let mut text = machine.manager.to_owned();
+            for line in kept.filter(|line| line.starts_with("# linerate keeps: ")) {
+                writeln!(text, "{line}").unwrap();
+            }
+            for (name, value) in &machine.properties {
+                writeln!(text, "property {name}:{value}").unwrap();
+            }
+            said(text)
+        }
+        ["sh", "-c", script, "sh", path, _, content, main @ ..] if script.contains("mktemp -d") => {
+            if let [main, text] = main {
+                let main = machine.kept.entry((*main).to_owned());
+                main.or_insert_with(|| (*text).to_owned());
+            }
+            machine
+                .kept
+                .insert((*path).to_owned(), (*content).to_owned());
+            said("")
+        }
+        ["sh", "-c", script, "sh", path, main @ ..] if script.starts_with("rm -f") => {
+            machine.kept.remove(*path);
+            let folder = format!("{}/", path.rsplit_once('/').unwrap().0);
+            if !machine.kept.keys().any(|path| path.starts_with(&folder)) {
+                main.iter()
+                    .for_each(|main| drop(machine.kept.remove(*main)));
+            }
+            said("")
+        }
+        ["nmcli", "connection", "modify", "uuid", "1234", pairs @ ..] => {
+            for pair in pairs.chunks(2) {
+                machine.properties.remove(pair[0]);
+                if !pair[1].is_empty() {
+                    machine
+                        .properties
+                        .insert(pair[0].to_owned(), pair[1].to_owned());
+                }
+            }
+            said("")
+        }
         ["testparm", "-s", "-v"] => {
             let stderr = b"Load smb config files from /etc/samba/smb.conf\n".to_vec();
             Output {

@@ -6,6 +6,7 @@ mod demo;
 mod errors;
 mod kerberos;
 mod kills;
+mod persist;
 mod sessions;
 mod set;
 mod structure;

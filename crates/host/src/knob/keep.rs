@@ -1,0 +1,645 @@
+//! What a setting will be after a restart: each knob of Linux that a restart resets, and that the
+//! system's own configuration can set again, has a twin here.
+//!
+//! A twin's value is what linerate has told the system to set, or `unset`. It writes one file of its
+//! own for each setting, where whoever sets the interface up reads it; which that is, the host tells.
+
+use std::sync::LazyLock;
+
+use record::{System, Target, Value};
+
+use super::ethtool::Ethtool;
+use super::link::Link;
+use super::route::Route;
+use super::{
+    Allowed, Disturbance, KNOBS, Kind, Knob, Refusal, Seen, State, TargetKind, Way, answer, command,
+};
+use crate::exec::shell::posix_words;
+use crate::exec::{Command, Output};
+
+/// Behind the id of a knob, the id of its twin.
+const SUFFIX: &str = ".at_start";
+/// In front of what a file of ours keeps: `nic.mtu@eth0 = 9000`.
+const KEEPS: &str = "# linerate keeps: ";
+const NOTE: &str = "# `linerate undo` takes this file away.\n";
+/// Exit status of the look where there is no such interface.
+const STATUS_NO_NIC: i32 = 3;
+
+/// Tells who sets an interface up, and what we keep for it. Argument: the interface, or nothing.
+const LOOK: &str = r#"nic=$1
+grep -hs '^# linerate keeps: ' /etc/sysctl.d/99-zz-linerate-* /etc/netplan/90-linerate-* \
+    /etc/network/if-up.d/linerate-* /etc/NetworkManager/dispatcher.d/90-linerate-* \
+    /etc/systemd/network/*.link.d/90-linerate-*
+grep -s '^[^#;]*=' /etc/sysctl.conf | sed 's/^/late /'
+[ -n "$nic" ] || exit 0
+[ -e "/sys/class/net/$nic" ] || exit 3
+netplan=$(netplan get "ethernets.$nic" 2>/dev/null)
+uuid=$(nmcli -g GENERAL.CON-UUID device show "$nic" 2>/dev/null)
+if [ -n "$netplan" ] && [ "$netplan" != null ]; then
+    echo 'manager netplan'
+elif [ -n "$uuid" ]; then
+    echo "manager networkmanager $uuid"
+    nmcli -t connection show "$uuid" 2>/dev/null | grep '^802-3-ethernet.mtu:\|^ethtool\.' | sed 's/^/property /'
+elif ifquery "$nic" >/dev/null 2>&1; then
+    echo 'manager ifupdown'
+elif [ -e /run/udev/control ]; then
+    echo 'manager udev'
+    udevadm info -q property "/sys/class/net/$nic" | while IFS= read -r line; do
+        case $line in
+        ID_PATH=*) echo "path ${line#*=}" ;;
+        ID_NET_LINK_FILE=*)
+            echo "link ${line#*=}"
+            sed -n '/^\[Link\]/,/^\[[^L]/p' "${line#*=}" | grep '^[A-Za-z0-9]*=' | sed 's/^/option /'
+            ;;
+        esac
+    done
+    network=$(sed -n 's/^NETWORK_FILE=//p' "/run/systemd/netif/links/$(cat "/sys/class/net/$nic/ifindex")" 2>/dev/null)
+    [ -z "$network" ] || grep -qs '^MTUBytes=' "$network" && echo "mtu $network"
+fi
+exit 0
+"#;
+
+/// Writes a file, whole or not at all. Arguments: its path, its mode, its text, and, where it only adds
+/// to another file that is ours as well, the other's path and text. `netplan` has to understand it.
+const KEEP: &str = r#"set -eu
+umask 022
+put() {
+    mkdir -p "${1%/*}"
+    new=$(mktemp "${1%/*}/.linerate.XXXXXX")
+    trap 'rm -f -- "$new"' EXIT
+    printf '%s' "$3" >"$new"
+    chmod "$2" "$new"
+    case $1 in
+    *.yaml)
+        root=$(mktemp -d)
+        trap 'rm -rf -- "$new" "$root"' EXIT
+        mkdir -p "$root/etc/netplan"
+        cp /etc/netplan/*.yaml "$root/etc/netplan/" 2>/dev/null || :
+        cp "$new" "$root/etc/netplan/${1##*/}"
+        netplan generate --root-dir "$root" >&2
+        rm -rf -- "$root"
+        ;;
+    esac
+    sync "$new"
+    mv -f -- "$new" "$1"
+}
+[ $# -lt 5 ] || [ -e "$4" ] || put "$4" 644 "$5"
+put "$1" "$2" "$3"
+"#;
+/// Takes it away again, and the other file with the last that adds to it.
+const DROP: &str = r#"rm -f -- "$1"
+if [ $# -gt 1 ] && { [ ! -e "${1%/*}" ] || rmdir "${1%/*}" 2>/dev/null; }; then rm -f -- "$2"; fi
+[ ! -e "$1" ]
+"#;
+
+/// The twin of a knob.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Keep {
+    of: &'static Knob,
+}
+
+/// Who sets an interface up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Keeper {
+    /// `sysctl`, for what is no interface's.
+    Sysctl,
+    Netplan,
+    /// `NetworkManager`, with the id of the interface's connection.
+    NetworkManager(String),
+    Ifupdown,
+    /// `udev`, with the path and the text of a file for the interface, to which settings are added.
+    Udev {
+        file: String,
+        text: String,
+    },
+}
+
+/// The twins.
+static TWINS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
+    let own = KNOBS.iter().filter(|knob| can_be_kept(knob));
+    own.map(|knob| Knob {
+        id: format!("{}{SUFFIX}", knob.id).leak(),
+        disturbs: Disturbance::Nothing,
+        survives_reboot: true,
+        values: "what is to be set at the start, or unset",
+        kind: Kind::Keep(Keep { of: knob }),
+        ..*knob
+    })
+    .collect()
+});
+
+/// The twin of this id.
+pub(super) fn find(system: System, id: &str) -> Option<&'static Knob> {
+    id.ends_with(SUFFIX).then_some(())?;
+    TWINS
+        .iter()
+        .find(|knob| knob.system == system && knob.id == id)
+}
+
+/// All twins of one part of a host.
+pub(crate) fn of_target(system: System, target: &Target) -> impl Iterator<Item = &'static Knob> {
+    let on = TargetKind::of(target);
+    TWINS
+        .iter()
+        .filter(move |knob| knob.system == system && knob.on == on)
+}
+
+/// The knob that keeps what another one sets.
+///
+/// # Errors
+/// When there is no way to keep it.
+pub(crate) fn keeper_of(knob: &Knob) -> Result<&'static Knob, Refusal> {
+    find(knob.system, &id_of(knob.id)).ok_or_else(|| {
+        Refusal::new("linerate knows no place where the system would set it at its start")
+            .hint("leave out `--persist`")
+    })
+}
+
+/// The id of the knob that keeps what the knob of this id sets.
+pub(crate) fn id_of(id: &str) -> String {
+    format!("{id}{SUFFIX}")
+}
+
+/// The command as people read it: files are shown with what is written into them.
+pub(super) fn shown(argv: &[String]) -> Option<String> {
+    let words: Vec<&str> = argv.iter().map(String::as_str).collect();
+    let [_, _, script, _, path, rest @ ..] = words.as_slice() else {
+        return None;
+    };
+    let file = |path: &str, content: &str| {
+        let lines = content.lines().map(|line| format!("\n    {line}"));
+        format!("write `{path}`:{}", lines.collect::<String>())
+    };
+    match (*script, rest) {
+        (KEEP, [_, content]) => Some(file(path, content)),
+        (KEEP, [_, content, main, text]) => Some(format!(
+            "{}\n  and, where it is not there, {}",
+            file(path, content),
+            file(main, text)
+        )),
+        (DROP, _) => Some(format!("remove `{path}`")),
+        _ => None,
+    }
+}
+
+fn can_be_kept(knob: &Knob) -> bool {
+    use Ethtool::{Adaptive, Channels, Coalesce, Eee, Feature, Pause, RingRx, RingTx};
+    knob.system == System::Linux
+        && match &knob.kind {
+            Kind::Sysctl(_) | Kind::Link(_) => true,
+            Kind::Route(way) => matches!(way, Route::Number(..) | Route::Switch(_)),
+            Kind::Ethtool(way) => matches!(
+                way,
+                Adaptive(_)
+                    | Channels
+                    | Coalesce(_)
+                    | Eee
+                    | Feature { .. }
+                    | Pause
+                    | RingRx
+                    | RingTx
+            ),
+            _ => false,
+        }
+}
+
+impl Way for Keep {
+    fn read(&self, name: &str) -> Vec<Command> {
+        vec![command(&["sh", "-c", LOOK, "sh", name])]
+    }
+
+    fn parse(&self, name: &str, outputs: &[Output]) -> Result<State, Refusal> {
+        if outputs
+            .first()
+            .is_some_and(|output| output.status == STATUS_NO_NIC)
+        {
+            return Err(Refusal::no_interface(name));
+        }
+        let said = answer(outputs.first(), "coreutils")?;
+        let place = self.place(name);
+        let mut kept = said
+            .lines()
+            .filter_map(|line| line.strip_prefix(KEEPS)?.split_once(" = "));
+        let kept = kept.find(|(own, _)| *own == place);
+        let mut value = kept.map_or(Value::Unset, |(_, value)| Value::Text(value.to_owned()));
+        let keeper = self.keeper(name, &said);
+        let because = match &keeper {
+            Err(refusal) => Some(refusal.reason.clone()),
+            Ok(keeper) => self.why_not(keeper, &said),
+        };
+        if let (Ok(Keeper::NetworkManager(_)), Value::Unset) = (&keeper, &value) {
+            value = self.property_value(&said);
+        }
+        let state = State::new(value, Allowed::AsRead).unset(Value::Unset);
+        Ok(match keeper {
+            Ok(keeper) => state.seen(Seen::Keeper(keeper)),
+            Err(_) => state,
+        }
+        .fixed_if(because))
+    }
+
+    fn set(&self, name: &str, state: &State, to: &Value) -> Result<Command, Refusal> {
+        let Seen::Keeper(keeper) = &state.seen else {
+            return Err(Refusal::none_such());
+        };
+        let text = match to {
+            Value::Unset => None,
+            Value::Text(text) => Some(text.as_str()),
+            _ => return Err(Refusal::none_such()),
+        };
+        if let (Keeper::NetworkManager(uuid), Some(property)) = (keeper, self.property()) {
+            let pairs = properties(property, text).ok_or_else(Refusal::none_such)?;
+            let mut modify = command(&["nmcli", "connection", "modify", "uuid", uuid]);
+            modify
+                .argv
+                .extend(pairs.into_iter().flat_map(|(key, value)| [key, value]));
+            return Ok(modify);
+        }
+        let path = self.path(name, keeper);
+        let main = match keeper {
+            Keeper::Udev { file, text } => Some((file, text)),
+            _ => None,
+        };
+        let Some(text) = text else {
+            let mut drop = command(&["sh", "-c", DROP, "sh", &path]);
+            drop.argv.extend(main.map(|(file, _)| file.clone()));
+            return Ok(drop);
+        };
+        let content = self.content(name, keeper, text)?;
+        let mut keep = command(&["sh", "-c", KEEP, "sh", &path, self.mode(keeper), &content]);
+        if let Some((file, text)) = main {
+            keep.argv.extend([file.clone(), text.clone()]);
+        }
+        Ok(keep)
+    }
+}
+
+impl Keep {
+    fn is_sysctl(&self) -> bool {
+        matches!(self.of.kind, Kind::Sysctl(_) | Kind::Route(_))
+    }
+
+    /// The setting as a file of ours names it.
+    fn place(&self, nic: &str) -> String {
+        match nic {
+            "" => self.of.id.to_owned(),
+            nic => format!("{}@{nic}", self.of.id),
+        }
+    }
+
+    fn keeper(&self, nic: &str, said: &str) -> Result<Keeper, Refusal> {
+        if self.is_sysctl() {
+            return Ok(Keeper::Sysctl);
+        }
+        let word = |name: &str| said.lines().find_map(|line| line.strip_prefix(name));
+        let manager = word("manager ").unwrap_or_default();
+        match manager.split_once(' ').unwrap_or((manager, "")) {
+            ("netplan", _) => Ok(Keeper::Netplan),
+            ("networkmanager", uuid) => Ok(Keeper::NetworkManager(uuid.to_owned())),
+            ("ifupdown", _) => Ok(Keeper::Ifupdown),
+            ("udev", _) => udev(nic, word("path "), word("link "), said),
+            _ => Err(Refusal::new(
+                "nothing that linerate knows sets up the interface there: netplan, NetworkManager, \
+                 ifupdown or udev",
+            )),
+        }
+    }
+
+    /// Why the keeper cannot, or would not have the last word.
+    fn why_not(&self, keeper: &Keeper, said: &str) -> Option<String> {
+        let late = |key: &str| {
+            let mut keys = said.lines().filter_map(|line| {
+                let key = line.strip_prefix("late ")?.split('=').next()?;
+                Some(key.trim().trim_start_matches('-').replace('/', "."))
+            });
+            keys.any(|other| other == key)
+        };
+        match (keeper, &self.of.kind) {
+            (Keeper::Sysctl, Kind::Sysctl(sysctl)) if late(sysctl.key()) => {
+                Some("`/etc/sysctl.conf` sets it, and has the last word".to_owned())
+            }
+            (Keeper::Netplan, _) if self.netplan().is_none() => {
+                Some("`netplan`, which sets up the interface, has no such setting".to_owned())
+            }
+            (Keeper::Udev { .. }, Kind::Link(Link::Mtu)) => {
+                let file = said.lines().find_map(|line| line.strip_prefix("mtu "))?;
+                Some(format!("`{file}` sets it, and has the last word"))
+            }
+            (Keeper::Udev { .. }, _) if self.link("on").is_none() && self.link("1").is_none() => {
+                Some("`udev`, which sets up the interface, has no such setting".to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    fn path(&self, nic: &str, keeper: &Keeper) -> String {
+        let nic = plain(nic);
+        let name = match nic.as_str() {
+            "" => self.of.id.to_owned(),
+            nic => format!("{}-{nic}", self.of.id),
+        };
+        match keeper {
+            Keeper::Sysctl => format!("/etc/sysctl.d/99-zz-linerate-{name}.conf"),
+            Keeper::Netplan => format!("/etc/netplan/90-linerate-{name}.yaml"),
+            Keeper::NetworkManager(_) => {
+                format!("/etc/NetworkManager/dispatcher.d/90-linerate-{name}")
+            }
+            // `run-parts` passes over names with dots.
+            Keeper::Ifupdown => format!("/etc/network/if-up.d/linerate-{}", name.replace('.', "-")),
+            Keeper::Udev { file, .. } => {
+                let file = file.rsplit('/').next().unwrap_or_default();
+                format!("/etc/systemd/network/{file}.d/90-linerate-{name}.conf")
+            }
+        }
+    }
+
+    fn mode(&self, keeper: &Keeper) -> &'static str {
+        match keeper {
+            Keeper::Netplan => "600",
+            Keeper::Ifupdown | Keeper::NetworkManager(_) => "755",
+            _ => "644",
+        }
+    }
+
+    fn content(&self, nic: &str, keeper: &Keeper, value: &str) -> Result<String, Refusal> {
+        let head = format!("{KEEPS}{} = {value}\n{NOTE}", self.place(nic));
+        let lines = |pairs: Vec<(&str, String)>| {
+            let lines = pairs.iter().map(|(key, value)| format!("{key}={value}\n"));
+            lines.collect::<String>()
+        };
+        let missing = Refusal::none_such;
+        Ok(match keeper {
+            Keeper::Sysctl => format!("{head}{} = {}\n", self.sysctl_key(nic), number(value)),
+            Keeper::Netplan => {
+                let keys = self.netplan().ok_or_else(missing)?;
+                let rows = keys.iter().map(|key| {
+                    let value = value.replace("on", "true").replace("off", "false");
+                    format!("      {key}: {value}\n")
+                });
+                let rows: String = rows.collect();
+                let nic = serde_json::to_string(nic).map_err(|_error| missing())?;
+                format!("{head}network:\n  version: 2\n  ethernets:\n    {nic}:\n{rows}")
+            }
+            Keeper::Udev { .. } => {
+                format!(
+                    "{head}[Link]\n{}",
+                    lines(self.link(value).ok_or_else(missing)?)
+                )
+            }
+            Keeper::Ifupdown | Keeper::NetworkManager(_) => {
+                let variable = match keeper {
+                    Keeper::Ifupdown => "[ \"$IFACE\" = ",
+                    _ => "[ \"$2\" = up ] && [ \"$1\" = ",
+                };
+                let own = posix_words(&[nic.to_owned()]);
+                let commands = self.commands(nic, value)?;
+                format!(
+                    "#!/bin/sh\n{head}{variable}{own} ] || exit 0\n\
+                     PATH=$PATH:/usr/sbin:/sbin\n{commands}\n"
+                )
+            }
+        })
+    }
+
+    /// What somebody would type.
+    fn commands(&self, nic: &str, value: &str) -> Result<String, Refusal> {
+        let words = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+            posix_words(&words)
+        };
+        let typed = match value {
+            "on" => Value::Switch(true),
+            "off" if !matches!(self.of.kind, Kind::Ethtool(Ethtool::Pause)) => Value::Switch(false),
+            value => match value.parse() {
+                Ok(number) => Value::Integer(number),
+                Err(_) => Value::Text(value.to_owned()),
+            },
+        };
+        let nothing_seen = State::new(Value::Unset, Allowed::AsRead);
+        Ok(match &self.of.kind {
+            Kind::Ethtool(Ethtool::Feature { short, .. }) => {
+                words(&["ethtool", "-K", nic, short, value])
+            }
+            // Which of the two it takes is the driver's choice.
+            Kind::Ethtool(Ethtool::Channels) => {
+                let one = words(&["ethtool", "-L", nic, "combined", value]);
+                let two = words(&["ethtool", "-L", nic, "rx", value, "tx", value]);
+                format!("{one} || {two}")
+            }
+            Kind::Ethtool(way) => posix_words(&way.set(nic, &nothing_seen, &typed)?.argv),
+            Kind::Link(way) => posix_words(&way.set(nic, &nothing_seen, &typed)?.argv),
+            _ => return Err(Refusal::none_such()),
+        })
+    }
+
+    fn sysctl_key(&self, nic: &str) -> String {
+        match &self.of.kind {
+            Kind::Sysctl(sysctl) => sysctl.key().to_owned(),
+            Kind::Route(Route::Number(key, _) | Route::Switch(key)) => {
+                // With slashes, dots in the name of the interface are its own.
+                format!("net/ipv4/conf/{nic}/{key}")
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// The words of `netplan`.
+    fn netplan(&self) -> Option<&'static [&'static str]> {
+        Some(match &self.of.kind {
+            Kind::Link(Link::Mtu) => &["mtu"],
+            Kind::Ethtool(Ethtool::Feature { short, .. }) => match *short {
+                "tso" => &["tcp-segmentation-offload", "tcp6-segmentation-offload"],
+                "gso" => &["generic-segmentation-offload"],
+                "gro" => &["generic-receive-offload"],
+                "lro" => &["large-receive-offload"],
+                "tx" => &["transmit-checksum-offload"],
+                "rx" => &["receive-checksum-offload"],
+                _ => return None,
+            },
+            _ => return None,
+        })
+    }
+
+    /// The options of a `.link` file.
+    fn link(&self, value: &str) -> Option<Vec<(&'static str, String)>> {
+        let one = |key: &'static str| Some(vec![(key, value.to_owned())]);
+        match &self.of.kind {
+            Kind::Link(Link::Mtu) => one("MTUBytes"),
+            Kind::Link(Link::QueueLength) => one("TransmitQueueLength"),
+            Kind::Ethtool(way) => match way {
+                Ethtool::Feature { short, .. } => match *short {
+                    "tso" => {
+                        let keys = ["TCPSegmentationOffload", "TCP6SegmentationOffload"];
+                        Some(keys.map(|key| (key, value.to_owned())).into())
+                    }
+                    "gso" => one("GenericSegmentationOffload"),
+                    "gro" => one("GenericReceiveOffload"),
+                    "lro" => one("LargeReceiveOffload"),
+                    "tx" => one("TransmitChecksumOffload"),
+                    "rx" => one("ReceiveChecksumOffload"),
+                    _ => None,
+                },
+                Ethtool::Channels => one("CombinedChannels"),
+                Ethtool::RingRx => one("RxBufferSize"),
+                Ethtool::RingTx => one("TxBufferSize"),
+                Ethtool::Adaptive("adaptive-rx") => one("UseAdaptiveRxCoalesce"),
+                Ethtool::Adaptive(_) => one("UseAdaptiveTxCoalesce"),
+                Ethtool::Coalesce("rx-usecs") => {
+                    Some(vec![("RxCoalesceSec", format!("{value}us"))])
+                }
+                Ethtool::Coalesce("tx-usecs") => {
+                    Some(vec![("TxCoalesceSec", format!("{value}us"))])
+                }
+                Ethtool::Coalesce("rx-frames") => one("RxMaxCoalescedFrames"),
+                Ethtool::Coalesce(_) => one("TxMaxCoalescedFrames"),
+                Ethtool::Pause => {
+                    let keys = [
+                        "AutoNegotiationFlowControl",
+                        "RxFlowControl",
+                        "TxFlowControl",
+                    ];
+                    Some(keys.into_iter().zip(pause(value)).collect())
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The property of a connection of `NetworkManager`, or the first part of its properties' names.
+    fn property(&self) -> Option<String> {
+        Some(match &self.of.kind {
+            Kind::Link(Link::Mtu) => "802-3-ethernet.mtu".to_owned(),
+            Kind::Ethtool(way) => match way {
+                Ethtool::Feature { short, .. } => format!("ethtool.feature-{short}"),
+                Ethtool::RingRx => "ethtool.ring-rx".to_owned(),
+                Ethtool::RingTx => "ethtool.ring-tx".to_owned(),
+                Ethtool::Coalesce(word) | Ethtool::Adaptive(word) => {
+                    format!("ethtool.coalesce-{word}")
+                }
+                Ethtool::Pause => PAUSE.to_owned(),
+                _ => return None,
+            },
+            _ => return None,
+        })
+    }
+
+    /// What the connection says, whoever wrote it there.
+    fn property_value(&self, said: &str) -> Value {
+        let of = |name: &str| {
+            said.lines().find_map(|line| {
+                let value = line.strip_prefix("property ")?.strip_prefix(name)?;
+                let value = value.strip_prefix(':')?;
+                let nothing = match name.ends_with(".mtu") {
+                    true => ["", "auto", "0"].contains(&value),
+                    false => value.is_empty(),
+                };
+                (!nothing).then_some(value)
+            })
+        };
+        let text = match self.property().as_deref() {
+            Some(PAUSE) => {
+                let [auto, rx, tx] = PAUSES.map(|part| of(&format!("{PAUSE}{part}")) == Some("on"));
+                let ways = [(rx, "rx"), (tx, "tx")].map(|(on, word)| on.then_some(word));
+                let ways: Vec<&str> = ways.into_iter().flatten().collect();
+                let known = PAUSES
+                    .iter()
+                    .any(|part| of(&format!("{PAUSE}{part}")).is_some());
+                let ways = if ways.is_empty() {
+                    "off".to_owned()
+                } else {
+                    ways.join("+")
+                };
+                known.then(|| format!("{}{ways}", if auto { "auto " } else { "" }))
+            }
+            Some(name) => of(name).map(|value| match (&self.of.kind, value) {
+                (Kind::Ethtool(Ethtool::Adaptive(_)), "1") => "on".to_owned(),
+                (Kind::Ethtool(Ethtool::Adaptive(_)), "0") => "off".to_owned(),
+                (_, value) => value.to_owned(),
+            }),
+            None => None,
+        };
+        text.map_or(Value::Unset, Value::Text)
+    }
+}
+
+/// The three properties of flow control.
+const PAUSE: &str = "ethtool.pause-";
+const PAUSES: [&str; 3] = ["autoneg", "rx", "tx"];
+
+/// Names and values for `nmcli`; an empty value takes a property away.
+fn properties(property: String, value: Option<&str>) -> Option<Vec<(String, String)>> {
+    if property == PAUSE {
+        let values = match value {
+            Some(value) => pause(value),
+            None => Default::default(),
+        };
+        let names = PAUSES.map(|part| format!("{PAUSE}{part}"));
+        return Some(names.into_iter().zip(values).collect());
+    }
+    let value = match (property.as_str(), value) {
+        (name, Some("on")) if name.contains("coalesce-adaptive") => "1",
+        (name, Some("off")) if name.contains("coalesce-adaptive") => "0",
+        (_, value) => value.unwrap_or_default(),
+    };
+    let value = value.to_owned();
+    Some(vec![(property, value)])
+}
+
+/// Agreed on, received, sent, each `on` or `off`.
+fn pause(value: &str) -> [String; 3] {
+    let (auto, ways) = match value.strip_prefix("auto ") {
+        Some(ways) => (true, ways),
+        None => (false, value),
+    };
+    let has = |way: &str| ways.split('+').any(|part| part == way);
+    [auto, has("rx"), has("tx")].map(|on| super::on_or_off(on).to_owned())
+}
+
+fn number(value: &str) -> &str {
+    match value {
+        "on" => "1",
+        "off" => "0",
+        other => other,
+    }
+}
+
+/// A name of an interface as a part of a file's name.
+fn plain(nic: &str) -> String {
+    let letters = nic.chars().map(|letter| match letter {
+        letter if letter.is_ascii_alphanumeric() || letter == '-' => letter.to_string(),
+        other => format!("_{:x}_", u32::from(other)),
+    });
+    letters.collect()
+}
+
+/// A file of the interface's own: what `udev` reads for it may count for others as well, so what stands
+/// there is said again.
+fn udev(nic: &str, path: Option<&str>, link: Option<&str>, said: &str) -> Result<Keeper, Refusal> {
+    let name = format!("10-linerate-{}.link", plain(nic));
+    let file = format!("/etc/systemd/network/{name}");
+    let link = link.unwrap_or_default();
+    if link
+        .rsplit('/')
+        .next()
+        .is_some_and(|other| !other.is_empty() && other < name.as_str())
+    {
+        return Err(Refusal::new(format!(
+            "`{link}` is read before any file of ours, and only one is"
+        )));
+    }
+    let which = match path {
+        Some(path) => format!("Path={path}"),
+        None => format!("OriginalName={nic}"),
+    };
+    let options = said
+        .lines()
+        .filter_map(|line| line.strip_prefix("option "))
+        .map(|option| format!("{option}\n"));
+    let options: String = options.collect();
+    let text = format!(
+        "# Written by linerate for what is in `{file}.d`; `linerate undo` takes it away.\n\
+         [Match]\n{which}\n\n[Link]\n{options}"
+    );
+    Ok(Keeper::Udev { file, text })
+}
