@@ -1,14 +1,15 @@
 //! The LAN that a workload runs on, and its files. All files are in the lab's own memory, so that
 //! they are gone with it, whatever ends us.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, chown};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lab::{Lab, Launcher, Namespace, Topology};
 
-use crate::workload::{Direction, Lan, SHARE, Workload};
+use crate::workload::{Direction, Lan, SHARE, TREE_FILE_BYTES, TREE_FOLDERS, Task, Workload};
 use crate::{Result, chain, say};
 
 /// The file that is read, on the share; and the one that is written, in the client's memory.
@@ -19,6 +20,18 @@ const TARGET: &str = "target.bin";
 const LOCAL_SOURCE: &str = "/run/linerate/source.bin";
 /// Where the client puts what it has read.
 const NOWHERE: &str = "/dev/null";
+/// The tree that is read, on the share; the one that is written is called so, too.
+const SOURCE_TREE: &str = "tree";
+/// Where a tree goes that is written, on the share.
+const TARGET_TREE: &str = "up";
+/// Where the client has the tree that it writes.
+const LOCAL_SOURCE_TREE: &str = "/run/linerate/tree";
+/// Where the client puts the tree that it has read.
+const LOCAL_TARGET_TREE: &str = "/run/linerate/down";
+/// The folder that is listed, on the share.
+const LISTED: &str = "list";
+/// Where the client puts a listing, a line for each entry.
+pub const LISTING: &str = "/run/linerate/listing";
 /// Where the server has its shares.
 const SHARES: &str = "/run/linerate/shares";
 /// Bytes that files are made and compared by.
@@ -67,19 +80,25 @@ impl Field {
         Ok(self.lab.namespace("server")?)
     }
 
-    /// Name of the file on the share.
-    pub const fn remote(direction: Direction) -> &'static str {
-        match direction {
-            Direction::Read => SOURCE,
-            Direction::Write => TARGET,
+    /// Name of the file or folder on the share.
+    pub const fn remote(workload: &Workload) -> &'static str {
+        match (workload.task, workload.direction) {
+            (Task::File, Direction::Read) => SOURCE,
+            (Task::File, Direction::Write) => TARGET,
+            (Task::Tree(_), Direction::Read) => SOURCE_TREE,
+            (Task::Tree(_), Direction::Write) => TARGET_TREE,
+            (Task::List(_), _) => LISTED,
         }
     }
 
-    /// The client's end.
-    pub const fn local(direction: Direction) -> &'static str {
-        match direction {
-            Direction::Read => NOWHERE,
-            Direction::Write => LOCAL_SOURCE,
+    /// The client's end. Folders are empty at the begin of a run, what is in them is copied.
+    pub const fn local(workload: &Workload) -> &'static str {
+        match (workload.task, workload.direction) {
+            (Task::File, Direction::Read) => NOWHERE,
+            (Task::File, Direction::Write) => LOCAL_SOURCE,
+            (Task::Tree(_), Direction::Read) => LOCAL_TARGET_TREE,
+            (Task::Tree(_), Direction::Write) => LOCAL_SOURCE_TREE,
+            (Task::List(_), _) => LISTING,
         }
     }
 
@@ -87,77 +106,87 @@ impl Field {
         Ok(self.server()?.path(format!("{SHARES}/{SHARE}/{name}")))
     }
 
-    fn source(&self, direction: Direction) -> Result<PathBuf> {
-        match direction {
-            Direction::Read => self.on_share(SOURCE),
-            Direction::Write => Ok(self.client()?.path(LOCAL_SOURCE)),
-        }
+    /// What is copied, and what a copy makes.
+    fn ends(&self, workload: &Workload) -> Result<[PathBuf; 2]> {
+        let remote = self.on_share(Self::remote(workload))?;
+        let local = self.client()?.path(Self::local(workload));
+        Ok(match workload.direction {
+            Direction::Read => [remote, local],
+            Direction::Write => [local, remote],
+        })
     }
 
-    /// Makes the file that the workload moves, and removes every other.
+    /// Makes what the workload moves, and removes all other.
     pub fn furnish(&self, workload: &Workload) -> Result<()> {
-        for direction in [Direction::Read, Direction::Write] {
-            remove(self.source(direction)?)?;
+        for remote in [SOURCE, TARGET, SOURCE_TREE, TARGET_TREE, LISTED] {
+            remove(&self.on_share(remote)?)?;
         }
-        self.clear(workload)?;
-        let path = self.source(workload.direction)?;
-        let mut file = File::create_new(&path)?;
-        let mut piece = vec![0; PIECE_BYTES];
-        getrandom::fill(&mut piece).map_err(|error| format!("no random bytes: {error}"))?;
-        for begin in (0..workload.bytes).step_by(PIECE_BYTES) {
-            let places = (begin..).step_by(STAMP_EVERY);
-            for (page, place) in piece.chunks_exact_mut(STAMP_EVERY).zip(places) {
-                page[..8].copy_from_slice(&place.to_le_bytes());
+        for local in [LOCAL_SOURCE, LOCAL_SOURCE_TREE, LOCAL_TARGET_TREE, LISTING] {
+            remove(&self.client()?.path(local))?;
+        }
+        let [source, _] = self.ends(workload)?;
+        match workload.task {
+            Task::File => make_file(&source, workload.bytes)?,
+            Task::Tree(files) => make_tree(&source, files)?,
+            Task::List(entries) => {
+                fs::create_dir(&source)?;
+                for number in 0..entries {
+                    File::create_new(source.join(format!("entry {number:06}.dat")))?;
+                }
             }
-            file.write_all(&piece)?;
         }
-        if workload.direction == Direction::Read {
-            let folder = fs::metadata(self.on_share("")?)?;
-            chown(&path, Some(folder.uid()), Some(folder.gid()))?;
-        }
-        Ok(())
+        self.clear(workload)
     }
 
     /// Removes what a run has written, so that each finds the same.
     pub fn clear(&self, workload: &Workload) -> Result<()> {
-        match workload.direction {
-            Direction::Read => Ok(()),
-            Direction::Write => remove(self.on_share(TARGET)?),
-        }
-    }
-
-    /// Whether what was written is on the server in its full length.
-    pub fn check_arrived(&self, workload: &Workload) -> Result<()> {
-        if workload.direction == Direction::Read {
-            return Ok(());
-        }
-        let bytes = fs::metadata(self.on_share(TARGET)?)?.len();
-        if bytes == workload.bytes {
-            return Ok(());
-        }
-        Err(format!(
-            "the file on the share has {bytes} bytes and not {}",
-            workload.bytes
-        )
-        .into())
-    }
-
-    /// Whether what was written is on the server as it was sent.
-    pub fn check_contents(&self, workload: &Workload) -> Result<()> {
-        if workload.direction == Direction::Read {
-            return Ok(());
-        }
-        let mut sent = File::open(self.source(Direction::Write)?)?;
-        let mut arrived = File::open(self.on_share(TARGET)?)?;
-        let (mut one, mut other) = (vec![0; PIECE_BYTES], vec![0; PIECE_BYTES]);
-        for begin in (0..workload.bytes).step_by(PIECE_BYTES) {
-            sent.read_exact(&mut one)?;
-            arrived.read_exact(&mut other)?;
-            if one != other {
-                return Err(format!("the file on the share differs in the MiB at {begin}").into());
+        let [_, target] = self.ends(workload)?;
+        match (workload.task, workload.direction) {
+            (Task::File, Direction::Read) => Ok(()),
+            (Task::File, Direction::Write) | (Task::List(_), _) => remove(&target),
+            (Task::Tree(_), direction) => {
+                remove(&target)?;
+                fs::create_dir(&target)?;
+                if direction == Direction::Write {
+                    let share = fs::metadata(self.on_share("")?)?;
+                    chown(&target, Some(share.uid()), Some(share.gid()))?;
+                }
+                Ok(())
             }
         }
-        Ok(())
+    }
+
+    /// Whether what a run should have made is there in its full length.
+    pub fn check_arrived(&self, workload: &Workload) -> Result<()> {
+        let [source, target] = self.ends(workload)?;
+        match (workload.task, workload.direction) {
+            (Task::File, Direction::Read) => Ok(()),
+            (Task::File, Direction::Write) => {
+                let (bytes, wanted) = (fs::metadata(target)?.len(), workload.bytes);
+                same("bytes of the file on the share", bytes, wanted)
+            }
+            (Task::Tree(_), _) => {
+                let (found, wanted) = (sizes(&target)?, sizes(&source)?);
+                same("names and sizes of the copy's files", found, wanted)
+            }
+            (Task::List(entries), _) => {
+                let text = fs::read_to_string(target)?;
+                let lines = text.lines().filter(|line| line.contains("entry "));
+                same("listed entries", lines.count(), entries)
+            }
+        }
+    }
+
+    /// Whether what a run has made is what was sent.
+    pub fn check_contents(&self, workload: &Workload) -> Result<()> {
+        let [source, target] = self.ends(workload)?;
+        match (workload.task, workload.direction) {
+            (Task::File, Direction::Read) | (Task::List(_), _) => Ok(()),
+            (Task::File, Direction::Write) => compare(&source, &target),
+            (Task::Tree(_), _) => sizes(&source)?
+                .keys()
+                .try_for_each(|name| compare(&source.join(name), &target.join(name))),
+        }
     }
 
     /// Bytes that have gone over the client's NICs in this direction.
@@ -177,9 +206,89 @@ impl Field {
     }
 }
 
-fn remove(path: PathBuf) -> Result<()> {
-    match fs::remove_file(path) {
+fn remove(path: &Path) -> Result<()> {
+    let removed = match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) => Err(error),
+    };
+    match removed {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
         _ => Ok(()),
+    }
+}
+
+/// A file of which no page can stand for another.
+fn make_file(path: &Path, bytes: u64) -> Result<()> {
+    let mut file = File::create_new(path)?;
+    let mut piece = vec![0; PIECE_BYTES];
+    getrandom::fill(&mut piece).map_err(|error| format!("no random bytes: {error}"))?;
+    let length = usize::try_from(bytes)?.min(PIECE_BYTES);
+    for begin in (0..bytes).step_by(PIECE_BYTES) {
+        let places = (begin..).step_by(STAMP_EVERY);
+        for (page, place) in piece.chunks_exact_mut(STAMP_EVERY).zip(places) {
+            page[..8].copy_from_slice(&place.to_le_bytes());
+        }
+        file.write_all(&piece[..length])?;
+    }
+    Ok(())
+}
+
+fn make_tree(path: &Path, files: usize) -> Result<()> {
+    fs::create_dir(path)?;
+    for folder in 0..TREE_FOLDERS {
+        let folder = path.join(format!("folder {folder:02}"));
+        fs::create_dir(&folder)?;
+        for number in 0..files / TREE_FOLDERS {
+            let file = folder.join(format!("file {number:04}.dat"));
+            make_file(&file, TREE_FILE_BYTES as u64)?;
+        }
+    }
+    Ok(())
+}
+
+/// The files of a tree, by their paths in it.
+fn sizes(root: &Path) -> Result<BTreeMap<PathBuf, u64>> {
+    let mut sizes = BTreeMap::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let metadata = entry.metadata()?;
+            if metadata.is_dir() {
+                folders.push(entry.path());
+            } else {
+                let path = entry.path().strip_prefix(root)?.to_owned();
+                sizes.insert(path, metadata.len());
+            }
+        }
+    }
+    Ok(sizes)
+}
+
+fn same<T: PartialEq>(what: &str, found: T, wanted: T) -> Result<()> {
+    if found == wanted {
+        Ok(())
+    } else {
+        Err(format!("the {what} are not what they should be").into())
+    }
+}
+
+fn compare(sent: &Path, arrived: &Path) -> Result<()> {
+    let (mut one, mut other) = (File::open(sent)?, File::open(arrived)?);
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    loop {
+        left.clear();
+        right.clear();
+        (&mut one).take(PIECE_BYTES as u64).read_to_end(&mut left)?;
+        (&mut other)
+            .take(PIECE_BYTES as u64)
+            .read_to_end(&mut right)?;
+        if left != right {
+            return Err(format!("{} differs from what was sent", arrived.display()).into());
+        }
+        if left.is_empty() {
+            return Ok(());
+        }
     }
 }

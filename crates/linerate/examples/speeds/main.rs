@@ -1,5 +1,5 @@
 //! `make bench`: linerate's SMB engine against other programs, on the same LAN, the same server and
-//! the same file, round by round in random order.
+//! the same files, round by round in random order.
 //!
 //! BENCHMARKS.md says how to repeat it and what to make of it.
 
@@ -160,7 +160,8 @@ impl Interrupt {
 
 fn bench() -> Result<()> {
     let wishes = Wishes::read()?;
-    let engines = installed(&wishes.engines);
+    let (engines, missing) = installed(&wishes.engines);
+    missing.iter().for_each(|reason| say(reason));
     let machine = machine();
     check_machine()?;
     fs::create_dir_all(FOLDER)?;
@@ -201,6 +202,7 @@ fn bench() -> Result<()> {
     }
     write(&wishes, &machine, &runs)?;
     print(&summary::table(&wishes.workloads, &runs))?;
+    missing.iter().try_for_each(|reason| print(reason))?;
     if troubles.is_empty() {
         Ok(())
     } else {
@@ -214,6 +216,7 @@ fn play(engine: Engine, workload: &Workload, round: usize, field: &Field) -> Res
     if round > 0 {
         return Ok(Some(Run {
             workload: workload.name,
+            counted: workload.counts(cost.bytes).0,
             round,
             engine,
             cost,
@@ -225,14 +228,17 @@ fn play(engine: Engine, workload: &Workload, round: usize, field: &Field) -> Res
     Ok(None)
 }
 
-/// The engines that this machine has; others are named and left out.
-fn installed(wanted: &[Engine]) -> Vec<Engine> {
-    let (here, missing): (Vec<Engine>, Vec<Engine>) =
-        wanted.iter().partition(|engine| engine.is_installed());
-    for engine in missing {
-        say(&format!("{} is not installed and left out", engine.name()));
+/// The engines that this machine has, and why it lacks the others.
+fn installed(wanted: &[Engine]) -> (Vec<Engine>, Vec<String>) {
+    let mut here = Vec::new();
+    let mut missing = Vec::new();
+    for &engine in wanted {
+        match engine.missing() {
+            None => here.push(engine),
+            Some(reason) => missing.push(format!("{} not measured: {reason}", engine.name())),
+        }
     }
-    here
+    (here, missing)
 }
 
 /// What must be so for figures that mean something.

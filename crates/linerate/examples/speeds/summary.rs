@@ -12,6 +12,8 @@ use crate::workload::Workload;
 pub struct Run {
     /// What was measured.
     pub workload: &'static str,
+    /// What the rate counts, in its unit.
+    pub counted: f64,
     /// Round, from 1.
     pub round: usize,
     /// Who did it.
@@ -22,18 +24,20 @@ pub struct Run {
 }
 
 impl Run {
-    fn megabytes_per_second(&self) -> f64 {
-        self.cost.bytes as f64 / 1e6 / self.cost.seconds
+    fn rate(&self) -> f64 {
+        self.counted / self.cost.seconds
     }
 
-    fn cpu_seconds_per_gigabyte(&self) -> f64 {
-        self.cost.cpu_seconds / (self.cost.bytes as f64 / 1e9)
+    /// Nothing where no payload is moved.
+    fn cpu_seconds_per_gigabyte(&self) -> Option<f64> {
+        (self.cost.bytes > 0).then(|| self.cost.cpu_seconds / (self.cost.bytes as f64 / 1e9))
     }
 }
 
 /// One engine at one workload.
 struct Line<'a> {
     workload: &'a str,
+    unit: &'static str,
     engine: Engine,
     runs: Vec<&'a Run>,
     /// This engine's rate divided by smbclient's, the middle one of all rounds.
@@ -55,11 +59,12 @@ fn lines<'a>(workloads: &[&'a Workload], runs: &'a [Run]) -> Vec<Line<'a>> {
             }
             let ratios = runs.iter().filter_map(|run| {
                 let other = smbclient.iter().find(|other| other.round == run.round)?;
-                Some(run.megabytes_per_second() / other.megabytes_per_second())
+                Some(run.rate() / other.rate())
             });
             let times_smbclient = middle(ratios.collect());
             lines.push(Line {
                 workload: workload.name,
+                unit: workload.counts(0).1,
                 engine,
                 runs,
                 times_smbclient,
@@ -79,11 +84,7 @@ fn middle(mut numbers: Vec<f64>) -> Option<f64> {
 
 impl Line<'_> {
     fn rates(&self) -> [f64; 3] {
-        let rates: Vec<f64> = self
-            .runs
-            .iter()
-            .map(|run| run.megabytes_per_second())
-            .collect();
+        let rates: Vec<f64> = self.runs.iter().map(|run| run.rate()).collect();
         let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
         let most = rates.iter().copied().fold(0.0, f64::max);
         [least, middle(rates).unwrap_or(0.0), most]
@@ -94,9 +95,13 @@ impl Line<'_> {
         most.unwrap_or(0)
     }
 
-    fn cpu(&self) -> f64 {
-        let costs = self.runs.iter().map(|run| run.cpu_seconds_per_gigabyte());
-        middle(costs.collect()).unwrap_or(0.0)
+    fn cpu(&self) -> Option<f64> {
+        let costs = self.runs.iter();
+        middle(
+            costs
+                .filter_map(|run| run.cpu_seconds_per_gigabyte())
+                .collect(),
+        )
     }
 }
 
@@ -112,9 +117,9 @@ pub fn json(workloads: &[&Workload], runs: &[Run]) -> Value {
     let line = |line: Line<'_>| {
         let [min, median, max] = line.rates().map(|rate| rounded(rate, 1));
         json!({
-            "workload": line.workload, "engine": line.engine, "unit": "MB/s",
+            "workload": line.workload, "engine": line.engine, "unit": line.unit,
             "min": min, "median": median, "max": max,
-            "client_cpu_s_per_gb": rounded(line.cpu(), 4),
+            "client_cpu_s_per_gb": line.cpu().map(|cpu| rounded(cpu, 4)),
             "memory_mib_max": rounded(line.memory_bytes_max() as f64 / MIB, 1),
         })
     };
@@ -126,7 +131,8 @@ pub fn table(workloads: &[&Workload], runs: &[Run]) -> String {
     let headers = [
         "workload",
         "engine",
-        "MB/s",
+        "rate",
+        "unit",
         "min",
         "max",
         "CPU s/GB",
@@ -140,11 +146,12 @@ pub fn table(workloads: &[&Workload], runs: &[Run]) -> String {
             .times_smbclient
             .map_or("-".to_owned(), |ratio| format!("{ratio:.2}"));
         let (workload, engine) = (line.workload.to_owned(), line.engine.name().to_owned());
-        let cpu = format!("{:.3}", line.cpu());
+        let cpu = line.cpu().map_or("-".to_owned(), |cpu| format!("{cpu:.3}"));
         vec![
             workload,
             engine,
             median,
+            line.unit.to_owned(),
             min,
             max,
             cpu,

@@ -2,20 +2,21 @@
 //! the client, from a share to nowhere or from memory to a share.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Write};
 use std::iter;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use smb::{
-    Access, Disposition, Login, Mechanism, OpenOptions, Policy, Server, Session, SigningAlgorithm,
-    SigningPolicy, Stop, Tree,
+    Access, Cipher, Disposition, EncryptionPolicy, Login, Mechanism, OpenOptions, Policy, Server,
+    Session, SigningAlgorithm, SigningPolicy, Source, Stop, Target, Tree,
 };
 
+use crate::Result;
 use crate::workload::{Direction, Protection, SHARE};
-use crate::{Failure, Result};
 
 /// What is to be done, as the one argument of the program.
 #[derive(Serialize, Deserialize)]
@@ -68,9 +69,15 @@ fn connect(order: &Order) -> Result<Session> {
     let signing = match order.protection {
         Protection::Nothing => SigningPolicy::IfRequired,
         Protection::Gmac => SigningPolicy::Required,
+        Protection::Gcm => SigningPolicy::IfRequired,
+    };
+    let encryption = match order.protection {
+        Protection::Gcm => EncryptionPolicy::Required,
+        Protection::Nothing | Protection::Gmac => EncryptionPolicy::IfRequired,
     };
     let policy = Policy {
         signing,
+        encryption,
         ..Policy::default()
     };
     let server = Server {
@@ -86,13 +93,14 @@ fn connect(order: &Order) -> Result<Session> {
     }
     let agreed = session.negotiated().ok_or("nothing was negotiated")?;
     let as_asked = match order.protection {
-        Protection::Nothing => !agreed.signing,
+        Protection::Nothing => !agreed.signing && !agreed.encryption,
         Protection::Gmac => agreed.signing && agreed.signing_algorithm == SigningAlgorithm::AesGmac,
+        Protection::Gcm => agreed.encryption && agreed.cipher == Some(Cipher::Aes128Gcm),
     };
     if as_asked {
         Ok(session)
     } else {
-        Err(format!("signed otherwise: {agreed:?}").into())
+        Err(format!("protected otherwise: {agreed:?}").into())
     }
 }
 
@@ -133,22 +141,47 @@ fn login() -> Result<Login> {
     })
 }
 
-/// Writes what it reads to a file, as the other programs do, in whatever order it comes: the file
-/// is `/dev/null`.
+/// The file at our end.
+struct Local(File);
+
+impl Target for Local {
+    /// Writes what it reads to a file, as the other programs do, in whatever order it comes: the
+    /// file is `/dev/null`.
+    fn put(&self, _: u64, bytes: &[u8]) -> std::result::Result<(), smb::Error> {
+        (&self.0)
+            .write_all(bytes)
+            .map_err(|error| failed("write", error))
+    }
+}
+
+impl Source for Local {
+    fn fill(&self, offset: u64, room: &mut [u8]) -> std::result::Result<(), smb::Error> {
+        let read = self.0.read_exact_at(room, offset);
+        read.map_err(|error| failed("read", error))
+    }
+
+    fn file(&self) -> Option<&File> {
+        Some(&self.0)
+    }
+}
+
+fn failed(action: &'static str, source: io::Error) -> smb::Error {
+    smb::Error::LocalFile {
+        action,
+        path: "the file at our end".into(),
+        source,
+    }
+}
+
 fn read(tree: &Tree, order: &Order) -> Result<u64> {
     let options = OpenOptions {
         sequential: true,
         ..OpenOptions::open(Access::Read)
     };
-    let mut nowhere = File::options().write(true).open(&order.local)?;
+    let nowhere = Local(File::options().write(true).open(&order.local)?);
     let file = tree.open(&order.remote, &options)?;
     let size = file.created().size;
-    let mut moved = 0;
-    for piece in file.read_ranges(iter::once(0..size), &Stop::new()) {
-        let piece = piece?;
-        nowhere.write_all(piece.payload.bytes())?;
-        moved += piece.payload.len() as u64;
-    }
+    let moved = file.read_to(iter::once(0..size), Arc::new(nowhere), &Stop::new(), drop)?;
     file.close()?;
     Ok(moved)
 }
@@ -162,17 +195,12 @@ fn write(tree: &Tree, order: &Order) -> Result<u64> {
         ..OpenOptions::open(Access::ReadWrite)
     };
     let file = tree.open(&order.remote, &options)?;
-    // The engine's error has no room for one of ours, so that one waits outside.
-    let mut failure: Option<Failure> = None;
-    let moved = file.write_ranges(iter::once(0..size), &Stop::new(), |offset, room| {
-        if let Err(error) = source.read_exact_at(room, offset) {
-            failure.get_or_insert(error.into());
-        }
-        Ok(())
-    })?;
-    if let Some(failure) = failure {
-        return Err(failure);
-    }
+    let moved = file.write_from(
+        iter::once(0..size),
+        Arc::new(Local(source)),
+        &Stop::new(),
+        drop,
+    )?;
     file.close()?;
     Ok(moved)
 }

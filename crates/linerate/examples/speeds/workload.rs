@@ -6,6 +6,14 @@ use serde::{Deserialize, Serialize};
 const SLOW_BYTES_PER_GIGABIT: u64 = 256 << 20;
 /// Bytes of the file where only the machine is the limit.
 const FAST_BYTES: u64 = 2 << 30;
+/// Files of a tree.
+const TREE_FILES: usize = 10_000;
+/// Folders of a tree.
+pub const TREE_FOLDERS: usize = 20;
+/// Bytes of each file of a tree.
+pub const TREE_FILE_BYTES: usize = 4096;
+/// Entries of a folder that is listed.
+const LIST_ENTRIES: usize = 100_000;
 /// The share's name.
 pub const SHARE: &str = "media";
 /// Room on the share, which takes memory only where something is written.
@@ -21,6 +29,17 @@ pub enum Direction {
     Write,
 }
 
+/// What is moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// One file.
+    File,
+    /// Folders of small files, this many in all.
+    Tree(usize),
+    /// The names and sizes of this many entries of one folder.
+    List(usize),
+}
+
 /// What protects the data on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -29,6 +48,8 @@ pub enum Protection {
     Nothing,
     /// Both ends sign everything with AES-GMAC.
     Gmac,
+    /// Both ends encrypt everything with AES-128-GCM.
+    Gcm,
 }
 
 /// Two hosts, their links and their server.
@@ -36,25 +57,40 @@ pub enum Protection {
 pub struct Lan {
     /// Line rates of the links between the hosts in Mbit/s; 0 is as fast as the machine can.
     pub links_mbit: &'static [u32],
+    /// Delay of the links in each direction.
+    delay_microseconds: u32,
     /// Parameters of Samba that are not its defaults.
     parameters: &'static [(&'static str, &'static str)],
 }
 
 const GIGABIT: Lan = Lan {
     links_mbit: &[1000, 1000],
+    delay_microseconds: 0,
     parameters: &[],
 };
 const FOUR_GIGABIT: Lan = Lan {
     links_mbit: &[1000, 1000, 1000, 1000],
+    delay_microseconds: 0,
     parameters: &[],
 };
 const UNEQUAL: Lan = Lan {
     links_mbit: &[1000, 2500],
+    delay_microseconds: 0,
     parameters: &[],
 };
 const UNLIMITED: Lan = Lan {
     links_mbit: &[0],
+    delay_microseconds: 0,
     parameters: &[],
+};
+/// As over a few hundred kilometres, or a slow wireless network.
+const DELAYED: Lan = Lan {
+    delay_microseconds: 500,
+    ..UNLIMITED
+};
+const DELAYED_GIGABIT: Lan = Lan {
+    links_mbit: &[1000],
+    ..DELAYED
 };
 const TUNED: Lan = Lan {
     parameters: &[
@@ -71,6 +107,15 @@ const SIGNED: Lan = Lan {
     ..UNLIMITED
 };
 
+/// The server knows no other cipher, and insists on it.
+const ENCRYPTED: Lan = Lan {
+    parameters: &[
+        ("server smb3 encryption algorithms", "AES-128-GCM"),
+        ("smb encrypt", "required"),
+    ],
+    ..UNLIMITED
+};
+
 /// One thing to measure.
 #[derive(Debug)]
 pub struct Workload {
@@ -82,7 +127,9 @@ pub struct Workload {
     pub direction: Direction,
     /// Links that may be used.
     pub links: usize,
-    /// Length of the file.
+    /// What is moved.
+    pub task: Task,
+    /// Bytes of payload in all.
     pub bytes: u64,
     /// What protects the data.
     pub protection: Protection,
@@ -104,8 +151,34 @@ const fn workload(name: &'static str, lan: &'static Lan, direction: Direction) -
         lan,
         direction,
         links,
+        task: Task::File,
         bytes,
         protection: Protection::Nothing,
+    }
+}
+
+/// 10 000 files of 4 KiB in 20 folders.
+const fn tree(workload: Workload) -> Workload {
+    Workload {
+        task: Task::Tree(TREE_FILES),
+        bytes: TREE_FILES as u64 * TREE_FILE_BYTES as u64,
+        ..workload
+    }
+}
+
+/// One folder of 100 000 files with nothing in them.
+const fn list(workload: Workload) -> Workload {
+    Workload {
+        task: Task::List(LIST_ENTRIES),
+        bytes: 0,
+        ..workload
+    }
+}
+
+const fn encrypted(workload: Workload) -> Workload {
+    Workload {
+        protection: Protection::Gcm,
+        ..workload
     }
 }
 
@@ -125,7 +198,7 @@ const fn signed(workload: Workload) -> Workload {
 }
 
 /// All workloads; those of one LAN stand together.
-pub const WORKLOADS: [Workload; 14] = [
+pub const WORKLOADS: [Workload; 22] = [
     on_one_link(workload("read_1x1gbe", &GIGABIT, Direction::Read)),
     on_one_link(workload("write_1x1gbe", &GIGABIT, Direction::Write)),
     workload("read_2x1gbe", &GIGABIT, Direction::Read),
@@ -136,6 +209,9 @@ pub const WORKLOADS: [Workload; 14] = [
     workload("write_1gbe_2_5gbe", &UNEQUAL, Direction::Write),
     workload("read_unlimited", &UNLIMITED, Direction::Read),
     workload("write_unlimited", &UNLIMITED, Direction::Write),
+    tree(workload("tree_down", &UNLIMITED, Direction::Read)),
+    tree(workload("tree_up", &UNLIMITED, Direction::Write)),
+    list(workload("list_100k", &UNLIMITED, Direction::Read)),
     workload("read_unlimited_tuned", &TUNED, Direction::Read),
     workload("write_unlimited_tuned", &TUNED, Direction::Write),
     signed(workload("read_unlimited_signed", &SIGNED, Direction::Read)),
@@ -144,6 +220,19 @@ pub const WORKLOADS: [Workload; 14] = [
         &SIGNED,
         Direction::Write,
     )),
+    encrypted(workload(
+        "read_unlimited_encrypted",
+        &ENCRYPTED,
+        Direction::Read,
+    )),
+    encrypted(workload(
+        "write_unlimited_encrypted",
+        &ENCRYPTED,
+        Direction::Write,
+    )),
+    tree(workload("tree_down_rtt1ms", &DELAYED, Direction::Read)),
+    workload("read_1x1gbe_rtt1ms", &DELAYED_GIGABIT, Direction::Read),
+    workload("write_1x1gbe_rtt1ms", &DELAYED_GIGABIT, Direction::Write),
 ];
 
 /// The workloads that `ONLY` names, separated by commas; all where it names none.
@@ -167,6 +256,15 @@ pub fn chosen(only: &str) -> Result<Vec<&'static Workload>, String> {
 }
 
 impl Workload {
+    /// What the rate of a run counts that moved so many bytes, and its unit.
+    pub const fn counts(&self, bytes: u64) -> (f64, &'static str) {
+        match self.task {
+            Task::File => (bytes as f64 / 1e6, "MB/s"),
+            Task::Tree(files) => (files as f64, "files/s"),
+            Task::List(entries) => (entries as f64, "entries/s"),
+        }
+    }
+
     /// The part of the file that each link carries when all are full.
     pub fn bytes_of_link(&self, link: usize) -> u64 {
         // A link without a rate counts as one: there is no other beside it.
@@ -187,6 +285,11 @@ impl Lan {
         Self::address(link, 2)
     }
 
+    /// Address of a guest that takes the client's place on a link.
+    pub fn guest(link: usize) -> String {
+        Self::address(link, 3)
+    }
+
     /// The topology, as `linerate lab up` takes it.
     pub fn topology(&self) -> String {
         let mut text = "[[host]]\nname = \"client\"\n[[host]]\nname = \"server\"\n".to_owned();
@@ -197,6 +300,10 @@ impl Lan {
             };
             let (from, to) = (end("client", 1), end("server", 2));
             text.push_str(&format!("[[link]]\nfrom = {from}\nto = {to}\nmtu = 1500\n"));
+            if self.delay_microseconds > 0 {
+                let milliseconds = f64::from(self.delay_microseconds) / 1000.0;
+                text.push_str(&format!("delay_ms = {milliseconds:?}\n"));
+            }
             if *mbit > 0 {
                 text.push_str(&format!("rate = \"{mbit}Mbit\"\n"));
             }

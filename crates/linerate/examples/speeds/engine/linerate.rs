@@ -1,21 +1,77 @@
-//! This program as its own child, see [`crate::transfer`].
+//! Our own engine: for a file this program as its own child, see [`crate::transfer`], for all else
+//! the program that people use.
 
 use std::env;
+use std::path::{Path, PathBuf};
 
-use super::{Cost, Timed, timed};
+use super::{Cost, Timed, timed, to_file, whole};
 use crate::Result;
 use crate::field::Field;
 use crate::transfer::{Done, Order};
-use crate::workload::{Lan, Workload};
+use crate::workload::{Direction, Lan, SHARE, Task, Workload};
 
 pub(super) fn run(workload: &Workload, field: &Field) -> Result<Cost> {
+    match workload.task {
+        Task::File => transfer(workload, field),
+        Task::Tree(_) | Task::List(_) => command(workload, field),
+    }
+}
+
+/// The program that `cargo` built beside this one.
+fn program() -> Result<PathBuf> {
+    let ours = env::current_exe()?;
+    let folder = ours.parent().and_then(Path::parent);
+    let program = folder.map(|folder| folder.join("linerate"));
+    let program = program.filter(|program| program.is_file());
+    program.ok_or_else(|| "the program `linerate` is not built\nhint: use `make bench`".into())
+}
+
+fn command(workload: &Workload, field: &Field) -> Result<Cost> {
+    let program = program()?;
+    let program = program
+        .to_str()
+        .ok_or("the name of linerate is not UTF-8")?;
+    let remote = format!(
+        "smb://{}/{SHARE}/{}",
+        Lan::server(0),
+        Field::remote(workload)
+    );
+    let local = Field::local(workload);
+    // What is in the folder, and not the folder itself, as with the others.
+    let within = |folder: &str| format!("{folder}/");
+    let login = ["--credentials", lab::CREDENTIALS_IN_HOST];
+    match (workload.task, workload.direction) {
+        (Task::List(_), _) => {
+            let argv = [&[program, "ls", &remote], &login[..]].concat();
+            whole(workload, field, &to_file(local, &argv))
+        }
+        (_, Direction::Read) => {
+            let from = within(&remote);
+            whole(
+                workload,
+                field,
+                &[&[program, "copy", &from, local], &login[..]].concat(),
+            )
+        }
+        (_, Direction::Write) => {
+            let from = within(local);
+            whole(
+                workload,
+                field,
+                &[&[program, "copy", &from, &remote], &login[..]].concat(),
+            )
+        }
+    }
+}
+
+fn transfer(workload: &Workload, field: &Field) -> Result<Cost> {
     let order = Order {
         direction: workload.direction,
         server: Lan::server(0),
         channels: workload.links,
         protection: workload.protection,
-        remote: Field::remote(workload.direction).to_owned(),
-        local: Field::local(workload.direction).to_owned(),
+        remote: Field::remote(workload).to_owned(),
+        local: Field::local(workload).to_owned(),
     };
     let program = env::current_exe()?;
     let program = program

@@ -2,6 +2,7 @@
 //! for by the kernel's account of that process, and is believed only when the client's NICs and the
 //! server's file system saw the same bytes.
 
+mod cifs;
 mod iperf3;
 mod linerate;
 mod rclone;
@@ -16,7 +17,7 @@ use serde::Serialize;
 
 use crate::Result;
 use crate::field::Field;
-use crate::workload::{Protection, Workload};
+use crate::workload::{Protection, Task, Workload};
 
 /// How long one transfer may take: fifty times what it should on 1 GbE.
 const RUN_LIMIT: Duration = Duration::from_secs(120);
@@ -39,15 +40,18 @@ pub enum Engine {
     Smbclient,
     /// The one that people copy to clouds with.
     Rclone,
+    /// Linux's own, in a guest kernel.
+    Cifs,
     /// No files at all: what TCP can do, the ceiling.
     Iperf3,
 }
 
 /// All of them.
-pub const ENGINES: [Engine; 4] = [
+pub const ENGINES: [Engine; 5] = [
     Engine::Linerate,
     Engine::Smbclient,
     Engine::Rclone,
+    Engine::Cifs,
     Engine::Iperf3,
 ];
 
@@ -86,21 +90,36 @@ impl Engine {
             Self::Linerate => "linerate",
             Self::Smbclient => "smbclient",
             Self::Rclone => "rclone",
+            Self::Cifs => "cifs",
             Self::Iperf3 => "iperf3",
         }
     }
 
-    /// Whether this machine has it.
-    pub fn is_installed(self) -> bool {
+    /// The program that it is.
+    const fn program(self) -> &'static str {
+        match self {
+            Self::Cifs => "linux.uml",
+            _ => self.name(),
+        }
+    }
+
+    /// Why this machine cannot run it, if so.
+    pub fn missing(self) -> Option<String> {
+        let program = self.program();
+        (!self.is_installed()).then(|| format!("`{program}` is not installed"))
+    }
+
+    fn is_installed(self) -> bool {
         let path = env::var_os("PATH").unwrap_or_default();
         let folders = env::split_paths(&path).chain(SYSTEM_FOLDERS.map(Into::into));
-        self == Self::Linerate || { folders }.any(|folder| folder.join(self.name()).is_file())
+        self == Self::Linerate || { folders }.any(|folder| folder.join(self.program()).is_file())
     }
 
     /// Whether it can do what a workload is about.
     pub fn takes(self, workload: &Workload) -> bool {
         match self {
-            Self::Linerate | Self::Smbclient | Self::Iperf3 => true,
+            Self::Linerate | Self::Smbclient | Self::Cifs => true,
+            Self::Iperf3 => workload.task == Task::File,
             // It signs with AES-CMAC only.
             Self::Rclone => workload.protection == Protection::Nothing,
         }
@@ -113,7 +132,7 @@ impl Engine {
         }
         let output = run_one(
             &host::exec::Local::new(),
-            &Command::new([self.name(), "--version"]),
+            &Command::new([self.program(), "--version"]),
         );
         let text = output
             .ok()
@@ -130,6 +149,7 @@ impl Engine {
             Self::Linerate => linerate::run(workload, field),
             Self::Smbclient => smbclient::run(workload, field),
             Self::Rclone => rclone::run(workload, field),
+            Self::Cifs => cifs::run(workload, field),
             Self::Iperf3 => iperf3::run(workload, field),
         }?;
         let crossed = field.nic_bytes(workload.direction)?.saturating_sub(before);
@@ -147,6 +167,28 @@ impl Engine {
         }
         Ok(cost)
     }
+}
+
+/// Runs a command on the client that does a whole task, and takes all of its time.
+fn whole(workload: &Workload, field: &Field, argv: &[&str]) -> Result<Cost> {
+    let Timed {
+        seconds,
+        cpu_seconds,
+        memory_bytes,
+        ..
+    } = timed(field, argv)?;
+    Ok(Cost {
+        bytes: workload.bytes,
+        seconds,
+        cpu_seconds,
+        memory_bytes,
+    })
+}
+
+/// A command with its standard output in a file of the client.
+fn to_file<'a>(path: &'a str, argv: &[&'a str]) -> Vec<&'a str> {
+    let script = "path=$1; shift; exec \"$@\" >\"$path\"";
+    [&["bash", "-c", script, "to-file", path], argv].concat()
 }
 
 /// A command that ended well, and what it cost.

@@ -3,14 +3,14 @@
 
 use host::exec::{Command, run_one};
 
-use super::{Cost, Timed, timed};
+use super::{Cost, to_file, whole};
 use crate::Result;
 use crate::field::Field;
 use crate::transfer::credentials;
-use crate::workload::{Direction, Lan, SHARE, Workload};
+use crate::workload::{Direction, Lan, SHARE, Task, Workload};
 
-/// Drops what a command writes.
-const TO_NOWHERE: [&str; 4] = ["bash", "-c", "exec \"$@\" >/dev/null", "to-nowhere"];
+/// Files that it moves at once: more than its 4, because others move as many.
+const TRANSFERS: &str = "--transfers=16";
 
 pub(super) fn run(workload: &Workload, field: &Field) -> Result<Cost> {
     let login = credentials(&field.client()?.path(lab::CREDENTIALS_IN_HOST))?;
@@ -21,23 +21,21 @@ pub(super) fn run(workload: &Workload, field: &Field) -> Result<Cost> {
     let host = format!("RCLONE_SMB_HOST={}", Lan::server(0));
     let user = format!("RCLONE_SMB_USER={}", login.user);
     let password = format!("RCLONE_SMB_PASS={}", obscured.trim());
-    let remote = format!(":smb:{SHARE}/{}", Field::remote(workload.direction));
-    let local = Field::local(workload.direction);
-    let program = ["env", &host, &user, &password, "rclone", "--config="];
-    let argv: Vec<&str> = match workload.direction {
-        Direction::Read => [&TO_NOWHERE[..], &program, &["cat", &remote]].concat(),
-        Direction::Write => [&program[..], &["copyto", local, &remote]].concat(),
+    let remote = format!(":smb:{SHARE}/{}", Field::remote(workload));
+    let local = Field::local(workload);
+    let task: &[&str] = match (workload.task, workload.direction) {
+        (Task::File, Direction::Read) => &["cat", &remote],
+        (Task::File, Direction::Write) => &["copyto", local, &remote],
+        (Task::Tree(_), Direction::Read) => &["copy", TRANSFERS, &remote, local],
+        (Task::Tree(_), Direction::Write) => &["copy", TRANSFERS, local, &remote],
+        (Task::List(_), _) => &["lsl", &remote],
     };
-    let Timed {
-        seconds,
-        cpu_seconds,
-        memory_bytes,
-        ..
-    } = timed(field, &argv)?;
-    Ok(Cost {
-        bytes: workload.bytes,
-        seconds,
-        cpu_seconds,
-        memory_bytes,
-    })
+    let program = ["env", &host, &user, &password, "rclone", "--config="];
+    let argv = [&program[..], task].concat();
+    match (workload.task, workload.direction) {
+        (Task::File, Direction::Read) | (Task::List(_), _) => {
+            whole(workload, field, &to_file(local, &argv))
+        }
+        _ => whole(workload, field, &argv),
+    }
 }

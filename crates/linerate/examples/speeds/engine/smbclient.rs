@@ -1,28 +1,41 @@
 //! Samba's own client. It measures the transfer as we do, from before it opens the file until it
 //! has closed it, to the millisecond.
 
-use super::{Cost, Timed, timed};
+use super::{Cost, Timed, timed, to_file, whole};
 use crate::Result;
 use crate::field::Field;
-use crate::workload::{Direction, Lan, Protection, SHARE, Workload};
+use crate::workload::{Direction, Lan, Protection, SHARE, Task, Workload};
 
 pub(super) fn run(workload: &Workload, field: &Field) -> Result<Cost> {
     let service = format!("//{}/{SHARE}", Lan::server(0));
-    let (remote, local) = (
-        Field::remote(workload.direction),
-        Field::local(workload.direction),
-    );
-    let (task, said) = match workload.direction {
-        Direction::Read => (format!("get {remote} {local}"), "getting file"),
-        Direction::Write => (format!("put {local} {remote}"), "putting file"),
+    let (remote, local) = (Field::remote(workload), Field::local(workload));
+    let (task, said) = match (workload.task, workload.direction) {
+        (Task::File, Direction::Read) => (format!("get {remote} {local}"), "getting file"),
+        (Task::File, Direction::Write) => (format!("put {local} {remote}"), "putting file"),
+        (Task::Tree(_), Direction::Read) => (
+            format!("recurse ON; prompt OFF; lcd {local}; cd {remote}; mget *"),
+            "",
+        ),
+        (Task::Tree(_), Direction::Write) => (
+            format!("recurse ON; prompt OFF; lcd {local}; cd {remote}; mput *"),
+            "",
+        ),
+        (Task::List(_), _) => (format!("cd {remote}; ls"), ""),
     };
     // Not the configuration of this machine, whose owner may have made it slow, quiet or signing.
     let mut argv = vec!["smbclient", "--configfile=/dev/null", "--debuglevel=1"];
     argv.extend(["--authentication-file", lab::CREDENTIALS_IN_HOST]);
-    if workload.protection == Protection::Gmac {
-        argv.push("--client-protection=sign");
+    match workload.protection {
+        Protection::Nothing => {}
+        Protection::Gmac => argv.push("--client-protection=sign"),
+        Protection::Gcm => argv.push("--client-protection=encrypt"),
     }
     argv.extend([&service, "-c", &task]);
+    match workload.task {
+        Task::File => {}
+        Task::Tree(_) => return whole(workload, field, &argv),
+        Task::List(_) => return whole(workload, field, &to_file(local, &argv)),
+    }
     let Timed {
         output,
         cpu_seconds,

@@ -1,0 +1,199 @@
+//! Linux's own client, in a kernel that runs as a process (user-mode Linux): not every machine's
+//! kernel has `cifs`, and a mount of it would outlive a lab that is killed.
+//!
+//! The guest takes the client's place on the LAN for as long as a run takes. It measures the task by
+//! its own clock, which is the machine's; the time on cores is that of the whole process, with the
+//! start of its kernel.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use host::exec::{Command, run_one};
+use lab::Namespace;
+
+use super::{Cost, Timed, timed};
+use crate::Result;
+use crate::field::Field;
+use crate::workload::{Direction, Lan, Protection, SHARE, Task, Workload};
+
+/// What the guest's first process does.
+const SCRIPT: &str = "/run/linerate/cifs-script";
+/// What it has to say.
+const SAID: &str = "/run/linerate/cifs-said";
+/// Memory of the guest.
+const MEMORY: &str = "mem=1024M";
+/// In this order.
+const MODULES: &str = "asn1_decoder oid_registry cifs_arc4 cifs_md4 dns_resolver cmac ccm ctr \
+    sha512_generic ecb hmac libarc4 libdes nls_utf8 gf128mul ghash-generic gcm";
+/// The kernel, and the folder of its modules.
+const KERNEL: &str = "linux.uml";
+const MODULE_FOLDER: &str = "/usr/lib/uml/modules";
+
+pub(super) fn run(workload: &Workload, field: &Field) -> Result<Cost> {
+    let client = field.client()?;
+    fs::write(client.path(SCRIPT), script(workload)?)?;
+    let _bridges = Bridges::build(client, workload.links)?;
+    let mut argv: Vec<String> = [
+        KERNEL,
+        "root=/dev/root",
+        "rootfstype=hostfs",
+        "hostfs=/",
+        "rw",
+        MEMORY,
+        "quiet",
+        "panic=1",
+        "con=null",
+        "init=/bin/bash",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    for link in 0..workload.links {
+        argv.push(format!(
+            "vec{link}:transport=tap,ifname=cifs{link},depth=128,gro=1"
+        ));
+    }
+    argv.extend(["--".to_owned(), SCRIPT.to_owned()]);
+    let argv: Vec<&str> = argv.iter().map(String::as_str).collect();
+    let timed = timed(field, &argv);
+    let said = fs::read_to_string(client.path(SAID)).unwrap_or_default();
+    let Timed {
+        cpu_seconds,
+        memory_bytes,
+        ..
+    } = timed.map_err(|error| format!("{}: {said}", crate::chain(error.as_ref())))?;
+    let took = said.lines().find_map(|line| line.strip_prefix("took "));
+    let seconds = took.and_then(|took| {
+        let (begin, end) = took.split_once(' ')?;
+        Some(end.parse::<f64>().ok()? - begin.parse::<f64>().ok()?)
+    });
+    Ok(Cost {
+        bytes: workload.bytes,
+        seconds: seconds.ok_or_else(|| format!("the guest did not come to its end: {said}"))?,
+        cpu_seconds,
+        memory_bytes,
+    })
+}
+
+/// The guest's first process: loads the client, mounts, does the task, and switches off.
+fn script(workload: &Workload) -> Result<String> {
+    let (remote, local) = (Field::remote(workload), Field::local(workload));
+    let mut options = "vers=3.1.1".to_owned();
+    if workload.links > 1 {
+        write!(options, ",multichannel,max_channels={}", workload.links)?;
+    }
+    options.push_str(match workload.protection {
+        Protection::Nothing => "",
+        Protection::Gmac => ",sec=ntlmsspi",
+        Protection::Gcm => ",seal",
+    });
+    // The host's file system is slow to reach from the guest, so small files come from and go to
+    // the guest's memory, and are moved there before or after what is measured.
+    let (before, task, after) = match (workload.task, workload.direction) {
+        (Task::File, Direction::Read) => (
+            String::new(),
+            format!("dd if=/mnt/share/{remote} of={local} iflag=direct bs=4M"),
+            String::new(),
+        ),
+        (Task::File, Direction::Write) => (
+            String::new(),
+            format!("dd if={local} of=/mnt/share/{remote} oflag=direct bs=4M conv=fsync"),
+            String::new(),
+        ),
+        (Task::Tree(_), Direction::Read) => (
+            String::new(),
+            format!("cp -r /mnt/share/{remote}/. /mnt/room/"),
+            format!("cp -r /mnt/room/. {local}/"),
+        ),
+        (Task::Tree(_), Direction::Write) => (
+            format!("cp -r {local}/. /mnt/room/"),
+            format!("cp -r /mnt/room/. /mnt/share/{remote}/"),
+            String::new(),
+        ),
+        (Task::List(_), _) => (
+            String::new(),
+            format!("ls -l /mnt/share/{remote} >/mnt/room/listing"),
+            format!("cp /mnt/room/listing {local}"),
+        ),
+    };
+    let mut links = String::new();
+    for link in 0..workload.links {
+        let address = Lan::guest(link);
+        writeln!(links, "ip address add {address}/24 dev vec{link}")?;
+        writeln!(links, "ip link set dev vec{link} up")?;
+    }
+    let server = Lan::server(0);
+    Ok(format!(
+        "export PATH=/usr/sbin:/usr/bin:/sbin:/bin
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t tmpfs tmpfs /mnt
+mkdir /mnt/share /mnt/room
+exec >{SAID} 2>&1
+set -e
+trap 'echo o >/proc/sysrq-trigger; sleep 9' EXIT
+modules=$(find {MODULE_FOLDER}/$(uname -r) -name '*.ko')
+for module in {MODULES}; do
+    for file in $modules; do
+        case $file in */$module.ko) insmod $file || true ;; esac
+    done
+done
+for file in $modules; do
+    case $file in */cifs.ko) insmod $file enable_negotiate_signing=1 ;; esac
+done
+ip link set dev lo up
+{links}while IFS='=' read -r key value; do declare \"$key=$value\"; done <{credentials}
+mount -i -t cifs //{server}/{SHARE} /mnt/share -o \"ip={server},unc=\\\\\\\\{server}\\\\{SHARE},\
+user=$username,pass=$password,{options}\"
+{before}
+begin=$(date +%s.%N)
+{task}
+sync -f /mnt/share
+end=$(date +%s.%N)
+{after}
+umount /mnt/share
+echo took $begin $end
+",
+        credentials = lab::CREDENTIALS_IN_HOST,
+    ))
+}
+
+/// The client's NICs with the guest's devices on them. Dropped, all is as it was.
+struct Bridges<'a> {
+    client: &'a Namespace,
+    links: usize,
+}
+
+impl<'a> Bridges<'a> {
+    fn build(client: &'a Namespace, links: usize) -> Result<Self> {
+        let bridges = Self { client, links };
+        let mut batch = String::new();
+        for link in 0..links {
+            for line in [
+                format!("link add name join{link} type bridge"),
+                format!("tuntap add dev cifs{link} mode tap vnet_hdr"),
+                format!("link set dev lan{link} master join{link}"),
+                format!("link set dev cifs{link} master join{link} up"),
+                format!("link set dev join{link} up"),
+            ] {
+                writeln!(batch, "{line}")?;
+            }
+        }
+        let command = Command::new(["ip", "-batch", "-"]).with_stdin(batch);
+        run_one(client, &command)?;
+        Ok(bridges)
+    }
+}
+
+impl Drop for Bridges<'_> {
+    fn drop(&mut self) {
+        let mut batch = String::new();
+        for link in 0..self.links {
+            writeln!(batch, "link delete dev cifs{link}").ok();
+            writeln!(batch, "link delete dev join{link}").ok();
+        }
+        let command = Command::new(["ip", "-force", "-batch", "-"]).with_stdin(batch);
+        if let Err(error) = run_one(self.client, &command) {
+            crate::say(&format!("error: {}", crate::chain(&error)));
+        }
+    }
+}
