@@ -24,6 +24,8 @@ const RUN_LIMIT: Duration = Duration::from_secs(120);
 /// Runs a command and has bash, which asks the kernel, write seconds of wall clock, user and system
 /// as the last line of standard error, and GNU time, which bash cannot, the most memory in use.
 const TIMED: &str = "TIMEFORMAT='cost %R %U %S'; time env time --format='memory %M' -- \"$@\"";
+/// What is shown of what a program said.
+const SAID_CHARACTERS_MAX: usize = 400;
 /// What part of its bytes iperf3 may leave in the kernel when it has written all: it counts what the
 /// far end has read by then.
 const UNREAD_PART_MAX: u64 = 32;
@@ -223,6 +225,9 @@ fn timed(field: &Field, argv: &[&str]) -> Result<Timed> {
             memory_bytes: kibibytes as u64 * 1024,
             output,
         }),
-        _ => Err(format!("nobody says what `{}` cost: {stderr}", argv[0]).into()),
+        _ => {
+            let said: String = stderr.chars().take(SAID_CHARACTERS_MAX).collect();
+            Err(format!("nobody says what `{}` cost: {said}", argv[0]).into())
+        }
     }
 }

@@ -23,8 +23,13 @@ pub(super) fn run(workload: &Workload, field: &Field) -> Result<Cost> {
         (Task::List(_), _) => (format!("cd {remote}; ls"), ""),
     };
     // Not the configuration of this machine, whose owner may have made it slow, quiet or signing.
-    let mut argv = vec!["smbclient", "--configfile=/dev/null", "--debuglevel=1"];
+    let mut argv = vec!["smbclient", "--configfile=/dev/null"];
     argv.extend(["--authentication-file", lab::CREDENTIALS_IN_HOST]);
+    // A line for each file of a tree is more than is kept of what a program says.
+    argv.push(match workload.task {
+        Task::File => "--debuglevel=1",
+        Task::Tree(_) | Task::List(_) => "--debuglevel=0",
+    });
     match workload.protection {
         Protection::Nothing => {}
         Protection::Gmac => argv.push("--client-protection=sign"),
