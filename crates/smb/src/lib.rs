@@ -35,6 +35,7 @@ mod request;
 mod session;
 mod shares;
 mod signal;
+mod small;
 mod socket;
 mod tree;
 

@@ -1,6 +1,5 @@
 //! Small things done to one path each, each in one round trip: opening, the thing itself and
-//! closing go to the server together. Writing takes a second one, so that nothing has its name
-//! before it is known to be whole.
+//! closing go to the server together.
 
 use std::sync::Arc;
 
@@ -10,7 +9,8 @@ use smb_proto::session::{
 use smb_proto::{Error as ProtocolError, FileKey};
 
 use crate::error::Error;
-use crate::request::{ask_protocol, tell};
+use crate::request::ask_protocol;
+use crate::small::{self, Attempt};
 use crate::tree::{Replace, Tree};
 
 /// Most bytes that [`Operation::Read`] gives and [`Operation::Write`] takes: 64 KiB, what servers
@@ -18,9 +18,6 @@ use crate::tree::{Replace, Tree};
 pub const SMALL_BYTES_MAX: usize = Request::SMALL_BYTES_MAX as usize;
 /// How often an operation is begun again when the channel was lost that it was under way on.
 const ATTEMPTS_MAX: usize = 4;
-/// Rights to write a file, set its times, and give it its name (DELETE, SYNCHRONIZE, read and
-/// write attributes, write data, append).
-const WRITE_RIGHTS: u32 = 0x0001_0000 | 0x0010_0000 | 0x80 | 0x100 | 0x2 | 0x4;
 /// Rights to set times and attributes.
 const SET_RIGHTS: u32 = 0x0010_0000 | 0x80 | 0x100;
 
@@ -78,10 +75,11 @@ pub enum Operation {
 
 /// A small file to be written.
 ///
-/// It gets its name when all of it is there and has its times: a file that looks whole is whole.
-/// When something fails, the part is removed, as far as the server still listens. When the
-/// connection is lost in the middle, a part may stay under its temporary name, and the next attempt
-/// uses that name with `.1`, `.2` or `.3` behind it.
+/// One that is new is made, written and closed by requests that go to the server together, so that
+/// nobody can open it before all of it is there; where the server then says that it could not write
+/// it, it is removed. One that takes the place of another is written under its temporary name first.
+/// When the connection is lost in the middle, a part may stay under that name, and the next attempt
+/// uses it with `.1`, `.2` or `.3` behind it.
 #[derive(Clone, Debug)]
 pub struct SmallFile {
     /// Where.
@@ -148,7 +146,9 @@ pub(crate) fn run(tree: &Tree, operation: Operation) -> Result<Outcome, Error> {
             opened(tree, &path, created).map(|(_, created)| Outcome::Status(status(&created)))
         }
         Operation::Read { path } => read(tree, &path),
-        Operation::Write(small) => write(tree, &small),
+        Operation::Write(small) => {
+            small::write(tree, &small, Attempt::First).map(|()| Outcome::Done)
+        }
         Operation::CreateFolder { path } => {
             let options = CreateOptions {
                 folder: Some(true),
@@ -206,7 +206,7 @@ fn read(tree: &Tree, path: &str) -> Result<Outcome, Error> {
     }
 }
 
-fn remove(tree: &Tree, path: &str, folder: bool) -> Result<Outcome, Error> {
+pub(crate) fn remove(tree: &Tree, path: &str, folder: bool) -> Result<Outcome, Error> {
     let mut lost = false;
     again_if_lost(tree, path, |_| {
         let options = CreateOptions {
@@ -238,7 +238,7 @@ fn change(
     done(tree, path, changed)
 }
 
-fn rename(path: &str, replace: Replace) -> Request {
+pub(crate) fn rename(path: &str, replace: Replace) -> Request {
     let what = SetInformation::Rename {
         path: path.to_owned(),
         replace: replace == Replace::Existing,
@@ -266,7 +266,7 @@ fn chain<const MORE: usize, const ALL: usize>(
     replies.ok_or_else(|| tree.shared().odd_answer())
 }
 
-fn create(tree: &Tree, path: &str, options: CreateOptions) -> Request {
+pub(crate) fn create(tree: &Tree, path: &str, options: CreateOptions) -> Request {
     Request::Create {
         tree: tree.key(),
         path: path.to_owned(),
@@ -276,7 +276,7 @@ fn create(tree: &Tree, path: &str, options: CreateOptions) -> Request {
 
 type Replies = Vec<smb_proto::error::Result<Reply>>;
 
-fn ask_chain(tree: &Tree, path: &str, links: Vec<Request>) -> Result<Replies, Error> {
+pub(crate) fn ask_chain(tree: &Tree, path: &str, links: Vec<Request>) -> Result<Replies, Error> {
     let shared = tree.shared();
     match ask_protocol(shared, Request::Chain(links)) {
         Ok(Reply::Chain(replies)) => Ok(replies),
@@ -285,7 +285,7 @@ fn ask_chain(tree: &Tree, path: &str, links: Vec<Request>) -> Result<Replies, Er
     }
 }
 
-fn opened(
+pub(crate) fn opened(
     tree: &Tree,
     path: &str,
     reply: smb_proto::error::Result<Reply>,
@@ -296,14 +296,18 @@ fn opened(
     }
 }
 
-fn done(tree: &Tree, path: &str, reply: smb_proto::error::Result<Reply>) -> Result<Outcome, Error> {
+pub(crate) fn done(
+    tree: &Tree,
+    path: &str,
+    reply: smb_proto::error::Result<Reply>,
+) -> Result<Outcome, Error> {
     match reply {
         Ok(Reply::Done) => Ok(Outcome::Done),
         other => Err(not_done(tree, path, other)),
     }
 }
 
-fn not_done(tree: &Tree, path: &str, reply: smb_proto::error::Result<Reply>) -> Error {
+pub(crate) fn not_done(tree: &Tree, path: &str, reply: smb_proto::error::Result<Reply>) -> Error {
     match reply {
         Ok(_) => tree.shared().odd_answer(),
         Err(source) => tree.shared().error(source, path),
@@ -312,7 +316,7 @@ fn not_done(tree: &Tree, path: &str, reply: smb_proto::error::Result<Reply>) -> 
 
 /// Begins anew when the channel was lost on which it was under way: nobody knows what of it was
 /// done, so it must be something that may be done twice.
-fn again_if_lost<T>(
+pub(crate) fn again_if_lost<T>(
     tree: &Tree,
     path: &str,
     mut attempt: impl FnMut(usize) -> Result<T, Error>,
@@ -333,129 +337,8 @@ fn again_if_lost<T>(
 }
 
 /// Whether it was under way on a channel that is no more.
-fn is_loss(error: &Error) -> bool {
+pub(crate) fn is_loss(error: &Error) -> bool {
     matches!(error.protocol(), Some(ProtocolError::ChannelLost { .. }))
-}
-
-/// A file that was written and does not have its name yet.
-struct Part {
-    file: FileKey,
-    path: String,
-    /// The server's number for it; zero: it tells none.
-    id: u64,
-}
-
-fn write(tree: &Tree, small: &SmallFile) -> Result<Outcome, Error> {
-    let mut lost: Vec<String> = Vec::new();
-    let written = again_if_lost(tree, &small.path, |attempt| {
-        let path = match attempt {
-            0 => small.temporary.clone(),
-            attempt => format!("{}.{attempt}", small.temporary),
-        };
-        lost.push(path.clone());
-        let part = write_part(tree, small, path)?;
-        let (file, id) = (part.file, part.id);
-        let named = name_part(tree, small, part);
-        let Err(error) = named else { return named };
-        if !is_loss(&error) {
-            return Err(error);
-        }
-        // The session opens it again when it comes back, and what is open cannot be removed.
-        tell(tree.shared(), Request::Close { file });
-        // it may have its name all the same
-        match tree.status(&small.path) {
-            Ok(there) if id != 0 && there.file_id == id => Ok(()),
-            _ => Err(error),
-        }
-    });
-    lost.pop();
-    for path in lost {
-        // A part whose answer was lost; perhaps there is none, and perhaps it cannot go yet.
-        let _ = remove(tree, &path, false);
-    }
-    written.map(|()| Outcome::Done)
-}
-
-/// Writes it all under another name, with its times.
-fn write_part(tree: &Tree, small: &SmallFile, path: String) -> Result<Part, Error> {
-    let options = CreateOptions {
-        disposition: Disposition::CreateOrTruncate,
-        folder: Some(false),
-        disk_id: true,
-        // another program with the same idea must not give its name to what this one writes
-        share_write: false,
-        ..CreateOptions::open(Access::Mask(WRITE_RIGHTS))
-    };
-    let file = FileKey::OF_CHAIN;
-    let mut links = vec![create(tree, &path, options)];
-    if !small.content.is_empty() {
-        links.push(store(file, 0, &small.content));
-    }
-    let what = SetInformation::Basic {
-        times: small.times,
-        attributes: small.attributes,
-    };
-    links.push(Request::Set { file, what });
-    let mut replies = ask_chain(tree, &small.path, links)?.into_iter();
-    let (file, created) = match replies.next() {
-        Some(reply) => opened(tree, &small.path, reply)?,
-        None => return Err(tree.shared().odd_answer()),
-    };
-    let id = created.disk_id.map_or(0, |(file, _)| file);
-    let part = Part { file, path, id };
-    for reply in replies {
-        let problem = match reply {
-            Ok(Reply::Stored(count)) if count as usize == small.content.len() => continue,
-            Ok(Reply::Done) => continue,
-            Ok(Reply::Stored(count)) => {
-                let problem = format!("it wrote {count} bytes of {}", small.content.len());
-                Err(ProtocolError::Misbehaving(problem))
-            }
-            other => other,
-        };
-        discard(tree, &part);
-        return Err(not_done(tree, &small.path, problem));
-    }
-    Ok(part)
-}
-
-fn store(file: FileKey, offset: u64, bytes: &Arc<[u8]>) -> Request {
-    Request::Store {
-        file,
-        offset,
-        bytes: Arc::clone(bytes),
-    }
-}
-
-/// Gives it its name and closes it.
-fn name_part(tree: &Tree, small: &SmallFile, part: Part) -> Result<(), Error> {
-    let file = part.file;
-    let mut rename = rename(&small.path, small.replace);
-    if let Request::Set { file: about, .. } = &mut rename {
-        *about = file;
-    }
-    let links = vec![rename, Request::Close { file }];
-    let mut replies = ask_chain(tree, &small.path, links)?.into_iter();
-    let (Some(renamed), Some(closed)) = (replies.next(), replies.next()) else {
-        return Err(tree.shared().odd_answer());
-    };
-    if let Err(error) = done(tree, &small.path, renamed) {
-        // It is closed, under the name that it has.
-        let _ = remove(tree, &part.path, false);
-        return Err(error);
-    }
-    match closed {
-        Ok(Reply::Closed) => Ok(()),
-        other => Err(not_done(tree, &small.path, other)),
-    }
-}
-
-/// Removes what was written, as far as the server still listens; the first error says more.
-fn discard(tree: &Tree, part: &Part) {
-    let file = part.file;
-    let what = SetInformation::DeleteOnClose(true);
-    let links = vec![Request::Set { file, what }, Request::Close { file }];
-    tell(tree.shared(), Request::Chain(links));
 }
 
 pub(crate) fn status(created: &Created) -> Status {

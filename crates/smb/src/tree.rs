@@ -1,7 +1,7 @@
 //! A share, its folders, and what can be done to a file without opening it for data.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use smb_proto::TreeKey;
 use smb_proto::session::{
@@ -27,6 +27,8 @@ struct Connected {
     share: String,
     key: TreeKey,
     encrypted: bool,
+    /// Whether times that were set before the last WRITE are kept, once that is known.
+    keeps_times_set_early: OnceLock<bool>,
 }
 
 impl Drop for Connected {
@@ -50,6 +52,7 @@ impl Tree {
             share: share.to_owned(),
             key,
             encrypted: about.encrypted,
+            keeps_times_set_early: OnceLock::new(),
         };
         Ok(Self {
             connected: Arc::new(connected),
@@ -62,6 +65,17 @@ impl Tree {
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.connected.shared
+    }
+
+    /// Whether a time that was set through a handle survives what is written through it later, as
+    /// far as it is known.
+    pub(crate) fn keeps_times_set_early(&self) -> Option<bool> {
+        self.connected.keeps_times_set_early.get().copied()
+    }
+
+    pub(crate) fn learn_times_set_early(&self, kept: bool) {
+        // All who ask at the same time hear the same.
+        let _ = self.connected.keeps_times_set_early.set(kept);
     }
 
     /// Whether the share demands encryption, also where the session as a whole is not encrypted.

@@ -357,8 +357,8 @@ fn create(tree: &TreeRecord, path: &str, options: &CreateOptions) -> Result<Prep
             None => 0,
         },
         access,
-        attributes: 0,
-        share_access: if options.share_write { 7 } else { 1 },
+        attributes: options.attributes,
+        share_access: u32::from(options.share_read) | if options.share_write { 6 } else { 0 },
         disposition: match options.disposition {
             Disposition::Open => CreateRequest::OPEN,
             Disposition::Create => CreateRequest::CREATE,

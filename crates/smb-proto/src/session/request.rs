@@ -272,8 +272,12 @@ pub struct CreateOptions {
     pub sequential: bool,
     /// Open a link itself, not what it points to.
     pub reparse_point: bool,
-    /// Let others write and remove it meanwhile; they may always read.
+    /// Let others read it meanwhile.
+    pub share_read: bool,
+    /// Let others write and remove it meanwhile.
     pub share_write: bool,
+    /// Attributes of a new file, as in MS-FSCC; zero: as the server likes.
+    pub attributes: u32,
     /// Space to reserve for a new file.
     pub allocation_bytes: Option<u64>,
     /// Ask for the file's number: [`Created::disk_id`].
@@ -324,7 +328,9 @@ impl CreateOptions {
             write_through: false,
             sequential: false,
             reparse_point: false,
+            share_read: true,
             share_write: true,
+            attributes: 0,
             allocation_bytes: None,
             disk_id: false,
             lease: None,

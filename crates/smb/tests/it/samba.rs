@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use smb::copy::{Progress, download, upload};
 use smb::{
-    Access, Dialect, Disposition, EncryptionPolicy, Error, File, Identity, Login, Mechanism,
-    OpenOptions, Pair, Policy, Proof, Replace, Server, Session, SigningPolicy, Source, Stop,
-    Target, Tree,
+    Access, Dialect, Disposition, EncryptionPolicy, Error, File, FileTimes, Identity, Login,
+    Mechanism, OpenOptions, Pair, Policy, Proof, Replace, SMALL_BYTES_MAX, Server, Session,
+    SigningPolicy, SmallFile, Source, Stop, Target, Tree,
 };
 
 use crate::lan::{Lan, PASSWORD, SHARE, USER};
@@ -510,6 +510,20 @@ fn what_goes_wrong_is_told_apart() {
         .write_ranges(iter::once(0..4 << 30), &Stop::new(), |_, _| Ok(()))
         .err();
     assert!(matches!(full, Some(Error::DiskFull { .. })), "{full:?}");
+    let small = SmallFile {
+        path: "small".to_owned(),
+        temporary: "small.part".to_owned(),
+        replace: Replace::Never,
+        content: vec![1; SMALL_BYTES_MAX].into(),
+        times: FileTimes::default(),
+        attributes: 0,
+    };
+    let full = tree.write_small(small).err();
+    assert!(matches!(full, Some(Error::DiskFull { .. })), "{full:?}");
+    for name in ["small", "small.part"] {
+        let status = tree.status(name);
+        assert!(matches!(status, Err(Error::NotFound { .. })), "{status:?}");
+    }
     drop(file);
     tree.remove_file("too-big").expect("the session goes on");
 }

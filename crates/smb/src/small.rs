@@ -1,0 +1,264 @@
+//! Writing a whole small file.
+//!
+//! A new one takes one round trip: CREATE, which fails where the name is taken and shares the file
+//! with nobody, SET_INFO, WRITE and CLOSE in one frame, which the server does in one go. One that
+//! takes the place of another takes two: the other must stay until all of this one is there.
+
+use std::sync::Arc;
+
+use smb_proto::session::{
+    Access, CreateOptions, Disposition, Information, QueryInformation, Reply, Request,
+    SetInformation,
+};
+use smb_proto::{Error as ProtocolError, FileKey};
+
+use crate::error::Error;
+use crate::operation::{
+    SmallFile, again_if_lost, ask_chain, create, done, is_loss, not_done, opened, remove, rename,
+};
+use crate::request::tell;
+use crate::tree::{Replace, Tree};
+
+/// Rights to write a file and set its times (SYNCHRONIZE, read and write attributes, write data,
+/// append).
+const WRITE_RIGHTS: u32 = 0x0010_0000 | 0x80 | 0x100 | 0x2 | 0x4;
+/// The same, and to give it its name (DELETE).
+const PART_RIGHTS: u32 = 0x0001_0000 | WRITE_RIGHTS;
+
+/// Whether it was tried before, and nobody knows what came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Attempt {
+    First,
+    InDoubt,
+}
+
+/// Writes it.
+pub(crate) fn write(tree: &Tree, small: &SmallFile, attempt: Attempt) -> Result<(), Error> {
+    if small.replace == Replace::Existing {
+        return replace(tree, small);
+    }
+    let mut in_doubt = attempt == Attempt::InDoubt;
+    again_if_lost(tree, &small.path, |_| {
+        if in_doubt {
+            match left_behind(tree, small)? {
+                Left::All => return set_basic(tree, small),
+                Left::Begin => return replace(tree, small),
+                Left::NothingOfIt => {}
+            }
+        }
+        in_doubt = true;
+        write_new(tree, small)
+    })
+}
+
+/// Writes one under a name that nothing has.
+fn write_new(tree: &Tree, small: &SmallFile) -> Result<(), Error> {
+    let file = FileKey::OF_CHAIN;
+    let options = CreateOptions {
+        disposition: Disposition::Create,
+        share_read: false,
+        ..options(small, WRITE_RIGHTS)
+    };
+    let mut links = vec![create(tree, &small.path, options)];
+    links.extend(content(tree, small));
+    // The first files tell whether the server keeps what was set before the WRITE.
+    let asks = small.times.write != 0 && tree.keeps_times_set_early().is_none();
+    if asks {
+        let what = QueryInformation::Basic;
+        links.push(Request::Query { file, what });
+    }
+    links.push(Request::Close { file });
+    let mut replies = ask_chain(tree, &small.path, links)?.into_iter();
+    match replies.next() {
+        Some(reply) => opened(tree, &small.path, reply)?,
+        None => return Err(tree.shared().odd_answer()),
+    };
+    let mut as_set = true;
+    for reply in replies {
+        let problem = match all_stored(small, reply) {
+            Ok(Reply::Stored(_) | Reply::Done | Reply::Closed) => continue,
+            Ok(Reply::Information(Information::Basic { times, .. })) => {
+                as_set = times.write == small.times.write;
+                continue;
+            }
+            other => other,
+        };
+        // It is closed, and nobody else can have made it.
+        let _ = remove(tree, &small.path, false);
+        return Err(not_done(tree, &small.path, problem));
+    }
+    if asks {
+        tree.learn_times_set_early(as_set);
+    }
+    if as_set {
+        Ok(())
+    } else {
+        set_basic(tree, small)
+    }
+}
+
+/// What an attempt left of which nobody heard the end.
+enum Left {
+    All,
+    Begin,
+    NothingOfIt,
+}
+
+fn left_behind(tree: &Tree, small: &SmallFile) -> Result<Left, Error> {
+    match tree.read_small(&small.path) {
+        Ok(there) if there.bytes.len() as u64 != there.status.size => Ok(Left::NothingOfIt),
+        Ok(there) if there.bytes[..] == small.content[..] => Ok(Left::All),
+        Ok(there) if small.content.starts_with(&there.bytes) => Ok(Left::Begin),
+        Ok(_) | Err(Error::NotFound { .. }) => Ok(Left::NothingOfIt),
+        Err(error) => Err(error),
+    }
+}
+
+fn set_basic(tree: &Tree, small: &SmallFile) -> Result<(), Error> {
+    tree.set_basic(&small.path, small.times, small.attributes)
+}
+
+fn options(small: &SmallFile, rights: u32) -> CreateOptions {
+    CreateOptions {
+        folder: Some(false),
+        attributes: small.attributes,
+        share_write: false,
+        ..CreateOptions::open(Access::Mask(rights))
+    }
+}
+
+/// Its bytes, times and attributes. A time that was set through a handle is not touched by what is
+/// written through that handle later (MS-FSA 2.1.5.15.2), and so costs the server least: where it
+/// is known to do so.
+fn content(tree: &Tree, small: &SmallFile) -> Vec<Request> {
+    let file = FileKey::OF_CHAIN;
+    let what = SetInformation::Basic {
+        times: small.times,
+        attributes: small.attributes,
+    };
+    let mut links = vec![Request::Set { file, what }];
+    if !small.content.is_empty() {
+        let early = tree.keeps_times_set_early().unwrap_or(true);
+        let place = if early { links.len() } else { 0 };
+        let store = Request::Store {
+            file,
+            offset: 0,
+            bytes: Arc::clone(&small.content),
+        };
+        links.insert(place, store);
+    }
+    links
+}
+
+/// Makes a WRITE that wrote too little a failure.
+fn all_stored(
+    small: &SmallFile,
+    reply: smb_proto::error::Result<Reply>,
+) -> smb_proto::error::Result<Reply> {
+    match reply {
+        Ok(Reply::Stored(count)) if count as usize != small.content.len() => {
+            let problem = format!("it wrote {count} bytes of {}", small.content.len());
+            Err(ProtocolError::Misbehaving(problem))
+        }
+        reply => reply,
+    }
+}
+
+/// A file that was written and does not have its name yet.
+struct Part {
+    file: FileKey,
+    path: String,
+    /// The server's number for it; zero: it tells none.
+    id: u64,
+}
+
+/// Writes one that gets its name when all of it is there.
+fn replace(tree: &Tree, small: &SmallFile) -> Result<(), Error> {
+    let mut lost: Vec<String> = Vec::new();
+    let written = again_if_lost(tree, &small.path, |attempt| {
+        let path = match attempt {
+            0 => small.temporary.clone(),
+            attempt => format!("{}.{attempt}", small.temporary),
+        };
+        lost.push(path.clone());
+        let part = write_part(tree, small, path)?;
+        let (file, id) = (part.file, part.id);
+        let named = name_part(tree, small, part);
+        let Err(error) = named else { return named };
+        if !is_loss(&error) {
+            return Err(error);
+        }
+        // The session opens it again when it comes back, and what is open cannot be removed.
+        tell(tree.shared(), Request::Close { file });
+        // it may have its name all the same
+        match tree.status(&small.path) {
+            Ok(there) if id != 0 && there.file_id == id => Ok(()),
+            _ => Err(error),
+        }
+    });
+    lost.pop();
+    for path in lost {
+        // A part whose answer was lost; perhaps there is none, and perhaps it cannot go yet.
+        let _ = remove(tree, &path, false);
+    }
+    written
+}
+
+/// Writes it all under another name, with its times.
+fn write_part(tree: &Tree, small: &SmallFile, path: String) -> Result<Part, Error> {
+    let options = CreateOptions {
+        disposition: Disposition::CreateOrTruncate,
+        disk_id: true,
+        // another program with the same idea must not give its name to what this one writes
+        ..options(small, PART_RIGHTS)
+    };
+    let mut links = vec![create(tree, &path, options)];
+    links.extend(content(tree, small));
+    let mut replies = ask_chain(tree, &small.path, links)?.into_iter();
+    let (file, created) = match replies.next() {
+        Some(reply) => opened(tree, &small.path, reply)?,
+        None => return Err(tree.shared().odd_answer()),
+    };
+    let id = created.disk_id.map_or(0, |(file, _)| file);
+    let part = Part { file, path, id };
+    for reply in replies {
+        let problem = match all_stored(small, reply) {
+            Ok(Reply::Stored(_) | Reply::Done) => continue,
+            other => other,
+        };
+        discard(tree, &part);
+        return Err(not_done(tree, &small.path, problem));
+    }
+    Ok(part)
+}
+
+/// Gives it its name and closes it.
+fn name_part(tree: &Tree, small: &SmallFile, part: Part) -> Result<(), Error> {
+    let file = part.file;
+    let mut rename = rename(&small.path, Replace::Existing);
+    if let Request::Set { file: about, .. } = &mut rename {
+        *about = file;
+    }
+    let links = vec![rename, Request::Close { file }];
+    let mut replies = ask_chain(tree, &small.path, links)?.into_iter();
+    let (Some(renamed), Some(closed)) = (replies.next(), replies.next()) else {
+        return Err(tree.shared().odd_answer());
+    };
+    if let Err(error) = done(tree, &small.path, renamed) {
+        // It is closed, under the name that it has.
+        let _ = remove(tree, &part.path, false);
+        return Err(error);
+    }
+    match closed {
+        Ok(Reply::Closed) => Ok(()),
+        other => Err(not_done(tree, &small.path, other)),
+    }
+}
+
+/// Removes what was written, as far as the server still listens; the first error says more.
+fn discard(tree: &Tree, part: &Part) {
+    let file = part.file;
+    let what = SetInformation::DeleteOnClose(true);
+    let links = vec![Request::Set { file, what }, Request::Close { file }];
+    tell(tree.shared(), Request::Chain(links));
+}
