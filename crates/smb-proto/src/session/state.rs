@@ -1150,6 +1150,10 @@ fn moved(source: Option<&Arc<dyn Source>>, bytes: u64) -> Reply {
 }
 
 /// What [`State::pull`] found.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is taken apart at once, and a box for each request would cost more"
+)]
 pub(crate) enum Pull {
     Work(Work),
     /// There are READs or WRITEs, but no block for them or no appetite.
