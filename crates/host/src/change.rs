@@ -75,6 +75,9 @@ pub(crate) struct JournalCommand {
     root: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     stdin: Vec<u8>,
+    /// The time that it may take, where that is not the usual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seconds: Option<u64>,
 }
 
 impl From<&Command> for JournalCommand {
@@ -83,13 +86,18 @@ impl From<&Command> for JournalCommand {
             argv: command.argv.clone(),
             root: command.privilege == Privilege::Root,
             stdin: command.stdin.clone(),
+            seconds: (command.timeout != exec::TIMEOUT_DEFAULT)
+                .then_some(command.timeout.as_secs()),
         }
     }
 }
 
 impl From<&JournalCommand> for Command {
     fn from(written: &JournalCommand) -> Self {
-        let command = Self::new(&written.argv).with_stdin(written.stdin.clone());
+        let limit = written.seconds.map(Duration::from_secs);
+        let command = Self::new(&written.argv)
+            .with_stdin(written.stdin.clone())
+            .with_timeout(limit.unwrap_or(exec::TIMEOUT_DEFAULT));
         if written.root {
             command.as_root()
         } else {
@@ -719,7 +727,7 @@ impl OpenChange {
             host.exec.reconnect();
         }
         for host in self.hosts.values() {
-            exec::run_one(host.exec.as_ref(), &Command::new(["true"]))?;
+            exec::run_one(host.exec.as_ref(), &host.knock())?;
         }
         while let Some(lease) = self.leases.last_mut() {
             lease.disarm()?;

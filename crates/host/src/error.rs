@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use record::{FailureKind, HostName, KnobId, System, Target, Value};
 
-use crate::exec::SshProblem;
+use crate::exec::{POWERSHELL, SshProblem};
 
 /// One knob of one part of one host.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -385,6 +385,11 @@ impl Error {
                  password, or log in as root"
                     .into(),
             ),
+            Self::NotRoot { argv, .. }
+                if argv.first().is_some_and(|word| word == POWERSHELL[0]) =>
+            {
+                Some("log in as a member of `Administrators`".into())
+            }
             Self::NotRoot { .. } => {
                 Some("run as root, or let `sudo -n` run this command without a password".into())
             }

@@ -83,6 +83,14 @@ impl Host {
         Ok(Self { name, exec, system })
     }
 
+    /// A command that does nothing but answer.
+    pub(crate) fn knock(&self) -> Command {
+        match self.system {
+            System::Windows => Command::powershell(""),
+            System::Linux | System::Macos => Command::new(["true"]),
+        }
+    }
+
     pub(crate) fn identity(&self) -> Result<Identity, Error> {
         let outputs = self.exec.run(&identity_commands(self.system))?;
         Ok(parse_identity(&outputs))

@@ -13,6 +13,8 @@ use crate::{Error, Host};
 
 /// Longest time until a link is back: both ends of 10GBASE-T take several seconds to agree.
 const LIMIT: Duration = Duration::from_secs(10);
+/// Longest time until Windows lets us in again over an adapter that it restarted.
+const RESTART_LIMIT: Duration = Duration::from_secs(20);
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 impl Knob {
@@ -26,12 +28,12 @@ impl Knob {
         target: &Target,
         command: &Command,
     ) -> Result<Output, Error> {
-        match target {
-            Target::Nic(nic)
-                if host.system == System::Linux && self.disturbs == Disturbance::LinkReset =>
-            {
-                run_and_wait(host, nic, command)
+        match (target, host.system) {
+            _ if self.disturbs != Disturbance::LinkReset => {
+                exec::run_one(host.exec.as_ref(), command)
             }
+            (Target::Nic(nic), System::Linux) => run_and_wait(host, nic, command),
+            (_, System::Windows) => run_again(host, command),
             _ => exec::run_one(host.exec.as_ref(), command),
         }
     }
@@ -60,6 +62,22 @@ fn run_and_wait(host: &Host, nic: &str, command: &Command) -> Result<Output, Err
         now = host.exec.run(std::slice::from_ref(&look))?.pop();
     }
     Ok(said)
+}
+
+/// Windows ends the connections of an adapter that it restarts, also the one over which it was asked
+/// to. What was asked for is absolute, so it can be asked for again over a new connection.
+fn run_again(host: &Host, command: &Command) -> Result<Output, Error> {
+    let is_lost = |error: &Error| matches!(error, Error::Ssh { .. } | Error::Timeout { .. });
+    let began = Instant::now();
+    loop {
+        match exec::run_one(host.exec.as_ref(), command) {
+            Err(error) if is_lost(&error) && began.elapsed() < RESTART_LIMIT => {
+                thread::sleep(LOOK_AGAIN);
+                host.exec.reconnect();
+            }
+            done => return done,
+        }
+    }
 }
 
 fn has_carrier(nic: &str, output: Option<&Output>) -> bool {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::Command;
+use super::{Command, POWERSHELL};
 
 /// A word that a POSIX shell takes for exactly these characters, whatever they are. A shell cannot
 /// take NUL; [`super::Ssh`] refuses it before it comes here.
@@ -61,6 +61,21 @@ pub fn powershell_literal(text: &str) -> String {
     }
     literal.push('\'');
     literal
+}
+
+/// A line of PowerShell that runs a command; a script in it cannot end more than itself.
+pub(crate) fn powershell_line(command: &Command) -> String {
+    match command.argv.as_slice() {
+        [program @ .., text] if program == POWERSHELL => {
+            format!("& ([scriptblock]::Create({}))", powershell_literal(text))
+        }
+        [program, arguments @ ..] => {
+            let program = powershell_literal(program);
+            let arguments = powershell_literal(&windows_arguments(arguments));
+            format!("[Diagnostics.Process]::Start({program}, {arguments}).WaitForExit()")
+        }
+        [] => String::new(),
+    }
 }
 
 /// The command line from which a Windows program reads exactly these arguments, by the rules of

@@ -9,4 +9,5 @@ mod model;
 mod scratch;
 mod ssh;
 mod windows;
+mod windows_lease;
 mod windows_model;

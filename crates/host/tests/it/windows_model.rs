@@ -253,7 +253,7 @@ impl Machine {
         }
     }
 
-    fn set(&mut self, script: &str) {
+    pub fn set(&mut self, script: &str) {
         for part in script
             .split("for ($try")
             .filter(|part| part.contains("Set-") || !part.is_empty())
@@ -357,7 +357,7 @@ pub fn between<'a>(text: &'a str, from: &str, to: &str) -> Option<&'a str> {
 }
 
 /// The literals that stand behind a text.
-fn literals(script: &str, behind: &str) -> Vec<String> {
+pub fn literals(script: &str, behind: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (at, _) in script.match_indices(behind) {
         let rest = &script[at + behind.len()..];
@@ -454,7 +454,7 @@ impl Model {
         Host::new(HostName::new("ssh://windows"), Arc::new(exec)).unwrap()
     }
 
-    fn answer(&self, command: &Command) -> Output {
+    pub fn answer(&self, command: &Command) -> Output {
         let argv: Vec<&str> = command.argv.iter().map(String::as_str).collect();
         match argv.as_slice() {
             ["uname", "-s"] => failed(127, "there is no such program"),
