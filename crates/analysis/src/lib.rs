@@ -5,6 +5,7 @@
 mod comparison;
 mod diagnosis;
 mod flips;
+mod recipe;
 mod result;
 mod run;
 pub mod statistics;
@@ -15,7 +16,7 @@ pub use diagnosis::{Contradiction, SharedLink, contradictions, shared_links};
 pub use run::analyze;
 
 pub use result::{
-    ArmSamples, BenchSamples, Cause, Ceiling, Diagnosis, Effect, Estimate, ExperimentResult, Fix,
-    HostChange, LadderRung, NoiseFloor, RunAnalysis, RungName, SessionKind, Trust, Unit, Untried,
-    Verdict,
+    ArmSamples, BenchSamples, CacheMark, Cause, Ceiling, Diagnosis, Effect, Estimate,
+    ExperimentResult, Fix, HostChange, LadderRung, NoiseFloor, RunAnalysis, RungName, SessionKind,
+    TestFigures, Trust, Unit, Untried, Verdict,
 };

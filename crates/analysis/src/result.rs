@@ -1,7 +1,8 @@
 //! What analysis says. No bare number leaves it: every estimate carries n, its interval and caveats.
 
 use record::{
-    Arm, Decision, Direction, HostFacts, Level, Phase, Plan, Question, SmbSession, Workload,
+    Arm, Decision, Direction, HostFacts, Latency, Level, Nanoseconds, Phase, Plan, Question,
+    SmbSession, Workload,
 };
 use serde::Serialize;
 
@@ -87,6 +88,8 @@ pub struct ArmSamples {
 /// The repetitions of one workload of `bench`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BenchSamples {
+    /// Which test of a recipe it is, and what the original would print of it.
+    pub test: Option<TestFigures>,
     /// What was run.
     pub workload: Workload,
     /// Rate of each repetition in bytes per second, in order.
@@ -99,6 +102,41 @@ pub struct BenchSamples {
     pub retransmits: Option<u64>,
     /// Repetitions that failed, with their reasons.
     pub failures: Vec<String>,
+}
+
+/// What answered the operations of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheMark {
+    /// The client's own cache may have.
+    ClientCache,
+    /// Memory of the client that is used as a disk.
+    Memory,
+    /// The server's memory: it has room for the whole test file.
+    ServerCache,
+    /// The server's memory or its disks; linerate cannot look there.
+    ServerCacheOrMedia,
+    /// The disks.
+    Media,
+}
+
+/// A test of a recipe, as its original would tell it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TestFigures {
+    /// Its name in the recipe.
+    pub name: String,
+    /// The original.
+    pub tool: String,
+    /// The figure that it prints, in bytes per second; `None` where no pass was measured.
+    pub figure: Option<f64>,
+    /// The latency that it prints.
+    pub figure_latency: Option<Nanoseconds>,
+    /// Operations per second at that figure.
+    pub operations_per_second: Option<f64>,
+    /// How long operations took in the pass in the middle, by its mean.
+    pub latency: Option<Latency>,
+    /// What answered.
+    pub cache: Option<CacheMark>,
 }
 
 /// What a difference must exceed to be seen here.

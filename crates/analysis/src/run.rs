@@ -8,6 +8,7 @@ use crate::comparison::{
     BAND_DEFAULT, CONFIDENCE_DEFAULT, costs, failure, list_failure, phase, phase_name, rate,
 };
 use crate::diagnosis;
+use crate::recipe;
 use crate::{
     BenchSamples, ExperimentResult, HostChange, NoiseFloor, RunAnalysis, SessionKind, Unit,
     Untried, statistics,
@@ -39,7 +40,7 @@ pub fn analyze(run: &Run) -> RunAnalysis {
         facts: run.header.facts.clone(),
         ceilings: ladder.ceilings,
         ladder: ladder.rungs,
-        bench: bench(&trials),
+        bench: bench(run, &trials),
         sessions: sessions(&trials),
         diagnosis: ladder.diagnosis,
         untried: untried(run, &experiments),
@@ -250,22 +251,41 @@ fn warn_of_strays(schedules: &[&Schedule], trials: &[&TrialRecord], warnings: &m
     }
 }
 
-fn bench(trials: &[&TrialRecord]) -> Vec<BenchSamples> {
+fn bench(run: &Run, trials: &[&TrialRecord]) -> Vec<BenchSamples> {
     let of_bench: Vec<&TrialRecord> = trials
         .iter()
         .copied()
-        .filter(|trial| matches!(trial.stage, Stage::Bench { .. }))
+        .filter(|trial| {
+            matches!(
+                trial.stage,
+                Stage::Bench {
+                    discarded: false,
+                    ..
+                }
+            )
+        })
         .collect();
-    let mut workloads: Vec<&Workload> = Vec::new();
+    let recipe = match &run.header.plan {
+        Plan::Bench { recipe, .. } => recipe.as_deref(),
+        Plan::Check { .. } | Plan::Tune { .. } => None,
+    };
+    let test = |trial: &TrialRecord| match &trial.stage {
+        Stage::Bench { test, .. } => test.clone(),
+        Stage::Ladder { .. } | Stage::Experiment { .. } => None,
+    };
+    let mut workloads: Vec<(Option<String>, &Workload)> = Vec::new();
     for trial in &of_bench {
-        if !workloads.contains(&&trial.workload) {
-            workloads.push(&trial.workload);
+        let kind = (test(trial), &trial.workload);
+        if !workloads.contains(&kind) {
+            workloads.push(kind);
         }
     }
     workloads
         .into_iter()
-        .map(|workload| {
-            let same = of_bench.iter().filter(|trial| trial.workload == *workload);
+        .map(|(name, workload)| {
+            let same = of_bench
+                .iter()
+                .filter(|trial| trial.workload == *workload && test(trial) == name);
             let mut failures = Vec::new();
             let mut measured = Vec::new();
             for trial in same {
@@ -277,7 +297,11 @@ fn bench(trials: &[&TrialRecord]) -> Vec<BenchSamples> {
             let rates: Vec<f64> = measured.iter().filter_map(|result| rate(result)).collect();
             let (cpu_per_byte, retransmits) =
                 costs(measured.iter().copied(), (BAND_DEFAULT, CONFIDENCE_DEFAULT));
+            let figures = recipe.zip(name).map(|(recipe, name)| {
+                recipe::figures(recipe, name, workload, &measured, &run.header.facts)
+            });
             BenchSamples {
+                test: figures,
                 workload: workload.clone(),
                 median: statistics::median(
                     &rates,

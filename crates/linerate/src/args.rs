@@ -28,7 +28,7 @@ pub struct Arguments {
 pub enum Command {
     /// Measure the path to a share and name the first thing that loses; changes nothing
     Check(CheckArguments),
-    /// Measure one workload on a share, or raw TCP to a host, several times
+    /// Measure a share, a folder, a disk or raw TCP: one workload, or what a known benchmark does
     Bench(BenchArguments),
     /// Try changes in a fair experiment and keep only what is proven, until reboot or undo
     Tune(TuneArguments),
@@ -202,24 +202,40 @@ pub enum DirectionArgument {
 /// `bench`.
 #[derive(Debug, Args)]
 pub struct BenchArguments {
-    /// A share, or a host as `tcp://ADDRESS[:PORT]` with an `iperf3 -s`
+    /// A share; a host as `tcp://ADDRESS[:PORT]` with an `iperf3 -s`; with a preset or a recipe also a
+    /// folder, as of a mounted share, or `disk:FOLDER` on a local disk (both by fio)
     pub target: String,
+    /// Do what a known benchmark does: cdm9, cdm9-nvme, cdm8, atto, iperf
+    #[arg(long, value_name = "NAME", conflicts_with = "recipe")]
+    pub preset: Option<String>,
+    /// Do what a recipe of your own says, in TOML like those in crates/measure/presets
+    #[arg(long, value_name = "FILE")]
+    pub recipe: Option<PathBuf>,
+    /// Size of the test file of a preset or recipe, as `256 MiB`
+    #[arg(long, value_name = "SIZE")]
+    pub file_size: Option<String>,
+    /// Write zeros instead of random data, as some benchmarks do
+    #[arg(long)]
+    pub zeros: bool,
+    /// Say what would be run, and how long it takes, and run nothing
+    #[arg(long)]
+    pub dry_run: bool,
     #[command(flatten)]
     pub path: PathArguments,
     #[command(flatten)]
     pub output: OutputArguments,
-    /// Which way
-    #[arg(long, value_enum, default_value_t = DirectionArgument::Both)]
-    pub direction: DirectionArgument,
+    /// Which way [default: both, or what the preset says]
+    #[arg(long, value_enum)]
+    pub direction: Option<DirectionArgument>,
     /// Most channels of the share, or streams of raw TCP
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=32))]
     pub channels: u32,
-    /// Repetitions, each in a fresh session
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub repetitions: u32,
-    /// Counted seconds of each trial
-    #[arg(long, value_name = "SECONDS", default_value_t = 3.0)]
-    pub seconds: f64,
+    /// Repetitions, each in a fresh session [default: 5, or what the preset says]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repetitions: Option<u32>,
+    /// Counted seconds of each trial [default: 3, or what the preset says]
+    #[arg(long, value_name = "SECONDS")]
+    pub seconds: Option<f64>,
 }
 
 /// `tune`.

@@ -2,6 +2,7 @@
 
 mod analyze;
 mod args;
+mod bench;
 mod changes;
 mod check;
 mod copy;
@@ -57,7 +58,7 @@ fn main() -> ExitCode {
 fn run(command: &Command) -> Result<ExitCode, CommandError> {
     match command {
         Command::Check(arguments) => check::run(arguments),
-        Command::Bench(arguments) => check::bench(arguments),
+        Command::Bench(arguments) => bench::run(arguments),
         Command::Tune(arguments) => tune::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Set(arguments) => set::run(arguments),

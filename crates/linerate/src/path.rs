@@ -113,6 +113,7 @@ impl SharePath {
             depth: DEPTH,
             file_size: FILE_SIZE,
             demands: self.demands,
+            operations: None,
             timing,
         }
     }

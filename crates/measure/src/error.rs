@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use record::{Failure, FailureKind};
@@ -131,6 +132,31 @@ pub enum Error {
         /// Bytes that are.
         available: u64,
     },
+    /// A test file cannot be made in a folder.
+    #[error("cannot make a test file in `{}`", folder.display())]
+    TestFile {
+        /// The folder.
+        folder: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// There is no fio on the client.
+    #[error("there is no `fio` on the client, which tests folders and disks")]
+    NoFio,
+    /// fio did not do what it was asked for.
+    #[error("`fio` cannot be believed: {reason}")]
+    Fio {
+        /// What it did.
+        reason: String,
+    },
+    /// A recipe cannot be used.
+    #[error("the recipe `{name}` cannot be used: {reason}")]
+    Recipe {
+        /// Its name or file.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// Something between us and an SMB server failed.
     #[error(transparent)]
     Share(#[from] smb::Error),
@@ -151,7 +177,7 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> FailureKind {
         match self {
-            Self::Usage { .. } => FailureKind::Usage,
+            Self::Usage { .. } | Self::Recipe { .. } => FailureKind::Usage,
             Self::Stopped => FailureKind::Interrupted,
             Self::Connect { .. } | Self::Silence { .. } => FailureKind::Unreachable,
             Self::Connection { source, .. } if source.kind() == io::ErrorKind::TimedOut => {
@@ -160,13 +186,16 @@ impl Error {
             Self::Nic { .. } | Self::Busy { .. } | Self::Server { .. } | Self::NoIperf => {
                 FailureKind::Refused
             }
-            Self::FarServer { .. } | Self::NoRoom { .. } => FailureKind::Refused,
+            Self::FarServer { .. } | Self::NoRoom { .. } | Self::NoFio | Self::TestFile { .. } => {
+                FailureKind::Refused
+            }
             Self::Share(error) => share_kind(error),
             Self::Input { .. }
             | Self::Ended { .. }
             | Self::Protocol { .. }
             | Self::Connection { .. }
             | Self::Disagreement { .. }
+            | Self::Fio { .. }
             | Self::System { .. } => FailureKind::Internal,
             Self::Host(error) => error.kind(),
         }
@@ -195,6 +224,13 @@ impl Error {
             Self::Protocol { .. } => "start a server with `iperf3 -s` there, version 3.1 or newer",
             Self::Silence { .. } => {
                 "something on the way drops full packets: is the MTU the same all along the path?"
+            }
+            Self::NoFio => {
+                "install it there: `apt install fio`, `dnf install fio`, `pacman -S fio` or \
+                 `brew install fio`; a share needs none when it is named as `smb://HOST/SHARE`"
+            }
+            Self::TestFile { .. } => {
+                "the folder must be there, and you need the right to write in it"
             }
             Self::NoIperf => "install it there: `apt install iperf3`",
             _ => return None,

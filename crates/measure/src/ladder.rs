@@ -128,7 +128,7 @@ impl Ladder<'_> {
             credentials: None,
         };
         let result = match &mut input.workload {
-            Workload::Share(_) => {
+            Workload::Share(_) | Workload::Folder(_) => {
                 input.credentials.clone_from(&plan.credentials);
                 self.runner.run(&input, self.stop, progress)
             }
@@ -265,6 +265,7 @@ mod tests {
             depth: 8,
             file_size: Bytes::new(1 << 20),
             demands: Demands::default(),
+            operations: None,
             timing,
         };
         LadderPlan {

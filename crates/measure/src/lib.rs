@@ -6,7 +6,11 @@
 
 mod counters;
 mod error;
+mod folder;
+mod keep;
 mod ladder;
+mod operations;
+mod recipe;
 mod runner;
 mod server;
 mod share;
@@ -15,8 +19,10 @@ mod tcp;
 mod trial;
 
 pub use error::Error;
+pub use folder::fio_command;
 pub use ladder::{Ladder, LadderNews, LadderPlan, LadderTrial, TcpRung};
-pub use runner::Runner;
+pub use recipe::{PRESETS, Preset, preset, recipe};
+pub use runner::{Kept, Runner};
 pub use server::{FarServer, IPERF3_PORT};
 pub use share::{agreed, demanded, login};
 pub use stop::Stop;

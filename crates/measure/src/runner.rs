@@ -7,7 +7,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use host::exec::{Command, Exec, Process, STATUS_NO_PROGRAM};
-use record::{Failure, FailureKind, Sample, TrialInput, TrialLine, TrialResult, Workload};
+use record::{
+    Failure, FailureKind, KeepInput, Sample, TrialInput, TrialLine, TrialResult, Workload,
+};
+use serde::Serialize;
 use zeroize::Zeroizing;
 
 use crate::stop::STOP_LOOK;
@@ -35,6 +38,10 @@ pub struct Runner {
     program: String,
 }
 
+/// A trial's input, as long as it shall live.
+type Stdin = Option<Box<dyn Write + Send>>;
+/// A trial that was told what to do.
+type Started = (Process, Stdin, Receiver<Heard>);
 /// What the thread that reads a trial's output hands on.
 type Heard = Result<TrialLine, String>;
 
@@ -70,6 +77,13 @@ impl Runner {
         progress: &mut dyn FnMut(&Sample),
     ) -> Result<TrialResult, Failure> {
         let deadline = Instant::now() + limit;
+        let (process, stdin, heard) = self.start(input)?;
+        let line = wait(&heard, deadline, stop, progress);
+        self.end(line, limit, stdin, process)
+    }
+
+    /// Starts the program and tells it what to do.
+    fn start(&self, input: &impl Serialize) -> Result<Started, Failure> {
         let command = Command::new([self.program.as_str(), "trial"]);
         let mut process = self
             .exec
@@ -81,7 +95,40 @@ impl Runner {
             feed(stdin, input).ok();
         }
         let heard = read_lines(&mut process)?;
-        let line = wait(&heard, deadline, stop, progress);
+        Ok((process, stdin, heard))
+    }
+
+    /// Makes a test file on the client, or on a share from there, and keeps it for other trials.
+    ///
+    /// # Errors
+    /// When it cannot be made, for whatever reason.
+    pub fn keep(&self, input: &KeepInput, stop: &Stop) -> Result<Kept, Failure> {
+        let limit = OVERHEAD + Duration::from_secs(input.keep.file_size.get() / SLOWEST_SHARE);
+        let (process, stdin, heard) = self.start(input)?;
+        match wait(&heard, Instant::now() + limit, stop, &mut |_| {}) {
+            Waited::Line(TrialLine::Kept { file }) => Ok(Kept {
+                file,
+                held: Some((process, stdin)),
+            }),
+            line => match self.end(line, limit, stdin, process) {
+                Err(failure) => Err(failure),
+                Ok(_) => Err(failure(
+                    FailureKind::Internal,
+                    "a test file was to be kept and something was measured".to_owned(),
+                    "is it the same version of linerate on both hosts?",
+                )),
+            },
+        }
+    }
+
+    /// What a trial's last line means, and its end.
+    fn end(
+        &self,
+        line: Waited,
+        limit: Duration,
+        stdin: Stdin,
+        process: Process,
+    ) -> Result<TrialResult, Failure> {
         // It ends by itself now, or because its input does.
         drop(stdin);
         match line {
@@ -92,7 +139,9 @@ impl Runner {
                 Ok(*result)
             }
             Waited::Line(TrialLine::Failure(failure)) => Err(failure),
-            Waited::Line(TrialLine::Sample(_)) | Waited::Ended => Err(self.why_it_ended(process)),
+            Waited::Line(TrialLine::Sample(_) | TrialLine::Kept { .. }) | Waited::Ended => {
+                Err(self.why_it_ended(process))
+            }
             Waited::Stopped => Err(Error::Stopped.failure()),
             Waited::Late => Err(failure(
                 FailureKind::Unreachable,
@@ -135,18 +184,52 @@ impl Runner {
     }
 }
 
+/// A test file that is there until this is dropped.
+pub struct Kept {
+    file: String,
+    held: Option<(Process, Stdin)>,
+}
+
+impl Kept {
+    /// Its name, for trials that use it.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if let Some((process, stdin)) = self.held.take() {
+            drop(stdin);
+            // It removes the file because its input has ended; if it cannot, nobody else can.
+            process.wait(END_LIMIT).ok();
+        }
+    }
+}
+
+impl std::fmt::Debug for Kept {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Kept")
+            .field("file", &self.file)
+            .finish_non_exhaustive()
+    }
+}
+
 /// The longest time a trial may take.
 fn limit(workload: &Workload) -> Result<Duration, Failure> {
     let (timing, file_size) = match workload {
         Workload::Tcp(tcp) => (&tcp.timing, 0),
         Workload::Share(share) => (&share.timing, share.file_size.get()),
+        Workload::Folder(folder) => (&folder.timing, folder.file_size.get()),
     };
     let spans = crate::counters::Spans::new(timing).map_err(|error| error.failure())?;
     let preparation = Duration::from_secs(file_size / SLOWEST_SHARE);
     Ok(spans.whole() + OVERHEAD + preparation)
 }
 
-fn feed(stdin: &mut dyn Write, input: &TrialInput) -> io::Result<()> {
+fn feed(stdin: &mut dyn Write, input: &impl Serialize) -> io::Result<()> {
     let mut line = Zeroizing::new(serde_json::to_vec(input)?);
     line.push(b'\n');
     stdin.write_all(&line)?;

@@ -10,8 +10,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use record::{
-    BitsPerSecond, Bytes, ConnectionUse, Credentials, Demands, Dialect, Direction, Identity,
-    Sample, ServerInterface, ShareWorkload, Signing, SmbSession, TrialLine, TrialResult,
+    BitsPerSecond, Bytes, ConnectionUse, Credentials, Data as Contents, Demands, Dialect,
+    Direction, Identity, Sample, ServerInterface, ShareWorkload, Signing, SmbSession, TrialLine,
+    TrialResult,
 };
 use smb::{
     Access, ChannelStatus, Disposition, EncryptionPolicy, File, Login, Mechanism, Negotiated,
@@ -20,11 +21,16 @@ use smb::{
 use zeroize::Zeroizing;
 
 use crate::counters::{self, Spans};
+use crate::operations::{self, Clock, Workers};
 use crate::stop::STOP_LOOK;
 use crate::{Error, Stop, fill_random};
 
-/// Bytes of one request that make sense: a page, and what servers take at most.
-const BLOCK_BYTES: std::ops::RangeInclusive<u64> = 4 << 10..=8 << 20;
+/// Bytes of one request that make sense: a sector, and what servers take at most.
+const BLOCK_BYTES: std::ops::RangeInclusive<u64> = 512..=8 << 20;
+/// Largest operation of its own; it takes several requests.
+const OPERATION_BYTES_MAX: u64 = 64 << 20;
+/// Bytes of one request of a larger operation.
+const REQUEST_BYTES: u64 = 1 << 20;
 /// Most requests in flight on one channel.
 const DEPTH_MAX: u32 = 512;
 /// Most memory for blocks of a session.
@@ -32,11 +38,11 @@ const MEMORY_BYTES_MAX: u64 = 1 << 30;
 /// Blocks for each request in flight: one on its way, one that waits its turn behind it.
 const BLOCKS_PER_REQUEST: u64 = 2;
 /// The share must have room for the test file and this part of it more.
-const SPARE_SHARE: u64 = 10;
+pub(crate) const SPARE_SHARE: u64 = 10;
 /// How often we look whether an answer has come, at the border of two samples.
 const ANSWER_LOOK: Duration = Duration::from_micros(200);
 /// Random bytes from which the test data are cut.
-const POOL_BYTES: usize = 4 << 20;
+pub(crate) const POOL_BYTES: usize = 4 << 20;
 /// Every piece of this length gets its own place in the file written into it, so that no two
 /// pieces are the same and no server can store them once.
 const STAMP_EVERY: usize = 4096;
@@ -50,7 +56,11 @@ pub(crate) fn run(
 ) -> Result<TrialResult, Error> {
     let spans = Spans::new(&workload.timing)?;
     let policy = policy(workload)?;
-    let data = Data::new()?;
+    let contents = workload
+        .operations
+        .as_ref()
+        .map(|operations| operations.data);
+    let data = TestData::new(contents.unwrap_or_default())?;
     let begun = Instant::now();
     let share = &workload.share;
     let server = Server {
@@ -63,8 +73,17 @@ pub(crate) fn run(
         rejected = session.add_channels(workload.channels as usize, &smb::local_nics()?);
     }
     let tree = session.tree(&share.share)?;
-    check_space(&tree, workload)?;
-    let file = tree.open(&test_path(&share.path)?, &as_test_file())?;
+    let kept = workload
+        .operations
+        .as_ref()
+        .and_then(|operations| operations.file.as_deref());
+    let file = match kept {
+        Some(kept) => tree.open(kept, &as_kept_file())?,
+        None => {
+            check_space(&tree, workload)?;
+            tree.open(&test_path(&share.path)?, &as_test_file())?
+        }
+    };
     let set_up = begun.elapsed();
     let test = Test {
         session: &session,
@@ -72,11 +91,14 @@ pub(crate) fn run(
         data: &data,
         workload,
         stop,
+        clock: Clock::new(),
     };
-    if workload.direction == Direction::Read {
+    // Operations of their own change a file that is there; a stream may write it anew.
+    if kept.is_none() && (workload.direction == Direction::Read || contents.is_some()) {
         test.prepare()?;
     }
     let transfer = test.transfer(&spans, emit)?;
+    let latency = test.clock.latency();
     // The handle goes first, and with it the file: a server that cannot remove it shall say so.
     file.close()?;
     rejected.extend(transfer.losses(workload.channels));
@@ -86,6 +108,8 @@ pub(crate) fn run(
         first_byte: transfer.first.map(|first| (set_up + first).into()),
         session: agreed(&session, &tree, rejected),
         far_retransmits: None,
+        latency,
+        storage: None,
     })
 }
 
@@ -93,8 +117,11 @@ pub(crate) fn run(
 fn policy(workload: &ShareWorkload) -> Result<Policy, Error> {
     let usage = |reason: String| Err(Error::Usage { reason });
     let (block, depth, channels) = (workload.block.get(), workload.depth, workload.channels);
-    if !BLOCK_BYTES.contains(&block) {
-        let (least, most) = (BLOCK_BYTES.start(), BLOCK_BYTES.end());
+    let (least, most) = match &workload.operations {
+        Some(_) => (*BLOCK_BYTES.start(), OPERATION_BYTES_MAX),
+        None => (*BLOCK_BYTES.start(), *BLOCK_BYTES.end()),
+    };
+    if !(least..=most).contains(&block) {
         return usage(format!(
             "requests of {block} bytes; {least} to {most} are possible"
         ));
@@ -116,6 +143,18 @@ fn policy(workload: &ShareWorkload) -> Result<Policy, Error> {
             "a test file of {size} bytes is shorter than one request"
         ));
     }
+    let (block, depth) = match &workload.operations {
+        Some(operations) => {
+            let request = block.min(REQUEST_BYTES);
+            let requests =
+                u64::from(operations::under_way(operations, depth)?) * block.div_ceil(request);
+            (
+                request,
+                u32::try_from(requests).unwrap_or(DEPTH_MAX).min(DEPTH_MAX),
+            )
+        }
+        None => (block, depth),
+    };
     let blocks = u64::from(channels) * u64::from(depth) * BLOCKS_PER_REQUEST;
     if blocks * block > MEMORY_BYTES_MAX {
         let memory = blocks * block;
@@ -206,13 +245,64 @@ fn check_space(tree: &Tree, workload: &ShareWorkload) -> Result<(), Error> {
 
 /// A name that nobody else uses, in the folder that was asked for.
 fn test_path(folder: &str) -> Result<String, Error> {
-    let mut random = [0; 8];
-    fill_random(&mut random)?;
-    let name = format!(".linerate-{:016x}.tmp", u64::from_ne_bytes(random));
+    let name = test_name()?;
     Ok(match folder.trim_matches('/') {
         "" => name,
         folder => format!("{folder}/{name}"),
     })
+}
+
+/// The name of a test file.
+pub(crate) fn test_name() -> Result<String, Error> {
+    let mut random = [0; 8];
+    fill_random(&mut random)?;
+    Ok(format!(".linerate-{:016x}.tmp", u64::from_ne_bytes(random)))
+}
+
+/// Makes a test file that others may open, and removes it once `wait`, which gets its name, returns.
+pub(crate) fn keep(
+    workload: &ShareWorkload,
+    contents: Contents,
+    credentials: Option<&Credentials>,
+    stop: &Stop,
+    wait: &mut dyn FnMut(String),
+) -> Result<(), Error> {
+    let policy = policy(workload)?;
+    let data = TestData::new(contents)?;
+    let share = &workload.share;
+    let server = Server {
+        name: share.server.clone(),
+        port: share.port,
+    };
+    let session = Session::connect(&server, None, &login(credentials), &policy)?;
+    let tree = session.tree(&share.share)?;
+    check_space(&tree, workload)?;
+    let path = test_path(&share.path)?;
+    let options = OpenOptions {
+        share_write: true,
+        ..as_test_file()
+    };
+    let file = tree.open(&path, &options)?;
+    let test = Test {
+        session: &session,
+        file: &file,
+        data: &data,
+        workload,
+        stop,
+        clock: Clock::new(),
+    };
+    test.prepare()?;
+    wait(path);
+    Ok(file.close()?)
+}
+
+fn as_kept_file() -> OpenOptions {
+    OpenOptions {
+        disposition: Disposition::Open,
+        folder: Some(false),
+        share_write: true,
+        ..OpenOptions::open(Access::ReadWrite)
+    }
 }
 
 fn as_test_file() -> OpenOptions {
@@ -225,24 +315,31 @@ fn as_test_file() -> OpenOptions {
     }
 }
 
-/// Test data that cannot be made shorter and of which no two pieces are the same.
-struct Data(Vec<u8>);
+/// Test data: zeros, or what cannot be made shorter and of which no two pieces are the same.
+pub(crate) struct TestData(Option<Vec<u8>>);
 
-impl Data {
-    fn new() -> Result<Self, Error> {
+impl TestData {
+    pub(crate) fn new(contents: Contents) -> Result<Self, Error> {
+        if contents == Contents::Zeros {
+            return Ok(Self(None));
+        }
         let mut pool = vec![0; POOL_BYTES];
         fill_random(&mut pool)?;
-        Ok(Self(pool))
+        Ok(Self(Some(pool)))
     }
 
     /// What stands in the test file at `offset`.
-    fn fill(&self, offset: u64, room: &mut [u8]) {
+    pub(crate) fn fill(&self, offset: u64, room: &mut [u8]) {
+        let Some(pool) = &self.0 else {
+            room.fill(0);
+            return;
+        };
         let mut filled = 0;
         while filled < room.len() {
             let at = offset.wrapping_add(filled as u64);
             let from = usize::try_from(at % POOL_BYTES as u64).unwrap_or(0);
             let count = (room.len() - filled).min(POOL_BYTES - from);
-            room[filled..filled + count].copy_from_slice(&self.0[from..from + count]);
+            room[filled..filled + count].copy_from_slice(&pool[from..from + count]);
             filled += count;
         }
         for (piece, place) in room
@@ -268,9 +365,11 @@ fn round_and_round(file_size: u64, block: u64) -> impl Iterator<Item = Range<u64
 struct Test<'a> {
     session: &'a Session,
     file: &'a File,
-    data: &'a Data,
+    data: &'a TestData,
     workload: &'a ShareWorkload,
     stop: &'a Stop,
+    /// What operations of their own took.
+    clock: Clock,
 }
 
 /// What came of a transfer.
@@ -278,7 +377,7 @@ struct Transfer {
     samples: Vec<Sample>,
     /// From its begin to its first byte of payload.
     first: Option<Duration>,
-    direction: Direction,
+    ways: Ways,
     before: Vec<ChannelStatus>,
     after: Vec<ChannelStatus>,
 }
@@ -296,14 +395,15 @@ impl Test<'_> {
     /// Writes the file that is to be read.
     fn prepare(&self) -> Result<(), Error> {
         let stop = smb::Stop::new();
-        let (size, block) = (self.workload.file_size.get(), self.workload.block.get());
-        let blocks = usize::try_from(size / block).unwrap_or(usize::MAX);
+        let size = self.workload.file_size.get();
+        let block = self.workload.block.get().max(REQUEST_BYTES).min(size);
+        let ranges =
+            (0..size.div_ceil(block)).map(|index| index * block..size.min((index + 1) * block));
         thread::scope(|scope| {
             let _halt = Halt(stop.clone());
             let (ended, heard) = mpsc::channel();
             let stop = &stop;
             let write = move || {
-                let ranges = round_and_round(size, block).take(blocks);
                 let written = self.file.write_ranges(ranges, stop, |offset, room| {
                     self.data.fill(offset, room);
                     Ok(())
@@ -346,7 +446,21 @@ impl Test<'_> {
     }
 
     /// Moves data without end: until it is stopped, or something breaks.
-    fn move_data(&self, stop: &smb::Stop, begun: &dyn Fn()) -> Result<(), smb::Error> {
+    fn move_data(&self, stop: &smb::Stop, begun: &(dyn Fn() + Sync)) -> Result<(), Error> {
+        if let Some(operations) = &self.workload.operations {
+            let workers = Workers {
+                file: self.file,
+                operations,
+                direction: self.workload.direction,
+                block: self.workload.block.get(),
+                file_size: self.workload.file_size.get(),
+                under_way: operations::under_way(operations, self.workload.depth)?,
+                stop,
+                clock: &self.clock,
+                fill: &|offset, room| self.data.fill(offset, room),
+            };
+            return workers.run(begun);
+        }
         let ranges = round_and_round(self.workload.file_size.get(), self.workload.block.get());
         match self.workload.direction {
             Direction::Read => {
@@ -371,21 +485,23 @@ impl Test<'_> {
         &self,
         spans: &Spans,
         begin: Instant,
-        heard: &Receiver<Result<(), smb::Error>>,
+        heard: &Receiver<Result<(), Error>>,
         emit: &mut dyn FnMut(&TrialLine),
     ) -> Result<Transfer, Error> {
-        let direction = self.workload.direction;
+        let ways = Ways::of(self.workload);
         let (mut before, mut after) = (Vec::new(), Vec::new());
         let patience = spans.alignment();
         let mut payload = || {
             after = self.channels_at_an_answer(patience);
             if before.is_empty() {
                 before.clone_from(&after);
+                self.clock.count(true);
             }
-            total(&after, direction)
+            total(&after, ways)
         };
         let mut wait = |until| self.wait(heard, until);
         let samples = counters::count(spans, begin, &mut payload, &mut wait, emit)?;
+        self.clock.count(false);
         if samples.iter().all(|sample| sample.bytes.get() == 0) {
             let server = self.workload.share.server.clone();
             return Err(Error::Silence {
@@ -396,7 +512,7 @@ impl Test<'_> {
         Ok(Transfer {
             samples,
             first: None,
-            direction,
+            ways,
             before,
             after,
         })
@@ -410,10 +526,11 @@ impl Test<'_> {
     /// not. Where none comes for some time, the moment is as good as any.
     fn channels_at_an_answer(&self, patience: Duration) -> Vec<ChannelStatus> {
         let deadline = Instant::now() + patience;
-        let before = total(&self.session.channels(), self.workload.direction);
+        let ways = Ways::of(self.workload);
+        let before = total(&self.session.channels(), ways);
         loop {
             let channels = self.session.channels();
-            let answered = total(&channels, self.workload.direction) != before;
+            let answered = total(&channels, ways) != before;
             if answered || Instant::now() >= deadline {
                 return channels;
             }
@@ -421,7 +538,7 @@ impl Test<'_> {
         }
     }
 
-    fn wait(&self, heard: &Receiver<Result<(), smb::Error>>, until: Instant) -> Result<(), Error> {
+    fn wait(&self, heard: &Receiver<Result<(), Error>>, until: Instant) -> Result<(), Error> {
         loop {
             if self.stop.is_asked() {
                 return Err(Error::Stopped);
@@ -431,7 +548,7 @@ impl Test<'_> {
                 return Ok(());
             }
             match heard.recv_timeout(left.min(STOP_LOOK)) {
-                Ok(Err(error)) => return Err(error.into()),
+                Ok(Err(error)) => return Err(error),
                 Ok(Ok(())) => {
                     let server = self.workload.share.server.clone();
                     return Err(Error::Silence {
@@ -452,8 +569,8 @@ impl Transfer {
                 .before
                 .iter()
                 .find(|before| before.number == channel.number);
-            let before = before.map_or(0, |before| payload_of(before, self.direction));
-            let bytes = payload_of(channel, self.direction).saturating_sub(before);
+            let before = before.map_or(0, |before| payload_of(before, self.ways));
+            let bytes = payload_of(channel, self.ways).saturating_sub(before);
             ConnectionUse {
                 local: channel.local,
                 remote: channel.remote,
@@ -488,17 +605,38 @@ impl Transfer {
     }
 }
 
-fn total(channels: &[ChannelStatus], direction: Direction) -> u64 {
+/// Which payload counts.
+#[derive(Clone, Copy)]
+enum Ways {
+    One(Direction),
+    Both,
+}
+
+impl Ways {
+    fn of(workload: &ShareWorkload) -> Self {
+        let mixed = workload
+            .operations
+            .iter()
+            .any(|operations| operations.other_way_percent > 0);
+        match mixed {
+            true => Self::Both,
+            false => Self::One(workload.direction),
+        }
+    }
+}
+
+fn total(channels: &[ChannelStatus], ways: Ways) -> u64 {
     channels
         .iter()
-        .map(|channel| payload_of(channel, direction))
+        .map(|channel| payload_of(channel, ways))
         .sum()
 }
 
-fn payload_of(channel: &ChannelStatus, direction: Direction) -> u64 {
-    match direction {
-        Direction::Read => channel.bytes_received,
-        Direction::Write => channel.bytes_sent,
+fn payload_of(channel: &ChannelStatus, ways: Ways) -> u64 {
+    match ways {
+        Ways::One(Direction::Read) => channel.bytes_received,
+        Ways::One(Direction::Write) => channel.bytes_sent,
+        Ways::Both => channel.bytes_received.saturating_add(channel.bytes_sent),
     }
 }
 
@@ -575,6 +713,7 @@ mod tests {
             depth: 8,
             file_size: Bytes::new(10 << 20),
             demands: Demands::default(),
+            operations: None,
             timing: Timing {
                 warm_up: span.into(),
                 measured: span.into(),
@@ -639,7 +778,7 @@ mod tests {
 
     #[test]
     fn no_two_pieces_of_the_data_are_the_same() {
-        let data = Data::new().unwrap();
+        let data = TestData::new(Contents::Random).unwrap();
         let mut seen = HashSet::new();
         // Twice round the pool.
         for offset in (0..2 * POOL_BYTES as u64).step_by(1 << 20) {

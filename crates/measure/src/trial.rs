@@ -4,12 +4,16 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
-use record::{FailureKind, TrialInput, TrialLine, TrialResult, Workload};
+use record::{FailureKind, KeepInput, TrialInput, TrialLine, TrialResult, Workload};
 use zeroize::Zeroizing;
 
-use crate::{Error, Stop, share, tcp};
+use crate::stop::STOP_LOOK;
+use crate::{Error, Stop, folder, keep, share, tcp};
 
+/// How long one whose input has ended may take to remove what it has made.
+const TIDY_LIMIT: Duration = Duration::from_secs(3);
 /// Longest line that is taken as a trial's input.
 const INPUT_BYTES_MAX: usize = 64 << 10;
 
@@ -25,6 +29,7 @@ pub fn trial(
     match &input.workload {
         Workload::Tcp(workload) => tcp::run(workload, stop, emit),
         Workload::Share(workload) => share::run(workload, input.credentials.as_ref(), stop, emit),
+        Workload::Folder(workload) => folder::run(workload, stop, emit),
     }
 }
 
@@ -45,11 +50,18 @@ pub fn trial_main(
         // Whoever reads may be gone. Then standard input is closed as well, and that ends us.
         write_line(&mut stdout, line).ok();
     };
+    let stop = Stop::new();
     let result = read_input(&mut stdin).and_then(|input| {
-        let over = Arc::clone(&over);
+        let (over, ask) = (Arc::clone(&over), stop.clone());
+        let tidies = input.tidies();
         let watch = move || {
             // Nothing more is due; until it ends, somebody waits for us.
             io::copy(&mut stdin, &mut io::sink()).ok();
+            ask.ask();
+            let deadline = Instant::now() + TIDY_LIMIT;
+            while tidies && Instant::now() < deadline && !over.load(Ordering::Acquire) {
+                thread::sleep(STOP_LOOK);
+            }
             if !over.load(Ordering::Acquire) {
                 orphaned();
             }
@@ -60,15 +72,19 @@ pub fn trial_main(
                 action: "start a thread",
                 source,
             })?;
-        trial(&input, &Stop::new(), &mut write)
+        match input {
+            Input::Trial(input) => trial(&input, &stop, &mut write).map(Some),
+            Input::Keep(input) => keep::run(&input, &stop, &mut write).map(|()| None),
+        }
     });
     // Before the last line: who has read that may close our input.
     over.store(true, Ordering::Release);
     match result {
-        Ok(result) => {
+        Ok(Some(result)) => {
             write(&TrialLine::Result(Box::new(result)));
             Ok(())
         }
+        Ok(None) => Ok(()),
         Err(error) => {
             write(&TrialLine::Failure(error.failure()));
             Err(error.kind())
@@ -83,9 +99,25 @@ fn write_line(stdout: &mut impl Write, line: &TrialLine) -> io::Result<()> {
     stdout.flush()
 }
 
+/// What is asked of this process.
+enum Input {
+    Trial(Box<TrialInput>),
+    Keep(Box<KeepInput>),
+}
+
+impl Input {
+    /// Whether it leaves something behind when it is ended at once: a file in a folder, a program.
+    fn tidies(&self) -> bool {
+        match self {
+            Self::Trial(input) => matches!(input.workload, Workload::Folder(_)),
+            Self::Keep(_) => true,
+        }
+    }
+}
+
 /// Reads up to the first line break. There may be a password in it, so that nothing of it is left
 /// behind in memory.
-fn read_input(stdin: &mut impl Read) -> Result<TrialInput, Error> {
+fn read_input(stdin: &mut impl Read) -> Result<Input, Error> {
     let mut line = Zeroizing::new(vec![0; INPUT_BYTES_MAX]);
     let mut filled = 0;
     while filled < line.len() && !line[..filled].contains(&b'\n') {
@@ -105,8 +137,13 @@ fn read_input(stdin: &mut impl Read) -> Result<TrialInput, Error> {
         .iter()
         .position(|&byte| byte == b'\n')
         .unwrap_or(filled);
-    serde_json::from_slice(&line[..end]).map_err(|error| Error::Input {
-        column: error.column(),
+    let line = &line[..end];
+    let trial = serde_json::from_slice(line).map(|input| Input::Trial(Box::new(input)));
+    trial.or_else(|error| {
+        let keep = serde_json::from_slice(line).map(|input| Input::Keep(Box::new(input)));
+        keep.map_err(|_| Error::Input {
+            column: error.column(),
+        })
     })
 }
 

@@ -4,12 +4,19 @@
 //! is a pure function of them. Fields are only ever added, and every older file still opens.
 
 mod facts;
+mod files;
+mod recipe;
 mod run;
 mod setting;
 mod trial;
 mod unit;
 
 pub use facts::{HostFacts, InterfaceAddress, LinkState, Nic, Offload, Route, System, TcpFacts};
+pub use files::{
+    Cache, Data, FolderKind, FolderWorkload, KeepWorkload, Latency, Operations, Pattern, Place,
+    Storage,
+};
+pub use recipe::{Figure, Order, Recipe, RecipeEngine, RecipeTest, parse_bytes};
 pub use run::{
     Decision, Error, Event, Header, Plan, Question, RUN_FORMAT, RUN_VERSION, Record, Run,
     RunWriter, Schedule,
@@ -17,8 +24,8 @@ pub use run::{
 pub use setting::{HostName, KnobId, Level, Setting, Target, Value};
 pub use trial::{
     Arm, ConnectionUse, Credentials, Demands, Dialect, Direction, Failure, FailureKind, Identity,
-    Mechanism, Outcome, Phase, Rung, Sample, Secret, ServerInterface, ShareAddress, ShareWorkload,
-    Signing, SmbSession, Stage, TcpWorkload, Timing, TrialInput, TrialLine, TrialRecord,
-    TrialResult, Workload,
+    KeepInput, Mechanism, Outcome, Phase, Rung, Sample, Secret, ServerInterface, ShareAddress,
+    ShareWorkload, Signing, SmbSession, Stage, TcpWorkload, Timing, TrialInput, TrialLine,
+    TrialRecord, TrialResult, Workload,
 };
 pub use unit::{BitsPerSecond, Bytes, Nanoseconds};

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Arm, Direction, HostFacts, Level, Nanoseconds, Phase, ShareAddress, TrialRecord};
+use crate::{
+    Arm, Direction, HostFacts, Level, Nanoseconds, Phase, Recipe, ShareAddress, TrialRecord,
+};
 
 /// The `format` of every run file.
 pub const RUN_FORMAT: &str = "linerate-run";
@@ -48,6 +50,9 @@ pub enum Plan {
     Bench {
         /// Share or host, as typed without user and password.
         target: String,
+        /// What was run there, where it was more than one workload.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        recipe: Option<Box<Recipe>>,
     },
     /// `linerate tune`.
     Tune {

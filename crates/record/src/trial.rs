@@ -6,7 +6,10 @@ use std::net::{IpAddr, SocketAddr};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use crate::{BitsPerSecond, Bytes, Nanoseconds, Setting};
+use crate::{
+    BitsPerSecond, Bytes, FolderWorkload, KeepWorkload, Latency, Nanoseconds, Operations, Setting,
+    Storage,
+};
 
 /// Which way the data goes, seen from the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -37,6 +40,8 @@ pub enum Workload {
     Tcp(TcpWorkload),
     /// Reading or writing one big file of a share with our own client.
     Share(ShareWorkload),
+    /// A test file in a folder, by `fio`.
+    Folder(FolderWorkload),
 }
 
 impl Workload {
@@ -46,6 +51,17 @@ impl Workload {
         match self {
             Self::Tcp(tcp) => tcp.direction,
             Self::Share(share) => share.direction,
+            Self::Folder(folder) => folder.direction,
+        }
+    }
+
+    /// How long it lasts.
+    #[must_use]
+    pub const fn timing(&self) -> Timing {
+        match self {
+            Self::Tcp(tcp) => tcp.timing,
+            Self::Share(share) => share.timing,
+            Self::Folder(folder) => folder.timing,
         }
     }
 }
@@ -112,6 +128,9 @@ pub struct ShareWorkload {
     /// What the session must be.
     #[serde(default)]
     pub demands: Demands,
+    /// Operations of their own; without it one stream of requests, sequential, without end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operations: Option<Operations>,
     /// How long.
     pub timing: Timing,
 }
@@ -257,6 +276,15 @@ pub struct TrialInput {
     pub credentials: Option<Credentials>,
 }
 
+/// The whole standard input of `linerate trial` where a test file is to be kept for other trials.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KeepInput {
+    /// The file.
+    pub keep: KeepWorkload,
+    /// Who logs in, for shares.
+    pub credentials: Option<Credentials>,
+}
+
 /// One line of a trial's standard output. Its tag is not `kind`, because a failure has one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
@@ -267,6 +295,11 @@ pub enum TrialLine {
     Result(Box<TrialResult>),
     /// The trial is over, badly.
     Failure(Failure),
+    /// The test file is there, under this name, until standard input is closed.
+    Kept {
+        /// The name, for [`Operations::file`].
+        file: String,
+    },
 }
 
 /// One interval of the counted time.
@@ -351,6 +384,12 @@ pub struct TrialResult {
     pub session: Option<SmbSession>,
     /// Segments the far end sent again, where it says so (iperf3 does, an SMB server does not).
     pub far_retransmits: Option<u64>,
+    /// How long operations took, where they were operations of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Latency>,
+    /// What held the test file, for folders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<Storage>,
 }
 
 impl TrialResult {
@@ -453,6 +492,12 @@ pub enum Stage {
     Bench {
         /// Repetition, from 0.
         repetition: u32,
+        /// Name of the test in its recipe.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        test: Option<String>,
+        /// Thrown away, as the recipe says.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        discarded: bool,
     },
     /// An arm of an experiment.
     Experiment {

@@ -6,9 +6,9 @@ use record::{Arm, Direction, HostFacts, LinkState, Nic};
 
 use crate::page::finite_max;
 use crate::plot;
-use crate::quantity;
 use crate::text::{clean, clean_lines, shorten};
 use crate::view::{self, Ladder, Said, Tone};
+use crate::{quantity, recipe};
 
 const STYLE: &str = include_str!("style.css");
 /// Even if a name found a way into the markup, nothing could be loaded or run.
@@ -220,7 +220,8 @@ fn tiles(analysis: &RunAnalysis) -> Markup {
                     (tile(plot::verdict_class(effect.verdict), &name, &quantity::estimate(&effect.ratio), &below_figure(experiment, effect)))
                 }
             }
-            @for bench in &analysis.bench {
+            // A recipe has too many tests for tiles, and its headline names the best.
+            @for bench in analysis.bench.iter().filter(|bench| bench.test.is_none()) {
                 @if let Some(median) = &bench.median {
                     @let bits = quantity::bit_rate(median.value);
                     (tile("", &view::workload_short(&bench.workload), &quantity::estimate(median), &bits))
@@ -567,7 +568,9 @@ fn bench_part(analysis: &RunAnalysis, id: &str) -> Markup {
         .filter(|bench| !bench.rates.is_empty())
         .collect();
     html! {
-        @if !analysis.bench.is_empty() {
+        @if let Some(recipe) = recipe::of(analysis) {
+            (recipe::html(recipe, analysis, id))
+        } @else if !analysis.bench.is_empty() {
             h3 { "what was measured" }
             @if !measured.is_empty() {
                 p.legend {

@@ -5,7 +5,7 @@
 
 use analysis::{
     BenchSamples, Diagnosis, Effect, Estimate, ExperimentResult, LadderRung, NoiseFloor,
-    RunAnalysis, RungName,
+    RunAnalysis, RungName, TestFigures,
 };
 use record::{Arm, Decision, Direction, Phase, Setting, SmbSession, Value as Setpoint, Workload};
 use serde::Serialize;
@@ -276,6 +276,23 @@ fn bench(bench: &BenchSamples) -> Value {
         "cpu_per_byte": bench.cpu_per_byte.as_ref().map(estimate),
         "retransmits": bench.retransmits,
         "failures": bench.failures,
+        "test": bench.test.as_ref().map(test_figures),
+    })
+}
+
+fn test_figures(test: &TestFigures) -> Value {
+    json!({
+        "name": test.name,
+        "tool": test.tool,
+        "figure": test.figure,
+        "figure_unit": "bytes_per_second",
+        "figure_latency_ns": test.figure_latency,
+        "operations_per_second": test.operations_per_second,
+        "latency_ns": test.latency.map(|latency| json!({
+            "mean": latency.mean, "p50": latency.p50, "p95": latency.p95,
+            "p99": latency.p99, "p999": latency.p999, "max": latency.max,
+        })),
+        "cache": test.cache.map(|cache| word(&cache)),
     })
 }
 
@@ -289,6 +306,16 @@ fn workload(workload: &Workload) -> Value {
             "streams": tcp.streams,
             "nic": tcp.nic,
             "measured_ns": tcp.timing.measured,
+        }),
+        Workload::Folder(folder) => json!({
+            "engine": word(&folder.kind),
+            "direction": word(&folder.direction),
+            "folder": folder.folder,
+            "block_bytes": folder.block,
+            "depth": folder.depth,
+            "threads": folder.operations.threads,
+            "file_size_bytes": folder.file_size,
+            "measured_ns": folder.timing.measured,
         }),
         Workload::Share(share) => json!({
             "engine": "share",

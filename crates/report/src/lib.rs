@@ -6,6 +6,7 @@ mod json;
 mod page;
 mod plot;
 pub mod quantity;
+mod recipe;
 pub mod table;
 mod terminal;
 mod text;

@@ -378,6 +378,54 @@ pub(crate) fn repetitions(bench: &BenchSamples, id: &str) -> Markup {
     svg(&caption, STRIP_BOTTOM + 22.0, &content)
 }
 
+/// The rates of a sweep over sizes, writing and reading, from zero.
+pub(crate) fn sweep(points: &[(&str, [Option<f64>; 2])], id: &str) -> Markup {
+    let rates = points
+        .iter()
+        .flat_map(|(_, rates)| rates.iter().flatten().copied());
+    let highest = rates.filter(|rate| rate.is_finite()).fold(0.0, f64::max);
+    let scale = Heights {
+        low: 0.0,
+        high: (highest * 1.05).max(1.0),
+    };
+    let axis = Axis {
+        low: 0.0,
+        high: points.len().max(1) as f64,
+        ends: [11.0, 99.0],
+    };
+    let caption = Caption {
+        id,
+        title: "rate by size".into(),
+        description: format!(
+            "{}, at most {}",
+            view::counted(points.len(), "size", "sizes"),
+            quantity::rate(highest)
+        ),
+    };
+    let every = points.len().div_ceil(TICKS_MAX).max(1);
+    let content = html! {
+        @for tick in scale.ticks() {
+            @let y = scale.place(tick * 1e6);
+            (line("grid", [0.0, y], [100.0, y]))
+            (text("tick", 0.0, y - 3.0, "start", &tick_label(tick)))
+        }
+        (line("base", [axis.ends[0], STRIP_BOTTOM], [axis.ends[1], STRIP_BOTTOM]))
+        @for (index, (name, rates)) in points.iter().enumerate() {
+            @let x = axis.place(index as f64 + 0.5);
+            @if index % every == 0 { (text("tick", x, STRIP_BOTTOM + 16.0, "middle", name)) }
+            @for (way, (class, rate)) in ["write", "read"].into_iter().zip(["dot a", "dot b"].into_iter().zip(rates)) {
+                @if let Some(rate) = rate.filter(|rate| rate.is_finite()) {
+                    circle class=(class) cx=(percent(x)) cy=(pixels(scale.place(rate))) r="3.5" {
+                        title { (name) " " (way) ": " (quantity::rate(rate)) }
+                    }
+                }
+            }
+        }
+        (text("tick", 99.0, STRIP_BOTTOM + 34.0, "end", "open dots: write, full dots: read"))
+    };
+    svg(&caption, STRIP_BOTTOM + 40.0, &content)
+}
+
 struct Heights {
     low: f64,
     high: f64,

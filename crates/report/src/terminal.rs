@@ -6,9 +6,9 @@ use analysis::{
 use record::{Direction, Plan};
 
 use crate::page::{Ink, Look, Page, bar, left, right};
-use crate::quantity;
 use crate::text::{clean, shorten};
 use crate::view::{self, Ladder, Tone};
+use crate::{quantity, recipe};
 
 /// Fixes that are shown: more would not be read.
 const FIXES_MAX: usize = 3;
@@ -384,6 +384,14 @@ fn one_effect(page: &mut Page, experiment: &ExperimentResult, effect: &Effect) {
 }
 
 fn bench(page: &mut Page, analysis: &RunAnalysis) {
+    if let Some(recipe) = recipe::of(analysis) {
+        recipe::terminal(page, recipe, analysis);
+        if !analysis.sessions.is_empty() {
+            page.gap();
+            sessions(page, analysis);
+        }
+        return;
+    }
     for bench in &analysis.bench {
         bench_workload(page, bench);
     }

@@ -7,10 +7,11 @@ use analysis::{
     Verdict,
 };
 use record::{
-    Arm, Decision, Direction, Identity, Level, Phase, Plan, Setting, SmbSession, Workload,
+    Arm, Decision, Direction, FolderKind, Identity, Level, Phase, Plan, Setting, SmbSession,
+    Workload,
 };
 
-use crate::quantity;
+use crate::{quantity, recipe};
 
 /// Directions in the order in which they are shown.
 pub(crate) const DIRECTIONS: [Direction; 2] = [Direction::Read, Direction::Write];
@@ -32,7 +33,7 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    fn new(tone: Tone, text: impl Into<String>) -> Self {
+    pub(crate) fn new(tone: Tone, text: impl Into<String>) -> Self {
         Self {
             tone,
             text: text.into(),
@@ -107,7 +108,7 @@ pub(crate) const fn command(plan: &Plan) -> &'static str {
 pub(crate) fn subject(plan: &Plan) -> String {
     match plan {
         Plan::Check { share } | Plan::Tune { share, .. } => share.to_string(),
-        Plan::Bench { target } => target.clone(),
+        Plan::Bench { target, .. } => target.clone(),
     }
 }
 
@@ -279,6 +280,9 @@ fn as_difference(share: f64) -> String {
 }
 
 fn bench_headline(analysis: &RunAnalysis) -> Said {
+    if let Some(recipe) = recipe::of(analysis) {
+        return recipe::headline(recipe, analysis);
+    }
     let measured: Vec<String> = analysis
         .bench
         .iter()
@@ -875,6 +879,16 @@ pub(crate) fn workload(workload: &Workload) -> String {
                 .map(|nic| format!(" by {nic}"))
                 .unwrap_or_default()
         ),
+        Workload::Folder(folder) => format!(
+            "{} {} {}, {} under way in {} of {} each, file of {}",
+            folder_name(folder.kind),
+            folder.folder,
+            direction(folder.direction),
+            folder.depth,
+            counted(folder.operations.threads as usize, "thread", "threads"),
+            quantity::size(folder.block),
+            quantity::size(folder.file_size)
+        ),
         Workload::Share(share) => format!(
             "share {}, at most {}, {} in flight of {} each, file of {}",
             direction(share.direction),
@@ -886,10 +900,18 @@ pub(crate) fn workload(workload: &Workload) -> String {
     }
 }
 
+const fn folder_name(kind: FolderKind) -> &'static str {
+    match kind {
+        FolderKind::Folder => "folder",
+        FolderKind::Disk => "disk",
+    }
+}
+
 pub(crate) fn workload_short(workload: &Workload) -> String {
     let layer = match workload {
         Workload::Tcp(_) => "raw TCP",
         Workload::Share(_) => "share",
+        Workload::Folder(folder) => folder_name(folder.kind),
     };
     format!("{layer} {}", direction(workload.direction()))
 }

@@ -129,7 +129,7 @@ fn look<'a>(facts: &'a [HostFacts], of_ladder: &[(Rung, &'a TrialRecord)]) -> Se
         .iter()
         .find_map(|(_, trial)| match &trial.workload {
             Workload::Share(share) => Some(share),
-            Workload::Tcp(_) => None,
+            Workload::Tcp(_) | Workload::Folder(_) => None,
         });
     let network = Network {
         client: facts.first(),

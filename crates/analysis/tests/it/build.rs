@@ -125,6 +125,7 @@ pub(crate) fn share_workload(direction: Direction) -> Workload {
         depth: 8,
         file_size: Bytes::new(1 << 30),
         demands: Demands::default(),
+        operations: None,
         timing: timing(),
     })
 }
@@ -162,6 +163,8 @@ pub(crate) fn result(megabytes: f64) -> TrialResult {
         }],
         session: None,
         far_retransmits: Some(0),
+        latency: None,
+        storage: None,
     }
 }
 

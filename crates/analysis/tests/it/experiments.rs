@@ -183,7 +183,11 @@ fn repetitions_of_bench_are_grouped_by_workload() {
                 (1, Direction::Write) => failed("the disk is full"),
                 _ => Outcome::Measured(Box::new(result(100.0 + f64::from(repetition)))),
             };
-            let stage = Stage::Bench { repetition };
+            let stage = Stage::Bench {
+                repetition,
+                test: None,
+                discarded: false,
+            };
             records.push(trial(stage, share_workload(direction), outcome));
         }
     }

@@ -218,6 +218,7 @@ impl Rig for SimulatedRig<'_> {
             depth: 8,
             file_size: Bytes::new(1 << 30),
             demands: Demands::default(),
+            operations: None,
             timing: Timing {
                 warm_up: Nanoseconds::new(0),
                 measured,
@@ -255,6 +256,8 @@ impl Rig for SimulatedRig<'_> {
             connections: Vec::new(),
             session: None,
             far_retransmits: None,
+            latency: None,
+            storage: None,
         }))
     }
 

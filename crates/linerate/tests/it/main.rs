@@ -7,6 +7,7 @@ mod errors;
 mod kerberos;
 mod kills;
 mod persist;
+mod recipes;
 mod sessions;
 mod set;
 mod structure;

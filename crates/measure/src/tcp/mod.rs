@@ -96,6 +96,8 @@ fn run_with(
         first_byte: transfer.first.map(|first| (first - begun).into()),
         session: None,
         far_retransmits: transfer.far.retransmits,
+        latency: None,
+        storage: None,
     })
 }
 

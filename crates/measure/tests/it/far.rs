@@ -134,6 +134,7 @@ fn share(direction: Direction, channels: u32) -> ShareWorkload {
         depth: 8,
         file_size: Bytes::new(64 * MIB),
         demands: Demands::default(),
+        operations: None,
         timing: timing(300, 1000, 250),
     }
 }

@@ -1,6 +1,7 @@
 //! Trials against a real iperf3 and a real Samba. Needs root, namespaces, iperf3 and Samba.
 
 mod far;
+mod folder;
 mod tcp;
 mod trial;
 

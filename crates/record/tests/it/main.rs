@@ -58,6 +58,7 @@ fn records() -> Vec<Record> {
         depth: 4,
         file_size: Bytes::new(64 << 20),
         demands: Demands::default(),
+        operations: None,
         timing,
     });
     let sample = Sample {
@@ -73,6 +74,8 @@ fn records() -> Vec<Record> {
         connections: Vec::new(),
         session: None,
         far_retransmits: Some(3),
+        latency: None,
+        storage: None,
     };
     vec![
         Record::Schedule(Schedule {

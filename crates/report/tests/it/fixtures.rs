@@ -482,6 +482,7 @@ pub(crate) fn tune_unfinished() -> RunAnalysis {
 pub(crate) fn bench() -> RunAnalysis {
     let mut run = empty(Plan::Bench {
         target: "smb://10.77.1.2/data".into(),
+        recipe: None,
     });
     let workload = ShareWorkload {
         share: share(),
@@ -491,6 +492,7 @@ pub(crate) fn bench() -> RunAnalysis {
         depth: 16,
         file_size: Bytes::new(1 << 30),
         demands: Demands::default(),
+        operations: None,
         timing: timing(),
     };
     let mut signed = session(2);
@@ -498,6 +500,7 @@ pub(crate) fn bench() -> RunAnalysis {
     run.sessions = vec![signed];
     run.bench = vec![
         BenchSamples {
+            test: None,
             workload: Workload::Share(workload.clone()),
             rates: vec![231.9e6, 232.4e6, 231.2e6, 232.0e6, 232.2e6],
             median: Some(rate(232.0e6, Some([231.2e6, 232.4e6]), 5)),
@@ -509,6 +512,7 @@ pub(crate) fn bench() -> RunAnalysis {
             failures: vec![],
         },
         BenchSamples {
+            test: None,
             workload: Workload::Share(ShareWorkload {
                 direction: Direction::Write,
                 ..workload
@@ -520,6 +524,7 @@ pub(crate) fn bench() -> RunAnalysis {
             failures: vec!["repetition 0: the share is full".into()],
         },
         BenchSamples {
+            test: None,
             workload: Workload::Tcp(TcpWorkload {
                 server: "10.77.1.2".parse().expect("an address"),
                 port: 5201,

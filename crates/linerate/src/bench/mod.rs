@@ -1,0 +1,247 @@
+//! `linerate bench`: one workload several times, or a recipe.
+
+mod recipe;
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use host::Host;
+use measure::{FarServer, IPERF3_PORT, Stop};
+use record::{
+    Direction, Event, Outcome, Plan, Recipe, Record, Stage, TcpWorkload, TrialInput, TrialRecord,
+    Workload,
+};
+
+use crate::args::{BenchArguments, DirectionArgument};
+use crate::failure::{CommandError, Kind};
+use crate::path::{SharePath, ends, resolve, timing};
+use crate::runs::{self, Recorder};
+use crate::terminal::Progress;
+use crate::{share, stop};
+
+/// Counted seconds of each trial where nobody says otherwise.
+const SECONDS: f64 = 3.0;
+/// Repetitions where nobody says otherwise.
+const REPETITIONS: u32 = 5;
+
+/// Runs `bench`.
+pub fn run(arguments: &BenchArguments) -> Result<ExitCode, CommandError> {
+    if let Some(recipe) = recipe(arguments)? {
+        return recipe::run(arguments, recipe);
+    }
+    if arguments.dry_run || arguments.zeros || arguments.file_size.is_some() {
+        let text = "`--dry-run`, `--zeros` and `--file-size` belong to a preset or a recipe";
+        return Err(CommandError::new(Kind::Usage, text).hint("add for example `--preset cdm9`"));
+    }
+    let stop = stop::listen()?;
+    let directions: &[Direction] = match arguments.direction.unwrap_or(DirectionArgument::Both) {
+        DirectionArgument::Read => &[Direction::Read],
+        DirectionArgument::Write => &[Direction::Write],
+        DirectionArgument::Both => &[Direction::Read, Direction::Write],
+    };
+    let file = match arguments.target.strip_prefix("tcp://") {
+        Some(host) => bench_tcp(arguments, host, directions, &stop)?,
+        None => bench_share(arguments, directions, &stop)?,
+    };
+    let analysis = runs::show(&file, &arguments.output)?;
+    Ok(runs::exit_code(&analysis))
+}
+
+/// The recipe that was asked for, with what the command line changes in it.
+fn recipe(arguments: &BenchArguments) -> Result<Option<Recipe>, CommandError> {
+    let read = match (&arguments.preset, &arguments.recipe) {
+        (None, None) => return Ok(None),
+        (Some(name), _) => measure::preset(name).ok_or_else(|| {
+            let known: Vec<&str> = measure::PRESETS.iter().map(|preset| preset.name).collect();
+            CommandError::new(Kind::Usage, format!("there is no preset `{name}`"))
+                .hint(format!("there are: {}", known.join(", ")))
+        })?,
+        (None, Some(path)) => {
+            let text = std::fs::read_to_string(path).map_err(|error| {
+                let text = format!("cannot read the recipe `{}`", path.display());
+                CommandError::caused(Kind::Refused, text, &error)
+            })?;
+            measure::recipe(&path.display().to_string(), &text)
+        }
+    };
+    let mut recipe = read?;
+    if let Some(seconds) = arguments.seconds {
+        recipe.seconds = seconds;
+    }
+    if let Some(passes) = arguments.repetitions {
+        recipe.passes = passes;
+    }
+    if arguments.zeros {
+        recipe.data = record::Data::Zeros;
+    }
+    if let Some(typed) = &arguments.file_size {
+        recipe.file_size = record::parse_bytes(typed).ok_or_else(|| {
+            CommandError::new(Kind::Usage, format!("`{typed}` is no size"))
+                .hint("write for example `--file-size '256 MiB'`")
+        })?;
+    }
+    let kept = match arguments.direction {
+        None | Some(DirectionArgument::Both) => None,
+        Some(DirectionArgument::Read) => Some(Direction::Read),
+        Some(DirectionArgument::Write) => Some(Direction::Write),
+    };
+    for test in &mut recipe.tests {
+        test.directions
+            .retain(|way| kept.is_none_or(|kept| *way == kept));
+    }
+    recipe.tests.retain(|test| !test.directions.is_empty());
+    recipe.check().map_err(|reason| {
+        CommandError::new(Kind::Usage, format!("the recipe makes no sense: {reason}"))
+    })?;
+    Ok(Some(recipe))
+}
+
+fn bench_share(
+    arguments: &BenchArguments,
+    directions: &[Direction],
+    stop: &Stop,
+) -> Result<PathBuf, CommandError> {
+    let typed = share::parse(&arguments.target)?;
+    let timing = timing(arguments.seconds.unwrap_or(SECONDS))?;
+    let path = SharePath::open(typed, &arguments.path)?;
+    path.knock(stop)?;
+    let header = Plan::Bench {
+        target: path.share.address.to_string(),
+        recipe: None,
+    };
+    let recorder = Recorder::start(&arguments.output, header, 0, &path.hosts())?;
+    let workload =
+        |direction| Workload::Share(path.workload(direction, arguments.channels, timing));
+    repeat(arguments, recorder, directions, stop, &mut |direction| {
+        let workload = workload(direction);
+        (workload.clone(), outcome(path.trial(workload, stop)))
+    })
+}
+
+fn bench_tcp(
+    arguments: &BenchArguments,
+    host: &str,
+    directions: &[Direction],
+    stop: &Stop,
+) -> Result<PathBuf, CommandError> {
+    let (client, server, runner) = ends(&arguments.path)?;
+    let timing = timing(arguments.seconds.unwrap_or(SECONDS))?;
+    let (address, port) = tcp_address(&client, host)?;
+    let hosts: Vec<_> = std::iter::once(&client).chain(&server).collect();
+    let header = Plan::Bench {
+        target: arguments.target.clone(),
+        recipe: None,
+    };
+    let recorder = Recorder::start(&arguments.output, header, 0, &hosts)?;
+    repeat(arguments, recorder, directions, stop, &mut |direction| {
+        let mut tcp = TcpWorkload {
+            server: address,
+            port,
+            direction,
+            streams: arguments.channels,
+            nic: None,
+            timing,
+        };
+        let far = server
+            .as_ref()
+            .map(|server| FarServer::start(server.exec.as_ref()))
+            .transpose();
+        let far = match far {
+            Ok(far) => far,
+            Err(error) => {
+                return (
+                    Workload::Tcp(tcp),
+                    Outcome::Failed(CommandError::from(error).into()),
+                );
+            }
+        };
+        if let Some(far) = &far {
+            tcp.port = far.port();
+        }
+        let workload = Workload::Tcp(tcp);
+        let input = TrialInput {
+            workload: workload.clone(),
+            credentials: None,
+        };
+        (workload, outcome(runner.run(&input, stop, &mut |_| {})))
+    })
+}
+
+/// The address and port of `ADDRESS[:PORT]`, as the client resolves it.
+fn tcp_address(client: &Host, host: &str) -> Result<(IpAddr, u16), CommandError> {
+    let (name, port) = match share::split_port(host) {
+        Some((name, port)) if !name.is_empty() && host != name => (name, port),
+        Some((name, _)) if !name.is_empty() => (name, IPERF3_PORT),
+        _ => {
+            return Err(
+                CommandError::new(Kind::Usage, format!("`tcp://{host}` is not a host"))
+                    .hint("write `tcp://ADDRESS` or `tcp://ADDRESS:PORT`"),
+            );
+        }
+    };
+    Ok((resolve(client, name)?, port))
+}
+
+fn outcome(result: Result<record::TrialResult, record::Failure>) -> Outcome {
+    match result {
+        Ok(result) => Outcome::Measured(Box::new(result)),
+        Err(failure) => Outcome::Failed(failure),
+    }
+}
+
+/// Runs the repetitions, each direction in turn, and gives the run file. When not one of them could
+/// be measured, the last failure is the error.
+fn repeat(
+    arguments: &BenchArguments,
+    mut recorder: Recorder,
+    directions: &[Direction],
+    stop: &Stop,
+    trial: &mut dyn FnMut(Direction) -> (Workload, Outcome),
+) -> Result<PathBuf, CommandError> {
+    let repetitions = arguments.repetitions.unwrap_or(REPETITIONS);
+    let steps = u64::from(repetitions) * directions.len() as u64;
+    let mut progress = Progress::new(steps, arguments.output.json);
+    progress.stage(&format!("measuring {repetitions} times"));
+    let mut measured = false;
+    let mut last_failure = None;
+    let mut id = 0;
+    for repetition in 0..repetitions {
+        for &direction in directions {
+            if stop.is_asked() {
+                return Err(stop::interrupted());
+            }
+            progress
+                .detail(&format!("{direction:?}, repetition {}", repetition + 1).to_lowercase());
+            let started = recorder.now();
+            let (workload, outcome) = trial(direction);
+            match &outcome {
+                Outcome::Measured(_) => measured = true,
+                Outcome::Failed(failure) => last_failure = Some(failure.clone()),
+            }
+            let ended = recorder.now();
+            let stage = Stage::Bench {
+                repetition,
+                test: None,
+                discarded: false,
+            };
+            let record = TrialRecord {
+                id,
+                stage,
+                workload,
+                settings: Vec::new(),
+                started,
+                ended,
+                outcome,
+            };
+            recorder.append_record(&Record::Trial(Box::new(record)))?;
+            id += 1;
+            progress.advance();
+        }
+        if let (false, Some(failure)) = (measured, &last_failure) {
+            return Err(failure.clone().into());
+        }
+    }
+    recorder.event(Event::Finished)?;
+    Ok(recorder.path().to_owned())
+}

@@ -1,0 +1,465 @@
+//! A folder of the client, be it a mounted share or a local disk: `fio` does the operations on a test
+//! file of ours.
+//!
+//! The file loses its name as soon as it is open, and `fio` reaches it through the process that
+//! holds it, so that nothing is left however that ends. Where a file system does not go along (some
+//! network ones do not), it keeps its name while it is used; the next test in that folder removes
+//! what was left by one that was killed.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use host::exec::{Command, Exec, Local, STATUS_NO_PROGRAM};
+use record::{
+    Bytes, Cache, Data, Direction, FolderKind, FolderWorkload, Latency, Nanoseconds, Pattern,
+    Sample, Storage, TrialLine, TrialResult,
+};
+use rustix::fs::{FlockOperation, OFlags, flock, statvfs};
+use serde_json::Value;
+
+use crate::counters::Spans;
+use crate::share::{POOL_BYTES, SPARE_SHARE, TestData, test_name};
+use crate::stop::STOP_LOOK;
+use crate::{Error, Stop, operations};
+
+/// Bytes of one operation that make sense.
+const BLOCK_BYTES: std::ops::RangeInclusive<u64> = 512..=1 << 30;
+/// What direct operations must be a multiple of.
+const SECTOR_BYTES: u64 = 512;
+/// How long `fio` may take beside its warm-up and counted time.
+const FIO_OVERHEAD: Duration = Duration::from_secs(30);
+/// Longest output of `fio` that is read.
+const FIO_OUTPUT_BYTES_MAX: u64 = 8 << 20;
+/// How long `fio` may take to end once it has printed everything.
+const FIO_END: Duration = Duration::from_secs(10);
+/// How the engine is called where people read.
+pub(crate) const FIO: &str = "fio";
+
+/// File systems by the number that `statfs` gives, and whether they are at the far end of a network.
+const FILE_SYSTEMS: [(u64, &str, bool); 12] = [
+    (0xEF53, "ext4", false),
+    (0x5846_5342, "xfs", false),
+    (0x9123_683E, "btrfs", false),
+    (0x2FC1_2FC1, "zfs", false),
+    (0xF2F5_2010, "f2fs", false),
+    (0x794C_7630, "overlayfs", false),
+    (0x0102_1994, "tmpfs", false),
+    (0xFF53_4D42, "cifs", true),
+    (0xFE53_4D42, "smb3", true),
+    (0x6969, "nfs", true),
+    (0x6573_5546, "fuse", true),
+    (0x0102_1997, "9p", true),
+];
+
+/// Measures a folder.
+pub(crate) fn run(
+    workload: &FolderWorkload,
+    stop: &Stop,
+    emit: &mut dyn FnMut(&TrialLine),
+) -> Result<TrialResult, Error> {
+    let spans = Spans::new(&workload.timing)?;
+    check(workload)?;
+    let begun = Instant::now();
+    let own = match &workload.operations.file {
+        Some(_) => None,
+        None => Some(TestFile::create(
+            Path::new(&workload.folder),
+            workload.kind,
+            workload.file_size.get(),
+            workload.operations.data,
+            stop,
+        )?),
+    };
+    let named = workload.operations.file.clone();
+    let path = named.or_else(|| own.as_ref().map(TestFile::path));
+    let path = PathBuf::from(path.unwrap_or_default());
+    let storage = storage(&path, workload.operations.cache)?;
+    let set_up = begun.elapsed();
+    let output = fio(&fio_command(workload, &path, storage.direct), &spans, stop)?;
+    let (sample, latency) = parse(&output, workload).ok_or_else(|| Error::Fio {
+        reason: "its results are not what `--output-format=json` gives".to_owned(),
+    })?;
+    emit(&TrialLine::Sample(sample.clone()));
+    if sample.bytes.get() == 0 {
+        return Err(Error::Fio {
+            reason: "it moved nothing in the counted time".to_owned(),
+        });
+    }
+    Ok(TrialResult {
+        samples: vec![sample],
+        first_byte: Some(set_up.into()),
+        connections: Vec::new(),
+        session: None,
+        far_retransmits: None,
+        latency: Some(latency),
+        storage: Some(storage),
+    })
+}
+
+fn check(workload: &FolderWorkload) -> Result<(), Error> {
+    let usage = |reason: String| Err(Error::Usage { reason });
+    let block = workload.block.get();
+    if !BLOCK_BYTES.contains(&block) {
+        let (least, most) = (BLOCK_BYTES.start(), BLOCK_BYTES.end());
+        return usage(format!(
+            "operations of {block} bytes; {least} to {most} are possible"
+        ));
+    }
+    if workload.operations.cache == Cache::Direct && block % SECTOR_BYTES != 0 {
+        return usage(format!(
+            "operations of {block} bytes past the cache; they must be a multiple of {SECTOR_BYTES}"
+        ));
+    }
+    if workload.file_size.get() < block {
+        let size = workload.file_size.get();
+        return usage(format!(
+            "a test file of {size} bytes is shorter than one operation"
+        ));
+    }
+    if !Path::new(&workload.folder).is_absolute() {
+        return usage(format!("`{}` is not a whole path", workload.folder));
+    }
+    operations::under_way(&workload.operations, workload.depth).map(drop)
+}
+
+/// The job as `fio` is asked for it; anybody may run it by hand.
+#[must_use]
+pub fn fio_command(workload: &FolderWorkload, file: &Path, direct: bool) -> Command {
+    let operations = &workload.operations;
+    let way = match (
+        operations.pattern,
+        workload.direction,
+        operations.other_way_percent,
+    ) {
+        (Pattern::Sequential, Direction::Read, 0) => "read",
+        (Pattern::Sequential, Direction::Write, 0) => "write",
+        (Pattern::Sequential, ..) => "rw",
+        (Pattern::Random, Direction::Read, 0) => "randread",
+        (Pattern::Random, Direction::Write, 0) => "randwrite",
+        (Pattern::Random, ..) => "randrw",
+    };
+    let milliseconds = |span: Nanoseconds| format!("{}ms", span.get() / 1_000_000);
+    let mut argv = vec![
+        FIO.to_owned(),
+        "--name=linerate".to_owned(),
+        "--output-format=json".to_owned(),
+        format!("--filename={}", file.display()),
+        format!("--size={}", workload.file_size.get()),
+        format!("--rw={way}"),
+        format!("--bs={}", workload.block.get()),
+        format!("--iodepth={}", workload.depth),
+        format!("--numjobs={}", operations.threads),
+        "--thread".to_owned(),
+        "--group_reporting".to_owned(),
+        "--ioengine=libaio".to_owned(),
+        format!("--direct={}", u8::from(direct)),
+        "--norandommap".to_owned(),
+        "--randrepeat=0".to_owned(),
+        "--time_based".to_owned(),
+        format!("--runtime={}", milliseconds(workload.timing.measured)),
+        "--lat_percentiles=1".to_owned(),
+        "--clat_percentiles=0".to_owned(),
+        "--percentile_list=50:95:99:99.9".to_owned(),
+    ];
+    if operations.other_way_percent > 0 {
+        let reads = match workload.direction {
+            Direction::Read => 100 - operations.other_way_percent,
+            Direction::Write => operations.other_way_percent,
+        };
+        argv.push(format!("--rwmixread={reads}"));
+    }
+    if workload.timing.warm_up.get() > 0 {
+        argv.push(format!(
+            "--ramp_time={}",
+            milliseconds(workload.timing.warm_up)
+        ));
+    }
+    if operations.data == Data::Zeros {
+        argv.push("--zero_buffers".to_owned());
+    }
+    Command::new(argv)
+}
+
+/// Runs `fio` and gives what it printed. Whatever ends us meanwhile ends it too.
+fn fio(command: &Command, spans: &Spans, stop: &Stop) -> Result<Vec<u8>, Error> {
+    let deadline = Instant::now() + spans.whole() + FIO_OVERHEAD;
+    let started = Local::new().spawn(command);
+    let mut process = started.map_err(|error| match error {
+        host::Error::Start { ref source, .. } if source.kind() == io::ErrorKind::NotFound => {
+            Error::NoFio
+        }
+        error => Error::Host(error),
+    })?;
+    let stdout = process.take_stdout();
+    let (sender, heard) = std::sync::mpsc::channel();
+    let reading = move || {
+        let mut output = Vec::new();
+        if let Some(stdout) = stdout {
+            // What was cut off is no JSON, which is found out later.
+            stdout
+                .take(FIO_OUTPUT_BYTES_MAX)
+                .read_to_end(&mut output)
+                .ok();
+        }
+        sender.send(output).ok();
+    };
+    std::thread::Builder::new()
+        .spawn(reading)
+        .map_err(|source| Error::System {
+            action: "start a thread",
+            source,
+        })?;
+    let output = loop {
+        if stop.is_asked() {
+            return Err(Error::Stopped);
+        }
+        if Instant::now() >= deadline {
+            return Err(Error::Fio {
+                reason: format!("it did not end within {:?}", spans.whole() + FIO_OVERHEAD),
+            });
+        }
+        match heard.recv_timeout(STOP_LOOK) {
+            Ok(output) => break output,
+            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
+            Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break Vec::new(),
+        }
+    };
+    let ended = process.wait(FIO_END)?;
+    match ended.status {
+        0 => Ok(output),
+        STATUS_NO_PROGRAM => Err(Error::NoFio),
+        status => {
+            let said = String::from_utf8_lossy(&ended.stderr);
+            let said = said.lines().next().unwrap_or_default().trim();
+            Err(Error::Fio {
+                reason: format!("it ended with status {status}: {said}"),
+            })
+        }
+    }
+}
+
+/// Reads what `fio` printed.
+fn parse(output: &[u8], workload: &FolderWorkload) -> Option<(Sample, Latency)> {
+    // Notes may come before it.
+    let begin = output.iter().position(|&byte| byte == b'{')?;
+    let value: Value = serde_json::from_slice(&output[begin..]).ok()?;
+    let job = value.get("jobs")?.get(0)?;
+    let (main, other) = match workload.direction {
+        Direction::Read => (job.get("read")?, job.get("write")?),
+        Direction::Write => (job.get("write")?, job.get("read")?),
+    };
+    let number = |value: &Value, key: &str| value.get(key).and_then(Value::as_f64);
+    let whole = |value: &Value, key: &str| value.get(key).and_then(Value::as_u64);
+    let mixed = workload.operations.other_way_percent > 0;
+    let bytes = whole(main, "io_bytes")? + if mixed { whole(other, "io_bytes")? } else { 0 };
+    let milliseconds = number(main, "runtime").filter(|time| time.is_finite() && *time > 0.0)?;
+    let share = (number(job, "usr_cpu")? + number(job, "sys_cpu")?) / 100.0;
+    let cpu = share * number(job, "job_runtime")?;
+    let span = |milliseconds: f64| Nanoseconds::new((milliseconds.max(0.0) * 1e6) as u64);
+    let sample = Sample {
+        at: Nanoseconds::new(0),
+        duration: span(milliseconds),
+        bytes: Bytes::new(bytes),
+        cpu: span(cpu),
+        retransmits: None,
+    };
+    let times = main.get("lat_ns")?;
+    let nanoseconds = |key: &str| Some(Nanoseconds::new(number(times, key)?.max(0.0) as u64));
+    let below = |key: &str| {
+        let found = times.get("percentile")?.get(key)?.as_u64()?;
+        Some(Nanoseconds::new(found))
+    };
+    let latency = Latency {
+        operations: whole(main, "total_ios")?,
+        mean: nanoseconds("mean")?,
+        p50: below("50.000000")?,
+        p95: below("95.000000")?,
+        p99: below("99.000000")?,
+        p999: below("99.900000")?,
+        max: nanoseconds("max")?,
+    };
+    Some((sample, latency))
+}
+
+/// What holds a file, and whether the client's cache can be passed by there.
+fn storage(file: &Path, cache: Cache) -> Result<Storage, Error> {
+    let (file_system, network) = file_system(file)?;
+    let direct = cache == Cache::Direct
+        && OpenOptions::new()
+            .read(true)
+            .custom_flags(OFlags::DIRECT.bits().cast_signed())
+            .open(file)
+            .is_ok();
+    Ok(Storage {
+        file_system,
+        network,
+        direct,
+    })
+}
+
+fn file_system(path: &Path) -> Result<(String, bool), Error> {
+    let found =
+        rustix::fs::statfs(path).map_err(|error| system("look at the file system", error))?;
+    // The number is 32 bits wide and sits in a signed word of another width on each system.
+    let kind = found.f_type as u64 & 0xFFFF_FFFF;
+    let known = FILE_SYSTEMS.iter().find(|(number, ..)| *number == kind);
+    Ok(match known {
+        Some((_, name, network)) => ((*name).to_owned(), *network),
+        None => (format!("file system {kind:#x}"), false),
+    })
+}
+
+fn system(action: &'static str, error: rustix::io::Errno) -> Error {
+    Error::System {
+        action,
+        source: error.into(),
+    }
+}
+
+/// A test file, open and full.
+pub(crate) struct TestFile {
+    file: File,
+    /// Its name, where it has to keep one.
+    named: Option<PathBuf>,
+}
+
+impl TestFile {
+    /// Makes it, unless that would nearly fill the disk.
+    pub(crate) fn create(
+        folder: &Path,
+        kind: FolderKind,
+        size: u64,
+        data: Data,
+        stop: &Stop,
+    ) -> Result<Self, Error> {
+        check_kind(folder, kind)?;
+        check_space(folder, size)?;
+        remove_leftovers(folder);
+        let mut made = Self::open(folder)?;
+        made.fill(size, data, stop)?;
+        Ok(made)
+    }
+
+    fn open(folder: &Path) -> Result<Self, Error> {
+        let create = || -> io::Result<(File, PathBuf)> {
+            let path = folder.join(test_name().map_err(io::Error::other)?);
+            let mut options = OpenOptions::new();
+            let file = options
+                .read(true)
+                .write(true)
+                .create_new(true)
+                .mode(0o600)
+                .open(&path)?;
+            Ok((file, path))
+        };
+        let failed = |source: io::Error| Error::TestFile {
+            folder: folder.to_owned(),
+            source,
+        };
+        let (file, path) = create().map_err(failed)?;
+        let nameless = Self { file, named: None };
+        let unlinked = fs::remove_file(&path);
+        let reached = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(nameless.path());
+        if unlinked.is_ok() && reached.is_ok() {
+            return Ok(nameless);
+        }
+        let (file, path) = create().map_err(failed)?;
+        // A lock tells whoever finds it whether it is in use; without locks nobody may remove it.
+        flock(&file, FlockOperation::NonBlockingLockExclusive).ok();
+        Ok(Self {
+            file,
+            named: Some(path),
+        })
+    }
+
+    /// The name by which other programs reach it while this one runs.
+    pub(crate) fn path(&self) -> String {
+        use std::os::fd::AsRawFd;
+        match &self.named {
+            Some(path) => path.display().to_string(),
+            None => format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd()),
+        }
+    }
+
+    fn fill(&mut self, size: u64, data: Data, stop: &Stop) -> Result<(), Error> {
+        let source = TestData::new(data)?;
+        let mut block = vec![0; POOL_BYTES];
+        let mut written = 0;
+        let failed = |source| Error::System {
+            action: "write the test file",
+            source,
+        };
+        while written < size {
+            if stop.is_asked() {
+                return Err(Error::Stopped);
+            }
+            let count = usize::try_from(size - written)
+                .unwrap_or(POOL_BYTES)
+                .min(POOL_BYTES);
+            source.fill(written, &mut block[..count]);
+            self.file.write_all(&block[..count]).map_err(failed)?;
+            written += count as u64;
+        }
+        // Otherwise the system would still be busy writing it while it is read.
+        self.file.sync_data().map_err(failed)
+    }
+}
+
+impl Drop for TestFile {
+    fn drop(&mut self) {
+        if let Some(path) = &self.named {
+            fs::remove_file(path).ok();
+        }
+    }
+}
+
+fn check_kind(folder: &Path, kind: FolderKind) -> Result<(), Error> {
+    let (name, network) = file_system(folder)?;
+    if kind == FolderKind::Disk && (network || name == "tmpfs") {
+        return Err(Error::Usage {
+            reason: format!("`{}` is on {name} and not on a disk", folder.display()),
+        });
+    }
+    Ok(())
+}
+
+fn check_space(folder: &Path, size: u64) -> Result<(), Error> {
+    let found = statvfs(folder).map_err(|error| system("ask for free space", error))?;
+    let available = found.f_bavail.saturating_mul(found.f_frsize);
+    let needed = size.saturating_add(size / SPARE_SHARE);
+    if available < needed {
+        return Err(Error::NoRoom {
+            share: folder.display().to_string(),
+            needed,
+            available,
+        });
+    }
+    Ok(())
+}
+
+/// Removes test files of ours that nobody holds any more.
+fn remove_leftovers(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries {
+        let name = entry.file_name();
+        let ours = name
+            .to_str()
+            .is_some_and(|name| name.starts_with(".linerate-") && name.ends_with(".tmp"));
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        let Some(file) = (ours && is_file)
+            .then(|| File::open(entry.path()))
+            .and_then(Result::ok)
+        else {
+            continue;
+        };
+        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            fs::remove_file(entry.path()).ok();
+        }
+    }
+}

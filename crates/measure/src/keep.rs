@@ -1,0 +1,63 @@
+//! A test file that is there for several trials and gone when nobody keeps it.
+
+use std::path::Path;
+use std::thread;
+
+use record::{Bytes, Direction, KeepInput, Nanoseconds, Place, ShareWorkload, Timing, TrialLine};
+
+use crate::folder::TestFile;
+use crate::share;
+use crate::stop::STOP_LOOK;
+use crate::{Error, Stop};
+
+/// How the file is written.
+const BLOCK: Bytes = Bytes::new(1 << 20);
+const DEPTH: u32 = 8;
+
+/// Makes the file, says that it is there, and removes it once `stop` is asked for.
+pub(crate) fn run(
+    input: &KeepInput,
+    stop: &Stop,
+    emit: &mut dyn FnMut(&TrialLine),
+) -> Result<(), Error> {
+    let keep = &input.keep;
+    let mut wait = |file: String| {
+        emit(&TrialLine::Kept { file });
+        while !stop.is_asked() {
+            thread::sleep(STOP_LOOK);
+        }
+    };
+    match &keep.place {
+        Place::Folder { folder, kind } => {
+            let folder = Path::new(folder);
+            let file = TestFile::create(folder, *kind, keep.file_size.get(), keep.data, stop)?;
+            wait(file.path());
+            Ok(())
+        }
+        Place::Share { share, demands } => {
+            let span = Nanoseconds::new(1_000_000_000);
+            let workload = ShareWorkload {
+                share: share.clone(),
+                direction: Direction::Read,
+                channels: 1,
+                block: BLOCK.min(keep.file_size),
+                depth: DEPTH,
+                file_size: keep.file_size,
+                demands: *demands,
+                operations: None,
+                timing: Timing {
+                    warm_up: Nanoseconds::new(0),
+                    measured: span,
+                    interval: span,
+                },
+            };
+            share::keep(
+                &workload,
+                keep.data,
+                input.credentials.as_ref(),
+                stop,
+                &mut wait,
+            )
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Benchmarks that people quote, as recipes in TOML, and recipes of their own.
+
+use record::Recipe;
+
+use crate::Error;
+
+/// A recipe that comes with the program.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Its text, to be read, copied and changed.
+    pub toml: &'static str,
+}
+
+/// The recipes that come with the program.
+pub const PRESETS: &[Preset] = &[
+    Preset {
+        name: "cdm9",
+        toml: include_str!("../presets/cdm9.toml"),
+    },
+    Preset {
+        name: "cdm9-nvme",
+        toml: include_str!("../presets/cdm9-nvme.toml"),
+    },
+    Preset {
+        name: "cdm8",
+        toml: include_str!("../presets/cdm8.toml"),
+    },
+    Preset {
+        name: "atto",
+        toml: include_str!("../presets/atto.toml"),
+    },
+    Preset {
+        name: "iperf",
+        toml: include_str!("../presets/iperf.toml"),
+    },
+];
+
+/// Reads a recipe and checks it.
+///
+/// # Errors
+/// [`Error::Recipe`] with what is wrong and where.
+pub fn recipe(name: &str, toml: &str) -> Result<Recipe, Error> {
+    let refuse = |reason: String| Error::Recipe {
+        name: name.to_owned(),
+        reason,
+    };
+    let recipe: Recipe = toml::from_str(toml).map_err(|error| refuse(error.to_string()))?;
+    recipe.check().map_err(refuse)?;
+    Ok(recipe)
+}
+
+/// The preset of that name; none where there is no such preset.
+///
+/// # Errors
+/// Never for a preset of this program: tests read them all.
+pub fn preset(name: &str) -> Option<Result<Recipe, Error>> {
+    let found = PRESETS.iter().find(|preset| preset.name == name)?;
+    Some(recipe(name, found.toml))
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Direction, Figure, Order, Pattern, RecipeEngine};
+
+    use super::*;
+
+    #[test]
+    fn every_preset_can_be_read() {
+        for entry in PRESETS {
+            let read = recipe(entry.name, entry.toml);
+            let read = read.unwrap_or_else(|error| panic!("{error}"));
+            assert!(
+                !read.title.is_empty() && !read.about.is_empty(),
+                "{}",
+                entry.name
+            );
+        }
+        assert!(preset("cdm10").is_none());
+    }
+
+    #[test]
+    fn crystal_disk_mark_has_its_rows_its_passes_and_its_figure() {
+        for (name, passes) in [("cdm9", 3), ("cdm8", 5)] {
+            let cdm = preset(name).unwrap().unwrap();
+            assert_eq!(
+                (cdm.passes, cdm.discard, cdm.figure),
+                (passes, 1, Figure::Best)
+            );
+            assert_eq!(
+                (cdm.seconds, cdm.pause_seconds, cdm.file_size.get()),
+                (5.0, 5.0, 1 << 30)
+            );
+            assert_eq!(cdm.order, Order::Directions);
+            let rows: Vec<_> = cdm
+                .tests
+                .iter()
+                .map(|test| (test.pattern, test.block.get(), test.depth, test.threads))
+                .collect();
+            let (sequential, random) = (Pattern::Sequential, Pattern::Random);
+            let (mib, kib) = (1 << 20, 1 << 10);
+            assert_eq!(
+                rows,
+                [
+                    (sequential, mib, 8, 1),
+                    (sequential, mib, 1, 1),
+                    (random, 4 * kib, 32, 1),
+                    (random, 4 * kib, 1, 1)
+                ]
+            );
+        }
+    }
+
+    #[test]
+    fn atto_sweeps_from_512_bytes_to_64_mib_writing_first() {
+        let atto = preset("atto").unwrap().unwrap();
+        let (first, last) = (&atto.tests[0], &atto.tests[atto.tests.len() - 1]);
+        assert_eq!(
+            (first.block.get(), last.block.get(), atto.tests.len()),
+            (512, 64 << 20, 21)
+        );
+        assert!(atto.sweep && atto.order == Order::Tests);
+        assert!(
+            atto.tests
+                .iter()
+                .all(|test| test.directions == [Direction::Write, Direction::Read])
+        );
+        assert!(atto.tests.is_sorted_by(|one, next| one.block < next.block));
+    }
+
+    #[test]
+    fn iperf_is_five_times_ten_seconds() {
+        let iperf = preset("iperf").unwrap().unwrap();
+        assert_eq!(
+            (iperf.engine, iperf.figure),
+            (RecipeEngine::Tcp, Figure::Mean)
+        );
+        assert_eq!(
+            (
+                iperf.passes,
+                iperf.discard,
+                iperf.seconds,
+                iperf.warm_up_seconds
+            ),
+            (5, 0, 10.0, 0.0)
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_recipe_is_said() {
+        let error = recipe("mine", "title = 'x'\nseconds = 1\nblocks = 3\n").unwrap_err();
+        assert!(error.to_string().contains("blocks"), "{error}");
+        let error = recipe(
+            "mine",
+            "title = 'x'\nseconds = 1\n[[test]]\nname = 'a'\nblock = '5 kib'\n",
+        )
+        .unwrap_err();
+        assert!(error.to_string().contains("5 kib"), "{error}");
+    }
+}

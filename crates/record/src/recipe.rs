@@ -1,0 +1,328 @@
+//! A benchmark as people write it down: tests, how often, what counts.
+
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+use crate::{Bytes, Cache, Data, Direction, Pattern};
+
+/// Most tests of a recipe, and most passes of a test.
+const TESTS_MAX: usize = 200;
+const PASSES_MAX: u32 = 1_000;
+
+/// What carries the tests out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RecipeEngine {
+    /// Operations on a test file: of a share, a folder or a disk, whatever the target is.
+    #[default]
+    File,
+    /// Raw TCP by the iperf3 protocol.
+    Tcp,
+}
+
+/// The figure that the original prints of its passes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Figure {
+    /// The fastest pass, and the shortest of the passes' mean latencies, each on its own.
+    Best,
+    /// The mean of the passes.
+    Mean,
+    /// The median of the passes.
+    #[default]
+    Median,
+}
+
+/// The order of the tests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// All tests one way, then all the other way.
+    #[default]
+    Directions,
+    /// Each test both ways before the next one.
+    Tests,
+}
+
+/// A benchmark.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// How its figures are called: `CrystalDiskMark 9`.
+    pub title: String,
+    /// Where it is like its original and where it is not, in a sentence or two.
+    #[serde(default)]
+    pub about: String,
+    /// What carries it out.
+    #[serde(default)]
+    pub engine: RecipeEngine,
+    /// Size of the test file.
+    #[serde(default = "file_size", deserialize_with = "bytes")]
+    pub file_size: Bytes,
+    /// What stands in it.
+    #[serde(default)]
+    pub data: Data,
+    /// The client's cache.
+    #[serde(default)]
+    pub cache: Cache,
+    /// Passes of each test that count.
+    #[serde(default = "passes")]
+    pub passes: u32,
+    /// Passes before them that are thrown away.
+    #[serde(default)]
+    pub discard: u32,
+    /// Seconds of a pass.
+    pub seconds: f64,
+    /// Seconds before them that do not count.
+    #[serde(default)]
+    pub warm_up_seconds: f64,
+    /// Seconds between tests.
+    #[serde(default)]
+    pub pause_seconds: f64,
+    /// What the original prints.
+    #[serde(default)]
+    pub figure: Figure,
+    /// In which order.
+    #[serde(default)]
+    pub order: Order,
+    /// Whether the tests are a sweep over block sizes, to be drawn as one.
+    #[serde(default)]
+    pub sweep: bool,
+    /// The tests.
+    #[serde(rename = "test")]
+    pub tests: Vec<RecipeTest>,
+}
+
+/// A test of a recipe.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecipeTest {
+    /// Its name: `SEQ 1 MiB Q8 T1`.
+    pub name: String,
+    /// Which ways, in this order.
+    #[serde(default = "both")]
+    pub directions: Vec<Direction>,
+    /// Where the operations go.
+    #[serde(default)]
+    pub pattern: Pattern,
+    /// Bytes of one operation; of no meaning for raw TCP.
+    #[serde(default = "block", deserialize_with = "bytes")]
+    pub block: Bytes,
+    /// Operations under way in each thread.
+    #[serde(default = "one")]
+    pub depth: u32,
+    /// Threads, or streams of raw TCP.
+    #[serde(default = "one")]
+    pub threads: u32,
+    /// Of a hundred operations, so many go the other way.
+    #[serde(default)]
+    pub other_way_percent: u32,
+}
+
+impl Recipe {
+    /// Says what makes no sense in it, if something does.
+    ///
+    /// # Errors
+    /// What is wrong, in a sentence.
+    pub fn check(&self) -> Result<(), String> {
+        if self.tests.is_empty() || self.tests.len() > TESTS_MAX {
+            return Err(format!(
+                "it has {} tests; 1 to {TESTS_MAX} are possible",
+                self.tests.len()
+            ));
+        }
+        if !(1..=PASSES_MAX).contains(&self.passes) || self.discard > PASSES_MAX {
+            return Err(format!(
+                "`passes` must be 1 to {PASSES_MAX}, and `discard` not more"
+            ));
+        }
+        let times = [self.seconds, self.warm_up_seconds, self.pause_seconds];
+        if !(0.05..=3600.0).contains(&self.seconds)
+            || times.iter().any(|time| !(0.0..=3600.0).contains(time))
+        {
+            return Err(
+                "its times must be 0.05 s to an hour for a pass, at most an hour else".into(),
+            );
+        }
+        for (index, test) in self.tests.iter().enumerate() {
+            let name = &test.name;
+            if self.tests[..index].iter().any(|other| other.name == *name) {
+                return Err(format!("two tests are called `{name}`"));
+            }
+            let mut ways = test.directions.clone();
+            ways.sort_unstable();
+            ways.dedup();
+            if ways.is_empty() || ways.len() != test.directions.len() {
+                return Err(format!("`{name}` needs `read`, `write` or both, each once"));
+            }
+            if test.other_way_percent > 99 {
+                return Err(format!("`other_way_percent` of `{name}` must be 0 to 99"));
+            }
+            if self.engine == RecipeEngine::File
+                && (test.block.get() == 0 || test.block > self.file_size)
+            {
+                return Err(format!(
+                    "the blocks of `{name}` do not fit into the test file"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The tests in their order, each with the way it goes.
+    #[must_use]
+    pub fn steps(&self) -> Vec<(&RecipeTest, Direction)> {
+        let each = self.tests.iter();
+        let each = each.flat_map(|test| test.directions.iter().map(move |way| (test, *way)));
+        let mut steps: Vec<_> = each.collect();
+        if self.order == Order::Directions {
+            steps.sort_by_key(|(_, way)| *way);
+        }
+        steps
+    }
+}
+
+const fn file_size() -> Bytes {
+    Bytes::new(1 << 30)
+}
+
+const fn block() -> Bytes {
+    Bytes::new(1 << 20)
+}
+
+const fn passes() -> u32 {
+    5
+}
+
+const fn one() -> u32 {
+    1
+}
+
+fn both() -> Vec<Direction> {
+    vec![Direction::Read, Direction::Write]
+}
+
+/// A number of bytes, or a number with its unit: `512`, `"4 KiB"`, `"256 MB"`.
+fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Number(u64),
+        Text(String),
+    }
+    match Written::deserialize(deserializer)? {
+        Written::Number(number) => Ok(Bytes::new(number)),
+        Written::Text(text) => parse_bytes(&text).ok_or_else(|| {
+            de::Error::custom(format!("`{text}` is no size such as `64 KiB` or `1 GB`"))
+        }),
+    }
+}
+
+/// Reads `64 KiB`, `1GB`, `512 B` or `512`.
+#[must_use]
+pub fn parse_bytes(text: &str) -> Option<Bytes> {
+    let text = text.trim();
+    let end = text
+        .find(|letter: char| !letter.is_ascii_digit())
+        .unwrap_or(text.len());
+    let number: u64 = text[..end].parse().ok()?;
+    let unit: u64 = match text[end..].trim() {
+        "" | "B" => 1,
+        "kB" | "KB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return None,
+    };
+    number.checked_mul(unit).map(Bytes::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recipe() -> Recipe {
+        let test = |name: &str| RecipeTest {
+            name: name.into(),
+            directions: vec![Direction::Write, Direction::Read],
+            pattern: Pattern::Random,
+            block: Bytes::new(4096),
+            depth: 1,
+            threads: 1,
+            other_way_percent: 0,
+        };
+        Recipe {
+            title: "some".into(),
+            about: String::new(),
+            engine: RecipeEngine::File,
+            file_size: file_size(),
+            data: Data::Random,
+            cache: Cache::Direct,
+            passes: 1,
+            discard: 0,
+            seconds: 1.0,
+            warm_up_seconds: 0.0,
+            pause_seconds: 0.0,
+            figure: Figure::Median,
+            order: Order::Directions,
+            sweep: false,
+            tests: vec![test("one"), test("two")],
+        }
+    }
+
+    #[test]
+    fn all_reads_come_before_all_writes_or_each_test_goes_both_ways() {
+        let names = |recipe: &Recipe| -> Vec<String> {
+            let steps = recipe.steps().into_iter();
+            steps
+                .map(|(test, way)| format!("{} {way:?}", test.name))
+                .collect()
+        };
+        let mut recipe = recipe();
+        assert_eq!(
+            names(&recipe),
+            ["one Read", "two Read", "one Write", "two Write"]
+        );
+        recipe.order = Order::Tests;
+        assert_eq!(
+            names(&recipe),
+            ["one Write", "one Read", "two Write", "two Read"]
+        );
+    }
+
+    #[test]
+    fn recipes_that_make_no_sense_are_refused() {
+        assert_eq!(recipe().check(), Ok(()));
+        let faults: [fn(&mut Recipe); 8] = [
+            |recipe| recipe.tests.clear(),
+            |recipe| recipe.passes = 0,
+            |recipe| recipe.seconds = f64::NAN,
+            |recipe| recipe.pause_seconds = -1.0,
+            |recipe| recipe.tests[1].name = "one".into(),
+            |recipe| recipe.tests[0].directions.push(Direction::Read),
+            |recipe| recipe.tests[0].other_way_percent = 100,
+            |recipe| recipe.tests[0].block = Bytes::new(2 << 30),
+        ];
+        for (number, fault) in faults.iter().enumerate() {
+            let mut recipe = recipe();
+            fault(&mut recipe);
+            assert!(recipe.check().is_err(), "fault {number}");
+        }
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        for (text, size) in [
+            ("512", 512),
+            ("4 KiB", 4096),
+            ("256MB", 256_000_000),
+            (" 1 GiB ", 1 << 30),
+        ] {
+            assert_eq!(parse_bytes(text), Some(Bytes::new(size)), "{text}");
+        }
+        for text in ["", "KiB", "-1", "1.5 GB", "4 kib", "99999999999 GiB"] {
+            assert_eq!(parse_bytes(text), None, "{text}");
+        }
+    }
+}
