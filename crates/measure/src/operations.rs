@@ -134,6 +134,7 @@ impl Workers<'_> {
         begun: &(dyn Fn() + Sync),
     ) -> Result<(), smb::Error> {
         let mut times = Histogram::new();
+        let mut result = Ok(());
         while !self.stop.is_stopped() {
             let range = self.place(&mut random, next);
             let other_way = random.below(100) < u64::from(self.operations.other_way_percent);
@@ -144,9 +145,11 @@ impl Workers<'_> {
             };
             if let Err(error) = done {
                 // Whoever stopped us knows; anything else ends the others too.
-                let stopped = self.stop.is_stopped();
-                self.stop.stop();
-                return if stopped { Ok(()) } else { Err(error) };
+                if !self.stop.is_stopped() {
+                    self.stop.stop();
+                    result = Err(error);
+                }
+                break;
             }
             begun();
             if self.clock.counts.load(Ordering::Relaxed) {
@@ -154,7 +157,7 @@ impl Workers<'_> {
             }
         }
         lock(&self.clock.times).take(&times);
-        Ok(())
+        result
     }
 
     fn place(&self, random: &mut Random, next: &AtomicU64) -> Range<u64> {
