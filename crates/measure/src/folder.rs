@@ -108,7 +108,7 @@ fn check(workload: &FolderWorkload) -> Result<(), Error> {
             "operations of {block} bytes; {least} to {most} are possible"
         ));
     }
-    if workload.operations.cache == Cache::Direct && block % SECTOR_BYTES != 0 {
+    if workload.operations.cache == Cache::Direct && !block.is_multiple_of(SECTOR_BYTES) {
         return usage(format!(
             "operations of {block} bytes past the cache; they must be a multiple of {SECTOR_BYTES}"
         ));

@@ -221,6 +221,7 @@ fn trial(schedule: &Schedule, (block, position, arm): (u32, u32, Arm), rate: f64
             depth: 8,
             file_size: Bytes::new(1 << 26),
             demands: Demands::default(),
+            operations: None,
             timing,
         }),
         settings: Vec::new(),
@@ -238,6 +239,8 @@ fn trial(schedule: &Schedule, (block, position, arm): (u32, u32, Arm), rate: f64
             connections: Vec::new(),
             session: None,
             far_retransmits: None,
+            latency: None,
+            storage: None,
         })),
     }
 }
