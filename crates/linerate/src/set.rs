@@ -79,7 +79,12 @@ pub fn run(arguments: &SetArguments) -> Result<ExitCode, CommandError> {
     }
     let items = open.items().to_vec();
     let id = open.keep()?;
-    show(arguments, &items, &commands, Some(&id));
+    let lasts = |item: &Item| {
+        let knob = knob::find(host.system, item.knob.as_str());
+        knob.is_some_and(|knob| knob.survives_reboot)
+    };
+    let outlives = arguments.persist || items.iter().all(lasts);
+    show(arguments, &items, &commands, Some((&id, outlives)));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -114,12 +119,12 @@ fn is_of(id: &str, on: TargetKind) -> bool {
     knobs.any(|knob| knob.id == id && knob.on == on)
 }
 
-/// What was set, or would be; `change` is the id of what was.
+/// What was set, or would be; `change` is the id of what was, and whether it outlives a restart.
 fn show(
     arguments: &SetArguments,
     items: &[Item],
     commands: &[(HostName, Command)],
-    change: Option<&str>,
+    change: Option<(&str, bool)>,
 ) {
     if arguments.json {
         let settings = items.iter().map(|item| {
@@ -130,7 +135,7 @@ fn show(
             .iter()
             .map(|(host, command)| json!({ "host": host, "argv": command.argv }));
         terminal::print_json(&json!({
-            "dry_run": arguments.dry_run, "change": change,
+            "dry_run": arguments.dry_run, "change": change.map(|(id, _)| id),
             "settings": settings.collect::<Vec<_>>(), "commands": commands.collect::<Vec<_>>(),
         }));
         return;
@@ -149,10 +154,10 @@ fn show(
     let headings = ["host", "setting", "before", now];
     terminal::print(&report::table(&headings, &rows, look()));
     match change {
-        Some(id) if arguments.persist => terminal::print(&format!(
+        Some((id, true)) => terminal::print(&format!(
             "hint: it stays, also after a restart, until `linerate undo {id}`"
         )),
-        Some(id) => terminal::print(&format!(
+        Some((id, false)) => terminal::print(&format!(
             "hint: it stays until reboot or `linerate undo {id}`; `--persist` keeps it longer"
         )),
         None if commands.is_empty() => terminal::print("it is so already; nothing was changed"),

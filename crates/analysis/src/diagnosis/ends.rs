@@ -1,11 +1,15 @@
 //! What the two ends of a path do not agree about, found by looking alone.
 
-use record::{HostFacts, HostName, InterfaceAddress, LinkState, Nic, Setting, Target, Value};
+use record::{
+    HostFacts, HostName, InterfaceAddress, LinkState, Nic, Setting, System, Target, Value,
+};
 
 use super::path::{bit_rate, is_link_local, line_bits, shares_subnet};
 
 /// The least ratio of two line rates that counts as different.
 const FASTER: f64 = 1.5;
+/// Windows has levels of it.
+const AUTOTUNING: &str = "tcp.window_autotuning";
 /// Settings of a host that both ends should have on, and what is lost otherwise.
 const BOTH_ON: [(&str, &str, &str); 4] = [
     (
@@ -14,7 +18,7 @@ const BOTH_ON: [(&str, &str, &str); 4] = [
         "no window is larger than 64 KiB, 131 MB/s at a round trip of 0.5 ms",
     ),
     (
-        "tcp.window_autotuning",
+        AUTOTUNING,
         "on",
         "the window does not grow with the connection",
     ),
@@ -187,7 +191,7 @@ impl Ends<'_> {
             say("queues", text, hint);
         }
         if let Some((Value::Text(one), Value::Text(two))) = self.both(link, "nic.flow_control")
-            && !pauses_agree(one, two)
+            && !self.pauses_agree(one, two)
         {
             let text =
                 format!("flow control is asymmetric: `{one}` at {ours}, `{two}` at {theirs}");
@@ -218,14 +222,26 @@ impl Ends<'_> {
         found
     }
 
+    /// Drivers of Windows do not tell whether the ends agreed or it is forced; whichever it is, what
+    /// they do has to fit.
+    fn pauses_agree(&self, one: &str, two: &str) -> bool {
+        let systems = [self.near.system, self.far.system];
+        if !systems.contains(&System::Windows) {
+            return pauses_agree(one, two);
+        }
+        let is_auto = |text: &str| text.starts_with("auto");
+        is_auto(one) || is_auto(two) || pauses_agree(one, two)
+    }
+
     fn of_hosts(&self) -> Vec<Contradiction> {
         let mut found = Vec::new();
         for (id, on, loss) in BOTH_ON {
-            let off = |host: &HostFacts| {
-                let value = self.value(&host.name, &Target::Host, id);
-                matches!(value, Some(Value::Switch(false) | Value::Integer(0)))
-            };
-            for host in [self.near, self.far].into_iter().filter(|host| off(host)) {
+            for host in [self.near, self.far] {
+                let on = match self.value(&host.name, &Target::Host, id) {
+                    Some(Value::Switch(false) | Value::Integer(0)) => on,
+                    Some(Value::Text(word)) if word == "disabled" && id == AUTOTUNING => "normal",
+                    _ => continue,
+                };
                 found.push(Contradiction {
                     kind: "tcp",
                     text: format!("`{id}` is off at {}: {loss}", host.name),
@@ -233,7 +249,79 @@ impl Ends<'_> {
                 });
             }
         }
+        for (client, server) in [(self.near, self.far), (self.far, self.near)] {
+            found.extend(self.multichannel(client, server));
+            found.extend(self.signing(client, server));
+        }
         found
+    }
+
+    /// What one host does as an SMB client, and the other as a server.
+    fn both_roles(
+        &self,
+        client: &HostFacts,
+        server: &HostFacts,
+        what: &str,
+    ) -> Option<(&Value, &Value)> {
+        let value = |host: &HostFacts, role: &str| {
+            self.value(&host.name, &Target::Host, &format!("smb.{role}.{what}"))
+        };
+        Some((value(client, "client")?, value(server, "server")?))
+    }
+
+    fn multichannel(&self, client: &HostFacts, server: &HostFacts) -> Option<Contradiction> {
+        let (off, role) = match self.both_roles(client, server, "multichannel")? {
+            (Value::Switch(true), Value::Switch(false)) => (server, "server"),
+            (Value::Switch(false), Value::Switch(true)) => (client, "client"),
+            _ => return None,
+        };
+        let (one, other) = (&client.name, &server.name);
+        Some(Contradiction {
+            kind: "multichannel",
+            text: format!(
+                "multichannel from {one} to {other} is off at {} only: a session has one connection",
+                off.name
+            ),
+            hint: format!("`linerate set {} smb.{role}.multichannel=on`", off.name),
+        })
+    }
+
+    fn signing(&self, client: &HostFacts, server: &HostFacts) -> Option<Contradiction> {
+        let client_side = self.value(&client.name, &Target::Host, "smb.client.signing_required")?;
+        let server_side = ["smb.server.signing_required", "smb.server.signing"]
+            .iter()
+            .find_map(|id| self.value(&server.name, &Target::Host, id))?;
+        let (here, there) = (demands(client_side)?, demands(server_side)?);
+        if here == there {
+            return None;
+        }
+        let (who, other) = match here {
+            true => (&client.name, &server.name),
+            false => (&server.name, &client.name),
+        };
+        Some(Contradiction {
+            kind: "signing",
+            text: format!(
+                "{who} demands signing and {other} does not: all that {} asks of {} is signed",
+                client.name, server.name
+            ),
+            hint:
+                "it is a protection: keep it, and have both ends speak 3.1.1, where it costs least"
+                    .into(),
+        })
+    }
+}
+
+/// Whether signing is demanded; `None` where the word tells nothing.
+fn demands(value: &Value) -> Option<bool> {
+    match value {
+        Value::Switch(on) => Some(*on),
+        Value::Text(word) => match word.to_ascii_lowercase().as_str() {
+            "mandatory" | "required" | "force" | "forced" => Some(true),
+            "default" | "auto" | "if_required" | "desired" | "disabled" | "no" => Some(false),
+            _ => None,
+        },
+        _ => None,
     }
 }
 
@@ -285,7 +373,7 @@ fn pauses_agree(one: &str, two: &str) -> bool {
 mod tests {
     use std::collections::BTreeMap;
 
-    use record::{BitsPerSecond, KnobId, System, TcpFacts};
+    use record::{BitsPerSecond, KnobId, TcpFacts};
 
     use super::*;
 
@@ -481,6 +569,124 @@ mod tests {
         ] {
             assert_eq!(pauses_agree(one, two), agree, "{one} {two}");
             assert_eq!(pauses_agree(two, one), agree, "{two} {one}");
+        }
+    }
+
+    /// A Windows client of a Samba server, as both are where nobody set anything.
+    fn with_windows() -> (HostFacts, HostFacts, Vec<Setting>) {
+        let (mut near, far, mut settings) = pair();
+        near.system = System::Windows;
+        set(
+            &mut settings,
+            "client",
+            "tcp.window_autotuning",
+            Value::Text("normal".into()),
+        );
+        set(
+            &mut settings,
+            "client",
+            "tcp.timestamps",
+            Value::Text("disabled".into()),
+        );
+        for (host, id, value) in [
+            ("client", "smb.client.multichannel", Value::Switch(true)),
+            (
+                "client",
+                "smb.client.signing_required",
+                Value::Switch(false),
+            ),
+            ("client", "smb.server.multichannel", Value::Switch(true)),
+            (
+                "client",
+                "smb.server.signing_required",
+                Value::Switch(false),
+            ),
+            ("server", "smb.server.multichannel", Value::Switch(true)),
+            (
+                "server",
+                "smb.server.signing",
+                Value::Text("default".into()),
+            ),
+        ] {
+            settings.push(Setting::Knob {
+                host: HostName::new(host),
+                target: Target::Host,
+                id: KnobId::new(id),
+                value,
+            });
+        }
+        (near, far, settings)
+    }
+
+    #[test]
+    fn windows_and_samba_agree_unless_somebody_made_them_not() {
+        let (near, far, settings) = with_windows();
+        assert_eq!(contradictions(&near, &far, &settings), []);
+        let text = |word: &str| Value::Text(word.into());
+        let cases = [
+            (
+                "client",
+                "tcp.window_autotuning",
+                text("disabled"),
+                "tcp",
+                "=normal`",
+            ),
+            (
+                "client",
+                "smb.client.multichannel",
+                Value::Switch(false),
+                "multichannel",
+                "set client",
+            ),
+            (
+                "server",
+                "smb.server.multichannel",
+                Value::Switch(false),
+                "multichannel",
+                "set server",
+            ),
+            (
+                "client",
+                "smb.client.signing_required",
+                Value::Switch(true),
+                "signing",
+                "protection",
+            ),
+            (
+                "server",
+                "smb.server.signing",
+                text("mandatory"),
+                "signing",
+                "protection",
+            ),
+            (
+                "client",
+                "nic.flow_control",
+                text("off"),
+                "flow_control",
+                "alike",
+            ),
+        ];
+        for (host, id, to, kind, hint) in cases {
+            for swapped in [false, true] {
+                let (near, far, mut settings) = with_windows();
+                set(&mut settings, host, id, to.clone());
+                let ends = if swapped {
+                    (&far, &near)
+                } else {
+                    (&near, &far)
+                };
+                let found = contradictions(ends.0, ends.1, &settings);
+                assert_eq!(found.len(), 1, "{id}: {found:#?}");
+                assert_eq!(found[0].kind, kind);
+                assert!(found[0].hint.contains(hint), "{}", found[0].hint);
+            }
+        }
+        // Linux tells that the ends agreed, and Windows does not.
+        let (near, far, mut settings) = with_windows();
+        for (host, word) in [("server", "auto rx+tx"), ("client", "auto")] {
+            set(&mut settings, host, "nic.flow_control", text(word));
+            assert_eq!(contradictions(&near, &far, &settings), [], "{word}");
         }
     }
 }

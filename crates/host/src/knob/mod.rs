@@ -20,7 +20,7 @@ mod windows;
 use record::{System, Target, Value};
 
 use crate::exec::shell::posix_words;
-use crate::exec::{Command, Output, Privilege, STATUS_NO_PROGRAM};
+use crate::exec::{Command, Output, POWERSHELL, Privilege, STATUS_NO_PROGRAM};
 use crate::tool::ethtool::Feature;
 use crate::tool::is_usable_nic_name;
 
@@ -382,7 +382,10 @@ trait Way {
 /// it writes.
 #[must_use]
 pub fn shown(command: &Command) -> String {
-    keep::shown(&command.argv).unwrap_or_else(|| posix_words(&command.argv))
+    match command.argv.as_slice() {
+        [program @ .., script] if program == POWERSHELL => script.clone(),
+        argv => keep::shown(argv).unwrap_or_else(|| posix_words(argv)),
+    }
 }
 
 /// The knob of this id on this system.

@@ -1,11 +1,13 @@
 //! Knobs of Windows, on a model and on what real hosts printed.
 
+use std::sync::Arc;
+
 use host::Host;
 use host::change::{Change, Typed, understand};
-use host::exec::Output;
+use host::exec::{Output, Replay};
 use host::journal::{Journal, UndoMode};
 use host::knob::{self, Allowed, KNOBS, Knob, Refusal, State, TargetKind};
-use record::{KnobId, System, Target, Value};
+use record::{HostName, KnobId, LinkState, System, Target, Value};
 use serde_json::json;
 
 use crate::windows_model::{Model, failed, fixture, listed, said};
@@ -547,4 +549,145 @@ fn hostile_outputs_are_refused_and_never_executed() {
         .remove(0);
     let (run, undo) = (skeleton(&step.run.argv[4]), skeleton(&step.undo.argv[4]));
     assert_eq!(run, undo);
+}
+
+/// What each command of the facts prints on a Windows host with two adapters.
+fn facts_say(script: &str) -> String {
+    let table = [
+        ("MachineGuid", "6f8b5a4e-0c1d-4e2f-9a3b-1c2d3e4f5a6b\r\n".to_owned()),
+        ("LastBootUpTime", "2026-11-21T08:00Z\r\n".to_owned()),
+        ("Win32_OperatingSystem", json!([{ "Version": "10.0.26100",
+            "Caption": "Microsoft Windows 11 Pro", "TotalVisibleMemorySize": 16_384_256 }]).to_string()),
+        ("Win32_ComputerSystem", json!({ "NumberOfLogicalProcessors": 8 }).to_string()),
+        ("Get-NetAdapterRss", json!([{ "Name": NIC, "Enabled": true, "NumberOfReceiveQueues": 8 },
+            { "Name": "Wi-Fi", "Enabled": false, "NumberOfReceiveQueues": 4 }]).to_string()),
+        ("Get-NetAdapterAdvancedProperty", json!([
+            { "Name": NIC, "RegistryKeyword": "*LsoV2IPv4", "RegistryValue": ["1"] },
+            { "Name": NIC, "RegistryKeyword": "*TCPChecksumOffloadIPv4", "RegistryValue": ["2"] }]).to_string()),
+        ("Get-NetAdapter ", json!([
+            { "Name": "Wi-Fi", "InterfaceDescription": "Intel(R) Wi-Fi", "ifIndex": 19,
+                "MacAddress": "", "MtuSize": 1500, "TransmitLinkSpeed": 18_446_744_073_709_551_615_u64,
+                "DriverFileName": "", "Virtual": false, "Status": "Disconnected" },
+            { "Name": NIC, "InterfaceDescription": "Intel(R) Ethernet Controller X550", "ifIndex": 12,
+                "MacAddress": "00-15-5D-01-02-0A", "MtuSize": 9000, "TransmitLinkSpeed": 10_000_000_000_u64,
+                "DriverFileName": "ixs68.sys", "Virtual": false, "Status": "Up" },
+            { "ifIndex": 13 }]).to_string()),
+        ("Get-NetIPInterface", json!([{ "InterfaceAlias": NIC, "NlMtu": 1500, "AddressFamily": "IPv4" },
+            { "InterfaceAlias": NIC, "NlMtu": 1280, "AddressFamily": "IPv6" }]).to_string()),
+        ("Get-NetIPAddress", json!([
+            { "InterfaceIndex": 12, "IPAddress": "10.0.0.1", "PrefixLength": 24 },
+            { "InterfaceIndex": 12, "IPAddress": "fe80::1c2f:1%12", "PrefixLength": 64 },
+            { "InterfaceIndex": 12, "IPAddress": "10.0.0.9", "PrefixLength": 99 },
+            { "InterfaceIndex": 1, "IPAddress": "127.0.0.1", "PrefixLength": 8 }]).to_string()),
+        ("Get-NetRoute", json!([
+            { "DestinationPrefix": "0.0.0.0/0", "NextHop": "10.0.0.254", "InterfaceAlias": NIC,
+                "InterfaceIndex": 12, "RouteMetric": 0, "InterfaceMetric": 15 },
+            { "DestinationPrefix": "10.0.0.0/24", "NextHop": "0.0.0.0", "InterfaceAlias": NIC,
+                "InterfaceIndex": 12, "RouteMetric": 256, "InterfaceMetric": 15 },
+            { "DestinationPrefix": "10.0.0.1/32", "NextHop": "0.0.0.0", "InterfaceAlias": NIC,
+                "InterfaceIndex": 12, "RouteMetric": 256, "InterfaceMetric": 15 },
+            { "DestinationPrefix": "224.0.0.0/4", "NextHop": "0.0.0.0", "InterfaceAlias": NIC,
+                "InterfaceIndex": 12, "RouteMetric": 256, "InterfaceMetric": 15 }]).to_string()),
+        ("Get-NetTCPSetting", json!([listed("windows-10/tcp-setting.txt")]).to_string()),
+    ];
+    let found = table.into_iter().find(|(word, _)| script.contains(word));
+    found.unwrap_or_else(|| panic!("not expected: {script}")).1
+}
+
+fn replayed(answer: impl Fn(&str) -> Output + Send + 'static) -> Host {
+    let exec = Replay::model(move |command| {
+        Ok(match command.argv.as_slice() {
+            [program, _] if program == "uname" => said("MINGW64_NT-10.0-26100\n"),
+            [.., script] => answer(script),
+            [] => failed(127, "nothing"),
+        })
+    });
+    Host::new(HostName::new("ssh://windows"), Arc::new(exec)).unwrap()
+}
+
+#[test]
+fn facts_of_a_host() {
+    let facts = host::facts(&replayed(|script| said(facts_say(script)))).unwrap();
+    assert_eq!(facts.system, System::Windows);
+    assert_eq!(facts.kernel, "10.0.26100 (Microsoft Windows 11 Pro)");
+    assert_eq!(
+        facts.machine_id.as_deref(),
+        Some("6f8b5a4e-0c1d-4e2f-9a3b-1c2d3e4f5a6b")
+    );
+    assert_eq!(
+        (facts.cores, facts.memory.unwrap().get()),
+        (8, 16_384_256 * 1024)
+    );
+    let [ethernet, wifi] = facts.nics.as_slice() else {
+        panic!("{:#?}", facts.nics)
+    };
+    assert_eq!((ethernet.name.as_str(), ethernet.index), (NIC, 12));
+    // What the stack sends counts, where the driver takes more.
+    assert_eq!((ethernet.mtu, ethernet.state), (1500, LinkState::Up));
+    assert_eq!(ethernet.mac.as_deref(), Some("00:15:5d:01:02:0a"));
+    assert_eq!(ethernet.speed.unwrap().get(), 10_000_000_000);
+    assert_eq!(ethernet.driver.as_deref(), Some("ixs68.sys"));
+    assert_eq!(ethernet.addresses.len(), 2);
+    assert_eq!(ethernet.rx_queues, Some(8));
+    assert!(ethernet.offloads["tcp-segmentation-offload"].on);
+    assert!(!ethernet.offloads["tx-checksumming"].on);
+    assert_eq!((wifi.speed, wifi.state), (None, LinkState::Down));
+    assert_eq!((wifi.mac.clone(), wifi.rx_queues), (None, Some(1)));
+    assert_eq!(wifi.driver.as_deref(), Some("Intel(R) Wi-Fi"));
+    let routes: Vec<_> = facts
+        .routes
+        .iter()
+        .map(|route| route.destination.as_str())
+        .collect();
+    assert_eq!(routes, ["default", "10.0.0.0/24"]);
+    assert_eq!(facts.routes[1].metric, Some(271));
+    assert_eq!(facts.tcp.congestion_control.as_deref(), Some("cubic"));
+}
+
+#[test]
+fn facts_are_whole_or_an_error_whatever_the_host_answers() {
+    let words = [
+        "MachineGuid",
+        "Win32_OperatingSystem",
+        "Win32_ComputerSystem",
+        "Get-NetAdapter ",
+        "Get-NetIPInterface",
+        "Get-NetRoute",
+        "Get-NetTCPSetting",
+    ];
+    for word in words {
+        for output in [
+            said(""),
+            said("\u{1b}]0;x\u{7}"),
+            said("[{}]"),
+            said("{\"value\":1}"),
+            said("[".repeat(200_000)),
+            failed(1, "no"),
+            failed(127, "no such cmdlet"),
+        ] {
+            let spoiled = replayed(move |script| match script.contains(word) {
+                true => output.clone(),
+                false => said(facts_say(script)),
+            });
+            if let Ok(facts) = host::facts(&spoiled) {
+                assert!(facts.nics.len() <= 2 && facts.cores == 8, "{word}");
+            }
+        }
+    }
+    // Ten thousand adapters take no longer than their text does.
+    let many = replayed(|script| {
+        let rows = |row: fn(i64) -> serde_json::Value| {
+            said(json!((0..10_000).map(row).collect::<Vec<_>>()).to_string())
+        };
+        if script.contains("Get-NetAdapter ") {
+            rows(|at| json!({ "Name": format!("Ethernet {at}"), "ifIndex": at, "MtuSize": 1500 }))
+        } else if script.contains("Get-NetIPAddress") {
+            rows(|at| json!({ "InterfaceIndex": at, "IPAddress": "10.0.0.1", "PrefixLength": 8 }))
+        } else {
+            said(facts_say(script))
+        }
+    });
+    let facts = host::facts(&many).unwrap();
+    assert_eq!(facts.nics.len(), 10_000);
+    assert!(facts.nics.iter().all(|nic| nic.addresses.len() == 1));
 }

@@ -12,3 +12,4 @@ mod sessions;
 mod set;
 mod structure;
 mod support;
+mod windows;
