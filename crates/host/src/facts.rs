@@ -7,7 +7,7 @@ use record::{HostFacts, Nic, System};
 use crate::exec::{self, Command, Output};
 use crate::knob;
 use crate::tool::tc::Shaper;
-use crate::tool::{ethtool, ip, is_usable_nic_name, sysctl, tc, windows};
+use crate::tool::{ethtool, ip, is_usable_nic_name, macos, sysctl, tc, windows};
 use crate::{Error, Host, identity_commands, parse_identity};
 
 /// Most interfaces whose drivers are asked; of the others only what `ip` says is known.
@@ -18,17 +18,14 @@ const COMMANDS_PER_NIC: usize = 5;
 /// Looks at a host in two batches: the whole, then each interface.
 ///
 /// # Errors
-/// When the host cannot be reached, runs a system we cannot look at yet, or lacks `ip`. Whatever
+/// When the host cannot be reached, or lacks `ip`. Whatever
 /// else is missing is `None` in the facts.
 pub fn facts(host: &Host) -> Result<HostFacts, Error> {
     if host.system == System::Windows {
         return windows_facts(host);
     }
-    if host.system != System::Linux {
-        return Err(Error::UnsupportedSystem {
-            name: host.name.clone(),
-            system: host.system,
-        });
+    if host.system == System::Macos {
+        return mac_facts(host);
     }
     let commands = host_commands();
     let outputs = host.exec.run(&commands)?;
@@ -89,11 +86,16 @@ pub fn shares(host: &Host) -> Result<Vec<String>, Error> {
 /// # Errors
 /// When the host cannot be reached.
 pub fn mounts(host: &Host) -> Result<Vec<String>, Error> {
-    if host.system != System::Linux {
-        return Ok(Vec::new());
-    }
-    let outputs = host.exec.run(&[knob::show_mounts()])?;
-    Ok(outputs.first().map(knob::mounts_in).unwrap_or_default())
+    let outputs = match host.system {
+        System::Linux => host.exec.run(&[knob::show_mounts()])?,
+        System::Macos => host.exec.run(&[knob::show_mac_mounts()])?,
+        System::Windows => return Ok(Vec::new()),
+    };
+    let mounts = outputs.first().map(match host.system {
+        System::Macos => knob::mac_mounts_in,
+        _ => knob::mounts_in,
+    });
+    Ok(mounts.unwrap_or_default())
 }
 
 /// All of a Windows host in one batch: each command asks for all interfaces.
@@ -110,6 +112,38 @@ fn windows_facts(host: &Host) -> Result<HostFacts, Error> {
     let said: Vec<Option<String>> = outputs.iter().skip(2).map(Output::text).collect();
     let identity = parse_identity(&outputs);
     let found = windows::facts(&said);
+    let whole = |index: usize| unreadable(&commands[2 + index]);
+    Ok(HostFacts {
+        name: host.name.clone(),
+        system: host.system,
+        kernel: found.version.ok_or_else(|| whole(0))?,
+        machine_id: identity.machine_id,
+        boot_id: identity.boot_id,
+        cores: found
+            .cores
+            .filter(|&cores| cores > 0)
+            .ok_or_else(|| whole(1))?,
+        memory: found.memory,
+        nics: found.nics.ok_or_else(|| whole(2))?,
+        routes: found.routes,
+        tcp: found.tcp,
+    })
+}
+
+/// All of a Mac in one batch: each command tells of all interfaces.
+fn mac_facts(host: &Host) -> Result<HostFacts, Error> {
+    let identity = identity_commands(host.system);
+    let commands: Vec<Command> = identity
+        .into_iter()
+        .chain(macos::facts_commands())
+        .collect();
+    let outputs = host.exec.run(&commands)?;
+    for (output, command) in outputs.iter().zip(&commands).skip(2).take(3) {
+        output.clone().checked(command)?;
+    }
+    let said: Vec<Option<String>> = outputs.iter().skip(2).map(Output::text).collect();
+    let identity = parse_identity(&outputs);
+    let found = macos::facts(&said);
     let whole = |index: usize| unreadable(&commands[2 + index]);
     Ok(HostFacts {
         name: host.name.clone(),

@@ -106,7 +106,8 @@ fn is_unix_on_windows(said: &str) -> bool {
 pub(crate) fn identity_commands(system: System) -> [Command; 2] {
     match system {
         System::Windows => tool::windows::identity_commands(),
-        System::Linux | System::Macos => [
+        System::Macos => tool::macos::identity_commands(),
+        System::Linux => [
             Command::new(["cat", "/etc/machine-id"]),
             Command::new(["cat", "/proc/sys/kernel/random/boot_id"]),
         ],

@@ -1,9 +1,9 @@
 //! Every knob there is, of all systems.
 
-use super::{Knob, linux, windows};
+use super::{Knob, linux, macos, windows};
 
 /// The catalogues of the systems.
-const PARTS: [&[Knob]; 2] = [linux::KNOBS, windows::KNOBS];
+const PARTS: [&[Knob]; 3] = [linux::KNOBS, windows::KNOBS, macos::KNOBS];
 
 const fn count() -> usize {
     let (mut part, mut count) = (0, 0);

@@ -1,4 +1,4 @@
-//! What a setting will be after a restart: each knob of Linux that a restart resets, and that the
+//! What a setting will be after a restart: each knob of Linux and macOS that a restart resets, and that the
 //! system's own configuration can set again, has a twin here.
 //!
 //! A twin's value is what linerate has told the system to set, or `unset`. It writes one file of its
@@ -10,6 +10,7 @@ use record::{System, Target, Value};
 
 use super::ethtool::Ethtool;
 use super::link::Link;
+use super::macos::Mac;
 use super::route::Route;
 use super::{
     Allowed, Disturbance, KNOBS, Kind, Knob, Refusal, Seen, State, TargetKind, Way, answer, command,
@@ -59,6 +60,11 @@ fi
 exit 0
 "#;
 
+/// The same on a Mac, where `launchd` does it.
+const LOOK_ON_A_MAC: &str = r"grep -hs '^# linerate keeps: ' /Library/LaunchDaemons/linerate.*
+exit 0
+";
+
 /// Writes a file, whole or not at all. Arguments: its path, its mode, its text, and, where it only adds
 /// to another file that is ours as well, the other's path and text. `netplan` has to understand it.
 const KEEP: &str = r#"set -eu
@@ -103,6 +109,8 @@ pub(super) struct Keep {
 pub(super) enum Keeper {
     /// `sysctl`, for what is no interface's.
     Sysctl,
+    /// `launchd`, for all of a Mac.
+    Launchd,
     Netplan,
     /// `NetworkManager`, with the id of the interface's connection.
     NetworkManager(String),
@@ -184,6 +192,14 @@ pub(super) fn shown(argv: &[String]) -> Option<String> {
 
 fn can_be_kept(knob: &Knob) -> bool {
     use Ethtool::{Adaptive, Channels, Coalesce, Eee, Feature, Pause, RingRx, RingTx};
+    if let Kind::Mac(way) = &knob.kind {
+        return match way {
+            // They are there only while a share is mounted.
+            Mac::Sysctl(key, _) => !key.starts_with("net.smb."),
+            Mac::Capability(..) => true,
+            _ => false,
+        };
+    }
     knob.system == System::Linux
         && match &knob.kind {
             Kind::Sysctl(_) | Kind::Link(_) => true,
@@ -205,7 +221,11 @@ fn can_be_kept(knob: &Knob) -> bool {
 
 impl Way for Keep {
     fn read(&self, name: &str) -> Vec<Command> {
-        vec![command(&["sh", "-c", LOOK, "sh", name])]
+        let look = match self.of.system {
+            System::Macos => LOOK_ON_A_MAC,
+            _ => LOOK,
+        };
+        vec![command(&["sh", "-c", look, "sh", name])]
     }
 
     fn parse(&self, name: &str, outputs: &[Output]) -> Result<State, Refusal> {
@@ -291,6 +311,9 @@ impl Keep {
         if self.is_sysctl() {
             return Ok(Keeper::Sysctl);
         }
+        if self.of.system == System::Macos {
+            return Ok(Keeper::Launchd);
+        }
         let word = |name: &str| said.lines().find_map(|line| line.strip_prefix(name));
         let manager = word("manager ").unwrap_or_default();
         match manager.split_once(' ').unwrap_or((manager, "")) {
@@ -340,6 +363,7 @@ impl Keep {
         };
         match keeper {
             Keeper::Sysctl => format!("/etc/sysctl.d/99-zz-linerate-{name}.conf"),
+            Keeper::Launchd => format!("/Library/LaunchDaemons/linerate.{name}.plist"),
             Keeper::Netplan => format!("/etc/netplan/90-linerate-{name}.yaml"),
             Keeper::NetworkManager(_) => {
                 format!("/etc/NetworkManager/dispatcher.d/90-linerate-{name}")
@@ -370,6 +394,20 @@ impl Keep {
         let missing = Refusal::none_such;
         Ok(match keeper {
             Keeper::Sysctl => format!("{head}{} = {}\n", self.sysctl_key(nic), number(value)),
+            Keeper::Launchd => {
+                let argv = self.mac_command(nic, value).ok_or_else(missing)?;
+                let words = argv
+                    .iter()
+                    .map(|word| format!("    <string>{}</string>\n", xml(word)));
+                let words: String = words.collect();
+                let label = xml(&self.place(nic));
+                format!(
+                    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!--\n{head}-->\n<plist version=\"1.0\">\n\
+                     <dict>\n  <key>Label</key>\n  <string>linerate.{label}</string>\n\
+                     \x20 <key>ProgramArguments</key>\n  <array>\n{words}  </array>\n\
+                     \x20 <key>RunAtLoad</key>\n  <true/>\n</dict>\n</plist>\n"
+                )
+            }
             Keeper::Netplan => {
                 let keys = self.netplan().ok_or_else(missing)?;
                 let rows = keys.iter().map(|key| {
@@ -430,6 +468,19 @@ impl Keep {
             Kind::Link(way) => posix_words(&way.set(nic, &nothing_seen, &typed)?.argv),
             _ => return Err(Refusal::none_such()),
         })
+    }
+
+    /// The same on a Mac.
+    fn mac_command(&self, nic: &str, value: &str) -> Option<Vec<String>> {
+        let Kind::Mac(way) = &self.of.kind else {
+            return None;
+        };
+        let own = |words: &[&str]| Some(words.iter().map(|&word| word.to_owned()).collect());
+        match (way.assignment(value), way.capability(value)) {
+            (Some(assignment), _) => own(&["/usr/sbin/sysctl", "-w", &assignment]),
+            (_, Some(word)) => own(&["/sbin/ifconfig", nic, &word]),
+            _ => None,
+        }
     }
 
     fn sysctl_key(&self, nic: &str) -> String {
@@ -594,6 +645,12 @@ fn pause(value: &str) -> [String; 3] {
     };
     let has = |way: &str| ways.split('+').any(|part| part == way);
     [auto, has("rx"), has("tx")].map(|on| super::on_or_off(on).to_owned())
+}
+
+/// Text between tags, also in a comment, where two dashes would end it.
+fn xml(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;");
+    text.replace('>', "&gt;").replace("--", "-&#45;")
 }
 
 fn number(value: &str) -> &str {

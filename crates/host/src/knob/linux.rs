@@ -597,7 +597,7 @@ pub(super) const KNOBS: &[Knob] = &[
         ..samba("server multi channel support", samba::Form::Switch)
     },
     Knob {
-        id: "smb.server.signing",
+        id: "smb.server.signing_required",
         title: "signing, demanded by the server",
         meaning: "whether clients must sign what they send",
         default: "as clients wish",

@@ -9,6 +9,7 @@ mod ethtool;
 mod keep;
 mod link;
 mod linux;
+mod macos;
 mod mount;
 mod page;
 mod queue;
@@ -26,6 +27,7 @@ use crate::tool::is_usable_nic_name;
 
 pub use catalogue::KNOBS;
 pub(crate) use keep::{id_of as keeper_id, keeper_of, of_target as keepers_of_target};
+pub(crate) use macos::{mounts_in as mac_mounts_in, show_mounts as show_mac_mounts};
 pub(crate) use mount::{mounts_in, show_mounts};
 pub use page::{page, reference};
 pub(crate) use samba::{shares_in, show_shares};
@@ -343,6 +345,7 @@ enum Kind {
     Ksmbd(samba::Ksmbd),
     Windows(windows::Windows),
     Keep(keep::Keep),
+    Mac(macos::Mac),
 }
 
 /// How one kind of knob is read and set. `name` is the target's, empty for the host.
@@ -511,6 +514,7 @@ impl Knob {
             Kind::Ksmbd(way) => way,
             Kind::Windows(way) => way,
             Kind::Keep(way) => way,
+            Kind::Mac(way) => way,
         }
     }
 

@@ -3,6 +3,7 @@
 
 pub(crate) mod ethtool;
 pub(crate) mod ip;
+pub(crate) mod macos;
 pub(crate) mod sysctl;
 pub(crate) mod tc;
 pub(crate) mod windows;

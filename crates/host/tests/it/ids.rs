@@ -72,7 +72,10 @@ const LINUX: &[Row] = &[
         "smb.client.signing_required_samba",
         &["smb.client.signing_samba"],
     ),
-    ("smb.server.signing_required", &["smb.server.signing"]),
+    (
+        "smb.server.signing_required",
+        &["smb.server.signing_required"],
+    ),
     ("smb.client.multichannel", &["smb.client.multichannel"]),
     ("smb.server.multichannel", &["smb.server.multichannel"]),
     (
@@ -122,6 +125,178 @@ const LINUX: &[Row] = &[
     ("power.plan", &["power.governor", "power.energy_preference"]),
 ];
 
+const WINDOWS: &[Row] = &[
+    ("nic.mtu", &["nic.mtu"]),
+    ("nic.link_speed", &["nic.link_speed"]),
+    ("nic.speed_duplex", &["nic.speed_duplex"]),
+    ("nic.tso", &["nic.tso"]),
+    ("nic.lro", &["nic.lro"]),
+    ("nic.rsc", &["nic.lro", "tcp.rsc_global"]),
+    ("nic.tx_checksum", &["nic.tx_checksum"]),
+    ("nic.rx_checksum", &["nic.rx_checksum"]),
+    ("nic.flow_control", &["nic.flow_control"]),
+    ("nic.rss", &["nic.rss"]),
+    ("nic.channels", &["nic.channels"]),
+    ("nic.ring_rx", &["nic.ring_rx"]),
+    ("nic.ring_tx", &["nic.ring_tx"]),
+    ("nic.interrupt_moderation", &["nic.interrupt_moderation"]),
+    ("nic.coalesce", &["nic.interrupt_rate"]),
+    ("nic.eee", &["nic.eee"]),
+    (
+        "nic.power_save",
+        &["nic.power_save", "nic.sleep_on_disconnect"],
+    ),
+    ("tcp.window_autotuning", &["tcp.window_autotuning"]),
+    ("tcp.congestion_control", &["tcp.congestion_control"]),
+    ("tcp.timestamps", &["tcp.timestamps"]),
+    ("tcp.rss_global", &["tcp.rss_global"]),
+    ("tcp.rsc_global", &["tcp.rsc_global"]),
+    ("tcp.task_offload_global", &["tcp.task_offload_global"]),
+    (
+        "tcp.delayed_ack",
+        &["tcp.delayed_ack", "tcp.delayed_ack_timeout"],
+    ),
+    ("tcp.ecn", &["tcp.ecn"]),
+    ("tcp.mtu_probing", &["tcp.mtu_probing", "tcp.mtu_discovery"]),
+    (
+        "smb.client.signing_required",
+        &["smb.client.signing_required"],
+    ),
+    (
+        "smb.server.signing_required",
+        &["smb.server.signing_required"],
+    ),
+    ("smb.client.multichannel", &["smb.client.multichannel"]),
+    ("smb.server.multichannel", &["smb.server.multichannel"]),
+    (
+        "smb.client.max_channels",
+        &[
+            "smb.client.max_channels",
+            "smb.client.max_channels_per_server",
+            "smb.client.nic_rss",
+        ],
+    ),
+    ("smb.server.max_channels", &["smb.server.max_channels"]),
+    (
+        "smb.client.multichannel_threshold",
+        &["smb.client.multichannel_threshold"],
+    ),
+    (
+        "smb.dialect_min",
+        &["smb.client.dialect_min", "smb.server.dialect_min"],
+    ),
+    (
+        "smb.dialect_max",
+        &["smb.client.dialect_max", "smb.server.dialect_max"],
+    ),
+    (
+        "smb.encryption",
+        &["smb.client.encryption", "smb.server.encryption"],
+    ),
+    ("smb.large_mtu", &["smb.large_mtu"]),
+    ("smb.bandwidth_throttling", &["smb.bandwidth_throttling"]),
+    (
+        "smb.server_aio",
+        &["smb.server_aio", "smb.server.async_credits"],
+    ),
+    ("smb.credits", &["smb.server.credits"]),
+    (
+        "smb.compression",
+        &["smb.compression", "smb.compression_request"],
+    ),
+    (
+        "smb.dir_cache",
+        &[
+            "smb.dir_cache",
+            "smb.dir_cache_entries",
+            "smb.dir_cache_entry_size",
+            "smb.file_info_cache",
+            "smb.file_info_cache_entries",
+            "smb.not_found_cache",
+            "smb.not_found_cache_entries",
+        ],
+    ),
+    ("smb.server.leases", &["smb.server.leases"]),
+    ("route.interface_metric", &["route.interface_metric"]),
+    ("net.profile_firewall", &["net.profile_firewall"]),
+    ("power.plan", &["power.plan"]),
+];
+
+const MACOS: &[Row] = &[
+    ("nic.mtu", &["nic.mtu"]),
+    ("nic.link_speed", &["nic.link_speed"]),
+    ("nic.speed_duplex", &["nic.speed_duplex"]),
+    ("nic.tso", &["nic.tso"]),
+    ("nic.lro", &["nic.lro"]),
+    ("nic.tx_checksum", &["nic.tx_checksum"]),
+    ("nic.rx_checksum", &["nic.rx_checksum"]),
+    ("nic.flow_control", &["nic.flow_control"]),
+    ("nic.rss", &["nic.rss"]),
+    ("nic.channels", &["nic.channels"]),
+    ("nic.ring_rx", &["nic.ring_rx"]),
+    ("nic.ring_tx", &["nic.ring_tx"]),
+    ("nic.coalesce", &["nic.interrupt_moderation"]),
+    ("nic.interrupt_moderation", &["nic.interrupt_moderation"]),
+    ("nic.eee", &["nic.eee"]),
+    (
+        "tcp.window_autotuning",
+        &[
+            "tcp.window_autotuning",
+            "tcp.window_autotuning_send",
+            "tcp.rmem_max",
+            "tcp.wmem_max",
+        ],
+    ),
+    ("tcp.congestion_control", &["tcp.congestion_control"]),
+    ("tcp.mtu_probing", &["tcp.mtu_probing", "tcp.mtu_discovery"]),
+    ("tcp.timestamps", &["tcp.timestamps"]),
+    ("tcp.sack", &["tcp.sack"]),
+    ("tcp.delayed_ack", &["tcp.delayed_ack"]),
+    ("tcp.task_offload_global", &["tcp.task_offload_global"]),
+    ("net.rmem_max", &["net.rmem_max"]),
+    ("net.somaxconn", &["net.somaxconn"]),
+    (
+        "smb.client.signing_required",
+        &["smb.client.signing_required", "smb.session.signing"],
+    ),
+    (
+        "smb.server.signing_required",
+        &["smb.server.signing_required"],
+    ),
+    (
+        "smb.client.multichannel",
+        &["smb.client.multichannel", "smb.client.prefer_wired"],
+    ),
+    ("smb.server.multichannel", &["smb.server.multichannel"]),
+    (
+        "smb.client.max_channels",
+        &[
+            "smb.client.max_channels",
+            "smb.client.max_channels_per_server",
+            "smb.client.nic_rss",
+            "smb.session.channels",
+        ],
+    ),
+    (
+        "smb.dialect_min",
+        &["smb.client.dialects", "smb.session.dialect"],
+    ),
+    ("smb.dialect_max", &["smb.client.dialects"]),
+    (
+        "smb.encryption",
+        &["smb.client.encryption", "smb.session.encryption"],
+    ),
+    ("smb.large_mtu", &["smb.large_mtu", "smb.large_mtu_write"]),
+    ("smb.compression", &["smb.compression"]),
+    (
+        "smb.dir_cache",
+        &["smb.dir_cache", "smb.dir_cache_min", "smb.dir_cache_off"],
+    ),
+    ("smb.client.notify", &["smb.client.notify_off"]),
+    ("route.interface_metric", &["route.interface_metric"]),
+    ("power.plan", &["power.plan"]),
+];
+
 /// Entries beyond the list.
 const MORE: [(System, &str); 1] = [(System::Linux, "nic.features")];
 
@@ -145,4 +320,14 @@ fn check(system: System, rows: &[Row]) {
 #[test]
 fn every_id_of_linux_has_its_place() {
     check(System::Linux, LINUX);
+}
+
+#[test]
+fn every_id_of_windows_has_its_place() {
+    check(System::Windows, WINDOWS);
+}
+
+#[test]
+fn every_id_of_macos_has_its_place() {
+    check(System::Macos, MACOS);
 }

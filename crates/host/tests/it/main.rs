@@ -5,6 +5,7 @@ mod facts;
 mod ids;
 mod knobs;
 mod lease;
+mod mac;
 mod model;
 mod scratch;
 mod ssh;
