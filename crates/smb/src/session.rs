@@ -32,6 +32,9 @@ const IDLE_ECHO_AFTER: Duration = Duration::from_secs(5);
 /// Most channels of one session; servers refuse more.
 pub const CHANNELS_MAX: usize = 32;
 
+/// Blocks of a session that another one opened for small files.
+const BLOCKS_BESIDE: usize = 16;
+
 /// A server as the user typed it. Its addresses are looked up here, and each is tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Server {
@@ -370,6 +373,24 @@ impl Session {
                 .map_err(|source| system("start a thread", source))?;
         }
         Ok(session)
+    }
+
+    /// One more session of the same user with the server of a share, and that share over it. It has
+    /// one channel, few blocks, and ends when its connection is lost.
+    pub(crate) fn beside(tree: &Tree) -> Result<(Self, Tree), Error> {
+        let shared = tree.shared();
+        let policy = Policy {
+            blocks: BLOCKS_BESIDE,
+            reconnect: None,
+            ..shared.policy.clone()
+        };
+        let session = Self::connect(&shared.server, None, &shared.login, &policy)?;
+        let again = session.tree(tree.share())?;
+        if again.is_same_server(tree) {
+            Ok((session, again))
+        } else {
+            Err(shared.odd_answer())
+        }
     }
 
     /// Whoever uses this handle also ends the wait for a way back to the server: requests that wait

@@ -103,6 +103,11 @@ impl Tree {
             || (self.server_guid().is_some() && self.server_guid() == other.server_guid())
     }
 
+    /// Whether both are clones of each other.
+    pub(crate) fn is_identical(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.connected, &other.connected)
+    }
+
     /// Whether both are shares of one session, so that the server can copy between them.
     pub(crate) fn is_same_session(&self, other: &Self) -> bool {
         Arc::ptr_eq(self.shared(), other.shared())

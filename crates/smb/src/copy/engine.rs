@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use super::lanes::Lanes;
 use super::part::Finish;
 use super::place::{self, Entry, Kind, Links, ObjectId, Place};
 use super::progress::{Event, FAILURES_MAX, Failure, Progress, Summary};
@@ -13,6 +14,7 @@ use super::transfer::{Transfer, Transferred};
 use super::{Existing, Job, Options, local, name, share, time};
 use crate::error::Error;
 use crate::signal::{Stop, lock};
+use crate::small::Attempt;
 use crate::tree::Replace;
 
 /// Files up to this are moved whole, by one of many threads.
@@ -28,6 +30,8 @@ const FOLDERS: usize = 8;
 const WAITING_MAX: usize = 1024;
 /// How often a file is begun again that was interrupted when all connections were lost.
 const INTERRUPTIONS_MAX: usize = 3;
+/// So many small files that wait are worth one more login.
+const WAITING_FOR_LANES: usize = 256;
 /// Folders within each other: more are hostile.
 const DEPTH_MAX: usize = 200;
 
@@ -46,6 +50,7 @@ pub fn run(
         folders: Folders::new(),
         small: Queue::new(WAITING_MAX),
         large: Queue::new(WAITING_MAX),
+        lanes: Lanes::default(),
         summary: Mutex::default(),
         tops: Mutex::default(),
         over: AtomicBool::new(false),
@@ -101,6 +106,7 @@ struct Engine<'a> {
     folders: Folders<Arc<Folder>>,
     small: Queue<FileJob>,
     large: Queue<FileJob>,
+    lanes: Lanes,
     summary: Mutex<Summary>,
     /// The folders at the destination that sources are copied to, as their server knows them.
     tops: Mutex<Vec<ObjectId>>,
@@ -246,10 +252,10 @@ impl Engine<'_> {
         thread::scope(|scope| {
             let (small, large) = (threads(SMALL_FILES), threads(LARGE_FILES));
             for (queue, count) in [(&self.small, small), (&self.large, large)] {
-                for _ in 0..count {
-                    scope.spawn(|| {
+                for worker in 0..count {
+                    scope.spawn(move || {
                         while let Some(file) = queue.pop() {
-                            self.copy(&file);
+                            self.copy(&file, worker);
                             if let Some(folder) = &file.folder {
                                 self.one_less(folder);
                             }
@@ -565,17 +571,17 @@ impl Engine<'_> {
         folder.to.join(&entry.name).remove(entry)
     }
 
-    /// Copies one file.
-    fn copy(&self, file: &FileJob) {
+    /// Copies one file, as one of several workers.
+    fn copy(&self, file: &FileJob, worker: usize) {
         if self.is_over() {
             return;
         }
-        let mut copied = self.copy_once(file);
+        let mut copied = self.copy_once(file, worker, Attempt::First);
         for _ in 0..INTERRUPTIONS_MAX {
             if self.is_over() || !matches!(copied, Err(Error::Interrupted { .. })) {
                 break;
             }
-            copied = self.copy_once(file);
+            copied = self.copy_once(file, worker, Attempt::InDoubt);
         }
         self.progress.file_done();
         match copied {
@@ -584,12 +590,17 @@ impl Engine<'_> {
         }
     }
 
-    fn copy_once(&self, file: &FileJob) -> Result<Transferred, Error> {
+    fn copy_once(
+        &self,
+        file: &FileJob,
+        worker: usize,
+        attempt: Attempt,
+    ) -> Result<Transferred, Error> {
         if self.options.dry_run {
             self.progress.advance(file.found.size);
             Ok(Transferred::whole(file.found.size))
         } else if file.found.size <= SMALL_BYTES_MAX && !self.options.verify {
-            self.copy_small(file)
+            self.copy_small(file, worker, attempt)
         } else {
             self.copy_large(file)
         }
@@ -630,9 +641,38 @@ impl Engine<'_> {
         transfer.run(self.progress, self.stop)
     }
 
-    /// One that is held in memory whole, so that it takes few round trips.
-    fn copy_small(&self, file: &FileJob) -> Result<Transferred, Error> {
-        let (found, bytes) = match &file.from {
+    /// One that is held in memory whole, so that it takes few round trips. Where many wait, some go
+    /// over a session of their own.
+    fn copy_small(
+        &self,
+        file: &FileJob,
+        worker: usize,
+        attempt: Attempt,
+    ) -> Result<Transferred, Error> {
+        let (from, to) = (&file.from, &file.to);
+        if self.small.waiting() >= WAITING_FOR_LANES {
+            self.lanes.open_once([from, to]);
+        }
+        let Some(lane) = self.lanes.of_worker(worker) else {
+            return self.copy_whole(file, from, to, attempt);
+        };
+        match self.copy_whole(file, &lane.place(from), &lane.place(to), attempt) {
+            Err(error) if is_lost(&error) => {
+                self.lanes.give_up();
+                self.copy_whole(file, from, to, Attempt::InDoubt)
+            }
+            copied => copied,
+        }
+    }
+
+    fn copy_whole(
+        &self,
+        file: &FileJob,
+        from: &Place,
+        to: &Place,
+        attempt: Attempt,
+    ) -> Result<Transferred, Error> {
+        let (found, bytes) = match from {
             Place::Local(path) => {
                 let source = local::Source::open(path)?;
                 if source.entry.size > SMALL_BYTES_MAX {
@@ -652,9 +692,11 @@ impl Engine<'_> {
             replace: file.replace(),
             sync: false,
         };
-        match &file.to {
+        match to {
             Place::Local(path) => local::write_small(path, &bytes, &finish)?,
-            Place::Share { tree, path } => share::write_small(tree, path, &bytes, &finish)?,
+            Place::Share { tree, path } => {
+                share::write_small(tree, path, &bytes, &finish, attempt)?;
+            }
         }
         self.progress.advance(found.size);
         Ok(Transferred::whole(found.size))
@@ -788,6 +830,14 @@ fn decide(source: &Entry, there: Option<&Entry>, options: &Options) -> Decision 
         Existing::Update if !kept && source.times.write < there.times.write => Decision::Newer,
         Existing::Update | Existing::Replace => Decision::Copy { replaces: true },
     }
+}
+
+/// Whether the server can no longer be heard.
+const fn is_lost(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::ConnectionLost { .. } | Error::Protocol { .. } | Error::Unreachable { .. }
+    )
 }
 
 /// Whether after this nothing more can be copied.

@@ -3,13 +3,15 @@
 //! Each file is written under another name and gets its own when it is complete, so that nothing
 //! that looks complete is ever short. Only a small new one on a share has its own name from the begin:
 //! there the server opens it for nobody else before it is written and closed. A tree is walked by several threads at once. Small files are
-//! moved by many threads, each of which waits for the server most of the time; large ones are
+//! moved by many threads, each of which waits for the server most of the time, and over a second
+//! session where there are many; large ones are
 //! spread over all channels, a few at a time. What waits between them is bounded, so that memory
 //! does not grow with the tree.
 
 mod engine;
 mod filter;
 mod hash;
+mod lanes;
 mod local;
 mod name;
 mod on_server;

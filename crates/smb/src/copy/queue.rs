@@ -64,6 +64,11 @@ impl<T> Queue<T> {
         }
     }
 
+    /// How many wait.
+    pub(super) fn waiting(&self) -> usize {
+        lock(&self.state).items.len()
+    }
+
     /// Nothing more comes.
     pub(super) fn close(&self) {
         lock(&self.state).closed = true;

@@ -21,6 +21,7 @@ use crate::error::Error;
 use crate::file::File;
 use crate::operation::{self, Content, SMALL_BYTES_MAX, SmallFile, Status};
 use crate::signal::Stop;
+use crate::small::{self, Attempt};
 use crate::tree::Tree;
 
 /// Rights of the handle that writes a copy: data and attributes, those to read it back, and those
@@ -116,16 +117,23 @@ pub(super) fn write_small(
     path: &str,
     bytes: &[u8],
     finish: &Finish,
+    attempt: Attempt,
 ) -> Result<(), Error> {
     if bytes.len() <= SMALL_BYTES_MAX && !finish.sync {
-        return write_in_one_go(tree, path, bytes, finish);
+        return write_in_one_go(tree, path, bytes, finish, attempt);
     }
     let (part, _) = Part::begin(tree, path, &Begin::small(finish))?;
     part.file.write_at(0, bytes)?;
     part.complete(finish)
 }
 
-fn write_in_one_go(tree: &Tree, path: &str, bytes: &[u8], finish: &Finish) -> Result<(), Error> {
+fn write_in_one_go(
+    tree: &Tree,
+    path: &str,
+    bytes: &[u8],
+    finish: &Finish,
+    attempt: Attempt,
+) -> Result<(), Error> {
     let (folder, name) = split(path);
     let temporary = joined(folder, &name::of_part(name));
     let small = SmallFile {
@@ -136,7 +144,7 @@ fn write_in_one_go(tree: &Tree, path: &str, bytes: &[u8], finish: &Finish) -> Re
         times: times_kept(finish.times),
         attributes: finish.attributes,
     };
-    tree.write_small(small).map_err(|error| match error {
+    small::write(tree, &small, attempt).map_err(|error| match error {
         Error::AlreadyExists { .. } => Error::InTheWay {
             object: name::printable(path),
         },

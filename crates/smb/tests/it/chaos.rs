@@ -193,13 +193,16 @@ fn a_changed_password_is_said() {
 }
 
 /// Files of all sizes in some folders; each says by its content where it belongs.
+/// Enough that a copy of them opens a session more.
+const FILES_OF_FOLDER: u64 = 120;
+
 fn make_tree(top: &Path) {
     for folder in 0..6_u64 {
         let path = top.join(format!("folder {folder}"));
         fs::create_dir_all(&path).expect("the folder is ours");
-        for file in 0..40_u64 {
-            let seed = folder * 100 + file;
-            let bytes = if file == 0 { 2 * MIB + 5 } else { seed * 157 };
+        for file in 0..FILES_OF_FOLDER {
+            let seed = folder * FILES_OF_FOLDER + file;
+            let bytes = if file == 0 { 2 * MIB + 5 } else { seed * 97 };
             let mut content = vec![0; usize::try_from(bytes).expect("it is small")];
             pattern::fill(seed, 0, &mut content);
             fs::write(path.join(format!("file {file}")), content).expect("the folder is ours");
@@ -225,7 +228,7 @@ fn assert_same_tree(one: &Path, other: &Path) {
             files += 1;
         }
     }
-    assert_eq!(files, 240);
+    assert_eq!(files, 6 * FILES_OF_FOLDER);
 }
 
 /// smbd dies in the middle of a tree, on its way there and back.
@@ -258,6 +261,11 @@ fn a_tree_survives() {
         let summary = copy::run(&job, &Progress::default(), &Stop::new(), &|event| {
             if matches!(event, Event::Copied { .. }) && copied.fetch_add(1, Ordering::SeqCst) == 50
             {
+                // The two channels of the session, and the one of another for small files.
+                let begun = Instant::now();
+                while lan.connections() < 3 {
+                    assert!(begun.elapsed() < CUT, "no session is opened for many files");
+                }
                 lan.restart_samba();
             }
         });

@@ -115,6 +115,13 @@ impl Lan {
         run(&self.client, command)
     }
 
+    /// How many connections the client has to the server.
+    pub(crate) fn connections(&self) -> usize {
+        let listed =
+            self.on_client_run(&["ss", "-Htn", "state", "established", "dport", "=", "445"]);
+        listed.lines().count()
+    }
+
     /// Pulls a cable.
     pub(crate) fn cut(&self, link: u8) {
         self.on_client_run(&["ip", "link", "set", &format!("c{link}"), "down"]);
