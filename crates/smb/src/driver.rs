@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::task::{Wake, Waker};
 use std::time::Instant;
 
@@ -64,6 +64,7 @@ pub(crate) struct Link {
     pub(crate) not_bound_because: Option<String>,
     counters: Counters,
     stage: Mutex<Stage>,
+    ended_at: OnceLock<Instant>,
     stage_changed: Condvar,
     connection: Mutex<Facts>,
     /// Who wants to know when it is over.
@@ -124,6 +125,10 @@ impl Link {
         matches!(*lock(&self.stage), Stage::Up)
     }
 
+    pub(crate) fn ended_at(&self) -> Option<Instant> {
+        self.ended_at.get().copied()
+    }
+
     /// Why it ended, if it did not end as wished.
     pub(crate) fn failure(&self) -> Option<smb_proto::Error> {
         match &*lock(&self.stage) {
@@ -174,6 +179,7 @@ impl Link {
     /// Closes the socket; the numbers stay.
     fn close(&self, cause: Option<smb_proto::Error>) {
         self.tcp_facts();
+        self.ended_at.get_or_init(Instant::now);
         if let Some(stream) = lock(&self.connection).stream.take() {
             // An error means that it is closed already.
             let _ = stream.shutdown(std::net::Shutdown::Both);
@@ -252,6 +258,7 @@ impl Driver {
             not_bound_because,
             counters: Counters::default(),
             stage: Mutex::new(Stage::Opening),
+            ended_at: OnceLock::new(),
             stage_changed: Condvar::new(),
             connection: Mutex::new(Facts {
                 stream: Some(Arc::clone(stream)),

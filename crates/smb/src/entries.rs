@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use smb_proto::FileKey;
@@ -14,16 +15,24 @@ use crate::tree::Tree;
 
 /// Bytes of folder entries that are asked for at once.
 const LISTING_BYTES: u32 = 1 << 20;
-/// How often a listing is begun again whose connection is lost before anything has come.
+/// How often a listing is begun again whose connection is lost.
 const CUTS_MAX: u32 = 8;
 /// Listings that are under way or wait to be looked at, so that the server never waits for us.
 const AHEAD: usize = 2;
 
 /// The entries of a folder without `.` and `..`, in the server's order as far as one connection
 /// gives them. It ends after an error.
+///
+/// A listing cannot be continued when the answer to one of its questions was lost. Then the folder is
+/// listed from its begin again, and as long as it tells the same, all goes on behind what was given.
 pub struct Entries {
     tree: Tree,
     path: String,
+    cuts: u32,
+    /// Names that were given.
+    given: Told,
+    /// Names that a listing that was begun again has told so far.
+    told: Told,
     folder: Option<File>,
     /// What came together with the open folder.
     begun: VecDeque<smb_proto::error::Result<Reply>>,
@@ -36,6 +45,24 @@ pub struct Entries {
 impl Entries {
     /// Opens the folder and takes its first entries in one round trip: of most folders, all.
     pub(crate) fn open(tree: &Tree, path: &str) -> Result<Self, Error> {
+        let mut entries = Self {
+            tree: tree.clone(),
+            path: path.to_owned(),
+            cuts: 0,
+            given: Told::default(),
+            told: Told::default(),
+            folder: None,
+            begun: VecDeque::new(),
+            asked: VecDeque::new(),
+            complete: false,
+            ready: VecDeque::new(),
+        };
+        entries.begin()?;
+        Ok(entries)
+    }
+
+    fn begin(&mut self) -> Result<(), Error> {
+        let (tree, path) = (&self.tree, &*self.path);
         let shared = tree.shared();
         let create = Request::Create {
             tree: tree.key(),
@@ -47,12 +74,11 @@ impl Entries {
         };
         let folder = FileKey::OF_CHAIN;
         let chain = vec![create, list(folder, true), list(folder, false)];
-        let mut cuts = 0;
         let replies = loop {
             match ask(shared, Request::Chain(chain.clone()), path) {
                 Ok(Reply::Chain(replies)) => break replies,
                 Ok(_) => return Err(shared.odd_answer()),
-                Err(Error::Interrupted { .. }) if cuts < CUTS_MAX => cuts += 1,
+                Err(Error::Interrupted { .. }) if self.cuts < CUTS_MAX => self.cuts += 1,
                 Err(error) => return Err(error),
             }
         };
@@ -62,18 +88,47 @@ impl Entries {
             Some(Err(source)) => return Err(shared.error(source, path)),
             _ => return Err(shared.odd_answer()),
         };
-        let complete = begun
+        self.complete = begun
             .iter()
             .any(|reply| matches!(reply, Ok(Reply::Listing(None))));
-        Ok(Self {
-            tree: tree.clone(),
-            path: path.to_owned(),
-            folder: Some(folder),
-            begun,
-            asked: VecDeque::new(),
-            complete,
-            ready: VecDeque::new(),
-        })
+        self.folder = Some(folder);
+        self.begun = begun;
+        Ok(())
+    }
+
+    /// Begins again, with nothing told yet. `error`: what has come so far.
+    fn begin_again(&mut self, error: Error) -> Result<(), Error> {
+        if !matches!(error, Error::Interrupted { .. }) || self.cuts == CUTS_MAX {
+            return Err(error);
+        }
+        self.cuts += 1;
+        self.asked.clear();
+        self.told = Told::default();
+        self.begin()
+    }
+
+    /// Whether an entry was not given yet. An error: the folder tells something else by now.
+    fn is_new(&mut self, entry: &DirectoryEntry) -> Result<bool, Error> {
+        self.told.hear(&entry.name);
+        if self.told.names > self.given.names {
+            self.given = self.told.clone();
+            return Ok(true);
+        }
+        if self.told.names == self.given.names {
+            self.check_given()?;
+        }
+        Ok(false)
+    }
+
+    /// Whether a listing that was begun again told what was given, and not something else.
+    fn check_given(&self) -> Result<(), Error> {
+        if self.told == self.given {
+            return Ok(());
+        }
+        let path = self.path.clone();
+        let problem = "it changed while it was listed";
+        let source = smb_proto::Error::FileChanged { path, problem };
+        Err(self.tree.shared().error(source, &self.path))
     }
 
     fn next_reply(&mut self) -> Option<smb_proto::error::Result<Reply>> {
@@ -97,6 +152,7 @@ impl Entries {
         let shared = Arc::clone(self.tree.shared());
         let Some(reply) = self.next_reply() else {
             self.folder = None;
+            self.check_given()?;
             return Ok(false);
         };
         let listing = match reply {
@@ -106,12 +162,15 @@ impl Entries {
                 return Ok(true);
             }
             Ok(_) => return Err(shared.odd_answer()),
-            Err(source) => return Err(shared.error(source, &self.path)),
+            Err(source) => {
+                self.begin_again(shared.error(source, &self.path))?;
+                return Ok(true);
+            }
         };
         self.ask_ahead();
         for entry in listing.entries() {
             let entry = entry.map_err(|source| shared.error(source.into(), &self.path))?;
-            if entry.name != "." && entry.name != ".." {
+            if entry.name != "." && entry.name != ".." && self.is_new(&entry)? {
                 self.check_name(&entry)?;
                 self.ready.push_back(entry);
             }
@@ -127,6 +186,26 @@ impl Entries {
         let problem = format!("`{}` as the name of a file", entry.name.escape_debug());
         let source = smb_proto::Error::Misbehaving(problem);
         Err(self.tree.shared().error(source, &entry.name))
+    }
+}
+
+/// Names in an order, of which only how many and which together is kept.
+#[derive(Clone, Debug, Default)]
+struct Told {
+    names: u64,
+    hash: DefaultHasher,
+}
+
+impl Told {
+    fn hear(&mut self, name: &str) {
+        self.names += 1;
+        name.hash(&mut self.hash);
+    }
+}
+
+impl PartialEq for Told {
+    fn eq(&self, other: &Self) -> bool {
+        (self.names, self.hash.finish()) == (other.names, other.hash.finish())
     }
 }
 

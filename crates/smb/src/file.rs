@@ -314,10 +314,19 @@ impl File {
             file: self.key,
             what,
         };
-        match ask(self.shared(), request, path)? {
-            Reply::Done => Ok(()),
-            _ => Err(self.shared().odd_answer()),
+        match ask(self.shared(), request, path) {
+            Ok(Reply::Done) => Ok(()),
+            Ok(_) => Err(self.shared().odd_answer()),
+            // It may have been said twice, when a channel was lost.
+            Err(Error::AlreadyExists { .. }) if self.is_at(path) => Ok(()),
+            Err(error) => Err(error),
         }
+    }
+
+    /// Whether this very file is there, as far as the server tells one from another.
+    fn is_at(&self, path: &str) -> bool {
+        let number = self.created.disk_id.map_or(0, |(file, _)| file);
+        number != 0 && (self.tree.status(path)).is_ok_and(|there| there.file_id == number)
     }
 
     pub(crate) fn set(&self, what: SetInformation) -> Result<(), Error> {

@@ -1,6 +1,7 @@
 //! Keeps a session's connections: opens channels that were lost again, and when all are lost,
 //! logs in anew as long as that may take.
 
+use std::cmp::Reverse;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::task::Waker;
@@ -68,7 +69,10 @@ fn come_back(shared: &Arc<Shared>, limit: Duration) {
         if stop.is_stopped() {
             break Some(Error::Stopped);
         }
-        for route in shared.routes() {
+        let mut routes = shared.routes();
+        // first the one that led there longest
+        routes.sort_by_key(|route| Reverse(route.link.as_ref().and_then(|link| link.ended_at())));
+        for route in routes {
             if shared.stopping.load(Ordering::SeqCst) || !shared.protocol.is_lost() {
                 break 'back None;
             }

@@ -20,6 +20,8 @@ pub const SMALL_BYTES_MAX: usize = Request::SMALL_BYTES_MAX as usize;
 const ATTEMPTS_MAX: usize = 4;
 /// Rights to set times and attributes.
 const SET_RIGHTS: u32 = 0x0010_0000 | 0x80 | 0x100;
+/// The attribute of a folder (MS-FSCC).
+const FOLDER: u32 = 0x10;
 
 /// Something done to one path of a share.
 #[derive(Clone, Debug)]
@@ -38,7 +40,8 @@ pub enum Operation {
     },
     /// A whole small file: [`Outcome::Done`].
     Write(SmallFile),
-    /// Make a folder: [`Outcome::Done`].
+    /// Make a folder: [`Outcome::Done`]. Where the channel was lost that it was under way on, a
+    /// folder that is there then counts as the one that was to be made.
     CreateFolder {
         /// Where.
         path: String,
@@ -149,25 +152,20 @@ pub(crate) fn run(tree: &Tree, operation: Operation) -> Result<Outcome, Error> {
         Operation::Write(small) => {
             small::write(tree, &small, Attempt::First).map(|()| Outcome::Done)
         }
-        Operation::CreateFolder { path } => {
-            let options = CreateOptions {
-                folder: Some(true),
-                disposition: Disposition::Create,
-                ..CreateOptions::open(Access::Attributes)
-            };
-            let [created] = chain(tree, &path, options, [])?;
-            opened(tree, &path, created).map(|_| Outcome::Done)
-        }
+        Operation::CreateFolder { path } => create_folder(tree, &path),
         Operation::RemoveFile { path } => remove(tree, &path, false),
         Operation::RemoveFolder { path } => remove(tree, &path, true),
         Operation::Rename { from, to, replace } => {
+            // Not in one go: the server keeps count of what is done to an open file, so that this
+            // can be said again when its channel is lost.
             let options = CreateOptions {
                 reparse_point: true,
+                disk_id: true,
                 ..CreateOptions::open(Access::Delete)
             };
-            let [created, renamed] = chain(tree, &from, options, [rename(&to, replace)])?;
-            opened(tree, &from, created)?;
-            done(tree, &to, renamed)
+            let file = tree.open(&from, &options)?;
+            file.rename(&to, replace)?;
+            file.close().map(|()| Outcome::Done)
         }
         Operation::SetBasic {
             path,
@@ -182,6 +180,33 @@ pub(crate) fn run(tree: &Tree, operation: Operation) -> Result<Outcome, Error> {
             change(tree, &path, options, basic)
         }),
     }
+}
+
+fn create_folder(tree: &Tree, path: &str) -> Result<Outcome, Error> {
+    let mut lost = false;
+    again_if_lost(tree, path, |_| {
+        let options = CreateOptions {
+            folder: Some(true),
+            disposition: Disposition::Create,
+            ..CreateOptions::open(Access::Attributes)
+        };
+        let made = chain(tree, path, options, [])
+            .and_then(|[created]| opened(tree, path, created))
+            .map(|_| Outcome::Done);
+        match made {
+            // the one of which nobody heard has made it
+            Err(Error::AlreadyExists { .. }) if lost && is_folder(tree, path) => Ok(Outcome::Done),
+            made => {
+                lost = true;
+                made
+            }
+        }
+    })
+}
+
+fn is_folder(tree: &Tree, path: &str) -> bool {
+    let status = tree.status(path);
+    status.is_ok_and(|status| status.attributes & FOLDER != 0)
 }
 
 fn read(tree: &Tree, path: &str) -> Result<Outcome, Error> {

@@ -204,6 +204,8 @@ pub struct Channel {
     request_timeout: Duration,
     sends_origins: bool,
     silence: Silence,
+    /// When the last request was ready to be sent.
+    ready_at: Time,
     idle_echo_after: Option<Duration>,
     agreed: Option<Agreed>,
     /// What NEGOTIATE offered on this connection.
@@ -267,6 +269,7 @@ impl Channel {
             request_timeout: settings.request_timeout,
             sends_origins: settings.sends_origins,
             silence: Silence::new(settings.echo_after, settings.silence_max, now),
+            ready_at: now,
             idle_echo_after: settings.idle_echo_after,
             agreed: None,
             offered: Vec::new(),
@@ -365,7 +368,11 @@ impl Channel {
 
     /// So many bytes of the last [`Self::poll_transmit`] have been sent.
     pub fn transmitted(&mut self, count: usize, now: Time) {
-        self.silence.sent(now);
+        // what was ready before and had to wait shows that the transport moves; a dead one also takes
+        // some small requests
+        if now > self.ready_at {
+            self.silence.sent(now);
+        }
         self.statistics.sent_bytes += count as u64;
         self.transmit.sent(count);
     }
@@ -651,6 +658,7 @@ impl Channel {
             self.data_bytes += u64::from(data_bytes);
             self.data_requests += 1;
         }
+        self.ready_at = now;
         self.statistics.sent_frames += u64::from(!header.has(flags::RELATED));
         self.outstanding.push(Pending {
             message_id: header.message_id,

@@ -18,7 +18,7 @@ pub(super) struct Silence {
     end_after: Duration,
     /// When the server, or its transport, was heard last.
     heard_at: Time,
-    /// When something left us last: a slow link says nothing while it is busy with a large WRITE.
+    /// When something left us last that had to wait: a slow link says nothing while it is busy with a large WRITE.
     sent_at: Time,
     /// When a sign of life was asked for last.
     asked_at: Option<Time>,

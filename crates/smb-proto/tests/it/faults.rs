@@ -201,6 +201,32 @@ fn silence_is_asked_about_and_then_ends_the_channel() {
 }
 
 #[test]
+fn small_requests_do_not_keep_a_dead_way_alive() {
+    let (mut world, _) = World::open(2, Behaviour::default(), Vec::new(), 1);
+    world.server.mute(0);
+    let start = world.now;
+    let ears: Vec<_> = (1..30)
+        .map(|second| {
+            let ear = Arc::new(Ear::default());
+            world.session.submit(Request::Echo, ear.clone());
+            world.run_until(|world| {
+                world.now >= start + second * 1_000_000_000 || world.closed(0).is_some()
+            });
+            ear
+        })
+        .collect();
+    assert!(ears.iter().all(|ear| ear.is_done()));
+    let error = ears[0].error();
+    let Error::ChannelLost { cause, .. } = &error else {
+        panic!("{error:?}")
+    };
+    assert!(
+        matches!(**cause, Error::TimedOut { seconds: 10, .. }),
+        "{cause}"
+    );
+}
+
+#[test]
 fn a_way_that_dies_without_work_is_found_while_there_is_another() {
     let mut world = World::new(2, Behaviour::default(), vec![7; BLOCK]);
     world.idle_echo_after = Some(Duration::from_secs(5));

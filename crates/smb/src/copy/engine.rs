@@ -844,6 +844,10 @@ const fn is_lost(error: &Error) -> bool {
 fn ends_all(error: &Error) -> bool {
     match error {
         Error::ConnectionLost { .. }
+        | Error::LoginRefused { .. }
+        | Error::GuestOnly { .. }
+        | Error::Credentials { .. }
+        | Error::Incompatible { .. }
         | Error::DiskFull { .. }
         | Error::Protocol { .. }
         | Error::Unreachable { .. }

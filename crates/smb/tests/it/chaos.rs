@@ -11,11 +11,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use smb::copy::{self, Event, Job, Options, Place, Progress, Source};
-use smb::{Access, Disposition, Error, OpenOptions, Policy, Session, Stop, Tree};
+use smb::{Access, Disposition, Error, OpenOptions, Pair, Policy, Replace, Session, Stop, Tree};
 
 use crate::lan::{Lan, SHARE};
 use crate::pattern;
-use crate::samba::{connect, write_pattern};
+use crate::samba::{add_second_channel, connect, write_pattern};
 
 const MIB: u64 = 1 << 20;
 const BYTES: u64 = 48 * MIB + 7;
@@ -154,10 +154,12 @@ fn cables_are_pulled_and_servers_die() {
         scope.spawn(|| survives("smbd", ("", 2), |lan| restart(lan)));
         scope.spawn(a_kept_handle_is_taken_up);
         scope.spawn(a_changed_password_is_said);
+        scope.spawn(a_link_that_is_cut_for_good_is_said);
         scope.spawn(a_tree_survives);
         scope.spawn(one_of_four_links_is_slow);
         scope.spawn(a_server_that_stays_away_is_given_up);
         scope.spawn(a_nic_that_comes_back_is_used);
+        scope.spawn(what_nobody_heard_of_is_not_done_twice);
     });
 }
 
@@ -176,20 +178,81 @@ fn a_kept_handle_is_taken_up() {
 }
 
 fn a_changed_password_is_said() {
-    let (lan, _session, tree) = begin("", 1);
-    let failed = read_through(&tree, 1, || {
+    let refused = |error: &Error| matches!(error, Error::LoginRefused { .. });
+    let tree = ends_a_copy(refused, Policy::default(), |lan| {
         lan.change_password("another one");
-        restart(&lan)
+        lan.restart_samba();
     });
-    assert!(
-        matches!(failed, Err(Error::LoginRefused { .. })),
-        "{failed:?}"
-    );
     let again = tree.open("source", &to_read()).err();
-    assert!(
-        matches!(again, Some(Error::LoginRefused { .. })),
-        "{again:?}"
-    );
+    assert!(again.as_ref().is_some_and(refused), "{again:?}");
+}
+
+fn a_link_that_is_cut_for_good_is_said() {
+    let given_up = |error: &Error| {
+        let text = format!("{error:?}");
+        matches!(error, Error::ConnectionLost { .. }) && text.contains("NoWayBack")
+    };
+    let policy = Policy {
+        reconnect: Some(Duration::from_secs(2)),
+        ..Policy::default()
+    };
+    ends_a_copy(given_up, policy, |lan| lan.cut(0));
+}
+
+fn copy_of(from: Place, to: Place) -> Job {
+    Job {
+        sources: vec![Source {
+            place: from,
+            content: true,
+        }],
+        destination: to,
+        into: false,
+        options: Options::default(),
+    }
+}
+
+/// What happens in the middle of two copies, one there and one back, ends both: they say why, and
+/// nothing looks complete.
+fn ends_a_copy(
+    is_expected: fn(&Error) -> bool,
+    policy: Policy,
+    happens: impl FnOnce(&Lan),
+) -> Tree {
+    let lan = Lan::new("");
+    let session = connect(&lan, &policy);
+    let tree = session.tree(SHARE).expect("the share is there");
+    write_pattern(&tree, "source", 1, iter::once(0..BYTES));
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let (source, back) = (here.path().join("source"), here.path().join("back"));
+    fs::copy(lan.on_server("source"), &source).expect("it was written");
+    let there = |path: &str| Place::Share {
+        tree: tree.clone(),
+        path: path.to_owned(),
+    };
+    // so that the rest takes seconds
+    lan.limit(0, "80mbit");
+    let jobs = [
+        copy_of(Place::Local(source), there("copy")),
+        copy_of(there("source"), Place::Local(back.clone())),
+    ];
+    let progress = [Progress::default(), Progress::default()];
+    thread::scope(|scope| {
+        let copies: Vec<_> = iter::zip(&jobs, &progress)
+            .map(|(job, progress)| scope.spawn(|| copy::run(job, progress, &Stop::new(), &|_| {})))
+            .collect();
+        while progress.iter().any(|progress| progress.moved() < 4 * MIB) {
+            thread::sleep(Duration::from_millis(10));
+        }
+        happens(&lan);
+        for copy in copies {
+            let summary = copy.join().expect("it does not panic");
+            let error = summary.ended_by.as_ref();
+            assert!(error.is_some_and(is_expected), "{summary:?}");
+            assert_eq!((summary.files, summary.failed), (0, 0), "{summary:?}");
+        }
+    });
+    assert!(!lan.on_server("copy").exists() && !back.exists());
+    tree
 }
 
 /// Files of all sizes in some folders; each says by its content where it belongs.
@@ -249,13 +312,8 @@ fn a_tree_survives() {
         (there("tree"), Place::Local(back.clone())),
     ] {
         let job = Job {
-            sources: vec![Source {
-                place: from,
-                content: true,
-            }],
-            destination: to,
             into: true,
-            options: Options::default(),
+            ..copy_of(from, to)
         };
         let copied = AtomicUsize::new(0);
         let summary = copy::run(&job, &Progress::default(), &Stop::new(), &|event| {
@@ -320,6 +378,51 @@ fn a_server_that_stays_away_is_given_up() {
         let stopped = tree.list("").err();
         assert!(matches!(stopped, Some(Error::Stopped)), "{stopped:?}");
     });
+}
+
+/// The server does it, its answer is lost, and another channel asks again.
+fn what_nobody_heard_of_is_not_done_twice() {
+    let lan = Lan::new("");
+    let session = connect(&lan, &Policy::default());
+    let local = lan.nics()[0].addresses[0].address;
+    let remote = "10.94.0.2".parse().expect("an address");
+    let first = Pair { local, remote };
+    session.add_channel(&first, None).expect("it works");
+    add_second_channel(&lan, &session);
+    let tree = session.tree(SHARE).expect("the share is there");
+    write_pattern(&tree, "before", 3, iter::once(0..1000));
+    let folder = lan.on_server("folder");
+    fs::create_dir(&folder).expect("the share is a folder");
+    let names: BTreeSet<_> = (0..9000).map(|number| format!("{number:0200}")).collect();
+    for name in &names {
+        fs::write(folder.join(name), []).expect("there is room");
+    }
+    let to_rename = OpenOptions::open(Access::Delete);
+    let file = tree.open("before", &to_rename).expect("it was written");
+    let mut entries = tree.entries("folder").expect("it is there");
+    let mut listed = vec![entries.next().expect("there is one").expect("it is told")];
+    lan.silence(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            file.rename("after", Replace::Never)
+                .expect("it is done once")
+        });
+        scope.spawn(|| tree.create_folder("made").expect("it is made once"));
+    });
+    assert!(!session.channels()[0].alive && session.channels()[2].alive);
+    assert!(lan.on_server("made").is_dir() && !lan.on_server("before").exists());
+    let stored = fs::read(lan.on_server("after")).expect("it was renamed");
+    assert_eq!(pattern::difference(3, 0, &stored), None);
+    lan.restart_samba();
+    listed.extend(entries.map(|entry| entry.expect("it goes on")));
+    assert_eq!(listed.len(), names.len());
+    assert_eq!(
+        listed
+            .into_iter()
+            .map(|entry| entry.name)
+            .collect::<BTreeSet<_>>(),
+        names
+    );
 }
 
 fn a_nic_that_comes_back_is_used() {

@@ -132,6 +132,12 @@ impl Lan {
         self.on_client_run(&["ip", "link", "set", &format!("c{link}"), "up"]);
     }
 
+    /// What the server says over this link is lost; what is said to it is not.
+    pub(crate) fn silence(&self, link: u8) {
+        let client = format!("{}/32", address(link, 1));
+        run(&self.server, &["ip", "route", "add", "blackhole", &client]);
+    }
+
     /// Limits a link in both directions.
     pub(crate) fn limit(&self, link: u8, rate: &str) {
         let bucket = [

@@ -635,7 +635,6 @@ fn a_channel_that_is_killed_leaves_the_others() {
     let file = tree
         .open("big", &OpenOptions::open(Access::Read))
         .expect("it was written");
-    let begun = Instant::now();
     let stop = Stop::new();
     let killed = AtomicBool::new(false);
     let until_killed = || iter::repeat(0..32 * MIB).take_while(|_| !killed.load(Ordering::SeqCst));
@@ -682,7 +681,6 @@ fn a_channel_that_is_killed_leaves_the_others() {
     assert_eq!(stored.len() as u64, 32 * MIB);
     assert_eq!(pattern::difference(5, 0, &stored), None);
     assert!(!session.channels()[2].alive);
-    assert!(begun.elapsed() < SOON, "it took {:?}", begun.elapsed());
 }
 
 #[test]
