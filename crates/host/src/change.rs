@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::exec::{self, Command, Privilege};
 use crate::journal::{Journal, Mark, Opened};
 use crate::knob::{self, Knob, Refusal, State};
-use crate::lease::{self, Lease};
+use crate::lease::{self, Lease, Undo};
 use crate::restore::{Foreign, Outcome, Report, Restore};
 use crate::{Error, Host, Place};
 
@@ -572,11 +572,15 @@ impl OpenChange {
                 continue;
             }
             let own = self.opened.items.iter().rev();
-            let undo = own
-                .filter(|item| item.host == host.name)
-                .flat_map(|item| item.steps.iter().rev())
-                .map(|step| Command::from(&step.undo));
-            let undo: Vec<Command> = undo.collect();
+            let undo = own.filter(|item| item.host == host.name).map(|item| {
+                let knob = find(host, &item.knob).ok();
+                let steps = item.steps.iter().rev();
+                Undo {
+                    look: knob.and_then(|knob| knob.look(&item.target)),
+                    back: steps.map(|step| Command::from(&step.undo)).collect(),
+                }
+            });
+            let undo: Vec<Undo> = undo.collect();
             let name = (self.journal.owner(), self.opened.id.as_str());
             self.leases
                 .push(Lease::arm(host, name, self.lease_length, &undo)?);
@@ -618,6 +622,9 @@ impl OpenChange {
     /// Remembers the snapshot with the change, so that undo can tell our doing from others'.
     fn note_after(&mut self) -> Result<(), Error> {
         let after = read_snapshot(&self.hosts, &self.opened.snapshot)?;
+        for lease in &self.leases {
+            lease.note();
+        }
         if self.after.as_ref() != Some(&after) {
             self.journal.mark(
                 &self.opened.id,

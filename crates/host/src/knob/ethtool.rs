@@ -134,6 +134,14 @@ impl Way for Ethtool {
         }
     }
 
+    fn look(&self, name: &str) -> Option<Command> {
+        let Self::Feature { row, .. } = self else {
+            return None;
+        };
+        let script = r#"ethtool -k "$1" | grep "^$2:""#;
+        Some(command(&["sh", "-c", script, "sh", name, row]))
+    }
+
     fn set(&self, name: &str, state: &State, to: &Value) -> Result<Command, Refusal> {
         let number = to.to_string();
         Ok(match (self, to) {

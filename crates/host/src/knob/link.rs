@@ -51,6 +51,14 @@ impl Way for Link {
         }
     }
 
+    fn look(&self, name: &str) -> Option<Command> {
+        let file = match self {
+            Self::Mtu => "mtu",
+            Self::QueueLength => "tx_queue_len",
+        };
+        Some(command(&["cat", &format!("/sys/class/net/{name}/{file}")]))
+    }
+
     fn set(&self, name: &str, _: &State, to: &Value) -> Result<Command, Refusal> {
         let to = to.to_string();
         Ok(match self {

@@ -354,6 +354,11 @@ trait Way {
 
     fn parse(&self, name: &str, outputs: &[Output]) -> Result<State, Refusal>;
 
+    /// See [`Knob::look`].
+    fn look(&self, _: &str) -> Option<Command> {
+        None
+    }
+
     /// The command that sets it, absolute.
     fn set(&self, name: &str, state: &State, to: &Value) -> Result<Command, Refusal>;
 
@@ -450,6 +455,12 @@ impl Knob {
             return Err(Refusal::new("the host did not answer"));
         }
         self.way().parse(name, outputs)
+    }
+
+    /// The command that prints its value and nothing that others could change, where there is one that
+    /// prints the same for the same value.
+    pub(crate) fn look(&self, target: &Target) -> Option<Command> {
+        self.way().look(self.name(target).ok()?)
     }
 
     /// The steps that set it to a value; none where it has that value.

@@ -133,6 +133,13 @@ impl Way for Route {
         }
     }
 
+    fn look(&self, name: &str) -> Option<Command> {
+        match self {
+            Self::Number(key, _) | Self::Switch(key) => Some(command(&["cat", &path(name, key)])),
+            _ => None,
+        }
+    }
+
     fn set(&self, name: &str, state: &State, to: &Value) -> Result<Command, Refusal> {
         match (self, to, &state.seen) {
             (Self::Number(key, _), Value::Integer(to), _) => Ok(write(name, key, *to)),

@@ -134,6 +134,10 @@ impl Way for Sysctl {
         Ok(State::new(value, self.allowed(&values, now)).fixed_if(because))
     }
 
+    fn look(&self, _: &str) -> Option<Command> {
+        Some(command(&["sysctl", "-n", self.key]))
+    }
+
     fn set(&self, _: &str, _: &State, to: &Value) -> Result<Command, Refusal> {
         let to = match to {
             Value::Switch(on) => u8::from(*on).to_string(),

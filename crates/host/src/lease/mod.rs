@@ -1,12 +1,12 @@
 //! A dead man's switch on a changed host: a script that waits there and takes the change back unless
 //! it is told in time that somebody still looks after it, or that the change is to stay.
 //!
-//! What waits, and where it is written down, is the system's own: a process and a folder on Linux, a
-//! scheduled task and a key of the registry on Windows. On both one thing decides, which either side
+//! What waits, and where it is written down, is the system's own: a process and a folder on Linux and
+//! macOS, a scheduled task and a key of the registry on Windows. On all one thing decides, which either side
 //! can take away only once: whoever does has the last word. What others have there tells that somebody
 //! else is changing the host.
 
-mod linux;
+mod posix;
 mod windows;
 
 use std::fs;
@@ -26,6 +26,15 @@ use crate::{Error, Host};
 pub const LENGTH_DEFAULT: Duration = Duration::from_secs(60);
 /// The shortest and the longest lease.
 pub const LENGTH: RangeInclusive<Duration> = Duration::from_secs(2)..=Duration::from_secs(3600);
+
+/// What takes one setting back.
+#[derive(Clone, Debug)]
+pub(crate) struct Undo {
+    /// Prints what there is to see of it, and of nothing else.
+    pub(crate) look: Option<Command>,
+    /// Takes it back.
+    pub(crate) back: Vec<Command>,
+}
 
 /// What a system can do.
 struct Pace {
@@ -72,7 +81,7 @@ enum Answer {
 fn answer(system: System, output: &Output) -> Answer {
     match system {
         System::Windows => windows::answer(output),
-        System::Linux | System::Macos => linux::answer(output),
+        System::Linux | System::Macos => posix::answer(output),
     }
 }
 
@@ -104,18 +113,18 @@ impl Lease {
         host: &Host,
         (owner, name): (&str, &str),
         length: Duration,
-        undo: &[Command],
+        undo: &[Undo],
     ) -> Result<Self, Error> {
         let length = length.max(Pace::of(host.system).shortest);
         let id = format!("{owner}.{name}");
         let command = match host.system {
-            System::Linux => linux::arm((owner, name), length, &holder(), undo),
-            System::Windows => windows::arm(owner, &id, length, &holder(), undo),
-            System::Macos => {
-                return Err(Error::UnsupportedSystem {
-                    name: host.name.clone(),
-                    system: host.system,
-                });
+            System::Linux | System::Macos => {
+                posix::arm(host.system, (owner, name), length, &holder(), undo)
+            }
+            System::Windows => {
+                let undo = undo.iter().flat_map(|setting| setting.back.iter().cloned());
+                let undo: Vec<Command> = undo.collect();
+                windows::arm(owner, &id, length, &holder(), &undo)
             }
         };
         let armed = Instant::now();
@@ -149,13 +158,22 @@ impl Lease {
         &self.host.name
     }
 
+    /// The change is made: from here on the host takes back only what still looks as now, where that
+    /// can be told there. Without this word it takes back everything.
+    pub(crate) fn note(&self) {
+        if self.host.system != System::Windows {
+            let command = posix::note(self.host.system, &self.id);
+            self.host.exec.run(&[command]).ok();
+        }
+    }
+
     /// Gives signs of life until the sender is dropped.
     fn renew(&self) -> (Sender<()>, JoinHandle<()>) {
         let (stop, stopped) = mpsc::channel::<()>();
         let system = self.host.system;
         let command = match system {
             System::Windows => windows::renew(&self.id, self.length),
-            System::Linux | System::Macos => linux::renew(&self.id, self.length),
+            System::Linux | System::Macos => posix::renew(system, &self.id, self.length),
         };
         let limit = Pace::of(system).renewal.min(self.length / 3);
         let command = command.with_timeout(limit);
@@ -208,7 +226,7 @@ impl Lease {
         }
         let command = match self.host.system {
             System::Windows => windows::disarm(&self.id),
-            System::Linux | System::Macos => linux::disarm(&self.id),
+            System::Linux | System::Macos => posix::disarm(self.host.system, &self.id),
         };
         let outputs = self.host.exec.run(std::slice::from_ref(&command))?;
         let nothing = || Answer::Failed(printable(""));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use host::change::{Change, OpenChange};
-use host::journal::{Journal, list_open};
+use host::journal::{Journal, UndoMode, UndoOutcome, list_open};
 use host::{Error, Host};
 use record::{HostName, KnobId, Setting, Target, Value};
 use tempfile::TempDir;
@@ -124,6 +124,49 @@ fn a_change_that_cuts_the_only_connection_is_taken_back_in_time() {
     assert!(list_open(pair.folder.path()).unwrap().open.is_empty());
     assert_eq!(pair.server.inside(&["ethtool", "-k", "s0"]), before);
     eventually("the lease is over", || !leases(&host));
+}
+
+#[test]
+fn a_host_that_puts_itself_back_leaves_alone_what_somebody_else_has_set() {
+    let pair = Pair::new();
+    let host = pair.host();
+    let journal = Journal::open(pair.folder.path(), "test").unwrap();
+    let settings = [
+        ("nic.mtu", Value::Integer(1400)),
+        ("nic.txqueuelen", Value::Integer(500)),
+        ("arp.ignore", Value::Integer(1)),
+        ("nic.gro", Value::Switch(true)),
+    ];
+    let mut open = pair.change(&host, &journal, &settings);
+    open.apply().unwrap();
+    let server = pair.server.namespace.as_str();
+    let script = "ip link set s0 txqueuelen 77; echo 2 >/proc/sys/net/ipv4/conf/s0/arp_ignore";
+    pair.server.inside(&["sh", "-c", script]);
+    let link = |state: &str| {
+        local(&[
+            "ip", "netns", "exec", server, "ip", "link", "set", "s0", state,
+        ]);
+    };
+    link("down");
+    open.close().unwrap_err();
+    assert_eq!(mtu(server), "1500");
+    let features = pair.server.inside(&["ethtool", "-k", "s0"]);
+    assert!(features.contains("generic-receive-offload: off"));
+    let look = "cat /sys/class/net/s0/tx_queue_len /proc/sys/net/ipv4/conf/s0/arp_ignore";
+    assert_eq!(pair.server.inside(&["sh", "-c", look]), "77\n2\n");
+    link("up");
+    host.exec.reconnect();
+    let undone = journal
+        .undo(None, UndoMode::Ours, &|_| Ok(pair.host()))
+        .unwrap();
+    let foreign = undone[0]
+        .reports
+        .iter()
+        .filter(|report| report.outcome == UndoOutcome::Foreign)
+        .map(|report| report.knob.to_string());
+    let foreign: Vec<String> = foreign.collect();
+    assert_eq!(foreign, ["arp.ignore", "nic.txqueuelen"]);
+    assert_eq!(pair.server.inside(&["sh", "-c", look]), "77\n2\n");
 }
 
 #[test]

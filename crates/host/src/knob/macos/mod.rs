@@ -209,6 +209,13 @@ impl Way for Mac {
         }
     }
 
+    fn look(&self, _: &str) -> Option<Command> {
+        match self {
+            Self::Sysctl(key, _) => Some(command(&["sysctl", "-n", key])),
+            _ => None,
+        }
+    }
+
     fn set(&self, name: &str, state: &State, to: &Value) -> Result<Command, Refusal> {
         let text = to.to_string();
         Ok(match (self, to) {
