@@ -185,6 +185,50 @@ pub enum Error {
         /// How long it was waited for.
         waited: Duration,
     },
+    /// A profile's file cannot be read.
+    #[error("cannot read the profile {}", path.display())]
+    ProfileFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// There is no profile of that name.
+    #[error("there is no profile `{name}`")]
+    NoSuchProfile {
+        /// The name.
+        name: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+    /// A profile is not written as one.
+    #[error("cannot understand the profile `{name}`")]
+    Profile {
+        /// Its name.
+        name: String,
+        /// Where and why.
+        source: Box<toml::de::Error>,
+    },
+    /// A rule of a profile makes no sense.
+    #[error("rule {rule} of the profile `{name}`, for `{knob}`: {reason}")]
+    ProfileRule {
+        /// The profile's name.
+        name: String,
+        /// Which rule, from 1 on.
+        rule: usize,
+        /// The knob it names.
+        knob: String,
+        /// Why.
+        reason: String,
+    },
+    /// A profile is about a protection.
+    #[error("the profile `{name}` is about `{knob}`, which protects something")]
+    ProfileProtection {
+        /// The profile's name.
+        name: String,
+        /// The knob.
+        knob: String,
+    },
     /// A change could not be made.
     #[error("cannot make change `{change}`; {}", as_before(*restored))]
     Apply {
@@ -365,6 +409,10 @@ impl Error {
             Self::UnknownHost { .. }
             | Self::UnknownKnob { .. }
             | Self::SetTwice { .. }
+            | Self::ProfileFile { .. }
+            | Self::NoSuchProfile { .. }
+            | Self::Profile { .. }
+            | Self::ProfileRule { .. }
             | Self::NoSuchChange { .. } => FailureKind::Usage,
             Self::OutputTooLong { .. }
             | Self::Pipe { .. }
@@ -409,6 +457,10 @@ impl Error {
                 "see `linerate changes`, then `linerate undo {change}`"
             )),
             Self::Apply { source, .. } => source.hint(),
+            Self::NoSuchProfile { known, .. } => Some(format!("there are: {}", known.join(", "))),
+            Self::ProfileProtection { .. } => Some(
+                "read the profile, and say `--even-protections` if that is what you want".into(),
+            ),
             Self::Foreign { .. } => {
                 Some("find out who else sets it; `linerate undo` takes back what is ours".into())
             }

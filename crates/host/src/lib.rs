@@ -12,6 +12,7 @@ pub mod journal;
 pub mod knob;
 pub mod lease;
 mod link;
+pub mod profile;
 mod restore;
 mod tool;
 

@@ -7,6 +7,7 @@ mod knobs;
 mod lease;
 mod mac;
 mod model;
+mod profiles;
 mod scratch;
 mod ssh;
 mod windows;

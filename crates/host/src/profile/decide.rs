@@ -1,0 +1,367 @@
+//! What a profile would change on a host, and what not and why.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use record::{BitsPerSecond, HostFacts, HostName, KnobId, Nic, Setting, Target, Value};
+use serde::{Deserialize, Serialize};
+
+use super::{Profile, Rule, When, Wish};
+use crate::change::Spot;
+use crate::knob::{self, Allowed, Knob, Refusal, State, TargetKind};
+
+/// What a host is on the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// It uses the share.
+    Client,
+    /// It offers the share.
+    Server,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Client => "client",
+            Self::Server => "server",
+        })
+    }
+}
+
+/// A host, as far as rules ask.
+#[derive(Clone, Debug)]
+pub struct Situation<'a> {
+    /// What was seen on it.
+    pub facts: &'a HostFacts,
+    /// What it is on the path.
+    pub role: Role,
+    /// To the other end, where it is known.
+    pub round_trip: Option<Duration>,
+    /// The interfaces of the path.
+    pub nics: Vec<String>,
+    /// The shares that are meant.
+    pub shares: Vec<String>,
+}
+
+/// What a rule comes to at one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It would be set.
+    Change {
+        /// To this.
+        to: Value,
+    },
+    /// It is so.
+    AlreadySo,
+    /// The rule is not for a place like this.
+    NotMeant {
+        /// Which of its conditions is not so.
+        because: String,
+    },
+    /// The host does not have it, or does not let it be changed so.
+    NotHere {
+        /// Why.
+        because: String,
+    },
+}
+
+/// A rule at one place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Proposal<'a> {
+    /// The rule.
+    pub rule: &'a Rule,
+    /// The part of the host; `None` where there is none that it could be about.
+    pub target: Option<Target>,
+    /// The value now, where it could be read.
+    pub now: Option<Value>,
+    /// What it comes to.
+    pub verdict: Verdict,
+}
+
+/// What holds for one part of a host.
+struct Place {
+    speed: Option<BitsPerSecond>,
+    mtu: Option<u32>,
+    drivers: Vec<String>,
+}
+
+impl Situation<'_> {
+    fn of_path(&self) -> Vec<&Nic> {
+        let nics = self.facts.nics.iter();
+        nics.filter(|nic| self.nics.contains(&nic.name)).collect()
+    }
+
+    fn targets(&self, knob: &Knob) -> Vec<Target> {
+        match knob.on {
+            TargetKind::Host => vec![Target::Host],
+            TargetKind::Nic => self.nics.iter().cloned().map(Target::Nic).collect(),
+            TargetKind::Share => self.shares.iter().cloned().map(Target::Share).collect(),
+            TargetKind::Mount => Vec::new(),
+        }
+    }
+
+    /// For the host as a whole, the best of its interfaces counts.
+    fn place(&self, target: &Target) -> Place {
+        let mut nics = self.of_path();
+        if let Target::Nic(name) = target {
+            nics.retain(|nic| nic.name == *name);
+        }
+        Place {
+            speed: nics.iter().filter_map(|nic| line_rate(nic)).max(),
+            mtu: nics.iter().map(|nic| nic.mtu).max(),
+            drivers: nics.iter().filter_map(|nic| nic.driver.clone()).collect(),
+        }
+    }
+
+    /// Why a rule is not for this place; `None` where it is.
+    fn unmet(&self, when: &When, target: &Target) -> Option<String> {
+        let place = self.place(target);
+        let rate = |rate: BitsPerSecond| format!("{} Mbit/s", rate.get() / 1_000_000);
+        let span = |span: Duration| format!("{span:?}");
+        let number = |number: u32| number.to_string();
+        within(
+            "its speed",
+            place.speed,
+            (when.speed_min, when.speed_below),
+            rate,
+        )
+        .or_else(|| {
+            let bounds = (when.round_trip_min, when.round_trip_below);
+            within("the round trip", self.round_trip, bounds, span)
+        })
+        .or_else(|| {
+            let bounds = (when.cores_min, when.cores_below);
+            within(
+                "the number of processors",
+                Some(self.facts.cores),
+                bounds,
+                number,
+            )
+        })
+        .or_else(|| within("its MTU", place.mtu, (when.mtu_min, when.mtu_below), number))
+        .or_else(|| unmet_driver(&when.drivers, &place.drivers))
+        .or_else(|| {
+            let role = when.role.filter(|role| *role != self.role)?;
+            Some(format!("it is for a {role}"))
+        })
+    }
+}
+
+fn within<T: PartialOrd + Copy>(
+    what: &str,
+    is: Option<T>,
+    (min, below): (Option<T>, Option<T>),
+    text: impl Fn(T) -> String,
+) -> Option<String> {
+    if min.is_none() && below.is_none() {
+        return None;
+    }
+    let Some(is) = is else {
+        return Some(format!("{what} is not known"));
+    };
+    let less = min
+        .filter(|min| is < *min)
+        .map(|min| format!("less than {}", text(min)));
+    let more = below
+        .filter(|below| is >= *below)
+        .map(|below| format!("not below {}", text(below)));
+    let broken = less.or(more)?;
+    Some(format!("{what} is {}, {broken}", text(is)))
+}
+
+fn unmet_driver(wanted: &[String], found: &[String]) -> Option<String> {
+    if wanted.is_empty() || found.iter().any(|driver| wanted.contains(driver)) {
+        return None;
+    }
+    let wanted = wanted.join("`, `");
+    Some(match found {
+        [] => "its driver is not known".into(),
+        found => format!("its driver is `{}`, none of `{wanted}`", found.join("`, `")),
+    })
+}
+
+/// What a virtual link says of its rate is invented, unless something shapes it.
+fn line_rate(nic: &Nic) -> Option<BitsPerSecond> {
+    let real = nic.speed.filter(|_| nic.kind.as_deref() != Some("veth"));
+    nic.shaped.or(real)
+}
+
+/// The places that have to be read to judge a profile there.
+#[must_use]
+pub fn spots(profile: &Profile, situation: &Situation<'_>) -> Vec<Spot> {
+    let mut spots: Vec<Spot> = Vec::new();
+    for rule in &profile.rules {
+        let Some(knob) = knob::find(situation.facts.system, &rule.knob) else {
+            continue;
+        };
+        for target in situation.targets(knob) {
+            if !spots
+                .iter()
+                .any(|(on, known)| *on == target && known.id == knob.id)
+            {
+                spots.push((target, knob));
+            }
+        }
+    }
+    spots
+}
+
+/// Judges each rule at each place it could be about; `states` are those of [`spots`].
+#[must_use]
+pub fn propose<'a>(
+    profile: &'a Profile,
+    situation: &Situation<'_>,
+    states: &[(Spot, Result<State, Refusal>)],
+) -> Vec<Proposal<'a>> {
+    let mut proposals = Vec::new();
+    for rule in &profile.rules {
+        let nowhere = |because: &str| Proposal {
+            rule,
+            target: None,
+            now: None,
+            verdict: Verdict::NotHere {
+                because: because.to_owned(),
+            },
+        };
+        let Some(knob) = knob::find(situation.facts.system, &rule.knob) else {
+            proposals.push(nowhere("this system has no such knob"));
+            continue;
+        };
+        let targets = situation.targets(knob);
+        if targets.is_empty() {
+            let because = format!(
+                "there is not {} to set it on",
+                knob.on.text().replace("an ", "any ").replace("a ", "any ")
+            );
+            proposals.push(nowhere(&because));
+        }
+        for target in targets {
+            let state = states
+                .iter()
+                .find(|((on, known), _)| *on == target && known.id == knob.id);
+            let state = state.map(|(_, state)| state);
+            let now = state.and_then(|state| Some(state.as_ref().ok()?.value.clone()));
+            let verdict = judge(rule, knob, &target, situation, state);
+            let target = Some(target);
+            proposals.push(Proposal {
+                rule,
+                target,
+                now,
+                verdict,
+            });
+        }
+    }
+    proposals
+}
+
+fn judge(
+    rule: &Rule,
+    knob: &Knob,
+    target: &Target,
+    situation: &Situation<'_>,
+    state: Option<&Result<State, Refusal>>,
+) -> Verdict {
+    if let Some(because) = situation.unmet(&rule.when, target) {
+        return Verdict::NotMeant { because };
+    }
+    let not_here = |because: String| Verdict::NotHere { because };
+    let state = match state {
+        Some(Ok(state)) => state,
+        Some(Err(refusal)) => return not_here(refusal.reason.clone()),
+        None => return not_here("it was not read".into()),
+    };
+    let to = match wanted(&rule.wish, state) {
+        Ok(to) => to,
+        Err(because) => return not_here(because),
+    };
+    match knob.plan(target, state, &to) {
+        Ok(steps) if steps.is_empty() => Verdict::AlreadySo,
+        Ok(_) => Verdict::Change { to },
+        Err(refusal) => not_here(refusal.reason),
+    }
+}
+
+/// The value that the wish comes to.
+fn wanted(wish: &Wish, state: &State) -> Result<Value, String> {
+    let (text, is_least) = match wish {
+        Wish::Set(text) => return Ok(state.allowed.value_of(text)),
+        Wish::AtLeast(text) => (text, true),
+        Wish::AtMost(text) => (text, false),
+    };
+    let better = |now: i64, wished: i64| {
+        if is_least {
+            now.max(wished)
+        } else {
+            now.min(wished)
+        }
+    };
+    let wished = state.allowed.value_of(text);
+    match (&state.value, &wished, &state.allowed) {
+        (Value::Integer(now), Value::Integer(wished), Allowed::Range { min, max }) => {
+            // As far as the hardware goes, but never away from what is there.
+            let possible = (*wished).min(max.value).max(min.value);
+            Ok(Value::Integer(better(*now, possible)))
+        }
+        (Value::Text(now), Value::Text(wished), Allowed::Sizes) => {
+            let numbers = |text: &str| {
+                text.split(' ')
+                    .map(|word| word.parse().ok())
+                    .collect::<Option<Vec<i64>>>()
+            };
+            let both = numbers(now).zip(numbers(wished));
+            let (now, wished) = both
+                .filter(|(now, wished)| now.len() == wished.len())
+                .ok_or_else(|| format!("`{wished}` is not like `{now}`"))?;
+            let sizes = now
+                .iter()
+                .zip(wished)
+                .map(|(now, wished)| better(*now, wished).to_string());
+            Ok(Value::Text(sizes.collect::<Vec<_>>().join(" ")))
+        }
+        (now, ..) => Err(format!("`{now}` is neither more nor less than `{text}`")),
+    }
+}
+
+/// The settings of everything that would be changed; of several for one place the last, which goes
+/// furthest: all others of it are met by it.
+#[must_use]
+pub fn settings(host: &HostName, proposals: &[Proposal<'_>]) -> Vec<Setting> {
+    let mut found: BTreeMap<(&Target, &str), (usize, &Value)> = BTreeMap::new();
+    for (at, proposal) in proposals.iter().enumerate() {
+        let (Some(target), Verdict::Change { to }) = (&proposal.target, &proposal.verdict) else {
+            continue;
+        };
+        let is_most = matches!(proposal.rule.wish, Wish::AtMost(_));
+        let known = found
+            .entry((target, &proposal.rule.knob))
+            .or_insert((at, to));
+        if goes_further(to, known.1) != is_most {
+            known.1 = to;
+        }
+    }
+    let mut found: Vec<_> = found.into_iter().collect();
+    found.sort_by_key(|(_, (at, _))| *at);
+    let settings = found
+        .into_iter()
+        .map(|((target, knob), (_, value))| Setting::Knob {
+            host: host.clone(),
+            target: target.clone(),
+            id: KnobId::new(knob),
+            value: value.clone(),
+        });
+    settings.collect()
+}
+
+fn goes_further(one: &Value, other: &Value) -> bool {
+    let numbers = |value: &Value| match value {
+        Value::Integer(number) => vec![*number],
+        Value::Text(text) => text
+            .split(' ')
+            .filter_map(|word| word.parse().ok())
+            .collect(),
+        Value::Unset | Value::Switch(_) => Vec::new(),
+    };
+    numbers(one).last() > numbers(other).last()
+}

@@ -1,0 +1,270 @@
+//! Profiles as they are written.
+
+use std::fmt;
+use std::time::Duration;
+
+use record::BitsPerSecond;
+use serde::Deserialize;
+
+use super::{Profile, Protections, Role, Rule, When, Wish};
+use crate::Error;
+use crate::knob::KNOBS;
+
+/// Most rules of a profile.
+const RULES_MAX: usize = 500;
+/// Words in the ids of knobs that protect something: what is on the way, who comes in, or what is
+/// written.
+const PROTECTIONS: [&str; 9] = [
+    "sign",
+    "encrypt",
+    "seal",
+    "dialect",
+    "strict_sync",
+    "guest",
+    "firewall",
+    "protocol",
+    "client.cache",
+];
+const RATES: [(&str, u64); 3] = [
+    ("Gbit/s", 1_000_000_000),
+    ("Mbit/s", 1_000_000),
+    ("kbit/s", 1_000),
+];
+/// In nanoseconds.
+const TIMES: [(&str, u64); 4] = [
+    ("µs", 1_000),
+    ("us", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    meaning: String,
+    #[serde(default, rename = "rule")]
+    rules: Vec<RawRule>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawRule {
+    knob: String,
+    set: Option<Typed>,
+    at_least: Option<Typed>,
+    at_most: Option<Typed>,
+    #[serde(default)]
+    when: RawWhen,
+    why: String,
+    source: Option<String>,
+}
+
+/// Values are written as TOML has them, or as one would type them.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Typed {
+    Switch(bool),
+    Number(i64),
+    Text(String),
+}
+
+impl fmt::Display for Typed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Switch(true) => formatter.write_str("on"),
+            Self::Switch(false) => formatter.write_str("off"),
+            Self::Number(number) => write!(formatter, "{number}"),
+            Self::Text(text) => formatter.write_str(text),
+        }
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawWhen {
+    speed_min: Option<String>,
+    speed_below: Option<String>,
+    round_trip_min: Option<String>,
+    round_trip_below: Option<String>,
+    cores_min: Option<u32>,
+    cores_below: Option<u32>,
+    mtu_min: Option<u32>,
+    mtu_below: Option<u32>,
+    #[serde(default)]
+    driver: Vec<String>,
+    role: Option<Role>,
+}
+
+/// Reads a profile.
+///
+/// # Errors
+/// [`Error::Profile`] and [`Error::ProfileRule`] when it is none: unknown keys, unknown knobs, no value
+/// or several, rules that contradict each other, and protections that nobody has said to be meant.
+pub fn parse(name: &str, text: &str, protections: Protections) -> Result<Profile, Error> {
+    let file: File = toml::from_str(text).map_err(|source| Error::Profile {
+        name: name.to_owned(),
+        source: Box::new(source),
+    })?;
+    let wrong = |rule: usize, knob: &str, reason: String| Error::ProfileRule {
+        name: name.to_owned(),
+        rule: rule + 1,
+        knob: knob.to_owned(),
+        reason,
+    };
+    if file.rules.len() > RULES_MAX {
+        return Err(wrong(
+            RULES_MAX,
+            "",
+            format!("there are more than {RULES_MAX} rules"),
+        ));
+    }
+    let mut rules: Vec<Rule> = Vec::new();
+    for (at, raw) in file.rules.into_iter().enumerate() {
+        let knob = raw.knob.clone();
+        if protections == Protections::Refused && is_protection(&knob) {
+            return Err(Error::ProfileProtection {
+                name: name.to_owned(),
+                knob,
+            });
+        }
+        let rule = rule(raw).map_err(|reason| wrong(at, &knob, reason))?;
+        let other = rules.iter().position(|other| contradict(other, &rule));
+        if let Some(other) = other {
+            let reason = format!("rule {} wants something else where both hold", other + 1);
+            return Err(wrong(at, &knob, reason));
+        }
+        rules.push(rule);
+    }
+    Ok(Profile {
+        name: name.to_owned(),
+        file: None,
+        meaning: file.meaning,
+        rules,
+    })
+}
+
+fn is_protection(id: &str) -> bool {
+    PROTECTIONS.iter().any(|word| id.contains(word))
+}
+
+fn rule(raw: RawRule) -> Result<Rule, String> {
+    let known = |id: &str| {
+        KNOBS
+            .iter()
+            .any(|knob| knob.id == id && !knob.only_in_snapshots)
+    };
+    if !known(&raw.knob) {
+        return Err("there is no such knob; `docs/knobs.md` lists them".into());
+    }
+    let wish = match (raw.set, raw.at_least, raw.at_most) {
+        (Some(value), None, None) => Wish::Set(value.to_string()),
+        (None, Some(value), None) => Wish::AtLeast(value.to_string()),
+        (None, None, Some(value)) => Wish::AtMost(value.to_string()),
+        _ => return Err("it takes one of `set`, `at_least` and `at_most`".into()),
+    };
+    let when = when(raw.when)?;
+    if raw.why.trim().is_empty() {
+        return Err("it does not say why".into());
+    }
+    Ok(Rule {
+        knob: raw.knob,
+        wish,
+        when,
+        why: raw.why,
+        source: raw.source,
+    })
+}
+
+fn when(raw: RawWhen) -> Result<When, String> {
+    let rate = |text: Option<String>| text.map(|text| rate(&text)).transpose();
+    let span = |text: Option<String>| {
+        let known = |text: String| time(&text).ok_or_else(|| no_quantity(&text, "5 ms"));
+        text.map(known).transpose()
+    };
+    let when = When {
+        speed_min: rate(raw.speed_min)?,
+        speed_below: rate(raw.speed_below)?,
+        round_trip_min: span(raw.round_trip_min)?,
+        round_trip_below: span(raw.round_trip_below)?,
+        cores_min: raw.cores_min,
+        cores_below: raw.cores_below,
+        mtu_min: raw.mtu_min,
+        mtu_below: raw.mtu_below,
+        drivers: raw.driver,
+        role: raw.role,
+    };
+    if overlap(&when, &when) {
+        Ok(when)
+    } else {
+        Err("its `when` can never be so".into())
+    }
+}
+
+fn rate(text: &str) -> Result<BitsPerSecond, String> {
+    let rate = quantity(text, &RATES).map(BitsPerSecond::new);
+    rate.ok_or_else(|| no_quantity(text, "10 Gbit/s"))
+}
+
+fn no_quantity(text: &str, example: &str) -> String {
+    format!("`{text}` is nothing like `{example}`")
+}
+
+/// Reads a time as `5 ms`, `0.3 ms` or `200 us`.
+#[must_use]
+pub fn time(text: &str) -> Option<Duration> {
+    quantity(text, &TIMES).map(Duration::from_nanos)
+}
+
+/// A number, perhaps with a decimal point, and a unit.
+fn quantity(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let split = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.')?;
+    let (number, unit) = text.split_at(split);
+    let number: f64 = number.parse().ok()?;
+    let (_, factor) = units.iter().find(|(name, _)| *name == unit.trim())?;
+    let product = number * *factor as f64;
+    // Beyond that numbers are not exact any more, and nothing of ours is so large.
+    (0.0..=9.0e15)
+        .contains(&product)
+        .then(|| product.round() as u64)
+}
+
+/// Whether two rules want different things of a knob in a situation in which both hold. Several
+/// `at_least` are one: the largest.
+fn contradict(one: &Rule, other: &Rule) -> bool {
+    let agree = match (&one.wish, &other.wish) {
+        (Wish::AtLeast(_), Wish::AtLeast(_)) | (Wish::AtMost(_), Wish::AtMost(_)) => true,
+        (one, other) => one == other,
+    };
+    one.knob == other.knob && !agree && overlap(&one.when, &other.when)
+}
+
+fn overlap(one: &When, other: &When) -> bool {
+    fn ranges<T: PartialOrd + Copy>(mins: [Option<T>; 2], belows: [Option<T>; 2]) -> bool {
+        let mut pairs = mins
+            .iter()
+            .flatten()
+            .flat_map(|min| belows.iter().flatten().map(move |below| (min, below)));
+        pairs.all(|(min, below)| min < below)
+    }
+    let both_drivers = one.drivers.is_empty()
+        || other.drivers.is_empty()
+        || one
+            .drivers
+            .iter()
+            .any(|driver| other.drivers.contains(driver));
+    let both_roles = one.role.is_none() || other.role.is_none() || one.role == other.role;
+    ranges(
+        [one.speed_min, other.speed_min],
+        [one.speed_below, other.speed_below],
+    ) && ranges(
+        [one.round_trip_min, other.round_trip_min],
+        [one.round_trip_below, other.round_trip_below],
+    ) && ranges(
+        [one.cores_min, other.cores_min],
+        [one.cores_below, other.cores_below],
+    ) && ranges(
+        [one.mtu_min, other.mtu_min],
+        [one.mtu_below, other.mtu_below],
+    ) && both_drivers
+        && both_roles
+}
