@@ -36,6 +36,8 @@ pub enum Command {
     Inspect(InspectArguments),
     /// Set knobs of a host, all of them or none, until reboot or undo
     Set(SetArguments),
+    /// List profiles, or show the rules of one: what it sets where, and why
+    Profiles(ProfilesArguments),
     /// Put back what was changed: one change, or all open ones, newest first
     Undo(UndoArguments),
     /// List what is changed now, by which run, since when
@@ -265,6 +267,51 @@ pub struct TuneArguments {
     /// Seed of the random order [default: a new one, recorded in the run file]
     #[arg(long)]
     pub seed: Option<u64>,
+    #[command(flatten)]
+    pub profile: ProfileArguments,
+}
+
+/// Which profile.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ProfileArguments {
+    /// What the rules of a profile say: one that `linerate profiles` lists, or a file of your own.
+    /// `tune` keeps it only if it is proven to be faster, `set` makes it without measuring
+    #[arg(long, value_name = "NAME or FILE")]
+    pub profile: Option<String>,
+    /// Leave these knobs of the profile alone
+    #[arg(long, value_name = "ID", value_delimiter = ',', requires = "profile")]
+    pub without: Vec<String>,
+    /// Take a profile of your own although it is about signing, encryption or other protections
+    #[arg(long, requires = "profile")]
+    pub even_protections: bool,
+}
+
+/// What a host is on the path.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum RoleArgument {
+    /// It uses shares
+    Client,
+    /// It offers shares
+    Server,
+}
+
+impl From<RoleArgument> for host::profile::Role {
+    fn from(role: RoleArgument) -> Self {
+        match role {
+            RoleArgument::Client => Self::Client,
+            RoleArgument::Server => Self::Server,
+        }
+    }
+}
+
+/// `profiles`.
+#[derive(Debug, Args)]
+pub struct ProfilesArguments {
+    /// One of them, or a file of your own
+    pub name: Option<String>,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `inspect`.
@@ -288,8 +335,24 @@ pub struct SetArguments {
     pub host: String,
     /// What to set: `tcp.congestion_control=cubic`, `nic.mtu@eth0=9000` for an interface, or
     /// `smb.server.sendfile@media=on` for a share
-    #[arg(required = true, value_name = "ID[@NAME]=VALUE")]
+    #[arg(
+        required_unless_present = "profile",
+        conflicts_with = "profile",
+        value_name = "ID[@NAME]=VALUE"
+    )]
     pub settings: Vec<String>,
+    #[command(flatten)]
+    pub profile: ProfileArguments,
+    /// What the host is on the path, for the rules of a profile [default: a server where Samba offers
+    /// shares, else a client]
+    #[arg(long, value_enum, requires = "profile")]
+    pub role: Option<RoleArgument>,
+    /// The round trip to the other end, for the rules of a profile: `20ms`
+    #[arg(long, value_name = "TIME", requires = "profile")]
+    pub round_trip: Option<String>,
+    /// The interfaces that a profile is meant for [default: those that are up and have an address]
+    #[arg(long, value_name = "NIC", value_delimiter = ',', requires = "profile")]
+    pub nic: Vec<String>,
     /// Have the system set it at its next start as well, in the way of whoever sets it up there: `sysctl.d`, `netplan`,
     /// `NetworkManager`, `ifupdown` or `udev`
     #[arg(long)]

@@ -12,7 +12,8 @@ use record::{Event, Record, Run};
 use report::{Content, Section};
 
 use crate::args::{
-    CheckArguments, DemoArguments, LoginArguments, OutputArguments, PathArguments, TuneArguments,
+    CheckArguments, DemoArguments, LoginArguments, OutputArguments, PathArguments,
+    ProfileArguments, TuneArguments,
 };
 use crate::failure::{CommandError, Kind};
 use crate::path::SharePath;
@@ -273,6 +274,7 @@ impl Story<'_> {
             seconds: 1.0,
             band: 2.0,
             only: Vec::new(),
+            profile: ProfileArguments::default(),
             seed: None,
         }
     }

@@ -15,6 +15,7 @@ mod lab_command;
 mod ls;
 mod meter;
 mod path;
+mod profiles;
 mod rig;
 mod runs;
 mod session;
@@ -62,6 +63,7 @@ fn run(command: &Command) -> Result<ExitCode, CommandError> {
         Command::Tune(arguments) => tune::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Set(arguments) => set::run(arguments),
+        Command::Profiles(arguments) => profiles::run(arguments),
         Command::Undo(arguments) => changes::undo(arguments),
         Command::Changes(arguments) => changes::list(arguments),
         Command::Analyze(arguments) => analyze::run(arguments),

@@ -8,12 +8,13 @@ use host::exec::Command;
 use host::journal::{self, Journal};
 use host::knob::{self, KNOBS, TargetKind};
 use record::{HostName, KnobId, Target};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::args::SetArguments;
 use crate::changes::look;
 use crate::failure::{CommandError, Kind};
 use crate::hosts::Named;
+use crate::profiles::{self, Judged};
 use crate::{hosts, session, stop, terminal};
 
 /// Who the journal says made the change.
@@ -29,17 +30,28 @@ pub fn run(arguments: &SetArguments) -> Result<ExitCode, CommandError> {
     let named = hosts::parse(&arguments.host)?;
     let host = hosts::open(&named)?;
     let hosts = std::slice::from_ref(&host);
+    let profile = profiles::asked(&arguments.profile)?;
+    let judge = |profile| Judged::on_host(profile, &host, arguments);
     let plan = || {
-        let mut settings = change::understand(&host, &typed)?;
+        let judged = profile.as_ref().map(judge).transpose()?;
+        let mut settings = match &judged {
+            Some(judged) => judged.settings(),
+            None => change::understand(&host, &typed)?,
+        };
         if arguments.persist {
             settings.extend(change::kept(hosts, &settings)?);
         }
         let change = Change::plan(hosts, &settings, RUN)?;
-        Ok::<_, host::Error>(change.with_lease(Duration::from_secs(arguments.lease)))
+        let change = change.with_lease(Duration::from_secs(arguments.lease));
+        if let (Some(judged), false) = (&judged, arguments.json) {
+            judged.show();
+        }
+        let rules = judged.as_ref().map(Judged::json);
+        Ok::<_, CommandError>((change, rules))
     };
     if arguments.dry_run {
-        let change = plan()?;
-        show(arguments, change.items(), &change.commands(), None);
+        let (change, rules) = plan()?;
+        show(arguments, change.items(), &change.commands(), (None, rules));
         for host in change.leased_hosts().filter(|_| !arguments.json) {
             terminal::print(&format!(
                 "{host} would put itself back if it heard nothing for {} s",
@@ -51,10 +63,10 @@ pub fn run(arguments: &SetArguments) -> Result<ExitCode, CommandError> {
     let stop = stop::listen()?;
     // Before anything is read, so that nobody changes it between the look and the change.
     let journal = Journal::open(&journal::state_folder()?, RUN)?;
-    let change = plan()?;
+    let (change, rules) = plan()?;
     let commands = change.commands();
     if change.is_empty() {
-        show(arguments, change.items(), &commands, None);
+        show(arguments, change.items(), &commands, (None, rules));
         return Ok(ExitCode::SUCCESS);
     }
     let at_risk = match named {
@@ -65,7 +77,7 @@ pub fn run(arguments: &SetArguments) -> Result<ExitCode, CommandError> {
         session::check_terminal(nic)?;
     }
     let mut open = journal.begin(change)?;
-    open.apply()?;
+    open.apply().map_err(|error| explain(arguments, error))?;
     let limit = Duration::from_secs(arguments.lease);
     let is_alive = at_risk.is_none() || session::is_alive(limit, &stop);
     if stop.is_asked() {
@@ -84,8 +96,22 @@ pub fn run(arguments: &SetArguments) -> Result<ExitCode, CommandError> {
         knob.is_some_and(|knob| knob.survives_reboot)
     };
     let outlives = arguments.persist || items.iter().all(lasts);
-    show(arguments, &items, &commands, Some((&id, outlives)));
+    let made = (Some((id.as_str(), outlives)), rules);
+    show(arguments, &items, &commands, made);
     Ok(ExitCode::SUCCESS)
+}
+
+/// One knob that a driver refuses need not keep a profile from the rest.
+fn explain(arguments: &SetArguments, error: host::Error) -> CommandError {
+    let refused = match &error {
+        host::Error::Apply { restored: true, .. } => arguments.profile.profile.as_ref(),
+        _ => None,
+    };
+    let error = CommandError::from(error);
+    match refused {
+        Some(_) => error.hint("`--without ID` leaves a knob of the profile alone"),
+        None => error,
+    }
 }
 
 /// Reads `ID=VALUE`, `ID@NIC=VALUE` and `ID@SHARE=VALUE`.
@@ -119,12 +145,13 @@ fn is_of(id: &str, on: TargetKind) -> bool {
     knobs.any(|knob| knob.id == id && knob.on == on)
 }
 
-/// What was set, or would be; `change` is the id of what was, and whether it outlives a restart.
+/// What was set, or would be; `change` is the id of what was, and whether it outlives a restart;
+/// `rules` is what a profile came to.
 fn show(
     arguments: &SetArguments,
     items: &[Item],
     commands: &[(HostName, Command)],
-    change: Option<(&str, bool)>,
+    (change, rules): (Option<(&str, bool)>, Option<Value>),
 ) {
     if arguments.json {
         let settings = items.iter().map(|item| {
@@ -135,7 +162,7 @@ fn show(
             .iter()
             .map(|(host, command)| json!({ "host": host, "argv": command.argv }));
         terminal::print_json(&json!({
-            "dry_run": arguments.dry_run, "change": change.map(|(id, _)| id),
+            "dry_run": arguments.dry_run, "change": change.map(|(id, _)| id), "profile": rules,
             "settings": settings.collect::<Vec<_>>(), "commands": commands.collect::<Vec<_>>(),
         }));
         return;

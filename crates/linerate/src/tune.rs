@@ -10,6 +10,7 @@ use analysis::Fix;
 use experiment::{Candidate, Durations, Ended, Hooks, Progress, TunePlan};
 use host::change::Change;
 use host::journal::{self, Journal};
+use host::profile::Profile;
 use measure::Stop;
 use record::{Arm, Event, Level, Plan, Setting};
 use serde_json::json;
@@ -18,6 +19,7 @@ use crate::args::{CheckArguments, OutputArguments, TuneArguments};
 use crate::changes::look;
 use crate::failure::{CommandError, Kind};
 use crate::path::{SharePath, timing};
+use crate::profiles::{self, Judged};
 use crate::rig::{PathRig, SharedRecorder};
 use crate::runs::{self, Recorder};
 use crate::{check, share, stop, terminal};
@@ -32,11 +34,15 @@ pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
     let typed = share::parse(&arguments.share)?;
     let stop = stop::listen()?;
     let path = SharePath::open(typed, &arguments.path)?;
-    let fixes = find_fixes(arguments, &path, &stop)?;
-    let Some(plan) = plan(arguments, fixes)? else {
-        terminal::print(
-            "there is nothing to try: the check found no change that promises anything",
-        );
+    let plan = match profiles::asked(&arguments.profile)? {
+        Some(profile) => plan_profile(arguments, &path, &profile)?,
+        None => plan(arguments, find_fixes(arguments, &path, &stop)?)?,
+    };
+    let Some(plan) = plan else {
+        terminal::print(match &arguments.profile.profile {
+            Some(_) => "there is nothing to try: the profile changes nothing here",
+            None => "there is nothing to try: the check found no change that promises anything",
+        });
         return Ok(ExitCode::SUCCESS);
     };
     if arguments.dry_run {
@@ -110,17 +116,43 @@ pub fn plan(arguments: &TuneArguments, fixes: Vec<Fix>) -> Result<Option<TunePla
         id: fix.id,
         level: fix.level,
     });
+    plan_of(arguments, candidates.collect()).map(Some)
+}
+
+/// A profile is one candidate as a whole: what it says it would change is tried together.
+fn plan_profile(
+    arguments: &TuneArguments,
+    path: &SharePath,
+    profile: &Profile,
+) -> Result<Option<TunePlan>, CommandError> {
+    let judged = profiles::on_path(profile, path)?;
+    // With `--json` the result is the one document, and the settings of the candidate are in it.
+    if !arguments.output.json {
+        judged.iter().for_each(Judged::show);
+    }
+    let level = profiles::level(profile, &judged);
+    if level.settings.is_empty() {
+        return Ok(None);
+    }
+    let id = format!("profile-{}", profile.name);
+    plan_of(arguments, vec![Candidate { id, level }]).map(Some)
+}
+
+fn plan_of(
+    arguments: &TuneArguments,
+    candidates: Vec<Candidate>,
+) -> Result<TunePlan, CommandError> {
     let seed = match arguments.seed {
         Some(seed) => seed,
         None => random_seed()?,
     };
-    let mut plan = TunePlan::new(candidates.collect(), seed);
+    let mut plan = TunePlan::new(candidates, seed);
     plan.blocks = usize::try_from(arguments.blocks).unwrap_or(usize::MAX);
     plan.band = arguments.band / 100.0;
     plan.check().map_err(|error| {
         CommandError::from_error(Kind::Usage, &error).hint("see `linerate tune --help`")
     })?;
-    Ok(Some(plan))
+    Ok(plan)
 }
 
 fn random_seed() -> Result<u64, CommandError> {

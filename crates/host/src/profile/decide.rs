@@ -11,6 +11,11 @@ use super::{Profile, Rule, When, Wish};
 use crate::change::Spot;
 use crate::knob::{self, Allowed, Knob, Refusal, State, TargetKind};
 
+/// Addresses and type of an Ethernet frame.
+const ETHERNET_HEADER_BYTES: u64 = 14;
+/// Checksum, preamble and gap.
+const AROUND_A_FRAME_BYTES: u64 = 24;
+
 /// What a host is on the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -118,14 +123,13 @@ impl Situation<'_> {
     /// Why a rule is not for this place; `None` where it is.
     fn unmet(&self, when: &When, target: &Target) -> Option<String> {
         let place = self.place(target);
-        let rate = |rate: BitsPerSecond| format!("{} Mbit/s", rate.get() / 1_000_000);
         let span = |span: Duration| format!("{span:?}");
         let number = |number: u32| number.to_string();
         within(
             "its speed",
             place.speed,
             (when.speed_min, when.speed_below),
-            rate,
+            rate_text,
         )
         .or_else(|| {
             let bounds = (when.round_trip_min, when.round_trip_below);
@@ -182,10 +186,26 @@ fn unmet_driver(wanted: &[String], found: &[String]) -> Option<String> {
     })
 }
 
-/// What a virtual link says of its rate is invented, unless something shapes it.
+/// What a virtual link says of its rate is invented, unless something shapes it. A shaper counts
+/// frames without what is on the wire around them.
 fn line_rate(nic: &Nic) -> Option<BitsPerSecond> {
-    let real = nic.speed.filter(|_| nic.kind.as_deref() != Some("veth"));
-    nic.shaped.or(real)
+    let Some(shaped) = nic.shaped else {
+        return nic.speed.filter(|_| nic.kind.as_deref() != Some("veth"));
+    };
+    let frame = u64::from(nic.mtu) + ETHERNET_HEADER_BYTES;
+    let bits = u128::from(shaped.get()) * u128::from(frame + AROUND_A_FRAME_BYTES);
+    // Rounded, because the kernel rounds as well.
+    let megabits = (bits / u128::from(frame) + 500_000) / 1_000_000;
+    u64::try_from(megabits * 1_000_000)
+        .ok()
+        .map(BitsPerSecond::new)
+}
+
+fn rate_text(rate: BitsPerSecond) -> String {
+    match rate.get() {
+        bits if bits % 1_000_000_000 == 0 => format!("{} Gbit/s", bits / 1_000_000_000),
+        bits => format!("{} Mbit/s", bits / 1_000_000),
+    }
 }
 
 /// The places that have to be read to judge a profile there.

@@ -7,6 +7,7 @@ mod errors;
 mod kerberos;
 mod kills;
 mod persist;
+mod profiles;
 mod recipes;
 mod sessions;
 mod set;

@@ -1,0 +1,412 @@
+//! `linerate profiles`, and profiles on hosts and paths.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use analysis::shared_links;
+use host::Host;
+use host::change::read_states;
+use host::exec::{Command, Output};
+use host::profile::{
+    self, Profile, Proposal, Protections, Role, Rule, Situation, Verdict, When, Wish,
+};
+use record::{BitsPerSecond, HostFacts, Level, LinkState, Setting, Target};
+use serde_json::{Value, json};
+
+use crate::args::{ProfileArguments, ProfilesArguments, SetArguments};
+use crate::failure::{CommandError, Kind};
+use crate::path::{self, SharePath};
+use crate::terminal;
+
+/// Runs `profiles`.
+pub fn run(arguments: &ProfilesArguments) -> Result<ExitCode, CommandError> {
+    let folder = folder();
+    let Some(name) = &arguments.name else {
+        list(&profile::all(folder.as_deref())?, arguments.json);
+        return Ok(ExitCode::SUCCESS);
+    };
+    // Whoever looks is not asked about protections.
+    let profile = profile::find(name, folder.as_deref(), Protections::Meant)?;
+    if arguments.json {
+        let rules = profile.rules.iter().map(|rule| {
+            let (verb, value) = wish(rule);
+            json!({ "knob": rule.knob, verb: value, "when": conditions(&rule.when),
+                "why": rule.why, "source": rule.source })
+        });
+        terminal::print_json(&json!({ "profile": profile.name, "file": profile.file,
+            "meaning": profile.meaning, "rules": rules.collect::<Vec<_>>() }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    terminal::print(&format!("{}: {}\n", profile.name, profile.meaning));
+    for rule in &profile.rules {
+        let (verb, value) = wish(rule);
+        let verb = match verb {
+            "set" => String::new(),
+            verb => verb.replace('_', " ") + " ",
+        };
+        let conditions = conditions(&rule.when);
+        let only = match conditions.as_slice() {
+            [] => String::new(),
+            conditions => format!(", {}", conditions.join(", ")),
+        };
+        let source = rule.source.as_ref();
+        let source = source.map_or(String::new(), |source| format!(" ({source})"));
+        let knob = &rule.knob;
+        terminal::print(&format!(
+            "{knob} = {verb}{value}{only}\n    {}{source}",
+            rule.why
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(profiles: &[Profile], json: bool) {
+    if json {
+        let profiles = profiles.iter().map(|profile| {
+            json!({ "profile": profile.name, "file": profile.file, "meaning": profile.meaning,
+                "rules": profile.rules.len() })
+        });
+        terminal::print_json(&json!({ "profiles": profiles.collect::<Vec<_>>() }));
+        return;
+    }
+    for profile in profiles {
+        terminal::print(&format!("{}: {}", profile.name, profile.meaning));
+        if let Some(file) = &profile.file {
+            terminal::print(&format!("  from {}", file.display()));
+        }
+    }
+    terminal::print("\nhint: `linerate profiles NAME` shows the rules of one");
+}
+
+/// Where people keep profiles of their own.
+fn folder() -> Option<PathBuf> {
+    let set = |name| {
+        env::var_os(name)
+            .filter(|folder| !folder.is_empty())
+            .map(PathBuf::from)
+    };
+    let config = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")))?;
+    Some(config.join("linerate/profiles"))
+}
+
+fn wish(rule: &Rule) -> (&'static str, &str) {
+    match &rule.wish {
+        Wish::Set(value) => ("set", value),
+        Wish::AtLeast(value) => ("at_least", value),
+        Wish::AtMost(value) => ("at_most", value),
+    }
+}
+
+fn conditions(when: &When) -> Vec<String> {
+    let rate = |rate: BitsPerSecond| report::quantity::line_rate(rate);
+    let mut found = Vec::new();
+    let mut say = |text: Option<String>| found.extend(text);
+    say(when
+        .speed_min
+        .map(|speed| format!("speed from {} on", rate(speed))));
+    say(when
+        .speed_below
+        .map(|speed| format!("speed below {}", rate(speed))));
+    say(when
+        .round_trip_min
+        .map(|span| format!("round trip from {span:?} on")));
+    say(when
+        .round_trip_below
+        .map(|span| format!("round trip below {span:?}")));
+    say(when
+        .cores_min
+        .map(|cores| format!("processors from {cores} on")));
+    say(when
+        .cores_below
+        .map(|cores| format!("processors below {cores}")));
+    say(when.mtu_min.map(|mtu| format!("MTU from {mtu} on")));
+    say(when.mtu_below.map(|mtu| format!("MTU below {mtu}")));
+    let drivers = (!when.drivers.is_empty()).then(|| when.drivers.join(" or "));
+    say(drivers.map(|drivers| format!("driver {drivers}")));
+    say(when.role.map(|role| format!("at the {role}")));
+    found
+}
+
+/// The profile that was asked for, if one was.
+pub fn asked(arguments: &ProfileArguments) -> Result<Option<Profile>, CommandError> {
+    let Some(name) = &arguments.profile else {
+        return Ok(None);
+    };
+    let protections = match arguments.even_protections {
+        true => Protections::Meant,
+        false => Protections::Refused,
+    };
+    let mut profile = profile::find(name, folder().as_deref(), protections)?;
+    for id in &arguments.without {
+        if !profile.rules.iter().any(|rule| rule.knob == *id) {
+            let text = format!("the profile `{}` has no rule for `{id}`", profile.name);
+            let hint = format!("`linerate profiles {name}` shows its rules");
+            return Err(CommandError::new(Kind::Usage, text).hint(hint));
+        }
+    }
+    profile
+        .rules
+        .retain(|rule| !arguments.without.contains(&rule.knob));
+    Ok(Some(profile))
+}
+
+/// A profile, judged on one host.
+pub struct Judged<'a> {
+    profile: &'a Profile,
+    host: &'a Host,
+    proposals: Vec<Proposal<'a>>,
+}
+
+impl<'a> Judged<'a> {
+    fn new(
+        profile: &'a Profile,
+        host: &'a Host,
+        situation: &Situation<'_>,
+    ) -> Result<Self, CommandError> {
+        let spots = profile::spots(profile, situation);
+        let states = read_states(host, &spots)?;
+        let states: Vec<_> = spots.into_iter().zip(states).collect();
+        Ok(Self {
+            profile,
+            host,
+            proposals: profile::propose(profile, situation, &states),
+        })
+    }
+
+    /// On one host, whose part on the path is told or guessed.
+    pub fn on_host(
+        profile: &'a Profile,
+        host: &'a Host,
+        arguments: &SetArguments,
+    ) -> Result<Self, CommandError> {
+        let facts = host::facts(host)?;
+        let shares = host::shares(host)?;
+        let round_trip = arguments
+            .round_trip
+            .as_deref()
+            .map(round_trip)
+            .transpose()?;
+        let guess = if shares.is_empty() {
+            Role::Client
+        } else {
+            Role::Server
+        };
+        let situation = Situation {
+            facts: &facts,
+            role: arguments.role.map_or(guess, Role::from),
+            round_trip,
+            nics: usable_nics(&facts, &arguments.nic)?,
+            shares,
+        };
+        Self::new(profile, host, &situation)
+    }
+
+    /// What would be set.
+    pub fn settings(&self) -> Vec<Setting> {
+        profile::settings(&self.host.name, &self.proposals)
+    }
+
+    /// Says what the profile would change here, and what not and why.
+    pub fn show(&self) {
+        let (name, host) = (&self.profile.name, &self.host.name);
+        let is_change =
+            |proposal: &&Proposal<'_>| matches!(proposal.verdict, Verdict::Change { .. });
+        let changes: Vec<&Proposal<'_>> = self.proposals.iter().filter(is_change).collect();
+        terminal::print(&match changes.len() {
+            0 => format!("profile {name} changes nothing on {host}"),
+            _ => format!("profile {name} on {host}:"),
+        });
+        for proposal in changes {
+            if let (Verdict::Change { to }, Some(now)) = (&proposal.verdict, &proposal.now) {
+                let why = &proposal.rule.why;
+                terminal::print(&format!("  {}: {now} -> {to}: {why}", place(proposal)));
+            }
+        }
+        let mut so = BTreeSet::new();
+        for proposal in &self.proposals {
+            match &proposal.verdict {
+                Verdict::AlreadySo => drop(so.insert(place(proposal))),
+                Verdict::NotMeant { because } => {
+                    terminal::print(&format!("  not for here: {}: {because}", place(proposal)));
+                }
+                Verdict::NotHere { because } => {
+                    terminal::print(&format!("  not there: {}: {because}", place(proposal)));
+                }
+                Verdict::Change { .. } => {}
+            }
+        }
+        if !so.is_empty() {
+            let so: Vec<String> = so.into_iter().collect();
+            terminal::print(&format!("  already so: {}", so.join(", ")));
+        }
+        terminal::print("");
+    }
+
+    /// The same for programs.
+    pub fn json(&self) -> Value {
+        let proposals = self.proposals.iter().map(|proposal| {
+            let (verdict, to, because) = match &proposal.verdict {
+                Verdict::Change { to } => ("change", Some(to), None),
+                Verdict::AlreadySo => ("already_so", None, None),
+                Verdict::NotMeant { because } => ("not_meant", None, Some(because)),
+                Verdict::NotHere { because } => ("not_there", None, Some(because)),
+            };
+            json!({ "target": proposal.target, "knob": proposal.rule.knob, "now": proposal.now,
+                "verdict": verdict, "to": to, "because": because, "why": proposal.rule.why,
+                "source": proposal.rule.source })
+        });
+        json!({ "profile": self.profile.name, "host": self.host.name,
+            "rules": proposals.collect::<Vec<_>>() })
+    }
+}
+
+fn place(proposal: &Proposal<'_>) -> String {
+    match &proposal.target {
+        None | Some(Target::Host) => proposal.rule.knob.clone(),
+        Some(target) => format!("{} {target}", proposal.rule.knob),
+    }
+}
+
+fn round_trip(text: &str) -> Result<Duration, CommandError> {
+    profile::time(text).ok_or_else(|| {
+        CommandError::new(Kind::Usage, format!("`{text}` is no time"))
+            .hint("write it as `0.3ms` or `20ms`")
+    })
+}
+
+/// The interfaces that were named, or else those that are up and have an address of their own.
+fn usable_nics(facts: &HostFacts, named: &[String]) -> Result<Vec<String>, CommandError> {
+    let known = |name: &&String| facts.nics.iter().any(|nic| nic.name == **name);
+    if let Some(unknown) = named.iter().find(|name| !known(name)) {
+        let names: Vec<&str> = facts.nics.iter().map(|nic| nic.name.as_str()).collect();
+        let text = format!("there is no interface `{unknown}` on {}", facts.name);
+        return Err(
+            CommandError::new(Kind::Usage, text).hint(format!("there are: {}", names.join(", ")))
+        );
+    }
+    if !named.is_empty() {
+        return Ok(named.to_vec());
+    }
+    let is_usable = |nic: &&record::Nic| {
+        let own = |address: IpAddr| match address {
+            IpAddr::V4(address) => !address.is_link_local(),
+            IpAddr::V6(address) => !address.is_unicast_link_local(),
+        };
+        nic.state != LinkState::Down && nic.addresses.iter().any(|entry| own(entry.address))
+    };
+    let usable = facts.nics.iter().filter(is_usable);
+    Ok(usable.map(|nic| nic.name.clone()).collect())
+}
+
+/// A profile on both ends of a path, as far as they are known, client first.
+pub fn on_path<'a>(
+    profile: &'a Profile,
+    path: &'a SharePath,
+) -> Result<Vec<Judged<'a>>, CommandError> {
+    let client = host::facts(&path.client)?;
+    let server = path.server.as_ref().map(host::facts).transpose()?;
+    let address = path::resolve(&path.client, &path.share.address.server)?;
+    let round_trip = ping(&path.client, address)?;
+    let situation = |facts, role, nics: Vec<String>, shares| Situation {
+        facts,
+        role,
+        round_trip,
+        nics,
+        shares,
+    };
+    let links = server.as_ref().map(|server| shared_links(&client, server));
+    let names = |nics: Vec<&record::Nic>| {
+        let names: BTreeSet<String> = nics.into_iter().map(|nic| nic.name.clone()).collect();
+        names.into_iter().collect::<Vec<String>>()
+    };
+    let near = match &links {
+        Some(links) if !links.is_empty() => names(links.iter().map(|link| link.near).collect()),
+        _ => way_to(&path.client, address)?,
+    };
+    let near = situation(&client, Role::Client, near, Vec::new());
+    let mut judged = vec![Judged::new(profile, &path.client, &near)?];
+    if let (Some(host), Some(facts)) = (&path.server, &server) {
+        let far = names(links.iter().flatten().map(|link| link.far).collect());
+        let shares = vec![path.share.address.share.clone()];
+        let far = situation(facts, Role::Server, far, shares);
+        judged.push(Judged::new(profile, host, &far)?);
+    }
+    Ok(judged)
+}
+
+/// All of it as the one level of an experiment.
+pub fn level(profile: &Profile, judged: &[Judged<'_>]) -> Level {
+    Level {
+        name: format!("profile {}", profile.name),
+        settings: judged.iter().flat_map(Judged::settings).collect(),
+    }
+}
+
+/// The shortest of three round trips, where the other end answers.
+fn ping(client: &Host, address: IpAddr) -> Result<Option<Duration>, CommandError> {
+    let address = address.to_string();
+    let command = Command::new([
+        "ping", "-n", "-q", "-c", "3", "-i", "0.2", "-W", "1", &address,
+    ]);
+    let outputs = client.exec.run(&[command])?;
+    Ok(outputs
+        .first()
+        .and_then(Output::text)
+        .and_then(|text| shortest_round_trip(&text)))
+}
+
+/// From `rtt min/avg/max/mdev = 0.030/0.037/0.046/0.005 ms`, of `ping` of Linux or macOS.
+fn shortest_round_trip(said: &str) -> Option<Duration> {
+    let (_, times) = said.rsplit_once("min/avg/max/")?.1.split_once('=')?;
+    let least = times.trim().split('/').next()?;
+    profile::time(&format!("{least} ms"))
+}
+
+/// The interface by which the client reaches an address.
+fn way_to(client: &Host, address: IpAddr) -> Result<Vec<String>, CommandError> {
+    let command = Command::new(["ip", "-o", "route", "get", &address.to_string()]);
+    let outputs = client.exec.run(&[command])?;
+    let said = outputs.first().and_then(Output::text).unwrap_or_default();
+    let mut words = said.split_whitespace();
+    let found = words.find(|word| *word == "dev").and_then(|_| words.next());
+    Ok(found
+        .filter(|nic| *nic != "lo")
+        .map(str::to_owned)
+        .into_iter()
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shortest_round_trip_is_taken_from_what_ping_says() {
+        for (said, micros) in [
+            (
+                "3 packets transmitted\nrtt min/avg/max/mdev = 0.030/0.037/0.046/0.005 ms\n",
+                Some(30),
+            ),
+            (
+                "round-trip min/avg/max/stddev = 12.5/13.0/14.0/0.1 ms\n",
+                Some(12_500),
+            ),
+            (
+                "3 packets transmitted, 0 received, 100% packet loss\n",
+                None,
+            ),
+            ("min/avg/max/ = x", None),
+            ("", None),
+        ] {
+            assert_eq!(
+                shortest_round_trip(said),
+                micros.map(Duration::from_micros),
+                "{said}"
+            );
+        }
+    }
+}
