@@ -66,6 +66,14 @@ pub enum Error {
         /// The labs there are.
         others: Vec<String>,
     },
+    /// There is no lab of this name in the library.
+    #[error("there is no scenario named `{name}`")]
+    NoSuchScenario {
+        /// The name.
+        name: String,
+        /// The scenarios there are.
+        others: Vec<String>,
+    },
     /// The lab has no such host.
     #[error("the lab `{lab}` has no host named `{host}`")]
     NoSuchHost {
@@ -148,9 +156,10 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> FailureKind {
         match self {
-            Self::ReadTopology { .. } | Self::Topology { .. } | Self::Name { .. } => {
-                FailureKind::Usage
-            }
+            Self::ReadTopology { .. }
+            | Self::Topology { .. }
+            | Self::Name { .. }
+            | Self::NoSuchScenario { .. } => FailureKind::Usage,
             Self::OnlyLinux
             | Self::NotRoot
             | Self::NotInstalled { .. }
@@ -186,6 +195,7 @@ impl Error {
             Self::NoSuchLab { others, .. } => {
                 Some(known(others, "`linerate lab up FILE` starts one"))
             }
+            Self::NoSuchScenario { others, .. } => Some(known(others, "there is none")),
             Self::NoSuchHost { others, .. } => Some(known(others, "it has none")),
             Self::Starting { .. } => Some("try again in a second".to_owned()),
             Self::NotUp { failure, .. } => failure.hint.clone(),

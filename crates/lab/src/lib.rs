@@ -10,6 +10,7 @@ mod error;
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "other.rs")]
 mod imp;
+mod scenario;
 mod topology;
 
 use std::env;
@@ -19,11 +20,12 @@ pub use error::Error;
 #[cfg(target_os = "linux")]
 pub use imp::Namespace;
 pub use imp::{Lab, down, find, list, supervise, up};
+pub use scenario::{Scenario, scenario, scenarios};
 pub use topology::{
-    Address, DOMAIN_USERS_MAX, Domain, End, FILE_BYTES_MAX, HOSTS_MAX, LINKS_MAX, Link,
-    MTU_DEFAULT, MTU_RANGE, Medium, NAME_CHARS_MAX, NETBIOS_NAME_CHARS_MAX, NIC_NAME_CHARS_MAX,
-    PARAMETERS_MAX, RATE_BITS_RANGE, REALM_CHARS_MAX, SHARE_BYTES_RANGE, SHARES_MAX, SWITCHES_MAX,
-    Samba, Share, Switch, Topology,
+    Address, DOMAIN_USERS_MAX, Domain, End, FAULT_PROGRAMS, FAULTS_MAX, FILE_BYTES_MAX, Fault,
+    HOSTS_MAX, LINKS_MAX, Lesson, Link, MTU_DEFAULT, MTU_RANGE, Medium, NAME_CHARS_MAX,
+    NETBIOS_NAME_CHARS_MAX, NIC_NAME_CHARS_MAX, PARAMETERS_MAX, PROCESSORS_RANGE, RATE_BITS_RANGE,
+    REALM_CHARS_MAX, SHARE_BYTES_RANGE, SHARES_MAX, SWITCHES_MAX, Samba, Share, Switch, Topology,
 };
 
 /// Where in each host of a lab the user name and password of its shares are, as `mount.cifs` reads

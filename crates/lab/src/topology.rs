@@ -36,14 +36,21 @@ pub const REALM_CHARS_MAX: usize = 64;
 pub const NAME_CHARS_MAX: usize = 32;
 /// Longest name of a NIC, which is the kernel's own limit.
 pub const NIC_NAME_CHARS_MAX: usize = 15;
-/// Smallest and largest MTU. IPv6 wants the lower one; a bridge and a veth both take the upper one.
-pub const MTU_RANGE: std::ops::RangeInclusive<u32> = 1280..=65_535;
+/// Smallest and largest MTU. The lower one is what every host of IPv4 takes, and less than IPv6 wants;
+/// a bridge and a veth both take the upper one.
+pub const MTU_RANGE: std::ops::RangeInclusive<u32> = 576..=65_535;
 /// MTU of a link or switch that names none.
 pub const MTU_DEFAULT: u32 = 1500;
 /// Slowest and fastest line rate. Faster ones are better left out: the machine is the limit then.
 pub const RATE_BITS_RANGE: std::ops::RangeInclusive<u64> = 1_000_000..=100_000_000_000;
 /// Shortest and longest delay of a link in each direction, in milliseconds.
 pub const DELAY_MS_RANGE: std::ops::RangeInclusive<f64> = 0.05..=1000.0;
+/// Least and most processors that a limited host may take, in thousandths.
+pub const PROCESSORS_RANGE: std::ops::RangeInclusive<u32> = 100..=64_000;
+/// Most faults of a lab.
+pub const FAULTS_MAX: usize = 32;
+/// Programs that a fault may run. They change the network of their own host and nothing else.
+pub const FAULT_PROGRAMS: [&str; 6] = ["bridge", "ethtool", "ip", "nft", "sysctl", "tc"];
 /// Smallest and largest size of a share in memory.
 pub const SHARE_BYTES_RANGE: std::ops::RangeInclusive<u64> = (1 << 20)..=(1 << 40);
 
@@ -59,6 +66,32 @@ pub struct Topology {
     pub links: Vec<Link>,
     /// The Samba server, where there is one.
     pub samba: Option<Samba>,
+    /// Processor time that a host may take, in thousandths of one processor, where that is limited.
+    pub processors: BTreeMap<String, u32>,
+    /// What is broken once all is up, in order.
+    pub faults: Vec<Fault>,
+    /// What somebody should find out about it, for those of the library.
+    pub lesson: Option<Lesson>,
+}
+
+/// A command that breaks something, run as root on a host or switch when the lab is up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The host or switch.
+    pub node: String,
+    /// The program, one of [`FAULT_PROGRAMS`], with its arguments.
+    pub run: Vec<String>,
+}
+
+/// What a lab with a fault teaches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lesson {
+    /// What is wrong, in a few words.
+    pub title: String,
+    /// Ids of the causes that are a right answer; none where nothing is wrong.
+    pub causes: Vec<String>,
+    /// Whether the same is asked of somebody who may not run commands on the server.
+    pub without_server: bool,
 }
 
 /// A switch: it forwards what fits its MTU and drops the rest without a word.
@@ -136,6 +169,8 @@ pub struct Share {
     pub medium: Medium,
     /// Room on it.
     pub size: Bytes,
+    /// What its disk reads and writes at most, in bytes per second.
+    pub bytes_per_second: Option<u64>,
 }
 
 /// What a share lies on.
@@ -144,6 +179,8 @@ pub struct Share {
 pub enum Medium {
     /// A file system in memory, which vanishes with the lab.
     Memory,
+    /// A file system on a file in memory, behind a disk that may be slow and writes at once.
+    Disk,
 }
 
 impl Topology {
@@ -343,7 +380,7 @@ name = "b"
         let text = TWO_HOSTS.replace("name = \"b\"", "name = \"b\"\ncolour = \"red\"");
         assert_eq!(
             refusal(&text),
-            "topology, line 5: unknown field `colour`, expected `name`; \
+            "topology, line 5: unknown field `colour`, expected `name` or `processors`; \
              hint: see `examples/two-links.toml` for the fields there are"
         );
         assert!(refusal("[hosts]\n").starts_with("topology, line 1: unknown field `hosts`"));

@@ -505,8 +505,12 @@ pub enum LabCommand {
     /// Build the LAN of a topology file and leave it running
     Up {
         /// The topology
-        file: PathBuf,
-        /// Name of the lab [default: the file's name]
+        #[arg(required_unless_present = "scenario", conflicts_with = "scenario")]
+        file: Option<PathBuf>,
+        /// A LAN of the library instead, with something wrong in it
+        #[arg(long, value_name = "NAME")]
+        scenario: Option<String>,
+        /// Name of the lab [default: the file's or the scenario's name]
         #[arg(long)]
         name: Option<String>,
         /// Check the topology and say what would be built, and build nothing
@@ -516,6 +520,8 @@ pub enum LabCommand {
         #[arg(long)]
         json: bool,
     },
+    /// List the LANs of the library, and what is wrong in each
+    Scenarios(JsonArguments),
     /// Run a command on a host of a lab
     Run {
         /// `HOST` where one lab runs, else `LAB/HOST` or `lab://LAB/HOST`

@@ -16,12 +16,19 @@ pub fn run(command: &LabCommand) -> Result<ExitCode, CommandError> {
     match command {
         LabCommand::Up {
             file,
+            scenario,
             name,
             dry_run,
             json,
         } => {
-            let name = name.clone().map_or_else(|| name_of(file), Ok)?;
-            let topology = Topology::read(file)?;
+            let (usual_name, topology) = match (file, scenario) {
+                (Some(file), _) => (name_of(file)?, Topology::read(file)?),
+                (None, scenario) => {
+                    let scenario = lab::scenario(scenario.as_deref().unwrap_or_default())?;
+                    (scenario.name.to_owned(), scenario.topology)
+                }
+            };
+            let name = name.clone().unwrap_or(usual_name);
             if *dry_run {
                 describe(&name, &topology, *json, "would be built");
                 return Ok(ExitCode::SUCCESS);
@@ -30,6 +37,7 @@ pub fn run(command: &LabCommand) -> Result<ExitCode, CommandError> {
             describe(&name, &topology, *json, "is up");
             Ok(ExitCode::SUCCESS)
         }
+        LabCommand::Scenarios(arguments) => scenarios(arguments),
         LabCommand::Run { host, command } => run_on(host, command),
         LabCommand::List(arguments) => list(arguments),
         LabCommand::Down {
@@ -56,6 +64,28 @@ pub fn run(command: &LabCommand) -> Result<ExitCode, CommandError> {
 pub fn up(name: &str, topology: &Topology) -> Result<lab::Lab, CommandError> {
     let launcher = Launcher::current_program(&["lab", "supervise"])?;
     Ok(lab::up(name, topology, &launcher)?)
+}
+
+fn scenarios(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
+    let all = lab::scenarios()?;
+    let lessons = all
+        .iter()
+        .filter_map(|scenario| Some((scenario.name, scenario.topology.lesson.as_ref()?)));
+    if arguments.json {
+        let list: Vec<_> = lessons
+            .map(|(name, lesson)| {
+                json!({ "name": name, "title": lesson.title, "causes": lesson.causes })
+            })
+            .collect();
+        terminal::print_json(&json!({ "scenarios": list }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let rows: Vec<_> = lessons
+        .map(|(name, lesson)| vec![name.to_owned(), lesson.title.clone()])
+        .collect();
+    terminal::print(&report::table(&["name", "what is wrong"], &rows, look()));
+    terminal::print("hint: `linerate lab up --scenario NAME` builds one");
+    Ok(ExitCode::SUCCESS)
 }
 
 fn name_of(file: &Path) -> Result<String, CommandError> {

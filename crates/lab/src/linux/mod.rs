@@ -3,6 +3,7 @@
 mod account;
 mod delay;
 mod domain;
+mod limits;
 mod namespace;
 mod node;
 mod samba;
@@ -304,9 +305,11 @@ pub fn find(name: &str) -> Result<Lab, Error> {
 
 impl Lab {
     fn from_description(name: &str, description: &Description) -> Result<Self, Error> {
+        let topology = Topology::parse(&description.topology)?;
         let mut nodes = BTreeMap::new();
         for node in &description.nodes {
-            let namespace = Namespace::of(node.holder);
+            let prefix = limits::prefix(name, &node.name, &topology);
+            let namespace = Namespace::of(node.holder, &prefix);
             let same = namespace
                 .as_ref()
                 .is_ok_and(|it| it.number() == node.process_namespace);
@@ -319,7 +322,7 @@ impl Lab {
         }
         Ok(Self {
             name: name.to_owned(),
-            topology: Topology::parse(&description.topology)?,
+            topology,
             nodes,
         })
     }

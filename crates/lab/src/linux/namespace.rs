@@ -24,16 +24,16 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// The namespaces of the process `pid`.
-    pub(crate) fn of(pid: u32) -> io::Result<Self> {
-        Self::gripped(pid, File::open(format!("/proc/{pid}/ns/pid"))?)
+    /// The namespaces of the process `pid`. What stands before every command there is `prefix`.
+    pub(crate) fn of(pid: u32, prefix: &[String]) -> io::Result<Self> {
+        Self::gripped(pid, File::open(format!("/proc/{pid}/ns/pid"))?, prefix)
     }
 
-    fn gripped(pid: u32, grip: File) -> io::Result<Self> {
+    fn gripped(pid: u32, grip: File, prefix: &[String]) -> io::Result<Self> {
         let number = grip.metadata()?.ino();
         let pid_option = format!("--pid=/proc/{}/fd/{}", process::id(), grip.as_raw_fd());
         let target = pid.to_string();
-        let prefix = [
+        let enter = [
             "nsenter",
             "--target",
             &target,
@@ -45,7 +45,7 @@ impl Namespace {
             "--",
         ];
         Ok(Self {
-            local: Local::with_prefix(prefix),
+            local: Local::with_prefix(prefix.iter().map(String::as_str).chain(enter)),
             pid,
             number,
             _grip: Arc::new(grip),
@@ -174,7 +174,7 @@ mod tests {
         echo.read_line(&mut String::new()).unwrap();
         let first = child_of(holder.id().unwrap()).unwrap();
         let grip = File::open(format!("/proc/{first}/ns/pid")).unwrap();
-        let stranger = Namespace::gripped(process::id(), grip).unwrap();
+        let stranger = Namespace::gripped(process::id(), grip, &[]).unwrap();
         let hello = [Command::new(["echo", "hello"])];
         assert_eq!(stranger.run(&hello).unwrap()[0].stdout, b"hello\n");
 

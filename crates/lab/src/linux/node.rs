@@ -75,7 +75,11 @@ impl Drop for Node {
 impl Node {
     /// Makes the namespaces. To be called on the main thread: the kernel ends the holder together
     /// with the thread that started it. Its end is told to `events`.
-    pub(crate) fn start(name: &str, events: &Sender<Event>) -> Result<Self, Error> {
+    pub(crate) fn start(
+        name: &str,
+        prefix: &[String],
+        events: &Sender<Event>,
+    ) -> Result<Self, Error> {
         let run_error = Error::running("make the namespaces of", name);
         let system_error = |source| Error::System {
             action: "make the namespaces of",
@@ -101,7 +105,7 @@ impl Node {
         let leader = holder.id().ok_or(io::ErrorKind::NotFound.into());
         let namespace = leader
             .and_then(child_of)
-            .and_then(Namespace::of)
+            .and_then(|pid| Namespace::of(pid, prefix))
             .map_err(system_error)?;
         let events = events.clone();
         thread::spawn(move || {

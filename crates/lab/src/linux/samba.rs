@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use host::exec::{Command, Exec, Process};
 
 use super::account::{Account, USER, USER_ID, WORKGROUP};
-use super::domain;
 use super::node::{FOLDER, Node};
-use crate::{Error, Samba, Topology};
+use super::{domain, limits};
+use crate::{Error, Medium, Samba, Share, Topology};
 
 /// Where clients find it.
 const PORT: u16 = 445;
@@ -43,6 +43,7 @@ const FOLDERS: [&str; 8] = [
 
 /// Starts the server of a topology that has one, and returns when it answers on every address.
 pub(crate) fn start(
+    lab: &str,
     topology: &Topology,
     nodes: &[Node],
     account: &Account,
@@ -54,7 +55,7 @@ pub(crate) fn start(
         return Ok(None);
     };
     let configuration = configuration_path();
-    prepare(samba, node)?;
+    prepare(lab, samba, node)?;
     node.write(&configuration, 0o644, &configuration_text(topology, samba))?;
     // Samba's own tools, and whoever looks at the host, find it where it usually is.
     let usual = ["ln", "-sfT", &configuration, "/etc/samba/smb.conf"];
@@ -107,7 +108,7 @@ fn share_path(share: &str) -> String {
 }
 
 /// Makes its folders and puts a file system in memory under each share.
-fn prepare(samba: &Samba, node: &Node) -> Result<(), Error> {
+fn prepare(lab: &str, samba: &Samba, node: &Node) -> Result<(), Error> {
     let folders = FOLDERS.iter().map(|name| own_folder(name));
     let mut mkdir = vec!["mkdir".to_owned(), "-p".to_owned()];
     mkdir.extend(folders);
@@ -120,11 +121,64 @@ fn prepare(samba: &Samba, node: &Node) -> Result<(), Error> {
         let options =
             format!("size={size},mode={mode},uid={USER_ID},gid={USER_ID},nosuid,nodev,noexec");
         let path = share_path(&share.name);
-        commands.push(Command::new([
-            "mount", "-t", "tmpfs", "-o", &options, "tmpfs", &path,
-        ]));
+        match share.medium {
+            Medium::Memory => commands.push(Command::new([
+                "mount", "-t", "tmpfs", "-o", &options, "tmpfs", &path,
+            ])),
+            Medium::Disk => commands.extend(disk(share, &path)),
+        }
     }
-    node.run("make the folders of Samba on", &commands)
+    node.run("make the folders of Samba on", &commands)?;
+    for share in &samba.shares {
+        if let (Medium::Disk, Some(rate)) = (share.medium, share.bytes_per_second) {
+            let device = device_of(node, &share_path(&share.name))?;
+            limits::limit_disk(lab, &node.name, &device, rate)?;
+        }
+    }
+    Ok(())
+}
+
+/// A file system of its own on a file in memory. It writes at once, so that whoever writes waits for
+/// the disk, as with a small NAS whose memory is full.
+fn disk(share: &Share, path: &str) -> [Command; 3] {
+    let file = format!("{path}.disk");
+    let size = share.size.get().to_string();
+    let owner = format!("root_owner={USER_ID}:{USER_ID},lazy_itable_init=1");
+    [
+        Command::new(["truncate", "-s", &size, &file]),
+        Command::new([
+            "mkfs.ext4",
+            "-q",
+            "-F",
+            "-m",
+            "0",
+            "-O",
+            "^has_journal",
+            "-E",
+            &owner,
+            &file,
+        ])
+        .with_timeout(USER_LIMIT),
+        Command::new(["mount", "-o", "loop,sync,nosuid,nodev,noexec", &file, path]),
+    ]
+}
+
+/// The device, `major:minor`, of what is mounted at a path of a host.
+fn device_of(node: &Node, path: &str) -> Result<String, Error> {
+    let file = format!("/proc/{}/mountinfo", node.namespace.holder());
+    let read = fs::read_to_string(file).and_then(|text| {
+        let mounted = text.lines().filter_map(|line| {
+            let mut fields = line.split(' ').skip(2);
+            let (device, _, at) = (fields.next()?, fields.next()?, fields.next()?);
+            (at == path).then(|| device.to_owned())
+        });
+        mounted.last().ok_or_else(|| io::ErrorKind::NotFound.into())
+    });
+    read.map_err(|source| Error::System {
+        action: "find the device of",
+        subject: path.to_owned(),
+        source,
+    })
 }
 
 pub(crate) fn own_folder(setting: &str) -> String {

@@ -9,13 +9,14 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use host::exec::Process;
+use host::exec::{Command, Process};
 use record::Failure;
 use rustix::fs::Mode;
 use serde::{Deserialize, Serialize};
 
 use super::account::Account;
-use super::node::Node;
+use super::limits::{self, Limits};
+use super::node::{self, Node};
 use super::samba;
 use super::talk::{self, Answer, Description, NodeDescription, Question};
 use super::wire::{self, Shaper};
@@ -79,6 +80,8 @@ pub fn supervise(name: &str) -> Result<(), Error> {
 struct Supervised {
     _nodes: Vec<Node>,
     _server: Option<Process>,
+    /// Last: a group goes only when nobody is in it.
+    _limits: Limits,
     shaper: Shaper,
     description: Shared,
 }
@@ -105,24 +108,37 @@ impl Supervised {
         thread::spawn(move || serve(&listener, &shared, &events));
 
         let account = Account::random(&topology)?;
+        let limits = Limits::prepare(name, &topology)?;
         let mut nodes = Vec::new();
         let switches = topology.switches.iter().map(|switch| &switch.name);
         for node in topology.hosts.iter().chain(switches) {
-            let node = Node::start(node, &sender)?;
+            let prefix = limits::prefix(name, node, &topology);
+            let node = Node::start(node, &prefix, &sender)?;
             node.isolate()?;
             if topology.hosts.contains(&node.name) {
                 node.furnish(&topology, &account)?;
+                for line in limits::show(&node.name, &topology) {
+                    node.run("show the control group of", &[node::words(&line)])?;
+                }
             }
             nodes.push(node);
         }
         wire::connect(&topology, &nodes)?;
         let shaper = Shaper::start(&topology, &nodes, &sender)?;
-        let server = samba::start(&topology, &nodes, &account)?;
+        let server = samba::start(name, &topology, &nodes, &account)?;
+        for fault in &topology.faults {
+            let node = nodes.iter().find(|node| node.name == fault.node);
+            if let Some(node) = node {
+                node.run("inject a fault on", &[Command::new(&fault.run)])?;
+            }
+        }
+        Limits::apply(name, &topology)?;
         let up = describe(text, &nodes);
         *description.lock().unwrap_or_else(PoisonError::into_inner) = Some(up);
         Ok(Self {
             _nodes: nodes,
             _server: server,
+            _limits: limits,
             shaper,
             description,
         })

@@ -9,10 +9,10 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{
-    Address, DELAY_MS_RANGE, DOMAIN_USERS_MAX, Domain, End, HOSTS_MAX, LINKS_MAX, Link,
-    MTU_DEFAULT, MTU_RANGE, Medium, NETBIOS_NAME_CHARS_MAX, NIC_NAME_CHARS_MAX, PARAMETERS_MAX,
-    RATE_BITS_RANGE, REALM_CHARS_MAX, SHARE_BYTES_RANGE, SHARES_MAX, SWITCHES_MAX, Samba, Share,
-    Switch, Topology, name_problem,
+    Address, DELAY_MS_RANGE, DOMAIN_USERS_MAX, Domain, End, FAULT_PROGRAMS, FAULTS_MAX, Fault,
+    HOSTS_MAX, LINKS_MAX, Lesson, Link, MTU_DEFAULT, MTU_RANGE, Medium, NETBIOS_NAME_CHARS_MAX,
+    NIC_NAME_CHARS_MAX, PARAMETERS_MAX, PROCESSORS_RANGE, RATE_BITS_RANGE, REALM_CHARS_MAX,
+    SHARE_BYTES_RANGE, SHARES_MAX, SWITCHES_MAX, Samba, Share, Switch, Topology, name_problem,
 };
 use crate::Error;
 
@@ -34,12 +34,32 @@ struct WrittenTopology {
     #[serde(default)]
     link: Vec<WrittenLink>,
     samba: Option<WrittenSamba>,
+    #[serde(default)]
+    fault: Vec<WrittenFault>,
+    lesson: Option<WrittenLesson>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenFault {
+    on: Spanned<String>,
+    run: Spanned<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenLesson {
+    title: String,
+    causes: Vec<String>,
+    #[serde(default = "yes")]
+    without_server: bool,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenHost {
     name: Spanned<String>,
+    processors: Option<Spanned<f64>>,
 }
 
 #[derive(Deserialize)]
@@ -87,6 +107,7 @@ struct WrittenShare {
     name: Spanned<String>,
     medium: Medium,
     size: Spanned<String>,
+    rate: Option<Spanned<String>>,
 }
 
 #[derive(Deserialize)]
@@ -172,13 +193,99 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Topology, Error> {
         None => None,
         Some(samba) => Some(meant_samba(&source, samba, &hosts, &links)?),
     };
+    let processors = processors(&source, &written.host)?;
+    let faults = faults(&source, &written.fault, &hosts, &switches)?;
+    let lesson = written.lesson.map(|lesson| Lesson {
+        title: lesson.title,
+        causes: lesson.causes,
+        without_server: lesson.without_server,
+    });
     Ok(Topology {
         text: text.to_owned(),
         hosts,
         switches,
         links,
         samba,
+        processors,
+        faults,
+        lesson,
     })
+}
+
+/// Limits of processor time, in thousandths of one processor.
+fn processors(source: &Source<'_>, hosts: &[WrittenHost]) -> Result<BTreeMap<String, u32>, Error> {
+    let limited = hosts
+        .iter()
+        .filter_map(|host| Some((host.name.get_ref(), host.processors.as_ref()?)));
+    limited
+        .map(|(host, processors)| {
+            let thousandths = (processors.get_ref() * 1000.0).round();
+            let (least, most) = (PROCESSORS_RANGE.start(), PROCESSORS_RANGE.end());
+            if !(f64::from(*least)..=f64::from(*most)).contains(&thousandths) {
+                return Err(source.refuse(
+                    processors.span(),
+                    format!(
+                        "`host.processors = {}` is out of range",
+                        processors.get_ref()
+                    ),
+                    format!(
+                        "use {} to {}, or leave it out for no limit",
+                        f64::from(*least) / 1000.0,
+                        most / 1000
+                    ),
+                ));
+            }
+            // In range, as was just seen.
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "checked"
+            )]
+            Ok((host.clone(), thousandths as u32))
+        })
+        .collect()
+}
+
+fn faults(
+    source: &Source<'_>,
+    written: &[WrittenFault],
+    hosts: &[String],
+    switches: &[Switch],
+) -> Result<Vec<Fault>, Error> {
+    source.count("faults", written.len(), FAULTS_MAX)?;
+    let switches = switches.iter().map(|switch| switch.name.clone());
+    let nodes: Vec<String> = hosts.iter().cloned().chain(switches).collect();
+    let mut faults = Vec::new();
+    for fault in written {
+        known(source, "fault.on", &fault.on, &nodes)?;
+        let run = fault.run.get_ref();
+        let program = run.first().map_or("", String::as_str);
+        // What leaves the host's own network, or is not of it.
+        let strays = match program {
+            "ip" => run
+                .iter()
+                .any(|word| ["netns", "vrf"].contains(&word.as_str())),
+            "sysctl" => run[1..]
+                .iter()
+                .any(|word| !word.starts_with('-') && !word.starts_with("net.")),
+            _ => false,
+        };
+        if strays || !FAULT_PROGRAMS.contains(&program) {
+            return Err(source.refuse(
+                fault.run.span(),
+                format!("`fault.run` cannot be `{}`", run.join(" ")),
+                format!(
+                    "a fault runs one of `{}`, on the network of its own host",
+                    FAULT_PROGRAMS.join("`, `")
+                ),
+            ));
+        }
+        faults.push(Fault {
+            node: fault.on.get_ref().clone(),
+            run: run.clone(),
+        });
+    }
+    Ok(faults)
 }
 
 fn nodes(
@@ -426,7 +533,20 @@ fn meant_rate(source: &Source<'_>, written: &Spanned<String>) -> Result<BitsPerS
         })
 }
 
-fn meant_size(source: &Source<'_>, written: &Spanned<String>) -> Result<Bytes, Error> {
+/// What the disk of a share moves in a second. One in memory has none.
+fn meant_disk(source: &Source<'_>, share: &WrittenShare) -> Result<Option<u64>, Error> {
+    match (&share.rate, share.medium) {
+        (None, _) => Ok(None),
+        (Some(rate), Medium::Disk) => Ok(Some(meant_size(source, "share.rate", rate)?.get())),
+        (Some(rate), Medium::Memory) => Err(source.refuse(
+            rate.span(),
+            "memory has no `share.rate`".to_owned(),
+            "write `medium = \"disk\"`, or leave the rate out",
+        )),
+    }
+}
+
+fn meant_size(source: &Source<'_>, field: &str, written: &Spanned<String>) -> Result<Bytes, Error> {
     const UNITS: [(&str, u64); 4] = [
         ("GiB", 1 << 30),
         ("MiB", 1 << 20),
@@ -439,7 +559,7 @@ fn meant_size(source: &Source<'_>, written: &Spanned<String>) -> Result<Bytes, E
         .ok_or_else(|| {
             source.refuse(
                 written.span(),
-                format!("`share.size = {:?}` is not a size", written.get_ref()),
+                format!("`{field} = {:?}` is not a size", written.get_ref()),
                 "write `512MiB` or `4GiB`",
             )
         })
@@ -487,7 +607,8 @@ fn meant_samba(
         shares.push(Share {
             name,
             medium: share.medium,
-            size: meant_size(source, &share.size)?,
+            size: meant_size(source, "share.size", &share.size)?,
+            bytes_per_second: meant_disk(source, share)?,
         });
     }
     let domain = match &written.domain {

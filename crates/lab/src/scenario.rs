@@ -1,0 +1,136 @@
+//! The library of labs in which something is wrong, and of a few in which nothing is.
+
+use crate::{Error, Topology};
+
+/// Names and texts, those without a fault first.
+const LIBRARY: [(&str, &str); 24] = [
+    ("healthy-1g", include_str!("../scenarios/healthy-1g.toml")),
+    (
+        "healthy-two-links",
+        include_str!("../scenarios/healthy-two-links.toml"),
+    ),
+    (
+        "healthy-jumbo",
+        include_str!("../scenarios/healthy-jumbo.toml"),
+    ),
+    (
+        "healthy-switch",
+        include_str!("../scenarios/healthy-switch.toml"),
+    ),
+    (
+        "healthy-two-speeds",
+        include_str!("../scenarios/healthy-two-speeds.toml"),
+    ),
+    (
+        "switch-swallows-jumbo",
+        include_str!("../scenarios/switch-swallows-jumbo.toml"),
+    ),
+    (
+        "jumbo-at-one-end",
+        include_str!("../scenarios/jumbo-at-one-end.toml"),
+    ),
+    ("wrong-nic", include_str!("../scenarios/wrong-nic.toml")),
+    (
+        "two-nics-one-subnet",
+        include_str!("../scenarios/two-nics-one-subnet.toml"),
+    ),
+    ("slow-link", include_str!("../scenarios/slow-link.toml")),
+    (
+        "multichannel-off",
+        include_str!("../scenarios/multichannel-off.toml"),
+    ),
+    (
+        "advertised-wrong",
+        include_str!("../scenarios/advertised-wrong.toml"),
+    ),
+    ("old-dialect", include_str!("../scenarios/old-dialect.toml")),
+    (
+        "signing-cmac",
+        include_str!("../scenarios/signing-cmac.toml"),
+    ),
+    (
+        "encryption-ccm",
+        include_str!("../scenarios/encryption-ccm.toml"),
+    ),
+    (
+        "offloads-off",
+        include_str!("../scenarios/offloads-off.toml"),
+    ),
+    (
+        "offloads-off-client",
+        include_str!("../scenarios/offloads-off-client.toml"),
+    ),
+    (
+        "small-buffers",
+        include_str!("../scenarios/small-buffers.toml"),
+    ),
+    ("loss", include_str!("../scenarios/loss.toml")),
+    (
+        "server-processor",
+        include_str!("../scenarios/server-processor.toml"),
+    ),
+    (
+        "client-processor",
+        include_str!("../scenarios/client-processor.toml"),
+    ),
+    ("slow-disk", include_str!("../scenarios/slow-disk.toml")),
+    ("few-credits", include_str!("../scenarios/few-credits.toml")),
+    ("synchronous", include_str!("../scenarios/synchronous.toml")),
+];
+
+/// A lab of the library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scenario {
+    /// Its name.
+    pub name: &'static str,
+    /// The lab, with its faults and its lesson.
+    pub topology: Topology,
+}
+
+/// All labs of the library, in order.
+///
+/// # Errors
+/// When a text of the library is no topology, which a test rules out.
+pub fn scenarios() -> Result<Vec<Scenario>, Error> {
+    LIBRARY
+        .iter()
+        .map(|(name, text)| {
+            let topology = Topology::parse(text)?;
+            Ok(Scenario { name, topology })
+        })
+        .collect()
+}
+
+/// One lab of the library.
+///
+/// # Errors
+/// When there is none of this name.
+pub fn scenario(name: &str) -> Result<Scenario, Error> {
+    let found = LIBRARY.iter().find(|(known, _)| *known == name);
+    let (name, text) = found.ok_or_else(|| Error::NoSuchScenario {
+        name: name.to_owned(),
+        others: LIBRARY.map(|(name, _)| name.to_owned()).into(),
+    })?;
+    let topology = Topology::parse(text)?;
+    Ok(Scenario { name, topology })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scenario_is_a_topology_with_a_lesson() {
+        let all = scenarios().unwrap();
+        for scenario in &all {
+            let lesson = scenario.topology.lesson.as_ref().unwrap();
+            assert!(!lesson.title.is_empty());
+            let healthy = scenario.name.starts_with("healthy-");
+            assert_eq!(lesson.causes.is_empty(), healthy, "{}", scenario.name);
+            assert!(scenario.topology.samba.is_some());
+        }
+        assert_eq!(scenario("loss").unwrap().topology.faults.len(), 2);
+        let error = scenario("none").unwrap_err();
+        assert!(error.hint().unwrap().contains("slow-disk"));
+    }
+}
