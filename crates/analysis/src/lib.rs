@@ -16,7 +16,8 @@ pub use diagnosis::{Contradiction, SharedLink, contradictions, shared_links};
 pub use run::analyze;
 
 pub use result::{
-    ArmSamples, BenchSamples, CacheMark, Cause, Ceiling, Diagnosis, Effect, Estimate,
-    ExperimentResult, Fix, HostChange, LadderRung, NoiseFloor, RunAnalysis, RungName, SessionKind,
-    TestFigures, Trust, Unit, Untried, Verdict,
+    ArmSamples, BenchSamples, CacheMark, Cause, Ceiling, ChannelPair, ClientChannels, Diagnosis,
+    Effect, Estimate, ExperimentResult, Fix, HostChange, HostEffort, LadderRung, LimitedBy,
+    NoiseFloor, RunAnalysis, RungName, SessionKind, TestFigures, Transfer, Trust, Unit, Untried,
+    UnusedPair, Verdict,
 };

@@ -1,8 +1,10 @@
 //! What analysis says. No bare number leaves it: every estimate carries n, its interval and caveats.
 
+use std::net::IpAddr;
+
 use record::{
-    Arm, Decision, Direction, HostFacts, Latency, Level, Nanoseconds, Phase, Plan, Question,
-    SmbSession, Workload,
+    Arm, Decision, Direction, HostFacts, Latency, Level, Nanoseconds, PathLook, Phase, Plan,
+    Question, SmbSession, Workload,
 };
 use serde::Serialize;
 
@@ -16,6 +18,8 @@ pub enum Unit {
     Ratio,
     /// Processor seconds per byte.
     SecondsPerByte,
+    /// Seconds.
+    Seconds,
 }
 
 /// An estimate with all that is needed to defend it.
@@ -212,8 +216,12 @@ pub enum RungName {
     Ceiling,
     /// Raw TCP.
     Tcp,
+    /// Raw TCP over several streams.
+    Streams,
     /// The share through one channel.
     Share,
+    /// The share through several channels.
+    Channels,
 }
 
 /// One rung of the ladder in one direction.
@@ -263,12 +271,105 @@ pub struct Fix {
     pub text: String,
     /// What it sets, ready for `tune`.
     pub level: Level,
-    /// Predicted rate over today's rate.
-    pub predicted: Estimate,
+    /// Predicted rate over today's rate, where it can be computed.
+    pub predicted: Option<Estimate>,
     /// What it disturbs while it is made, for people.
     pub disturbs: String,
     /// Why it cannot be tried by linerate here, if so.
     pub blocked: Option<String>,
+    /// The very commands that do it or help with it, where there are any.
+    pub commands: Vec<String>,
+    /// How sure it is.
+    pub trust: Trust,
+}
+
+/// What TCP and the hosts did while one rung was measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Transfer {
+    /// Which.
+    pub rung: RungName,
+    /// Which way.
+    pub direction: Direction,
+    /// The shortest round trip.
+    pub round_trip_nanoseconds: Option<u64>,
+    /// Payload of our largest segment.
+    pub segment_bytes: Option<u32>,
+    /// What we might have under way, when we sent.
+    pub window_bytes: Option<u64>,
+    /// What was under way at that rate and round trip.
+    pub path_bytes: Option<u64>,
+    /// Segments that our end sent again, over all trials.
+    pub retransmits: Option<u64>,
+    /// What held the sender back.
+    pub limited_by: LimitedBy,
+    /// What the hosts had to do.
+    pub hosts: Vec<HostEffort>,
+}
+
+/// What holds a sender back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitedBy {
+    /// Its own send buffer.
+    Sender,
+    /// The room at the receiver.
+    Receiver,
+    /// The network, or that there is nothing to send.
+    Network,
+    /// The system does not say, or the far end sends.
+    Unknown,
+}
+
+/// What a host had to do at a rung.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct HostEffort {
+    /// The host.
+    pub host: String,
+    /// Its fullest processor, as a share of 1, in the worst trial.
+    pub fullest_processor: f64,
+    /// Work for the network outside any process, likewise.
+    pub softirq: f64,
+    /// Segments sent again, over all trials.
+    pub resent: Option<u64>,
+    /// Packets dropped, over all trials.
+    pub dropped: Option<u64>,
+    /// Pause frames, over all trials.
+    pub pauses: Option<u64>,
+    /// Share of the time in which a limit stopped it, in the worst trial.
+    pub throttled: Option<f64>,
+}
+
+/// The channels that a client would open here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ClientChannels {
+    /// `Windows`, `Linux`, `macOS` or `linerate`, each as it comes.
+    pub client: String,
+    /// Over which pairs.
+    pub pairs: Vec<ChannelPair>,
+    /// The pairs that it would leave alone.
+    pub unused: Vec<UnusedPair>,
+    /// What somebody must do for it.
+    pub remark: Option<String>,
+}
+
+/// A pair of NICs with channels.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ChannelPair {
+    /// The client's interface.
+    pub nic: String,
+    /// The server's address.
+    pub address: IpAddr,
+    /// Channels over it.
+    pub channels: usize,
+}
+
+/// A pair of NICs, or an address, without a channel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnusedPair {
+    /// Which.
+    pub pair: String,
+    /// Why.
+    pub reason: String,
 }
 
 /// What `check` concludes.
@@ -281,9 +382,17 @@ pub struct Diagnosis {
     /// Whether what was measured suffices to say so: every rung has a rate, and none contradicts the
     /// facts. Complete and without a loss is all well, and a full link is well.
     pub complete: bool,
-    /// What costs speed, most certain first.
+    /// What is wrong, first on the way first; none where all is well.
     pub causes: Vec<Cause>,
-    /// What to try, best prediction first.
+    /// What is worth knowing and no fault: a link that is full, a second one that is not used.
+    pub remarks: Vec<Cause>,
+    /// How many channels several clients would open from here; none where no session was seen.
+    pub clients: Vec<ClientChannels>,
+    /// What TCP and the hosts did at each rung.
+    pub transfers: Vec<Transfer>,
+    /// How long one small request of the share takes.
+    pub request: Option<Estimate>,
+    /// What to try, for the first cause first, best prediction first.
     pub fixes: Vec<Fix>,
 }
 
@@ -317,6 +426,8 @@ pub struct RunAnalysis {
     pub bench: Vec<BenchSamples>,
     /// What was agreed with the server, each kind once: what a share's rate is the rate of.
     pub sessions: Vec<SessionKind>,
+    /// What the path looked like.
+    pub look: Option<PathLook>,
     /// Causes and fixes.
     pub diagnosis: Option<Diagnosis>,
     /// The experiments, in order.

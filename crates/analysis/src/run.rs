@@ -23,11 +23,16 @@ pub fn analyze(run: &Run) -> RunAnalysis {
         .iter()
         .filter_map(|record| match record {
             Record::Trial(trial) => Some(trial.as_ref()),
-            Record::Schedule(_) | Record::Event { .. } => None,
+            Record::Schedule(_) | Record::Look(_) | Record::Event { .. } => None,
         })
         .collect();
     let experiments = experiments(run, &trials, &mut warnings);
-    let ladder = diagnosis::ladder(&run.header.facts, &trials);
+    let looks = run.records.iter().filter_map(|record| match record {
+        Record::Look(look) => Some(look.as_ref()),
+        Record::Schedule(_) | Record::Trial(_) | Record::Event { .. } => None,
+    });
+    let look = looks.fold(None, |_, look| Some(look));
+    let ladder = diagnosis::ladder(&run.header.facts, look, &trials);
     let finished = events(run).any(|event| *event == Event::Finished);
     if !finished {
         warnings.push("the run did not end by itself; what is here is what it had by then".into());
@@ -43,6 +48,7 @@ pub fn analyze(run: &Run) -> RunAnalysis {
         bench: bench(run, &trials),
         sessions: sessions(&trials),
         diagnosis: ladder.diagnosis,
+        look: look.cloned(),
         untried: untried(run, &experiments),
         experiments,
         changes: changes(run),
@@ -59,6 +65,8 @@ fn sessions(trials: &[&TrialRecord]) -> Vec<SessionKind> {
         agreed: SmbSession {
             server_interfaces: Vec::new(),
             rejected_channels: Vec::new(),
+            credits: None,
+            credit_waits: None,
             ..kind.agreed.clone()
         },
         ..*kind
@@ -84,7 +92,7 @@ fn sessions(trials: &[&TrialRecord]) -> Vec<SessionKind> {
 fn events(run: &Run) -> impl Iterator<Item = &Event> {
     run.records.iter().filter_map(|record| match record {
         Record::Event { event, .. } => Some(event),
-        Record::Schedule(_) | Record::Trial(_) => None,
+        Record::Schedule(_) | Record::Look(_) | Record::Trial(_) => None,
     })
 }
 

@@ -271,6 +271,7 @@ impl Bench<'_, '_> {
             started,
             ended: self.rig.now(),
             outcome,
+            loads: Vec::new(),
         };
         self.take(running, record)
     }
@@ -292,6 +293,7 @@ impl Bench<'_, '_> {
             started: now,
             ended: now,
             outcome: Outcome::Failed(failure.clone()),
+            loads: Vec::new(),
         };
         self.take(running, record)
     }

@@ -63,6 +63,9 @@ pub enum Command {
     /// Run one trial: specification on standard input, samples on standard output
     #[command(hide = true)]
     Trial,
+    /// Find the largest packets that pass: pairs of NICs on standard input, proofs on standard output
+    #[command(hide = true)]
+    Probe,
 }
 
 /// `--json` and nothing else.
@@ -183,11 +186,17 @@ pub struct CheckArguments {
     #[command(flatten)]
     pub output: OutputArguments,
     /// Fresh sessions per rung and direction
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub repetitions: u32,
     /// Counted seconds of each trial
-    #[arg(long, value_name = "SECONDS", default_value_t = 1.5)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.6)]
     pub seconds: f64,
+    /// Leave out the rungs that write to the share; what is read is a file of our own all the same
+    #[arg(long)]
+    pub read_only: bool,
+    /// Say more: every cause, pair of NICs and channel
+    #[arg(short, long)]
+    pub verbose: bool,
 }
 
 /// Which way to measure.

@@ -3,16 +3,28 @@
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use measure::{Ladder, LadderNews, LadderPlan, LadderTrial, Stop, TcpRung};
-use record::{Direction, Event, Plan, Record, Stage, TrialRecord, Workload};
+use record::{
+    Bytes, Direction, Event, Plan, Record, Rung, ShareWorkload, Stage, TrialRecord, Workload,
+};
 
 use crate::args::CheckArguments;
 use crate::failure::CommandError;
 use crate::path::{SharePath, resolve, timing};
 use crate::runs::{self, Recorder};
 use crate::terminal::Progress;
-use crate::{share, stop};
+use crate::{changes, look, share, stop, terminal};
+
+/// When no repetition is begun any more, so that all of it takes less than a minute.
+const DEADLINE: Duration = Duration::from_secs(44);
+/// Trials that a progress bar shows; the rest depends on what is found.
+const TRIALS_SHOWN: u64 = 34;
+/// Size of the test file: any server's cache has room for it, and it is soon written.
+const FILE_SIZE: Bytes = Bytes::new(32 << 20);
+/// Most channels that are tried.
+const CHANNELS_MAX: usize = 8;
 
 /// Runs `check`.
 pub fn run(arguments: &CheckArguments) -> Result<ExitCode, CommandError> {
@@ -21,27 +33,42 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode, CommandError> {
     let path = SharePath::open(typed, &arguments.path)?;
     let file = measure(arguments, &path, &stop)?;
     let analysis = runs::show(&file, &arguments.output)?;
+    if arguments.verbose && !arguments.output.json {
+        terminal::print(&report::details(&analysis, changes::look()));
+    }
     Ok(runs::exit_code(&analysis))
 }
 
-/// Climbs the ladder and gives the run file.
+/// Looks at the path, climbs the ladder and gives the run file.
 pub fn measure(
     arguments: &CheckArguments,
     path: &SharePath,
     stop: &Stop,
 ) -> Result<PathBuf, CommandError> {
+    let begun = Instant::now();
     let timing = timing(arguments.seconds)?;
     let address = resolve(&path.client, &path.share.address.server)?;
-    path.knock(stop)?;
     let header = Plan::Check {
         share: path.share.address.clone(),
     };
-    let recorder = RefCell::new(Recorder::start(
-        &arguments.output,
-        header,
-        0,
-        &path.hosts(),
-    )?);
+    let mut recorder = Recorder::start(&arguments.output, header, 0, &path.hosts())?;
+    let mut progress = Progress::new(TRIALS_SHOWN, arguments.output.json);
+    progress.stage("looking at the path");
+    let facts = recorder.facts().to_vec();
+    let mut looked = look::at_path(path, &facts)?;
+    if looked.mtus.iter().any(record::MtuProof::is_black_hole) {
+        // Whoever sends data there waits for ever.
+        recorder.append_record(&Record::Look(Box::new(looked)))?;
+        return finish(recorder);
+    }
+    let knocked = path.knock(stop)?;
+    let session = knocked.session.as_ref();
+    let listed = session.map_or(&[][..], |session| &session.server_interfaces);
+    look::at_other_pairs(path, &facts, listed, &mut looked);
+    let pairs = looked.mtus.len();
+    looked.session = knocked.session;
+    recorder.append_record(&Record::Look(Box::new(looked)))?;
+    let recorder = RefCell::new(recorder);
     let plan = LadderPlan {
         tcp: Ok(TcpRung {
             server: address,
@@ -49,18 +76,59 @@ pub fn measure(
             streams: 1,
             timing,
         }),
-        share: path.workload(Direction::Read, 1, timing),
+        share: ShareWorkload {
+            file_size: FILE_SIZE,
+            ..path.workload(Direction::Read, channels(pairs), timing)
+        },
         credentials: Some(path.credentials.clone()),
         repetitions: arguments.repetitions,
+        more: further_rungs(pairs),
+        read_only: arguments.read_only,
+        deadline: Some(begun + DEADLINE),
     };
-    let far = path.server.as_ref().map(|server| server.exec.as_ref());
+    climb(path, &plan, &recorder, stop, &mut progress)?;
+    if stop.is_asked() {
+        return Err(stop::interrupted());
+    }
+    finish(recorder.into_inner())
+}
+
+fn finish(mut recorder: Recorder) -> Result<PathBuf, CommandError> {
+    recorder.event(Event::Finished)?;
+    Ok(recorder.path().to_owned())
+}
+
+/// One channel for each pair of NICs, as far as that is worth trying.
+fn channels(pairs: usize) -> u32 {
+    u32::try_from(pairs.clamp(1, CHANNELS_MAX)).unwrap_or(1)
+}
+
+fn further_rungs(pairs: usize) -> Vec<Rung> {
+    let mut rungs = vec![Rung::Streams, Rung::RoundTrip];
+    if pairs > 1 {
+        rungs.push(Rung::Channels);
+    }
+    rungs
+}
+
+fn climb(
+    path: &SharePath,
+    plan: &LadderPlan,
+    recorder: &RefCell<Recorder>,
+    stop: &Stop,
+    progress: &mut Progress,
+) -> Result<(), CommandError> {
     let ladder = Ladder {
         runner: &path.runner,
-        far,
+        far: path.server.as_ref().map(|server| server.exec.as_ref()),
         stop,
+        watched: path
+            .hosts()
+            .into_iter()
+            .map(|host| (host.name.clone(), host.exec.as_ref()))
+            .collect(),
     };
-    let mut progress = Progress::new(u64::from(arguments.repetitions) * 4, arguments.output.json);
-    progress.stage("measuring raw TCP and the share, both ways");
+    progress.stage("measuring raw TCP and the share");
     let mut news = |news: LadderNews<'_>| {
         if let LadderNews::Begins(stage, workload) = news {
             progress.detail(&detail(stage, workload));
@@ -70,7 +138,8 @@ pub fn measure(
     let mut id = 0;
     let mut record = |trial: LadderTrial| -> Result<(), CommandError> {
         let mut recorder = recorder.borrow_mut();
-        let since = |instant: std::time::Instant| instant.duration_since(recorder.began()).into();
+        let began = recorder.began();
+        let since = |instant: Instant| instant.duration_since(began).into();
         let record = TrialRecord {
             id,
             stage: trial.stage,
@@ -79,17 +148,12 @@ pub fn measure(
             started: since(trial.started),
             ended: since(trial.ended),
             outcome: trial.outcome,
+            loads: trial.loads,
         };
         id += 1;
         Ok(recorder.append_record(&Record::Trial(Box::new(record)))?)
     };
-    ladder.run(&plan, &mut news, &mut record)?;
-    if stop.is_asked() {
-        return Err(stop::interrupted());
-    }
-    let mut recorder = recorder.into_inner();
-    recorder.event(Event::Finished)?;
-    Ok(recorder.path().to_owned())
+    ladder.run(plan, &mut news, &mut record)
 }
 
 fn detail(stage: &Stage, workload: &Workload) -> String {

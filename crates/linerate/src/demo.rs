@@ -261,6 +261,8 @@ impl Story<'_> {
             output: self.output("check.jsonl"),
             repetitions: 3,
             seconds: 1.5,
+            read_only: false,
+            verbose: false,
         }
     }
 

@@ -27,8 +27,11 @@ const WORDS_SHOWN_MAX: usize = 6;
 /// A host with all that is set on it.
 struct Looked {
     facts: HostFacts,
-    found: Vec<(Spot, Result<State, Refusal>)>,
+    found: Vec<Found>,
 }
+
+/// A setting and how it stands.
+type Found = (Spot, Result<State, Refusal>);
 
 /// Runs `inspect`. Exit code 1 where the ends contradict each other.
 pub fn run(arguments: &InspectArguments) -> Result<ExitCode, CommandError> {
@@ -86,6 +89,18 @@ fn explain(id: &str, json: bool) -> Result<ExitCode, CommandError> {
 /// Facts first, because they tell the interfaces; then everything else in one batch.
 fn look_at(host: &Host) -> Result<Looked, CommandError> {
     let facts = host::facts(host)?;
+    let found = states_of(host, &facts)?;
+    Ok(Looked { facts, found })
+}
+
+/// All settings of a host that can be read.
+pub fn settings_of(host: &Host, facts: &HostFacts) -> Result<Vec<Setting>, CommandError> {
+    let found = states_of(host, facts)?;
+    let facts = facts.clone();
+    Ok(settings(&[Looked { facts, found }]))
+}
+
+fn states_of(host: &Host, facts: &HostFacts) -> Result<Vec<Found>, CommandError> {
     let nics = facts.nics.iter().take(NICS_MAX);
     let nics = nics.map(|nic| Target::Nic(nic.name.clone()));
     let shares = host::shares(host)?;
@@ -103,10 +118,7 @@ fn look_at(host: &Host) -> Result<Looked, CommandError> {
     });
     let spots: Vec<Spot> = spots.collect();
     let states = read_states(host, &spots)?;
-    Ok(Looked {
-        facts,
-        found: spots.into_iter().zip(states).collect(),
-    })
+    Ok(spots.into_iter().zip(states).collect())
 }
 
 impl Looked {

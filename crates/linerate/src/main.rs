@@ -12,6 +12,7 @@ mod failure;
 mod hosts;
 mod inspect;
 mod lab_command;
+mod look;
 mod ls;
 mod meter;
 mod path;
@@ -82,5 +83,6 @@ fn run(command: &Command) -> Result<ExitCode, CommandError> {
             Ok(ExitCode::SUCCESS)
         }
         Command::Trial => trial::run(),
+        Command::Probe => trial::probe(),
     }
 }

@@ -20,6 +20,8 @@ use crate::{credentials, hosts};
 const BLOCK: Bytes = Bytes::new(1 << 20);
 /// Requests in flight on each channel: 8 MiB covers 10 GbE with several milliseconds at the server.
 const DEPTH: u32 = 8;
+/// One request of the trial that is not counted.
+const KNOCK_BLOCK: Bytes = Bytes::new(64 << 10);
 /// Size of the test file: small enough for the server's cache, so that its disk is not measured.
 const FILE_SIZE: Bytes = Bytes::new(64 << 20);
 /// Time that is run before time is counted, so that slow start is over; half of what is counted in
@@ -130,13 +132,19 @@ impl SharePath {
     /// A short trial that is not counted: whatever keeps us from the share is said before anything
     /// is measured or changed.
     pub fn knock(&self, stop: &Stop) -> Result<TrialResult, CommandError> {
-        let short = Nanoseconds::from(Duration::from_millis(50));
+        let short = Nanoseconds::from(Duration::from_millis(100));
         let timing = Timing {
             warm_up: Nanoseconds::new(0),
             measured: short,
             interval: short,
         };
-        let workload = self.workload(Direction::Read, 1, timing);
+        // One small request at a time, so that a slow cipher at either end has answered one by then.
+        let workload = ShareWorkload {
+            block: KNOCK_BLOCK,
+            depth: 1,
+            file_size: KNOCK_BLOCK,
+            ..self.workload(Direction::Read, 1, timing)
+        };
         self.trial(Workload::Share(workload), stop)
             .map_err(CommandError::from)
     }
@@ -165,27 +173,37 @@ pub fn timing(seconds: f64) -> Result<Timing, CommandError> {
 
 /// The address that the client uses for a server's name: the first that its resolver gives.
 pub fn resolve(client: &Host, name: &str) -> Result<IpAddr, CommandError> {
+    let all = addresses(client, name)?;
+    all.first().copied().ok_or_else(|| unknown(client, name))
+}
+
+/// All addresses that a server's name stands for on the client, in the order of its resolver.
+pub fn addresses(client: &Host, name: &str) -> Result<Vec<IpAddr>, CommandError> {
     if let Ok(address) = name.parse() {
-        return Ok(address);
+        return Ok(vec![address]);
     }
-    let unknown = || {
-        CommandError::new(Kind::Unreachable, format!("nobody knows the host `{name}`")).hint(
-            format!(
-                "check the name on {}, or use the server's address",
-                client.name
-            ),
-        )
-    };
     let outputs = client
         .exec
         .run(&[Command::new(["getent", "ahosts", "--", name])])?;
     let text = outputs
         .first()
         .and_then(host::exec::Output::text)
-        .ok_or_else(unknown)?;
-    let address = text
-        .split_whitespace()
-        .next()
-        .and_then(|word| word.parse().ok());
-    address.ok_or_else(unknown)
+        .ok_or_else(|| unknown(client, name))?;
+    let mut addresses: Vec<IpAddr> = Vec::new();
+    let found = text
+        .lines()
+        .filter_map(|line| line.split_whitespace().next()?.parse().ok());
+    for address in found {
+        if !addresses.contains(&address) {
+            addresses.push(address);
+        }
+    }
+    Ok(addresses)
+}
+
+fn unknown(client: &Host, name: &str) -> CommandError {
+    CommandError::new(Kind::Unreachable, format!("nobody knows the host `{name}`")).hint(format!(
+        "check the name on {}, or use the server's address",
+        client.name
+    ))
 }

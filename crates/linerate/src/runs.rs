@@ -7,7 +7,9 @@ use std::time::Instant;
 
 use analysis::{RunAnalysis, Verdict};
 use host::{Host, journal};
-use record::{Event, Header, Nanoseconds, Plan, RUN_FORMAT, RUN_VERSION, Record, Run, RunWriter};
+use record::{
+    Event, Header, HostFacts, Nanoseconds, Plan, RUN_FORMAT, RUN_VERSION, Record, Run, RunWriter,
+};
 use serde_json::json;
 
 use crate::args::{OutputArguments, ReportArguments};
@@ -20,6 +22,7 @@ use crate::terminal;
 pub struct Recorder {
     writer: RunWriter,
     began: Instant,
+    facts: Vec<HostFacts>,
     /// Its name, as the journal of changes knows it.
     pub id: String,
 }
@@ -43,6 +46,7 @@ impl Recorder {
             Plan::Tune { .. } => "tune",
         };
         let id = format!("{command}-{}", started.strftime("%Y%m%dT%H%M%S"));
+        let facts_kept = facts.clone();
         let header = Header {
             format: RUN_FORMAT.into(),
             version: RUN_VERSION,
@@ -59,8 +63,14 @@ impl Recorder {
         Ok(Self {
             writer,
             began: Instant::now(),
+            facts: facts_kept,
             id,
         })
+    }
+
+    /// The hosts as they were at the start, client first.
+    pub fn facts(&self) -> &[HostFacts] {
+        &self.facts
     }
 
     /// Time since the start of the run.
@@ -194,7 +204,9 @@ pub fn exit_code(analysis: &RunAnalysis) -> ExitCode {
     });
     match &analysis.plan {
         Plan::Check { .. } => match &analysis.diagnosis {
-            Some(diagnosis) if diagnosis.first_loss.is_some() => ExitCode::from(1),
+            Some(diagnosis) if diagnosis.first_loss.is_some() || !diagnosis.causes.is_empty() => {
+                ExitCode::from(1)
+            }
             Some(diagnosis) if diagnosis.complete => ExitCode::SUCCESS,
             _ => ExitCode::from(2),
         },

@@ -18,6 +18,12 @@ pub fn run() -> Result<ExitCode, CommandError> {
     })
 }
 
+/// Finds the largest packets that pass between the pairs of NICs that standard input names.
+pub fn probe() -> Result<ExitCode, CommandError> {
+    measure::probe_main(io::stdin(), io::stdout())?;
+    Ok(ExitCode::SUCCESS)
+}
+
 #[expect(
     clippy::exit,
     reason = "whoever asked for the trial is gone: it must end at once"

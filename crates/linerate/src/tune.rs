@@ -71,6 +71,8 @@ fn find_fixes(
         output,
         repetitions: 1,
         seconds: arguments.seconds.min(1.0),
+        read_only: false,
+        verbose: false,
     };
     let file = check::measure(&check, path, stop)?;
     let analysis = runs::read(&file)?;

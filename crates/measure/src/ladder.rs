@@ -5,12 +5,19 @@ use std::time::Instant;
 
 use host::exec::Exec;
 use record::{
-    Credentials, Direction, Failure, FailureKind, Outcome, Rung, Sample, ShareWorkload, Stage,
-    TcpWorkload, Timing, TrialInput, Workload,
+    Bytes, Credentials, Direction, Failure, FailureKind, HostLoad, HostName, Outcome, Rung, Sample,
+    ShareWorkload, Stage, TcpWorkload, Timing, TrialInput, Workload,
 };
 
-use crate::{FarServer, IPERF3_PORT, Runner, Stop};
+use crate::{Counters, FarServer, IPERF3_PORT, Runner, Stop};
 
+/// How often the further rungs are measured.
+const MORE_REPETITIONS: u32 = 2;
+/// Streams of raw TCP at once: enough for a path that one cannot fill.
+const STREAMS: u32 = 4;
+/// A small request, for its round trip, and the file that it reads.
+const SMALL_BLOCK: Bytes = Bytes::new(4 << 10);
+const SMALL_FILE: Bytes = Bytes::new(64 << 10);
 const DIRECTIONS: [Direction; 2] = [Direction::Read, Direction::Write];
 
 /// What a ladder measures.
@@ -22,8 +29,14 @@ pub struct LadderPlan {
     pub share: ShareWorkload,
     /// Who logs in.
     pub credentials: Option<Credentials>,
-    /// How often each rung is measured, each way.
+    /// How often raw TCP and the share are measured, each way.
     pub repetitions: u32,
+    /// Further rungs, which are measured twice at most.
+    pub more: Vec<Rung>,
+    /// Whether nothing is written to the share but the files that are read.
+    pub read_only: bool,
+    /// When no repetition but the first is begun any more.
+    pub deadline: Option<Instant>,
 }
 
 /// Raw TCP over one link.
@@ -52,6 +65,8 @@ pub struct LadderTrial {
     pub ended: Instant,
     /// What came of it.
     pub outcome: Outcome,
+    /// What the hosts had to do meanwhile.
+    pub loads: Vec<HostLoad>,
 }
 
 /// Something to show while a ladder is measured.
@@ -72,6 +87,8 @@ pub struct Ladder<'a> {
     pub far: Option<&'a dyn Exec>,
     /// Ends it from outside.
     pub stop: &'a Stop,
+    /// Hosts whose counters are read before and after each trial.
+    pub watched: Vec<(HostName, &'a dyn Exec)>,
 }
 
 impl Ladder<'_> {
@@ -89,8 +106,12 @@ impl Ladder<'_> {
         record: &mut dyn FnMut(LadderTrial) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut hopeless: Vec<(Rung, Direction)> = Vec::new();
-        for (repetition, rung, direction) in order(plan.repetitions) {
-            if self.stop.is_asked() {
+        let mut before = self.counters();
+        for (repetition, rung, direction) in order(plan) {
+            let late = plan
+                .deadline
+                .is_some_and(|deadline| Instant::now() > deadline);
+            if self.stop.is_asked() || (late && repetition > 0) {
                 break;
             }
             if hopeless.contains(&(rung, direction)) {
@@ -105,15 +126,32 @@ impl Ladder<'_> {
             if is_hopeless(&outcome) {
                 hopeless.push((rung, direction));
             }
+            let ended = Instant::now();
+            let after = self.counters();
             record(LadderTrial {
                 stage,
                 workload,
                 started,
-                ended: Instant::now(),
+                ended,
                 outcome,
+                loads: self.loads(&before, &after),
             })?;
+            before = after;
         }
         Ok(())
+    }
+
+    fn counters(&self) -> Vec<Option<Counters>> {
+        let watched = self.watched.iter();
+        watched.map(|(_, exec)| Counters::read(*exec)).collect()
+    }
+
+    fn loads(&self, before: &[Option<Counters>], after: &[Option<Counters>]) -> Vec<HostLoad> {
+        let pairs = before.iter().zip(after).zip(&self.watched);
+        let loads = pairs.filter_map(|((before, after), (name, _))| {
+            Some(before.as_ref()?.until(after.as_ref()?, name))
+        });
+        loads.collect()
     }
 
     /// Runs one trial, and for raw TCP the server it needs.
@@ -156,12 +194,19 @@ impl Ladder<'_> {
 }
 
 /// Repetitions, rungs and directions in the order in which they are measured.
-fn order(repetitions: u32) -> Vec<(u32, Rung, Direction)> {
+fn order(plan: &LadderPlan) -> Vec<(u32, Rung, Direction)> {
     let mut order = Vec::new();
-    for repetition in 0..repetitions {
+    for repetition in 0..plan.repetitions {
+        let more = plan.more.iter().filter(|_| repetition < MORE_REPETITIONS);
         let mut round: Vec<_> = [Rung::Tcp, Rung::Share]
-            .into_iter()
-            .flat_map(|rung| DIRECTIONS.map(|direction| (repetition, rung, direction)))
+            .iter()
+            .chain(more)
+            .flat_map(|&rung| DIRECTIONS.map(|direction| (repetition, rung, direction)))
+            .filter(|(_, rung, direction)| match (rung, direction) {
+                (_, Direction::Read) | (Rung::Tcp | Rung::Streams, _) => true,
+                (Rung::RoundTrip, Direction::Write) => false,
+                (Rung::Share | Rung::Channels, Direction::Write) => !plan.read_only,
+            })
             .collect();
         if repetition % 2 == 1 {
             round.reverse();
@@ -172,21 +217,35 @@ fn order(repetitions: u32) -> Vec<(u32, Rung, Direction)> {
 }
 
 fn workload(plan: &LadderPlan, rung: Rung, direction: Direction) -> Workload {
+    let share = || ShareWorkload {
+        direction,
+        channels: 1,
+        ..plan.share.clone()
+    };
     match (rung, &plan.tcp) {
-        (Rung::Share, _) => Workload::Share(ShareWorkload {
-            direction,
-            channels: 1,
-            ..plan.share.clone()
+        (Rung::Share, _) => Workload::Share(share()),
+        (Rung::Channels, _) => Workload::Share(ShareWorkload {
+            channels: plan.share.channels,
+            ..share()
         }),
-        (Rung::Tcp, Ok(tcp)) => Workload::Tcp(TcpWorkload {
+        (Rung::RoundTrip, _) => Workload::Share(ShareWorkload {
+            block: SMALL_BLOCK,
+            depth: 1,
+            file_size: SMALL_FILE,
+            ..share()
+        }),
+        (Rung::Tcp | Rung::Streams, Ok(tcp)) => Workload::Tcp(TcpWorkload {
             server: tcp.server,
             port: IPERF3_PORT,
             direction,
-            streams: tcp.streams,
+            streams: match rung {
+                Rung::Streams => STREAMS,
+                _ => tcp.streams,
+            },
             nic: tcp.nic.clone(),
             timing: tcp.timing,
         }),
-        (Rung::Tcp, Err(_)) => Workload::Tcp(TcpWorkload {
+        (Rung::Tcp | Rung::Streams, Err(_)) => Workload::Tcp(TcpWorkload {
             server: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
             port: IPERF3_PORT,
             direction,
@@ -241,7 +300,7 @@ mod tests {
     use std::time::Duration;
 
     use host::exec::Local;
-    use record::{Bytes, Demands, ShareAddress};
+    use record::{Demands, ShareAddress};
 
     use super::*;
 
@@ -273,6 +332,9 @@ mod tests {
             share,
             credentials: None,
             repetitions: 3,
+            more: Vec::new(),
+            read_only: false,
+            deadline: None,
         }
     }
 
@@ -283,6 +345,7 @@ mod tests {
             runner: &runner,
             far: None,
             stop,
+            watched: Vec::new(),
         };
         let mut trials = Vec::new();
         let done: Result<(), ()> = ladder.run(plan, &mut |_| {}, &mut |trial| {
@@ -308,8 +371,14 @@ mod tests {
     fn rungs_are_interleaved_and_every_other_round_goes_backwards() {
         let (tcp, share) = (Rung::Tcp, Rung::Share);
         let (read, write) = (Direction::Read, Direction::Write);
+        let plan = |repetitions, read_only, more: &[Rung]| LadderPlan {
+            repetitions,
+            read_only,
+            more: more.to_vec(),
+            ..plan(Err(String::new()))
+        };
         assert_eq!(
-            order(2),
+            order(&plan(2, false, &[])),
             [
                 (0, tcp, read),
                 (0, tcp, write),
@@ -321,7 +390,12 @@ mod tests {
                 (1, tcp, read),
             ]
         );
-        assert_eq!(order(0), []);
+        assert_eq!(order(&plan(0, false, &[])), []);
+        // Nothing is written, one direction of a round trip is enough, and twice is often enough.
+        let more = order(&plan(3, true, &[Rung::RoundTrip, Rung::Channels]));
+        let count = |rung| more.iter().filter(|one| one.1 == rung).count();
+        assert_eq!([Rung::RoundTrip, Rung::Channels].map(count), [2, 2]);
+        assert_eq!([tcp, share].map(count), [6, 3]);
     }
 
     #[test]
@@ -361,6 +435,7 @@ mod tests {
             runner: &runner,
             far: None,
             stop: &Stop::new(),
+            watched: Vec::new(),
         };
         let mut asked = 0;
         let done = ladder.run(&plan(Err(String::new())), &mut |_| {}, &mut |_| {

@@ -9,6 +9,8 @@ mod error;
 mod folder;
 mod keep;
 mod ladder;
+mod load;
+mod mtu;
 mod operations;
 mod recipe;
 mod runner;
@@ -21,12 +23,27 @@ mod trial;
 pub use error::Error;
 pub use folder::fio_command;
 pub use ladder::{Ladder, LadderNews, LadderPlan, LadderTrial, TcpRung};
+pub use load::Counters;
+pub use mtu::{MtuTarget, probe_main};
 pub use recipe::{PRESETS, Preset, preset, recipe};
 pub use runner::{Kept, Runner};
 pub use server::{FarServer, IPERF3_PORT};
 pub use share::{agreed, demanded, login};
 pub use stop::Stop;
 pub use trial::{trial, trial_main};
+
+/// What TCP knows, as it is recorded.
+fn tcp_detail(tcp: &smb::TcpFacts) -> record::TcpDetail {
+    record::TcpDetail {
+        segment: tcp.segment,
+        round_trip_min: tcp.round_trip_min.into(),
+        congestion_window: tcp.congestion_window,
+        far_window: tcp.far_window,
+        busy: tcp.busy.into(),
+        receiver_limited: tcp.receiver_limited.into(),
+        sender_limited: tcp.sender_limited.into(),
+    }
+}
 
 /// Random bytes from the system.
 fn fill_random(buffer: &mut [u8]) -> Result<(), Error> {

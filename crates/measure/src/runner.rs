@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use host::exec::{Command, Exec, Process, STATUS_NO_PROGRAM};
 use record::{
-    Failure, FailureKind, KeepInput, Sample, TrialInput, TrialLine, TrialResult, Workload,
+    Failure, FailureKind, KeepInput, MtuProof, Sample, TrialInput, TrialLine, TrialResult, Workload,
 };
 use serde::Serialize;
 use zeroize::Zeroizing;
 
 use crate::stop::STOP_LOOK;
-use crate::{Error, Stop};
+use crate::{Error, MtuTarget, Stop};
 
 /// What a trial may take beside its warm-up and counted time: start, login, the exchange at the end.
 const OVERHEAD: Duration = Duration::from_secs(60);
@@ -22,6 +22,8 @@ const OVERHEAD: Duration = Duration::from_secs(60);
 const SLOWEST_SHARE: u64 = 4_000_000;
 /// How long a trial may take to end once it has given its result.
 const END_LIMIT: Duration = Duration::from_secs(10);
+/// How long probing all pairs of NICs may take.
+const PROBE_LIMIT: Duration = Duration::from_secs(20);
 /// Longest line of a trial's output.
 const LINE_BYTES_MAX: u64 = 1 << 20;
 /// Most bytes of a trial's output.
@@ -67,6 +69,33 @@ impl Runner {
     ) -> Result<TrialResult, Failure> {
         let limit = limit(&input.workload)?;
         self.run_within(limit, input, stop, progress)
+    }
+
+    /// Finds the largest packets that pass between pairs of NICs, all of them at once, from the client
+    /// host. Nothing is changed, and nothing that the system believes of the paths is used.
+    ///
+    /// # Errors
+    /// When no such process can be run there.
+    pub fn prove_mtus(&self, targets: &[MtuTarget]) -> Result<Vec<MtuProof>, Failure> {
+        let input = serde_json::to_string(targets).unwrap_or_default();
+        let command = Command::new([self.program.as_str(), "probe"])
+            .with_stdin(input)
+            .with_timeout(PROBE_LIMIT);
+        let outputs = self
+            .exec
+            .run(std::slice::from_ref(&command))
+            .map_err(|error| of_host(error, &self.program))?;
+        let proven = outputs
+            .first()
+            .filter(|output| output.status == 0)
+            .and_then(|output| serde_json::from_slice(&output.stdout).ok());
+        proven.ok_or_else(|| {
+            failure(
+                FailureKind::Internal,
+                format!("`{} probe` does not talk as it should", self.program),
+                "is it the same version of linerate on both hosts?",
+            )
+        })
     }
 
     fn run_within(

@@ -41,6 +41,8 @@ const BLOCKS_PER_REQUEST: u64 = 2;
 pub(crate) const SPARE_SHARE: u64 = 10;
 /// How often we look whether an answer has come, at the border of two samples.
 const ANSWER_LOOK: Duration = Duration::from_micros(200);
+/// Payload that one credit is worth.
+const CREDIT_BYTES: u64 = 64 << 10;
 /// Random bytes from which the test data are cut.
 pub(crate) const POOL_BYTES: usize = 4 << 20;
 /// Every piece of this length gets its own place in the file written into it, so that no two
@@ -102,11 +104,17 @@ pub(crate) fn run(
     // The handle goes first, and with it the file: a server that cannot remove it shall say so.
     file.close()?;
     rejected.extend(transfer.losses(workload.channels));
+    let credits = transfer.credits(workload.block.get());
+    let agreed = agreed(&session, &tree, rejected).map(|session| SmbSession {
+        credits,
+        credit_waits: transfer.after.first().map(|channel| channel.credit_starved),
+        ..session
+    });
     Ok(TrialResult {
         connections: transfer.connections(),
         samples: transfer.samples,
         first_byte: transfer.first.map(|first| (set_up + first).into()),
-        session: agreed(&session, &tree, rejected),
+        session: agreed,
         far_retransmits: None,
         latency,
         storage: None,
@@ -578,9 +586,18 @@ impl Transfer {
                 bytes: Bytes::new(bytes),
                 round_trip: channel.tcp.map(|tcp| tcp.round_trip.into()),
                 retransmits: channel.tcp.map(|tcp| tcp.retransmits),
+                tcp: channel.tcp.as_ref().map(crate::tcp_detail),
             }
         };
         self.after.iter().map(used).collect()
+    }
+
+    /// The most credits that the first channel had: those that were left and those in use.
+    fn credits(&self, block: u64) -> Option<u64> {
+        let each = block.div_ceil(CREDIT_BYTES).max(1);
+        let held = |channel: &ChannelStatus| channel.credits + channel.in_flight * each;
+        let firsts = [self.before.first(), self.after.first()];
+        firsts.into_iter().flatten().map(held).max()
     }
 
     /// What people must know about the channels that were wanted.
@@ -674,6 +691,8 @@ pub fn agreed(
         write_max: Bytes::new(negotiated.write_bytes_max.into()),
         server_interfaces: server_interfaces.collect(),
         rejected_channels,
+        credits: None,
+        credit_waits: None,
     })
 }
 

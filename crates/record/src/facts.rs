@@ -99,6 +99,25 @@ pub struct InterfaceAddress {
     pub prefix: u8,
 }
 
+impl InterfaceAddress {
+    /// Whether another address is in the subnet of this one. A prefix of 0 is no subnet, and one of
+    /// all bits has nobody else in it.
+    #[must_use]
+    pub fn contains(&self, other: IpAddr) -> bool {
+        let (ours, theirs, bits) = match (self.address.to_canonical(), other.to_canonical()) {
+            (IpAddr::V4(one), IpAddr::V4(two)) => {
+                (u32::from(one).into(), u32::from(two).into(), 32)
+            }
+            (IpAddr::V6(one), IpAddr::V6(two)) => (u128::from(one), u128::from(two), 128),
+            _ => return false,
+        };
+        match bits - i32::from(self.prefix) {
+            left if left <= 0 || left >= bits => false,
+            left => ours >> left == theirs >> left,
+        }
+    }
+}
+
 /// One offload of a NIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Offload {
@@ -138,4 +157,26 @@ pub struct TcpFacts {
     pub window_scaling: Option<bool>,
     /// Whether timestamps are on.
     pub timestamps: Option<bool>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subnets() {
+        let shares = |ours: &str, prefix: u8, theirs: &str| {
+            let address = ours.parse().expect("an address");
+            let ours = InterfaceAddress { address, prefix };
+            ours.contains(theirs.parse().expect("an address"))
+        };
+        assert!(shares("10.77.1.1", 24, "10.77.1.2"));
+        assert!(!shares("10.77.1.1", 24, "10.77.2.2"));
+        assert!(shares("fd00::1", 64, "fd00::2"));
+        assert!(!shares("fd00::1", 64, "fd00:0:0:1::2"));
+        assert!(!shares("10.77.1.1", 0, "10.77.1.2"));
+        assert!(!shares("10.77.1.1", 32, "10.77.1.1"));
+        assert!(!shares("10.77.1.1", 200, "10.77.1.2"));
+        assert!(!shares("10.77.1.1", 24, "fd00::2"));
+    }
 }

@@ -5,6 +5,7 @@
 
 mod facts;
 mod files;
+mod look;
 mod recipe;
 mod run;
 mod setting;
@@ -16,6 +17,7 @@ pub use files::{
     Cache, Data, FolderKind, FolderWorkload, KeepWorkload, Latency, Operations, Pattern, Place,
     Storage,
 };
+pub use look::{AddressLook, HostLoad, MtuProof, PathLook, ProcessorLoad};
 pub use recipe::{Figure, Order, Recipe, RecipeEngine, RecipeTest, parse_bytes};
 pub use run::{
     Decision, Error, Event, Header, Plan, Question, RUN_FORMAT, RUN_VERSION, Record, Run,
@@ -25,7 +27,7 @@ pub use setting::{HostName, KnobId, Level, Setting, Target, Value};
 pub use trial::{
     Arm, ConnectionUse, Credentials, Demands, Dialect, Direction, Failure, FailureKind, Identity,
     KeepInput, Mechanism, Outcome, Phase, Rung, Sample, Secret, ServerInterface, ShareAddress,
-    ShareWorkload, Signing, SmbSession, Stage, TcpWorkload, Timing, TrialInput, TrialLine,
-    TrialRecord, TrialResult, Workload,
+    ShareWorkload, Signing, SmbSession, Stage, TcpDetail, TcpWorkload, Timing, TrialInput,
+    TrialLine, TrialRecord, TrialResult, Workload,
 };
 pub use unit::{BitsPerSecond, Bytes, Nanoseconds};

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Arm, Direction, HostFacts, Level, Nanoseconds, Phase, Recipe, ShareAddress, TrialRecord,
+    Arm, Direction, HostFacts, Level, Nanoseconds, PathLook, Phase, Recipe, ShareAddress,
+    TrialRecord,
 };
 
 /// The `format` of every run file.
@@ -149,6 +150,8 @@ pub enum Record {
     Schedule(Schedule),
     /// A trial is over.
     Trial(Box<TrialRecord>),
+    /// What the path looks like; the last one counts.
+    Look(Box<PathLook>),
     /// Something else happened.
     Event {
         /// When, since the start of the run.
@@ -308,7 +311,7 @@ impl Run {
             };
             let value: serde_json::Value = serde_json::from_slice(line).map_err(error)?;
             match value.get("kind").and_then(serde_json::Value::as_str) {
-                Some("schedule" | "trial" | "event") => {
+                Some("schedule" | "trial" | "look" | "event") => {
                     run.records
                         .push(serde_json::from_value(value).map_err(error)?);
                 }

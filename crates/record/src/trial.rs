@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::{
-    BitsPerSecond, Bytes, FolderWorkload, KeepWorkload, Latency, Nanoseconds, Operations, Setting,
-    Storage,
+    BitsPerSecond, Bytes, FolderWorkload, HostLoad, KeepWorkload, Latency, Nanoseconds, Operations,
+    Setting, Storage,
 };
 
 /// Which way the data goes, seen from the client.
@@ -332,6 +332,29 @@ pub struct ConnectionUse {
     pub round_trip: Option<Nanoseconds>,
     /// Segments sent again over the connection's life, by our end.
     pub retransmits: Option<u64>,
+    /// What else TCP knows, where the system says so.
+    #[serde(default)]
+    pub tcp: Option<TcpDetail>,
+}
+
+/// What TCP knows about a connection at the end of a trial, over its whole life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TcpDetail {
+    /// Payload of our largest segment, in bytes.
+    pub segment: u32,
+    /// The shortest round trip.
+    pub round_trip_min: Nanoseconds,
+    /// What we may have under way for the sake of the network, in bytes.
+    pub congestion_window: u64,
+    /// What the far end has room for, in bytes; none where the kernel does not tell.
+    pub far_window: Option<u64>,
+    /// Time in which we had something to send.
+    pub busy: Nanoseconds,
+    /// Of that, time in which the far end had no room.
+    pub receiver_limited: Nanoseconds,
+    /// Of that, time in which our send buffer was too small.
+    pub sender_limited: Nanoseconds,
 }
 
 /// What was really agreed with the server.
@@ -356,6 +379,12 @@ pub struct SmbSession {
     pub server_interfaces: Vec<ServerInterface>,
     /// Channels that were wanted and not made, each with its reason.
     pub rejected_channels: Vec<String>,
+    /// The most credits that the first channel was seen to have; one is worth 64 KiB.
+    #[serde(default)]
+    pub credits: Option<u64>,
+    /// How often work had to wait for credits.
+    #[serde(default)]
+    pub credit_waits: Option<u64>,
 }
 
 /// One entry of the server's list of interfaces (MS-SMB2 2.2.32.5), as advertised, true or not.
@@ -454,6 +483,12 @@ pub enum Rung {
     Tcp,
     /// The share, through one channel.
     Share,
+    /// Raw TCP over several streams at once.
+    Streams,
+    /// One small request of the share after the other: its round trip.
+    RoundTrip,
+    /// The share through as many channels as there is a use for.
+    Channels,
 }
 
 /// One of the two arms that are compared.
@@ -543,4 +578,7 @@ pub struct TrialRecord {
     pub ended: Nanoseconds,
     /// What came of it.
     pub outcome: Outcome,
+    /// What the hosts had to do meanwhile, where somebody looked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loads: Vec<HostLoad>,
 }

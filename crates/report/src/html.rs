@@ -179,6 +179,7 @@ fn run(analysis: &RunAnalysis, id: &str) -> Markup {
         (tiles(analysis))
         (ladder_part(analysis, id))
         @if let Some(diagnosis) = &analysis.diagnosis { (diagnosis_part(diagnosis, analysis)) }
+        @for part in crate::detail::all(analysis) { (titled_list(part.title, &part.lines)) }
         @for (index, experiment) in view::candidates(analysis).enumerate() {
             (experiment_part(experiment, index + 1, id))
         }
@@ -346,12 +347,13 @@ fn confidence(estimate: &analysis::Estimate) -> String {
 fn diagnosis_part(diagnosis: &Diagnosis, analysis: &RunAnalysis) -> Markup {
     html! {
         h3 { "why" }
-        @if diagnosis.causes.is_empty() { p { "no cause found" } }
-        @else {
+        @if diagnosis.causes.is_empty() { p { "nothing is wrong" } }
+        @if !diagnosis.causes.is_empty() || !diagnosis.remarks.is_empty() {
             ul {
                 @for cause in &diagnosis.causes {
                     li { (prose(&cause.text)) " " span.quiet { "(" (view::trust(cause.trust)) ")" } }
                 }
+                @for remark in &diagnosis.remarks { li.quiet { (prose(&remark.text)) } }
             }
         }
         @if !diagnosis.fixes.is_empty() {
@@ -368,7 +370,8 @@ fn fix_part(fix: &Fix) -> Markup {
         li {
             div.what { (prose(&fix.text)) }
             div { span.good-word { (view::prediction(fix)) } span.quiet { " · disturbs: " (prose(&fix.disturbs)) } }
-            @if let Some(reason) = &fix.blocked {
+            @for command in &fix.commands { div { code { (command) } } }
+            @if let Some(reason) = fix.blocked.as_ref().filter(|_| fix.commands.is_empty()) {
                 div { span.doubtful-word { "cannot be tried here: " } (prose(reason)) }
             }
             @if !settings.is_empty() {

@@ -4,7 +4,7 @@
 //! units. A number that is not known, or not finite, is null and never invented.
 
 use analysis::{
-    BenchSamples, Diagnosis, Effect, Estimate, ExperimentResult, LadderRung, NoiseFloor,
+    BenchSamples, Cause, Diagnosis, Effect, Estimate, ExperimentResult, LadderRung, NoiseFloor,
     RunAnalysis, RungName, TestFigures,
 };
 use record::{Arm, Decision, Direction, Phase, Setting, SmbSession, Value as Setpoint, Workload};
@@ -41,6 +41,7 @@ pub fn json(analysis: &RunAnalysis) -> Value {
         "ladder": analysis.ladder.iter().map(rung).collect::<Vec<_>>(),
         "sessions": analysis.sessions.iter().map(|kind| session(&kind.agreed, kind.channels)).collect::<Vec<_>>(),
         "diagnosis": analysis.diagnosis.as_ref().map(diagnosis),
+        "look": analysis.look.as_ref().map(word),
         "experiments": analysis.experiments.iter().map(experiment).collect::<Vec<_>>(),
         "untried": analysis.untried.iter().map(|one| json!({
             "experiment": one.experiment,
@@ -185,6 +186,10 @@ fn rung(rung: &LadderRung) -> Value {
     })
 }
 
+fn cause(cause: &Cause) -> Value {
+    json!({ "id": cause.id, "text": cause.text, "trust": word(&cause.trust) })
+}
+
 fn diagnosis(diagnosis: &Diagnosis) -> Value {
     json!({
         "headline": diagnosis.headline,
@@ -193,16 +198,19 @@ fn diagnosis(diagnosis: &Diagnosis) -> Value {
             "rung": word(&rung),
             "direction": word(&direction),
         })),
-        "causes": diagnosis.causes.iter().map(|cause| json!({
-            "id": cause.id,
-            "text": cause.text,
-            "trust": word(&cause.trust),
-        })).collect::<Vec<_>>(),
+        "first_cause": diagnosis.causes.first().map(|cause| &cause.id),
+        "causes": diagnosis.causes.iter().map(cause).collect::<Vec<_>>(),
+        "remarks": diagnosis.remarks.iter().map(cause).collect::<Vec<_>>(),
+        "clients": word(&diagnosis.clients),
+        "transfers": word(&diagnosis.transfers),
+        "request": diagnosis.request.as_ref().map(estimate),
         "fixes": diagnosis.fixes.iter().map(|fix| json!({
             "id": fix.id,
             "text": fix.text,
             "level": word(&fix.level),
-            "predicted": estimate(&fix.predicted),
+            "predicted": fix.predicted.as_ref().map(estimate),
+            "commands": fix.commands,
+            "trust": word(&fix.trust),
             "disturbs": fix.disturbs,
             "blocked": fix.blocked,
         })).collect::<Vec<_>>(),

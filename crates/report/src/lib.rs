@@ -1,6 +1,7 @@
 //! Analysis to terminal text, one-file HTML with SVG, and JSON. Everything here is a pure function
 //! that returns text: the same run gives the same bytes, and nothing is printed.
 
+mod detail;
 mod html;
 mod json;
 mod page;
@@ -12,6 +13,7 @@ mod terminal;
 mod text;
 mod view;
 
+pub use detail::details;
 pub use html::{Content, Section, html, html_story};
 pub use json::{demo_summary, json, session as session_json};
 pub use page::{Colour, Look};

@@ -206,8 +206,8 @@ fn bar(rung: &LadderRung, axis: &Axis, top: f64, loses: Option<RungName>) -> Mar
     let class = match (rung.rung, loses) {
         (_, true) => "bar loss",
         (RungName::Ceiling, _) => "bar ceiling",
-        (RungName::Tcp, _) => "bar tcp",
-        (RungName::Share, _) => "bar share",
+        (RungName::Tcp | RungName::Streams, _) => "bar tcp",
+        (RungName::Share | RungName::Channels, _) => "bar share",
     };
     let number = rung
         .rate

@@ -239,6 +239,7 @@ impl Scale {
                 Self::new(1.0, "x", scale.decimals.max(if narrow { 3 } else { 0 }))
             }
             Unit::SecondsPerByte => Self::new(1e9, "CPU s/GB", 2),
+            Unit::Seconds => Self::new(1e6, "µs", 0),
         }
     }
 

@@ -10,6 +10,8 @@ use crate::text::{clean, shorten};
 use crate::view::{self, Ladder, Tone};
 use crate::{quantity, recipe};
 
+/// Causes that are shown: the later ones mostly follow from the first.
+const CAUSES_MAX: usize = 3;
 /// Fixes that are shown: more would not be read.
 const FIXES_MAX: usize = 3;
 /// Repetitions of one workload that get a row each; the others are in the run file.
@@ -165,7 +167,7 @@ fn rung_ink(rung: &LadderRung, loss: Option<(RungName, Direction)>) -> Ink {
     match rung.rung {
         _ if loss == Some((rung.rung, rung.direction)) => Ink::Toned(Tone::Bad),
         RungName::Ceiling => Ink::Faint,
-        RungName::Tcp | RungName::Share => Ink::Plain,
+        _ => Ink::Plain,
     }
 }
 
@@ -216,7 +218,7 @@ fn ladder_rung(page: &mut Page, rung: &LadderRung, longest: f64, ink: Ink) {
 fn no_interval(rung: &LadderRung) -> String {
     match rung.rung {
         RungName::Ceiling => "computed".into(),
-        RungName::Tcp | RungName::Share => "too few trials".into(),
+        _ => "too few trials".into(),
     }
 }
 
@@ -226,9 +228,9 @@ fn causes(page: &mut Page, analysis: &RunAnalysis) {
     };
     page.heading("why");
     if diagnosis.causes.is_empty() {
-        page.paragraph(2, 2, &[(Ink::Plain, "no cause found")]);
+        page.paragraph(2, 2, &[(Ink::Plain, "nothing is wrong")]);
     }
-    for cause in &diagnosis.causes {
+    for cause in diagnosis.causes.iter().take(CAUSES_MAX) {
         let trust = format!("({})", view::trust(cause.trust));
         page.paragraph(
             2,
@@ -239,6 +241,14 @@ fn causes(page: &mut Page, analysis: &RunAnalysis) {
                 (Ink::Faint, &trust),
             ],
         );
+    }
+    let more = diagnosis.causes.len().saturating_sub(CAUSES_MAX);
+    if more > 0 {
+        let more = format!("and {more} more in the report");
+        page.paragraph(2, 4, &[(Ink::Faint, "-"), (Ink::Faint, &more)]);
+    }
+    for remark in &diagnosis.remarks {
+        page.paragraph(2, 4, &[(Ink::Faint, "-"), (Ink::Faint, &remark.text)]);
     }
 }
 
@@ -288,7 +298,10 @@ fn one_fix(page: &mut Page, number: usize, fix: &Fix) {
             (Ink::Faint, &fix.disturbs),
         ],
     );
-    if let Some(reason) = &fix.blocked {
+    for command in &fix.commands {
+        page.paragraph(5, 7, &[(Ink::Plain, "$"), (Ink::Strong, command)]);
+    }
+    if let Some(reason) = fix.blocked.as_ref().filter(|_| fix.commands.is_empty()) {
         page.paragraph(
             5,
             5,

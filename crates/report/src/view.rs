@@ -59,7 +59,9 @@ pub(crate) const fn rung(rung: RungName) -> &'static str {
     match rung {
         RungName::Ceiling => "ceiling",
         RungName::Tcp => "raw TCP",
+        RungName::Streams => "4 streams",
         RungName::Share => "share",
+        RungName::Channels => "channels",
     }
 }
 
@@ -162,6 +164,7 @@ fn check_headline(analysis: &RunAnalysis) -> Said {
         ),
         Some(diagnosis) => {
             let tone = match (&diagnosis.first_loss, diagnosis.complete) {
+                _ if !diagnosis.causes.is_empty() => Tone::Bad,
                 (Some(_), _) => Tone::Bad,
                 (None, true) => Tone::Good,
                 (None, false) => Tone::Doubtful,
@@ -839,7 +842,10 @@ pub(crate) fn rate_list(rates: &[f64]) -> String {
 pub(crate) fn prediction(fix: &Fix) -> String {
     format!(
         "{} predicted",
-        quantity::estimate_with_interval(&fix.predicted)
+        fix.predicted.as_ref().map_or_else(
+            || "cannot be computed".to_owned(),
+            quantity::estimate_with_interval
+        )
     )
 }
 
@@ -1118,7 +1124,13 @@ pub(crate) fn to_know(analysis: &RunAnalysis) -> ToKnow {
     }
     for fix in analysis.diagnosis.iter().flat_map(|found| &found.fixes) {
         let name = format!("`{}`", fix.id);
-        caveats.add(Nearness::Number, FIX, &name, &fix.predicted.caveats);
+        let caveats_of = fix.predicted.iter().flat_map(|ratio| ratio.caveats.clone());
+        caveats.add(
+            Nearness::Number,
+            FIX,
+            &name,
+            &caveats_of.collect::<Vec<_>>(),
+        );
     }
     let mut caveats = caveats.0;
     caveats.sort_by_key(|caveat| caveat.nearness);

@@ -9,9 +9,9 @@ use crate::comparison::direction_name;
 use crate::{Cause, RungName, Trust};
 
 /// More than this over the ceiling cannot be noise of the clock.
-const ABOVE_CEILING_LIMIT: f64 = 1.02;
-/// Segments sent again, as a share of all, from which TCP's rate suffers.
-const RESENT_LIMIT: f64 = 0.001;
+const ABOVE_CEILING_LIMIT: f64 = 1.05;
+/// The largest IP packet.
+const PACKET_BYTES_MAX: u32 = 65_535;
 /// Payload of a segment where the MTU is not known.
 const SEGMENT_BYTES: f64 = 1448.0;
 /// Share of one processor at which a thread is as good as saturated.
@@ -117,8 +117,28 @@ fn link(seen: &Seen, direction: Direction) -> String {
     }
 }
 
-/// The causes, most certain first.
-pub(super) fn causes(seen: &Seen) -> Vec<Cause> {
+/// A cause with what it costs, where that was measured.
+pub(super) fn with_effect(seen: &Seen, text: &str) -> String {
+    let effect = DIRECTIONS.into_iter().filter_map(|direction| {
+        let share = seen.rung(RungName::Share, direction)?;
+        let of_ceiling = share.of_ceiling.as_ref()?.value;
+        (of_ceiling < LOSS_LIMIT).then_some((direction, of_ceiling))
+    });
+    let worst = effect.min_by(|one, two| f64::total_cmp(&one.1, &two.1));
+    match worst {
+        Some((direction, of_ceiling)) => format!(
+            "{text}; the share {} {}, {} of the {} that fit through",
+            verb(direction),
+            megabytes_of(seen, RungName::Share, direction),
+            percent(of_ceiling),
+            megabytes_of(seen, RungName::Ceiling, direction),
+        ),
+        None => text.to_owned(),
+    }
+}
+
+/// What loses without any cause that is known.
+pub(super) fn losses_unexplained(seen: &Seen) -> Vec<Cause> {
     let mut causes = Vec::new();
     if let Some(text) = above_ceiling(seen) {
         causes.push(cause("measured-above-ceiling", text, Trust::Measured));
@@ -126,13 +146,14 @@ pub(super) fn causes(seen: &Seen) -> Vec<Cause> {
     for direction in DIRECTIONS {
         causes.extend(losses(seen, direction));
     }
-    causes.extend(saturated(seen));
-    causes.extend(unused_links(seen));
-    causes.extend(lost_segments(seen));
-    causes.extend(busy_processor(seen));
-    causes.extend(different_mtus(seen));
-    causes.sort_by_key(|cause| std::cmp::Reverse(cause.trust));
     causes
+}
+
+/// What is worth knowing and no fault.
+pub(super) fn remarks(seen: &Seen) -> Vec<Cause> {
+    let mut remarks: Vec<Cause> = saturated(seen).into_iter().collect();
+    remarks.extend(unused_links(seen));
+    remarks
 }
 
 fn losses(seen: &Seen, direction: Direction) -> Vec<Cause> {
@@ -199,45 +220,14 @@ fn unused_links(seen: &Seen) -> Option<Cause> {
     Some(cause(&id, text, Trust::Measured))
 }
 
-fn lost_segments(seen: &Seen) -> Option<Cause> {
-    let worst = seen
-        .trials
-        .iter()
-        .filter(|trial| trial.rung == Rung::Tcp)
-        .filter_map(|trial| {
-            let ours = trial
-                .result
-                .samples
-                .iter()
-                .filter_map(|sample| sample.retransmits);
-            let ours = ours.fold(0, u64::saturating_add);
-            let resent = match trial.direction {
-                Direction::Write => ours,
-                Direction::Read => trial.result.far_retransmits?,
-            };
-            let segments = trial.result.bytes().get() as f64 / segment_bytes(trial);
-            Some((trial.direction, resent as f64 / segments))
-        })
-        .max_by(|one, two| f64::total_cmp(&one.1, &two.1))?;
-    let (direction, share) = worst;
-    (share > RESENT_LIMIT).then(|| {
-        let text = format!(
-            "{:.2} % of raw TCP's segments ({}) had to be sent again: packets are lost on the way",
-            100.0 * share,
-            direction_name(direction)
-        );
-        cause("segments-lost", text, Trust::Measured)
-    })
-}
-
-fn segment_bytes(trial: &Measured) -> f64 {
+pub(super) fn segment_bytes(trial: &Measured) -> f64 {
     trial.pairs.first().map_or(SEGMENT_BYTES, |pair| {
-        f64::from(pair.mtu().saturating_sub(52).max(1))
+        f64::from(pair.mtu().min(PACKET_BYTES_MAX).saturating_sub(52).max(1))
     })
 }
 
 /// A share whose client thread has no processor time left cannot go faster through one channel.
-fn busy_processor(seen: &Seen) -> Option<Cause> {
+pub(super) fn busy_processor(seen: &Seen) -> Option<Cause> {
     let slow = |direction: &Direction| {
         let rung = seen.rung(RungName::Share, *direction);
         rung.and_then(|rung| rung.of_ceiling.as_ref())
@@ -265,19 +255,6 @@ fn busy_processor(seen: &Seen) -> Option<Cause> {
     })
 }
 
-fn different_mtus(seen: &Seen) -> Option<Cause> {
-    let pair = seen.used.iter().find_map(|pair| match pair.far {
-        super::path::FarEnd::Nic(far) if far.mtu != pair.near.mtu => Some((pair.near, far)),
-        _ => None,
-    });
-    let (near, far) = pair?;
-    let text = format!(
-        "the two ends of a link differ in MTU: `{}` has {}, `{}` has {}",
-        near.name, near.mtu, far.name, far.mtu
-    );
-    Some(cause("mtu-differs", text, Trust::Computed))
-}
-
 pub(super) fn above_ceiling(seen: &Seen) -> Option<String> {
     let mut found = DIRECTIONS
         .into_iter()
@@ -300,7 +277,7 @@ pub(super) fn above_ceiling(seen: &Seen) -> Option<String> {
     })
 }
 
-fn cause(id: &str, text: String, trust: Trust) -> Cause {
+pub(super) fn cause(id: &str, text: String, trust: Trust) -> Cause {
     Cause {
         id: id.into(),
         text,
@@ -335,6 +312,6 @@ fn megabytes(bytes_per_second: f64) -> String {
     format!("{:.1} MB/s", bytes_per_second / 1e6)
 }
 
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)
 }

@@ -4,7 +4,7 @@ use record::{
     HostFacts, HostName, InterfaceAddress, LinkState, Nic, Setting, System, Target, Value,
 };
 
-use super::path::{bit_rate, is_link_local, line_bits, shares_subnet};
+use super::path::{bit_rate, is_link_local, line_bits};
 
 /// The least ratio of two line rates that counts as different.
 const FASTER: f64 = 1.5;
@@ -73,7 +73,7 @@ fn meet(near: &Nic, far: &Nic) -> bool {
     let global = |address: &&InterfaceAddress| !is_link_local(address.address);
     near.addresses.iter().filter(global).any(|ours| {
         let mut theirs = far.addresses.iter().filter(global);
-        theirs.any(|theirs| shares_subnet(ours, theirs.address.to_canonical()))
+        theirs.any(|theirs| ours.contains(theirs.address))
     })
 }
 

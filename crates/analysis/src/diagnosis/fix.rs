@@ -6,7 +6,7 @@ use super::path::{FarEnd, Pair};
 use super::{LOSS_LIMIT, Seen};
 use crate::comparison::rejections;
 use crate::statistics::computed;
-use crate::{Fix, RungName, Unit};
+use crate::{Fix, RungName, Trust, Unit};
 
 /// What people mean by jumbo frames.
 pub(super) const JUMBO_MTU: u32 = 9000;
@@ -21,7 +21,8 @@ pub(super) fn fixes(seen: &Seen) -> Vec<Fix> {
         .collect();
     fixes.sort_by(|one, two| {
         let blocked = one.blocked.is_some().cmp(&two.blocked.is_some());
-        blocked.then(two.predicted.value.total_cmp(&one.predicted.value))
+        let gain = |fix: &Fix| fix.predicted.as_ref().map_or(0.0, |ratio| ratio.value);
+        blocked.then(gain(two).total_cmp(&gain(one)))
     });
     fixes
 }
@@ -61,9 +62,11 @@ fn channels(seen: &Seen) -> Option<Fix> {
                 Some(_) => Vec::new(),
             },
         },
-        predicted: computed(predicted, Unit::Ratio, caveats),
+        predicted: Some(computed(predicted, Unit::Ratio, caveats)),
         disturbs: "nothing: the channels belong to the session that asks for them".into(),
         blocked,
+        commands: Vec::new(),
+        trust: Trust::Computed,
     })
 }
 
@@ -138,9 +141,11 @@ fn jumbo(seen: &Seen) -> Option<Fix> {
             name: format!("MTU {JUMBO_MTU}"),
             settings,
         },
-        predicted: computed(predicted, Unit::Ratio, caveats),
+        predicted: Some(computed(predicted, Unit::Ratio, caveats)),
         disturbs: "these links, for a moment at each change: many drivers reset the NIC".into(),
         blocked,
+        commands: Vec::new(),
+        trust: Trust::Computed,
     })
 }
 

@@ -1,12 +1,15 @@
 //! Facts and ladder in; what limits the share, and what to try, out.
 
 mod cause;
+mod clients;
 mod ends;
+mod fault;
 mod fix;
 mod path;
+mod transfer;
 
 use record::{
-    Direction, HostFacts, Outcome, Rung, ShareWorkload, SmbSession, Stage, TrialRecord,
+    Direction, HostFacts, Outcome, PathLook, Rung, ShareWorkload, SmbSession, Stage, TrialRecord,
     TrialResult, Workload,
 };
 
@@ -22,6 +25,13 @@ const LOSS_LIMIT: f64 = 0.9;
 /// A share that has at least this share of the ceiling has filled its link: what is left is less than
 /// anybody would notice.
 const FULL_LIMIT: f64 = 0.95;
+/// The rungs below the ceiling, in the order in which they are shown.
+const RUNGS: [(Rung, RungName); 4] = [
+    (Rung::Tcp, RungName::Tcp),
+    (Rung::Streams, RungName::Streams),
+    (Rung::Share, RungName::Share),
+    (Rung::Channels, RungName::Channels),
+];
 const DIRECTIONS: [Direction; 2] = [Direction::Read, Direction::Write];
 
 /// What the ladder's trials say.
@@ -54,6 +64,10 @@ struct Seen<'a> {
     used: Vec<Pair<'a>>,
     /// The pairs that could be used at once.
     usable: Vec<Pair<'a>>,
+    /// What the path looked like before.
+    look: Option<&'a PathLook>,
+    /// The trials as they stand in the file, measured or not.
+    records: &'a [(Rung, &'a TrialRecord)],
 }
 
 impl Seen<'_> {
@@ -81,12 +95,22 @@ impl Seen<'_> {
     }
 
     fn complete(&self) -> bool {
-        self.rungs.iter().all(|rung| rung.rate.is_some()) && cause::above_ceiling(self).is_none()
+        let needed = |rung: &&LadderRung| rung.rung != RungName::Channels;
+        self.rungs
+            .iter()
+            .filter(needed)
+            .all(|rung| rung.rate.is_some())
+            && !self.trials.is_empty()
+            && cause::above_ceiling(self).is_none()
     }
 }
 
 /// Reads the ladder out of a run's trials. Without any trial of it there is nothing to say.
-pub(crate) fn ladder(facts: &[HostFacts], trials: &[&TrialRecord]) -> LadderResult {
+pub(crate) fn ladder(
+    facts: &[HostFacts],
+    look_at: Option<&PathLook>,
+    trials: &[&TrialRecord],
+) -> LadderResult {
     let of_ladder: Vec<(Rung, &TrialRecord)> = trials
         .iter()
         .filter_map(|trial| match trial.stage {
@@ -94,22 +118,39 @@ pub(crate) fn ladder(facts: &[HostFacts], trials: &[&TrialRecord]) -> LadderResu
             Stage::Bench { .. } | Stage::Experiment { .. } => None,
         })
         .collect();
-    if of_ladder.is_empty() {
+    if of_ladder.is_empty() && look_at.is_none() {
         return LadderResult {
             ceilings: Vec::new(),
             rungs: Vec::new(),
             diagnosis: None,
         };
     }
-    let seen = look(facts, &of_ladder);
+    let seen = look(facts, look_at, &of_ladder);
+    let (mut causes, mut fixes) = (Vec::new(), Vec::new());
+    for fault in fault::faults(&seen) {
+        causes.push(fault.cause);
+        fixes.extend(fault.fix);
+    }
+    let headline = match causes.first() {
+        Some(first) if cause::above_ceiling(&seen).is_none() => {
+            cause::with_effect(&seen, &first.text)
+        }
+        _ => cause::headline(&seen, &of_ladder),
+    };
+    causes.extend(cause::losses_unexplained(&seen));
+    fixes.extend(fix::fixes(&seen));
     let diagnosis = Diagnosis {
-        headline: cause::headline(&seen, &of_ladder),
+        headline,
         first_loss: seen
             .first_loss()
             .map(|(rung, direction, _)| (rung, direction)),
         complete: seen.complete(),
-        causes: cause::causes(&seen),
-        fixes: fix::fixes(&seen),
+        causes,
+        remarks: cause::remarks(&seen),
+        clients: clients::clients(&seen),
+        transfers: transfer::transfers(&seen),
+        request: transfer::request(&seen),
+        fixes,
     };
     LadderResult {
         ceilings: seen.ceilings,
@@ -118,13 +159,18 @@ pub(crate) fn ladder(facts: &[HostFacts], trials: &[&TrialRecord]) -> LadderResu
     }
 }
 
-fn look<'a>(facts: &'a [HostFacts], of_ladder: &[(Rung, &'a TrialRecord)]) -> Seen<'a> {
+fn look<'a>(
+    facts: &'a [HostFacts],
+    look_at: Option<&'a PathLook>,
+    of_ladder: &'a [(Rung, &'a TrialRecord)],
+) -> Seen<'a> {
     let session = of_ladder.iter().rev().find_map(|(_, trial)| {
         let Outcome::Measured(result) = &trial.outcome else {
             return None;
         };
         result.session.as_ref()
     });
+    let session = session.or_else(|| look_at?.session.as_ref());
     let share = of_ladder
         .iter()
         .find_map(|(_, trial)| match &trial.workload {
@@ -142,7 +188,8 @@ fn look<'a>(facts: &'a [HostFacts], of_ladder: &[(Rung, &'a TrialRecord)]) -> Se
         .into_iter()
         .filter_map(|direction| {
             let same = |trial: &&Measured| trial.direction == direction;
-            let mut paths: Vec<Vec<Pair>> = pairs_of(trials.iter().filter(same));
+            let one = |trial: &&Measured| trial.rung != Rung::Channels;
+            let mut paths: Vec<Vec<Pair>> = pairs_of(trials.iter().filter(same).filter(one));
             if paths.is_empty() {
                 // The other direction took the same way.
                 paths = pairs_of(trials.iter());
@@ -151,7 +198,7 @@ fn look<'a>(facts: &'a [HostFacts], of_ladder: &[(Rung, &'a TrialRecord)]) -> Se
             Some((direction, ceiling))
         })
         .collect();
-    let rungs = rungs(of_ladder, &trials, &ceilings, unknown);
+    let rungs = rungs(&network, of_ladder, &trials, &ceilings, unknown);
     let mut used: Vec<Pair> = Vec::new();
     for rung in [Rung::Share, Rung::Tcp] {
         for pair in trials
@@ -177,6 +224,8 @@ fn look<'a>(facts: &'a [HostFacts], of_ladder: &[(Rung, &'a TrialRecord)]) -> Se
         rungs,
         used,
         usable,
+        look: look_at,
+        records: of_ladder,
     }
 }
 
@@ -222,9 +271,24 @@ fn measured<'a>(
     trials
 }
 
-fn rungs(
+/// What fits through the pairs that a further rung used.
+fn own_ceiling<'a>(
+    network: &Network<'a>,
+    trials: &[Measured<'a>],
+    rung: Rung,
+    direction: Direction,
+) -> Option<Estimate> {
+    let own = trials
+        .iter()
+        .filter(|trial| trial.rung == rung && trial.direction == direction);
+    let ceiling = network.ceiling(direction, &pairs_of(own), None)?;
+    Some(ceiling.rate)
+}
+
+fn rungs<'a>(
+    network: &Network<'a>,
     of_ladder: &[(Rung, &TrialRecord)],
-    trials: &[Measured],
+    trials: &[Measured<'a>],
     ceilings: &[(Direction, Ceiling)],
     unknown: Option<String>,
 ) -> Vec<LadderRung> {
@@ -248,7 +312,11 @@ fn rungs(
             of_ceiling: None,
         });
         let mut above = ceiling.clone();
-        for (rung, name) in [(Rung::Tcp, RungName::Tcp), (Rung::Share, RungName::Share)] {
+        for (rung, name) in RUNGS {
+            let further = matches!(rung, Rung::Streams | Rung::Channels);
+            if further && !of_ladder.iter().any(|(of, _)| *of == rung) {
+                continue;
+            }
             let rates: Vec<f64> = trials
                 .iter()
                 .filter(|trial| trial.rung == rung && trial.direction == direction)
@@ -261,18 +329,20 @@ fn rungs(
                 Unit::BytesPerSecond,
             );
             let share_of = |whole: &Option<Estimate>| quotient(rate.as_ref()?, whole.as_ref()?);
+            let own = own_ceiling(network, trials, rung, direction);
             rungs.push(LadderRung {
                 rung: name,
                 direction,
-                of_above: share_of(&above),
-                of_ceiling: share_of(&ceiling),
+                of_above: share_of(&above).filter(|_| !further),
+                of_ceiling: share_of(if further { &own } else { &ceiling }),
                 not_measured: rate
                     .is_none()
                     .then(|| why_not_measured(of_ladder, rung, direction)),
                 rate: rate.clone(),
             });
-            // Where a rung is missing, the next one is held against the one above it.
-            above = rate.or(above);
+            // Where a rung is missing, the next one is held against the one above it; and what several
+            // streams or channels do is no measure for one.
+            above = if further { above } else { rate.or(above) };
         }
     }
     rungs

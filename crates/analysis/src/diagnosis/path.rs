@@ -2,9 +2,7 @@
 
 use std::net::IpAddr;
 
-use record::{
-    ConnectionUse, Direction, HostFacts, InterfaceAddress, LinkState, Nic, ServerInterface,
-};
+use record::{ConnectionUse, Direction, HostFacts, LinkState, Nic, ServerInterface};
 
 use crate::statistics::computed;
 use crate::{Ceiling, Unit};
@@ -121,7 +119,7 @@ impl Pair<'_> {
         }
     }
 
-    fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         match self.far {
             FarEnd::Nic(nic) => format!("`{}` to `{}`", self.near.name, nic.name),
             FarEnd::Advertised(_) | FarEnd::Address => {
@@ -342,6 +340,21 @@ impl<'a> Network<'a> {
         pairs
     }
 
+    /// Every pair of NICs between the two, used or not.
+    pub(super) fn all_pairs(&self, used: &[Pair<'a>]) -> Vec<Pair<'a>> {
+        let mut pairs = used.to_vec();
+        let nears = self.client.into_iter().flat_map(|client| &client.nics);
+        let up = nears.filter(|nic| nic.state != LinkState::Down);
+        for near in up.take(ENDS_MAX) {
+            for pair in self.candidates(near).take(ENDS_MAX) {
+                if !pairs.contains(&pair) && pairs.len() < ENDS_MAX {
+                    pairs.push(pair);
+                }
+            }
+        }
+        pairs
+    }
+
     fn candidates(&self, near: &'a Nic) -> impl Iterator<Item = Pair<'a>> {
         let network = *self;
         let from_facts = self.server.into_iter().flat_map(|server| {
@@ -377,10 +390,7 @@ impl<'a> Network<'a> {
         !ours
             && advertised
             && !is_link_local(remote)
-            && near
-                .addresses
-                .iter()
-                .any(|entry| shares_subnet(entry, remote))
+            && near.addresses.iter().any(|entry| entry.contains(remote))
     }
 }
 
@@ -492,25 +502,6 @@ pub(super) fn is_link_local(address: IpAddr) -> bool {
     }
 }
 
-pub(super) fn shares_subnet(ours: &InterfaceAddress, theirs: IpAddr) -> bool {
-    let (ours, theirs, prefix, bits) = match (ours.address.to_canonical(), theirs) {
-        (IpAddr::V4(one), IpAddr::V4(two)) => (
-            u128::from(u32::from(one)),
-            u128::from(u32::from(two)),
-            ours.prefix,
-            32,
-        ),
-        (IpAddr::V6(one), IpAddr::V6(two)) => (u128::from(one), u128::from(two), ours.prefix, 128),
-        _ => return false,
-    };
-    let host_bits = match bits - i32::from(prefix) {
-        // A prefix of 0 is no subnet, and one of all bits has nobody else in it.
-        left if left <= 0 || left >= bits => return false,
-        left => left,
-    };
-    ours >> host_bits == theirs >> host_bits
-}
-
 /// A line rate for people: `1 Gbit/s`, `984.4 Mbit/s`.
 pub(super) fn bit_rate(bits: u64) -> String {
     let (value, unit) = if bits >= 1_000_000_000 {
@@ -524,7 +515,7 @@ pub(super) fn bit_rate(bits: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use record::{BitsPerSecond, HostName, System, TcpFacts};
+    use record::{BitsPerSecond, HostName, InterfaceAddress, System, TcpFacts};
 
     use super::*;
 
@@ -671,25 +662,6 @@ mod tests {
             near.shaped = Some(BitsPerSecond::new(500_000_000));
         };
         assert_eq!(ceilings(1500, near_only), [Some(59.8); 2]);
-    }
-
-    #[test]
-    fn subnets() {
-        let shares = |ours: &str, prefix: u8, theirs: &str| {
-            let address = ours.parse().expect("an address");
-            shares_subnet(
-                &InterfaceAddress { address, prefix },
-                theirs.parse().expect("an address"),
-            )
-        };
-        assert!(shares("10.77.1.1", 24, "10.77.1.2"));
-        assert!(!shares("10.77.1.1", 24, "10.77.2.2"));
-        assert!(shares("fd00::1", 64, "fd00::2"));
-        assert!(!shares("fd00::1", 64, "fd00:0:0:1::2"));
-        assert!(!shares("10.77.1.1", 0, "10.77.1.2"));
-        assert!(!shares("10.77.1.1", 32, "10.77.1.1"));
-        assert!(!shares("10.77.1.1", 200, "10.77.1.2"));
-        assert!(!shares("10.77.1.1", 24, "fd00::2"));
     }
 
     /// a0 reaches b0 and b1, a1 only b0: a greedy choice would leave a1 alone.

@@ -104,6 +104,8 @@ pub(crate) fn session() -> SmbSession {
         write_max: Bytes::new(8 << 20),
         server_interfaces: vec![entry("10.77.2.2"), entry("10.77.1.2")],
         rejected_channels: Vec::new(),
+        credits: None,
+        credit_waits: None,
     }
 }
 
@@ -160,6 +162,7 @@ pub(crate) fn result(megabytes: f64) -> TrialResult {
             bytes,
             round_trip: None,
             retransmits: None,
+            tcp: None,
         }],
         session: None,
         far_retransmits: Some(0),
@@ -185,6 +188,7 @@ pub(crate) fn trial(stage: Stage, workload: Workload, outcome: Outcome) -> Recor
         started: Nanoseconds::new(0),
         ended: Nanoseconds::new(1_000_000_000),
         outcome,
+        loads: Vec::new(),
     }))
 }
 
@@ -193,8 +197,8 @@ pub(crate) fn rung(rung: Rung, direction: Direction, rates: &[f64]) -> Vec<Recor
     let one = |(repetition, rate): (u32, &f64)| {
         let mut result = result(*rate);
         let workload = match rung {
-            Rung::Tcp => tcp_workload(direction),
-            Rung::Share => {
+            Rung::Tcp | Rung::Streams => tcp_workload(direction),
+            Rung::Share | Rung::RoundTrip | Rung::Channels => {
                 result.session = Some(session());
                 share_workload(direction)
             }
@@ -207,8 +211,8 @@ pub(crate) fn rung(rung: Rung, direction: Direction, rates: &[f64]) -> Vec<Recor
 
 pub(crate) fn failed_rung(rung: Rung, direction: Direction, why: &str) -> Record {
     let workload = match rung {
-        Rung::Tcp => tcp_workload(direction),
-        Rung::Share => share_workload(direction),
+        Rung::Tcp | Rung::Streams => tcp_workload(direction),
+        Rung::Share | Rung::RoundTrip | Rung::Channels => share_workload(direction),
     };
     let stage = Stage::Ladder {
         rung,

@@ -3,4 +3,5 @@
 mod build;
 mod diagnosis;
 mod experiments;
+mod faults;
 mod reference;

@@ -242,5 +242,6 @@ fn trial(schedule: &Schedule, (block, position, arm): (u32, u32, Arm), rate: f64
             latency: None,
             storage: None,
         })),
+        loads: Vec::new(),
     }
 }

@@ -167,12 +167,12 @@ fn disk(share: &Share, path: &str) -> [Command; 3] {
 fn device_of(node: &Node, path: &str) -> Result<String, Error> {
     let file = format!("/proc/{}/mountinfo", node.namespace.holder());
     let read = fs::read_to_string(file).and_then(|text| {
-        let mounted = text.lines().filter_map(|line| {
+        let mut mounted = text.lines().rev().filter_map(|line| {
             let mut fields = line.split(' ').skip(2);
             let (device, _, at) = (fields.next()?, fields.next()?, fields.next()?);
             (at == path).then(|| device.to_owned())
         });
-        mounted.last().ok_or_else(|| io::ErrorKind::NotFound.into())
+        mounted.next().ok_or_else(|| io::ErrorKind::NotFound.into())
     });
     read.map_err(|source| Error::System {
         action: "find the device of",

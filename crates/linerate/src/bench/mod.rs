@@ -233,6 +233,7 @@ fn repeat(
                 started,
                 ended,
                 outcome,
+                loads: Vec::new(),
             };
             recorder.append_record(&Record::Trial(Box::new(record)))?;
             id += 1;

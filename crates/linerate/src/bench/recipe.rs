@@ -290,6 +290,7 @@ fn passes(
                 started,
                 ended,
                 outcome,
+                loads: Vec::new(),
             })))?;
             id += 1;
             progress.advance();

@@ -88,6 +88,7 @@ fn run_with(
             bytes: Bytes::new(bytes),
             round_trip: tcp.map(|tcp| tcp.round_trip.into()),
             retransmits: tcp.map(|tcp| tcp.retransmits),
+            tcp: tcp.as_ref().map(crate::tcp_detail),
         }
     });
     Ok(TrialResult {

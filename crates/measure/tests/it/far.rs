@@ -329,6 +329,9 @@ fn a_ladder_measures_each_rung_both_ways() {
         },
         credentials: Some(far.credentials()),
         repetitions: 1,
+        more: Vec::new(),
+        read_only: false,
+        deadline: None,
     };
     let runner = far.runner();
     let stop = Stop::new();
@@ -337,6 +340,7 @@ fn a_ladder_measures_each_rung_both_ways() {
         runner: &runner,
         far: Some(far.server()),
         stop: &stop,
+        watched: Vec::new(),
     };
     let done: Result<(), ()> = ladder.run(&plan, &mut |_| news += 1, &mut |trial| {
         trials.push(trial);
@@ -369,6 +373,7 @@ fn a_ladder_measures_each_rung_both_ways() {
         runner: &runner,
         far: None,
         stop: &stop,
+        watched: Vec::new(),
     };
     let mut outcomes = Vec::new();
     let done: Result<(), ()> = ladder.run(&plan, &mut |_| {}, &mut |trial| {

@@ -106,6 +106,7 @@ fn records() -> Vec<Record> {
             started: second,
             ended: Nanoseconds::new(2_000_000_000),
             outcome: Outcome::Measured(Box::new(result)),
+            loads: Vec::new(),
         })),
         Record::Event {
             at: second,

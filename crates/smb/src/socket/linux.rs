@@ -3,14 +3,15 @@
 use std::fs::{self, File};
 use std::io;
 use std::mem::{MaybeUninit, size_of, size_of_val};
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use mio::net::TcpStream;
 use rustix::net::SendFlags;
-use socket2::Socket;
+use socket2::{Domain, Protocol, Socket, Type};
 
-use super::{InterfaceAddress, TcpFacts, addresses};
+use super::{EchoSocket, InterfaceAddress, LocalEnd, TcpFacts, addresses};
 
 /// As `epoll` documents it for streams.
 pub(crate) const SHORT_READ_MEANS_EMPTY: bool = true;
@@ -41,12 +42,49 @@ pub(super) fn tcp_facts(stream: &Socket) -> Option<TcpFacts> {
     // that writes fewer of them leaves the rest zero.
     let info = unsafe { info.assume_init() };
     let needed = std::mem::offset_of!(libc::tcp_info, tcpi_bytes_acked) + size_of::<u64>();
+    let needed_for_window = std::mem::offset_of!(libc::tcp_info, tcpi_snd_wnd) + size_of::<u32>();
+    // Time stamps are the one option that every segment carries.
+    let option_bytes = if info.tcpi_options & 1 == 0 { 0 } else { 12 };
     Some(TcpFacts {
         round_trip: Duration::from_micros(info.tcpi_rtt.into()),
         retransmits: info.tcpi_total_retrans.into(),
         acknowledged: (length as usize >= needed).then_some(info.tcpi_bytes_acked),
         quiet: Some(Duration::from_millis(info.tcpi_last_ack_recv.into())),
+        segment: info.tcpi_snd_mss,
+        option_bytes,
+        round_trip_min: Duration::from_micros(info.tcpi_min_rtt.into()),
+        congestion_window: u64::from(info.tcpi_snd_cwnd) * u64::from(info.tcpi_snd_mss),
+        far_window: (length as usize >= needed_for_window).then_some(info.tcpi_snd_wnd.into()),
+        busy: Duration::from_micros(info.tcpi_busy_time),
+        receiver_limited: Duration::from_micros(info.tcpi_rwnd_limited),
+        sender_limited: Duration::from_micros(info.tcpi_sndbuf_limited),
     })
+}
+
+/// Raw where that is allowed, because only then the answers to others' requests tell us nothing.
+pub(super) fn echo_socket(remote: IpAddr, local: &LocalEnd) -> io::Result<EchoSocket> {
+    use rustix::net::sockopt::{
+        Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery, set_ip_mtu_discover, set_ipv6_mtu_discover,
+    };
+    let (domain, protocol) = match remote {
+        IpAddr::V4(_) => (Domain::IPV4, Protocol::ICMPV4),
+        IpAddr::V6(_) => (Domain::IPV6, Protocol::ICMPV6),
+    };
+    let raw = Socket::new(domain, Type::from(libc::SOCK_RAW), Some(protocol));
+    let is_raw = raw.is_ok();
+    let socket = raw.or_else(|_| Socket::new(domain, Type::DGRAM, Some(protocol)))?;
+    match remote {
+        IpAddr::V4(_) => set_ip_mtu_discover(&socket, Ipv4PathMtuDiscovery::PROBE)?,
+        IpAddr::V6(_) => set_ipv6_mtu_discover(&socket, Ipv6PathMtuDiscovery::PROBE)?,
+    }
+    if let Some(nic) = &local.nic {
+        bind_to_nic(&socket, nic)?;
+    }
+    if let Some(address) = local.address {
+        socket.bind(&SocketAddr::new(address, 0).into())?;
+    }
+    socket.connect(&SocketAddr::new(remote, 0).into())?;
+    Ok(EchoSocket { socket, is_raw })
 }
 
 #[expect(unsafe_code, reason = "no safe crate of ours sets SO_RCVLOWAT")]

@@ -59,6 +59,22 @@ pub struct TcpFacts {
     pub acknowledged: Option<u64>,
     /// How long ago the far end's TCP last acknowledged anything, where the system says.
     pub quiet: Option<Duration>,
+    /// Payload of our largest segment, in bytes.
+    pub segment: u32,
+    /// Bytes of TCP's options in each segment.
+    pub option_bytes: u32,
+    /// The shortest round trip.
+    pub round_trip_min: Duration,
+    /// What we may have under way for the sake of the network, in bytes.
+    pub congestion_window: u64,
+    /// What the far end has room for, in bytes; Linux tells since 5.4.
+    pub far_window: Option<u64>,
+    /// Time in which we had something to send.
+    pub busy: Duration,
+    /// Of that, time in which the far end had no room.
+    pub receiver_limited: Duration,
+    /// Of that, time in which our send buffer was too small.
+    pub sender_limited: Duration,
 }
 
 /// A new connection, and why it does not leave by the interface that was asked for, if so.
@@ -129,6 +145,25 @@ pub(crate) fn read_at(file: &File, offset: u64, bytes: &mut [u8]) -> io::Result<
 #[must_use]
 pub fn tcp_facts(socket: &Socket) -> Option<TcpFacts> {
     imp::tcp_facts(socket)
+}
+
+/// A socket for ICMP's echo requests to one address, which leave as they are given or not at all,
+/// whatever the system has heard of the path before. Whoever is not root may have one where
+/// `net.ipv4.ping_group_range` says so.
+///
+/// # Errors
+/// When this system has none, or this user may not have one.
+pub fn echo_socket(remote: IpAddr, local: &LocalEnd) -> io::Result<EchoSocket> {
+    imp::echo_socket(remote, local)
+}
+
+/// A socket for echo requests, and what it leaves to whoever uses it.
+#[derive(Debug)]
+pub struct EchoSocket {
+    /// The socket, connected.
+    pub socket: Socket,
+    /// Whether an answer begins with its IP header, and the requests' number is ours to choose.
+    pub is_raw: bool,
 }
 
 /// The addresses of this machine's interfaces that are up, without the loopback.

@@ -3,10 +3,11 @@
 use mio::net::TcpStream;
 use std::fs::File;
 use std::io::{self, Write};
+use std::net::IpAddr;
 
 use socket2::Socket;
 
-use super::{InterfaceAddress, TcpFacts};
+use super::{EchoSocket, InterfaceAddress, LocalEnd, TcpFacts};
 
 pub(crate) const SHORT_READ_MEANS_EMPTY: bool = false;
 
@@ -19,6 +20,10 @@ pub(super) fn bind_to_nic(_: &Socket, _: &str) -> io::Result<()> {
 
 pub(super) fn tcp_facts(_: &Socket) -> Option<TcpFacts> {
     None
+}
+
+pub(super) fn echo_socket(_: IpAddr, _: &LocalEnd) -> io::Result<EchoSocket> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 pub(super) fn wake_at(_: &TcpStream, _: usize) {}

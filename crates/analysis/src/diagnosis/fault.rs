@@ -1,0 +1,998 @@
+//! What is wrong on the way, and what would put it right: each found by what is peculiar to it, in the
+//! order of the way from the NICs to the disk. The first one is the verdict.
+
+use std::net::IpAddr;
+
+use record::{
+    Direction, HostFacts, HostLoad, LinkState, MtuProof, Nic, Offload, Outcome, PathLook, Rung,
+    Setting, Target, TrialRecord, Value,
+};
+
+use super::cause::{busy_processor, cause, percent};
+use super::path::{FarEnd, Pair, bit_rate, line_bits};
+use super::{DIRECTIONS, LOSS_LIMIT, Seen};
+use crate::comparison::direction_name;
+use crate::statistics::computed;
+use crate::{Cause, Estimate, Fix, RungName, Trust, Unit};
+
+/// The least ratio of two line rates that counts as different.
+const FASTER: f64 = 1.5;
+/// What a link runs at when its cable is bad, in bits per second.
+const SLOW_BITS: u64 = 100_000_000;
+/// The same for a link that nobody would call slow.
+const GOOD_BITS: u64 = 1_000_000_000;
+/// A line so fast that the offloads of a NIC matter.
+const FAST_BITS: u64 = 5_000_000_000;
+/// An MTU from which they matter less.
+const LARGE_MTU: u32 = 4000;
+/// Segments sent again, as a share of all, that no full queue explains.
+const RESENT_LIMIT: f64 = 0.006;
+/// The same where TCP does not reach what it could.
+const RESENT_LIMIT_SLOW: f64 = 0.001;
+/// Share of the time that a host may be kept from running and not be slow for it.
+const THROTTLED_LIMIT: f64 = 0.1;
+/// A path whose round trip asks for more than small buffers.
+const LONG_NANOSECONDS: u64 = 1_000_000;
+/// The part of a receive buffer that TCP gives to the window.
+const WINDOW_OF_BUFFER: f64 = 0.5;
+/// Payload that one credit is worth.
+const CREDIT_BYTES: u64 = 64 << 10;
+/// Payload that a session must be able to have under way, however near the server is.
+const IN_FLIGHT_BYTES_MIN: u64 = 1 << 20;
+/// How much slower writes must be than reads to be another matter.
+const WRITES_SLOWER: f64 = 1.3;
+/// Share of a processor at which it is full.
+const FULL_PROCESSOR: f64 = 0.97;
+/// Share of all processors' time from which a host is busy with something else.
+const BUSY_HOST: f64 = 0.9;
+
+/// Something wrong, with what would put it right.
+pub(super) struct Fault {
+    pub(super) cause: Cause,
+    pub(super) fix: Option<Fix>,
+}
+
+/// Everything that is wrong, first on the way first.
+pub(super) fn faults(seen: &Seen) -> Vec<Fault> {
+    let found: [Option<Fault>; 19] = [
+        black_hole(seen),
+        slow_link(seen),
+        faster_way(seen),
+        two_nics(seen),
+        different_mtus(seen),
+        // Before the packets that a NIC without them loses.
+        offloads_off(seen),
+        segments_lost(seen),
+        small_buffers(seen),
+        throttled(seen, 0),
+        throttled(seen, 1),
+        old_dialect(seen),
+        few_credits(seen),
+        encryption(seen),
+        signing(seen),
+        synchronous(seen),
+        slow_disk(seen),
+        full_processor(seen),
+        multichannel_off(seen),
+        wrong_advertisement(seen),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn fault(id: &str, text: String, trust: Trust, fix: Option<Fix>) -> Option<Fault> {
+    Some(Fault {
+        cause: cause(id, text, trust),
+        fix,
+    })
+}
+
+/// What to do, in words and as commands.
+fn advice(id: &str, text: String, predicted: Option<Estimate>, commands: Vec<String>) -> Fix {
+    Fix {
+        id: id.into(),
+        text,
+        level: record::Level {
+            name: id.into(),
+            settings: Vec::new(),
+        },
+        predicted,
+        disturbs: "nothing that linerate does by itself".into(),
+        blocked: Some("it is done by hand".into()),
+        commands,
+        trust: Trust::Computed,
+    }
+}
+
+fn set(host: &HostFacts, setting: &str) -> String {
+    format!("linerate set {} {setting}", host.name)
+}
+
+/// What the share could gain if it reached the ceiling, in the direction that gains more.
+fn gain(seen: &Seen) -> Option<Estimate> {
+    let ratios = DIRECTIONS.into_iter().filter_map(|direction| {
+        let ceiling = seen.rate(RungName::Ceiling, direction)?;
+        Some(ceiling / seen.rate(RungName::Share, direction)?)
+    });
+    let most = ratios
+        .filter(|ratio| ratio.is_finite())
+        .max_by(f64::total_cmp)?;
+    let caveat = "at most, and only if nothing else is in the way then";
+    (most > 1.0).then(|| computed(most, Unit::Ratio, vec![caveat.into()]))
+}
+
+/// Whether a rung of either direction has less than it should of the one above.
+fn loses(seen: &Seen, rung: RungName) -> bool {
+    DIRECTIONS
+        .into_iter()
+        .any(|direction| loses_in(seen, rung, direction))
+}
+
+fn loses_in(seen: &Seen, rung: RungName, direction: Direction) -> bool {
+    let rung = seen.rung(rung, direction);
+    rung.and_then(|rung| rung.of_above.as_ref())
+        .is_some_and(|share| share.value < LOSS_LIMIT)
+}
+
+/// A share that was so slow that nothing came through while it was measured has lost as well.
+fn share_loses(seen: &Seen) -> bool {
+    let unmeasured = DIRECTIONS
+        .into_iter()
+        .all(|direction| seen.rate(RungName::Share, direction).is_none());
+    loses(seen, RungName::Share) || unmeasured
+}
+
+/// The proof for the pair that the share uses.
+fn used_proof<'a>(seen: &Seen<'a>) -> Option<&'a MtuProof> {
+    seen.look?.mtus.first()
+}
+
+fn black_hole(seen: &Seen) -> Option<Fault> {
+    let look = seen.look?;
+    let proof = look.mtus.iter().find(|proof| proof.is_black_hole())?;
+    let (most, wanted) = (proof.path_mtu()?, proof.wanted());
+    let remote = remote_name(proof);
+    let text = format!(
+        "packets of more than {most} bytes between `{}` and `{remote}` vanish, and nobody says so; both \
+         ends send up to {wanted}, so something between them, a switch or a virtual bridge, has a smaller MTU",
+        proof.nic
+    );
+    let mut commands = Vec::new();
+    if let Some(client) = seen.network.client {
+        commands.push(set(client, &format!("nic.mtu@{}={most}", proof.nic)));
+    }
+    if let (Some(server), Some(nic)) = (seen.network.server, far_nic(seen, proof)) {
+        commands.push(set(server, &format!("nic.mtu@{}={most}", nic.name)));
+    }
+    let text_of_fix = format!(
+        "raise the MTU of the switch between the two to at least {wanted}; until then set {most} at both ends"
+    );
+    let fix = advice("mtu-of-switch", text_of_fix, None, commands);
+    fault("path-mtu-black-hole", text, Trust::Measured, Some(fix))
+}
+
+fn remote_name(proof: &MtuProof) -> String {
+    proof
+        .remote
+        .map_or("the server".into(), |it| it.to_string())
+}
+
+fn far_nic<'a>(seen: &Seen<'a>, proof: &MtuProof) -> Option<&'a Nic> {
+    let remote = proof.remote?;
+    let mut nics = seen.network.server?.nics.iter();
+    nics.find(|nic| nic.addresses.iter().any(|entry| entry.address == remote))
+}
+
+/// One link that came up far slower than another one between the same hosts.
+fn slow_link(seen: &Seen) -> Option<Fault> {
+    let pairs = seen.network.all_pairs(&seen.used);
+    let rated: Vec<(u64, &Pair)> = pairs
+        .iter()
+        .filter_map(|pair| Some((pair_bits(pair)?, pair)))
+        .collect();
+    let (slow, pair) = rated.iter().min_by_key(|(bits, _)| *bits)?;
+    let (good, _) = rated.iter().max_by_key(|(bits, _)| *bits)?;
+    if *slow > SLOW_BITS || *good < GOOD_BITS {
+        return None;
+    }
+    let text = format!(
+        "the link {} runs at {}, and another one between the two at {}: look at its cable and ports",
+        pair.name(),
+        bit_rate(*slow),
+        bit_rate(*good)
+    );
+    let fix = advice(
+        "cable",
+        format!(
+            "change the cable of {}; a pair of wires in it is probably broken",
+            pair.name()
+        ),
+        gain(seen),
+        vec![format!("ethtool {}", pair.near.name)],
+    );
+    fault("slow-link", text, Trust::Computed, Some(fix))
+}
+
+/// What the slower end of a pair runs at.
+fn pair_bits(pair: &Pair) -> Option<u64> {
+    let far = match pair.far {
+        FarEnd::Nic(nic) => line_bits(nic),
+        FarEnd::Advertised(_) | FarEnd::Address => None,
+    };
+    match (line_bits(pair.near), far) {
+        (Some(near), Some(far)) => Some(near.min(far)),
+        (near, far) => near.or(far),
+    }
+}
+
+/// A pair of NICs that is faster than the one in use.
+fn faster_way(seen: &Seen) -> Option<Fault> {
+    let used = seen.used.iter().filter_map(pair_bits).max()?;
+    let pairs = seen.network.all_pairs(&seen.used);
+    let (bits, pair) = pairs
+        .iter()
+        .filter_map(|pair| Some((pair_bits(pair)?, pair)))
+        .max_by_key(|(bits, _)| *bits)?;
+    if (bits as f64) < used as f64 * FASTER {
+        return None;
+    }
+    let current = seen.used.first()?;
+    let text = format!(
+        "the share is reached from {}, which runs at {}; {} runs at {} and is not used",
+        current.name(),
+        bit_rate(used),
+        pair.name(),
+        bit_rate(bits)
+    );
+    let ratio = computed(
+        bits as f64 / used as f64,
+        Unit::Ratio,
+        vec!["the ratio of the two line rates".into()],
+    );
+    let fix = advice(
+        "faster-way",
+        format!(
+            "reach the server by `{}`: use that address, or let its name stand for it in `hosts` or DNS",
+            pair.remote
+        ),
+        Some(ratio),
+        vec![format!("linerate check smb://{}/...", pair.remote)],
+    );
+    fault("faster-way-unused", text, Trust::Computed, Some(fix))
+}
+
+/// Two NICs of one host in the subnet that is used: the routes send all by one of them.
+fn two_nics(seen: &Seen) -> Option<Fault> {
+    let pair = seen.used.first()?;
+    let hosts = [
+        (seen.network.client, pair.near),
+        (
+            seen.network.server,
+            match pair.far {
+                FarEnd::Nic(nic) => nic,
+                FarEnd::Advertised(_) | FarEnd::Address => pair.near,
+            },
+        ),
+    ];
+    let (host, one, other) = hosts.into_iter().find_map(|(host, nic)| {
+        let host = host?;
+        let twin = host.nics.iter().find(|other| {
+            other.index != nic.index && other.state != LinkState::Down && shares_subnet(nic, other)
+        })?;
+        Some((host, nic, twin))
+    })?;
+    let sender = seen
+        .look
+        .and_then(|look| look.addresses.first()?.nic.clone())
+        .filter(|_| {
+            seen.network
+                .client
+                .is_some_and(|client| client.name == host.name)
+        });
+    let sends = sender.map_or_else(String::new, |nic| {
+        format!("; the routes send all by `{nic}`")
+    });
+    let text = format!(
+        "`{}` and `{}` of {} are in one subnet, so that one of them does the work of both{sends}",
+        one.name, other.name, host.name
+    );
+    let fix = advice(
+        "own-subnets",
+        format!(
+            "give each link a subnet of its own, at both ends: for `{}` another network than for `{}`",
+            other.name, one.name
+        ),
+        None,
+        Vec::new(),
+    );
+    fault("two-nics-one-subnet", text, Trust::Computed, Some(fix))
+}
+
+fn shares_subnet(one: &Nic, other: &Nic) -> bool {
+    let global = |address: IpAddr| !super::path::is_link_local(address);
+    let is_bridge_port = one.mac.is_some() && one.mac == other.mac;
+    !is_bridge_port
+        && one.addresses.iter().any(|ours| {
+            global(ours.address)
+                && other
+                    .addresses
+                    .iter()
+                    .any(|theirs| global(theirs.address) && ours.contains(theirs.address))
+        })
+}
+
+/// Jumbo frames at one end only.
+fn different_mtus(seen: &Seen) -> Option<Fault> {
+    let by_facts = seen.used.iter().find_map(|pair| match pair.far {
+        FarEnd::Nic(far) if far.mtu != pair.near.mtu => Some((
+            pair.near.name.clone(),
+            pair.near.mtu,
+            format!("`{}`", far.name),
+            far.mtu,
+        )),
+        _ => None,
+    });
+    let by_probe = || {
+        let proof = used_proof(seen)?;
+        let far = proof.far_mtu.filter(|far| *far < proof.near_mtu)?;
+        Some((
+            proof.nic.clone(),
+            proof.near_mtu,
+            format!("`{}`", remote_name(proof)),
+            far,
+        ))
+    };
+    let (near, near_mtu, far, far_mtu) = by_facts.or_else(by_probe)?;
+    let text = format!(
+        "the two ends of a link differ in MTU: `{near}` has {near_mtu}, {far} has {far_mtu}"
+    );
+    let (least, most) = (near_mtu.min(far_mtu), near_mtu.max(far_mtu));
+    let mut commands = Vec::new();
+    if let Some(client) = seen.network.client.filter(|_| near_mtu == most) {
+        commands.push(set(client, &format!("nic.mtu@{near}={least}")));
+    }
+    let fix = advice(
+        "same-mtu",
+        format!(
+            "set one MTU at both ends: {most} if every switch and neighbour takes it, otherwise {least}"
+        ),
+        None,
+        commands,
+    );
+    fault("mtu-differs", text, Trust::Computed, Some(fix))
+}
+
+/// Segments that raw TCP, or else the share, had to send again.
+fn segments_lost(seen: &Seen) -> Option<Fault> {
+    let (direction, share, rung) = [Rung::Tcp, Rung::Share].into_iter().find_map(|rung| {
+        let resent = DIRECTIONS
+            .into_iter()
+            .filter_map(|direction| Some((direction, seen.resent(rung, direction)?, rung)));
+        let worst = resent.max_by(|one, two| f64::total_cmp(&one.1, &two.1))?;
+        let name = if rung == Rung::Tcp {
+            RungName::Tcp
+        } else {
+            RungName::Share
+        };
+        let slow = loses_in(seen, name, worst.0);
+        let limit = if slow {
+            RESENT_LIMIT_SLOW
+        } else {
+            RESENT_LIMIT
+        };
+        (worst.1 > limit).then_some(worst)
+    })?;
+    let what = if rung == Rung::Tcp {
+        "raw TCP"
+    } else {
+        "the share"
+    };
+    let text = format!(
+        "{:.2} % of {what}'s segments ({}) had to be sent again: packets are lost on the way",
+        100.0 * share,
+        direction_name(direction)
+    );
+    let nic = seen
+        .used
+        .first()
+        .map_or("NIC", |pair| pair.near.name.as_str());
+    let fix = advice(
+        "lost-packets",
+        "find where packets are lost: look at the error counters of both NICs and of the switch's ports, \
+         change the cable, try another port"
+            .into(),
+        gain(seen),
+        vec![format!("ethtool -S {nic}"), format!("ip -s link show {nic}")],
+    );
+    fault("segments-lost", text, Trust::Measured, Some(fix))
+}
+
+/// A long path, and a host that has no room for what is under way on it.
+fn small_buffers(seen: &Seen) -> Option<Fault> {
+    let round_trip = seen.round_trip_min()?;
+    if round_trip < LONG_NANOSECONDS {
+        return None;
+    }
+    let (client, server) = (seen.network.client, seen.network.server);
+    DIRECTIONS.into_iter().find_map(|direction| {
+        let rate = seen.rate(RungName::Ceiling, direction)?;
+        let needed = rate * round_trip as f64 / 1e9;
+        let slow =
+            loses_in(seen, RungName::Tcp, direction) || loses_in(seen, RungName::Share, direction);
+        let receiver = match direction {
+            Direction::Read => client,
+            Direction::Write => server,
+        };
+        let sender = match direction {
+            Direction::Read => server,
+            Direction::Write => client,
+        };
+        let window = receiver.and_then(|host| Some((host, host.tcp.receive_buffer?[2])));
+        let small = window.filter(|(_, most)| *most as f64 * WINDOW_OF_BUFFER < needed);
+        if let Some((host, most)) = small.filter(|_| slow) {
+            return too_small(seen, "receive", host, "tcp.rmem", most, needed, direction);
+        }
+        let buffer = sender.and_then(|host| Some((host, host.tcp.send_buffer?[2])));
+        let small = buffer.filter(|(_, most)| (*most as f64) < needed);
+        if let Some((host, most)) = small.filter(|_| slow) {
+            return too_small(seen, "send", host, "tcp.wmem", most, needed, direction);
+        }
+        let unseen = direction == Direction::Write && server.is_none() && slow;
+        if unseen && seen.receiver_limited() > LOSS_LIMIT / 2.0 {
+            let text = format!(
+                "the server has no room for what is under way: {:.1} MB would fill the path",
+                needed / 1e6
+            );
+            return fault("receive-buffer-small", text, Trust::Measured, None);
+        }
+        None
+    })
+}
+
+fn too_small(
+    seen: &Seen,
+    which: &str,
+    host: &HostFacts,
+    knob: &str,
+    most: u64,
+    needed: f64,
+    direction: Direction,
+) -> Option<Fault> {
+    let text = format!(
+        "the {which} buffer of {} is too small for this path ({}): it has {most} bytes at most, and {:.0} would \
+         be under way if the link were full",
+        host.name,
+        direction_name(direction),
+        needed
+    );
+    let large = (needed / WINDOW_OF_BUFFER).max(6_291_456.0).ceil();
+    let fix = advice(
+        &format!("{which}-buffer"),
+        format!(
+            "let TCP on {} take {large:.0} bytes for its {which} buffer",
+            host.name
+        ),
+        gain(seen),
+        vec![set(host, &format!("{knob}=\"4096 131072 {large:.0}\""))],
+    );
+    fault(
+        &format!("{which}-buffer-small"),
+        text,
+        Trust::Computed,
+        Some(fix),
+    )
+}
+
+/// Segmentation or joining in software on a fast link with small frames.
+fn offloads_off(seen: &Seen) -> Option<Fault> {
+    seen.used.iter().find_map(|pair| {
+        let fast = pair_bits(pair).is_none_or(|bits| bits >= FAST_BITS);
+        if !fast || pair.mtu() >= LARGE_MTU {
+            return None;
+        }
+        let far = match pair.far {
+            FarEnd::Nic(nic) => Some((seen.network.server?, nic)),
+            FarEnd::Advertised(_) | FarEnd::Address => None,
+        };
+        let near = seen.network.client.map(|client| (client, pair.near));
+        let (host, nic, names) = [near, far].into_iter().flatten().find_map(|(host, nic)| {
+            let names = off_at(nic);
+            (!names.is_empty()).then_some((host, nic, names))
+        })?;
+        let text = format!(
+            "`{}` of {} leaves {} to the processor, on a fast link with frames of {} bytes",
+            nic.name,
+            host.name,
+            names.join(" and "),
+            pair.mtu()
+        );
+        let knobs = [("cutting", "tso"), ("cutting", "gso"), ("joining", "gro")];
+        let settings: Vec<String> = knobs
+            .into_iter()
+            .filter(|(what, _)| names.iter().any(|name| name.starts_with(what)))
+            .map(|(_, knob)| format!("nic.{knob}@{}=on", nic.name))
+            .collect();
+        let fix = advice(
+            "offloads-on",
+            format!(
+                "turn the offloads of `{}` on {} on again",
+                nic.name, host.name
+            ),
+            gain(seen),
+            vec![set(host, &settings.join(" "))],
+        );
+        fault("offloads-off", text, Trust::Computed, Some(fix))
+    })
+}
+
+fn off_at(nic: &Nic) -> Vec<&'static str> {
+    let off = |name: &str| {
+        let found: Option<&Offload> = nic.offloads.get(name);
+        found.is_some_and(|offload| !offload.on && !offload.fixed)
+    };
+    let mut names = Vec::new();
+    if off("tcp-segmentation-offload") && off("generic-segmentation-offload") {
+        names.push("cutting of segments");
+    }
+    // What comes out of the other end of a pair of virtual NICs has never been cut.
+    if off("generic-receive-offload") && nic.kind.as_deref() != Some("veth") {
+        names.push("joining of segments");
+    }
+    names
+}
+
+/// A host that a limit keeps from running: a container, a virtual machine's share of a processor.
+fn throttled(seen: &Seen, which: usize) -> Option<Fault> {
+    let (id, host) = match which {
+        0 => ("client-processor", seen.network.client?),
+        _ => ("server-processor", seen.network.server?),
+    };
+    let slow = loses(seen, RungName::Tcp) || share_loses(seen) || seen.ceilings.is_empty();
+    let shares = seen.loads(&host.name).filter_map(|load| {
+        let duration = load.duration.get();
+        (duration > 0).then(|| load.throttled.map(|it| it.get() as f64 / duration as f64))?
+    });
+    let worst = shares.max_by(f64::total_cmp)?;
+    if worst < THROTTLED_LIMIT || !slow {
+        return None;
+    }
+    let text = format!(
+        "{} may not use its processors as it would: a limit stopped its processes {} of the time",
+        host.name,
+        percent(worst)
+    );
+    let fix = advice(
+        "processor-limit",
+        format!(
+            "give {} more processor time, in the limits of its container or virtual machine",
+            host.name
+        ),
+        gain(seen),
+        Vec::new(),
+    );
+    fault(id, text, Trust::Measured, Some(fix))
+}
+
+fn old_dialect(seen: &Seen) -> Option<Fault> {
+    let session = seen.session?;
+    let newest = seen
+        .share
+        .is_none_or(|share| share.demands.dialect_max >= record::Dialect::Smb300);
+    if !newest || !session.dialect.starts_with("2.") {
+        return None;
+    }
+    let small = if session.dialect == "2.0.2" {
+        ": requests of 64 KiB, one channel, no encryption"
+    } else {
+        ": one channel, no encryption"
+    };
+    let text = format!("the server speaks SMB {} only{small}", session.dialect);
+    let commands = seen
+        .network
+        .server
+        .map(|server| set(server, "smb.server.dialect_max=SMB3"))
+        .into_iter()
+        .collect();
+    let fix = advice(
+        "newer-dialect",
+        "let the server speak SMB 3.1.1 (Samba: `server max protocol = SMB3`)".into(),
+        gain(seen),
+        commands,
+    );
+    fault("old-dialect", text, Trust::Measured, Some(fix))
+}
+
+fn few_credits(seen: &Seen) -> Option<Fault> {
+    let session = seen.session?;
+    let credits = session.credits?;
+    let in_flight = credits.saturating_mul(CREDIT_BYTES);
+    let wanted = seen
+        .share
+        .map_or(0, |share| share.block.get() * u64::from(share.depth));
+    let waits = session.credit_waits.is_some_and(|waits| waits > 0);
+    let short = in_flight < wanted && waits && share_loses(seen);
+    if session.dialect.starts_with("2.0") || !(short || in_flight < IN_FLIGHT_BYTES_MIN) {
+        return None;
+    }
+    let text = format!(
+        "the server grants {credits} credits, so that no more than {} KiB can be under way",
+        in_flight >> 10
+    );
+    let commands = seen
+        .network
+        .server
+        .map(|server| set(server, "smb.server.credits=8192"))
+        .into_iter()
+        .collect();
+    let fix = advice(
+        "more-credits",
+        "let the server grant its usual 8192 credits (Samba: `smb2 max credits`)".into(),
+        gain(seen),
+        commands,
+    );
+    fault("few-credits", text, Trust::Measured, Some(fix))
+}
+
+fn encryption(seen: &Seen) -> Option<Fault> {
+    let cipher = seen.session?.encryption.as_deref()?;
+    if !share_loses(seen) {
+        return None;
+    }
+    let slow = cipher.contains("CCM");
+    let text =
+        format!("everything is encrypted by {cipher}, and the share is slower than its network");
+    let what = if slow {
+        "let server and client agree on AES-128-GCM, which protects as well and costs a fraction of AES-CCM \
+         (Samba: `server smb3 encryption algorithms`); it takes SMB 3.1.1"
+    } else {
+        "encryption has its price, and there is no cheaper cipher; without it everybody on the way can read along"
+    };
+    let fix = advice("cheaper-cipher", what.into(), gain(seen), Vec::new());
+    fault("encryption", text, Trust::Computed, Some(fix))
+}
+
+fn signing(seen: &Seen) -> Option<Fault> {
+    let session = seen.session?;
+    let algorithm = session.signing_algorithm.as_deref()?;
+    if !session.data_signed || session.encryption.is_some() || !share_loses(seen) {
+        return None;
+    }
+    let text =
+        format!("all data is signed by {algorithm}, and the share is slower than its network");
+    let what = if algorithm.contains("GMAC") {
+        "signing has its price, and AES-128-GMAC is the cheapest way; without it everybody on the way can change data"
+    } else {
+        "let server and client agree on AES-128-GMAC, which protects as well and costs a fraction of it \
+         (Samba: `server smb3 signing algorithms`); it takes SMB 3.1.1"
+    };
+    let fix = advice("cheaper-signing", what.into(), gain(seen), Vec::new());
+    fault("signing", text, Trust::Computed, Some(fix))
+}
+
+/// A server that does one thing at a time.
+fn synchronous(seen: &Seen) -> Option<Fault> {
+    let server = seen.network.server?;
+    let share = seen.share.map(|share| share.share.share.as_str());
+    let settings = seen.look.map_or(&[][..], |look: &PathLook| &look.settings);
+    let off: Vec<&str> = settings
+        .iter()
+        .filter_map(|setting| match setting {
+            Setting::Knob {
+                host,
+                target,
+                id,
+                value,
+            } if *host == server.name => {
+                let here = match target {
+                    Target::Share(name) => share.is_none_or(|share| name == share),
+                    _ => true,
+                };
+                let asynchronous = ["smb.server.aio_read", "smb.server.aio_write"];
+                let is_off = matches!(value, Value::Integer(size) if *size == 0 || *size > 1 << 20);
+                (here && is_off && asynchronous.contains(&id.as_str())).then_some(id.as_str())
+            }
+            _ => None,
+        })
+        .collect();
+    if off.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "the server does not read and write beside each other (`{}` is set so), so that every wait for its disk \
+         is a wait of everybody",
+        off.join("` and `")
+    );
+    let share = share.unwrap_or("SHARE");
+    let settings: Vec<String> = off.iter().map(|id| format!("{id}@{share}=1")).collect();
+    let fix = advice(
+        "asynchronous",
+        "let the server read and write asynchronously, as is its default".into(),
+        gain(seen),
+        vec![set(server, &settings.join(" "))],
+    );
+    fault("asynchronous-io", text, Trust::Computed, Some(fix))
+}
+
+/// A disk that does not keep up, seen by writes that wait while reads from memory do not.
+fn slow_disk(seen: &Seen) -> Option<Fault> {
+    if !loses_in(seen, RungName::Share, Direction::Write) || loses(seen, RungName::Tcp) {
+        return None;
+    }
+    let read = seen.rate(RungName::Share, Direction::Read)?;
+    let write = seen.rate(RungName::Share, Direction::Write)?;
+    let reads_are_well = !loses_in(seen, RungName::Share, Direction::Read);
+    let idle = seen
+        .network
+        .server
+        .is_some_and(|server| seen.is_idle(&server.name));
+    let waits = if reads_are_well {
+        read > write * WRITES_SLOWER
+    } else {
+        idle
+    };
+    if !waits || busy_processor(seen).is_some() {
+        return None;
+    }
+    let text = format!(
+        "the server takes {:.1} MB/s and gives {:.1} MB/s from memory over the same network: its disk is what is slow",
+        write / 1e6,
+        read / 1e6
+    );
+    let fix = advice(
+        "faster-disk",
+        "look at the server's disks: what else uses them, whether one of an array is missing, whether writes are \
+         forced through (`sync always`, a mount with `sync`)"
+            .into(),
+        gain(seen),
+        vec!["iostat -x 1".into()],
+    );
+    fault("server-disk", text, Trust::Computed, Some(fix))
+}
+
+/// A core that is full, or a server that is slow both ways and nothing else explains it.
+fn full_processor(seen: &Seen) -> Option<Fault> {
+    if let Some(cause) = busy_processor(seen) {
+        return Some(Fault { cause, fix: None });
+    }
+    if !share_loses(seen) {
+        return None;
+    }
+    let crowded = seen
+        .network
+        .client
+        .is_some_and(|client| seen.is_crowded(&client.name));
+    let both = DIRECTIONS
+        .into_iter()
+        .all(|direction| loses_in(seen, RungName::Share, direction));
+    match seen.network.server {
+        None if both && !crowded && !loses(seen, RungName::Tcp) => {
+            let text = "the server is slow both ways, while the client waits and the network is well: it is \
+                        probably its processor";
+            fault("server-processor", text.into(), Trust::Computed, None)
+        }
+        Some(server) if !crowded && seen.has_full_core(&server.name) => {
+            let text = format!(
+                "a processor of {} is full while the share is used",
+                server.name
+            );
+            fault("server-processor", text, Trust::Measured, None)
+        }
+        _ => None,
+    }
+}
+
+/// Several links, and a server that offers to use one.
+fn multichannel_off(seen: &Seen) -> Option<Fault> {
+    let session = seen.session?;
+    if !session.dialect.starts_with("3.") || !session.server_interfaces.is_empty() {
+        return None;
+    }
+    let links = if seen.network.server.is_some() {
+        seen.usable.len()
+    } else {
+        1 + seen.other_nics_as_good().len()
+    };
+    if links < 2 {
+        return None;
+    }
+    let sure = if seen.network.server.is_some() {
+        Trust::Measured
+    } else {
+        Trust::Computed
+    };
+    let text = format!("there are {links} links, and the server does not offer multichannel");
+    let commands = seen
+        .network
+        .server
+        .map(|server| set(server, "smb.server.multichannel=on"))
+        .into_iter()
+        .collect();
+    let caveat = "the number of links, if they are alike";
+    let fix = advice(
+        "multichannel-on",
+        "turn multichannel on at the server (Samba: `server multi channel support = yes`)".into(),
+        Some(computed(links as f64, Unit::Ratio, vec![caveat.into()])),
+        commands,
+    );
+    fault("multichannel-off", text, sure, Some(fix))
+}
+
+/// A list of interfaces that is not what they are: clients choose their channels by it.
+fn wrong_advertisement(seen: &Seen) -> Option<Fault> {
+    let listed = seen.network.advertised;
+    if listed.len() < 2 {
+        return None;
+    }
+    let wrong = listed.iter().find_map(|entry| {
+        let real = seen.real_bits(entry.address)?;
+        let said = entry.speed.get();
+        let ratio = real as f64 / said.max(1) as f64;
+        (ratio >= FASTER || ratio <= 1.0 / FASTER).then(|| {
+            format!(
+                "the server says of `{}` that it runs at {}, and it runs at {}",
+                entry.address,
+                bit_rate(said),
+                bit_rate(real)
+            )
+        })
+    });
+    let uneven = || {
+        let one = listed.iter().find(|entry| entry.rss)?;
+        let other = listed
+            .iter()
+            .find(|other| !other.rss && other.speed == one.speed)?;
+        Some(format!(
+            "the server says of `{}` that it is capable of RSS and of `{}` that it is not",
+            one.address, other.address
+        ))
+    };
+    let what = wrong.or_else(uneven)?;
+    let text = format!("{what}; Windows and macOS then leave the other link alone");
+    let fix = advice(
+        "true-advertisement",
+        "let the server tell what its NICs are (Samba: `interfaces = \"ADDRESS;speed=...,capability=RSS\"` for each)"
+            .into(),
+        None,
+        Vec::new(),
+    );
+    fault("advertised-wrong", text, Trust::Computed, Some(fix))
+}
+
+impl<'a> Seen<'a> {
+    /// What a rung's trials of one direction had to send again, as a share of all segments.
+    fn resent(&self, rung: Rung, direction: Direction) -> Option<f64> {
+        let shares = self
+            .trials
+            .iter()
+            .filter(|trial| trial.rung == rung && trial.direction == direction)
+            .filter_map(|trial| {
+                let ours = trial
+                    .result
+                    .samples
+                    .iter()
+                    .filter_map(|sample| sample.retransmits);
+                let resent = match (direction, rung) {
+                    (Direction::Write, _) => ours.fold(0, u64::saturating_add),
+                    (Direction::Read, Rung::Tcp) => trial.result.far_retransmits?,
+                    (Direction::Read, _) => return None,
+                };
+                let segments =
+                    trial.result.bytes().get() as f64 / super::cause::segment_bytes(trial);
+                Some(resent as f64 / segments)
+            });
+        let shares: Vec<f64> = shares.collect();
+        // The median, so that one trial with a hiccup is no fault of the path.
+        let mut sorted = shares;
+        sorted.sort_by(f64::total_cmp);
+        sorted.get(sorted.len() / 2).copied()
+    }
+
+    /// The shortest round trip that was seen, in nanoseconds.
+    fn round_trip_min(&self) -> Option<u64> {
+        let by_tcp = self
+            .trials
+            .iter()
+            .flat_map(|trial| &trial.result.connections)
+            .filter_map(|connection| Some(connection.tcp?.round_trip_min.get()));
+        let by_probe = self.look.into_iter().flat_map(|look| &look.mtus);
+        let by_probe = by_probe.filter_map(|proof| Some(proof.round_trip?.get()));
+        by_tcp.filter(|time| *time > 0).chain(by_probe).min()
+    }
+
+    /// The largest share of its time in which a writing connection waited for the far end's window.
+    fn receiver_limited(&self) -> f64 {
+        let shares = self
+            .trials
+            .iter()
+            .filter(|trial| trial.direction == Direction::Write)
+            .flat_map(|trial| &trial.result.connections)
+            .filter_map(|connection| {
+                let tcp = connection.tcp?;
+                let busy = tcp.busy.get();
+                (busy > 0).then(|| tcp.receiver_limited.get() as f64 / busy as f64)
+            });
+        shares.fold(0.0, f64::max)
+    }
+
+    fn loads(&self, host: &'a record::HostName) -> impl Iterator<Item = &'a HostLoad> {
+        let measured = self.records.iter();
+        measured
+            .filter(|(rung, _)| *rung != Rung::RoundTrip)
+            .filter(|(_, trial)| matches!(trial.outcome, Outcome::Measured(_)))
+            .flat_map(|(_, trial): &(Rung, &'a TrialRecord)| &trial.loads)
+            .filter(move |load| load.host == *host)
+    }
+
+    /// Whether most of a host's processors had something to do in most trials.
+    fn is_crowded(&self, host: &'a record::HostName) -> bool {
+        median_of(self.loads(host).map(mean_busy)).is_some_and(|busy| busy > BUSY_HOST)
+    }
+
+    fn is_idle(&self, host: &'a record::HostName) -> bool {
+        median_of(self.loads(host).map(mean_busy)).is_some_and(|busy| busy < 0.5)
+    }
+
+    fn has_full_core(&self, host: &'a record::HostName) -> bool {
+        let fullest = self.loads(host).map(|load| {
+            let busy = load.processors.iter().map(|processor| processor.busy);
+            busy.fold(0.0, f64::max)
+        });
+        median_of(fullest).is_some_and(|busy| busy > FULL_PROCESSOR)
+    }
+
+    /// NICs of the client that are not used, and not slower than the one that is.
+    fn other_nics_as_good(&self) -> Vec<&'a Nic> {
+        let used = self.used.first().and_then(|pair| line_bits(pair.near));
+        let nics = self
+            .network
+            .client
+            .into_iter()
+            .flat_map(|client| &client.nics);
+        nics.filter(|nic| {
+            let idle = self.used.iter().all(|pair| pair.near.index != nic.index);
+            let addressed = nic
+                .addresses
+                .iter()
+                .any(|entry| !super::path::is_link_local(entry.address));
+            idle && addressed
+                && nic.state == LinkState::Up
+                && used.is_some_and(|used| line_bits(nic).is_some_and(|bits| bits >= used))
+        })
+        .collect()
+    }
+
+    /// What a link to one of the server's addresses really runs at: by the server's own facts, or else
+    /// by our end of it where all of our ends are alike.
+    fn real_bits(&self, address: IpAddr) -> Option<u64> {
+        if let Some(server) = self.network.server {
+            let mut nics = server.nics.iter();
+            let holds = |nic: &&Nic| nic.addresses.iter().any(|entry| entry.address == address);
+            return line_bits(nics.find(holds)?);
+        }
+        let ends: Vec<u64> = self
+            .network
+            .advertised
+            .iter()
+            .filter_map(|entry| self.near_bits(entry.address))
+            .collect();
+        let alike = ends.iter().all(|bits| Some(bits) == ends.first());
+        let ours = self.near_bits(address)?;
+        (alike && ends.len() > 1).then_some(ours)
+    }
+
+    fn near_bits(&self, address: IpAddr) -> Option<u64> {
+        let mut nics = self.network.client?.nics.iter();
+        let near = nics.find(|nic| nic.addresses.iter().any(|entry| entry.contains(address)))?;
+        line_bits(near)
+    }
+}
+
+fn mean_busy(load: &HostLoad) -> f64 {
+    let busy: f64 = load.processors.iter().map(|processor| processor.busy).sum();
+    busy / load.processors.len().max(1) as f64
+}
+
+fn median_of(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}

@@ -1,0 +1,361 @@
+//! Each fault is put into a run that is well, with and without the server's facts, and must be the
+//! first that is named.
+
+use std::collections::BTreeMap;
+
+use analysis::{Diagnosis, analyze};
+use record::{
+    BitsPerSecond, HostFacts, HostLoad, HostName, KnobId, MtuProof, Nanoseconds, Offload, Outcome,
+    PathLook, ProcessorLoad, Record, ServerInterface, Setting, Target, TcpDetail, TrialRecord,
+    Value,
+};
+
+use crate::build::{GIGABIT, host, lab_nic, ladder, real_nic, run};
+
+/// A run that is well: one link of 1 Gbit/s between two hosts.
+struct Well {
+    facts: Vec<HostFacts>,
+    look: PathLook,
+    records: Vec<Record>,
+}
+
+impl Well {
+    fn new() -> Self {
+        let near = vec![real_nic("a0", 2, "10.77.1.1")];
+        let far = vec![real_nic("b0", 2, "10.77.1.2")];
+        let mut well = Self {
+            facts: vec![host("client", near), host("server", far)],
+            look: PathLook::default(),
+            records: ladder([117.5, 117.4, 116.9, 116.5]),
+        };
+        well.look.mtus = vec![MtuProof {
+            nic: "a0".into(),
+            remote: Some("10.77.1.2".parse().unwrap()),
+            near_mtu: 1500,
+            far_mtu: Some(1500),
+            answered: Some(1500),
+            round_trip: Some(Nanoseconds::new(200_000)),
+            ..MtuProof::default()
+        }];
+        well.advertise(&[("10.77.1.2", GIGABIT, true)]);
+        well
+    }
+
+    fn advertise(&mut self, list: &[(&str, u64, bool)]) {
+        let entries: Vec<ServerInterface> = list
+            .iter()
+            .map(|(address, speed, rss)| ServerInterface {
+                address: address.parse().unwrap(),
+                index: u32::MAX,
+                speed: BitsPerSecond::new(*speed),
+                rss: *rss,
+            })
+            .collect();
+        self.sessions(move |session| session.server_interfaces.clone_from(&entries));
+    }
+
+    fn trials(&mut self, mut change: impl FnMut(&mut TrialRecord)) {
+        for record in &mut self.records {
+            if let Record::Trial(trial) = record {
+                change(trial);
+            }
+        }
+    }
+
+    fn sessions(&mut self, change: impl Fn(&mut record::SmbSession)) {
+        self.trials(|trial| {
+            if let Outcome::Measured(result) = &mut trial.outcome {
+                result.session.as_mut().map(&change);
+            }
+        });
+    }
+
+    /// A second link beside the first.
+    fn second_link(&mut self, bits: u64) {
+        let mut near = real_nic("a1", 3, "10.77.2.1");
+        let mut far = real_nic("b1", 3, "10.77.2.2");
+        near.speed = Some(BitsPerSecond::new(bits));
+        far.speed = Some(BitsPerSecond::new(bits));
+        self.facts[0].nics.push(near);
+        self.facts[1].nics.push(far);
+        self.advertise(&[("10.77.1.2", GIGABIT, true), ("10.77.2.2", bits, true)]);
+    }
+
+    fn speed(&mut self, bits: u64) {
+        for host in &mut self.facts {
+            host.nics[0].speed = Some(BitsPerSecond::new(bits));
+        }
+        self.advertise(&[("10.77.1.2", bits, true)]);
+    }
+
+    /// What both hosts had to do: `client` and `server` are shares of the time in which they were
+    /// stopped by a limit.
+    fn loads(&mut self, client: f64, server: f64, busy: f64) {
+        let load = |name: &str, throttled: f64| HostLoad {
+            host: HostName::new(name),
+            duration: Nanoseconds::new(1_000_000_000),
+            processors: vec![ProcessorLoad { busy, softirq: 0.0 }; 2],
+            resent: Some(0),
+            dropped: Some(0),
+            pauses: None,
+            throttled: Some(Nanoseconds::new((throttled * 1e9) as u64)),
+        };
+        self.trials(|trial| trial.loads = vec![load("client", client), load("server", server)]);
+    }
+
+    fn retransmits(&mut self, count: u64) {
+        self.trials(|trial| {
+            if let Outcome::Measured(result) = &mut trial.outcome {
+                result.samples[0].retransmits = Some(count);
+                result.far_retransmits = result.far_retransmits.map(|_| count);
+            }
+        });
+    }
+
+    fn said(&self, with_server: bool) -> Diagnosis {
+        let mut records = vec![Record::Look(Box::new(self.look.clone()))];
+        records.extend(self.records.clone());
+        let facts = self.facts[..if with_server { 2 } else { 1 }].to_vec();
+        analyze(&run(facts, records)).diagnosis.unwrap()
+    }
+}
+
+type Inject = fn(&mut Well);
+
+/// What is wrong, whether it can be told without the server, and how it gets into a run.
+const FAULTS: [(&str, bool, Inject); 20] = [
+    ("path-mtu-black-hole", true, |well| {
+        let proof = &mut well.look.mtus[0];
+        (proof.near_mtu, proof.far_mtu) = (9000, Some(9000));
+        proof.unanswered = Some(1501);
+        well.records.clear();
+        for host in &mut well.facts {
+            host.nics[0].mtu = 9000;
+        }
+    }),
+    ("mtu-differs", true, |well| {
+        well.facts[0].nics[0].mtu = 9000;
+        well.look.mtus[0].near_mtu = 9000;
+    }),
+    ("slow-link", true, |well| well.second_link(GIGABIT / 10)),
+    ("faster-way-unused", true, |well| {
+        well.second_link(10 * GIGABIT)
+    }),
+    ("two-nics-one-subnet", true, |well| {
+        let twin = real_nic("a1", 3, "10.77.1.11");
+        well.facts[0].nics.push(twin);
+    }),
+    ("multichannel-off", true, |well| {
+        well.second_link(GIGABIT);
+        well.advertise(&[]);
+    }),
+    ("advertised-wrong", true, |well| {
+        well.second_link(GIGABIT);
+        well.advertise(&[
+            ("10.77.1.2", GIGABIT, true),
+            ("10.77.2.2", GIGABIT / 10, true),
+        ]);
+    }),
+    ("advertised-wrong", true, |well| {
+        well.second_link(GIGABIT);
+        well.advertise(&[("10.77.1.2", GIGABIT, true), ("10.77.2.2", GIGABIT, false)]);
+    }),
+    ("old-dialect", true, |well| {
+        well.sessions(|session| session.dialect = "2.0.2".into())
+    }),
+    ("signing", true, |well| {
+        well.records = ladder([117.5, 117.4, 61.0, 60.0]);
+        well.sessions(|session| {
+            session.data_signed = true;
+            session.signing_algorithm = Some("AES-128-CMAC".into());
+        });
+    }),
+    ("encryption", true, |well| {
+        well.records = ladder([117.5, 117.4, 61.0, 60.0]);
+        well.sessions(|session| session.encryption = Some("AES-128-CCM".into()));
+    }),
+    ("offloads-off", false, |well| {
+        well.speed(10 * GIGABIT);
+        let off = Offload {
+            on: false,
+            fixed: false,
+        };
+        let names = ["tcp-segmentation-offload", "generic-segmentation-offload"];
+        well.facts[1].nics[0].offloads = names
+            .map(|name| (name.to_owned(), off))
+            .into_iter()
+            .collect::<BTreeMap<_, _>>();
+        well.records = ladder([1170.0, 1170.0, 1150.0, 1150.0]);
+    }),
+    ("receive-buffer-small", true, |well| {
+        well.records = ladder([6.6, 117.0, 6.5, 116.0]);
+        well.look.mtus[0].round_trip = Some(Nanoseconds::new(10_000_000));
+        well.facts[0].tcp.receive_buffer = Some([4096, 65_536, 131_072]);
+    }),
+    ("receive-buffer-small", true, |well| {
+        well.records = ladder([117.0, 6.6, 116.0, 6.5]);
+        well.look.mtus[0].round_trip = Some(Nanoseconds::new(10_000_000));
+        well.facts[1].tcp.receive_buffer = Some([4096, 65_536, 131_072]);
+        well.trials(|trial| {
+            if let Outcome::Measured(result) = &mut trial.outcome {
+                result.connections[0].tcp = Some(TcpDetail {
+                    round_trip_min: Nanoseconds::new(10_000_000),
+                    busy: Nanoseconds::new(1_000_000_000),
+                    receiver_limited: Nanoseconds::new(900_000_000),
+                    ..TcpDetail::default()
+                });
+            }
+        });
+    }),
+    ("segments-lost", true, |well| well.retransmits(800)),
+    ("server-processor", false, |well| {
+        well.records = ladder([60.0, 61.0, 40.0, 41.0]);
+        well.loads(0.0, 0.6, 0.3);
+    }),
+    ("client-processor", true, |well| {
+        well.records = ladder([60.0, 61.0, 40.0, 41.0]);
+        well.loads(0.6, 0.0, 0.3);
+    }),
+    ("server-disk", true, |well| {
+        well.records = ladder([117.5, 117.4, 117.0, 48.0]);
+        well.loads(0.0, 0.0, 0.2);
+    }),
+    ("few-credits", true, |well| {
+        well.sessions(|session| session.credits = Some(4));
+    }),
+    ("asynchronous-io", false, |well| {
+        well.look.settings.push(Setting::Knob {
+            host: HostName::new("server"),
+            target: Target::Share("media".into()),
+            id: KnobId::new("smb.server.aio_read"),
+            value: Value::Integer(0),
+        });
+    }),
+];
+
+#[test]
+fn what_is_injected_is_named_first() {
+    for (cause, without_server, inject) in FAULTS {
+        let mut well = Well::new();
+        inject(&mut well);
+        let seen: &[bool] = if without_server {
+            &[true, false]
+        } else {
+            &[true]
+        };
+        for with_server in seen {
+            let diagnosis = well.said(*with_server);
+            let first = diagnosis.causes.first().map(|cause| cause.id.as_str());
+            assert_eq!(
+                first,
+                Some(cause),
+                "with the server: {with_server}: {diagnosis:#?}"
+            );
+            assert!(diagnosis.headline.len() > 20);
+        }
+    }
+}
+
+#[test]
+fn where_nothing_is_wrong_nothing_is_named() {
+    let mut two_links = Well::new();
+    two_links.second_link(GIGABIT);
+    two_links.loads(0.0, 0.0, 0.9);
+    let mut slow_beside = Well::new();
+    slow_beside.speed(10 * GIGABIT);
+    slow_beside.second_link(GIGABIT);
+    slow_beside.records = ladder([1170.0, 1170.0, 1150.0, 1150.0]);
+    slow_beside.advertise(&[
+        ("10.77.1.2", 10 * GIGABIT, true),
+        ("10.77.2.2", GIGABIT, true),
+    ]);
+    for well in [Well::new(), two_links, slow_beside] {
+        for with_server in [true, false] {
+            let diagnosis = well.said(with_server);
+            assert_eq!(diagnosis.causes, [], "{diagnosis:#?}");
+            assert!(diagnosis.complete);
+        }
+    }
+}
+
+/// A virtual machine of the lab whose NICs join nothing, and a receiver that takes a little more than
+/// it sends, as real ones do.
+#[test]
+fn what_looks_like_a_fault_and_is_none() {
+    let mut well = Well::new();
+    well.look.mtus[0].answered = Some(1504);
+    let mut nic = lab_nic("a0", 2, "10.77.1.1");
+    nic.shaped = Some(BitsPerSecond::new(9_843_950_000));
+    let off = Offload {
+        on: false,
+        fixed: false,
+    };
+    nic.offloads.insert("generic-receive-offload".into(), off);
+    well.facts[0].nics[0] = nic;
+    well.facts[1].nics[0].speed = Some(BitsPerSecond::new(10 * GIGABIT));
+    well.records = ladder([1170.0, 1170.0, 1150.0, 1150.0]);
+    well.advertise(&[("10.77.1.2", 10 * GIGABIT, true)]);
+    let diagnosis = well.said(true);
+    assert_eq!(diagnosis.causes, [], "{diagnosis:#?}");
+}
+
+#[test]
+fn every_client_tells_why_a_pair_is_not_used() {
+    let mut well = Well::new();
+    well.second_link(10 * GIGABIT);
+    well.advertise(&[
+        ("10.77.1.2", GIGABIT, true),
+        ("10.77.2.2", 10 * GIGABIT, true),
+        ("fe80::1", GIGABIT, true),
+        ("192.168.9.9", GIGABIT, false),
+    ]);
+    for host in &mut well.facts {
+        for nic in &mut host.nics {
+            nic.rx_queues = Some(4);
+        }
+    }
+    let diagnosis = well.said(true);
+    let client = |name: &str| {
+        let mut clients = diagnosis.clients.iter();
+        clients.find(|client| client.client == name).unwrap()
+    };
+    let channels = |name: &str| -> Vec<(String, usize)> {
+        let pairs = client(name).pairs.iter();
+        pairs
+            .map(|pair| (pair.address.to_string(), pair.channels))
+            .collect()
+    };
+    // The fastest pair alone, four times because both ends have queues.
+    let fastest = [("10.77.2.2".to_owned(), 4)];
+    assert_eq!(channels("Windows"), fastest);
+    assert_eq!(channels("macOS"), fastest);
+    assert_eq!(channels("linerate").len(), 2);
+    assert_eq!(
+        channels("Linux").iter().map(|pair| pair.1).sum::<usize>(),
+        4
+    );
+    let reasons = |name: &str| -> Vec<&str> {
+        let unused = client(name).unused.iter();
+        unused.map(|pair| pair.reason.as_str()).collect()
+    };
+    assert_eq!(
+        reasons("Windows"),
+        [
+            "it runs at 1 Gbit/s, and another pair at 10 Gbit/s",
+            "it is link-local",
+            "none of our NICs is in its subnet"
+        ]
+    );
+    // Windows would rather have queues than speed.
+    well.facts[0].nics[1].rx_queues = Some(1);
+    let diagnosis = well.said(true);
+    let windows = &diagnosis.clients[0];
+    assert_eq!(windows.pairs[0].address.to_string(), "10.77.1.2");
+    assert!(windows.unused[0].reason.contains("RSS"), "{windows:?}");
+
+    well.sessions(|session| session.identity = record::Identity::Guest);
+    for client in well.said(true).clients {
+        assert_eq!(client.pairs.len(), 1);
+        assert!(client.unused[0].reason.contains("guest"));
+    }
+}

@@ -1,0 +1,113 @@
+//! What was seen of a path before anything was measured on it, and of its hosts while it was.
+
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{HostName, Nanoseconds, Setting, SmbSession};
+
+/// The path between a client and a server as it looks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PathLook {
+    /// The addresses that the server's name stands for, in the order in which they are tried.
+    pub addresses: Vec<AddressLook>,
+    /// The largest packets that pass, for each pair of NICs that was tried.
+    pub mtus: Vec<MtuProof>,
+    /// The settings of the hosts, as far as they can be read.
+    pub settings: Vec<Setting>,
+    /// What was agreed with the server when somebody first knocked.
+    pub session: Option<SmbSession>,
+}
+
+/// One address of the server, seen from the client.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddressLook {
+    /// The address.
+    pub address: IpAddr,
+    /// The client's interface that the routes choose for it.
+    pub nic: Option<String>,
+    /// The client's address that they choose.
+    pub source: Option<IpAddr>,
+    /// The router on the way, where there is one.
+    pub gateway: Option<IpAddr>,
+}
+
+/// What probes that no router may cut have shown of one pair of NICs. Sizes are those of whole IP
+/// packets.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MtuProof {
+    /// The client's interface.
+    pub nic: String,
+    /// The server's address.
+    pub remote: Option<IpAddr>,
+    /// MTU of the client's interface: nothing larger was tried.
+    pub near_mtu: u32,
+    /// MTU of the server's interface as its TCP announces it.
+    pub far_mtu: Option<u32>,
+    /// The largest packet that went there and came back; none where not even a small one did.
+    pub answered: Option<u32>,
+    /// The smallest packet that had no answer, however often it was sent.
+    pub unanswered: Option<u32>,
+    /// Whether anybody on the way said of any of them that it is too big.
+    pub told: bool,
+    /// The largest packet that the server was seen to send us, where it can be asked to.
+    pub back: Option<u32>,
+    /// Round trip of a small packet.
+    pub round_trip: Option<Nanoseconds>,
+    /// How long all of it took.
+    pub took: Nanoseconds,
+}
+
+impl MtuProof {
+    /// What both ends would send to each other.
+    #[must_use]
+    pub fn wanted(&self) -> u32 {
+        self.near_mtu.min(self.far_mtu.unwrap_or(u32::MAX))
+    }
+
+    /// The largest packet that passes and that both ends take; none where nothing is known. (A NIC
+    /// often takes a few bytes more than it sends, so the answers alone may say too much.)
+    #[must_use]
+    pub fn path_mtu(&self) -> Option<u32> {
+        Some(self.answered?.min(self.wanted()))
+    }
+
+    /// Whether packets that both ends would send vanish, and nobody says so.
+    #[must_use]
+    pub fn is_black_hole(&self) -> bool {
+        // What the far end would send must be known: its NIC takes nothing larger than that anyway.
+        !self.told
+            && self.far_mtu.is_some()
+            && self.path_mtu().is_some_and(|most| most < self.wanted())
+    }
+}
+
+/// What a host had to do in some time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostLoad {
+    /// The host.
+    pub host: HostName,
+    /// How long was looked.
+    pub duration: Nanoseconds,
+    /// Its processors, in their order.
+    pub processors: Vec<ProcessorLoad>,
+    /// Segments of TCP that it sent again.
+    pub resent: Option<u64>,
+    /// Packets that its NICs dropped, in both directions.
+    pub dropped: Option<u64>,
+    /// Pause frames that its NICs saw or sent, where a driver counts them.
+    pub pauses: Option<u64>,
+    /// How long its processes, or those of its file server, were not allowed to run by a limit.
+    pub throttled: Option<Nanoseconds>,
+}
+
+/// What one processor did in some time, as shares of 1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProcessorLoad {
+    /// Everything but waiting.
+    pub busy: f64,
+    /// Of that, work for the network that no process asked for at that moment.
+    pub softirq: f64,
+}

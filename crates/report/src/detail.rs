@@ -1,0 +1,259 @@
+//! What `check -v` and the report say beyond the verdict: the way, the packets, the session, the
+//! channels of several clients, TCP and the hosts.
+
+use analysis::{ClientChannels, HostEffort, LimitedBy, RunAnalysis, Transfer};
+use record::{Bytes, MtuProof, Nanoseconds, SmbSession};
+
+use crate::page::{Ink, Look, Page};
+use crate::{quantity, view};
+
+/// Several lines under a title.
+pub(crate) struct Detail {
+    pub(crate) title: &'static str,
+    pub(crate) lines: Vec<String>,
+}
+
+/// The details of a run for the terminal; empty where there are none.
+#[must_use]
+pub fn details(analysis: &RunAnalysis, look: Look) -> String {
+    let mut page = Page::new(look);
+    for detail in all(analysis) {
+        page.heading(detail.title);
+        for line in &detail.lines {
+            page.paragraph(2, 4, &[(Ink::Plain, "-"), (Ink::Plain, line)]);
+        }
+    }
+    page.finish()
+}
+
+/// All details that there are.
+pub(crate) fn all(analysis: &RunAnalysis) -> Vec<Detail> {
+    let details = [
+        ("the way", ways(analysis)),
+        ("packets that pass", packets(analysis)),
+        ("the session", sessions(analysis)),
+        ("channels that clients would open", clients(analysis)),
+        ("TCP and the hosts at each rung", transfers(analysis)),
+    ];
+    details
+        .into_iter()
+        .filter(|(_, lines)| !lines.is_empty())
+        .map(|(title, lines)| Detail { title, lines })
+        .collect()
+}
+
+fn ways(analysis: &RunAnalysis) -> Vec<String> {
+    let Some(look) = &analysis.look else {
+        return Vec::new();
+    };
+    let ways = look.addresses.iter().map(|way| {
+        let nic = way
+            .nic
+            .as_deref()
+            .map_or("no known interface".to_owned(), |nic| format!("`{nic}`"));
+        let router = way.gateway.map_or_else(
+            || "without a router".to_owned(),
+            |router| format!("over the router `{router}`"),
+        );
+        format!("`{}` is reached by {nic}, {router}", way.address)
+    });
+    let mut lines: Vec<String> = ways.collect();
+    for host in &analysis.facts {
+        for nic in &host.nics {
+            let speed = nic.shaped.or(nic.speed);
+            let speed = speed.map_or("of unknown speed".to_owned(), quantity::line_rate);
+            let kind = nic
+                .kind
+                .as_deref()
+                .map_or_else(String::new, |kind| format!(", {kind}"));
+            lines.push(format!(
+                "{}: `{}` {speed}, MTU {}{kind}",
+                host.name, nic.name, nic.mtu
+            ));
+        }
+    }
+    lines
+}
+
+fn packets(analysis: &RunAnalysis) -> Vec<String> {
+    let proofs = analysis.look.iter().flat_map(|look| &look.mtus);
+    proofs.map(packet).collect()
+}
+
+fn packet(proof: &MtuProof) -> String {
+    let remote = proof
+        .remote
+        .map_or("the server".to_owned(), |it| format!("`{it}`"));
+    let pair = format!("`{}` to {remote}", proof.nic);
+    let Some(most) = proof.path_mtu() else {
+        return format!("{pair}: no echo request was answered, so nothing is proven");
+    };
+    let back = match proof.back {
+        Some(back) => format!(", and {back} were seen to come back from there"),
+        None => String::new(),
+    };
+    let far = proof
+        .far_mtu
+        .map_or_else(String::new, |far| format!(", the far end takes {far}"));
+    let verdict = if proof.is_black_hole() {
+        "; larger ones vanish without a word"
+    } else if proof.told && most < proof.wanted() {
+        "; a router says of larger ones that they are too big"
+    } else {
+        ""
+    };
+    format!(
+        "{pair}: {most} bytes pass; our end takes {}{far}{back}{verdict}",
+        proof.near_mtu
+    )
+}
+
+fn sessions(analysis: &RunAnalysis) -> Vec<String> {
+    let mut lines = view::sessions(analysis);
+    let last = analysis.sessions.last().map(|kind| &kind.agreed);
+    let agreed = last.or(analysis
+        .look
+        .as_ref()
+        .and_then(|look| look.session.as_ref()));
+    lines.extend(agreed.into_iter().flat_map(session));
+    if let Some(request) = analysis
+        .diagnosis
+        .as_ref()
+        .and_then(|found| found.request.as_ref())
+    {
+        lines.push(format!(
+            "one small request takes {}",
+            quantity::estimate(request)
+        ));
+    }
+    lines
+}
+
+fn session(agreed: &SmbSession) -> Vec<String> {
+    let mut lines = vec![format!(
+        "the server takes reads of {} and writes of {} at once",
+        quantity::size(agreed.read_max),
+        quantity::size(agreed.write_max)
+    )];
+    if let Some(credits) = agreed.credits {
+        let worth = Bytes::new(credits.saturating_mul(64 << 10));
+        lines.push(format!(
+            "{credits} credits, worth {}",
+            quantity::size(worth)
+        ));
+    }
+    lines.extend(agreed.server_interfaces.iter().map(|entry| {
+        let rss = if entry.rss { "with RSS" } else { "without RSS" };
+        format!(
+            "the server lists `{}` at {} {rss}",
+            entry.address,
+            quantity::line_rate(entry.speed)
+        )
+    }));
+    lines
+}
+
+fn clients(analysis: &RunAnalysis) -> Vec<String> {
+    let clients = analysis.diagnosis.iter().flat_map(|found| &found.clients);
+    clients.flat_map(client).collect()
+}
+
+fn client(client: &ClientChannels) -> Vec<String> {
+    let pairs: Vec<String> = client
+        .pairs
+        .iter()
+        .map(|pair| {
+            format!(
+                "{} over `{}` to `{}`",
+                pair.channels, pair.nic, pair.address
+            )
+        })
+        .collect();
+    let remark = client
+        .remark
+        .as_ref()
+        .map_or_else(String::new, |remark| format!(" ({remark})"));
+    let pairs = if pairs.is_empty() {
+        "one, as it came".to_owned()
+    } else {
+        pairs.join(", ")
+    };
+    let mut lines = vec![format!("{}: {pairs}{remark}", client.client)];
+    lines.extend(
+        client
+            .unused
+            .iter()
+            .map(|unused| format!("{}: not {}: {}", client.client, unused.pair, unused.reason)),
+    );
+    lines
+}
+
+fn transfers(analysis: &RunAnalysis) -> Vec<String> {
+    let transfers = analysis.diagnosis.iter().flat_map(|found| &found.transfers);
+    transfers.map(transfer).collect()
+}
+
+fn transfer(transfer: &Transfer) -> String {
+    let mut parts = Vec::new();
+    if let Some(time) = transfer.round_trip_nanoseconds {
+        parts.push(format!(
+            "round trip {}",
+            quantity::duration(Nanoseconds::new(time))
+        ));
+    }
+    if let (Some(window), Some(path)) = (transfer.window_bytes, transfer.path_bytes) {
+        let (window, path) = (Bytes::new(window), Bytes::new(path));
+        parts.push(format!(
+            "window {} for {} under way",
+            quantity::size(window),
+            quantity::size(path)
+        ));
+    }
+    if let Some(segment) = transfer.segment_bytes {
+        parts.push(format!("segments of {segment} bytes"));
+    }
+    if let Some(resent) = transfer.retransmits {
+        parts.push(format!("{resent} sent again by us"));
+    }
+    match transfer.limited_by {
+        LimitedBy::Sender => parts.push("limited by our send buffer".into()),
+        LimitedBy::Receiver => parts.push("limited by the receiver's window".into()),
+        LimitedBy::Network => parts.push("limited by the network".into()),
+        LimitedBy::Unknown => {}
+    }
+    parts.extend(transfer.hosts.iter().map(host));
+    format!(
+        "{} {}: {}",
+        view::rung(transfer.rung),
+        view::direction(transfer.direction),
+        parts.join(", ")
+    )
+}
+
+fn host(effort: &HostEffort) -> String {
+    let mut parts = vec![
+        format!(
+            "fullest processor {}",
+            quantity::round_share(effort.fullest_processor)
+        ),
+        format!("soft interrupts {}", quantity::round_share(effort.softirq)),
+    ];
+    for (count, what) in [
+        (effort.dropped, "packets dropped"),
+        (effort.resent, "segments sent again"),
+        (effort.pauses, "pause frames"),
+    ] {
+        parts.extend(
+            count
+                .filter(|count| *count > 0)
+                .map(|count| format!("{count} {what}")),
+        );
+    }
+    if let Some(share) = effort.throttled.filter(|share| *share > 0.0) {
+        parts.push(format!(
+            "stopped by a limit {}",
+            quantity::round_share(share)
+        ));
+    }
+    format!("{} ({})", effort.host, parts.join(", "))
+}
