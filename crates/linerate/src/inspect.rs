@@ -291,10 +291,15 @@ fn compare(near: &Looked, far: &Looked, targets: (&Target, &Target), title: &str
         }
         let [one, two] =
             states.map(|state| state.map_or("-".into(), |state| state.value.to_string()));
-        // Only where the ends differ is there something to decide.
-        let (mark, rule) = match one == two {
-            true => ("", ""),
-            false => ("differs", knob.rule_of_thumb),
+        // Only where both ends could have it and differ is there something to decide.
+        let mut ends = [near, far].into_iter();
+        let of_both = ends.all(|end| {
+            let own = knob::find(end.facts.system, knob.id);
+            own.is_some_and(|own| own.on == knob.on)
+        });
+        let (mark, rule) = match of_both && one != two {
+            true => ("differs", knob.rule_of_thumb),
+            false => ("", ""),
         };
         rows.push(vec![
             setting_name(knob),

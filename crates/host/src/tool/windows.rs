@@ -43,12 +43,13 @@ pub(crate) fn properties(plain: &[&str], as_text: &[&str]) -> String {
 pub(crate) struct Object(Map<String, Value>);
 
 impl Object {
-    /// A text that is not empty.
+    /// A text that is not empty, without what would only confuse a terminal.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
-        match self.0.get(name)? {
-            Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
-            _ => None,
-        }
+        let Value::String(text) = self.0.get(name)? else {
+            return None;
+        };
+        let shown = text.chars().filter(|letter| !letter.is_control());
+        Some(shown.collect::<String>().trim().to_owned()).filter(|text| !text.is_empty())
     }
 
     /// A whole number, which some properties write as text.

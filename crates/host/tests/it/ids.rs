@@ -126,6 +126,11 @@ const LINUX: &[Row] = &[
 ];
 
 const WINDOWS: &[Row] = &[
+    ("check.smb_session", &["check.smb_session"]),
+    (
+        "check.smb_sockets",
+        &["check.smb_sockets", "check.smb_multichannel"],
+    ),
     ("nic.mtu", &["nic.mtu"]),
     ("nic.link_speed", &["nic.link_speed"]),
     ("nic.speed_duplex", &["nic.speed_duplex"]),

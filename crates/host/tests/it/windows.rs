@@ -357,6 +357,37 @@ fn recorded_hosts_read_as_they_are() {
 }
 
 #[test]
+fn what_is_under_way_is_told() {
+    let state = |id: &str, said_: String| parse(id, &[said(said_)]).unwrap();
+    let channels = state(
+        "check.smb_multichannel",
+        fixture("windows-10/smb-multichannel.json"),
+    );
+    assert_eq!(
+        channels.value,
+        text("nas: 10.0.0.1 to 10.0.0.2 4 of 4; nas: 10.0.1.1 to 10.0.1.2 4 of 4")
+    );
+    assert!(channels.fixed_because.is_some());
+    assert_eq!(
+        state("check.smb_multichannel", "[]".into()).value,
+        text("none")
+    );
+    let session = json!({ "ServerName": "nas\u{1b}[2J", "Dialect": "3.00", "Signed": true });
+    assert_eq!(
+        state("check.smb_session", session.to_string()).value,
+        text("nas[2J 3.00, signed")
+    );
+    let way =
+        |from: usize| json!({ "LocalAddress": format!("10.0.0.{from}"), "RemoteAddress": "x" });
+    let sockets: Vec<_> = (0..100).map(|at| way(at / 4)).collect();
+    let Value::Text(sockets) = state("check.smb_sockets", json!(sockets).to_string()).value else {
+        panic!("a text")
+    };
+    assert!(sockets.starts_with("10.0.0.0 to x: 4; "), "{sockets}");
+    assert!(sockets.ends_with("; and 9 more"), "{sockets}");
+}
+
+#[test]
 fn numbers_of_enumerations_and_foreign_values_are_not_guessed_at() {
     // PowerShell 5.1 without a cast: 5 is CUBIC, which nobody can know.
     let tcp = said(json!([{ "CongestionProvider": 5, "AutoTuningLevelLocal": 1 }]).to_string());

@@ -239,6 +239,11 @@ impl Machine {
             }
             "NetConnectionProfile" => one(json!({ "NetworkCategory": self.category })),
             "SmbClientNetworkInterface" => one(json!({ "RssCapable": true, "RdmaCapable": false })),
+            "SmbConnection" => one(json!({ "ServerName": "nas", "Dialect": "3.1.1",
+                "Signed": true, "Encrypted": false })),
+            "NetTCPConnection" => one(json!({ "LocalAddress": "10.0.0.1",
+                "RemoteAddress": "10.0.0.2" })),
+            "SmbMultichannelConnection" => Vec::new(),
             "NetTCPSetting" => one(json!(self.tcp)),
             "NetOffloadGlobalSetting" => one(json!(self.offload)),
             "SmbClientConfiguration" => one(json!(self.client)),

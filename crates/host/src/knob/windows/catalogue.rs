@@ -2,6 +2,7 @@
 
 use super::super::{Disturbance, Knob, TargetKind};
 use super::adapter::{Adapter, Codes, Property};
+use super::look::Look;
 use super::system::{Form, Offload, Registry, SERVER_KEY, Setting, Side, Smb, TCP_KEY, Tcp};
 use super::{Windows, adapter, setting, windows};
 use crate::exec::Privilege;
@@ -947,6 +948,36 @@ pub(in super::super) const KNOBS: &[Knob] = &[
             service: Some("LanmanServer"),
         }))
     },
+    Knob {
+        id: "check.smb_session",
+        title: "sessions of the SMB client",
+        meaning: "the servers that this host is connected to, and what was agreed on with each",
+        values: "only looked at",
+        default: "none",
+        rule_of_thumb: "3.1.1",
+        source: "Microsoft, `Get-SmbConnection`",
+        ..look(Look::Sessions)
+    },
+    Knob {
+        id: "check.smb_sockets",
+        title: "connections to SMB servers",
+        meaning: "TCP connections to port 445, by their two ends",
+        values: "only looked at",
+        default: "none",
+        rule_of_thumb: "more than one where multichannel is at work; it begins with traffic",
+        source: "Microsoft, `Get-NetTCPConnection`",
+        ..look(Look::Connections)
+    },
+    Knob {
+        id: "check.smb_multichannel",
+        title: "channels of the SMB client",
+        meaning: "the ways to each server that multichannel chose, with the channels over each and most there could be",
+        values: "only looked at",
+        default: "none",
+        rule_of_thumb: "4 over a NIC with RSS at both ends",
+        source: "Microsoft, `Get-SmbMultichannelConnection`",
+        ..look(Look::Channels)
+    },
 ];
 
 /// What belongs to an adapter and does not restart it.
@@ -955,4 +986,9 @@ const fn interface(way: Adapter) -> Knob {
         disturbs: Disturbance::Nothing,
         ..windows(TargetKind::Nic, Windows::Adapter(way))
     }
+}
+
+/// What can only be looked at, by an administrator.
+const fn look(look: Look) -> Knob {
+    windows(TargetKind::Host, Windows::Look(look))
 }

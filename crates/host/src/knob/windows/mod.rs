@@ -7,6 +7,7 @@
 
 mod adapter;
 mod catalogue;
+mod look;
 mod system;
 
 use record::{System, Value};
@@ -26,6 +27,8 @@ pub(super) enum Windows {
     Adapter(adapter::Adapter),
     /// A setting of the system.
     System(system::Setting),
+    /// What can only be looked at.
+    Look(look::Look),
 }
 
 const fn windows(on: TargetKind, kind: Windows) -> Knob {
@@ -56,6 +59,7 @@ impl Way for Windows {
         match self {
             Self::Adapter(way) => way.read(name),
             Self::System(way) => way.read(),
+            Self::Look(look) => look.read(),
         }
     }
 
@@ -63,6 +67,7 @@ impl Way for Windows {
         match self {
             Self::Adapter(way) => way.parse(name, outputs),
             Self::System(way) => way.parse(outputs),
+            Self::Look(look) => look.parse(outputs),
         }
     }
 
@@ -70,6 +75,7 @@ impl Way for Windows {
         match self {
             Self::Adapter(way) => way.set(name, state, to),
             Self::System(way) => way.set(to),
+            Self::Look(_) => Err(Refusal::none_such()),
         }
     }
 
@@ -77,6 +83,7 @@ impl Way for Windows {
         match self {
             Self::Adapter(way) => way.plan(name, state, to),
             Self::System(way) => Ok((way.set(to)?, way.set(&state.value)?)),
+            Self::Look(_) => Err(Refusal::none_such()),
         }
     }
 }

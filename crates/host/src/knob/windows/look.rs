@@ -1,0 +1,122 @@
+//! What is under way between a Windows host and others: only looked at.
+
+use std::collections::BTreeMap;
+
+use record::Value;
+
+use super::super::{Refusal, State, words};
+use super::{Object, objects};
+use crate::exec::{Command, Output};
+use crate::tool::windows;
+
+const BECAUSE: &str = "it is what there is now, not a setting";
+/// Most entries that a value names.
+const ENTRIES_MAX: usize = 16;
+
+/// One look.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Look {
+    /// What the SMB client agreed on with its servers.
+    Sessions,
+    /// TCP connections to SMB servers.
+    Connections,
+    /// What SMB multichannel chose.
+    Channels,
+}
+
+impl Look {
+    pub(super) fn read(self) -> Vec<Command> {
+        let (cmdlet, names) = match self {
+            Self::Sessions => (
+                "Get-SmbConnection",
+                &["ServerName", "Dialect", "Signed", "Encrypted"][..],
+            ),
+            Self::Connections => (
+                "Get-NetTCPConnection -RemotePort 445 -State Established -ErrorAction SilentlyContinue",
+                &["LocalAddress", "RemoteAddress"][..],
+            ),
+            Self::Channels => (
+                "Get-SmbMultichannelConnection",
+                &[
+                    "ServerName",
+                    "ClientIpAddress",
+                    "ServerIpAddress",
+                    "CurrentChannels",
+                    "MaxChannels",
+                    "ClientRSSCapable",
+                    "ServerRSSCapable",
+                    "Failed",
+                ][..],
+            ),
+        };
+        let select = windows::properties(names, &[]);
+        vec![windows::list(&format!("{cmdlet} | Select-Object {select}"))]
+    }
+
+    /// Each entry once, and how often it is there where there is more than one.
+    pub(super) fn parse(self, outputs: &[Output]) -> Result<State, Refusal> {
+        let mut entries: BTreeMap<String, usize> = BTreeMap::new();
+        for object in objects(outputs, 0)? {
+            let entry = self.entry(&object);
+            *entries
+                .entry(entry.ok_or_else(super::unreadable)?)
+                .or_default() += 1;
+        }
+        let more = entries.len().saturating_sub(ENTRIES_MAX);
+        let shown = entries
+            .iter()
+            .take(ENTRIES_MAX)
+            .map(|(entry, count)| match self {
+                Self::Connections => format!("{entry}: {count}"),
+                Self::Sessions | Self::Channels => entry.clone(),
+            });
+        let mut shown: Vec<String> = shown.collect();
+        if more > 0 {
+            shown.push(format!("and {more} more"));
+        }
+        let value = match shown.is_empty() {
+            true => "none".to_owned(),
+            false => shown.join("; "),
+        };
+        Ok(State::new(Value::Text(value), words(&[])).fixed_if(Some(BECAUSE)))
+    }
+
+    fn entry(self, object: &Object) -> Option<String> {
+        let text = |name: &str| object.text(name);
+        let is = |name: &str| object.switch(name) == Some(true);
+        Some(match self {
+            Self::Sessions => {
+                let signed = if is("Signed") { ", signed" } else { "" };
+                let encrypted = if is("Encrypted") { ", encrypted" } else { "" };
+                format!(
+                    "{} {}{signed}{encrypted}",
+                    text("ServerName")?,
+                    text("Dialect")?
+                )
+            }
+            Self::Connections => {
+                format!("{} to {}", text("LocalAddress")?, text("RemoteAddress")?)
+            }
+            Self::Channels => {
+                let ways = format!(
+                    "{} to {}",
+                    text("ClientIpAddress")?,
+                    text("ServerIpAddress")?
+                );
+                let number = |name: &str| object.number(name);
+                let (now, most) = (number("CurrentChannels")?, number("MaxChannels")?);
+                let rss = match (is("ClientRSSCapable"), is("ServerRSSCapable")) {
+                    (true, true) => "",
+                    (false, true) => ", no RSS here",
+                    (true, false) => ", no RSS there",
+                    (false, false) => ", no RSS at either end",
+                };
+                let failed = if is("Failed") { ", failed" } else { "" };
+                format!(
+                    "{}: {ways} {now} of {most}{rss}{failed}",
+                    text("ServerName")?
+                )
+            }
+        })
+    }
+}
