@@ -176,7 +176,14 @@ fn bench() -> Result<()> {
     let same_lan = |one: &&Workload, other: &&Workload| one.lan == other.lan;
     for (number, group) in wishes.workloads.chunk_by(same_lan).enumerate() {
         let name = format!("bench-{}-{number}", process::id());
-        let field = interrupt.field(name, group[0])?;
+        let field = match interrupt.field(name, group[0]) {
+            Ok(field) => field,
+            Err(error) => {
+                interrupt.check()?;
+                troubles.push(format!("{}: {}", group[0].name, chain(error.as_ref())));
+                continue;
+            }
+        };
         for workload in group {
             say(workload.name);
             field.furnish(workload)?;
@@ -198,9 +205,10 @@ fn bench() -> Result<()> {
                 });
                 interrupt.check()?;
             }
+            // What was measured stays, whatever happens to the rest.
+            write(&wishes, &machine, &runs)?;
         }
     }
-    write(&wishes, &machine, &runs)?;
     print(&summary::table(&wishes.workloads, &runs))?;
     missing.iter().try_for_each(|reason| print(reason))?;
     if troubles.is_empty() {
@@ -296,6 +304,8 @@ fn write(wishes: &Wishes, machine: &Value, runs: &[Run]) -> Result<()> {
     let folder = Path::new(FOLDER);
     let summary = summary::json(&wishes.workloads, runs);
     fs::write(folder.join("summary.json"), format!("{summary:#}\n"))?;
+    let markdown = summary::markdown(&wishes.workloads, runs);
+    fs::write(folder.join("summary.md"), markdown)?;
     let seed = wishes.seed;
     let all = json!({ "seed": seed, "rounds": wishes.rounds, "machine": machine, "runs": runs });
     Ok(fs::write(folder.join("runs.json"), format!("{all:#}\n"))?)

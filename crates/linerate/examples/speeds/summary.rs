@@ -126,6 +126,33 @@ pub fn json(workloads: &[&Workload], runs: &[Run]) -> Value {
     Value::Array(lines(workloads, runs).into_iter().map(line).collect())
 }
 
+/// The summary as BENCHMARKS.md shows it.
+pub fn markdown(workloads: &[&Workload], runs: &[Run]) -> String {
+    let mut text = "| workload | engine | rate | min | max | CPU s/GB | times smbclient | MiB |\n\
+        |---|---|---|---|---|---|---|---|\n"
+        .to_owned();
+    let mut shown = "";
+    for line in lines(workloads, runs) {
+        let [min, median, max] = line.rates().map(|rate| format!("{rate:.0}"));
+        let or_nothing =
+            |number: Option<f64>| number.map_or(String::new(), |it| format!("{it:.2}"));
+        let workload = match line.workload {
+            again if again == shown => String::new(),
+            workload => format!("`{workload}`"),
+        };
+        shown = line.workload;
+        text.push_str(&format!(
+            "| {workload} | {} | {median} {} | {min} | {max} | {} | {} | {:.0} |\n",
+            line.engine.name(),
+            line.unit,
+            or_nothing(line.cpu()),
+            or_nothing(line.times_smbclient),
+            line.memory_bytes_max() as f64 / MIB,
+        ));
+    }
+    text
+}
+
 /// The summary as people read it.
 pub fn table(workloads: &[&Workload], runs: &[Run]) -> String {
     let headers = [
