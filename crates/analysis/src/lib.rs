@@ -3,6 +3,7 @@
 //! Two rooms: `statistics` knows numbers and no NIC, `diagnosis` knows facts and rungs.
 
 mod comparison;
+mod design;
 mod diagnosis;
 mod flips;
 mod recipe;
@@ -12,6 +13,7 @@ pub mod statistics;
 pub mod table;
 
 pub use comparison::{PhaseResult, phase};
+pub use design::{DesignNoise, DesignPair, DesignResult, DesignSamples, design, is_narrow};
 pub use diagnosis::{Contradiction, SharedLink, contradictions, shared_links};
 pub use run::analyze;
 

@@ -8,6 +8,8 @@ use record::{
 };
 use serde::Serialize;
 
+use crate::design::DesignResult;
+
 /// The unit of an estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -430,6 +432,8 @@ pub struct RunAnalysis {
     pub look: Option<PathLook>,
     /// Causes and fixes.
     pub diagnosis: Option<Diagnosis>,
+    /// The experiment over several factors.
+    pub design: Option<DesignResult>,
     /// The experiments, in order.
     pub experiments: Vec<ExperimentResult>,
     /// Candidates that were decided without a trial, in order.

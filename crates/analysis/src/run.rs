@@ -10,8 +10,8 @@ use crate::comparison::{
 use crate::diagnosis;
 use crate::recipe;
 use crate::{
-    BenchSamples, ExperimentResult, HostChange, NoiseFloor, RunAnalysis, SessionKind, Unit,
-    Untried, statistics,
+    BenchSamples, DesignResult, ExperimentResult, HostChange, NoiseFloor, RunAnalysis, SessionKind,
+    Unit, Untried, statistics,
 };
 
 /// Says everything that can be said of a run, finished or not, from its file alone.
@@ -23,13 +23,15 @@ pub fn analyze(run: &Run) -> RunAnalysis {
         .iter()
         .filter_map(|record| match record {
             Record::Trial(trial) => Some(trial.as_ref()),
-            Record::Schedule(_) | Record::Look(_) | Record::Event { .. } => None,
+            Record::Schedule(_) | Record::Design(_) | Record::Look(_) | Record::Event { .. } => {
+                None
+            }
         })
         .collect();
     let experiments = experiments(run, &trials, &mut warnings);
     let looks = run.records.iter().filter_map(|record| match record {
         Record::Look(look) => Some(look.as_ref()),
-        Record::Schedule(_) | Record::Trial(_) | Record::Event { .. } => None,
+        Record::Schedule(_) | Record::Design(_) | Record::Trial(_) | Record::Event { .. } => None,
     });
     let look = looks.fold(None, |_, look| Some(look));
     let ladder = diagnosis::ladder(&run.header.facts, look, &trials);
@@ -50,12 +52,22 @@ pub fn analyze(run: &Run) -> RunAnalysis {
         diagnosis: ladder.diagnosis,
         look: look.cloned(),
         untried: untried(run, &experiments),
+        design: design_of(run, &trials),
         experiments,
         changes: changes(run),
         notes: notes(run),
         finished,
         warnings,
     }
+}
+
+/// The design of a run; the first one, should there be several.
+fn design_of(run: &Run, trials: &[&TrialRecord]) -> Option<DesignResult> {
+    let design = run.records.iter().find_map(|record| match record {
+        Record::Design(design) => Some(design),
+        _ => None,
+    })?;
+    Some(crate::design::design(design, trials.iter().copied()))
 }
 
 /// Trials of a run should all have the same kind of session but for its channels; if a server was
@@ -92,7 +104,7 @@ fn sessions(trials: &[&TrialRecord]) -> Vec<SessionKind> {
 fn events(run: &Run) -> impl Iterator<Item = &Event> {
     run.records.iter().filter_map(|record| match record {
         Record::Event { event, .. } => Some(event),
-        Record::Schedule(_) | Record::Look(_) | Record::Trial(_) => None,
+        Record::Schedule(_) | Record::Design(_) | Record::Look(_) | Record::Trial(_) => None,
     })
 }
 
@@ -130,7 +142,7 @@ fn changes(run: &Run) -> Vec<HostChange> {
 fn untried(run: &Run, experiments: &[ExperimentResult]) -> Vec<Untried> {
     let planned = match &run.header.plan {
         Plan::Tune { candidates, .. } => candidates.as_slice(),
-        Plan::Check { .. } | Plan::Bench { .. } => &[],
+        Plan::Check { .. } | Plan::Bench { .. } | Plan::Experiment { .. } => &[],
     };
     // Where it comes on top of others, the experiment's B bears their names before its own.
     let tried = |name: &str| {
@@ -249,7 +261,7 @@ fn warn_of_strays(schedules: &[&Schedule], trials: &[&TrialRecord], warnings: &m
             } => !schedules
                 .iter()
                 .any(|schedule| schedule.experiment == *experiment && schedule.phase == *phase),
-            Stage::Ladder { .. } | Stage::Bench { .. } => false,
+            Stage::Ladder { .. } | Stage::Bench { .. } | Stage::Visit { .. } => false,
         })
         .count();
     if strays > 0 {
@@ -275,11 +287,11 @@ fn bench(run: &Run, trials: &[&TrialRecord]) -> Vec<BenchSamples> {
         .collect();
     let recipe = match &run.header.plan {
         Plan::Bench { recipe, .. } => recipe.as_deref(),
-        Plan::Check { .. } | Plan::Tune { .. } => None,
+        Plan::Check { .. } | Plan::Tune { .. } | Plan::Experiment { .. } => None,
     };
     let test = |trial: &TrialRecord| match &trial.stage {
         Stage::Bench { test, .. } => test.clone(),
-        Stage::Ladder { .. } | Stage::Experiment { .. } => None,
+        Stage::Ladder { .. } | Stage::Visit { .. } | Stage::Experiment { .. } => None,
     };
     let mut workloads: Vec<(Option<String>, &Workload)> = Vec::new();
     for trial in &of_bench {

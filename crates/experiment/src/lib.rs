@@ -4,6 +4,7 @@
 //! run file before the phase's first trial. Everything that touches machines is behind one trait,
 //! [`Rig`]; a simulated one makes the stop rule, restoring and tuning a matter of milliseconds.
 
+mod design;
 mod error;
 mod phase;
 mod plan;
@@ -11,6 +12,10 @@ mod rig;
 mod schedule;
 mod tune;
 
+pub use design::{
+    ARMS_MAX, Arms, Combination, DesignEnd, DesignHooks, DesignNews, Stand, combine, order,
+    run_design, whole_plots,
+};
 pub use error::Error;
 pub use phase::{Hooks, Progress, Sink};
 pub use plan::{

@@ -32,6 +32,9 @@ pub enum Command {
     Bench(BenchArguments),
     /// Try changes in a fair experiment and keep only what is proven, until reboot or undo
     Tune(TuneArguments),
+    /// Vary several settings in a fair experiment, as a plan in TOML says, and change nothing for good
+    #[command(subcommand)]
+    Experiment(ExperimentCommand),
     /// Show what is set on a host, or on both ends of a path and where they contradict each other
     Inspect(InspectArguments),
     /// Set knobs of a host, all of them or none, until reboot or undo
@@ -318,6 +321,56 @@ impl From<RoleArgument> for host::profile::Role {
 pub struct ProfilesArguments {
     /// One of them, or a file of your own
     pub name: Option<String>,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `experiment`.
+#[derive(Debug, Subcommand)]
+pub enum ExperimentCommand {
+    /// Run a plan
+    Run(ExperimentArguments),
+    /// Go on with an experiment that was stopped or killed; nothing is measured twice
+    Resume(ResumeArguments),
+}
+
+/// `experiment run`.
+#[derive(Debug, Args)]
+pub struct ExperimentArguments {
+    /// The plan, in TOML like those in `plans/`
+    pub plan: PathBuf,
+    /// What is measured, instead of what the plan says: a share, a folder, or `tcp://ADDRESS`
+    #[arg(long, value_name = "TARGET")]
+    pub target: Option<String>,
+    #[command(flatten)]
+    pub path: PathArguments,
+    #[command(flatten)]
+    pub output: OutputArguments,
+    /// Print the whole schedule, the very commands and how long it takes, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Blocks, instead of what the plan says; each holds every arm once
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub blocks: Option<u32>,
+    /// Counted seconds of each trial, instead of what the plan says
+    #[arg(long, value_name = "SECONDS")]
+    pub seconds: Option<f64>,
+    /// Seed of the random order [default: the plan's, or a new one, recorded in the run file]
+    #[arg(long)]
+    pub seed: Option<u64>,
+}
+
+/// `experiment resume`.
+#[derive(Debug, Args)]
+pub struct ResumeArguments {
+    /// The run file
+    pub run: PathBuf,
+    #[command(flatten)]
+    pub login: LoginArguments,
+    /// Also write a one-file HTML report here
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,

@@ -51,6 +51,11 @@ impl CommandError {
         }
     }
 
+    /// Whose turn it is.
+    pub fn kind(&self) -> Kind {
+        self.failure.kind
+    }
+
     /// Adds what to do next.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

@@ -8,10 +8,12 @@ mod check;
 mod copy;
 mod credentials;
 mod demo;
+mod experiment;
 mod failure;
 mod hosts;
 mod inspect;
 mod lab_command;
+mod levers;
 mod look;
 mod ls;
 mod meter;
@@ -62,6 +64,7 @@ fn run(command: &Command) -> Result<ExitCode, CommandError> {
         Command::Check(arguments) => check::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Tune(arguments) => tune::run(arguments),
+        Command::Experiment(command) => experiment::run(command),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Set(arguments) => set::run(arguments),
         Command::Profiles(arguments) => profiles::run(arguments),

@@ -44,6 +44,7 @@ impl Recorder {
             Plan::Check { .. } => "check",
             Plan::Bench { .. } => "bench",
             Plan::Tune { .. } => "tune",
+            Plan::Experiment { .. } => "experiment",
         };
         let id = format!("{command}-{}", started.strftime("%Y%m%dT%H%M%S"));
         let facts_kept = facts.clone();
@@ -71,6 +72,29 @@ impl Recorder {
     /// The hosts as they were at the start, client first.
     pub fn facts(&self) -> &[HostFacts] {
         &self.facts
+    }
+
+    /// Goes on with a run file; gives what it holds. Time goes on where its last trial ended.
+    pub fn resume(path: &Path) -> Result<(Self, Run), CommandError> {
+        let (writer, run) = RunWriter::resume(path)?;
+        let ends = run.records.iter().map(|record| match record {
+            Record::Trial(trial) => trial.ended,
+            Record::Event { at, .. } => *at,
+            Record::Schedule(_) | Record::Design(_) | Record::Look(_) => Nanoseconds::new(0),
+        });
+        let elapsed = ends.max().unwrap_or_default();
+        let now = Instant::now();
+        let id = format!(
+            "experiment-{}",
+            run.header.started.strftime("%Y%m%dT%H%M%S")
+        );
+        let recorder = Self {
+            writer,
+            began: now.checked_sub(elapsed.into()).unwrap_or(now),
+            id,
+            facts: run.header.facts.clone(),
+        };
+        Ok((recorder, run))
     }
 
     /// Time since the start of the run.
@@ -210,9 +234,10 @@ pub fn exit_code(analysis: &RunAnalysis) -> ExitCode {
             Some(diagnosis) if diagnosis.complete => ExitCode::SUCCESS,
             _ => ExitCode::from(2),
         },
+        Plan::Experiment { .. } if !analysis.finished => ExitCode::from(2),
         Plan::Tune { .. } | Plan::Bench { .. } if !analysis.finished || undecided => {
             ExitCode::from(2)
         }
-        Plan::Tune { .. } | Plan::Bench { .. } => ExitCode::SUCCESS,
+        Plan::Tune { .. } | Plan::Bench { .. } | Plan::Experiment { .. } => ExitCode::SUCCESS,
     }
 }

@@ -115,7 +115,7 @@ fn explain(arguments: &SetArguments, error: host::Error) -> CommandError {
 }
 
 /// Reads `ID=VALUE`, `ID@NIC=VALUE` and `ID@SHARE=VALUE`.
-fn parse(text: &str) -> Result<Typed, CommandError> {
+pub fn parse(text: &str) -> Result<Typed, CommandError> {
     let wrong = || {
         CommandError::new(Kind::Usage, format!("`{text}` sets nothing")).hint(
             "write `ID=VALUE`, or what it belongs to behind an `@`: `nic.mtu@eth0=9000`, \

@@ -18,9 +18,10 @@ use serde_json::json;
 use crate::args::{CheckArguments, OutputArguments, TuneArguments};
 use crate::changes::look;
 use crate::failure::{CommandError, Kind};
+use crate::levers::SharedRecorder;
 use crate::path::{SharePath, timing};
 use crate::profiles::{self, Judged};
-use crate::rig::{PathRig, SharedRecorder};
+use crate::rig::PathRig;
 use crate::runs::{self, Recorder};
 use crate::{check, share, stop, terminal};
 
@@ -157,7 +158,7 @@ fn plan_of(
     Ok(plan)
 }
 
-fn random_seed() -> Result<u64, CommandError> {
+pub fn random_seed() -> Result<u64, CommandError> {
     let seed = getrandom::u64();
     seed.map_err(|error| {
         CommandError::new(

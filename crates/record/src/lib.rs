@@ -3,6 +3,7 @@
 //! Everything left of the run file touches machines and writes these types; everything right of it
 //! is a pure function of them. Fields are only ever added, and every older file still opens.
 
+mod design;
 mod facts;
 mod files;
 mod look;
@@ -12,6 +13,7 @@ mod setting;
 mod trial;
 mod unit;
 
+pub use design::{Design, Factor, Response, StopRule};
 pub use facts::{HostFacts, InterfaceAddress, LinkState, Nic, Offload, Route, System, TcpFacts};
 pub use files::{
     Cache, Data, FolderKind, FolderWorkload, KeepWorkload, Latency, Operations, Pattern, Place,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Arm, Direction, HostFacts, Level, Nanoseconds, PathLook, Phase, Recipe, ShareAddress,
+    Arm, Design, Direction, HostFacts, Level, Nanoseconds, PathLook, Phase, Recipe, ShareAddress,
     TrialRecord,
 };
 
@@ -54,6 +54,13 @@ pub enum Plan {
         /// What was run there, where it was more than one workload.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         recipe: Option<Box<Recipe>>,
+    },
+    /// `linerate experiment`.
+    Experiment {
+        /// Share, folder or host, as typed without user and password.
+        target: String,
+        /// What it is about.
+        title: String,
     },
     /// `linerate tune`.
     Tune {
@@ -148,6 +155,8 @@ pub enum Event {
 pub enum Record {
     /// A phase of an experiment begins.
     Schedule(Schedule),
+    /// An experiment over several factors begins.
+    Design(Box<Design>),
     /// A trial is over.
     Trial(Box<TrialRecord>),
     /// What the path looks like; the last one counts.
@@ -236,6 +245,21 @@ impl RunWriter {
         Ok(writer)
     }
 
+    /// Goes on with a file; a last line that was cut off is taken out of it. Gives what it holds.
+    ///
+    /// # Errors
+    /// When it cannot be read or written, or is no run file.
+    pub fn resume(path: &Path) -> Result<(Self, Run), Error> {
+        let run = Run::read(path)?;
+        let file = OpenOptions::new().read(true).append(true).open(path);
+        let mut file = file.map_err(|source| io_error("open", path, source))?;
+        let whole = whole_lines(&mut file);
+        let cut = whole.and_then(|length| file.set_len(length).and_then(|()| file.sync_all()));
+        cut.map_err(|source| io_error("cut the last line of", path, source))?;
+        let path = path.to_owned();
+        Ok((Self { file, path }, run))
+    }
+
     /// Adds one record and syncs it.
     ///
     /// # Errors
@@ -311,7 +335,7 @@ impl Run {
             };
             let value: serde_json::Value = serde_json::from_slice(line).map_err(error)?;
             match value.get("kind").and_then(serde_json::Value::as_str) {
-                Some("schedule" | "trial" | "look" | "event") => {
+                Some("schedule" | "design" | "trial" | "look" | "event") => {
                     run.records
                         .push(serde_json::from_value(value).map_err(error)?);
                 }
@@ -322,6 +346,24 @@ impl Run {
             }
         }
         Ok(run)
+    }
+}
+
+/// The length of a file up to the end of its last whole line.
+fn whole_lines(file: &mut File) -> io::Result<u64> {
+    let mut reader = BufReader::new(file);
+    let (mut at, mut whole) = (0, 0);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = io::Read::take(&mut reader, LINE_BYTES_MAX).read_until(b'\n', &mut line)?;
+        if read == 0 {
+            return Ok(whole);
+        }
+        at += read as u64;
+        if line.ends_with(b"\n") {
+            whole = at;
+        }
     }
 }
 

@@ -534,6 +534,19 @@ pub enum Stage {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         discarded: bool,
     },
+    /// A visit of an arm of a design.
+    Visit {
+        /// Block, from 0.
+        block: u32,
+        /// Place within the block, from 0.
+        position: u32,
+        /// Which arm of the design.
+        arm: u32,
+        /// What is measured, by its name in the design.
+        response: String,
+        /// Run after a switch only to wash it out: not counted.
+        discarded: bool,
+    },
     /// An arm of an experiment.
     Experiment {
         /// The experiment's id, as in its schedule.

@@ -8,7 +8,7 @@ use crate::page::finite_max;
 use crate::plot;
 use crate::text::{clean, clean_lines, shorten};
 use crate::view::{self, Ladder, Said, Tone};
-use crate::{quantity, recipe};
+use crate::{design, quantity, recipe};
 
 const STYLE: &str = include_str!("style.css");
 /// Even if a name found a way into the markup, nothing could be loaded or run.
@@ -187,6 +187,7 @@ fn run(analysis: &RunAnalysis, id: &str) -> Markup {
             (baseline_part(experiment, &format!("{id}-baseline-{}", index + 1)))
         }
         (titled_list("not tried", &view::not_tried(analysis)))
+        @if let Some(result) = &analysis.design { (design::html(result, id)) }
         (bench_part(analysis, id))
         @if !analysis.experiments.is_empty() {
             h3 { "left changed" }

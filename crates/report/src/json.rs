@@ -53,6 +53,7 @@ pub fn json(analysis: &RunAnalysis) -> Value {
             "id": change.id,
             "restored": change.restored,
         })).collect::<Vec<_>>(),
+        "design": analysis.design.as_ref().map(word),
         "bench": analysis.bench.iter().map(bench).collect::<Vec<_>>(),
         "facts": word(&analysis.facts),
         "notes": analysis.notes,

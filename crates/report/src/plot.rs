@@ -5,7 +5,8 @@
 //! ratio has a logarithmic axis, so that half and double are equally far from 1.
 
 use analysis::{
-    ArmSamples, BenchSamples, Estimate, ExperimentResult, LadderRung, RungName, Verdict,
+    ArmSamples, BenchSamples, DesignResult, Estimate, ExperimentResult, LadderRung, RungName,
+    Verdict,
 };
 use maud::{Markup, PreEscaped, html};
 use record::{Arm, Direction, Phase};
@@ -424,6 +425,102 @@ pub(crate) fn sweep(points: &[(&str, [Option<f64>; 2])], id: &str) -> Markup {
         (text("tick", 99.0, STRIP_BOTTOM + 34.0, "end", "open dots: write, full dots: read"))
     };
     svg(&caption, STRIP_BOTTOM + 40.0, &content)
+}
+
+/// The medians of the arms over the levels of one factor, a line for each level of another: parallel
+/// lines do not depend on each other.
+pub(crate) fn interaction(
+    result: &DesignResult,
+    response: &str,
+    [along, by]: [usize; 2],
+    id: &str,
+) -> Markup {
+    let design = &result.design;
+    let counted = || {
+        let mut samples = result.samples.iter();
+        samples
+            .by_ref()
+            .filter(|one| one.response == response && Some(one.arm) != design.again)
+            .collect::<Vec<_>>()
+    };
+    let mean = |along_level: &str, by_level: Option<&str>| -> Option<f64> {
+        let chosen = counted().into_iter().filter(|one| {
+            one.levels[along] == along_level && by_level.is_none_or(|level| one.levels[by] == level)
+        });
+        let medians: Vec<f64> = chosen
+            .filter_map(|one| finite(one.median.as_ref()?))
+            .collect();
+        (!medians.is_empty()).then(|| medians.iter().sum::<f64>() / medians.len() as f64)
+    };
+    let levels: Vec<&str> = design.factors[along]
+        .levels
+        .iter()
+        .map(|level| level.name.as_str())
+        .collect();
+    let lines: Vec<Option<&str>> = match along == by {
+        true => vec![None],
+        false => design.factors[by]
+            .levels
+            .iter()
+            .map(|level| Some(level.name.as_str()))
+            .collect(),
+    };
+    let points: Vec<(Option<&str>, Vec<Option<f64>>)> = lines
+        .into_iter()
+        .map(|line| (line, levels.iter().map(|level| mean(level, line)).collect()))
+        .collect();
+    let all: Vec<f64> = points
+        .iter()
+        .flat_map(|(_, rates)| rates.iter().flatten().copied())
+        .collect();
+    let (low, high) = (
+        all.iter().copied().fold(f64::INFINITY, f64::min),
+        all.iter().copied().fold(0.0, f64::max),
+    );
+    let scale = if all.is_empty() {
+        Heights::around(0.0, 0.0)
+    } else {
+        Heights::around(low, high)
+    };
+    let axis = Axis {
+        low: 0.0,
+        high: levels.len().max(1) as f64,
+        ends: [11.0, 80.0],
+    };
+    let x = |index: usize| axis.place(index as f64 + 0.5);
+    let caption = Caption {
+        id,
+        title: format!("{response} by {}", design.factors[along].name),
+        description: view::counted(all.len(), "mean of medians", "means of medians"),
+    };
+    let content = html! {
+        @for tick in scale.ticks() {
+            @let y = scale.place(tick * 1e6);
+            (line("grid", [0.0, y], [100.0, y]))
+            (text("tick", 0.0, y - 3.0, "start", &tick_label(tick)))
+        }
+        (line("base", [axis.ends[0], STRIP_BOTTOM], [axis.ends[1], STRIP_BOTTOM]))
+        @for (index, level) in levels.iter().enumerate() { (text("tick", x(index), STRIP_BOTTOM + 16.0, "middle", level)) }
+        @for (number, (name, rates)) in points.iter().enumerate() {
+            @let class = if number == 0 { "a" } else { "b" };
+            @for (index, pair) in rates.windows(2).enumerate() {
+                @if let [Some(from), Some(to)] = pair {
+                    (line(&format!("median {class}"), [x(index), scale.place(*from)], [x(index + 1), scale.place(*to)]))
+                }
+            }
+            @for (index, rate) in rates.iter().enumerate() {
+                @if let Some(rate) = rate {
+                    circle class=(format!("dot {class}")) cx=(percent(x(index))) cy=(pixels(scale.place(*rate))) r="3.5" {
+                        title { (levels[index]) @if let Some(name) = name { ", " (name) } ": " (quantity::rate(*rate)) }
+                    }
+                }
+            }
+            @if let (Some(name), Some(Some(rate))) = (name, rates.last()) {
+                (text("tick", axis.ends[1] + 1.0, scale.place(*rate) + 4.0, "start", name))
+            }
+        }
+    };
+    svg(&caption, STRIP_BOTTOM + 22.0, &content)
 }
 
 struct Heights {

@@ -28,7 +28,7 @@ const RATE_COLUMNS: usize = 12;
 pub(crate) fn of(analysis: &RunAnalysis) -> Option<&Recipe> {
     match &analysis.plan {
         Plan::Bench { recipe, .. } => recipe.as_deref(),
-        Plan::Check { .. } | Plan::Tune { .. } => None,
+        Plan::Check { .. } | Plan::Tune { .. } | Plan::Experiment { .. } => None,
     }
 }
 

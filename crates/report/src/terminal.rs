@@ -8,7 +8,7 @@ use record::{Direction, Plan};
 use crate::page::{Ink, Look, Page, bar, left, right};
 use crate::text::{clean, shorten};
 use crate::view::{self, Ladder, Tone};
-use crate::{quantity, recipe};
+use crate::{design, quantity, recipe};
 
 /// Causes that are shown: the later ones mostly follow from the first.
 const CAUSES_MAX: usize = 3;
@@ -46,9 +46,14 @@ pub fn text(analysis: &RunAnalysis, look: Look) -> String {
         Plan::Check { .. } => check(&mut page, analysis),
         Plan::Tune { .. } => tune(&mut page, analysis),
         Plan::Bench { .. } => bench(&mut page, analysis),
+        Plan::Experiment { .. } => {}
     }
+    let tables = match &analysis.design {
+        Some(result) => design::terminal(&mut page, result, look),
+        None => String::new(),
+    };
     foot(&mut page, analysis);
-    page.finish()
+    format!("{}{tables}", page.finish())
 }
 
 /// A table for lists such as those of `linerate changes` and `linerate undo`.

@@ -11,7 +11,7 @@ use record::{
     Workload,
 };
 
-use crate::{quantity, recipe};
+use crate::{design, quantity, recipe};
 
 /// Directions in the order in which they are shown.
 pub(crate) const DIRECTIONS: [Direction; 2] = [Direction::Read, Direction::Write];
@@ -102,6 +102,7 @@ pub(crate) const fn command(plan: &Plan) -> &'static str {
     match plan {
         Plan::Check { .. } => "check",
         Plan::Bench { .. } => "bench",
+        Plan::Experiment { .. } => "experiment",
         Plan::Tune { .. } => "tune",
     }
 }
@@ -110,7 +111,7 @@ pub(crate) const fn command(plan: &Plan) -> &'static str {
 pub(crate) fn subject(plan: &Plan) -> String {
     match plan {
         Plan::Check { share } | Plan::Tune { share, .. } => share.to_string(),
-        Plan::Bench { target, .. } => target.clone(),
+        Plan::Bench { target, .. } | Plan::Experiment { target, .. } => target.clone(),
     }
 }
 
@@ -153,6 +154,7 @@ pub(crate) fn headline(analysis: &RunAnalysis) -> Said {
         Plan::Check { .. } => check_headline(analysis),
         Plan::Tune { .. } => tune_headline(analysis),
         Plan::Bench { .. } => bench_headline(analysis),
+        Plan::Experiment { .. } => design::headline(analysis),
     }
 }
 

@@ -115,7 +115,7 @@ pub(crate) fn ladder(
         .iter()
         .filter_map(|trial| match trial.stage {
             Stage::Ladder { rung, .. } => Some((rung, *trial)),
-            Stage::Bench { .. } | Stage::Experiment { .. } => None,
+            Stage::Bench { .. } | Stage::Visit { .. } | Stage::Experiment { .. } => None,
         })
         .collect();
     if of_ladder.is_empty() && look_at.is_none() {

@@ -80,7 +80,7 @@ impl Table {
         Self::new(columns, rows)
     }
 
-    pub(super) fn new(columns: Vec<String>, rows: Vec<Vec<String>>) -> Result<Self, Error> {
+    pub(crate) fn new(columns: Vec<String>, rows: Vec<Vec<String>>) -> Result<Self, Error> {
         let mut seen = BTreeSet::new();
         for column in columns.iter().filter(|column| !column.is_empty()) {
             if !seen.insert(column) {

@@ -1,6 +1,6 @@
 //! `linerate bench`: one workload several times, or a recipe.
 
-mod recipe;
+pub mod recipe;
 
 use std::net::IpAddr;
 use std::path::PathBuf;

@@ -15,7 +15,7 @@ use record::{
 use serde_json::json;
 
 use super::{outcome, tcp_address};
-use crate::args::BenchArguments;
+use crate::args::{BenchArguments, PathArguments};
 use crate::changes::look;
 use crate::failure::{CommandError, Kind};
 use crate::path::{SharePath, ends};
@@ -31,14 +31,16 @@ const SAMPLES: u32 = 10;
 const PAUSE_LOOK: Duration = Duration::from_millis(50);
 
 /// Where a recipe runs.
-struct Target {
-    client: Host,
-    server: Option<Host>,
+pub struct Target {
+    /// The client.
+    pub client: Host,
+    /// The far end, where linerate may run commands there.
+    pub server: Option<Host>,
     runner: Runner,
     credentials: Option<Credentials>,
     kind: TargetKind,
     /// As typed, without user and password.
-    name: String,
+    pub name: String,
 }
 
 enum TargetKind {
@@ -51,7 +53,12 @@ enum TargetKind {
 /// Runs it.
 pub fn run(arguments: &BenchArguments, recipe: Recipe) -> Result<ExitCode, CommandError> {
     let stop = stop::listen()?;
-    let target = open(arguments, &recipe)?;
+    let target = Target::open(
+        &arguments.target,
+        &arguments.path,
+        arguments.channels,
+        recipe.engine,
+    )?;
     if arguments.dry_run {
         dry_run(arguments, &recipe, &target);
         return Ok(ExitCode::SUCCESS);
@@ -71,55 +78,6 @@ pub fn run(arguments: &BenchArguments, recipe: Recipe) -> Result<ExitCode, Comma
     drop(kept);
     let analysis = runs::show(&path?, &arguments.output)?;
     Ok(runs::exit_code(&analysis))
-}
-
-fn open(arguments: &BenchArguments, recipe: &Recipe) -> Result<Target, CommandError> {
-    let typed = arguments.target.as_str();
-    let wants_tcp = recipe.engine == RecipeEngine::Tcp;
-    let tcp = typed.strip_prefix("tcp://");
-    if tcp.is_some() != wants_tcp {
-        let text = format!("{} does not run on `{typed}`", recipe.title);
-        return Err(CommandError::new(Kind::Usage, text).hint(match wants_tcp {
-            true => "it is raw TCP: write `tcp://ADDRESS[:PORT]` of a host with an `iperf3 -s`",
-            false => "it needs a file: write `smb://HOST/SHARE`, a folder, or `disk:FOLDER`",
-        }));
-    }
-    let is_share = ["smb://", "//", "\\\\"]
-        .iter()
-        .any(|begin| typed.starts_with(begin));
-    if is_share {
-        let path = SharePath::open(share::parse(typed)?, &arguments.path)?;
-        return Ok(Target {
-            client: path.client.clone(),
-            server: path.server.clone(),
-            runner: path.runner.clone(),
-            credentials: Some(path.credentials.clone()),
-            name: path.share.address.to_string(),
-            kind: TargetKind::Share(Box::new(path), arguments.channels),
-        });
-    }
-    let (client, server, runner) = ends(&arguments.path)?;
-    let kind = match tcp {
-        Some(host) => {
-            let (address, port) = tcp_address(&client, host)?;
-            TargetKind::Tcp(address, port)
-        }
-        None => {
-            let (folder, kind) = match typed.strip_prefix("disk:") {
-                Some(folder) => (folder, FolderKind::Disk),
-                None => (typed, FolderKind::Folder),
-            };
-            TargetKind::Folder(whole_path(folder, &arguments.path.client)?, kind)
-        }
-    };
-    Ok(Target {
-        client,
-        server,
-        runner,
-        credentials: None,
-        kind,
-        name: typed.to_owned(),
-    })
 }
 
 /// The whole path of a folder on the client.
@@ -144,6 +102,65 @@ fn whole_path(folder: &str, client: &str) -> Result<String, CommandError> {
 }
 
 impl Target {
+    /// Finds it, and who logs in.
+    pub fn open(
+        typed: &str,
+        path_arguments: &PathArguments,
+        channels: u32,
+        engine: RecipeEngine,
+    ) -> Result<Self, CommandError> {
+        let wants_tcp = engine == RecipeEngine::Tcp;
+        let tcp = typed.strip_prefix("tcp://");
+        if tcp.is_some() != wants_tcp {
+            let text = format!("this does not run on `{typed}`");
+            return Err(CommandError::new(Kind::Usage, text).hint(match wants_tcp {
+                true => "it is raw TCP: write `tcp://ADDRESS[:PORT]` of a host with an `iperf3 -s`",
+                false => "it needs a file: write `smb://HOST/SHARE`, a folder, or `disk:FOLDER`",
+            }));
+        }
+        let is_share = ["smb://", "//", "\\\\"]
+            .iter()
+            .any(|begin| typed.starts_with(begin));
+        if is_share {
+            let path = SharePath::open(share::parse(typed)?, path_arguments)?;
+            return Ok(Self {
+                client: path.client.clone(),
+                server: path.server.clone(),
+                runner: path.runner.clone(),
+                credentials: Some(path.credentials.clone()),
+                name: path.share.address.to_string(),
+                kind: TargetKind::Share(Box::new(path), channels),
+            });
+        }
+        let (client, server, runner) = ends(path_arguments)?;
+        let kind = match tcp {
+            Some(host) => {
+                let (address, port) = tcp_address(&client, host)?;
+                TargetKind::Tcp(address, port)
+            }
+            None => {
+                let (folder, kind) = match typed.strip_prefix("disk:") {
+                    Some(folder) => (folder, FolderKind::Disk),
+                    None => (typed, FolderKind::Folder),
+                };
+                TargetKind::Folder(whole_path(folder, &path_arguments.client)?, kind)
+            }
+        };
+        Ok(Self {
+            client,
+            server,
+            runner,
+            credentials: None,
+            kind,
+            name: typed.to_owned(),
+        })
+    }
+
+    /// The hosts that are known, client first.
+    pub fn hosts(&self) -> Vec<&Host> {
+        std::iter::once(&self.client).chain(&self.server).collect()
+    }
+
     /// Makes the test file that all passes use.
     fn keep(&self, recipe: &Recipe, stop: &Stop) -> Result<Option<Kept>, CommandError> {
         let place = match &self.kind {
@@ -169,7 +186,7 @@ impl Target {
     }
 
     /// The workload of one pass.
-    fn workload(
+    pub fn workload(
         &self,
         recipe: &Recipe,
         (test, direction): (&RecipeTest, Direction),
@@ -219,7 +236,7 @@ impl Target {
     }
 
     /// Runs one pass; where linerate may start an `iperf3 -s` at the far end, it does.
-    fn pass(&self, workload: &Workload, stop: &Stop) -> Outcome {
+    pub fn pass(&self, workload: &Workload, stop: &Stop) -> Outcome {
         let mut input = TrialInput {
             workload: workload.clone(),
             credentials: self.credentials.clone(),

@@ -4,6 +4,7 @@ mod commands;
 mod copy;
 mod demo;
 mod errors;
+mod experiments;
 mod kerberos;
 mod kills;
 mod persist;

@@ -218,6 +218,48 @@ fn records_and_events_of_the_future_are_passed_over() {
 }
 
 #[test]
+fn a_file_that_is_gone_on_with_keeps_its_whole_lines_and_takes_a_design() {
+    let (_folder, path) = written();
+    let whole = fs::read(&path).expect("the file");
+    let mut torn = whole.clone();
+    torn.extend_from_slice(b"{\"kind\":\"trial\",\"id\":");
+    fs::write(&path, &torn).expect("room on the disk");
+    let (mut writer, run) = RunWriter::resume(&path).expect("a file to go on with");
+    assert_eq!(run.records, records());
+    assert_eq!(fs::read(&path).expect("the file"), whole);
+    let level = |name: &str| record::Level {
+        name: name.into(),
+        settings: Vec::new(),
+    };
+    let design = Record::Design(Box::new(record::Design {
+        name: "design".into(),
+        title: "some".into(),
+        form: "A against B".into(),
+        factors: vec![record::Factor {
+            name: "one".into(),
+            levels: vec![level("off"), level("on")],
+        }],
+        aliases: Vec::new(),
+        left_out: Vec::new(),
+        responses: Vec::new(),
+        arms: vec![vec![0], vec![1]],
+        again: None,
+        whole_plots: Vec::new(),
+        blocks: vec![vec![1, 0]],
+        stop: record::StopRule {
+            budget_seconds: Some(60),
+            width: None,
+        },
+        band: 0.02,
+        published: None,
+    }));
+    writer.append(&design).expect("room on the disk");
+    let run = Run::read(&path).expect("a readable file");
+    assert_eq!(run.warnings, Vec::<String>::new());
+    assert_eq!(run.records.last(), Some(&design));
+}
+
+#[test]
 fn a_newer_version_is_refused_with_what_to_do() {
     let (_folder, path) = written();
     let text = fs::read_to_string(&path).expect("the file");

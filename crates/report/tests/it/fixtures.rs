@@ -587,6 +587,7 @@ fn empty(plan: Plan) -> RunAnalysis {
         sessions: vec![],
         look: None,
         diagnosis: None,
+        design: None,
         experiments: vec![],
         untried: vec![],
         changes: vec![],

@@ -1,0 +1,462 @@
+//! An experiment over several factors: effects and interactions, noise, and the samples behind them.
+
+use std::collections::BTreeMap;
+
+use record::{Design, Outcome, Stage, TrialRecord};
+use serde::Serialize;
+
+use crate::comparison::CONFIDENCE_DEFAULT;
+use crate::statistics::{self, PairedRatios};
+use crate::table::{self, Request, Table, TableResult, TableWarning};
+use crate::{Estimate, Unit};
+
+/// Something that is measured of a trial, as a column of a table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quantity {
+    Rate,
+    Cpu,
+    Latency,
+    Retransmits,
+}
+
+impl Quantity {
+    /// What a rate costs.
+    const COSTS: [Self; 3] = [Self::Cpu, Self::Latency, Self::Retransmits];
+
+    /// The end of its column's name, which tells its unit.
+    const fn suffix(self) -> &'static str {
+        match self {
+            Self::Rate => "mb_s",
+            Self::Cpu => "cpu_s_per_gb",
+            Self::Latency => "latency_p99_ms",
+            Self::Retransmits => "retransmits",
+        }
+    }
+
+    fn of(self, seen: &Seen<'_>) -> Option<f64> {
+        let result = seen.result;
+        match self {
+            Self::Rate => Some(seen.rate / 1e6),
+            // Nanoseconds a byte are seconds a gigabyte.
+            Self::Cpu => Some(result.cpu().get() as f64 / result.bytes().get() as f64),
+            Self::Latency => Some(result.latency?.p99.get() as f64 / 1e6),
+            Self::Retransmits => {
+                let ours: Option<u64> = result.samples.iter().map(|one| one.retransmits).sum();
+                let all = ours.into_iter().chain(result.far_retransmits);
+                all.reduce(|one, other| one + other)
+                    .map(|count| count as f64)
+            }
+        }
+    }
+}
+
+/// The trials of one arm and response.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DesignSamples {
+    /// Which response.
+    pub response: String,
+    /// The arm.
+    pub arm: u32,
+    /// Names of its levels, in the order of the factors.
+    pub levels: Vec<String>,
+    /// Rate of each counted trial in bytes per second.
+    pub rates: Vec<f64>,
+    /// The block of each, from 0.
+    pub blocks: Vec<u32>,
+    /// Their median.
+    pub median: Option<Estimate>,
+}
+
+/// The baseline against itself.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DesignNoise {
+    /// Which response.
+    pub response: String,
+    /// The baseline once more over the baseline.
+    pub ratio: Estimate,
+    /// The smallest difference, as a share of 1, that so many blocks find four times out of five.
+    pub smallest_detectable: Option<f64>,
+    /// Whether the baseline differed from itself, so that nothing else can be believed.
+    pub alarm: bool,
+}
+
+/// A level against the first one of its factor, over all that was paired with it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DesignPair {
+    /// Which response.
+    pub response: String,
+    /// The factor.
+    pub factor: String,
+    /// The level.
+    pub level: String,
+    /// The first level.
+    pub baseline: String,
+    /// Names of the other factors' levels that both were measured with, empty for all together.
+    pub others: String,
+    /// How many times the first level (Hodges-Lehmann on the log ratios of blocks).
+    pub ratio: Estimate,
+    /// Blocks that would settle what cannot be told yet.
+    pub blocks_to_settle: Option<usize>,
+}
+
+/// Everything that can be said of a design.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DesignResult {
+    /// What was planned.
+    pub design: Design,
+    /// Blocks that were completed.
+    pub blocks_done: usize,
+    /// Effects of the rates, one table for each response.
+    pub rates: Vec<TableResult>,
+    /// Effects of what they cost.
+    pub costs: Vec<TableResult>,
+    /// The noise floor.
+    pub noise: Vec<DesignNoise>,
+    /// Level against level in pairs of the same block.
+    pub pairs: Vec<DesignPair>,
+    /// The samples by arm.
+    pub samples: Vec<DesignSamples>,
+    /// Trials that failed, with their reasons.
+    pub failures: Vec<String>,
+    /// What a reader must know.
+    pub caveats: Vec<String>,
+}
+
+/// A counted trial.
+struct Seen<'a> {
+    block: u32,
+    arm: u32,
+    response: &'a str,
+    result: &'a record::TrialResult,
+    rate: f64,
+}
+
+/// Says everything that can be said of a design from its trials.
+#[must_use]
+pub fn design<'t>(
+    design: &Design,
+    trials: impl IntoIterator<Item = &'t TrialRecord>,
+) -> DesignResult {
+    let mut failures = Vec::new();
+    let mut seen = Vec::new();
+    for trial in trials {
+        let Stage::Visit {
+            block,
+            arm,
+            response,
+            discarded: false,
+            ..
+        } = &trial.stage
+        else {
+            continue;
+        };
+        let measured = match &trial.outcome {
+            Outcome::Measured(result) => result.bytes_per_second().map(|rate| (result, rate)),
+            Outcome::Failed(_) => None,
+        };
+        match (measured, &trial.outcome) {
+            (Some((result, rate)), _) if rate > 0.0 => seen.push(Seen {
+                block: *block,
+                arm: *arm,
+                response,
+                result,
+                rate,
+            }),
+            (_, Outcome::Failed(failure)) => {
+                let reason = failure.chain.join(": ");
+                failures.push(format!("block {}, {response}: {reason}", block + 1));
+            }
+            _ => failures.push(format!(
+                "block {}, {response}: it moved no bytes",
+                block + 1
+            )),
+        }
+    }
+    let mut caveats = Vec::new();
+    let rates = tables(design, &seen, &mut caveats, Quantity::Rate);
+    let costs = cost_tables(design, &seen);
+    let per_block = design.blocks.first().map_or(0, Vec::len) * design.responses.len();
+    let mut of_block: BTreeMap<u32, usize> = BTreeMap::new();
+    for one in &seen {
+        *of_block.entry(one.block).or_default() += 1;
+    }
+    DesignResult {
+        design: design.clone(),
+        blocks_done: of_block
+            .values()
+            .filter(|&&count| count >= per_block)
+            .count(),
+        rates,
+        costs,
+        noise: noise(design, &seen),
+        pairs: pairs(design, &seen),
+        samples: samples(design, &seen),
+        failures,
+        caveats,
+    }
+}
+
+fn level_name(design: &Design, arm: u32, factor: usize) -> &str {
+    let place = design
+        .arms
+        .get(arm as usize)
+        .and_then(|arm| arm.get(factor));
+    let levels = design.factors.get(factor).map(|factor| &factor.levels);
+    place
+        .zip(levels)
+        .and_then(|(place, levels)| levels.get(*place as usize))
+        .map_or("", |level| level.name.as_str())
+}
+
+/// One table over all responses; each of them has cells in its own rows only.
+fn tables(
+    design: &Design,
+    seen: &[Seen<'_>],
+    caveats: &mut Vec<String>,
+    quantity: Quantity,
+) -> Vec<TableResult> {
+    let factors: Vec<String> = design
+        .factors
+        .iter()
+        .map(|factor| factor.name.clone())
+        .collect();
+    let names: Vec<String> = design
+        .responses
+        .iter()
+        .map(|response| format!("{} {}", response.name, quantity.suffix()))
+        .collect();
+    let rows: Vec<Vec<String>> = seen
+        .iter()
+        .filter(|one| Some(one.arm) != design.again)
+        .map(|one| {
+            let levels =
+                (0..factors.len()).map(|factor| level_name(design, one.arm, factor).to_owned());
+            let block = std::iter::once(format!("block {}", one.block + 1));
+            let cells = design.responses.iter().map(|response| {
+                let value = (response.name == one.response)
+                    .then(|| quantity.of(one))
+                    .flatten();
+                value.map_or_else(String::new, |value| value.to_string())
+            });
+            levels.chain(block).chain(cells).collect()
+        })
+        .collect();
+    let header = factors
+        .iter()
+        .cloned()
+        .chain(["block".to_owned()])
+        .chain(names.iter().cloned());
+    let table = match Table::new(header.collect(), rows) {
+        Ok(table) => table,
+        Err(error) => {
+            caveats.push(error.to_string());
+            return Vec::new();
+        }
+    };
+    let mut results = Vec::new();
+    let mut request = Request::new(names, factors);
+    request.band = design.band;
+    request.blocks = Some("block".into());
+    request.baselines = design
+        .factors
+        .iter()
+        .filter_map(|factor| Some((factor.name.clone(), factor.levels.first()?.name.clone())))
+        .collect();
+    match table::analyze(&table, &request) {
+        Ok(found) => results = found,
+        Err(error) => caveats.push(format!("the effects cannot be estimated yet: {error}")),
+    }
+    for result in &mut results {
+        if let Some(name) = result.response.strip_suffix(" mb_s") {
+            result.response = name.to_owned();
+            result.unit = "MB/s".to_owned();
+        }
+        for alias in &design.aliases {
+            let text = format!(
+                "{alias}: these interactions cannot be told from each other in this design"
+            );
+            result.warnings.push(TableWarning {
+                row: None,
+                kind: "aliased".into(),
+                text,
+            });
+        }
+    }
+    results
+}
+
+/// Costs are families of their own, so that they take no power from the rates; a cost that is the
+/// same in every trial has no effects.
+fn cost_tables(design: &Design, seen: &[Seen<'_>]) -> Vec<TableResult> {
+    let mut results = Vec::new();
+    for cost in Quantity::COSTS {
+        let mut one = design.clone();
+        one.responses.retain(|response| {
+            let of_response = seen.iter().filter(|one| one.response == response.name);
+            let mut values = of_response.map(|one| cost.of(one));
+            let first = values.next().flatten();
+            first.is_some() && values.any(|value| value != first)
+        });
+        if !one.responses.is_empty() {
+            // What keeps the effects from being estimated was said of the rates already.
+            results.extend(tables(&one, seen, &mut Vec::new(), cost));
+        }
+    }
+    results
+}
+
+fn noise(design: &Design, seen: &[Seen<'_>]) -> Vec<DesignNoise> {
+    let Some(again) = design.again else {
+        return Vec::new();
+    };
+    let responses = design.responses.iter();
+    responses
+        .filter_map(|response| {
+            let ratios = between(seen, &response.name, &[(0, again)]);
+            let ratio = ratios.ratio(design.band, CONFIDENCE_DEFAULT)?;
+            Some(DesignNoise {
+                response: response.name.clone(),
+                smallest_detectable: ratios.smallest_detectable(CONFIDENCE_DEFAULT),
+                alarm: statistics::alarm(&ratio, design.band, CONFIDENCE_DEFAULT),
+                ratio,
+            })
+        })
+        .collect()
+}
+
+/// Ratios of these pairs of arms, one for each block: the mean of their logarithms.
+fn between(seen: &[Seen<'_>], response: &str, arms: &[(u32, u32)]) -> PairedRatios {
+    let mut rates: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+    for one in seen.iter().filter(|one| one.response == response) {
+        rates.insert((one.block, one.arm), one.rate);
+    }
+    let mut blocks: Vec<u32> = rates.keys().map(|(block, _)| *block).collect();
+    blocks.dedup();
+    PairedRatios::new(blocks.into_iter().filter_map(|block| {
+        let logs: Option<Vec<f64>> = arms
+            .iter()
+            .map(|(from, to)| Some((rates.get(&(block, *to))? / rates.get(&(block, *from))?).ln()))
+            .collect();
+        let logs = logs.filter(|logs| !logs.is_empty())?;
+        Some((
+            block,
+            1.0,
+            (logs.iter().sum::<f64>() / logs.len() as f64).exp(),
+        ))
+    }))
+}
+
+/// Each level against the first of its factor: over all combinations of the others, and with each.
+fn pairs(design: &Design, seen: &[Seen<'_>]) -> Vec<DesignPair> {
+    let mut found = Vec::new();
+    for response in &design.responses {
+        for (place, factor) in design.factors.iter().enumerate() {
+            let Some(first) = factor.levels.first() else {
+                continue;
+            };
+            for (level, to) in (1..).zip(factor.levels.iter().skip(1)) {
+                let arms = partners(design, place, level);
+                let each = arms.iter().map(|pair| vec![*pair]);
+                let whole = std::iter::once(arms.clone());
+                for group in whole.chain(each.filter(|_| arms.len() > 1)) {
+                    let ratios = between(seen, &response.name, &group);
+                    let Some(ratio) = ratios.ratio(design.band, CONFIDENCE_DEFAULT) else {
+                        continue;
+                    };
+                    let others = match &group[..] {
+                        [(arm, _)] if arms.len() > 1 => other_levels(design, *arm, place),
+                        _ => String::new(),
+                    };
+                    found.push(DesignPair {
+                        response: response.name.clone(),
+                        factor: factor.name.clone(),
+                        level: to.name.clone(),
+                        baseline: first.name.clone(),
+                        others,
+                        blocks_to_settle: ratios.blocks_to_settle(design.band, CONFIDENCE_DEFAULT),
+                        ratio,
+                    });
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Arms that differ in this factor only: its first level, and this one.
+fn partners(design: &Design, factor: usize, level: u32) -> Vec<(u32, u32)> {
+    let mut pairs = Vec::new();
+    for (to, arm) in (0..).zip(&design.arms) {
+        if Some(to) == design.again || arm.get(factor) != Some(&level) {
+            continue;
+        }
+        let from = (0..).zip(&design.arms).find(|(index, other)| {
+            let same = arm.iter().zip(*other).enumerate();
+            let mut same = same.map(|(place, (one, two))| match place == factor {
+                true => *two == 0,
+                false => one == two,
+            });
+            Some(*index) != design.again && same.all(|same| same)
+        });
+        pairs.extend(from.map(|(from, _)| (from, to)));
+    }
+    pairs
+}
+
+fn other_levels(design: &Design, arm: u32, factor: usize) -> String {
+    let others = (0..design.factors.len()).filter(|place| *place != factor);
+    let names = others.map(|place| {
+        format!(
+            "{} {}",
+            design.factors[place].name,
+            level_name(design, arm, place)
+        )
+    });
+    names.collect::<Vec<_>>().join(", ")
+}
+
+fn samples(design: &Design, seen: &[Seen<'_>]) -> Vec<DesignSamples> {
+    let mut found = Vec::new();
+    for response in &design.responses {
+        for arm in (0..).zip(&design.arms).map(|(arm, _)| arm) {
+            let of_arm = || {
+                seen.iter()
+                    .filter(|one| one.arm == arm && one.response == response.name)
+            };
+            let rates: Vec<f64> = of_arm().map(|one| one.rate).collect();
+            found.push(DesignSamples {
+                response: response.name.clone(),
+                arm,
+                levels: (0..design.factors.len())
+                    .map(|factor| level_name(design, arm, factor).to_owned())
+                    .collect(),
+                blocks: of_arm().map(|one| one.block).collect(),
+                median: statistics::median(
+                    &rates,
+                    design.band,
+                    CONFIDENCE_DEFAULT,
+                    Unit::BytesPerSecond,
+                ),
+                rates,
+            });
+        }
+    }
+    found
+}
+
+/// Whether every interval of a main effect of a rate is narrower than this share of 1.
+#[must_use]
+pub fn is_narrow(result: &DesignResult, width: f64) -> bool {
+    let whole = || result.pairs.iter().filter(|pair| pair.others.is_empty());
+    whole().next().is_some()
+        && whole().all(|pair| {
+            let sure = pair
+                .ratio
+                .confidence
+                .is_some_and(|reached| reached >= CONFIDENCE_DEFAULT);
+            sure && pair
+                .ratio
+                .interval
+                .is_some_and(|[low, high]| (high / low).ln() < width.ln_1p())
+        })
+}

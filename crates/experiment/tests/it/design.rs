@@ -1,0 +1,433 @@
+//! Experiments over several factors: arms, order, and going on after any interruption.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+use experiment::{
+    Combination, DesignEnd, DesignHooks, DesignNews, Sink, Stand, combine, order, run_design,
+    whole_plots,
+};
+use record::{
+    Bytes, Design, Direction, Factor, Failure, FailureKind, HostName, KnobId, Level, Nanoseconds,
+    Outcome, Record, Response, Sample, Setting, Stage, StopRule, Target, TcpWorkload, Timing,
+    TrialRecord, TrialResult, Value, Workload,
+};
+
+const TIMING: Timing = Timing {
+    warm_up: Nanoseconds::new(0),
+    measured: Nanoseconds::new(1_000_000_000),
+    interval: Nanoseconds::new(1_000_000_000),
+};
+
+fn knob(id: &str, value: i64) -> Setting {
+    Setting::Knob {
+        host: HostName::new("local"),
+        target: Target::Nic("lan1".into()),
+        id: KnobId::new(id),
+        value: Value::Integer(value),
+    }
+}
+
+fn factor(name: &str, id: &str, values: &[i64]) -> Factor {
+    let level = |value: &i64| Level {
+        name: value.to_string(),
+        settings: vec![knob(id, *value)],
+    };
+    Factor {
+        name: name.into(),
+        levels: values.iter().map(level).collect(),
+    }
+}
+
+fn design(blocks: usize) -> Design {
+    let factors = vec![
+        factor("mtu", "nic.mtu", &[1500, 9000]),
+        factor("buffer", "tcp.buffer", &[0, 1]),
+    ];
+    let names: Vec<(&str, usize)> = factors
+        .iter()
+        .map(|one| (one.name.as_str(), one.levels.len()))
+        .collect();
+    let found = combine(&names, Combination::Full).unwrap();
+    let mut arms = found.arms;
+    arms.push(arms[0].clone());
+    let response = |name: &str, direction| Response {
+        name: name.into(),
+        workload: Workload::Tcp(TcpWorkload {
+            server: "127.0.0.1".parse().unwrap(),
+            port: 1,
+            direction,
+            streams: 1,
+            nic: None,
+            timing: TIMING,
+        }),
+    };
+    Design {
+        name: "design".into(),
+        title: "some".into(),
+        form: found.form,
+        whole_plots: whole_plots(&factors),
+        factors,
+        aliases: Vec::new(),
+        left_out: Vec::new(),
+        responses: vec![
+            response("read", Direction::Read),
+            response("write", Direction::Write),
+        ],
+        blocks: order(&arms, &[0], blocks, 7),
+        again: Some(4),
+        arms,
+        stop: StopRule {
+            budget_seconds: None,
+            width: None,
+        },
+        band: 0.02,
+        published: None,
+    }
+}
+
+/// A machine whose rate depends on its settings and on how many trials of them were run: the same
+/// trial gives the same sample, however often the experiment is taken up.
+struct Simulated<'a> {
+    settings: Vec<Setting>,
+    start: Vec<Setting>,
+    now: u64,
+    /// Trials left before it is as if the process were killed.
+    left: &'a Cell<usize>,
+    refuses: bool,
+}
+
+impl<'a> Simulated<'a> {
+    fn new(left: &'a Cell<usize>) -> Self {
+        let start = vec![knob("nic.mtu", 1500), knob("tcp.buffer", 0)];
+        Self {
+            settings: start.clone(),
+            start,
+            now: 0,
+            left,
+            refuses: false,
+        }
+    }
+}
+
+fn refused(kind: FailureKind) -> Failure {
+    Failure {
+        kind,
+        chain: vec!["no".into()],
+        hint: None,
+    }
+}
+
+impl Stand for Simulated<'_> {
+    fn read(&mut self, _: &Level) -> Result<Vec<Setting>, Failure> {
+        Ok(self.settings.clone())
+    }
+
+    fn set(&mut self, level: &Level) -> Result<(), Failure> {
+        if self.refuses {
+            return Err(refused(FailureKind::Refused));
+        }
+        self.settings.clone_from(&level.settings);
+        Ok(())
+    }
+
+    fn workload(&self, workload: &Workload, _: &Level) -> Result<Workload, Failure> {
+        Ok(workload.clone())
+    }
+
+    fn trial(&mut self, workload: &Workload) -> Outcome {
+        if self.left.get() == 0 {
+            return Outcome::Failed(refused(FailureKind::Interrupted));
+        }
+        self.left.set(self.left.get() - 1);
+        self.now += 1_000_000_000;
+        let high = |at: usize, value| matches!(&self.settings[at], Setting::Knob { value: Value::Integer(now), .. } if *now == value);
+        // The large MTU helps with the other buffer only.
+        let mut rate = 100_000_000;
+        if high(0, 9000) && high(1, 1) {
+            rate = 150_000_000;
+        }
+        if workload.direction() == Direction::Write {
+            rate /= 2;
+        }
+        Outcome::Measured(Box::new(TrialResult {
+            samples: vec![Sample {
+                at: Nanoseconds::new(0),
+                duration: TIMING.measured,
+                bytes: Bytes::new(rate),
+                cpu: Nanoseconds::new(1),
+                retransmits: None,
+            }],
+            first_byte: None,
+            connections: Vec::new(),
+            session: None,
+            far_retransmits: None,
+            latency: None,
+            storage: None,
+        }))
+    }
+
+    fn put_back(&mut self) -> Result<(), Failure> {
+        self.settings.clone_from(&self.start);
+        Ok(())
+    }
+
+    fn now(&self) -> Nanoseconds {
+        Nanoseconds::new(self.now)
+    }
+}
+
+fn run(
+    stand: &mut Simulated<'_>,
+    design: &Design,
+    before: Vec<TrialRecord>,
+    sink: &mut dyn Sink,
+) -> DesignEnd {
+    let mut hooks = DesignHooks {
+        sink,
+        stop: &|| false,
+        news: &mut |_: DesignNews<'_>| {},
+        narrow: &|_| false,
+    };
+    run_design(stand, design, before, &mut hooks).unwrap()
+}
+
+fn trials(records: &[Record]) -> Vec<TrialRecord> {
+    let each = records.iter().filter_map(|record| match record {
+        Record::Trial(trial) => Some(trial.as_ref().clone()),
+        _ => None,
+    });
+    each.collect()
+}
+
+fn places(trials: &[TrialRecord]) -> Vec<(u32, u32, u32, String)> {
+    let each = trials.iter().filter_map(|trial| match &trial.stage {
+        Stage::Visit {
+            block,
+            position,
+            arm,
+            response,
+            discarded: false,
+        } => Some((*block, *position, *arm, response.clone())),
+        _ => None,
+    });
+    each.collect()
+}
+
+#[test]
+fn an_experiment_that_ends_after_any_trial_and_goes_on_is_the_same_experiment() {
+    let design = design(6);
+    let forever = Cell::new(usize::MAX);
+    let mut whole = Vec::new();
+    let mut stand = Simulated::new(&forever);
+    assert_eq!(
+        run(&mut stand, &design, Vec::new(), &mut whole),
+        DesignEnd::Complete
+    );
+    assert_eq!(stand.settings, stand.start);
+    let wanted = places(&trials(&whole));
+    assert_eq!(wanted.len(), 6 * 5 * 2);
+    let answer = analysis::design(&design, &trials(&whole));
+    for kill in 0..trials(&whole).len() {
+        let mut records = Vec::new();
+        let left = Cell::new(kill);
+        let mut stand = Simulated::new(&left);
+        assert_eq!(
+            run(&mut stand, &design, Vec::new(), &mut records),
+            DesignEnd::Stopped
+        );
+        assert_eq!(stand.settings, stand.start, "kill after {kill}");
+        let before = trials(&records);
+        assert_eq!(before.len(), kill);
+        let mut stand = Simulated::new(&forever);
+        assert_eq!(
+            run(&mut stand, &design, before, &mut records),
+            DesignEnd::Complete
+        );
+        let all = trials(&records);
+        assert_eq!(places(&all), wanted, "kill after {kill}");
+        let ids: BTreeSet<u64> = all.iter().map(|trial| trial.id).collect();
+        assert_eq!(ids.len(), all.len(), "kill after {kill}");
+        // Analysing is what takes time here, and the places are the same.
+        if kill % 20 == 0 {
+            assert_eq!(analysis::design(&design, &all), answer, "kill after {kill}");
+        }
+    }
+}
+
+#[test]
+fn an_interaction_is_found_and_told_from_main_effects() {
+    let design = design(6);
+    let forever = Cell::new(usize::MAX);
+    let mut records = Vec::new();
+    run(
+        &mut Simulated::new(&forever),
+        &design,
+        Vec::new(),
+        &mut records,
+    );
+    let found = analysis::design(&design, &trials(&records));
+    assert_eq!(found.blocks_done, 6);
+    let ratio = |others: &str| {
+        let mut pairs = found.pairs.iter();
+        let pair = pairs
+            .find(|pair| pair.response == "read" && pair.factor == "mtu" && pair.others == others);
+        pair.unwrap().ratio.value
+    };
+    assert!((ratio("buffer 0") - 1.0).abs() < 1e-9 && (ratio("buffer 1") - 1.5).abs() < 1e-9);
+    let table = found
+        .rates
+        .iter()
+        .find(|table| table.response == "read")
+        .unwrap();
+    let effect = table
+        .effects
+        .iter()
+        .find(|effect| effect.factor == "mtu:buffer")
+        .unwrap();
+    assert!((effect.estimate.unwrap() - 50.0).abs() < 1e-6, "{effect:?}");
+    assert_eq!(table.unit, "MB/s");
+    assert!(
+        found
+            .noise
+            .iter()
+            .all(|noise| !noise.alarm && noise.ratio.value == 1.0)
+    );
+}
+
+#[test]
+fn links_that_were_reset_are_washed_out_and_plots_stay_together() {
+    let design = design(2);
+    assert_eq!(design.whole_plots, [0]);
+    let forever = Cell::new(usize::MAX);
+    let mut records = Vec::new();
+    run(
+        &mut Simulated::new(&forever),
+        &design,
+        Vec::new(),
+        &mut records,
+    );
+    let mut mtu_before = None;
+    for trial in trials(&records) {
+        let Stage::Visit { arm, discarded, .. } = trial.stage else {
+            continue;
+        };
+        let mtu = design.arms[arm as usize][0];
+        if mtu_before.replace(mtu) != Some(mtu) {
+            assert!(discarded, "the first trial after a reset counts: {trial:?}");
+        }
+    }
+}
+
+#[test]
+fn an_arm_that_cannot_be_set_is_told_and_ends_it_in_time() {
+    let design = design(6);
+    let forever = Cell::new(usize::MAX);
+    let mut stand = Simulated::new(&forever);
+    stand.refuses = true;
+    let mut records = Vec::new();
+    let end = run(&mut stand, &design, Vec::new(), &mut records);
+    assert!(matches!(end, DesignEnd::Failed(_)), "{end:?}");
+    assert!(trials(&records).len() < 15);
+    let found = analysis::design(&design, &trials(&records));
+    assert!(
+        found.failures[0].contains("no") && found.rates.is_empty(),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_budget_ends_it_after_a_whole_block() {
+    let mut design = design(6);
+    design.stop.budget_seconds = Some(11);
+    let forever = Cell::new(usize::MAX);
+    let mut records = Vec::new();
+    let end = run(
+        &mut Simulated::new(&forever),
+        &design,
+        Vec::new(),
+        &mut records,
+    );
+    assert_eq!(end, DesignEnd::Complete);
+    let all = places(&trials(&records));
+    let last = all.last().unwrap().0;
+    assert!(last < 5 && all.len() == (last as usize + 1) * 10, "{all:?}");
+}
+
+#[test]
+fn every_block_has_every_arm_once_and_the_next_turns_it_round() {
+    let arms: Vec<Vec<u32>> = (0..8)
+        .map(|arm| vec![arm / 4, arm / 2 % 2, arm % 2])
+        .collect();
+    let rows = order(&arms, &[0], 7, 3);
+    assert_eq!(rows.len(), 7);
+    for row in &rows {
+        let mut sorted = row.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..8).collect::<Vec<u32>>());
+        // Four of one whole plot, then four of the other.
+        let changes = row
+            .windows(2)
+            .filter(|pair| arms[pair[0] as usize][0] != arms[pair[1] as usize][0]);
+        assert_eq!(changes.count(), 1, "{row:?}");
+    }
+    for pair in rows.chunks_exact(2) {
+        assert!(pair[0].iter().eq(pair[1].iter().rev()));
+    }
+    assert_eq!(rows, order(&arms, &[0], 7, 3));
+    assert_ne!(rows, order(&arms, &[0], 7, 4));
+}
+
+#[test]
+fn fractions_tell_main_effects_from_all_interactions_of_two() {
+    for (count, runs) in [(4, 8), (5, 16), (6, 16), (7, 16), (8, 16)] {
+        let names: Vec<String> = (0..count).map(|index| format!("f{index}")).collect();
+        let factors: Vec<(&str, usize)> = names.iter().map(|name| (name.as_str(), 2)).collect();
+        let found = combine(&factors, Combination::Fraction).unwrap();
+        assert_eq!(found.arms.len(), runs);
+        assert_eq!(found.arms[0], vec![0; count]);
+        let sign = |arm: &Vec<u32>, factor: usize| i64::from(arm[factor]) * 2 - 1;
+        let sum = |column: &dyn Fn(&Vec<u32>) -> i64| found.arms.iter().map(column).sum::<i64>();
+        for main in 0..count {
+            assert_eq!(
+                sum(&|arm| sign(arm, main)),
+                0,
+                "{count}: f{main} is not balanced"
+            );
+            for one in 0..count {
+                for other in one + 1..count {
+                    let crossed = sum(&|arm| sign(arm, main) * sign(arm, one) * sign(arm, other));
+                    if main != one && main != other {
+                        assert_eq!(crossed, 0, "{count}: f{main} is f{one}:f{other}");
+                    }
+                }
+            }
+        }
+        // Whatever is not named can be told apart.
+        let named = |pair: &str| {
+            found
+                .aliases
+                .iter()
+                .any(|alias| alias.split(" = ").any(|name| name == pair))
+        };
+        assert_eq!(named("f0:f1"), count != 5, "{:?}", found.aliases);
+    }
+}
+
+#[test]
+fn combinations_that_make_no_sense_are_refused() {
+    let refused = |factors: &[(&str, usize)], combination| combine(factors, combination).is_err();
+    assert!(refused(&[], Combination::Full));
+    assert!(refused(&[("a", 1)], Combination::Full));
+    assert!(refused(&[("a", 20), ("b", 20)], Combination::Full));
+    assert!(refused(
+        &[("a", 2), ("b", 2), ("c", 2)],
+        Combination::Fraction
+    ));
+    assert!(refused(
+        &[("a", 2), ("b", 3), ("c", 2), ("d", 2)],
+        Combination::Fraction
+    ));
+    let one = combine(&[("a", 3), ("b", 2)], Combination::OneAtATime).unwrap();
+    assert_eq!(one.arms, [[0, 0], [1, 0], [2, 0], [0, 1]]);
+}

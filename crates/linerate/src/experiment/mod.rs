@@ -1,0 +1,396 @@
+//! `linerate experiment`: a plan in TOML, its schedule, its trials, and what they say.
+
+mod field;
+mod plan;
+
+use std::cell::RefCell;
+use std::process::ExitCode;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use experiment::{DesignEnd, DesignHooks, DesignNews, Stand, run_design};
+use host::change::{self, Change};
+use host::journal::{self, Journal, UndoMode};
+use measure::Stop;
+use record::{
+    Design, Event, Failure, FailureKind, Level, Nanoseconds, Outcome, Plan, RecipeEngine, Record,
+    Setting, TrialRecord, Workload,
+};
+use serde_json::json;
+
+use crate::args::{
+    ExperimentArguments, ExperimentCommand, OutputArguments, PathArguments, ResumeArguments,
+};
+use crate::bench::recipe::Target;
+use crate::changes::{look, undo_all};
+use crate::failure::{CommandError, Kind};
+use crate::levers::{Levers, SharedRecorder};
+use crate::runs::{self, Recorder};
+use crate::{stop, terminal, tune};
+
+/// What a trial takes beside its time: process, session, test file.
+const TRIAL_OVERHEAD: Duration = Duration::from_millis(500);
+/// Setting an arm and waiting until it has settled.
+const SWITCH: Duration = Duration::from_millis(300);
+
+/// Runs `experiment`.
+pub fn run(command: &ExperimentCommand) -> Result<ExitCode, CommandError> {
+    match command {
+        ExperimentCommand::Run(arguments) => begin(arguments),
+        ExperimentCommand::Resume(arguments) => resume(arguments),
+    }
+}
+
+fn begin(arguments: &ExperimentArguments) -> Result<ExitCode, CommandError> {
+    let stop = stop::listen()?;
+    let file = plan::read(&arguments.plan)?;
+    let recipe = file.recipe(&arguments.plan, arguments.seconds)?;
+    let typed = arguments.target.as_ref().or(file.target.as_ref());
+    let typed = typed.ok_or_else(|| {
+        CommandError::new(
+            Kind::Usage,
+            "neither the plan nor the command line names a target",
+        )
+        .hint("add for example `--target smb://HOST/SHARE`")
+    })?;
+    let target = Target::open(typed, &arguments.path, file.channels(), recipe.engine)?;
+    let seed = match arguments.seed.or(file.seed) {
+        Some(seed) => seed,
+        None => tune::random_seed()?,
+    };
+    let design = file.design(arguments, &recipe, &target, seed)?;
+    for reason in &design.left_out {
+        terminal::say(&format!("left out: {reason}"));
+    }
+    if arguments.dry_run {
+        dry_run(arguments, &design, &target, seed)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let header = Plan::Experiment {
+        target: target.name.clone(),
+        title: design.title.clone(),
+    };
+    let mut recorder = Recorder::start(&arguments.output, header, seed, &target.hosts())?;
+    recorder.append_record(&Record::Design(Box::new(design.clone())))?;
+    carry_out(
+        &design,
+        target,
+        recorder,
+        Vec::new(),
+        (&arguments.output, &stop),
+    )
+}
+
+/// Goes on with what a run file has: the schedule stands in it, and the hosts' names.
+fn resume(arguments: &ResumeArguments) -> Result<ExitCode, CommandError> {
+    let stop = stop::listen()?;
+    let output = OutputArguments {
+        json: arguments.json,
+        run: Some(arguments.run.clone()),
+        html: arguments.html.clone(),
+    };
+    let (mut recorder, run) = Recorder::resume(&arguments.run)?;
+    let no_experiment = || {
+        let text = format!(
+            "`{}` holds no experiment to go on with",
+            arguments.run.display()
+        );
+        CommandError::new(Kind::Usage, text)
+    };
+    let Plan::Experiment { target, .. } = &run.header.plan else {
+        return Err(no_experiment());
+    };
+    let design = run.records.iter().find_map(|record| match record {
+        Record::Design(design) => Some(design.as_ref().clone()),
+        _ => None,
+    });
+    let design = design.ok_or_else(no_experiment)?;
+    let finished = run.records.iter().any(|record| {
+        matches!(
+            record,
+            Record::Event {
+                event: Event::Finished,
+                ..
+            }
+        )
+    });
+    if finished {
+        terminal::say("the experiment is complete; there is nothing to go on with");
+        let analysis = runs::show(&arguments.run, &output)?;
+        return Ok(runs::exit_code(&analysis));
+    }
+    let mut names = run.header.facts.iter().map(|facts| facts.name.to_string());
+    let path = PathArguments {
+        client: names.next().unwrap_or_else(|| "local".to_owned()),
+        server: names.next(),
+        login: arguments.login.clone(),
+    };
+    put_back_what_was_left(&mut recorder)?;
+    let engine = match design.responses.first().map(|response| &response.workload) {
+        Some(Workload::Tcp(_)) => RecipeEngine::Tcp,
+        _ => RecipeEngine::File,
+    };
+    let target = Target::open(target, &path, 1, engine)?;
+    let before = run.records.into_iter().filter_map(|record| match record {
+        Record::Trial(trial) => Some(*trial),
+        _ => None,
+    });
+    let before: Vec<TrialRecord> = before.collect();
+    terminal::say(&format!("{} trials are there already", before.len()));
+    carry_out(&design, target, recorder, before, (&output, &stop))
+}
+
+/// What an experiment that was killed had set goes back first: every arm is set from the start.
+fn put_back_what_was_left(recorder: &mut Recorder) -> Result<(), CommandError> {
+    let state = journal::state_folder()?;
+    let listing = journal::list_open(&state)?;
+    let run = recorder.id.clone();
+    for summary in listing
+        .open
+        .into_iter()
+        .filter(|summary| summary.run == run)
+    {
+        let undone = undo_all(
+            std::slice::from_ref(&state),
+            Some(&summary.id),
+            UndoMode::Ours,
+        )?;
+        let restored = undone.iter().all(|change| change.closed);
+        recorder.event(Event::ChangeUndone {
+            change: summary.id.clone(),
+            restored,
+        })?;
+        if !restored {
+            let text = format!(
+                "the change `{}` of this experiment cannot be put back",
+                summary.id
+            );
+            return Err(CommandError::new(Kind::Refused, text)
+                .hint("`linerate undo` tells why; then take the experiment up again"));
+        }
+    }
+    Ok(())
+}
+
+/// The real stand.
+struct HostStand<'a> {
+    target: Target,
+    levers: Levers,
+    began: Instant,
+    stop: &'a Stop,
+}
+
+impl Stand for HostStand<'_> {
+    fn read(&mut self, level: &Level) -> Result<Vec<Setting>, Failure> {
+        let found = change::read_back(&self.levers.hosts, &level.settings);
+        Ok(found.map_err(CommandError::from)?)
+    }
+
+    fn set(&mut self, level: &Level) -> Result<(), Failure> {
+        Ok(self.levers.set(level)?)
+    }
+
+    fn workload(&self, workload: &Workload, level: &Level) -> Result<Workload, Failure> {
+        plan::workload(workload, level).map_err(|reason| Failure {
+            kind: FailureKind::Usage,
+            chain: vec![reason],
+            hint: None,
+        })
+    }
+
+    fn trial(&mut self, workload: &Workload) -> Outcome {
+        self.target.pass(workload, self.stop)
+    }
+
+    fn put_back(&mut self) -> Result<(), Failure> {
+        self.levers.put_back()
+    }
+
+    fn now(&self) -> Nanoseconds {
+        self.began.elapsed().into()
+    }
+}
+
+fn carry_out(
+    design: &Design,
+    target: Target,
+    recorder: Recorder,
+    before: Vec<TrialRecord>,
+    (output, stop): (&OutputArguments, &Stop),
+) -> Result<ExitCode, CommandError> {
+    let path = recorder.path().to_owned();
+    let knobs = design.factors.iter().flat_map(|factor| &factor.levels);
+    let any_knob = knobs
+        .flat_map(|level| &level.settings)
+        .any(|setting| matches!(setting, Setting::Knob { .. }));
+    let journal = match any_knob {
+        true => Some(Journal::open(&journal::state_folder()?, &recorder.id)?),
+        false => None,
+    };
+    let hosts = target.hosts().into_iter().cloned().collect();
+    let began = recorder.began();
+    let recorder = SharedRecorder(Rc::new(RefCell::new(recorder)));
+    let mut stand = HostStand {
+        target,
+        levers: Levers::new(hosts, journal, recorder.clone(), stop.clone()),
+        began,
+        stop,
+    };
+    let visits: usize = design.blocks.iter().map(Vec::len).sum();
+    let total = visits * design.responses.len();
+    let mut progress = terminal::Progress::new(u64::try_from(total).unwrap_or(0), output.json);
+    progress.stage(&format!("{} ({total} trials)", design.title));
+    for _ in &before {
+        progress.advance();
+    }
+    let mut tell = |news: DesignNews<'_>| tell(&progress, design, &news);
+    let mut sink = recorder.clone();
+    let mut hooks = DesignHooks {
+        sink: &mut sink,
+        stop: &|| stop.is_asked(),
+        news: &mut tell,
+        narrow: &|trials| {
+            let width = design.stop.width.unwrap_or(0.0);
+            analysis::is_narrow(&analysis::design(design, trials), width)
+        },
+    };
+    let ended = run_design(&mut stand, design, before, &mut hooks);
+    drop(progress);
+    let again = format!(
+        "`linerate experiment resume {}` goes on with it",
+        path.display()
+    );
+    let ended = ended.map_err(|error| {
+        CommandError::from_error(Kind::Refused, &error).hint("see `linerate changes`")
+    })?;
+    match ended {
+        DesignEnd::Complete => recorder.0.borrow_mut().event(Event::Finished)?,
+        DesignEnd::Stopped => {
+            return Err(CommandError::new(Kind::Interrupted, "stopped").hint(again));
+        }
+        DesignEnd::Failed(failure) => {
+            let error = CommandError::from(failure);
+            return Err(error.while_doing("the experiment could not go on"));
+        }
+    }
+    let analysis = runs::show(&path, output)?;
+    Ok(runs::exit_code(&analysis))
+}
+
+fn tell(progress: &terminal::Progress, design: &Design, news: &DesignNews<'_>) {
+    match news {
+        DesignNews::Setting { block, level } => {
+            progress.detail(&format!(
+                "block {} of {}: {level}",
+                block + 1,
+                design.blocks.len()
+            ));
+        }
+        DesignNews::Trial { response } => progress.detail(response),
+        DesignNews::Ended(rate) => {
+            progress.advance();
+            if let Err(reason) = rate {
+                progress.note(&format!("a trial failed: {reason}"));
+            }
+        }
+        DesignNews::Block(trials) => {
+            let known = analysis::design(design, *trials);
+            let lines = report::design::so_far(&known);
+            progress.note(&format!("after {} blocks: {lines}", known.blocks_done));
+        }
+    }
+}
+
+fn dry_run(
+    arguments: &ExperimentArguments,
+    design: &Design,
+    target: &Target,
+    seed: u64,
+) -> Result<(), CommandError> {
+    let hosts: Vec<_> = target.hosts().into_iter().cloned().collect();
+    let mut commands = Vec::new();
+    for factor in &design.factors {
+        for level in &factor.levels {
+            let change = Change::plan(&hosts, &level.settings, "dry-run")?;
+            commands.push((factor.name.as_str(), level.name.as_str(), change.commands()));
+        }
+    }
+    let visit: Duration = design
+        .responses
+        .iter()
+        .map(|response| {
+            let timing = response.workload.timing();
+            Duration::from(timing.warm_up) + Duration::from(timing.measured) + TRIAL_OVERHEAD
+        })
+        .sum();
+    let visits =
+        u32::try_from(design.blocks.iter().map(Vec::len).sum::<usize>()).unwrap_or(u32::MAX);
+    let seconds = ((visit + SWITCH) * visits).as_secs();
+    let names: Vec<String> = (0..design.arms.len())
+        .map(|arm| {
+            let level = u32::try_from(arm).ok().and_then(|arm| design.level(arm));
+            level.map(|level| level.name).unwrap_or_default()
+        })
+        .collect();
+    if arguments.output.json {
+        let commands = commands.iter().map(|(factor, level, commands)| {
+            let commands = commands
+                .iter()
+                .map(|(host, command)| json!({"host": host, "argv": command.argv}));
+            json!({ "factor": factor, "level": level, "commands": commands.collect::<Vec<_>>() })
+        });
+        terminal::print_json(
+            &json!({ "dry_run": true, "seed": seed, "design": design, "arms": names,
+            "commands": commands.collect::<Vec<_>>(), "seconds": seconds }),
+        );
+        return Ok(());
+    }
+    terminal::print(&format!(
+        "{}: {}, {} arms",
+        design.title,
+        design.form,
+        design.arms.len()
+    ));
+    for alias in &design.aliases {
+        terminal::print(&format!("  cannot be told from each other: {alias}"));
+    }
+    let rows: Vec<Vec<String>> = (1..)
+        .zip(&design.blocks)
+        .flat_map(|(block, row)| {
+            let names = &names;
+            (1..).zip(row).map(move |(place, arm): (usize, &u32)| {
+                let again = if Some(*arm) == design.again {
+                    " (baseline once more)"
+                } else {
+                    ""
+                };
+                let name = names.get(*arm as usize).cloned().unwrap_or_default();
+                vec![
+                    format!("{block}"),
+                    format!("{place}"),
+                    format!("{name}{again}"),
+                ]
+            })
+        })
+        .collect();
+    terminal::print(&report::table(&["block", "place", "arm"], &rows, look()));
+    let responses: Vec<&str> = design
+        .responses
+        .iter()
+        .map(|response| response.name.as_str())
+        .collect();
+    terminal::print(&format!("each visit measures: {}", responses.join(", ")));
+    for (factor, level, commands) in &commands {
+        terminal::print(&format!("{factor} {level} would run:"));
+        for (host, command) in commands {
+            terminal::print(&format!("  {host}: {}", command.argv.join(" ")));
+        }
+        if commands.is_empty() {
+            terminal::print("  nothing: it is so now, or a setting of the session only");
+        }
+    }
+    terminal::print(&format!(
+        "seed {seed}; about {seconds} s; nothing was changed"
+    ));
+    Ok(())
+}

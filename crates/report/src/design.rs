@@ -1,0 +1,294 @@
+//! Experiments over several factors: what was found in words, the numbers, and the pictures.
+
+use analysis::{DesignPair, DesignResult, RunAnalysis, Verdict};
+use maud::{Markup, html};
+
+use crate::page::{Ink, Look, Page, left, right};
+use crate::view::{self, Said, Tone};
+use crate::{plot, quantity, table};
+
+/// Columns of the name of an arm on a terminal.
+const ARM_COLUMNS: usize = 34;
+/// Samples of an arm that are listed; the others are in the run file.
+const SAMPLES_MAX: usize = 6;
+
+fn verdict(pair: &DesignPair, band: f64) -> Verdict {
+    analysis::statistics::verdict(&pair.ratio, band, 0.95)
+}
+
+fn whole(result: &DesignResult) -> impl Iterator<Item = &DesignPair> {
+    result.pairs.iter().filter(|pair| pair.others.is_empty())
+}
+
+/// What is known so far, in a line.
+#[must_use]
+pub fn so_far(result: &DesignResult) -> String {
+    let said: Vec<String> = whole(result)
+        .map(|pair| {
+            format!(
+                "{} {} {}: {}",
+                pair.response,
+                pair.factor,
+                pair.level,
+                quantity::signed_difference(&pair.ratio)
+            )
+        })
+        .collect();
+    match said.is_empty() {
+        true => "nothing is known yet".into(),
+        false => said.join("; "),
+    }
+}
+
+/// One sentence for the busy: what makes a difference, and whether it depends on something else.
+pub(crate) fn headline(analysis: &RunAnalysis) -> Said {
+    let Some(result) = &analysis.design else {
+        return Said::new(Tone::Doubtful, "nothing was measured");
+    };
+    if result.noise.iter().any(|noise| noise.alarm) {
+        return Said::new(
+            Tone::Bad,
+            "the baseline differed from itself, so nothing here can be believed",
+        );
+    }
+    let band = result.design.band;
+    let found: Vec<String> = whole(result)
+        .filter(|pair| matches!(verdict(pair, band), Verdict::Better | Verdict::Worse))
+        .map(|pair| {
+            let change = quantity::signed_difference(&pair.ratio);
+            format!(
+                "{} {} instead of {}: {} {change}",
+                pair.factor, pair.level, pair.baseline, pair.response
+            )
+        })
+        .collect();
+    let together: Vec<String> = result
+        .rates
+        .iter()
+        .flat_map(|table| table.effects.iter().map(move |effect| (table, effect)))
+        .filter(|(_, effect)| {
+            effect.factor.contains(':') && effect.p_holm.is_some_and(|p| p < 0.05)
+        })
+        .map(|(table, effect)| {
+            format!(
+                "{} act together on {}",
+                effect.factor.replace(':', " and "),
+                table.response
+            )
+        })
+        .collect();
+    let mut said = found;
+    said.extend(together);
+    said.dedup();
+    match said.is_empty() {
+        true => Said::new(
+            Tone::Neutral,
+            "no difference was shown that is larger than the noise",
+        ),
+        false => Said::new(Tone::Good, said.join("; ")),
+    }
+}
+
+/// The part of the page on a terminal.
+pub(crate) fn terminal(page: &mut Page, result: &DesignResult, look: Look) -> String {
+    let design = &result.design;
+    page.gap();
+    let blocks = format!(
+        "{}, {} of {} blocks",
+        design.form,
+        result.blocks_done,
+        design.blocks.len()
+    );
+    page.row(&[
+        (Ink::Strong, &design.title),
+        (Ink::Faint, "  "),
+        (Ink::Faint, &blocks),
+    ]);
+    for reason in &design.left_out {
+        page.paragraph(
+            2,
+            4,
+            &[
+                (Ink::Toned(Tone::Doubtful), "left out:"),
+                (Ink::Plain, reason),
+            ],
+        );
+    }
+    for alias in &design.aliases {
+        page.paragraph(
+            2,
+            4,
+            &[
+                (Ink::Faint, "cannot be told from each other:"),
+                (Ink::Plain, alias),
+            ],
+        );
+    }
+    for noise in &result.noise {
+        page.paragraph(2, 4, &[(Ink::Faint, &noise_words(noise))]);
+    }
+    for response in &design.responses {
+        page.heading(&response.name);
+        for samples in result
+            .samples
+            .iter()
+            .filter(|one| one.response == response.name)
+        {
+            let again = if Some(samples.arm) == design.again {
+                " (once more)"
+            } else {
+                ""
+            };
+            let name = format!("{}{again}", samples.levels.join(", "));
+            let median = samples
+                .median
+                .as_ref()
+                .map_or_else(|| "not measured".to_owned(), quantity::estimate);
+            let rates = samples
+                .rates
+                .iter()
+                .take(SAMPLES_MAX)
+                .map(|rate| format!("{:.1}", rate / 1e6));
+            let rates = rates.collect::<Vec<_>>().join(" ");
+            page.row(&[
+                (Ink::Plain, &format!("  {}", left(&name, ARM_COLUMNS))),
+                (Ink::Strong, &right(&median, 12)),
+                (Ink::Faint, &format!("  {rates}")),
+            ]);
+        }
+        for pair in result
+            .pairs
+            .iter()
+            .filter(|pair| pair.response == response.name)
+        {
+            let tone = view::verdict_tone(verdict(pair, design.band));
+            page.paragraph(2, 6, &[(Ink::Toned(tone), &pair_words(pair, design.band))]);
+        }
+    }
+    for failure in &result.failures {
+        page.paragraph(
+            2,
+            4,
+            &[(Ink::Toned(Tone::Bad), "failed:"), (Ink::Plain, failure)],
+        );
+    }
+    for caveat in &result.caveats {
+        page.paragraph(2, 4, &[(Ink::Toned(Tone::Doubtful), caveat)]);
+    }
+    if let Some(published) = &design.published {
+        page.gap();
+        page.paragraph(
+            2,
+            4,
+            &[(Ink::Strong, "published:"), (Ink::Plain, published)],
+        );
+    }
+    if result.rates.is_empty() {
+        return String::new();
+    }
+    format!("\n{}", table::text(&result.rates, look))
+}
+
+fn noise_words(noise: &analysis::DesignNoise) -> String {
+    let floor = match (noise.alarm, noise.smallest_detectable) {
+        (true, _) => "; that is no noise".to_owned(),
+        (false, Some(share)) => {
+            format!("; differences are found from {} on", quantity::share(share))
+        }
+        (false, None) => "; too few blocks to say what could be found".to_owned(),
+    };
+    let ratio = quantity::signed_difference(&noise.ratio);
+    format!("{}: baseline against itself {ratio}{floor}", noise.response)
+}
+
+/// A comparison as one would read it aloud.
+fn pair_words(pair: &DesignPair, band: f64) -> String {
+    let with = if pair.others.is_empty() {
+        String::new()
+    } else {
+        format!(" with {}", pair.others)
+    };
+    let settle = match (verdict(pair, band), pair.blocks_to_settle) {
+        (Verdict::Undecided, Some(blocks)) => format!("; {blocks} blocks would probably settle it"),
+        _ => String::new(),
+    };
+    format!(
+        "{} {} instead of {}{with}: {}, {}{settle}",
+        pair.factor,
+        pair.level,
+        pair.baseline,
+        quantity::signed_difference(&pair.ratio),
+        view::verdict(verdict(pair, band)),
+    )
+}
+
+/// The part of the page in a browser.
+pub(crate) fn html(result: &DesignResult, id: &str) -> Markup {
+    let design = &result.design;
+    html! {
+        h3 { (design.title) }
+        p.quiet.small { (design.form) ", " (result.blocks_done) " of " (design.blocks.len()) " blocks" }
+        @for reason in &design.left_out { p { "left out: " (reason) } }
+        @for alias in &design.aliases { p.quiet { "cannot be told from each other: " (alias) } }
+        @for noise in &result.noise { p.quiet { (noise_words(noise)) } }
+        @if let Some(published) = &design.published { p { b { "published: " } (published) } }
+        @for (number, response) in design.responses.iter().enumerate() {
+            h4 { (response.name) }
+            @for (place, factor) in design.factors.iter().enumerate() {
+                @for other in 0..design.factors.len() {
+                    @if other != place || design.factors.len() == 1 {
+                        figure {
+                            figcaption { b { (factor.name) @if other != place { " by " (design.factors[other].name) } } ", MB/s: the medians of the arms, a line for each level" }
+                            (plot::interaction(result, &response.name, [place, other], &format!("{id}-effect-{number}-{place}-{other}")))
+                        }
+                    }
+                }
+            }
+            ul { @for pair in result.pairs.iter().filter(|pair| pair.response == response.name) { li { (pair_words(pair, design.band)) } } }
+            div.scroll tabindex="0" {
+                table {
+                    thead { tr { th { "arm" } th.n { "median" } th.n { "interval" } th { "samples in MB/s" } } }
+                    tbody {
+                        @for samples in result.samples.iter().filter(|one| one.response == response.name) {
+                            tr {
+                                td { (samples.levels.join(", ")) @if Some(samples.arm) == design.again { " (once more)" } }
+                                td.n { (samples.median.as_ref().map_or_else(String::new, quantity::estimate)) }
+                                td.n { (samples.median.as_ref().and_then(quantity::interval_with_unit).unwrap_or_default()) }
+                                td.t { (view::rate_list(&samples.rates)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        @for results in [&result.rates, &result.costs] {
+            @for one in results {
+                h4 { "effects on " (one.response) }
+                div.scroll tabindex="0" {
+                    table {
+                        thead { tr { th { "changed" } th { "from, to" } th.n { "effect" } th.n { "95 % interval" } th.n { "p (Holm)" } th { "verdict" } } }
+                        tbody {
+                            @for effect in &one.effects {
+                                tr {
+                                    td { (effect.factor) }
+                                    td { (effect.baseline) ", " (effect.level) }
+                                    td.n { @if let Some(estimate) = effect.estimate { (format!("{estimate:+.4} {}", unit(&one.unit))) } @else { "cannot be estimated" } }
+                                    td.n { @if let (Some(low), Some(high)) = (effect.low, effect.high) { (format!("[{low:.4}, {high:.4}]")) } }
+                                    td.n { @if let Some(p) = effect.p_holm { (format!("{p:.4}")) } }
+                                    td { (view::verdict(effect.verdict)) }
+                                }
+                            }
+                        }
+                    }
+                }
+                @for warning in &one.warnings { p.quiet.small { (warning.text) } }
+            }
+        }
+        @for failure in &result.failures { p { "failed: " (failure) } }
+        @for caveat in &result.caveats { p.quiet { (caveat) } }
+    }
+}
+
+fn unit(unit: &str) -> &str {
+    if unit == "unknown" { "" } else { unit }
+}
