@@ -3,7 +3,7 @@
 CARGO ?= cargo
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test test-hardware bench coverage lint setup-demo setup-test setup-hardware setup-bench
+.PHONY: demo test test-kills test-hardware bench coverage lint setup-demo setup-test setup-hardware setup-bench
 
 demo: setup-demo
 	$(CARGO) build --release -p linerate
@@ -13,6 +13,10 @@ demo: setup-demo
 test: setup-test
 	$(CARGO) test --workspace -- --test-threads=1
 	fuzz/smoke
+
+# 200 random plans of settings, killed at random moments and undone; `make test` kills a few (as root).
+test-kills: setup-test
+	LINERATE_KILLS=200 $(CARGO) test -p linerate --test it -- --nocapture plans::
 
 # The knobs of NICs on real drivers: a kernel in QEMU, by software alone; takes minutes (as root).
 test-hardware: setup-hardware

@@ -1,7 +1,9 @@
 //! What the two ends of a path do not agree about, found by looking alone.
 
+use std::net::IpAddr;
+
 use record::{
-    HostFacts, HostName, InterfaceAddress, LinkState, Nic, Setting, System, Target, Value,
+    HostFacts, HostName, InterfaceAddress, LinkState, Nic, Route, Setting, System, Target, Value,
 };
 
 use super::path::{bit_rate, is_link_local, line_bits};
@@ -111,6 +113,7 @@ pub fn contradictions(
         (far, links.iter().map(|link| link.far).collect(), near),
     ] {
         found.extend(unused(host, &own, other));
+        found.extend(routed(host, other));
     }
     found.extend(ends.of_hosts());
     found
@@ -352,6 +355,53 @@ fn unused(host: &HostFacts, used: &[&Nic], other: &HostFacts) -> Option<Contradi
     })
 }
 
+/// Two NICs of a host in one subnet with the other host, and the route leaves by the slower one.
+fn routed(host: &HostFacts, other: &HostFacts) -> Option<Contradiction> {
+    other.nics.iter().find_map(|far| {
+        let own: Vec<&Nic> = host.nics.iter().filter(|nic| meet(nic, far)).collect();
+        let fastest = own.iter().max_by_key(|nic| line_bits(nic))?;
+        let chosen = far.addresses.iter().find_map(|to| chosen(host, &own, to.address))?;
+        let (slow, fast) = (line_bits(chosen)?, line_bits(fastest)?);
+        let text = format!(
+            "what {} sends to {} leaves by `{}` at {}, and `{}` of the same subnet runs at {}",
+            host.name,
+            other.name,
+            chosen.name,
+            bit_rate(slow),
+            fastest.name,
+            bit_rate(fast)
+        );
+        (slow < fast && differ(slow, fast)).then(|| Contradiction {
+            kind: "route",
+            text,
+            hint: "give each link a subnet of its own, or the route of the faster one the lower metric: see `route.interface_metric`".into(),
+        })
+    })
+}
+
+/// The one of several NICs by which a host sends to an address on their subnet: the route of the lowest
+/// metric, and of several the first.
+fn chosen<'a>(host: &HostFacts, nics: &[&'a Nic], to: IpAddr) -> Option<&'a Nic> {
+    let leads_there = |route: &&Route| {
+        let network = route
+            .destination
+            .split_once('/')
+            .and_then(|(address, prefix)| {
+                let (address, prefix) = (address.parse().ok()?, prefix.parse().ok()?);
+                Some(InterfaceAddress { address, prefix })
+            });
+        route.gateway.is_none() && network.is_some_and(|network| network.contains(to))
+    };
+    let routes = host.routes.iter().filter(leads_there);
+    let by_our_nics = routes.filter_map(|route| {
+        let nic = nics.iter().find(|nic| nic.name == route.nic)?;
+        Some((route.metric.unwrap_or(0), *nic))
+    });
+    by_our_nics
+        .min_by_key(|(metric, _)| *metric)
+        .map(|(_, nic)| nic)
+}
+
 fn differ(one: u64, two: u64) -> bool {
     one.max(two) as f64 >= one.min(two) as f64 * FASTER
 }
@@ -554,6 +604,42 @@ mod tests {
             assert!(found[0].text.contains(text), "{}", found[0].text);
             assert!(!found[0].hint.is_empty());
         }
+    }
+
+    #[test]
+    fn a_route_by_the_slower_of_two_nics_of_one_subnet_is_named() {
+        let (mut near, mut far, settings) = pair();
+        near.nics[1] = nic("x", "10.0.0.3");
+        let fast = Some(BitsPerSecond::new(10_000_000_000));
+        (near.nics[1].speed, far.nics[0].speed) = (fast, fast);
+        let route = |nic: &str, metric| Route {
+            destination: "10.0.0.0/24".into(),
+            gateway: None,
+            nic: nic.into(),
+            source: None,
+            metric,
+        };
+        let named = |near: &HostFacts| {
+            let found = contradictions(near, &far, &settings);
+            let mut routed = found.into_iter().filter(|found| found.kind == "route");
+            routed.next().map(|found| found.text)
+        };
+        assert_eq!(named(&near), None, "nothing is known of the routes");
+        for (routes, leaves_by) in [
+            ([route("a", None), route("x", None)], Some("`a`")),
+            ([route("x", None), route("a", None)], None),
+            ([route("x", Some(200)), route("a", Some(100))], Some("`a`")),
+            ([route("a", Some(200)), route("x", Some(100))], None),
+        ] {
+            near.routes = routes.into();
+            let text = named(&near);
+            assert_eq!(text.is_some(), leaves_by.is_some(), "{text:?}");
+            assert!(text.is_none_or(|text| text.contains("leaves by `a` at 1 Gbit/s")));
+        }
+        // Two of the same rate are no reason to complain.
+        near.nics[1].speed = near.nics[0].speed;
+        near.routes = [route("a", None), route("x", None)].into();
+        assert_eq!(named(&near), None);
     }
 
     #[test]

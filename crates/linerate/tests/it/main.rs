@@ -8,6 +8,7 @@ mod experiments;
 mod kerberos;
 mod kills;
 mod persist;
+mod plans;
 mod profiles;
 mod recipes;
 mod sessions;
