@@ -26,6 +26,8 @@ const DRAW_EVERY: Duration = Duration::from_millis(100);
 const RATE_SECONDS_MIN: f64 = 0.01;
 /// Columns for the path of what could not be copied; a longer one pushes its reason to the right.
 const PATH_COLUMNS: usize = 32;
+/// What to do about a copy that ended before its end.
+const GOES_ON: &str = "nothing that looks complete was left; `--resume` goes on with the rest";
 /// Some file could not be copied.
 const EXIT_SOME_FAILED: u8 = 1;
 
@@ -94,15 +96,21 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
         return Err(told(failure.error));
     }
     show_failures(&summary, job.options.names);
-    let ended_by = summary.ended_by.take();
-    if let Some(error) = ended_by {
-        return Err(told(error));
-    }
     let ends = Ends {
         sources: sources.iter().map(End::shown).collect(),
         destination: destination.shown(),
         sent: destination.is_share(),
     };
+    if let Some(error) = summary.ended_by.take() {
+        if arguments.json {
+            terminal::print_json(&as_json(&ends, &connections, &summary, seconds, arguments));
+        } else {
+            show_before_the_end(&summary, progress.files_total());
+        }
+        let lost = matches!(error, smb::Error::ConnectionLost { .. });
+        let error = told(error);
+        return Err(if lost { error.hint(GOES_ON) } else { error });
+    }
     if arguments.json {
         terminal::print_json(&as_json(&ends, &connections, &summary, seconds, arguments));
     } else {
@@ -459,10 +467,7 @@ fn show(
     let from = ends.sources.join(", ");
     let to = &ends.destination;
     let size = quantity::size(Bytes::new(summary.bytes));
-    let files = match summary.files {
-        1 => String::from("1 file"),
-        files => format!("{files} files"),
-    };
+    let files = files(summary.files);
     let channels = connections.channels();
     if arguments.dry_run {
         let count = channels.len();
@@ -477,18 +482,8 @@ fn show(
             "{from} -> {to}: {files}, {size} in {seconds:.1} s{rate}"
         ));
     }
-    for (count, what) in [
-        (summary.verified, "read back and found the same"),
-        (summary.unchanged, "there already"),
-        (summary.newer, "newer at the destination, left"),
-        (summary.deleted, "removed from the destination"),
-        (summary.skipped, "left out: links, devices and the like"),
-        (summary.filtered, "left out by `--include` and `--exclude`"),
-        (summary.failed, "not copied"),
-    ] {
-        if count > 0 {
-            terminal::print(&format!("  {count} {what}"));
-        }
+    for line in counts(summary) {
+        terminal::print(&line);
     }
     if summary.on_server_bytes > 0 {
         let size = quantity::size(Bytes::new(summary.on_server_bytes));
@@ -517,6 +512,46 @@ fn show(
     }
 }
 
+/// What had been done when an error ended the copy.
+fn show_before_the_end(summary: &Summary, found: u64) {
+    if found == 0 {
+        return;
+    }
+    let size = quantity::size(Bytes::new(summary.bytes));
+    let (copied, found) = (files(summary.files), files(found));
+    terminal::say(&format!(
+        "copied before it ended: {copied}, {size}, of {found} found"
+    ));
+    for line in counts(summary) {
+        terminal::say(&line);
+    }
+}
+
+fn files(count: u64) -> String {
+    match count {
+        1 => String::from("1 file"),
+        count => format!("{count} files"),
+    }
+}
+
+/// What became of the files that were not just copied, a line each.
+fn counts(summary: &Summary) -> Vec<String> {
+    let counts = [
+        (summary.verified, "read back and found the same"),
+        (summary.unchanged, "there already"),
+        (summary.newer, "newer at the destination, left"),
+        (summary.deleted, "removed from the destination"),
+        (summary.skipped, "left out: links, devices and the like"),
+        (summary.filtered, "left out by `--include` and `--exclude`"),
+        (summary.failed, "not copied"),
+    ];
+    counts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("  {count} {what}"))
+        .collect()
+}
+
 fn proof_name(session: &Session) -> &'static str {
     match session.proof() {
         Proof::Kerberos => "kerberos",
@@ -536,9 +571,7 @@ pub fn told(error: smb::Error) -> CommandError {
         smb::Error::DiskFull { .. } => {
             Some("make room there; nothing that looks complete was left")
         }
-        smb::Error::Stopped => {
-            Some("nothing that looks complete was left; `--resume` goes on with the rest")
-        }
+        smb::Error::Stopped => Some(GOES_ON),
         _ => None,
     };
     let error = CommandError::from(measure::Error::Share(error));
