@@ -509,7 +509,7 @@ impl Channel {
                 self.validate(connected, now)?;
                 continue;
             }
-            let (appetite, short) = self.appetite();
+            let (appetite, short) = self.appetite(now);
             let pull = self.session.pull(self.number, appetite);
             let data = match &pull {
                 Pull::Work(work) => matches!(work, Work::Read(..) | Work::Write(..)),
@@ -535,7 +535,7 @@ impl Channel {
 
     /// What could be sent now, bounded by credits, depth, and the server's limits; and whether
     /// credits are the bound.
-    fn appetite(&self) -> (Appetite, bool) {
+    fn appetite(&self, now: Time) -> (Appetite, bool) {
         let Some(agreed) = &self.agreed else {
             return (Appetite::default(), false);
         };
@@ -562,6 +562,7 @@ impl Channel {
             idle: self.outstanding.len() == 0,
             read_bytes: data.min(agreed.read_bytes_max).min(self.depth.piece()),
             write_bytes: data.min(agreed.write_bytes_max),
+            now,
             from_origins: self.sends_origins && !self.encrypting && !self.data_signing,
         };
         (appetite, short)
@@ -1196,6 +1197,9 @@ impl Channel {
             }
             Job::Read { piece, .. } => {
                 match header.status {
+                    NtStatus::END_OF_FILE if !piece.copies.answer() => {
+                        self.session.read_in_vain(self.number);
+                    }
                     NtStatus::END_OF_FILE => self.session.read_done(self.number, &piece, 0),
                     status => self.session.read_refused(self.number, &piece, status),
                 }
@@ -1363,6 +1367,10 @@ impl Channel {
         else {
             return Ok(());
         };
+        if !piece.copies.answer() {
+            self.session.read_in_vain(self.number);
+            return Ok(());
+        }
         let length = data.len();
         self.statistics.read_bytes += length as u64;
         if piece.transfer.is_wanted() {

@@ -9,6 +9,7 @@ mod control;
 mod request;
 mod restore;
 mod state;
+mod twice;
 
 use std::any::Any;
 use std::ops::Range;
@@ -550,6 +551,8 @@ impl Session {
             let mut state = shared.lock();
             let pull = state.pull(number, appetite, &shared.pool, server, &mut calls);
             let unaffordable = std::mem::take(&mut state.unaffordable);
+            let look_again_at = state.look_again_at().map_or(u64::MAX, Time::as_nanos);
+            shared.look_again_at.store(look_again_at, Ordering::Relaxed);
             drop(state);
             state::call(calls);
             let again = !unaffordable.is_empty() && !matches!(pull, Pull::Work(_));
@@ -599,8 +602,16 @@ impl Session {
     pub(crate) fn read_refused(&self, number: ChannelNumber, piece: &ReadPiece, status: NtStatus) {
         self.with_calls(|state| {
             state.one_less(number);
-            state.read_refused(piece, status)
+            match piece.copies.answer() {
+                true => state.read_refused(piece, status),
+                false => Calls::new(),
+            }
         });
+    }
+
+    /// A READ was answered that another channel had brought already.
+    pub(crate) fn read_in_vain(&self, number: ChannelNumber) {
+        self.shared.lock().one_less(number);
     }
 
     /// The server is not ready for a WRITE yet, or refuses it.

@@ -11,6 +11,7 @@ use super::chain;
 use super::control::{self, Control, Prepared};
 use super::request::{CreateOptions, Created, Reply, Request};
 use super::restore::{self, LeaseRecord, Restoring};
+use super::twice::{Copies, UnderWay};
 use super::{ChannelNumber, FileKey, Negotiated, Sink, Source, TreeKey};
 use crate::block::{Block, BlockPool, Payload};
 use crate::crypto::Signer;
@@ -110,8 +111,8 @@ pub(crate) struct FileRecord {
     pub(crate) is_open: bool,
 }
 
-struct ChannelRecord {
-    waker: Waker,
+pub(super) struct ChannelRecord {
+    pub(super) waker: Waker,
     up: bool,
     /// It looked for work and found none.
     hungry: bool,
@@ -136,15 +137,17 @@ impl Transfer {
 }
 
 /// The books of one read, or of one write from a source.
-struct TransferRecord {
-    transfer: Arc<Transfer>,
-    file: FileKey,
+pub(super) struct TransferRecord {
+    pub(super) transfer: Arc<Transfer>,
+    pub(super) file: FileKey,
     /// Not asked for yet.
     rest: Range<u64>,
     /// To be asked for again: what short READs and lost channels left over.
     again: Vec<(Range<u64>, Tries)>,
     /// Pieces that are asked for.
     under_way: usize,
+    /// Which of them another channel might ask for as well.
+    pub(super) asked: Vec<UnderWay>,
     bytes: u64,
     failure: Option<Error>,
 }
@@ -152,6 +155,12 @@ struct TransferRecord {
 impl TransferRecord {
     fn has_ranges(&self) -> bool {
         !self.again.is_empty() || !self.rest.is_empty()
+    }
+
+    /// A piece is no longer under way.
+    fn one_less(&mut self, piece: &ReadPiece) {
+        self.under_way -= 1;
+        self.asked.retain(|asked| !asked.is(piece));
     }
 
     fn is_over(&self) -> bool {
@@ -209,6 +218,7 @@ pub(crate) struct ReadPiece {
     pub(crate) place: Place,
     pub(crate) range: Range<u64>,
     pub(crate) tries: Tries,
+    pub(crate) copies: Arc<Copies>,
 }
 
 /// Something for a channel to do.
@@ -234,6 +244,7 @@ pub(crate) struct Appetite {
     pub(crate) read_bytes: u32,
     /// Most bytes of a WRITE; zero: none.
     pub(crate) write_bytes: u32,
+    pub(crate) now: Time,
     /// Bytes can go directly from their origin to the server where its share is not encrypted.
     pub(crate) from_origins: bool,
 }
@@ -243,7 +254,7 @@ pub(crate) struct State {
     pub(crate) logged_off: bool,
     /// Counts lost channels; goes into every request of 3.x.
     pub(crate) channel_sequence: u16,
-    channels: BTreeMap<ChannelNumber, ChannelRecord>,
+    pub(super) channels: BTreeMap<ChannelNumber, ChannelRecord>,
     next_channel: u16,
     pub(crate) trees: BTreeMap<u32, TreeRecord>,
     pub(crate) files: BTreeMap<u32, FileRecord>,
@@ -251,13 +262,15 @@ pub(crate) struct State {
     pub(crate) control: VecDeque<Control>,
     /// Chains that no server's credits suffice for.
     pub(super) unaffordable: Vec<Control>,
-    transfers: BTreeMap<u64, TransferRecord>,
+    pub(super) transfers: BTreeMap<u64, TransferRecord>,
     /// Transfers that have ranges to ask for, oldest first.
     reads: VecDeque<u64>,
     next_transfer: u64,
     writes: VecDeque<Write>,
     /// What the server was not ready for, and when to ask again.
     pub(crate) later: Vec<(Time, Lost)>,
+    /// When a READ has been under way for so long that another channel asks for it as well.
+    pub(super) slow_at: Option<Time>,
     /// Whose turn it is when both READs and WRITEs wait.
     write_next: bool,
     /// Whether there may be channels again when there is none.
@@ -288,6 +301,7 @@ impl State {
             next_transfer: 0,
             writes: VecDeque::new(),
             later: Vec::new(),
+            slow_at: None,
             write_next: false,
             reconnects,
             client_guid,
@@ -428,6 +442,7 @@ impl State {
         match lost {
             Lost::Control(control) => vec![(control.sink, Err(error))],
             Lost::Write(write) => vec![(write.sink, Err(error))],
+            Lost::Read(piece) if !piece.copies.lose() => Calls::new(),
             Lost::Read(piece) => self.read_failed(&piece, error),
         }
     }
@@ -435,8 +450,11 @@ impl State {
     /// The range of a lost READ waits to be asked for again.
     fn read_again(&mut self, piece: ReadPiece) -> Calls {
         let key = piece.transfer.key;
+        if !piece.copies.lose() {
+            return Calls::new();
+        }
         if let Some(transfer) = self.transfers.get_mut(&key) {
-            transfer.under_way -= 1;
+            transfer.one_less(&piece);
             if transfer.failure.is_none() {
                 transfer.again.push((piece.range, piece.tries));
                 self.queue_read(key);
@@ -491,12 +509,14 @@ impl State {
 
     /// When something that was put off is due.
     pub(crate) fn look_again_at(&self) -> Option<Time> {
-        self.later.iter().map(|(due, _)| *due).min()
+        let later = self.later.iter().map(|(due, _)| *due).min();
+        [later, self.slow_at].into_iter().flatten().min()
     }
 
     /// Lets go what was put off until now.
     pub(crate) fn look_again(&mut self, now: Time) -> Calls {
         let mut calls = Calls::new();
+        self.slow_at.take_if(|at| *at <= now);
         let (due, later) = std::mem::take(&mut self.later)
             .into_iter()
             .partition(|(due, _)| *due <= now);
@@ -618,7 +638,7 @@ impl State {
             .ok_or_else(|| Error::InvalidRequest("no such open file".into()))
     }
 
-    fn place(&self, key: FileKey) -> Result<Place> {
+    pub(super) fn place(&self, key: FileKey) -> Result<Place> {
         self.file(key)
             .map(|(tree_id, file)| Place { tree_id, file })
     }
@@ -695,6 +715,7 @@ impl State {
             rest: range,
             again: Vec::new(),
             under_way: 0,
+            asked: Vec::new(),
             bytes: 0,
             failure: None,
         };
@@ -756,6 +777,7 @@ impl State {
             }
             self.read_work(number, appetite, pool, calls)
                 .or_else(|| self.write_work(appetite, calls))
+                .or_else(|| self.read_twice(number, appetite, pool))
         });
         let data_waits = !self.reads.is_empty() || !self.writes.is_empty();
         if let Some(channel) = self.channels.get_mut(&number) {
@@ -892,18 +914,24 @@ impl State {
             record.under_way += 1;
             let transfer = Arc::clone(&record.transfer);
             let file = record.file;
+            let piece = ReadPiece {
+                transfer,
+                place,
+                range,
+                tries,
+                copies: Arc::default(),
+            };
+            if source.is_none() {
+                record
+                    .asked
+                    .push(UnderWay::new(&piece, number, appetite.now));
+            }
             if !record.has_ranges() {
                 self.reads.pop_front();
             }
             if source.is_some() {
                 self.note_change(file, None);
             }
-            let piece = ReadPiece {
-                transfer,
-                place,
-                range,
-                tries,
-            };
             return Some(match block {
                 Some(block) if source.is_none() => Work::Read(piece, block),
                 block => Work::WriteFrom(piece, block),
@@ -987,7 +1015,7 @@ impl State {
         let Some(record) = self.transfers.get_mut(&key) else {
             return Calls::new();
         };
-        record.under_way -= 1;
+        record.one_less(piece);
         if record.failure.is_none() {
             record.bytes += u64::from(bytes);
             let reached = piece.range.start + u64::from(bytes);
@@ -1028,7 +1056,7 @@ impl State {
     pub(crate) fn read_failed(&mut self, piece: &ReadPiece, failure: Error) -> Calls {
         let key = piece.transfer.key;
         if let Some(record) = self.transfers.get_mut(&key) {
-            record.under_way -= 1;
+            record.one_less(piece);
             record.stop(failure);
         }
         self.end_transfer_if_over(key)

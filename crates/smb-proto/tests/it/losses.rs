@@ -120,6 +120,48 @@ fn a_channel_may_die_at_every_step_of_a_copy() {
     assert!(replays > 50 && put_off > 20, "{replays} and {put_off}");
 }
 
+/// Reads the file while one channel stops to answer, or does so late, at any step; the others do not
+/// wait for it.
+fn read_without(cripple: fn(&mut World, usize)) {
+    for seed in 0..3 {
+        let before = content(seed);
+        let (mut whole, file, begin) = world(seed);
+        let (outcome, _) = whole.read(file, 0..LENGTH as u64);
+        assert!(outcome.is_ok());
+        for step in (begin + seed as usize..whole.steps).step_by(3) {
+            let (mut world, file, _) = world(seed);
+            let (ear, victim) = (Arc::new(Ear::default()), step % CHANNELS);
+            world.session.read(file, 0..LENGTH as u64, ear.clone());
+            world.run_until(|world| world.steps >= step || ear.is_done());
+            cripple(&mut world, victim);
+            let start = world.now;
+            world.run_until(|_| ear.is_done());
+            let milliseconds = (world.now - start) / 1_000_000;
+            assert!(
+                milliseconds < 900,
+                "seed {seed}, step {step}: {milliseconds}"
+            );
+            // what comes late is no piece of it any more
+            world.run_until(|world| {
+                world.pool.in_use() == ear.pieces.lock().expect("no panic").len()
+            });
+            let outcome = ear.outcome();
+            assert!(
+                matches!(outcome, Ok(Reply::Read { bytes }) if bytes == LENGTH as u64),
+                "{outcome:?}"
+            );
+            assert!(ear.joined(0) == before, "seed {seed}, step {step}");
+            assert_eq!(world.pool.in_use(), 0);
+        }
+    }
+}
+
+#[test]
+fn a_channel_that_is_silent_at_the_end_is_not_waited_for() {
+    read_without(|world, victim| world.server.mute(victim));
+    read_without(|world, victim| world.server.delay(victim, 1_500_000_000));
+}
+
 #[test]
 fn all_channels_but_one_may_die_one_after_the_other() {
     for seed in 0..20 {

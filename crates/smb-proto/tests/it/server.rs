@@ -165,6 +165,8 @@ struct Connection {
     credits: u32,
     requests: usize,
     silent: bool,
+    /// Nanoseconds by which it answers later than others.
+    late: u64,
     /// It logs in again in a session that has expired.
     renewing: bool,
 }
@@ -302,6 +304,7 @@ impl Server {
             credits: 1,
             requests: 0,
             silent: false,
+            late: 0,
             renewing: false,
         });
         self.reads.push(0);
@@ -327,12 +330,24 @@ impl Server {
         self.connections[number].silent = true;
     }
 
+    /// From now on it answers so many nanoseconds later.
+    pub(crate) fn delay(&mut self, number: usize, late: u64) {
+        self.connections[number].late = late;
+    }
+
     pub(crate) fn receive(
         &mut self,
         number: usize,
         bytes: &[u8],
         random: &mut Random,
     ) -> Vec<Sent> {
+        let late = self.connections[number].late;
+        let mut sent = self.received(number, bytes, random);
+        sent.iter_mut().for_each(|(delay, _)| *delay += late);
+        sent
+    }
+
+    fn received(&mut self, number: usize, bytes: &[u8], random: &mut Random) -> Vec<Sent> {
         self.connections[number].received.extend_from_slice(bytes);
         let mut sent = Vec::new();
         loop {
