@@ -121,11 +121,7 @@ impl Lease {
             System::Linux | System::Macos => {
                 posix::arm(host.system, (owner, name), length, &holder(), undo)
             }
-            System::Windows => {
-                let undo = undo.iter().flat_map(|setting| setting.back.iter().cloned());
-                let undo: Vec<Command> = undo.collect();
-                windows::arm(owner, &id, length, &holder(), &undo)
-            }
+            System::Windows => windows::arm(owner, &id, length, &holder(), undo),
         };
         let armed = Instant::now();
         let outputs = host.exec.run(std::slice::from_ref(&command))?;
@@ -161,10 +157,11 @@ impl Lease {
     /// The change is made: from here on the host takes back only what still looks as now, where that
     /// can be told there. Without this word it takes back everything.
     pub(crate) fn note(&self) {
-        if self.host.system != System::Windows {
-            let command = posix::note(self.host.system, &self.id);
-            self.host.exec.run(&[command]).ok();
-        }
+        let command = match self.host.system {
+            System::Windows => windows::note(&self.id),
+            system @ (System::Linux | System::Macos) => posix::note(system, &self.id),
+        };
+        self.host.exec.run(&[command]).ok();
     }
 
     /// Gives signs of life until the sender is dropped.

@@ -8,7 +8,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::{Answer, printable};
+use super::{Answer, Undo, printable};
 use crate::exec::shell::{powershell_encoded, powershell_line, powershell_literal};
 use crate::exec::{Command, Output};
 
@@ -37,7 +37,7 @@ $key.SetValue('waiter', [string]$PID)
 try {
   while ($null -ne $key.GetValue('armed')) {
     if ($again -or [Diagnostics.Stopwatch]::GetTimestamp() -ge [long]$key.GetValue('until')) {
-      $undo = $key.GetValue('undo')
+      $undo = $key.GetValue('undo'); $mode = 'back'
       $key.DeleteValue('armed', $true)
       & ([scriptblock]::Create($undo)) | Out-Null
       Remove-Lease $name
@@ -80,6 +80,13 @@ try {
 } catch { Remove-Lease $name; throw }
 "#;
 
+/// Writes down how the settings look; see [`undo_script`].
+const NOTE: &str = r#"
+$key = $machine.OpenSubKey("$all\$name", $true); $mode = 'note'
+& ([scriptblock]::Create($key.GetValue('undo'))) | Out-Null
+'noted'
+"#;
+
 /// A sign of life; `$seconds` is set.
 const RENEW: &str = r#"
 try {
@@ -107,13 +114,7 @@ fn command(script: String) -> Command {
     Command::powershell(script).with_timeout(LIMIT).as_root()
 }
 
-pub(super) fn arm(
-    owner: &str,
-    id: &str,
-    length: Duration,
-    holder: &str,
-    undo: &[Command],
-) -> Command {
+pub(super) fn arm(owner: &str, id: &str, length: Duration, holder: &str, undo: &[Undo]) -> Command {
     let own = powershell_literal(&format!("{owner}."));
     let seconds = length.as_secs();
     let holder = powershell_literal(holder);
@@ -137,14 +138,34 @@ pub(super) fn disarm(id: &str) -> Command {
     command(script(id, DISARM))
 }
 
-/// Each command in its turn, whatever became of the one before.
-fn undo_script(undo: &[Command]) -> String {
+/// Each setting in its turn, whatever became of the one before. Where `$mode` is `note` the script writes
+/// down in `$key` how the settings look; otherwise it leaves alone what looks otherwise by then: that is
+/// somebody else's.
+fn undo_script(undo: &[Undo]) -> String {
     let mut script = "$ErrorActionPreference = 'Stop'\n".to_owned();
-    for command in undo {
+    for (at, setting) in undo.iter().enumerate() {
+        let look = setting.look.as_ref();
+        let look = look.map_or_else(|| "throw".to_owned(), powershell_line);
+        let back = setting.back.iter();
+        let back =
+            back.map(|command| format!("try {{ {} }} catch {{ }}", powershell_line(command)));
+        let back: Vec<String> = back.collect();
         // Writing to a string cannot fail.
-        writeln!(script, "try {{ {} }} catch {{ }}", powershell_line(command)).ok();
+        writeln!(
+            script,
+            "$place = 'after.{at}'; $look = {{ {look} }}; $now = $null\n\
+             try {{ $now = @(& $look) -join ' ' }} catch {{ }}\n\
+             if ($mode -eq 'note') {{ if ($null -ne $now) {{ $key.SetValue($place, $now) }} }}\n\
+             elseif ($null -eq $key.GetValue($place) -or $key.GetValue($place) -ceq $now) {{\n{}\n}}",
+            back.join("\n")
+        )
+        .ok();
     }
     script
+}
+
+pub(super) fn note(id: &str) -> Command {
+    command(script(id, NOTE))
 }
 
 /// Scripts have no exit status to choose, so the last line says it.
@@ -154,7 +175,7 @@ pub(super) fn answer(output: &Output) -> Answer {
     };
     let last = said.trim().lines().next_back().unwrap_or_default().trim();
     match last.split_once(' ').unwrap_or((last, "")) {
-        ("armed" | "renewed" | "disarmed", "") => Answer::Done,
+        ("armed" | "noted" | "renewed" | "disarmed", "") => Answer::Done,
         ("held", holder) => Answer::Held(printable(holder)),
         ("over", "") => Answer::Over,
         _ => Answer::Failed(printable(last)),

@@ -81,57 +81,6 @@ fn run(host: &Host, command: &host::exec::Command) {
 }
 
 #[test]
-fn every_id_of_the_catalogue_is_there() {
-    let ids = [
-        "nic.mtu",
-        "nic.link_speed",
-        "nic.speed_duplex",
-        "nic.tso",
-        "nic.tx_checksum",
-        "nic.rx_checksum",
-        "nic.lro",
-        "nic.flow_control",
-        "nic.rss",
-        "nic.channels",
-        "nic.ring_rx",
-        "nic.ring_tx",
-        "nic.interrupt_moderation",
-        "nic.eee",
-        "nic.power_save",
-        "tcp.window_autotuning",
-        "tcp.congestion_control",
-        "tcp.timestamps",
-        "tcp.rss_global",
-        "tcp.rsc_global",
-        "tcp.task_offload_global",
-        "tcp.delayed_ack",
-        "tcp.ecn",
-        "tcp.mtu_probing",
-        "smb.client.signing_required",
-        "smb.server.signing_required",
-        "smb.client.multichannel",
-        "smb.server.multichannel",
-        "smb.client.max_channels",
-        "smb.server.max_channels",
-        "smb.client.multichannel_threshold",
-        "smb.client.dialect_min",
-        "smb.client.dialect_max",
-        "smb.server.encryption",
-        "smb.large_mtu",
-        "smb.bandwidth_throttling",
-        "smb.server_aio",
-        "smb.compression",
-        "smb.dir_cache",
-        "route.interface_metric",
-        "net.profile_firewall",
-        "power.plan",
-    ];
-    for id in ids {
-        find(id);
-    }
-}
-
-#[test]
 fn read_set_read_undo_read() {
     for knob in windows() {
         let model = Model::new(NIC);

@@ -23,6 +23,8 @@ struct Waiting {
     /// How often the next commands that set something are cut off after they worked.
     cuts: usize,
     log: Vec<&'static str>,
+    /// How the settings looked with the change.
+    noted: Vec<String>,
 }
 
 /// The model behind a connection that can be cut.
@@ -58,13 +60,28 @@ impl Far {
         self.with(|waiting| waiting.log.clone())
     }
 
+    /// The settings of the script that takes back: how each looks, and what takes it back.
+    fn settings(undo: &str) -> Vec<(String, Vec<String>)> {
+        let settings = undo.split("$place = ").skip(1).map(|setting| {
+            let look = literals(setting, "$look = { & ([scriptblock]::Create(").remove(0);
+            (look, literals(setting, "try { & ([scriptblock]::Create("))
+        });
+        settings.collect()
+    }
+
     /// What the task does when nobody gives a sign of life.
     fn fire(&self) {
         let undo = self
             .with(|waiting| waiting.undo.take())
             .expect("it is armed");
-        for script in literals(&undo, "[scriptblock]::Create(") {
-            self.model.with(|machine| machine.set(&script));
+        let noted = self.with(|waiting| waiting.noted.clone());
+        for (at, (look, back)) in Self::settings(&undo).into_iter().enumerate() {
+            let now = self.model.with(|machine| machine.look(&look));
+            if noted.get(at).is_none_or(|noted| *noted == now) {
+                for script in back {
+                    self.model.with(|machine| machine.set(&script));
+                }
+            }
         }
     }
 
@@ -106,6 +123,15 @@ impl Far {
                 });
             }
             let is_armed = waiting.undo.is_some();
+            if script.contains("'noted'") {
+                waiting.log.push("note");
+                let settings = Self::settings(waiting.undo.as_deref().unwrap_or_default());
+                let looks = settings
+                    .iter()
+                    .map(|(look, _)| self.model.with(|machine| machine.look(look)));
+                waiting.noted = looks.collect();
+                return said("noted\r\n");
+            }
             if script.contains("'disarmed'") {
                 waiting.log.push("disarm");
                 waiting.undo = None;
@@ -170,9 +196,9 @@ fn it_is_armed_before_the_first_change_and_ended_over_a_new_connection() {
     let far = Far::new();
     let (folder, open, applied, before) = apply(&far);
     applied.unwrap();
-    assert_eq!(far.log(), ["arm", "set", "set"]);
+    assert_eq!(far.log(), ["arm", "set", "set", "note"]);
     open.keep().unwrap();
-    assert_eq!(far.log()[3..], ["reconnect", "knock", "disarm"]);
+    assert_eq!(far.log()[4..], ["reconnect", "knock", "disarm"]);
     assert!(far.model.now() != before);
     assert!(list_open(folder.path()).unwrap().open[0].kept);
 }
@@ -195,6 +221,21 @@ fn what_it_holds_puts_the_host_back_and_the_change_is_not_kept() {
     };
     assert!(matches!(**source, Error::LeaseOver { .. }), "{source}");
     assert!(list_open(folder.path()).unwrap().open.is_empty());
+}
+
+#[test]
+fn what_somebody_else_has_set_since_is_left_alone() {
+    let far = Far::new();
+    let (_folder, _open, applied, before) = apply(&far);
+    applied.unwrap();
+    far.model.with(|machine| machine.mtu[0] = 4000);
+    far.fire();
+    let now = far.model.now();
+    assert_eq!(
+        (now.mtu, &now.properties["*JumboPacket"].value[..]),
+        ([4000, 9000], "9014")
+    );
+    assert_eq!(now.properties["*RSS"], before.properties["*RSS"]);
 }
 
 #[test]
@@ -239,7 +280,7 @@ fn a_restart_of_the_adapter_that_cuts_the_connection_is_no_failure() {
     far.with(|waiting| waiting.cuts = 1);
     let (_folder, open, applied, before) = apply(&far);
     applied.unwrap();
-    assert_eq!(far.log(), ["arm", "set", "reconnect", "set", "set"]);
+    assert_eq!(far.log(), ["arm", "set", "reconnect", "set", "set", "note"]);
     open.close().unwrap();
     assert!(far.model.now() == before);
 }

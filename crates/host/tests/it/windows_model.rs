@@ -258,6 +258,18 @@ impl Machine {
         }
     }
 
+    /// What a script that looks at one setting prints.
+    pub fn look(&self, script: &str) -> String {
+        let keyword = literals(script, "Where-Object { ").into_iter().next();
+        let property = keyword.and_then(|keyword| self.properties.get(keyword.as_str()));
+        let mut seen: Vec<String> = property.map(|own| own.value.clone()).into_iter().collect();
+        if script.contains("$_.NlMtu") {
+            seen.extend(self.mtu.iter().map(ToString::to_string));
+        }
+        assert!(!seen.is_empty(), "not in the model: {script}");
+        seen.join(" ")
+    }
+
     pub fn set(&mut self, script: &str) {
         for part in script
             .split("for ($try")

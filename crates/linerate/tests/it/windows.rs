@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::support;
 
 /// What the host answers, in the order in which it is looked for.
-const ANSWERS: [(&str, &str); 16] = [
+const ANSWERS: [(&str, &str); 17] = [
     ("Invoke-Program 'uname'", "exit 127"),
     (
         "Invoke-Program 'cmd.exe'",
@@ -22,6 +22,7 @@ const ANSWERS: [(&str, &str); 16] = [
     ("Register-ScheduledTask", "echo armed >>lease; echo armed"),
     ("'disarmed'", "echo disarmed >>lease; echo disarmed"),
     ("'renewed'", "echo renewed"),
+    ("'noted'", "echo noted >>lease; echo noted"),
     ("MachineGuid", "echo 6f8b5a4e-0c1d-4e2f-9a3b-1c2d3e4f5a6b"),
     ("LastBootUpTime", "echo 2026-11-21T08:00Z"),
     (
@@ -155,7 +156,7 @@ fn a_setting_is_made_behind_a_lease_and_undone() {
         .success()
         .stdout(predicate::str::contains("also after a restart"));
     assert_eq!(windows.read("large").trim(), "false");
-    assert_eq!(windows.read("lease"), "armed\nknock\ndisarmed\n");
+    assert_eq!(windows.read("lease"), "armed\nnoted\nknock\ndisarmed\n");
     windows
         .run(&["changes"])
         .code(1)

@@ -194,6 +194,54 @@ impl Adapter {
         std::iter::once(adapter_of(nic)).chain(more).collect()
     }
 
+    /// Prints its value and nothing else. A driver with a keyword of its own tells nothing here.
+    pub(super) fn look(&self, nic: &str) -> Option<Command> {
+        let each = |cmdlet: &str, key: &str, what: &str| {
+            let own = of_nic(cmdlet, key, nic);
+            format!("{own} | ForEach-Object {{ {what} }}")
+        };
+        let properties = |keywords: &[&str], what: &str| {
+            let own = of_nic("Get-NetAdapterAdvancedProperty -AllProperties", "Name", nic);
+            let names: Vec<String> = keywords
+                .iter()
+                .map(|name| powershell_literal(name))
+                .collect();
+            let names = names.join(", ");
+            format!(
+                "{own} | Where-Object {{ {names} -ccontains $_.RegistryKeyword }} | \
+                 ForEach-Object {{ {what} }}"
+            )
+        };
+        let value = "[string]$_.RegistryValue";
+        let script = match self {
+            Self::Mtu => {
+                let stack = each("Get-NetIPInterface", "InterfaceAlias", "$_.NlMtu");
+                format!("{}; {stack}", properties(JUMBO.0, value))
+            }
+            Self::Property(property) => properties(property.keywords, value),
+            Self::Pair { keywords, bit } => properties(
+                keywords,
+                &format!("[int][string]$_.RegistryValue -band {bit}"),
+            ),
+            Self::Queues => each("Get-NetAdapterRss", "Name", "$_.NumberOfReceiveQueues"),
+            Self::Power(property) => {
+                let what = format!("[string]$_.{property}");
+                each("Get-NetAdapterPowerManagement", "Name", &what)
+            }
+            Self::Metric => {
+                let what = "[string]$_.AutomaticMetric; if ([string]$_.AutomaticMetric -cne \
+                            'Enabled') { $_.InterfaceMetric }";
+                each("Get-NetIPInterface", "InterfaceAlias", what)
+            }
+            Self::Profile => {
+                let what = "[string]$_.NetworkCategory";
+                each("Get-NetConnectionProfile", "InterfaceAlias", what)
+            }
+            Self::Speed | Self::SmbRss => return None,
+        };
+        Some(windows::script(script))
+    }
+
     pub(super) fn parse(&self, nic: &str, outputs: &[Output]) -> Result<State, Refusal> {
         let adapter = objects(outputs, 0)?.into_iter().next();
         let adapter = adapter.ok_or_else(|| Refusal::no_interface(nic))?;

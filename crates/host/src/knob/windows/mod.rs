@@ -71,6 +71,14 @@ impl Way for Windows {
         }
     }
 
+    fn look(&self, name: &str) -> Option<Command> {
+        match self {
+            Self::Adapter(way) => way.look(name),
+            Self::System(way) => Some(way.look()),
+            Self::Look(_) => None,
+        }
+    }
+
     fn set(&self, name: &str, state: &State, to: &Value) -> Result<Command, Refusal> {
         match self {
             Self::Adapter(way) => way.set(name, state, to),

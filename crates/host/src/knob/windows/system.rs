@@ -197,6 +197,28 @@ impl Setting {
         }
     }
 
+    /// Prints its value and nothing else.
+    pub(super) fn look(&self) -> Command {
+        windows::script(match self {
+            Self::Tcp(tcp) => {
+                format!(
+                    "[string](Get-NetTCPSetting -SettingName Internet).{}",
+                    tcp.property
+                )
+            }
+            Self::Offload(offload) => {
+                format!("[string](Get-NetOffloadGlobalSetting).{}", offload.property)
+            }
+            Self::Smb(smb) => format!("[string](Get-{}).{}", smb.side.noun(), smb.property),
+            Self::Registry(number) => format!(
+                "[string](Get-ItemProperty -LiteralPath {}).{}",
+                powershell_literal(number.key),
+                number.name
+            ),
+            Self::Scheme => "powercfg /getactivescheme".to_owned(),
+        })
+    }
+
     pub(super) fn parse(&self, outputs: &[Output]) -> Result<State, Refusal> {
         match self {
             Self::Tcp(tcp) => parse_tcp(tcp, outputs),
