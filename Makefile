@@ -1,9 +1,10 @@
 # linerate: `make demo` shows the whole job on a virtual LAN, `make test` proves the parts.
 
 CARGO ?= cargo
+REPEAT ?= 1
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test test-kills test-hardware bench coverage lint setup-demo setup-test setup-hardware setup-bench
+.PHONY: demo test scenarios test-kills test-hardware bench coverage lint setup-demo setup-test setup-hardware setup-bench
 
 demo: setup-demo
 	$(CARGO) build --release -p linerate
@@ -21,6 +22,13 @@ test-kills: setup-test
 # The knobs of NICs on real drivers: a kernel in QEMU, by software alone; takes minutes (as root).
 test-hardware: setup-hardware
 	$(CARGO) test -p host --test hardware
+
+# Every lab of the library of faults, from both ends and from one, and the packets that pass on 200 LANs.
+scenarios: setup-test
+	$(CARGO) build --release -p linerate --bin linerate --example scenarios
+	$(CARGO) run --release -p linerate --example scenarios -- --repeat $(REPEAT)
+	$(CARGO) run --release -p linerate --example scenarios -- --without-server
+	$(CARGO) run --release -p linerate --example scenarios -- --mtu 200
 
 bench: setup-bench
 	$(CARGO) build --release -p linerate

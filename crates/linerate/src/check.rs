@@ -61,7 +61,10 @@ pub fn measure(
         recorder.append_record(&Record::Look(Box::new(looked)))?;
         return finish(recorder);
     }
-    let knocked = path.knock(stop)?;
+    let knocked = path.knock(stop).inspect_err(|_| {
+        // Nothing was measured, and nobody wants a file that says so.
+        std::fs::remove_file(recorder.path()).ok();
+    })?;
     let session = knocked.session.as_ref();
     let listed = session.map_or(&[][..], |session| &session.server_interfaces);
     look::at_other_pairs(path, &facts, listed, &mut looked);

@@ -131,7 +131,6 @@ fn far_mtu(target: &MtuTarget) -> Option<u32> {
     )
     .ok()?;
     // Without the right it goes as the routes say.
-    #[cfg(target_os = "linux")]
     socket.bind_device(Some(target.nic.as_bytes())).ok();
     socket
         .connect_timeout(&SockAddr::from(server), CONNECT_LIMIT)

@@ -174,6 +174,8 @@ fn a_check_changes_nothing_and_a_dry_run_of_tune_neither() {
         .args([
             "check",
             "smb://10.77.1.2/media",
+            "--repetitions",
+            "1",
             "--seconds",
             "0.3",
             "--json",
@@ -211,6 +213,8 @@ fn a_run_without_the_far_end_says_what_was_not_measured() {
         .args([
             "check",
             "smb://10.77.1.2/media",
+            "--repetitions",
+            "1",
             "--seconds",
             "0.3",
             "--client",
