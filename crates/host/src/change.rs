@@ -674,6 +674,7 @@ impl OpenChange {
             after: self.after.as_deref(),
             foreign: Foreign::Leave,
             hosts: &self.hosts,
+            kept: &[],
             restarted: &[],
         };
         restore.run()

@@ -15,7 +15,8 @@ use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 
 use crate::change::{Change, Entry, HostIdentity, Item, OpenChange};
-use crate::restore::{Outcome, Restore, error_chain, untouched};
+use crate::knob;
+use crate::restore::{Keep, Outcome, Restore, error_chain, untouched};
 use crate::{Error, Host};
 
 pub use crate::restore::{Foreign, Outcome as UndoOutcome, Report};
@@ -378,11 +379,21 @@ impl Journal {
                 });
             }
         }
+        // A setting and what keeps it over a restart may be two changes, and the latter goes first.
+        let all = ids(&self.folder.join("open"))?.into_iter();
+        let all = all.filter_map(|(_, id)| read_file(&self.path("open", &id)).ok());
+        let kept = all
+            .flat_map(|(opened, _)| opened.items)
+            .map(|item| (item.host, item.target, item.knob))
+            .filter(|(_, _, knob)| knob::keeps(knob.as_str()));
+        let kept: Vec<Keep> = kept.collect();
         let mut undone = Vec::new();
         let mut damaged = None;
         for (_, id) in open.into_iter().rev() {
             match read_file(&self.path("open", &id)) {
-                Ok((opened, marks)) => undone.push(self.undo_one(&opened, &marks, mode, resolve)?),
+                Ok((opened, marks)) => {
+                    undone.push(self.undo_one(&opened, &marks, &kept, mode, resolve)?)
+                }
                 Err(error) => damaged = Some(error),
             }
         }
@@ -396,6 +407,7 @@ impl Journal {
         &self,
         opened: &Opened,
         marks: &[Mark],
+        kept: &[Keep],
         mode: UndoMode,
         resolve: &Resolve<'_>,
     ) -> Result<Undone, Error> {
@@ -430,6 +442,7 @@ impl Journal {
             after,
             foreign,
             hosts: &hosts,
+            kept,
             restarted: &restarted,
         };
         reports.extend(match mode {

@@ -129,6 +129,9 @@ impl fmt::Display for Report {
     }
 }
 
+/// A knob that keeps another one's value over restarts.
+pub(crate) type Keep = (HostName, Target, KnobId);
+
 /// Takes back one change.
 pub(crate) struct Restore<'a> {
     pub(crate) opened: &'a Opened,
@@ -137,6 +140,8 @@ pub(crate) struct Restore<'a> {
     pub(crate) foreign: Foreign,
     /// The hosts that answer and are the right machines.
     pub(crate) hosts: &'a BTreeMap<HostName, Host>,
+    /// What the systems were told to set at their start, by this change or by another one that is open.
+    pub(crate) kept: &'a [Keep],
     /// Those of them that have restarted since.
     pub(crate) restarted: &'a [HostName],
 }
@@ -364,8 +369,8 @@ impl<'a> Restore<'a> {
     /// Whether the system was told to set it at its start.
     fn is_kept(&self, entry: &Entry) -> bool {
         let keeper = knob::keeper_id(entry.knob.as_str());
-        self.opened.items.iter().any(|item| {
-            item.host == entry.host && item.target == entry.target && item.knob.as_str() == keeper
+        self.kept.iter().any(|(host, target, knob)| {
+            *host == entry.host && *target == entry.target && knob.as_str() == keeper
         })
     }
 

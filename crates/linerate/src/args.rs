@@ -261,6 +261,9 @@ pub struct TuneArguments {
     pub path: PathArguments,
     #[command(flatten)]
     pub output: OutputArguments,
+    /// Have the hosts set at their next start as well what is kept, as `set --persist` does
+    #[arg(long)]
+    pub persist: bool,
     /// Print the schedule and the very commands, and change nothing
     #[arg(long)]
     pub dry_run: bool,

@@ -271,6 +271,7 @@ impl Story<'_> {
             share: self.share.clone(),
             path: self.path_arguments(),
             output: self.output("tune.jsonl"),
+            persist: false,
             dry_run: false,
             blocks: 6,
             seconds: 1.0,

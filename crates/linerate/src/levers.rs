@@ -96,6 +96,22 @@ impl Levers {
         Ok(())
     }
 
+    /// Tells the hosts to set at their next start as well what stays.
+    pub fn keep_over_restarts(&self, level: &Level) -> Result<(), CommandError> {
+        let kept = change::kept(&self.hosts, &level.settings)?;
+        let planned = Change::plan(&self.hosts, &kept, &self.recorder.0.borrow().id)?;
+        let Some(journal) = self.journal.as_ref().filter(|_| !planned.is_empty()) else {
+            return Ok(());
+        };
+        let mut change = journal.begin(planned)?;
+        self.recorder.0.borrow_mut().event(Event::ChangeOpened {
+            change: change.id().to_owned(),
+        })?;
+        change.apply()?;
+        change.keep()?;
+        Ok(())
+    }
+
     /// Puts back everything.
     pub fn put_back(&mut self) -> Result<(), Failure> {
         let mut left = None;

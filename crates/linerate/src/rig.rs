@@ -27,6 +27,8 @@ pub struct PathRig<'a> {
     counted: Timing,
     wash_out: Timing,
     level: Level,
+    /// Whether what is kept is also set at the next start.
+    persist: bool,
 }
 
 impl<'a> PathRig<'a> {
@@ -60,7 +62,15 @@ impl<'a> PathRig<'a> {
                 name: "as it is".into(),
                 settings: Vec::new(),
             },
+            persist: false,
         }
+    }
+
+    /// The same, where what is kept is also what the hosts set at their next start.
+    #[must_use]
+    pub fn persistent(mut self, persist: bool) -> Self {
+        self.persist = persist;
+        self
     }
 }
 
@@ -138,7 +148,11 @@ impl Rig for PathRig<'_> {
     }
 
     fn keep(&mut self, level: &Level) -> Result<(), Failure> {
-        self.levers.keep(level)
+        self.levers.keep(level)?;
+        if self.persist {
+            self.levers.keep_over_restarts(level)?;
+        }
+        Ok(())
     }
 
     fn put_back(&mut self, level: &Level) -> Result<(), Failure> {

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use analysis::Fix;
 use experiment::{Candidate, Durations, Ended, Hooks, Progress, TunePlan};
-use host::change::Change;
+use host::change::{self, Change};
 use host::journal::{self, Journal};
+use host::knob;
 use host::profile::Profile;
 use measure::Stop;
 use record::{Arm, Event, Level, Plan, Setting};
@@ -46,6 +47,14 @@ pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
         });
         return Ok(ExitCode::SUCCESS);
     };
+    if arguments.persist {
+        // Better refused now than when everything has been measured.
+        let hosts: Vec<_> = path.hosts().into_iter().cloned().collect();
+        for candidate in &plan.candidates {
+            let kept = change::kept(&hosts, &knobs(&candidate.level))?;
+            Change::plan(&hosts, &kept, "look")?;
+        }
+    }
     if arguments.dry_run {
         return dry_run(arguments, &path, &plan);
     }
@@ -186,7 +195,10 @@ fn dry_run(
     let hosts: Vec<_> = path.hosts().into_iter().cloned().collect();
     let mut commands = Vec::new();
     for candidate in &plan.candidates {
-        let knobs: Vec<Setting> = knobs(&candidate.level);
+        let mut knobs: Vec<Setting> = knobs(&candidate.level);
+        if arguments.persist {
+            knobs.extend(change::kept(&hosts, &knobs)?);
+        }
         let change = Change::plan(&hosts, &knobs, "dry-run")?;
         commands.push((candidate, change.commands()));
     }
@@ -237,7 +249,7 @@ fn dry_run(
     for (candidate, commands) in &commands {
         terminal::print(&format!("`{}` would run:", candidate.level.name));
         for (host, command) in commands {
-            terminal::print(&format!("  {host}: {}", command.argv.join(" ")));
+            terminal::print(&format!("  {host}: {}", knob::shown(command)));
         }
         if commands.is_empty() {
             terminal::print("  nothing: it is a setting of the session only");
@@ -293,7 +305,8 @@ pub fn experiment(
         false => None,
     };
     let recorder = SharedRecorder(Rc::new(RefCell::new(recorder)));
-    let mut rig = PathRig::new(path, journal, recorder.clone(), stop.clone(), counted);
+    let rig = PathRig::new(path, journal, recorder.clone(), stop.clone(), counted);
+    let mut rig = rig.persistent(arguments.persist);
     let phases = 1 + 2 * plan.candidates.len();
     let trials = phases * plan.blocks * 2 * plan.responses.len();
     let mut progress =

@@ -163,6 +163,11 @@ pub(crate) fn keeper_of(knob: &Knob) -> Result<&'static Knob, Refusal> {
     })
 }
 
+/// Whether the knob of this id keeps what another one sets.
+pub(crate) fn keeps(id: &str) -> bool {
+    id.ends_with(SUFFIX)
+}
+
 /// The id of the knob that keeps what the knob of this id sets.
 pub(crate) fn id_of(id: &str) -> String {
     format!("{id}{SUFFIX}")

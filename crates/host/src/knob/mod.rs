@@ -26,7 +26,7 @@ use crate::tool::ethtool::Feature;
 use crate::tool::is_usable_nic_name;
 
 pub use catalogue::KNOBS;
-pub(crate) use keep::{id_of as keeper_id, keeper_of, of_target as keepers_of_target};
+pub(crate) use keep::{id_of as keeper_id, keeper_of, keeps, of_target as keepers_of_target};
 pub(crate) use macos::{mounts_in as mac_mounts_in, show_mounts as show_mac_mounts};
 pub(crate) use mount::{mounts_in, show_mounts};
 pub use page::{page, reference};

@@ -17,6 +17,8 @@ const SMB_CONF: &str = "/etc/samba/smb.conf";
 const BEGIN: &str = "# linerate begins: ";
 /// The configuration of the server in the kernel.
 const KSMBD_CONF: &str = "/etc/ksmbd/ksmbd.conf";
+/// Exit status of `testparm` where it refuses the configuration.
+const STATUS_REFUSED: i32 = 1;
 /// Where `testparm` says, on its standard error, what it has read.
 const LOADED: &str = "Load smb config files from ";
 /// Sections that are no shares.
@@ -205,7 +207,7 @@ impl Way for Samba {
     }
 
     fn parse(&self, name: &str, outputs: &[Output]) -> Result<State, Refusal> {
-        let said = answer(outputs.first(), "samba")?;
+        let said = shown(outputs.first())?;
         let section = self.section(name);
         if self.on == TargetKind::Share && !sections(&said).any(|known| same(known, section)) {
             return Err(Refusal {
@@ -233,7 +235,7 @@ impl Way for Samba {
         let now = value(&said)?;
         let is_ours = content.lines().any(|line| line == begin);
         let unset = match is_ours {
-            true => value(&answer(outputs.get(2), "samba")?)?,
+            true => value(&shown(outputs.get(2))?)?,
             false => now.clone(),
         };
         let state = State::new(now, self.allowed())
@@ -295,6 +297,24 @@ impl Way for Ksmbd {
     fn set(&self, _: &str, _: &State, _: &Value) -> Result<Command, Refusal> {
         Err(Refusal::new(self.fixed_because))
     }
+}
+
+/// What `testparm` printed of a configuration that it takes.
+fn shown(output: Option<&Output>) -> Result<String, Refusal> {
+    let refused = output.filter(|output| output.status == STATUS_REFUSED);
+    let Some(output) = refused else {
+        return answer(output, "samba");
+    };
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let complaints = said.lines().filter(|line| !line.starts_with(LOADED));
+    let complaints: Vec<&str> = complaints.map(str::trim).collect();
+    let complaints = complaints.join(" ");
+    let printable = complaints.chars().filter(|letter| !letter.is_control());
+    let complaints: String = printable.take(super::COMPLAINT_CHARS_MAX).collect();
+    Err(
+        Refusal::new(format!("`testparm` refuses `smb.conf`: {complaints}"))
+            .hint("mend what `testparm -s` complains of there"),
+    )
 }
 
 /// The names of sections.

@@ -79,12 +79,11 @@ same() { [ "$(readlink "/proc/self/ns/$1")" = "$(readlink "/proc/1/ns/$1")" ]; }
 if ! { [ -d /run/systemd/system ] && same net && same mnt && same pid &&
     systemd-run --quiet --collect --unit "linerate-lease-$name" \
         /bin/sh "$PWD/wait" "$PWD" 2>/dev/null; }; then
-    # A Mac has no `setsid`, but a shell that gives each job a process group of its own.
+    # A Mac has no `setsid`, but Perl.
     if command -v setsid >/dev/null; then
         setsid sh "$PWD/wait" "$PWD" </dev/null >/dev/null 2>&1 &
     else
-        set -m
-        sh "$PWD/wait" "$PWD" </dev/null >/dev/null 2>&1 &
+        perl -MPOSIX -e 'POSIX::setsid(); exec @ARGV' sh "$PWD/wait" "$PWD" </dev/null >/dev/null 2>&1 &
     fi
 fi
 tries=0

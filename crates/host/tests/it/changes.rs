@@ -607,15 +607,28 @@ fn a_change_that_went_with_a_restart_or_its_host_is_closed() {
 /// What the system was told to set at its start is as set after it; the rest went with the restart.
 #[test]
 fn what_was_kept_over_a_restart_is_taken_back_after_it() {
+    // In one change, and in one of its own as `tune` makes it.
+    for together in [true, false] {
+        keep_and_restart(together);
+    }
+}
+
+fn keep_and_restart(together: bool) {
     let (folder, model) = (folder(), Model::new("one"));
     let before = model.now();
     let mtu = on(&model, "a0", MTU, Value::Integer(9000));
     let gro = on(&model, "a0", GRO, Value::Switch(true));
-    let mut settings = vec![mtu.clone(), gro];
-    settings.extend(host::change::kept(&[model.host()], &[mtu]).unwrap());
-    let mut open = begin(&folder, std::slice::from_ref(&model), &settings);
-    open.apply().unwrap();
-    open.keep().unwrap();
+    let mut settings = vec![vec![mtu.clone(), gro]];
+    let kept = host::change::kept(&[model.host()], &[mtu]).unwrap();
+    match together {
+        true => settings[0].extend(kept),
+        false => settings.push(kept),
+    }
+    for settings in settings {
+        let mut open = begin(&folder, std::slice::from_ref(&model), &settings);
+        open.apply().unwrap();
+        open.keep().unwrap();
+    }
     // The restart brings back all but what is kept.
     let kept = model.now().kept;
     assert_eq!(kept.len(), 1);
@@ -626,7 +639,7 @@ fn what_was_kept_over_a_restart_is_taken_back_after_it() {
         machine.nics.get_mut("a0").unwrap().mtu = 9000;
     });
     let undone = undo(&folder, UndoMode::Ours, std::slice::from_ref(&model));
-    assert!(undone[0].closed, "{undone:#?}");
+    assert!(undone.iter().all(|undone| undone.closed), "{undone:#?}");
     let found = model.now();
     assert_eq!((found.kept, found.nics), (before.kept, before.nics));
 }

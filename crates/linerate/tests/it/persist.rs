@@ -129,4 +129,20 @@ fn what_cannot_be_kept_is_not_set_either() {
         ));
     assert_eq!(sh(&lab, sack), "1\n");
     assert_eq!((etc(&lab), lab.facts()), (before, facts));
+
+    // Nor is a configuration touched that Samba does not understand, and the session's own tools say why.
+    let conf = "cat /etc/samba/smb.conf";
+    let fine = sh(&lab, conf);
+    let good = lab
+        .linerate()
+        .args(["set", &server, "smb.server.sendfile@media=on", "--dry-run"])
+        .assert();
+    good.success();
+    sh(&lab, "printf '[broken\\n' >>/etc/samba/smb.conf");
+    lab.linerate()
+        .args(["set", &server, "smb.server.sendfile@media=on"])
+        .assert()
+        .code(65)
+        .stderr(predicate::str::contains("`testparm` refuses `smb.conf`"));
+    assert_eq!(sh(&lab, conf), format!("{fine}[broken\n"));
 }
