@@ -200,5 +200,5 @@ fn every_plan_of_the_repository_can_be_read() {
             .success();
         plans += 1;
     }
-    assert_eq!(plans, 5);
+    assert_eq!(plans, 6);
 }
