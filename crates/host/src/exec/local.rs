@@ -138,10 +138,16 @@ impl Local {
                 "its input is too long to be written at once",
             )));
         }
-        if let Some(stdin) = &mut process.stdin {
-            stdin.write_all(&command.stdin).map_err(pipe_error)?;
+        match process
+            .stdin
+            .as_mut()
+            .map(|stdin| stdin.write_all(&command.stdin))
+        {
+            // It ended without reading: its own words and status, which say why, are worth more than "broken pipe".
+            Some(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(process),
+            Some(Err(error)) => Err(pipe_error(error)),
+            Some(Ok(())) | None => Ok(process),
         }
-        Ok(process)
     }
 
     fn run_one(&self, command: &Command) -> Result<Output, Error> {
@@ -644,6 +650,17 @@ mod tests {
     fn input_that_nobody_reads_is_no_error() {
         let command = Command::new(["true"]).with_stdin(vec![0; 4 << 20]);
         assert_eq!(Local::new().run_one(&command).unwrap().status, 0);
+    }
+
+    #[test]
+    fn a_program_that_ends_before_it_reads_is_heard_out() {
+        let command = Command::new(["sh", "-c", "exec <&-; echo gone >&2; exit 7"]);
+        let command = command.with_stdin(vec![b'x'; SPAWN_STDIN_BYTES_MAX]);
+        for _ in 0..50 {
+            let process = Local::new().spawn(&command).unwrap();
+            let output = process.wait(Duration::from_secs(60)).unwrap();
+            assert_eq!((output.status, text(&output.stderr)), (7, "gone\n"));
+        }
     }
 
     #[test]
