@@ -1206,10 +1206,10 @@ impl Channel {
                 Ok(())
             }
             Job::Write { write, length } => {
-                self.write_answered(write, length, header, message, now)
+                self.write_answered(Lost::Write(write), length, header, message, now)
             }
             Job::WriteFrom { piece, length, .. } => {
-                self.piece_answered(piece, length, header, message, now)
+                self.write_answered(Lost::Read(piece), length, header, message, now)
             }
         }
     }
@@ -1273,9 +1273,10 @@ impl Channel {
         }
     }
 
+    /// A WRITE was answered, of a payload or of a piece of a source.
     fn write_answered(
         &mut self,
-        write: Write,
+        work: Lost,
         length: u32,
         header: &Header,
         message: &[u8],
@@ -1283,49 +1284,29 @@ impl Channel {
     ) -> Result<()> {
         if header.status != NtStatus::SUCCESS {
             self.session
-                .write_refused(self.number, write, header.status, now);
+                .write_refused(self.number, work, header.status, now);
             return Ok(());
         }
-        match written(message, length) {
-            Ok(count) => {
-                self.statistics.written_bytes += u64::from(count);
-                self.session.write_done(self.number, write, count);
-                Ok(())
-            }
+        let count = match written(message, length) {
+            Ok(count) => count,
             Err(error) => {
-                write.sink.done(Err(self.senseless("writing", &error)));
-                Err(error)
+                let failure = self.senseless("writing", &error);
+                self.session.write_ended(self.number, work, failure);
+                return Err(error);
             }
-        }
-    }
-
-    fn piece_answered(
-        &mut self,
-        piece: ReadPiece,
-        length: u32,
-        header: &Header,
-        message: &[u8],
-        now: Time,
-    ) -> Result<()> {
-        if header.status != NtStatus::SUCCESS {
-            self.session
-                .piece_refused(self.number, piece, header.status, now);
-            return Ok(());
-        }
-        match written(message, length) {
-            Ok(count) => {
-                self.statistics.written_bytes += u64::from(count);
+        };
+        self.statistics.written_bytes += u64::from(count);
+        match work {
+            Lost::Write(write) => self.session.write_done(self.number, write, count),
+            Lost::Read(piece) => {
                 if piece.transfer.is_wanted() {
                     piece.transfer.sink.written(count.into());
                 }
                 self.session.read_done(self.number, &piece, count);
-                Ok(())
             }
-            Err(error) => {
-                self.lost.push(Lost::Read(piece));
-                Err(error)
-            }
+            Lost::Control(_) => {}
         }
+        Ok(())
     }
 
     /// Checks a READ's reply in its block; gives where the data is.

@@ -67,6 +67,15 @@ impl Lost {
         }
     }
 
+    /// Counts a refusal; gives how long to wait, if it may be sent again.
+    pub(crate) fn refused(&mut self) -> Option<Duration> {
+        match self {
+            Self::Control(control) => control.tries.refused(),
+            Self::Write(write) => write.tries.refused(),
+            Self::Read(piece) => piece.tries.refused(),
+        }
+    }
+
     /// What it was, for people.
     pub(crate) fn doing(&self) -> &'static str {
         match self {

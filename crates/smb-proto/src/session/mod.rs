@@ -615,14 +615,22 @@ impl Session {
     }
 
     /// The server is not ready for a WRITE yet, or refuses it.
-    pub(crate) fn piece_refused(
+    pub(crate) fn write_refused(
         &self,
         number: ChannelNumber,
-        piece: ReadPiece,
+        work: Lost,
         status: NtStatus,
         now: Time,
     ) {
-        self.with_calls(|state| state.piece_refused(number, piece, status, now));
+        self.with_calls(|state| state.write_refused(number, work, status, now));
+    }
+
+    /// The answer to a WRITE made no sense: it is of no use to send it again.
+    pub(crate) fn write_ended(&self, number: ChannelNumber, work: Lost, error: Error) {
+        self.with_calls(|state| {
+            state.one_less(number);
+            state.give_up(work, error)
+        });
     }
 
     /// The source of a WRITE failed.
@@ -640,16 +648,6 @@ impl Session {
 
     pub(crate) fn write_done(&self, number: ChannelNumber, write: Write, bytes: u32) {
         self.with_calls(|state| state.write_done(number, write, bytes));
-    }
-
-    pub(crate) fn write_refused(
-        &self,
-        number: ChannelNumber,
-        write: Write,
-        status: NtStatus,
-        now: Time,
-    ) {
-        self.with_calls(|state| state.write_failed(number, write, status, now));
     }
 
     /// Changes the state, publishes what can be read without the lock, and then calls sinks.

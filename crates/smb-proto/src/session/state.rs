@@ -438,7 +438,7 @@ impl State {
         Calls::new()
     }
 
-    fn give_up(&mut self, lost: Lost, error: Error) -> Calls {
+    pub(crate) fn give_up(&mut self, lost: Lost, error: Error) -> Calls {
         match lost {
             Lost::Control(control) => vec![(control.sink, Err(error))],
             Lost::Write(write) => vec![(write.sink, Err(error))],
@@ -1033,23 +1033,34 @@ impl State {
         self.end_transfer_if_over(key)
     }
 
-    /// The server says no to a WRITE from a source, for now or for good.
-    pub(crate) fn piece_refused(
+    /// The server says no to a WRITE, for now or for good.
+    pub(crate) fn write_refused(
         &mut self,
         number: ChannelNumber,
-        mut piece: ReadPiece,
+        mut work: Lost,
         status: NtStatus,
         now: Time,
     ) -> Calls {
         self.one_less(number);
         if status == NtStatus::FILE_NOT_AVAILABLE
             && self.check_open().is_ok()
-            && let Some(wait) = piece.tries.refused()
+            && let Some(wait) = work.refused()
         {
-            self.put_off(now.after(wait), Lost::Read(piece));
+            self.put_off(now.after(wait), work);
             return Calls::new();
         }
-        self.read_refused(&piece, status)
+        let error = match &work {
+            Lost::Read(piece) => self.refused_read(piece, status),
+            Lost::Write(Write { file, offset, .. }) => Error::Refused {
+                doing: format!("writing `{}` at byte {offset}", self.path(*file)),
+                status,
+            },
+            Lost::Control(_) => Error::Refused {
+                doing: work.doing().into(),
+                status,
+            },
+        };
+        self.give_up(work, error)
     }
 
     /// A READ failed, and with it the transfer.
@@ -1143,29 +1154,6 @@ impl State {
                 block: payload.into_block(),
             }),
         )]
-    }
-
-    pub(crate) fn write_failed(
-        &mut self,
-        number: ChannelNumber,
-        mut write: Write,
-        status: NtStatus,
-        now: Time,
-    ) -> Calls {
-        self.one_less(number);
-        if status == NtStatus::FILE_NOT_AVAILABLE
-            && self.check_open().is_ok()
-            && let Some(wait) = write.tries.refused()
-        {
-            self.put_off(now.after(wait), Lost::Write(write));
-            return Calls::new();
-        }
-        let doing = format!(
-            "writing `{}` at byte {}",
-            self.path(write.file),
-            write.offset
-        );
-        vec![(write.sink, Err(Error::Refused { doing, status }))]
     }
 }
 
