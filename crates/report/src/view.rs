@@ -59,7 +59,7 @@ pub(crate) const fn rung(rung: RungName) -> &'static str {
     match rung {
         RungName::Ceiling => "ceiling",
         RungName::Tcp => "raw TCP",
-        RungName::Streams => "4 streams",
+        RungName::Streams => "streams",
         RungName::Share => "share",
         RungName::Channels => "channels",
     }

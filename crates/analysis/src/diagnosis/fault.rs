@@ -206,7 +206,7 @@ fn slow_link(seen: &Seen) -> Option<Fault> {
             "change the cable of {}; a pair of wires in it is probably broken",
             pair.name()
         ),
-        gain(seen),
+        None,
         vec![format!("ethtool {}", pair.near.name)],
     );
     fault("slow-link", text, Trust::Computed, Some(fix))
@@ -923,7 +923,7 @@ impl<'a> Seen<'a> {
     }
 
     /// Whether most of a host's processors had something to do in most trials.
-    fn is_crowded(&self, host: &'a record::HostName) -> bool {
+    pub(super) fn is_crowded(&self, host: &'a record::HostName) -> bool {
         median_of(self.loads(host).map(mean_busy)).is_some_and(|busy| busy > BUSY_HOST)
     }
 

@@ -9,8 +9,8 @@ mod path;
 mod transfer;
 
 use record::{
-    Direction, HostFacts, Outcome, PathLook, Rung, ShareWorkload, SmbSession, Stage, TrialRecord,
-    TrialResult, Workload,
+    Direction, HostFacts, HostName, Outcome, PathLook, Rung, ShareWorkload, SmbSession, Stage,
+    TrialRecord, TrialResult, Workload,
 };
 
 use crate::comparison::{BAND_DEFAULT, CONFIDENCE_DEFAULT, direction_name, failure, rate};
@@ -70,7 +70,7 @@ struct Seen<'a> {
     records: &'a [(Rung, &'a TrialRecord)],
 }
 
-impl Seen<'_> {
+impl<'a> Seen<'a> {
     fn rung(&self, rung: RungName, direction: Direction) -> Option<&LadderRung> {
         let mut rungs = self.rungs.iter();
         rungs.find(|found| found.rung == rung && found.direction == direction)
@@ -92,6 +92,13 @@ impl Seen<'_> {
                 });
                 shares.min_by(|one, two| f64::total_cmp(&one.2, &two.2))
             })
+    }
+
+    /// A host whose processors were full in most trials.
+    fn crowded_host(&self) -> Option<&'a HostName> {
+        let hosts = [self.network.client, self.network.server];
+        let mut names = hosts.into_iter().flatten().map(|host| &host.name);
+        names.find(|name| self.is_crowded(name))
     }
 
     fn complete(&self) -> bool {
@@ -137,14 +144,26 @@ pub(crate) fn ladder(
         }
         _ => cause::headline(&seen, &of_ladder),
     };
-    causes.extend(cause::losses_unexplained(&seen));
+    let unexplained = cause::losses_unexplained(&seen);
+    // What is measured between other people's work is no fault of the path.
+    let crowded = causes.is_empty().then(|| seen.crowded_host()).flatten();
+    let crowded = crowded.filter(|_| !unexplained.is_empty());
+    let headline = crowded.map_or(headline, |host| {
+        format!(
+            "something is lost, but the processors of {host} were full all the time, so it cannot be told where: try again when nothing else runs there"
+        )
+    });
+    if crowded.is_none() {
+        causes.extend(unexplained);
+    }
     fixes.extend(fix::fixes(&seen));
     let diagnosis = Diagnosis {
         headline,
         first_loss: seen
             .first_loss()
+            .filter(|_| crowded.is_none())
             .map(|(rung, direction, _)| (rung, direction)),
-        complete: seen.complete(),
+        complete: seen.complete() && crowded.is_none(),
         causes,
         remarks: cause::remarks(&seen),
         clients: clients::clients(&seen),

@@ -300,6 +300,23 @@ fn what_looks_like_a_fault_and_is_none() {
 }
 
 #[test]
+fn what_a_crowded_machine_loses_is_no_fault_of_the_path() {
+    let mut well = Well::new();
+    well.records = ladder([80.0, 81.0, 79.0, 78.0]);
+    well.loads(0.0, 0.0, 0.5);
+    assert_eq!(well.said(true).causes[0].id, "tcp-slower-than-ceiling");
+    well.loads(0.0, 0.0, 0.99);
+    let diagnosis = well.said(true);
+    assert_eq!(diagnosis.causes, []);
+    assert_eq!((diagnosis.first_loss, diagnosis.complete), (None, false));
+    assert!(
+        diagnosis.headline.contains("cannot be told"),
+        "{}",
+        diagnosis.headline
+    );
+}
+
+#[test]
 fn every_client_tells_why_a_pair_is_not_used() {
     let mut well = Well::new();
     well.second_link(10 * GIGABIT);
