@@ -143,7 +143,7 @@ done
 ip link set dev lo up
 {links}while IFS='=' read -r key value; do declare \"$key=$value\"; done <{credentials}
 mount -i -t cifs //{server}/{SHARE} /mnt/share -o \"ip={server},unc=\\\\\\\\{server}\\\\{SHARE},\
-user=$username,pass=$password,{options}\"
+username=$username,password=$password,{options}\"
 {before}
 begin=$(date +%s.%N)
 {task}
