@@ -80,7 +80,8 @@ pub struct DesignNoise {
     pub alarm: bool,
 }
 
-/// A level against the first one of its factor, over all that was paired with it.
+/// A level against the first one of its factor, over all that was paired with it; or, for `a:b`, what
+/// a level of one does at a level of the other over what it does at the other's first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DesignPair {
     /// Which response.
@@ -189,7 +190,7 @@ pub fn design<'t>(
         rates,
         costs,
         noise: noise(design, &seen),
-        pairs: pairs(design, &seen),
+        pairs: [pairs(design, &seen), together(design, &seen)].concat(),
         samples: samples(design, &seen),
         failures,
         caveats,
@@ -326,24 +327,90 @@ fn noise(design: &Design, seen: &[Seen<'_>]) -> Vec<DesignNoise> {
 
 /// Ratios of these pairs of arms, one for each block: the mean of their logarithms.
 fn between(seen: &[Seen<'_>], response: &str, arms: &[(u32, u32)]) -> PairedRatios {
+    over(seen, response, arms, &[])
+}
+
+/// The same, over the ratios of the pairs `below` where there are any.
+fn over(
+    seen: &[Seen<'_>],
+    response: &str,
+    arms: &[(u32, u32)],
+    below: &[(u32, u32)],
+) -> PairedRatios {
     let mut rates: BTreeMap<(u32, u32), f64> = BTreeMap::new();
     for one in seen.iter().filter(|one| one.response == response) {
         rates.insert((one.block, one.arm), one.rate);
     }
     let mut blocks: Vec<u32> = rates.keys().map(|(block, _)| *block).collect();
     blocks.dedup();
+    let mean = |block: u32, arms: &[(u32, u32)]| -> Option<f64> {
+        let ratio = |(from, to): &(u32, u32)| {
+            Some((rates.get(&(block, *to))? / rates.get(&(block, *from))?).ln())
+        };
+        let logs: Vec<f64> = arms.iter().map(ratio).collect::<Option<_>>()?;
+        (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
+    };
     PairedRatios::new(blocks.into_iter().filter_map(|block| {
-        let logs: Option<Vec<f64>> = arms
-            .iter()
-            .map(|(from, to)| Some((rates.get(&(block, *to))? / rates.get(&(block, *from))?).ln()))
-            .collect();
-        let logs = logs.filter(|logs| !logs.is_empty())?;
-        Some((
-            block,
-            1.0,
-            (logs.iter().sum::<f64>() / logs.len() as f64).exp(),
-        ))
+        let below = if below.is_empty() {
+            0.0
+        } else {
+            mean(block, below)?
+        };
+        Some((block, 1.0, (mean(block, arms)? - below).exp()))
     }))
+}
+
+/// What two factors do only together: how many times more one does at a level of the other than at
+/// the other's first.
+fn together(design: &Design, seen: &[Seen<'_>]) -> Vec<DesignPair> {
+    let mut found = Vec::new();
+    for response in &design.responses {
+        for one in 0..design.factors.len() {
+            for other in one + 1..design.factors.len() {
+                found.extend(acting(design, seen, &response.name, [one, other]));
+            }
+        }
+    }
+    found
+}
+
+fn acting(
+    design: &Design,
+    seen: &[Seen<'_>],
+    response: &str,
+    [one, other]: [usize; 2],
+) -> Vec<DesignPair> {
+    let name = |place: usize, level: u32| {
+        let level = design.factors[place].levels.get(level as usize);
+        level.map_or("", |level| level.name.as_str())
+    };
+    let count = |place: usize| u32::try_from(design.factors[place].levels.len()).unwrap_or(0);
+    let levels = (1..count(one)).flat_map(|level| (1..count(other)).map(move |with| (level, with)));
+    let pairs = levels.filter_map(|(level, with)| {
+        let at = |wanted: u32| -> Vec<(u32, u32)> {
+            let pairs = partners(design, one, level).into_iter();
+            let of = |arm: u32| design.arms.get(arm as usize).and_then(|arm| arm.get(other));
+            pairs.filter(|(_, to)| of(*to) == Some(&wanted)).collect()
+        };
+        let (there, here) = (at(with), at(0));
+        if here.is_empty() {
+            return None;
+        }
+        let ratios = over(seen, response, &there, &here);
+        Some(DesignPair {
+            response: response.to_owned(),
+            factor: format!(
+                "{}:{}",
+                design.factors[one].name, design.factors[other].name
+            ),
+            level: format!("{}:{}", name(one, level), name(other, with)),
+            baseline: format!("{}:{}", name(one, 0), name(other, 0)),
+            others: String::new(),
+            blocks_to_settle: ratios.blocks_to_settle(design.band, CONFIDENCE_DEFAULT),
+            ratio: ratios.ratio(design.band, CONFIDENCE_DEFAULT)?,
+        })
+    });
+    pairs.collect()
 }
 
 /// Each level against the first of its factor: over all combinations of the others, and with each.
@@ -447,7 +514,8 @@ fn samples(design: &Design, seen: &[Seen<'_>]) -> Vec<DesignSamples> {
 /// Whether every interval of a main effect of a rate is narrower than this share of 1.
 #[must_use]
 pub fn is_narrow(result: &DesignResult, width: f64) -> bool {
-    let whole = || result.pairs.iter().filter(|pair| pair.others.is_empty());
+    let main = |pair: &&DesignPair| pair.others.is_empty() && !pair.factor.contains(':');
+    let whole = || result.pairs.iter().filter(main);
     whole().next().is_some()
         && whole().all(|pair| {
             let sure = pair

@@ -17,7 +17,8 @@ fn verdict(pair: &DesignPair, band: f64) -> Verdict {
 }
 
 fn whole(result: &DesignResult) -> impl Iterator<Item = &DesignPair> {
-    result.pairs.iter().filter(|pair| pair.others.is_empty())
+    let main = |pair: &&DesignPair| pair.others.is_empty() && !pair.factor.contains(':');
+    result.pairs.iter().filter(main)
 }
 
 /// What is known so far, in a line.
@@ -212,6 +213,18 @@ fn pair_words(pair: &DesignPair, band: f64) -> String {
         (Verdict::Undecided, Some(blocks)) => format!("; {blocks} blocks would probably settle it"),
         _ => String::new(),
     };
+    if let Some((one, other)) = pair.factor.split_once(':') {
+        let (level, at) = pair.level.split_once(':').unwrap_or((&pair.level, ""));
+        let (_, first) = pair
+            .baseline
+            .split_once(':')
+            .unwrap_or((&pair.baseline, ""));
+        return format!(
+            "what {one} {level} does with {other} {at}, over what it does with {first}: {}, {}{settle}",
+            quantity::signed_difference(&pair.ratio),
+            view::verdict(verdict(pair, band)),
+        );
+    }
     format!(
         "{} {} instead of {}{with}: {}, {}{settle}",
         pair.factor,

@@ -275,6 +275,11 @@ fn an_interaction_is_found_and_told_from_main_effects() {
         pair.unwrap().ratio.value
     };
     assert!((ratio("buffer 0") - 1.0).abs() < 1e-9 && (ratio("buffer 1") - 1.5).abs() < 1e-9);
+    let both = found
+        .pairs
+        .iter()
+        .find(|pair| pair.response == "read" && pair.factor == "mtu:buffer");
+    assert!((both.unwrap().ratio.value - 1.5).abs() < 1e-9, "{both:?}");
     let table = found
         .rates
         .iter()
