@@ -15,9 +15,11 @@ test: setup-test
 	$(CARGO) test --workspace -- --test-threads=1
 	fuzz/smoke
 
-# 200 random plans of settings, killed at random moments and undone; `make test` kills a few (as root).
+# 200 random plans of settings, killed at random moments and undone, and 20 changes that cut the only
+# connection; `make test` does a few of them (as root).
 test-kills: setup-test
 	LINERATE_KILLS=200 $(CARGO) test -p linerate --test it -- --nocapture plans::
+	LINERATE_CUTS=20 $(CARGO) test -p host --test it -- cuts_the_only_connection
 
 # The knobs of NICs on real drivers: a kernel in QEMU, by software alone; takes minutes (as root).
 test-hardware: setup-hardware

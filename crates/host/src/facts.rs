@@ -1,10 +1,11 @@
 //! A look at a whole host.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use record::{HostFacts, Nic, System};
+use record::{HostFacts, Nic, System, Target};
 
-use crate::exec::{self, Command, Output};
+use crate::exec::{self, Command, Once, Output};
 use crate::knob;
 use crate::tool::tc::Shaper;
 use crate::tool::{ethtool, ip, is_usable_nic_name, macos, sysctl, tc, windows};
@@ -12,6 +13,8 @@ use crate::{Error, Host, identity_commands, parse_identity};
 
 /// Most interfaces whose drivers are asked; of the others only what `ip` says is known.
 const NICS_DETAILED_MAX: usize = 256;
+/// Most interfaces of which all is asked before anybody wants it.
+const NICS_AHEAD_MAX: usize = 64;
 /// Commands that ask for one interface, see [`nic_commands`].
 const COMMANDS_PER_NIC: usize = 5;
 
@@ -66,6 +69,50 @@ pub fn facts(host: &Host) -> Result<HostFacts, Error> {
         routes,
         tcp,
     })
+}
+
+/// The same host for one look, at which nothing changes: all that [`facts`] and the knobs of host and
+/// interfaces ask is asked in two batches here, and nothing is asked twice after that.
+///
+/// # Errors
+/// When the host cannot be reached.
+pub fn for_one_look(host: &Host) -> Result<Host, Error> {
+    let exec = Arc::new(Once::new(host.exec.clone()));
+    let host = Host {
+        exec,
+        ..host.clone()
+    };
+    if host.system != System::Linux {
+        return Ok(host);
+    }
+    let reads = |target: &Target| {
+        let knobs = knob::of_target(System::Linux, target).filter(|knob| !knob.only_in_snapshots);
+        knobs
+            .filter_map(|knob| knob.read(target).ok())
+            .flatten()
+            .collect::<Vec<Command>>()
+    };
+    let mut whole = host_commands().to_vec();
+    whole.extend([knob::show_shares(), knob::show_mounts()]);
+    whole.extend(reads(&Target::Host));
+    host.exec.run(&whole)?;
+    let addresses = host.exec.run(&[show_addresses()])?;
+    let links = addresses
+        .first()
+        .and_then(|output| ip::links(&output.stdout));
+    let links = links.unwrap_or_default().into_iter();
+    let links = links.filter(|link| !link.is_loopback && is_usable_nic_name(&link.name));
+    let of_nic = |link: ip::Link| {
+        let knobs = reads(&Target::Nic(link.name.clone()));
+        nic_commands(&link.name).into_iter().chain(knobs)
+    };
+    let nics: Vec<Command> = links.take(NICS_AHEAD_MAX).flat_map(of_nic).collect();
+    host.exec.run(&nics)?;
+    Ok(host)
+}
+
+fn show_addresses() -> Command {
+    Command::new(["ip", "-j", "-d", "addr", "show"])
 }
 
 /// The names of the shares that Samba offers on a host, in the order of its configuration; none
@@ -170,7 +217,7 @@ fn host_commands() -> [Command; 10] {
         Command::new(["uname", "-r"]),
         Command::new(["nproc"]),
         Command::new(["cat", "/proc/meminfo"]),
-        Command::new(["ip", "-j", "-d", "addr", "show"]),
+        show_addresses(),
         Command::new(["ip", "-j", "-4", "route", "show", "table", "main"]),
         Command::new(["ip", "-j", "-6", "route", "show", "table", "main"]),
         Command::new(std::iter::once("sysctl").chain(sysctl::TCP_KEYS)),

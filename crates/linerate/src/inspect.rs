@@ -1,6 +1,7 @@
 //! `linerate inspect`: what is set on one host, or on both ends of a path side by side.
 
 use std::process::ExitCode;
+use std::thread;
 
 use analysis::{Contradiction, SharedLink, contradictions, shared_links};
 use host::Host;
@@ -38,10 +39,23 @@ pub fn run(arguments: &InspectArguments) -> Result<ExitCode, CommandError> {
     if let Some(id) = &arguments.explain {
         return explain(id, arguments.json);
     }
-    let mut looked = Vec::new();
-    for name in &arguments.hosts {
-        looked.push(look_at(&hosts::open(&hosts::parse(name)?)?)?);
-    }
+    let named: Vec<hosts::Named> = arguments
+        .hosts
+        .iter()
+        .map(|name| hosts::parse(name))
+        .collect::<Result<_, _>>()?;
+    // Both ends at once: most of the time is spent waiting for them.
+    let looked = thread::scope(|scope| {
+        let looks: Vec<_> = named
+            .iter()
+            .map(|named| scope.spawn(|| look_at(&hosts::open(named)?)))
+            .collect();
+        let ends = looks.into_iter().map(|look| match look.join() {
+            Ok(looked) => looked,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        ends.collect::<Result<Vec<Looked>, CommandError>>()
+    })?;
     let found = match looked.as_slice() {
         [near, far] => contradictions(&near.facts, &far.facts, &settings(&looked)),
         _ => Vec::new(),
@@ -86,10 +100,10 @@ fn explain(id: &str, json: bool) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Facts first, because they tell the interfaces; then everything else in one batch.
 fn look_at(host: &Host) -> Result<Looked, CommandError> {
-    let facts = host::facts(host)?;
-    let found = states_of(host, &facts)?;
+    let host = host::for_one_look(host)?;
+    let facts = host::facts(&host)?;
+    let found = states_of(&host, &facts)?;
     Ok(Looked { facts, found })
 }
 

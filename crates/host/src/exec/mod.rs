@@ -1,6 +1,7 @@
 //! The only place that starts a program.
 
 mod local;
+mod once;
 mod replay;
 pub mod shell;
 mod ssh;
@@ -9,6 +10,7 @@ use std::fmt;
 use std::time::Duration;
 
 pub use local::{Ender, Local, OUTPUT_BYTES_MAX, Process, STDERR_BYTES_MAX};
+pub(crate) use once::Once;
 pub use replay::{Exchange, Recorder, Replay, Transcript};
 pub use ssh::{Destination, Ssh, SshProblem};
 

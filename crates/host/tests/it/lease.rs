@@ -2,6 +2,7 @@
 //! `sshd`. Needs root.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use host::change::{Change, OpenChange};
@@ -91,8 +92,26 @@ impl Drop for Pair {
     }
 }
 
+/// How many connections are cut; this variable says otherwise, and so many at once.
+const CUTS_VARIABLE: &str = "LINERATE_CUTS";
+const CUTS_AT_ONCE: usize = 4;
+
 #[test]
 fn a_change_that_cuts_the_only_connection_is_taken_back_in_time() {
+    let cuts = std::env::var(CUTS_VARIABLE).map_or(1, |text| text.parse().unwrap());
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..CUTS_AT_ONCE.min(cuts) {
+            scope.spawn(|| {
+                while next.fetch_add(1, Ordering::Relaxed) < cuts {
+                    cut_the_only_connection();
+                }
+            });
+        }
+    });
+}
+
+fn cut_the_only_connection() {
     let pair = Pair::new();
     let host = pair.host();
     let journal = Journal::open(pair.folder.path(), "test").unwrap();

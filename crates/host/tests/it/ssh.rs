@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use host::change::Change;
+use host::change::{Change, Spot, read_states};
 use host::exec::{Command, Destination, Exec, Local, Process, Ssh, SshProblem, run_one};
 use host::journal::{Journal, UndoMode, list_open};
+use host::knob;
 use host::{Error, Host, facts};
 use record::{HostName, KnobId, Setting, System, Target, Value};
 use tempfile::TempDir;
@@ -379,4 +380,60 @@ fn a_change_over_ssh_is_made_and_taken_back_and_nothing_is_left_there() {
             .count()
             == 1
     });
+}
+
+/// Counts the batches that a host is asked.
+#[derive(Debug)]
+struct Counting {
+    host: Arc<dyn Exec>,
+    batches: AtomicU32,
+}
+
+impl Exec for Counting {
+    fn run(&self, commands: &[Command]) -> Result<Vec<host::exec::Output>, Error> {
+        self.batches.fetch_add(1, Ordering::Relaxed);
+        self.host.run(commands)
+    }
+
+    fn spawn(&self, command: &Command) -> Result<Process, Error> {
+        self.host.spawn(command)
+    }
+}
+
+#[test]
+fn one_look_is_two_batches_and_finds_the_same() {
+    let server = Server::start();
+    let host = server.host();
+    let counting = Arc::new(Counting {
+        host: host.exec.clone(),
+        batches: AtomicU32::new(0),
+    });
+    let counted = Host {
+        exec: counting.clone(),
+        ..host.clone()
+    };
+    let look = |host: &Host| {
+        let facts = facts(host).unwrap();
+        let nics = facts.nics.iter().map(|nic| Target::Nic(nic.name.clone()));
+        let targets = std::iter::once(Target::Host).chain(nics);
+        let spots: Vec<Spot> = targets
+            .flat_map(|target| {
+                let knobs = knob::of_target(System::Linux, &target);
+                let knobs = knobs.filter(|knob| !knob.only_in_snapshots);
+                knobs.map(|knob| (target.clone(), knob)).collect::<Vec<_>>()
+            })
+            .collect();
+        let states = read_states(host, &spots).unwrap();
+        (
+            facts,
+            states,
+            host::shares(host).unwrap(),
+            host::mounts(host).unwrap(),
+        )
+    };
+    let found = look(&host::for_one_look(&counted).unwrap());
+    assert_eq!(counting.batches.load(Ordering::Relaxed), 2);
+    let (facts, states, shares, mounts) = look(&host);
+    assert_eq!((found.1, found.2, found.3), (states, shares, mounts));
+    assert_eq!((found.0.nics, found.0.routes), (facts.nics, facts.routes));
 }
