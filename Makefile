@@ -4,7 +4,7 @@ CARGO ?= cargo
 REPEAT ?= 1
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test scenarios test-kills test-hardware bench coverage lint setup-demo setup-test setup-hardware setup-bench
+.PHONY: demo test scenarios test-kills test-hardware bench coverage tuning lint setup-demo setup-test setup-hardware setup-bench
 
 demo: setup-demo
 	$(CARGO) build --release -p linerate
@@ -39,6 +39,10 @@ bench: setup-bench
 # How often the intervals hold and a small difference is found, on simulated machines of many kinds.
 coverage:
 	$(CARGO) run --release -p experiment --example coverage
+
+# How well `tune --goal` finds the best of 128 settings, on simulated machines.
+tuning:
+	$(CARGO) run --release -p experiment --example tuning
 
 lint:
 	$(CARGO) fmt --all --check

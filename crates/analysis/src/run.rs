@@ -23,15 +23,21 @@ pub fn analyze(run: &Run) -> RunAnalysis {
         .iter()
         .filter_map(|record| match record {
             Record::Trial(trial) => Some(trial.as_ref()),
-            Record::Schedule(_) | Record::Design(_) | Record::Look(_) | Record::Event { .. } => {
-                None
-            }
+            Record::Schedule(_)
+            | Record::Design(_)
+            | Record::Round(_)
+            | Record::Look(_)
+            | Record::Event { .. } => None,
         })
         .collect();
     let experiments = experiments(run, &trials, &mut warnings);
     let looks = run.records.iter().filter_map(|record| match record {
         Record::Look(look) => Some(look.as_ref()),
-        Record::Schedule(_) | Record::Design(_) | Record::Trial(_) | Record::Event { .. } => None,
+        Record::Schedule(_)
+        | Record::Design(_)
+        | Record::Round(_)
+        | Record::Trial(_)
+        | Record::Event { .. } => None,
     });
     let look = looks.fold(None, |_, look| Some(look));
     let ladder = diagnosis::ladder(&run.header.facts, look, &trials);
@@ -104,7 +110,11 @@ fn sessions(trials: &[&TrialRecord]) -> Vec<SessionKind> {
 fn events(run: &Run) -> impl Iterator<Item = &Event> {
     run.records.iter().filter_map(|record| match record {
         Record::Event { event, .. } => Some(event),
-        Record::Schedule(_) | Record::Design(_) | Record::Look(_) | Record::Trial(_) => None,
+        Record::Schedule(_)
+        | Record::Design(_)
+        | Record::Round(_)
+        | Record::Look(_)
+        | Record::Trial(_) => None,
     })
 }
 
@@ -261,7 +271,10 @@ fn warn_of_strays(schedules: &[&Schedule], trials: &[&TrialRecord], warnings: &m
             } => !schedules
                 .iter()
                 .any(|schedule| schedule.experiment == *experiment && schedule.phase == *phase),
-            Stage::Ladder { .. } | Stage::Bench { .. } | Stage::Visit { .. } => false,
+            Stage::Ladder { .. }
+            | Stage::Bench { .. }
+            | Stage::Visit { .. }
+            | Stage::Search { .. } => false,
         })
         .count();
     if strays > 0 {
@@ -291,7 +304,10 @@ fn bench(run: &Run, trials: &[&TrialRecord]) -> Vec<BenchSamples> {
     };
     let test = |trial: &TrialRecord| match &trial.stage {
         Stage::Bench { test, .. } => test.clone(),
-        Stage::Ladder { .. } | Stage::Visit { .. } | Stage::Experiment { .. } => None,
+        Stage::Ladder { .. }
+        | Stage::Visit { .. }
+        | Stage::Experiment { .. }
+        | Stage::Search { .. } => None,
     };
     let mut workloads: Vec<(Option<String>, &Workload)> = Vec::new();
     for trial in &of_bench {

@@ -6,10 +6,12 @@
 
 mod design;
 mod error;
+mod model;
 mod phase;
 mod plan;
 mod rig;
 mod schedule;
+mod search;
 mod tune;
 
 pub use design::{
@@ -22,4 +24,5 @@ pub use plan::{
     BASELINE, BLOCKS_DEFAULT, BLOCKS_MAX, Candidate, Durations, PhasePreview, Preview, TunePlan,
 };
 pub use rig::{Rig, SwitchCost, TrialLength, switch_cost};
+pub use search::{CANDIDATES_MAX, SearchPlan, TOGETHER, search};
 pub use tune::{Decided, Ended, TuneOutcome, tune};

@@ -2,7 +2,7 @@
 
 use analysis::{NoiseFloor, PhaseResult};
 use record::{
-    Arm, Decision, Direction, Event, Failure, FailureKind, Level, Outcome, Phase, Record,
+    Arm, Decision, Direction, Event, Failure, FailureKind, Level, Outcome, Phase, Record, Round,
     RunWriter, Schedule, Stage, TrialRecord,
 };
 
@@ -42,6 +42,18 @@ pub enum Progress {
         phase: Phase,
         /// Trials that count in it.
         trials: usize,
+    },
+    /// A round of a search begins.
+    RoundBegins {
+        /// What it is for.
+        what: String,
+        /// Trials that count in it.
+        trials: usize,
+    },
+    /// Something worth knowing was found out.
+    Found {
+        /// What, in a sentence.
+        text: String,
     },
     /// An arm is being set.
     Setting {
@@ -116,21 +128,70 @@ pub(crate) struct Bench<'a, 'b> {
     pub(crate) failures_max: usize,
 }
 
-/// A phase while it runs.
-struct Running<'a> {
-    schedule: &'a Schedule,
+/// A phase or a round while it runs.
+#[derive(Default)]
+struct Running {
     trials: Vec<TrialRecord>,
     done: usize,
     failed: usize,
     last_failure: Option<Failure>,
 }
 
-/// Where a trial stands in its schedule.
+/// A visit of a setting: what is set, what is measured in which order, and what it is for.
+struct Visit<'a> {
+    level: &'a Level,
+    order: &'a [Direction],
+    place: Place<'a>,
+}
+
+/// Where a visit stands in its schedule.
 #[derive(Clone, Copy)]
-struct Place {
-    block: u32,
-    position: u32,
-    arm: Arm,
+enum Place<'a> {
+    Phase {
+        schedule: &'a Schedule,
+        block: u32,
+        position: u32,
+        arm: Arm,
+    },
+    Round {
+        round: u32,
+        block: u32,
+        position: u32,
+        level: u32,
+    },
+}
+
+impl Place<'_> {
+    fn stage(self, length: TrialLength) -> Stage {
+        let discarded = length == TrialLength::WashOut;
+        match self {
+            Self::Phase {
+                schedule,
+                block,
+                position,
+                arm,
+            } => Stage::Experiment {
+                experiment: schedule.experiment.clone(),
+                phase: schedule.phase,
+                block,
+                position,
+                arm,
+                discarded,
+            },
+            Self::Round {
+                round,
+                block,
+                position,
+                level,
+            } => Stage::Search {
+                round,
+                block,
+                position,
+                level,
+                discarded,
+            },
+        }
+    }
 }
 
 impl Bench<'_, '_> {
@@ -149,23 +210,30 @@ impl Bench<'_, '_> {
             phase: schedule.phase,
             trials: visits * schedule.question.responses.len(),
         });
-        let mut running = Running {
-            schedule,
-            trials: Vec::new(),
-            done: 0,
-            failed: 0,
-            last_failure: None,
-        };
+        let mut running = Running::default();
         let mut before = None;
         for (block, row) in (0..).zip(&schedule.blocks) {
             for (position, arm) in (0..).zip(row) {
-                let place = Place {
-                    block,
-                    position,
-                    arm: *arm,
+                let level = match arm {
+                    Arm::A => &schedule.question.a,
+                    Arm::B => &schedule.question.b,
+                };
+                let order = schedule
+                    .orders
+                    .get(block as usize)
+                    .and_then(|row| row.get(position as usize));
+                let visit = Visit {
+                    level,
+                    order: order.unwrap_or(&schedule.question.responses),
+                    place: Place::Phase {
+                        schedule,
+                        block,
+                        position,
+                        arm: *arm,
+                    },
                 };
                 let switched = before.replace(*arm) != Some(*arm);
-                self.visit(&mut running, place, washes_out && switched)?;
+                self.visit(&mut running, &visit, washes_out && switched)?;
                 if running.failed > self.failures_max
                     && let Some(last) = running.last_failure
                 {
@@ -203,36 +271,70 @@ impl Bench<'_, '_> {
         }
     }
 
-    /// Sets an arm and runs all its responses.
+    /// Runs a round of a search. Whether a switch needs a trial that does not count is for
+    /// `washes_out` to say. Gives the trials that count, or the last failure where more failed than the
+    /// plan bears.
+    pub(crate) fn round(
+        &mut self,
+        round: &Round,
+        washes_out: &dyn Fn(&Level, &Level) -> bool,
+    ) -> Result<Result<Vec<TrialRecord>, Failure>, Interruption> {
+        self.record(&Record::Round(round.clone()))?;
+        (self.hooks.progress)(Progress::RoundBegins {
+            what: round.what.clone(),
+            trials: round.blocks.iter().map(Vec::len).sum::<usize>() * round.responses.len(),
+        });
+        let mut running = Running::default();
+        let mut before: Option<&Level> = None;
+        for (block, row) in (0..).zip(&round.blocks) {
+            for (position, place) in (0..).zip(row) {
+                let Some(level) = round.levels.get(*place as usize) else {
+                    continue;
+                };
+                let visit = Visit {
+                    level,
+                    order: &round.responses,
+                    place: Place::Round {
+                        round: round.round,
+                        block,
+                        position,
+                        level: *place,
+                    },
+                };
+                let washes = before.is_none_or(|before| washes_out(before, level));
+                before = Some(level);
+                self.visit(&mut running, &visit, washes)?;
+                if running.failed > self.failures_max
+                    && let Some(last) = running.last_failure
+                {
+                    return Ok(Err(last));
+                }
+            }
+        }
+        running.trials.retain(|trial| !is_discarded(trial));
+        Ok(Ok(running.trials))
+    }
+
+    /// Sets a level and measures all that is asked of it.
     fn visit(
         &mut self,
         running: &mut Running,
-        place: Place,
+        visit: &Visit<'_>,
         wash_out: bool,
     ) -> Result<(), Interruption> {
-        let schedule = running.schedule;
-        let level = match place.arm {
-            Arm::A => &schedule.question.a,
-            Arm::B => &schedule.question.b,
-        };
-        let order = schedule
-            .orders
-            .get(place.block as usize)
-            .and_then(|row| row.get(place.position as usize))
-            .unwrap_or(&schedule.question.responses);
         self.stop_if_asked()?;
         (self.hooks.progress)(Progress::Setting {
-            level: level.name.clone(),
+            level: visit.level.name.clone(),
         });
-        let set = self.rig.set(level);
-        if let Some(first) = order.first().filter(|_| wash_out && set.is_ok()) {
-            self.trial(running, level, place, (*first, TrialLength::WashOut))?;
+        let set = self.rig.set(visit.level);
+        if let Some(first) = visit.order.first().filter(|_| wash_out && set.is_ok()) {
+            self.trial(running, visit, (*first, TrialLength::WashOut))?;
         }
-        for response in order {
+        for response in visit.order {
             match &set {
-                Ok(()) => self.trial(running, level, place, (*response, TrialLength::Counted))?,
+                Ok(()) => self.trial(running, visit, (*response, TrialLength::Counted))?,
                 // Nothing can be measured; each response that is missing says why.
-                Err(failure) => self.missing(running, level, place, (*response, failure))?,
+                Err(failure) => self.missing(running, visit, (*response, failure))?,
             }
         }
         Ok(())
@@ -242,19 +344,20 @@ impl Bench<'_, '_> {
     fn trial(
         &mut self,
         running: &mut Running,
-        level: &Level,
-        place: Place,
+        visit: &Visit<'_>,
         (response, length): (Direction, TrialLength),
     ) -> Result<(), Interruption> {
         self.stop_if_asked()?;
-        let discarded = length == TrialLength::WashOut;
-        (self.hooks.progress)(Progress::TrialBegins {
-            done: running.done,
-            block: place.block,
-            arm: place.arm,
-            response,
-            discarded,
-        });
+        if let Place::Phase { block, arm, .. } = visit.place {
+            (self.hooks.progress)(Progress::TrialBegins {
+                done: running.done,
+                block,
+                arm,
+                response,
+                discarded: length == TrialLength::WashOut,
+            });
+        }
+        let level = visit.level;
         let started = self.rig.now();
         let workload = self.rig.workload(level, response, length);
         let read = self.rig.read(level);
@@ -265,7 +368,7 @@ impl Bench<'_, '_> {
         };
         let record = TrialRecord {
             id: self.next_trial_id,
-            stage: stage(running.schedule, place, length),
+            stage: visit.place.stage(length),
             workload,
             settings: read.unwrap_or_default(),
             started,
@@ -276,19 +379,19 @@ impl Bench<'_, '_> {
         self.take(running, record)
     }
 
-    /// A trial that could not be run because its arm could not be set.
+    /// A trial that could not be run because its level could not be set.
     fn missing(
         &mut self,
         running: &mut Running,
-        level: &Level,
-        place: Place,
+        visit: &Visit<'_>,
         (response, failure): (Direction, &Failure),
     ) -> Result<(), Interruption> {
         let now = self.rig.now();
+        let length = TrialLength::Counted;
         let record = TrialRecord {
             id: self.next_trial_id,
-            stage: stage(running.schedule, place, TrialLength::Counted),
-            workload: self.rig.workload(level, response, TrialLength::Counted),
+            stage: visit.place.stage(length),
+            workload: self.rig.workload(visit.level, response, length),
             settings: Vec::new(),
             started: now,
             ended: now,
@@ -302,8 +405,7 @@ impl Bench<'_, '_> {
     fn take(&mut self, running: &mut Running, record: TrialRecord) -> Result<(), Interruption> {
         self.record(&Record::Trial(Box::new(record.clone())))?;
         self.next_trial_id += 1;
-        let discarded = matches!(record.stage, Stage::Experiment { discarded, .. } if discarded);
-        running.done += usize::from(!discarded);
+        running.done += usize::from(!is_discarded(&record));
         let failure = match &record.outcome {
             Outcome::Measured(result) if result.bytes().get() > 0 => None,
             Outcome::Measured(_) => Some(Failure {
@@ -331,13 +433,12 @@ impl Bench<'_, '_> {
     }
 }
 
-fn stage(schedule: &Schedule, place: Place, length: TrialLength) -> Stage {
-    Stage::Experiment {
-        experiment: schedule.experiment.clone(),
-        phase: schedule.phase,
-        block: place.block,
-        position: place.position,
-        arm: place.arm,
-        discarded: length == TrialLength::WashOut,
+/// Whether a trial only washed something out.
+fn is_discarded(trial: &TrialRecord) -> bool {
+    match trial.stage {
+        Stage::Experiment { discarded, .. }
+        | Stage::Visit { discarded, .. }
+        | Stage::Search { discarded, .. } => discarded,
+        Stage::Ladder { .. } | Stage::Bench { .. } => false,
     }
 }

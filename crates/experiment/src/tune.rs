@@ -63,26 +63,15 @@ pub fn tune(
     hooks: &mut Hooks<'_>,
 ) -> Result<TuneOutcome, Error> {
     plan.check()?;
-    let start = read_start(rig, plan)?;
-    let mut tuning = Tuning {
-        bench: Bench {
-            rig,
-            hooks,
-            next_trial_id: plan.first_trial_id,
-            failures_max: plan.failures_max,
-        },
-        plan,
-        start,
-        verdicts: Vec::new(),
-    };
+    let mut tuning = Tuning::begin(rig, plan, hooks)?;
     let end = tuning.candidates();
     tuning.end(end)
 }
 
-struct Tuning<'a, 'b> {
-    bench: Bench<'a, 'b>,
+pub(crate) struct Tuning<'a, 'b> {
+    pub(crate) bench: Bench<'a, 'b>,
     plan: &'a TunePlan,
-    start: Level,
+    pub(crate) start: Level,
     /// Judgements in order; those that say `Kept` hold only if the rig keeps them.
     verdicts: Vec<Decided>,
 }
@@ -93,13 +82,35 @@ enum Judgement {
     Lost(String),
 }
 
+impl<'a, 'b> Tuning<'a, 'b> {
+    /// Reads the start; nothing is touched.
+    pub(crate) fn begin(
+        rig: &'a mut dyn Rig,
+        plan: &'a TunePlan,
+        hooks: &'a mut Hooks<'b>,
+    ) -> Result<Self, Error> {
+        let start = read_start(rig, plan)?;
+        Ok(Self {
+            bench: Bench {
+                rig,
+                hooks,
+                next_trial_id: plan.first_trial_id,
+                failures_max: plan.failures_max,
+            },
+            plan,
+            start,
+            verdicts: Vec::new(),
+        })
+    }
+}
+
 impl Tuning<'_, '_> {
     /// Tries every candidate and gives the best level.
     fn candidates(&mut self) -> Result<Level, Interruption> {
         self.bench.stop_if_asked()?;
         let mut best = self.start.clone();
         let floors = match self.baseline()? {
-            Ok(floors) => floors,
+            Ok(gate) => gate.noise,
             Err(reason) => {
                 for candidate in &self.plan.candidates {
                     self.decide(candidate, Decision::Returned, reason.clone())?;
@@ -130,8 +141,8 @@ impl Tuning<'_, '_> {
         Ok(best)
     }
 
-    /// The baseline against itself: the noise floors, or why nothing can be tried.
-    fn baseline(&mut self) -> Result<Result<Vec<NoiseFloor>, String>, Interruption> {
+    /// The baseline against itself: what it says of the noise, or why nothing can be tried.
+    pub(crate) fn baseline(&mut self) -> Result<Result<PhaseResult, String>, Interruption> {
         let plan = self.plan;
         let levels = [&self.start, &self.start];
         let schedule = plan.schedule(BASELINE, Phase::SameAgainstSame, levels, 0);
@@ -168,7 +179,7 @@ impl Tuning<'_, '_> {
                     .map_or("no reason was given", String::as_str)
             )));
         }
-        Ok(Ok(result.noise))
+        Ok(Ok(result))
     }
 
     /// Compare, and confirm: the reason to keep it, or to return it.
@@ -251,7 +262,7 @@ impl Tuning<'_, '_> {
             .map_err(Interruption::Failed)
     }
 
-    fn judge(&mut self, candidate: &Candidate, decision: Decision, reason: String) {
+    pub(crate) fn judge(&mut self, candidate: &Candidate, decision: Decision, reason: String) {
         (self.bench.hooks.progress)(Progress::Decided {
             experiment: candidate.id.clone(),
             decision,
@@ -264,7 +275,7 @@ impl Tuning<'_, '_> {
         });
     }
 
-    fn decide(
+    pub(crate) fn decide(
         &mut self,
         candidate: &Candidate,
         decision: Decision,
@@ -279,7 +290,7 @@ impl Tuning<'_, '_> {
     }
 
     /// Keeps the best level, or puts everything back; nothing in between.
-    fn end(mut self, end: Result<Level, Interruption>) -> Result<TuneOutcome, Error> {
+    pub(crate) fn end(mut self, end: Result<Level, Interruption>) -> Result<TuneOutcome, Error> {
         match end {
             Err(interruption) => self.interrupted(interruption),
             Ok(best) if best.settings == self.start.settings => {
@@ -426,7 +437,7 @@ fn decided_event(decided: Decided) -> Event {
 }
 
 /// A level with a candidate's settings in the place of its own.
-fn merged(base: &Level, candidate: &Level) -> Level {
+pub(crate) fn merged(base: &Level, candidate: &Level) -> Level {
     let settings = base
         .settings
         .iter()
@@ -447,12 +458,12 @@ fn merged(base: &Level, candidate: &Level) -> Level {
 }
 
 /// Trials run in fresh sessions, so only what outlives a session must be washed out.
-fn needs_wash_out(from: &Level, to: &Level) -> bool {
+pub(crate) fn needs_wash_out(from: &Level, to: &Level) -> bool {
     switch_cost(from, to) >= SwitchCost::LinkReset
 }
 
 /// Why a comparison did not win.
-fn lost(result: &PhaseResult) -> String {
+pub(crate) fn lost(result: &PhaseResult) -> String {
     let worse = result
         .effects
         .iter()
@@ -491,7 +502,7 @@ fn lost(result: &PhaseResult) -> String {
     text
 }
 
-fn effects_text(effects: &[Effect]) -> String {
+pub(crate) fn effects_text(effects: &[Effect]) -> String {
     let texts: Vec<String> = effects
         .iter()
         .map(|effect| {

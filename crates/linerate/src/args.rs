@@ -252,6 +252,19 @@ pub struct BenchArguments {
     pub seconds: Option<f64>,
 }
 
+/// What `tune` is to make fast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GoalArgument {
+    /// Reading big files
+    Read,
+    /// Writing big files
+    Write,
+    /// Both
+    Copy,
+    /// Short reads, one after the other
+    Latency,
+}
+
 /// `tune`.
 #[derive(Debug, Args)]
 pub struct TuneArguments {
@@ -279,6 +292,13 @@ pub struct TuneArguments {
     /// Try only these changes, by the ids that a dry run shows (`mtu-9000`)
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     pub only: Vec<String>,
+    /// Search for the best setting for this: the check's fixes, what the client asks for and what is set
+    /// at both ends, alone and together; else the check's fixes are tried one after the other
+    #[arg(long, value_enum, conflicts_with = "profile")]
+    pub goal: Option<GoalArgument>,
+    /// How long the search may take, as `90s`, `10m` or `1h`
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration)]
+    pub budget: std::time::Duration,
     /// Seed of the random order [default: a new one, recorded in the run file]
     #[arg(long)]
     pub seed: Option<u64>,
@@ -377,6 +397,25 @@ pub struct ResumeArguments {
     /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,
+}
+
+/// `90s`, `10m` or `1h`.
+fn duration(typed: &str) -> Result<std::time::Duration, String> {
+    let (number, unit) = match typed.strip_suffix(['s', 'm', 'h']) {
+        Some(number) => (number, &typed[number.len()..]),
+        None => (typed, "s"),
+    };
+    let seconds = match unit {
+        "h" => 3600,
+        "m" => 60,
+        _ => 1,
+    };
+    let number: u64 = number
+        .parse()
+        .map_err(|_error| "give it as `90s`, `10m` or `1h`".to_owned())?;
+    Ok(std::time::Duration::from_secs(
+        number.saturating_mul(seconds),
+    ))
 }
 
 /// `inspect`.

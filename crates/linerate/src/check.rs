@@ -167,7 +167,9 @@ fn detail(stage: &Stage, workload: &Workload) -> String {
     };
     let repetition = match stage {
         Stage::Ladder { repetition, .. } | Stage::Bench { repetition, .. } => repetition + 1,
-        Stage::Experiment { block, .. } | Stage::Visit { block, .. } => block + 1,
+        Stage::Experiment { block, .. }
+        | Stage::Visit { block, .. }
+        | Stage::Search { block, .. } => block + 1,
     };
     format!(
         "{engine} {:?}, repetition {repetition}",

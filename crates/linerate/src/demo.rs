@@ -278,6 +278,8 @@ impl Story<'_> {
             band: 2.0,
             only: Vec::new(),
             profile: ProfileArguments::default(),
+            goal: None,
+            budget: std::time::Duration::ZERO,
             seed: None,
         }
     }

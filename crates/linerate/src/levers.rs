@@ -1,6 +1,7 @@
 //! Knobs that an experiment sets and takes back as its arms want it, through the journal of changes.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -176,13 +177,23 @@ impl Levers {
                 "a knob is to be set without a journal",
             ));
         };
-        let planned = Change::plan(&self.hosts, &missing, &self.recorder.0.borrow().id)?;
-        let mut change = journal.begin(planned)?;
-        self.recorder.0.borrow_mut().event(Event::ChangeOpened {
-            change: change.id().to_owned(),
-        })?;
-        change.apply()?;
-        self.changes.push(Lever { change, made: true });
+        // One change for each knob, so that it can be made and taken back with any of the others.
+        let mut by_knob: BTreeMap<String, Vec<Setting>> = BTreeMap::new();
+        for setting in missing {
+            if let Setting::Knob { id, .. } = &setting {
+                let same = by_knob.entry(id.as_str().to_owned()).or_default();
+                same.push(setting);
+            }
+        }
+        for settings in by_knob.into_values() {
+            let planned = Change::plan(&self.hosts, &settings, &self.recorder.0.borrow().id)?;
+            let mut change = journal.begin(planned)?;
+            self.recorder.0.borrow_mut().event(Event::ChangeOpened {
+                change: change.id().to_owned(),
+            })?;
+            change.apply()?;
+            self.changes.push(Lever { change, made: true });
+        }
         Ok(true)
     }
 

@@ -3,6 +3,7 @@
 mod analyze;
 mod args;
 mod bench;
+mod candidates;
 mod changes;
 mod check;
 mod copy;

@@ -7,16 +7,22 @@ use host::change;
 use host::journal::Journal;
 use measure::Stop;
 use record::{
-    Direction, Failure, FailureKind, Level, Nanoseconds, Outcome, Setting, Timing, TrialResult,
-    Value, Workload,
+    Bytes, Direction, Failure, FailureKind, Level, Nanoseconds, Outcome, Setting, ShareWorkload,
+    Timing, TrialResult, Value, Workload,
 };
 
 use crate::failure::CommandError;
 use crate::levers::{Levers, SharedRecorder};
 use crate::path::SharePath;
 
-/// The field of the workload that an experiment may set.
+/// The fields of the workload that an experiment may set.
 const CHANNELS: &str = "channels";
+/// Bytes of a request.
+pub const BLOCK_FIELD: &str = "block";
+/// Requests in flight on each channel.
+pub const DEPTH_FIELD: &str = "depth";
+/// A request of a workload that is about latency.
+const SHORT_BLOCK: Bytes = Bytes::new(4096);
 
 /// A path to a share with its settings.
 pub struct PathRig<'a> {
@@ -29,6 +35,8 @@ pub struct PathRig<'a> {
     level: Level,
     /// Whether what is kept is also set at the next start.
     persist: bool,
+    /// Whether requests are short and wait for each other.
+    latency: bool,
 }
 
 impl<'a> PathRig<'a> {
@@ -63,7 +71,14 @@ impl<'a> PathRig<'a> {
                 settings: Vec::new(),
             },
             persist: false,
+            latency: false,
         }
+    }
+
+    /// The same with short reads, one after the other.
+    pub fn about_latency(mut self, latency: bool) -> Self {
+        self.latency = latency;
+        self
     }
 
     /// The same, where what is kept is also what the hosts set at their next start.
@@ -72,14 +87,31 @@ impl<'a> PathRig<'a> {
         self.persist = persist;
         self
     }
+
+    /// The share's workload with the fields that a level sets.
+    fn share_workload(&self, level: &Level, direction: Direction, timing: Timing) -> ShareWorkload {
+        let small = |name: &str| field_in(level, name).and_then(|value| u32::try_from(value).ok());
+        let channels = small(CHANNELS).unwrap_or(1);
+        let mut workload = self.path.workload(direction, channels, timing);
+        if self.latency {
+            (workload.block, workload.depth) = (SHORT_BLOCK, 1);
+        }
+        if let Some(block) = small(BLOCK_FIELD) {
+            workload.block = Bytes::new(u64::from(block));
+        }
+        if let Some(depth) = small(DEPTH_FIELD) {
+            workload.depth = depth;
+        }
+        workload
+    }
 }
 
-fn channels_in(level: &Level) -> Option<u32> {
+fn field_in(level: &Level, name: &str) -> Option<i64> {
     level.settings.iter().find_map(|setting| match setting {
         Setting::Workload {
             field,
-            value: Value::Integer(count),
-        } if field == CHANNELS => u32::try_from(*count).ok(),
+            value: Value::Integer(value),
+        } if field == name => Some(*value),
         _ => None,
     })
 }
@@ -110,12 +142,18 @@ impl Rig for PathRig<'_> {
     fn read(&mut self, level: &Level) -> Result<Vec<Setting>, Failure> {
         let mut found =
             change::read_back(&self.levers.hosts, &level.settings).map_err(CommandError::from)?;
+        let used = self.share_workload(&self.level, Direction::Read, self.counted);
         for setting in &mut found {
-            if let Setting::Workload { field, value } = setting
-                && field == CHANNELS
-            {
-                *value = Value::Integer(i64::from(channels_in(&self.level).unwrap_or(1)));
-            }
+            let Setting::Workload { field, value } = setting else {
+                continue;
+            };
+            let used = match field.as_str() {
+                CHANNELS => i64::from(used.channels),
+                DEPTH_FIELD => i64::from(used.depth),
+                BLOCK_FIELD => i64::try_from(used.block.get()).unwrap_or(i64::MAX),
+                _ => continue,
+            };
+            *value = Value::Integer(used);
         }
         Ok(found)
     }
@@ -131,10 +169,7 @@ impl Rig for PathRig<'_> {
             TrialLength::Counted => self.counted,
             TrialLength::WashOut => self.wash_out,
         };
-        Workload::Share(
-            self.path
-                .workload(direction, channels_in(level).unwrap_or(1), timing),
-        )
+        Workload::Share(self.share_workload(level, direction, timing))
     }
 
     fn trial(&mut self, workload: &Workload) -> Outcome {

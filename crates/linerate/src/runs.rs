@@ -80,7 +80,9 @@ impl Recorder {
         let ends = run.records.iter().map(|record| match record {
             Record::Trial(trial) => trial.ended,
             Record::Event { at, .. } => *at,
-            Record::Schedule(_) | Record::Design(_) | Record::Look(_) => Nanoseconds::new(0),
+            Record::Schedule(_) | Record::Design(_) | Record::Round(_) | Record::Look(_) => {
+                Nanoseconds::new(0)
+            }
         });
         let elapsed = ends.max().unwrap_or_default();
         let now = Instant::now();

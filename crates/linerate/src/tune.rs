@@ -7,16 +7,19 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use analysis::Fix;
-use experiment::{Candidate, Durations, Ended, Hooks, Progress, TunePlan};
+use experiment::{
+    Candidate, Durations, Ended, Hooks, Progress, Rig, SearchPlan, TuneOutcome, TunePlan,
+};
 use host::change::{self, Change};
+use host::exec::Command;
 use host::journal::{self, Journal};
 use host::knob;
 use host::profile::Profile;
 use measure::Stop;
-use record::{Arm, Event, Level, Plan, Setting};
+use record::{Arm, Decision, Direction, Event, HostName, Level, Plan, Setting};
 use serde_json::json;
 
-use crate::args::{CheckArguments, OutputArguments, TuneArguments};
+use crate::args::{CheckArguments, GoalArgument, OutputArguments, TuneArguments};
 use crate::changes::look;
 use crate::failure::{CommandError, Kind};
 use crate::levers::SharedRecorder;
@@ -24,7 +27,7 @@ use crate::path::{SharePath, timing};
 use crate::profiles::{self, Judged};
 use crate::rig::PathRig;
 use crate::runs::{self, Recorder};
-use crate::{check, share, stop, terminal};
+use crate::{candidates, check, share, stop, terminal};
 
 /// Time around the counted time of a trial: process, session, test file, warm-up.
 const TRIAL_OVERHEAD: Duration = Duration::from_millis(1100);
@@ -36,7 +39,12 @@ pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
     let typed = share::parse(&arguments.share)?;
     let stop = stop::listen()?;
     let path = SharePath::open(typed, &arguments.path)?;
-    let plan = match profiles::asked(&arguments.profile)? {
+    let profile = profiles::asked(&arguments.profile)?;
+    if let (None, Some(goal)) = (&profile, arguments.goal) {
+        let fixes = find_fixes(arguments, &path, &stop)?;
+        return search(arguments, goal, &path, fixes, &stop);
+    }
+    let plan = match profile {
         Some(profile) => plan_profile(arguments, &path, &profile)?,
         None => plan(arguments, find_fixes(arguments, &path, &stop)?)?,
     };
@@ -58,7 +66,8 @@ pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
     if arguments.dry_run {
         return dry_run(arguments, &path, &plan);
     }
-    let file = experiment(arguments, &path, &plan, &journal::state_folder()?, &stop)?;
+    let state = journal::state_folder()?;
+    let file = experiment(arguments, &path, &plan, &state, &stop)?;
     let analysis = runs::show(&file, &arguments.output)?;
     Ok(runs::exit_code(&analysis))
 }
@@ -90,6 +99,162 @@ fn find_fixes(
         .diagnosis
         .map(|diagnosis| diagnosis.fixes)
         .unwrap_or_default())
+}
+
+/// Searches for the best of all settings.
+fn search(
+    arguments: &TuneArguments,
+    goal: GoalArgument,
+    path: &SharePath,
+    fixes: Vec<Fix>,
+    stop: &Stop,
+) -> Result<ExitCode, CommandError> {
+    let session = path.knock(stop)?;
+    let mut proposals = candidates::propose(path, goal, fixes, &session)?;
+    if !arguments.only.is_empty() {
+        let known: Vec<String> = proposals
+            .iter()
+            .map(|one| one.candidate.id.clone())
+            .collect();
+        if let Some(unknown) = arguments.only.iter().find(|id| !known.contains(id)) {
+            let text = format!("there is no candidate named `{unknown}`");
+            return Err(CommandError::new(Kind::Usage, text)
+                .hint(format!("there are: {}", known.join(", "))));
+        }
+        proposals.retain(|one| arguments.only.contains(&one.candidate.id));
+    }
+    proposals.truncate(experiment::CANDIDATES_MAX);
+    let warnings: Vec<(String, &'static str)> = proposals
+        .iter()
+        .filter_map(|one| Some((one.candidate.id.clone(), one.warning?)))
+        .collect();
+    let candidates: Vec<Candidate> = proposals.into_iter().map(|one| one.candidate).collect();
+    if candidates.is_empty() {
+        terminal::print("there is nothing to try: all is as the rules of thumb say");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let plan = search_plan(arguments, goal, candidates)?;
+    if arguments.dry_run {
+        return dry_search(arguments, path, &plan, &warnings);
+    }
+    let job = Job {
+        plan: &plan.tune,
+        trials: plan.trials_max,
+        latency: goal == GoalArgument::Latency,
+        warnings: &warnings,
+    };
+    let state = journal::state_folder()?;
+    let file = carry_out((arguments, &state), path, &job, stop, &mut |rig, hooks| {
+        experiment::search(rig, &plan, hooks)
+    })?;
+    let analysis = runs::show(&file, &arguments.output)?;
+    Ok(runs::exit_code(&analysis))
+}
+
+fn search_plan(
+    arguments: &TuneArguments,
+    goal: GoalArgument,
+    candidates: Vec<Candidate>,
+) -> Result<SearchPlan, CommandError> {
+    let (responses, elsewhere) = match goal {
+        GoalArgument::Read => (vec![Direction::Read], vec![Direction::Write]),
+        GoalArgument::Write => (vec![Direction::Write], vec![Direction::Read]),
+        GoalArgument::Copy => (vec![Direction::Read, Direction::Write], Vec::new()),
+        GoalArgument::Latency => (vec![Direction::Read], Vec::new()),
+    };
+    let seed = match arguments.seed {
+        Some(seed) => seed,
+        None => random_seed()?,
+    };
+    let counted = Duration::from(timing(arguments.seconds)?.measured);
+    let trial = counted + TRIAL_OVERHEAD + SWITCH;
+    let trials_max = arguments.budget.as_secs_f64() / trial.as_secs_f64();
+    let plan = SearchPlan {
+        tune: TunePlan {
+            responses,
+            blocks: usize::try_from(arguments.blocks).unwrap_or(usize::MAX),
+            band: arguments.band / 100.0,
+            ..TunePlan::new(candidates, seed)
+        },
+        elsewhere,
+        trials_max: trials_max as usize,
+    };
+    plan.check().map_err(|error| {
+        let hint = "give it more time with `--budget`, or fewer candidates with `--only`";
+        CommandError::from_error(Kind::Usage, &error).hint(hint)
+    })?;
+    Ok(plan)
+}
+
+/// What a search would try, and the very commands; nothing is touched.
+fn dry_search(
+    arguments: &TuneArguments,
+    path: &SharePath,
+    plan: &SearchPlan,
+    warnings: &[(String, &'static str)],
+) -> Result<ExitCode, CommandError> {
+    let commands = commands(path, &plan.tune, arguments.persist)?;
+    let [fewest, most] = plan.trials();
+    let warning = |id: &str| {
+        let mut warnings = warnings.iter();
+        warnings.find(|(of, _)| of == id).map(|(_, words)| *words)
+    };
+    if arguments.output.json {
+        let candidates = commands.iter().map(|(candidate, commands)| {
+            let commands = commands
+                .iter()
+                .map(|(host, command)| json!({"host": host, "argv": command.argv}));
+            json!({ "id": candidate.id, "settings": candidate.level.settings,
+                "warning": warning(&candidate.id), "commands": commands.collect::<Vec<_>>() })
+        });
+        terminal::print_json(&json!({
+            "dry_run": true, "seed": plan.tune.seed, "trials": [fewest, most],
+            "candidates": candidates.collect::<Vec<_>>(),
+        }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    for (candidate, commands) in &commands {
+        print_commands(&candidate.id, commands);
+        if let Some(words) = warning(&candidate.id) {
+            terminal::print(&format!("  if it is kept: {words}"));
+        }
+    }
+    terminal::print(&format!(
+        "seed {}; {fewest} to {most} trials: the start against itself, a screening, a race, and the \
+         proof of what was found; nothing was changed",
+        plan.tune.seed
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+type Commands<'a> = Vec<(&'a Candidate, Vec<(HostName, Command)>)>;
+
+/// What each candidate would run.
+fn commands<'a>(
+    path: &SharePath,
+    plan: &'a TunePlan,
+    persist: bool,
+) -> Result<Commands<'a>, CommandError> {
+    let hosts: Vec<_> = path.hosts().into_iter().cloned().collect();
+    let planned = plan.candidates.iter().map(|candidate| {
+        let mut knobs = knobs(&candidate.level);
+        if persist {
+            knobs.extend(change::kept(&hosts, &knobs)?);
+        }
+        let change = Change::plan(&hosts, &knobs, "dry-run")?;
+        Ok((candidate, change.commands()))
+    });
+    planned.collect()
+}
+
+fn print_commands(name: &str, commands: &[(HostName, Command)]) {
+    terminal::print(&format!("`{name}` would run:"));
+    for (host, command) in commands {
+        terminal::print(&format!("  {host}: {}", knob::shown(command)));
+    }
+    if commands.is_empty() {
+        terminal::print("  nothing: it is a setting of the session only");
+    }
 }
 
 fn tempfile_folder() -> Result<tempfile::TempDir, CommandError> {
@@ -192,16 +357,7 @@ fn dry_run(
     let preview = plan
         .preview(&durations)
         .map_err(|error| CommandError::from_error(Kind::Usage, &error))?;
-    let hosts: Vec<_> = path.hosts().into_iter().cloned().collect();
-    let mut commands = Vec::new();
-    for candidate in &plan.candidates {
-        let mut knobs: Vec<Setting> = knobs(&candidate.level);
-        if arguments.persist {
-            knobs.extend(change::kept(&hosts, &knobs)?);
-        }
-        let change = Change::plan(&hosts, &knobs, "dry-run")?;
-        commands.push((candidate, change.commands()));
-    }
+    let commands = commands(path, plan, arguments.persist)?;
     if arguments.output.json {
         let candidates = commands.iter().map(|(candidate, commands)| {
             let commands = commands.iter().map(|(host, command)| json!({"host": host, "argv": command.argv}));
@@ -247,13 +403,7 @@ fn dry_run(
         look(),
     ));
     for (candidate, commands) in &commands {
-        terminal::print(&format!("`{}` would run:", candidate.level.name));
-        for (host, command) in commands {
-            terminal::print(&format!("  {host}: {}", knob::shown(command)));
-        }
-        if commands.is_empty() {
-            terminal::print("  nothing: it is a setting of the session only");
-        }
+        print_commands(&candidate.level.name, commands);
     }
     let seconds = [preview.at_least, preview.at_most].map(|duration| duration.as_secs());
     terminal::print(&format!(
@@ -287,6 +437,41 @@ pub fn experiment(
     state: &Path,
     stop: &Stop,
 ) -> Result<PathBuf, CommandError> {
+    let phases = 1 + 2 * plan.candidates.len();
+    let trials = phases * plan.blocks * 2 * plan.responses.len();
+    let job = Job {
+        plan,
+        trials,
+        latency: false,
+        warnings: &[],
+    };
+    carry_out((arguments, state), path, &job, stop, &mut |rig, hooks| {
+        experiment::tune(rig, plan, hooks)
+    })
+}
+
+/// What `tune` is about to do.
+struct Job<'a> {
+    plan: &'a TunePlan,
+    /// The most trials.
+    trials: usize,
+    latency: bool,
+    /// What is to be said where a candidate is kept: its id, and the words.
+    warnings: &'a [(String, &'static str)],
+}
+
+type Run<'a> =
+    dyn FnMut(&mut dyn Rig, &mut Hooks<'_>) -> Result<TuneOutcome, experiment::Error> + 'a;
+
+/// Makes the run file, the journal and the rig, and runs it.
+fn carry_out(
+    (arguments, state): (&TuneArguments, &Path),
+    path: &SharePath,
+    job: &Job<'_>,
+    stop: &Stop,
+    run: &mut Run<'_>,
+) -> Result<PathBuf, CommandError> {
+    let plan = job.plan;
     let counted = timing(arguments.seconds)?;
     let candidates: Vec<Level> = plan
         .candidates
@@ -305,12 +490,11 @@ pub fn experiment(
         false => None,
     };
     let recorder = SharedRecorder(Rc::new(RefCell::new(recorder)));
-    let rig = PathRig::new(path, journal, recorder.clone(), stop.clone(), counted);
-    let mut rig = rig.persistent(arguments.persist);
-    let phases = 1 + 2 * plan.candidates.len();
-    let trials = phases * plan.blocks * 2 * plan.responses.len();
-    let mut progress =
-        terminal::Progress::new(u64::try_from(trials).unwrap_or(0), arguments.output.json);
+    let mut rig = PathRig::new(path, journal, recorder.clone(), stop.clone(), counted)
+        .persistent(arguments.persist)
+        .about_latency(job.latency);
+    let trials = u64::try_from(job.trials).unwrap_or(0);
+    let mut progress = terminal::Progress::new(trials, arguments.output.json);
     let mut stage = String::new();
     let mut tell = |event: Progress| tell(&mut progress, &mut stage, event);
     let mut sink = recorder.clone();
@@ -319,7 +503,7 @@ pub fn experiment(
         stop: &|| stop.is_asked(),
         progress: &mut tell,
     };
-    let outcome = experiment::tune(&mut rig, plan, &mut hooks);
+    let outcome = run(&mut rig, &mut hooks);
     drop(progress);
     let outcome = outcome.map_err(|error| {
         CommandError::from_error(Kind::Refused, &error).hint(format!(
@@ -328,7 +512,16 @@ pub fn experiment(
         ))
     })?;
     match outcome.ended {
-        Ended::Finished => recorder.0.borrow_mut().event(Event::Finished)?,
+        Ended::Finished => {
+            for (id, warning) in job.warnings {
+                let mut decisions = outcome.decisions.iter();
+                if decisions.any(|one| one.experiment == *id && one.decision == Decision::Kept) {
+                    let text = format!("`{id}` is kept: {warning}");
+                    recorder.0.borrow_mut().event(Event::Note { text })?;
+                }
+            }
+            recorder.0.borrow_mut().event(Event::Finished)?;
+        }
         Ended::Stopped => return Err(stop::interrupted()),
         Ended::Failed(failure) => {
             return Err(CommandError::from(failure).while_doing("the experiment could not go on"));
@@ -353,6 +546,11 @@ fn tell(progress: &mut terminal::Progress, stage: &mut String, event: Progress) 
             *stage = format!("{experiment}: {what} ({trials} trials)");
             progress.stage(stage);
         }
+        Progress::RoundBegins { what, trials } => {
+            *stage = format!("{what} ({trials} trials)");
+            progress.stage(stage);
+        }
+        Progress::Found { text } => progress.note(&text),
         Progress::Setting { level } => progress.detail(&format!("setting {level}")),
         Progress::TrialBegins {
             block,

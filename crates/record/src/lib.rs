@@ -22,7 +22,7 @@ pub use files::{
 pub use look::{AddressLook, HostLoad, MtuProof, PathLook, ProcessorLoad};
 pub use recipe::{Figure, Order, Recipe, RecipeEngine, RecipeTest, parse_bytes};
 pub use run::{
-    Decision, Error, Event, Header, Plan, Question, RUN_FORMAT, RUN_VERSION, Record, Run,
+    Decision, Error, Event, Header, Plan, Question, RUN_FORMAT, RUN_VERSION, Record, Round, Run,
     RunWriter, Schedule,
 };
 pub use setting::{HostName, KnobId, Level, Setting, Target, Value};

@@ -102,6 +102,21 @@ pub struct Schedule {
     pub orders: Vec<Vec<Vec<Direction>>>,
 }
 
+/// Settings that a search tries in one go, in their order; fixed before the first of these trials.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Round {
+    /// Its number in the run, from 0.
+    pub round: u32,
+    /// What it is for, in a few words.
+    pub what: String,
+    /// What is tried.
+    pub levels: Vec<Level>,
+    /// Places of these levels in order, a row for each block.
+    pub blocks: Vec<Vec<u32>>,
+    /// What is measured of each.
+    pub responses: Vec<Direction>,
+}
+
 /// What became of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -157,6 +172,8 @@ pub enum Record {
     Schedule(Schedule),
     /// An experiment over several factors begins.
     Design(Box<Design>),
+    /// A round of a search begins.
+    Round(Round),
     /// A trial is over.
     Trial(Box<TrialRecord>),
     /// What the path looks like; the last one counts.
@@ -335,7 +352,7 @@ impl Run {
             };
             let value: serde_json::Value = serde_json::from_slice(line).map_err(error)?;
             match value.get("kind").and_then(serde_json::Value::as_str) {
-                Some("schedule" | "design" | "trial" | "look" | "event") => {
+                Some("schedule" | "design" | "round" | "trial" | "look" | "event") => {
                     run.records
                         .push(serde_json::from_value(value).map_err(error)?);
                 }

@@ -562,6 +562,19 @@ pub enum Stage {
         /// Run after a switch only to wash it out: not counted.
         discarded: bool,
     },
+    /// A setting of a search.
+    Search {
+        /// The round, as in its record.
+        round: u32,
+        /// Block, from 0.
+        block: u32,
+        /// Place within the block, from 0.
+        position: u32,
+        /// Which of the round's levels, from 0.
+        level: u32,
+        /// Run after a switch only to wash it out: not counted.
+        discarded: bool,
+    },
 }
 
 /// How a trial ended.

@@ -122,7 +122,10 @@ pub(crate) fn ladder(
         .iter()
         .filter_map(|trial| match trial.stage {
             Stage::Ladder { rung, .. } => Some((rung, *trial)),
-            Stage::Bench { .. } | Stage::Visit { .. } | Stage::Experiment { .. } => None,
+            Stage::Bench { .. }
+            | Stage::Visit { .. }
+            | Stage::Experiment { .. }
+            | Stage::Search { .. } => None,
         })
         .collect();
     if of_ladder.is_empty() && look_at.is_none() {

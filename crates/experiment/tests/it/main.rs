@@ -2,7 +2,9 @@
 
 mod coverage;
 mod design;
+mod landscape;
 mod noise;
 mod plan;
 mod rig;
+mod search;
 mod tune;

@@ -1,0 +1,219 @@
+//! What `tune --goal` tries: the check's fixes, what the client may ask for, and what is set otherwise
+//! than the rules of thumb say at the ends of the path. Protections and durability are never among it.
+
+use analysis::Fix;
+use experiment::Candidate;
+use host::Host;
+use host::change::{Spot, read_states};
+use host::knob;
+use record::{KnobId, Level, Setting, Target, TrialResult, Value};
+
+use crate::args::GoalArgument;
+use crate::failure::CommandError;
+use crate::path::SharePath;
+use crate::rig::{BLOCK_FIELD, DEPTH_FIELD};
+
+/// Something to try, and what keeping it would mean.
+pub struct Proposal {
+    /// Its id and its settings.
+    pub candidate: Candidate,
+    /// What has to be known before it stays.
+    pub warning: Option<&'static str>,
+}
+
+/// A value of a knob that is worth a try.
+struct Rule {
+    knob: &'static str,
+    to: Value,
+    id: &'static str,
+    /// The server only; else both ends.
+    server_only: bool,
+    goals: &'static [GoalArgument],
+    warning: Option<&'static str>,
+}
+
+const ANY: &[GoalArgument] = &[
+    GoalArgument::Read,
+    GoalArgument::Write,
+    GoalArgument::Copy,
+    GoalArgument::Latency,
+];
+const READING: &[GoalArgument] = &[
+    GoalArgument::Read,
+    GoalArgument::Copy,
+    GoalArgument::Latency,
+];
+const WRITING: &[GoalArgument] = &[GoalArgument::Write, GoalArgument::Copy];
+const IN_TURN: &str = "the server then works on one request of a client after the other: faster \
+    while files are in its memory, as the test file is, but on slow disks each request waits for \
+    the one before it, and one slow file stalls the whole client";
+
+/// In the order in which they are named.
+const RULES: &[Rule] = &[
+    Rule {
+        knob: "smb.server.aio_read",
+        to: Value::Integer(0),
+        id: "aio-read-off",
+        server_only: true,
+        goals: READING,
+        warning: Some(IN_TURN),
+    },
+    Rule {
+        knob: "smb.server.aio_write",
+        to: Value::Integer(0),
+        id: "aio-write-off",
+        server_only: true,
+        goals: WRITING,
+        warning: Some(IN_TURN),
+    },
+    Rule {
+        knob: "smb.server.sendfile",
+        to: Value::Switch(true),
+        id: "sendfile",
+        server_only: true,
+        goals: READING,
+        warning: Some(
+            "a file that is cut short while it is being sent ends the client's connection; it has \
+             no effect where anything is signed or encrypted, or read asynchronously",
+        ),
+    },
+    on("nic.tso", "tso"),
+    on("nic.gso", "gso"),
+    on("nic.gro", "gro"),
+    on("tcp.window_autotuning", "window-autotuning"),
+    on("tcp.sack", "sack"),
+    Rule {
+        knob: "tcp.slow_start_after_idle",
+        to: Value::Switch(false),
+        id: "no-slow-start-after-idle",
+        server_only: false,
+        goals: ANY,
+        warning: None,
+    },
+];
+
+/// What should be on at both ends.
+const fn on(knob: &'static str, id: &'static str) -> Rule {
+    Rule {
+        knob,
+        to: Value::Switch(true),
+        id,
+        server_only: false,
+        goals: ANY,
+        warning: None,
+    }
+}
+
+/// Everything worth a try; `session` is a short look at the share, which tells the NICs in use.
+pub fn propose(
+    path: &SharePath,
+    goal: GoalArgument,
+    fixes: Vec<Fix>,
+    session: &TrialResult,
+) -> Result<Vec<Proposal>, CommandError> {
+    let fixes = fixes.into_iter().filter(|fix| fix.blocked.is_none());
+    let mut proposals: Vec<Proposal> = fixes
+        .filter(|fix| !fix.level.settings.is_empty())
+        // A request that waits for its answer has no use for a second channel.
+        .filter(|fix| goal != GoalArgument::Latency || !fix.id.starts_with("channels-"))
+        .map(|fix| Proposal {
+            candidate: Candidate {
+                id: fix.id,
+                level: fix.level,
+            },
+            warning: None,
+        })
+        .collect();
+    if goal != GoalArgument::Latency {
+        proposals.push(of_client("depth-32", DEPTH_FIELD, 32));
+        proposals.push(of_client("block-4mib", BLOCK_FIELD, 4 << 20));
+    }
+    let near = targets(&path.client, session, true)?;
+    let far = match &path.server {
+        Some(server) => targets(server, session, false)?,
+        None => Vec::new(),
+    };
+    for rule in RULES.iter().filter(|rule| rule.goals.contains(&goal)) {
+        let mut settings = Vec::new();
+        if !rule.server_only {
+            settings.extend(not_so(&path.client, &near, rule)?);
+        }
+        if let Some(server) = &path.server {
+            let share = Target::Share(path.share.address.share.clone());
+            let far: Vec<Target> = far.iter().cloned().chain([share]).collect();
+            settings.extend(not_so(server, &far, rule)?);
+        }
+        if !settings.is_empty() {
+            proposals.push(Proposal {
+                candidate: Candidate {
+                    id: rule.id.into(),
+                    level: Level {
+                        name: rule.id.into(),
+                        settings,
+                    },
+                },
+                warning: rule.warning,
+            });
+        }
+    }
+    Ok(proposals)
+}
+
+fn of_client(id: &str, field: &str, value: i64) -> Proposal {
+    Proposal {
+        candidate: Candidate {
+            id: id.into(),
+            level: Level {
+                name: id.into(),
+                settings: vec![Setting::Workload {
+                    field: field.into(),
+                    value: Value::Integer(value),
+                }],
+            },
+        },
+        warning: None,
+    }
+}
+
+/// The host itself and its NICs that the session went over.
+fn targets(host: &Host, session: &TrialResult, near: bool) -> Result<Vec<Target>, CommandError> {
+    let facts = host::facts(host)?;
+    let used = |nic: &&record::Nic| {
+        session.connections.iter().any(|connection| {
+            let end = if near {
+                connection.local
+            } else {
+                connection.remote
+            };
+            let mut addresses = nic.addresses.iter();
+            addresses.any(|address| address.address == end.ip())
+        })
+    };
+    let nics = facts.nics.iter().filter(used);
+    let nics = nics.map(|nic| Target::Nic(nic.name.clone()));
+    Ok(std::iter::once(Target::Host).chain(nics).collect())
+}
+
+/// The settings that would make it so where it is not; what a host does not have or cannot change is
+/// left out.
+fn not_so(host: &Host, targets: &[Target], rule: &Rule) -> Result<Vec<Setting>, CommandError> {
+    let spots: Vec<Spot> = targets
+        .iter()
+        .flat_map(|target| {
+            let knobs = knob::of_target(host.system, target).filter(|knob| knob.id == rule.knob);
+            knobs.map(|knob| (target.clone(), knob))
+        })
+        .collect();
+    let states = read_states(host, &spots)?;
+    let settings = spots.into_iter().zip(states).filter_map(|(spot, state)| {
+        let state = state.ok()?;
+        let open = state.fixed_because.is_none() && state.value != rule.to;
+        open.then(|| Setting::Knob {
+            host: host.name.clone(),
+            target: spot.0,
+            id: KnobId::new(rule.knob),
+            value: rule.to.clone(),
+        })
+    });
+    Ok(settings.collect())
+}
