@@ -111,7 +111,7 @@ impl Way for Ethtool {
     fn parse(&self, _: &str, outputs: &[Output]) -> Result<State, Refusal> {
         let said = match (self, outputs.first()) {
             // Without root's rights it complains of parts of its answer; the rest of it is good.
-            (Self::Speed | Self::Modes, Some(output)) if !output.stdout.is_empty() => {
+            (Self::Speed | Self::Modes, Some(output)) if output.stdout.starts_with(SETTINGS) => {
                 String::from_utf8_lossy(&output.stdout).into_owned()
             }
             (_, output) => answer(output, "ethtool")?,
@@ -583,6 +583,9 @@ fn parse_spread_fields(said: &str) -> Result<State, Refusal> {
     let allowed = super::words(&choices);
     Ok(State::new(Value::Text(fields), allowed))
 }
+
+/// How `ethtool NIC` begins where there is such an interface, whatever else fails.
+const SETTINGS: &[u8] = b"Settings for ";
 
 fn parse_speed(said: &str) -> Result<State, Refusal> {
     let speed = ethtool::speed(said).ok_or_else(|| Refusal::new("the driver does not tell it"))?;

@@ -353,7 +353,7 @@ fn what_is_no_profile_is_refused_with_the_reason() {
 #[test]
 fn protections_are_refused_unless_they_are_meant() {
     for knob in [
-        "smb.server.signing",
+        "smb.server.signing_required",
         "smb.server.encryption",
         "smb.server.dialect_min",
         "smb.server.strict_sync",
@@ -373,7 +373,7 @@ fn protections_are_refused_unless_they_are_meant() {
     // Meant or not, there are some that linerate never changes.
     let model = Model::new("model");
     let facts = facts(&model, None);
-    let text = rule("smb.server.signing", "set = 'disabled'");
+    let text = rule("smb.server.signing_required", "set = 'disabled'");
     let profile = profile::parse("own", &text, Protections::Meant).unwrap();
     let found = judge(&model, &profile, &situation(&facts)).remove(0);
     assert!(

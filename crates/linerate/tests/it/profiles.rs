@@ -12,8 +12,7 @@ fn profiles_are_listed_shown_and_refused() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let own = folder.path().join("linerate/profiles");
     fs::create_dir_all(&own).expect("room on the disk");
-    let bold =
-        "meaning = 'm'\n[[rule]]\nknob = 'smb.server.signing'\nset = 'disabled'\nwhy = 'w'\n";
+    let bold = "meaning = 'm'\n[[rule]]\nknob = 'smb.server.signing_required'\nset = 'disabled'\nwhy = 'w'\n";
     fs::write(own.join("bold.toml"), bold).expect("room on the disk");
     let linerate = |words: &[&str]| {
         let mut command = support::linerate();
@@ -35,7 +34,7 @@ fn profiles_are_listed_shown_and_refused() {
     linerate(&["set", "local", "--dry-run", "--profile", "bold"])
         .code(65)
         .stderr(predicate::str::contains(
-            "`smb.server.signing`, which protects something",
+            "`smb.server.signing_required`, which protects something",
         ));
     linerate(&[
         "set",

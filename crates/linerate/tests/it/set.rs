@@ -191,7 +191,7 @@ fn lines_of_smb_conf_are_added_read_back_and_taken_out_again() {
     assert!(told.contains("blocks"), "{told}");
 
     let weaker = [
-        "smb.server.signing=disabled",
+        "smb.server.signing_required=disabled",
         "smb.server.strict_sync@media=off",
     ];
     for setting in weaker {
