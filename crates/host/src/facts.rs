@@ -8,7 +8,7 @@ use record::{HostFacts, Nic, System, Target};
 use crate::exec::{self, Command, Once, Output};
 use crate::knob;
 use crate::tool::tc::Shaper;
-use crate::tool::{ethtool, ip, is_usable_nic_name, macos, sysctl, tc, windows};
+use crate::tool::{Facts, ethtool, ip, is_usable_nic_name, macos, sysctl, tc, windows};
 use crate::{Error, Host, identity_commands, parse_identity};
 
 /// Most interfaces whose drivers are asked; of the others only what `ip` says is known.
@@ -24,12 +24,14 @@ const COMMANDS_PER_NIC: usize = 5;
 /// When the host cannot be reached, or lacks `ip`. Whatever
 /// else is missing is `None` in the facts.
 pub fn facts(host: &Host) -> Result<HostFacts, Error> {
-    if host.system == System::Windows {
-        return windows_facts(host);
+    match host.system {
+        System::Linux => linux_facts(host),
+        System::Windows => whole_facts(host, &windows::facts_commands(), windows::facts),
+        System::Macos => whole_facts(host, &macos::facts_commands(), macos::facts),
     }
-    if host.system == System::Macos {
-        return mac_facts(host);
-    }
+}
+
+fn linux_facts(host: &Host) -> Result<HostFacts, Error> {
     let commands = host_commands();
     let outputs = host.exec.run(&commands)?;
     let [
@@ -145,52 +147,21 @@ pub fn mounts(host: &Host) -> Result<Vec<String>, Error> {
     Ok(mounts.unwrap_or_default())
 }
 
-/// All of a Windows host in one batch: each command asks for all interfaces.
-fn windows_facts(host: &Host) -> Result<HostFacts, Error> {
+/// All of a Windows host or a Mac in one batch: each command asks for all interfaces.
+fn whole_facts(
+    host: &Host,
+    commands: &[Command],
+    understand: fn(&[Option<String>]) -> Facts,
+) -> Result<HostFacts, Error> {
     let identity = identity_commands(host.system);
-    let commands: Vec<Command> = identity
-        .into_iter()
-        .chain(windows::facts_commands())
-        .collect();
+    let commands = [&identity, commands].concat();
     let outputs = host.exec.run(&commands)?;
     for (output, command) in outputs.iter().zip(&commands).skip(2).take(3) {
         output.clone().checked(command)?;
     }
     let said: Vec<Option<String>> = outputs.iter().skip(2).map(Output::text).collect();
     let identity = parse_identity(&outputs);
-    let found = windows::facts(&said);
-    let whole = |index: usize| unreadable(&commands[2 + index]);
-    Ok(HostFacts {
-        name: host.name.clone(),
-        system: host.system,
-        kernel: found.version.ok_or_else(|| whole(0))?,
-        machine_id: identity.machine_id,
-        boot_id: identity.boot_id,
-        cores: found
-            .cores
-            .filter(|&cores| cores > 0)
-            .ok_or_else(|| whole(1))?,
-        memory: found.memory,
-        nics: found.nics.ok_or_else(|| whole(2))?,
-        routes: found.routes,
-        tcp: found.tcp,
-    })
-}
-
-/// All of a Mac in one batch: each command tells of all interfaces.
-fn mac_facts(host: &Host) -> Result<HostFacts, Error> {
-    let identity = identity_commands(host.system);
-    let commands: Vec<Command> = identity
-        .into_iter()
-        .chain(macos::facts_commands())
-        .collect();
-    let outputs = host.exec.run(&commands)?;
-    for (output, command) in outputs.iter().zip(&commands).skip(2).take(3) {
-        output.clone().checked(command)?;
-    }
-    let said: Vec<Option<String>> = outputs.iter().skip(2).map(Output::text).collect();
-    let identity = parse_identity(&outputs);
-    let found = macos::facts(&said);
+    let found = understand(&said);
     let whole = |index: usize| unreadable(&commands[2 + index]);
     Ok(HostFacts {
         name: host.name.clone(),

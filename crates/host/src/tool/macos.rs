@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use record::{BitsPerSecond, Bytes, InterfaceAddress, LinkState, Nic, Offload, Route, TcpFacts};
 
+use super::Facts;
 use crate::exec::Command;
 
 /// The settings of TCP that are facts.
@@ -48,17 +49,6 @@ pub(crate) fn facts_commands() -> [Command; 6] {
         Command::new(["netstat", "-rn"]),
         Command::new(["sysctl", TCP_KEY]),
     ]
-}
-
-/// What a Mac tells of itself.
-#[derive(Debug)]
-pub(crate) struct Facts {
-    pub(crate) version: Option<String>,
-    pub(crate) cores: Option<u32>,
-    pub(crate) memory: Option<Bytes>,
-    pub(crate) nics: Option<Vec<Nic>>,
-    pub(crate) routes: Vec<Route>,
-    pub(crate) tcp: TcpFacts,
 }
 
 /// Understands the outputs of [`facts_commands`].

@@ -1,12 +1,26 @@
 //! What the tools of a host print. Nothing here runs anything, and nothing here trusts a
 //! byte: what cannot be understood is left out.
 
+use record::{Bytes, Nic, Route, TcpFacts};
+
 pub(crate) mod ethtool;
 pub(crate) mod ip;
 pub(crate) mod macos;
 pub(crate) mod sysctl;
 pub(crate) mod tc;
 pub(crate) mod windows;
+
+/// What a system told of itself where every command tells of all of it, as far as it could be
+/// understood.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Facts {
+    pub(crate) version: Option<String>,
+    pub(crate) cores: Option<u32>,
+    pub(crate) memory: Option<Bytes>,
+    pub(crate) nics: Option<Vec<Nic>>,
+    pub(crate) routes: Vec<Route>,
+    pub(crate) tcp: TcpFacts,
+}
 
 /// Longest name of an interface on Linux.
 const NIC_NAME_BYTES_MAX: usize = 15;

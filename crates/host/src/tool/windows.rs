@@ -8,6 +8,7 @@ use std::time::Duration;
 use record::{BitsPerSecond, Bytes, InterfaceAddress, LinkState, Nic, Offload, Route, TcpFacts};
 use serde_json::{Map, Value};
 
+use super::Facts;
 use crate::exec::Command;
 
 /// Modules of PowerShell take seconds when they are loaded for the first time.
@@ -249,17 +250,6 @@ pub(crate) fn tcp_setting() -> Command {
         "Get-NetTCPSetting -SettingName Internet | Select-Object {}",
         properties(&["DelayedAckFrequency", "DelayedAckTimeout"], &names)
     ))
-}
-
-/// What the commands of [`facts_commands`] told, as far as it could be understood.
-#[derive(Debug, Default, PartialEq)]
-pub(crate) struct Facts {
-    pub(crate) version: Option<String>,
-    pub(crate) cores: Option<u32>,
-    pub(crate) memory: Option<Bytes>,
-    pub(crate) nics: Option<Vec<Nic>>,
-    pub(crate) routes: Vec<Route>,
-    pub(crate) tcp: TcpFacts,
 }
 
 /// Reads the outputs of [`facts_commands`].
