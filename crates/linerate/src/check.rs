@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use measure::{Ladder, LadderNews, LadderPlan, LadderTrial, Stop, TcpRung};
 use record::{
-    Bytes, Direction, Event, Plan, Record, Rung, ShareWorkload, Stage, TrialRecord, Workload,
+    Bytes, Direction, Event, FailureKind, PathLook, Plan, Record, Rung, ShareWorkload, Stage,
+    TrialRecord, Workload,
 };
 
 use crate::args::CheckArguments;
@@ -56,15 +57,27 @@ pub fn measure(
     progress.stage("looking at the path");
     let facts = recorder.facts().to_vec();
     let mut looked = look::at_path(path, &facts)?;
-    if looked.mtus.iter().any(record::MtuProof::is_black_hole) {
+    if is_black_hole(&looked) {
         // Whoever sends data there waits for ever.
         recorder.append_record(&Record::Look(Box::new(looked)))?;
         return finish(recorder);
     }
-    let knocked = path.knock(stop).inspect_err(|_| {
-        // Nothing was measured, and nobody wants a file that says so.
-        std::fs::remove_file(recorder.path()).ok();
-    })?;
+    let knocked = match path.knock(stop) {
+        Ok(knocked) => knocked,
+        Err(error) => {
+            // Large packets that vanish stop a session just so: what could not be proven before may be now.
+            if error.kind() == FailureKind::Unreachable {
+                looked = look::at_path(path, &facts)?;
+                if is_black_hole(&looked) {
+                    recorder.append_record(&Record::Look(Box::new(looked)))?;
+                    return finish(recorder);
+                }
+            }
+            // Nothing was measured, and nobody wants a file that says so.
+            std::fs::remove_file(recorder.path()).ok();
+            return Err(error);
+        }
+    };
     let session = knocked.session.as_ref();
     let listed = session.map_or(&[][..], |session| &session.server_interfaces);
     look::at_other_pairs(path, &facts, listed, &mut looked);
@@ -94,6 +107,10 @@ pub fn measure(
         return Err(stop::interrupted());
     }
     finish(recorder.into_inner())
+}
+
+fn is_black_hole(looked: &PathLook) -> bool {
+    looked.mtus.iter().any(record::MtuProof::is_black_hole)
 }
 
 fn finish(mut recorder: Recorder) -> Result<PathBuf, CommandError> {

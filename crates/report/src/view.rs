@@ -842,12 +842,9 @@ pub(crate) fn rate_list(rates: &[f64]) -> String {
 
 /// A prediction as people weigh it: `1.97x predicted`.
 pub(crate) fn prediction(fix: &Fix) -> String {
-    format!(
-        "{} predicted",
-        fix.predicted.as_ref().map_or_else(
-            || "cannot be computed".to_owned(),
-            quantity::estimate_with_interval
-        )
+    fix.predicted.as_ref().map_or_else(
+        || "its gain cannot be predicted".to_owned(),
+        |ratio| format!("{} predicted", quantity::estimate_with_interval(ratio)),
     )
 }
 

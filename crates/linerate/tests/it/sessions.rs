@@ -83,8 +83,9 @@ fn a_session_is_what_was_asked_for_and_says_so() {
         &format!("check {SHARE} --sign required --seconds 0.2 --repetitions 1 --json"),
     );
     let said: Value = serde_json::from_slice(&check.stdout).expect("JSON");
-    let agreed = session("user", "3.1.1", Some("AES-128-GMAC"), None, 1);
-    assert_eq!(said["sessions"], json!([agreed]), "{said}");
+    // The rungs of one channel, and the one of as many as there are links.
+    let agreed = |channels| session("user", "3.1.1", Some("AES-128-GMAC"), None, channels);
+    assert_eq!(said["sessions"], json!([agreed(1), agreed(2)]), "{said}");
 }
 
 #[test]
