@@ -6,7 +6,7 @@ use analysis::{
 use record::{Direction, Plan};
 
 use crate::page::{Ink, Look, Page, bar, left, right};
-use crate::text::{clean, shorten, width};
+use crate::text::{clean, shorten};
 use crate::view::{self, Ladder, Tone};
 use crate::{design, quantity, recipe};
 
@@ -68,16 +68,8 @@ pub fn table(headers: &[&str], rows: &[Vec<String>], look: Look) -> String {
         .set_content_arrangement(comfy_table::ContentArrangement::Dynamic)
         .set_width(u16::try_from(look.columns()).unwrap_or(u16::MAX))
         .set_header(headers.iter().map(|text| cell(text)));
-    let cells = |row: &Vec<String>| row.iter().map(|text| cell(text)).collect();
-    let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
-    for row in &rows {
-        table.add_row(row);
-    }
-    for (column, columns_min) in table.column_iter_mut().zip(unbroken(headers, &rows, look)) {
-        if let Some(columns_min) = columns_min {
-            let width = comfy_table::Width::Fixed(columns_min);
-            column.set_constraint(comfy_table::ColumnConstraint::LowerBoundary(width));
-        }
+    for row in rows {
+        table.add_row(row.iter().map(|text| cell(text)));
     }
     let mut text = String::new();
     for line in table.lines() {
@@ -85,28 +77,6 @@ pub fn table(headers: &[&str], rows: &[Vec<String>], look: Look) -> String {
         text.push('\n');
     }
     text
-}
-
-/// The width at which no word of a column is broken, because half an id cannot be searched for; from
-/// the left, as far as all others keep some room.
-fn unbroken(headers: &[&str], rows: &[Vec<String>], look: Look) -> Vec<Option<u16>> {
-    const PADDING: usize = 2;
-    const COLUMNS_MIN: usize = 9;
-    let mut room = look.columns().saturating_sub(headers.len() * COLUMNS_MIN);
-    let longest = |index: usize| {
-        let cells = rows.iter().filter_map(|row| Some(row.get(index)?.as_str()));
-        let words = cells
-            .chain([headers[index]])
-            .flat_map(str::split_whitespace);
-        words.map(width).max().unwrap_or(0) + PADDING
-    };
-    (0..headers.len())
-        .map(|index| {
-            let wanted = longest(index);
-            room = room.checked_sub(wanted.saturating_sub(COLUMNS_MIN).max(1))?;
-            u16::try_from(wanted).ok()
-        })
-        .collect()
 }
 
 fn title(page: &mut Page, analysis: &RunAnalysis) {
