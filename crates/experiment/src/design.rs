@@ -13,7 +13,7 @@ use record::{
 
 use crate::error::{Error, text};
 use crate::phase::Sink;
-use crate::rig::{SwitchCost, check, switch_cost};
+use crate::rig::{SwitchCost, check, rate, switch_cost};
 
 /// The most arms of a design.
 pub const ARMS_MAX: usize = 256;
@@ -513,15 +513,8 @@ impl Running<'_, '_> {
             Ok(()) => self.stand.trial(&workload),
             Err(failure) => Outcome::Failed(failure),
         };
-        let failure = match &outcome {
-            Outcome::Measured(result) if result.bytes().get() > 0 => None,
-            Outcome::Measured(_) => Some(Failure {
-                kind: FailureKind::Internal,
-                chain: vec!["it moved no bytes".into()],
-                hint: None,
-            }),
-            Outcome::Failed(failure) => Some(failure.clone()),
-        };
+        let rate = rate(&outcome);
+        let failure = rate.as_ref().err().cloned();
         // What was interrupted never was: it is run again when the experiment is taken up.
         if failure
             .as_ref()
@@ -539,10 +532,6 @@ impl Running<'_, '_> {
             outcome,
             loads: Vec::new(),
         };
-        let rate = match (&record.outcome, &failure) {
-            (Outcome::Measured(result), None) => Ok(result.bytes_per_second().unwrap_or(0.0)),
-            (_, failure) => Err(failure.as_ref().map_or_else(String::new, text)),
-        };
         let written = self
             .hooks
             .sink
@@ -553,7 +542,7 @@ impl Running<'_, '_> {
             self.done.extend(place(&record));
             self.trials.push(record);
         }
-        (self.hooks.news)(DesignNews::Ended(rate));
+        (self.hooks.news)(DesignNews::Ended(rate.map_err(|failure| text(&failure))));
         self.failures += usize::from(failure.is_some());
         Ok(failure
             .filter(|_| self.failures > FAILURES_MAX)

@@ -7,7 +7,7 @@ use record::{
 };
 
 use crate::error::text;
-use crate::rig::{Rig, TrialLength, check};
+use crate::rig::{Rig, TrialLength, check, rate};
 
 /// Where records go. What `append` has taken is safe.
 pub trait Sink {
@@ -406,19 +406,9 @@ impl Bench<'_, '_> {
         self.record(&Record::Trial(Box::new(record.clone())))?;
         self.next_trial_id += 1;
         running.done += usize::from(!is_discarded(&record));
-        let failure = match &record.outcome {
-            Outcome::Measured(result) if result.bytes().get() > 0 => None,
-            Outcome::Measured(_) => Some(Failure {
-                kind: FailureKind::Internal,
-                chain: vec!["it moved no bytes".into()],
-                hint: None,
-            }),
-            Outcome::Failed(failure) => Some(failure.clone()),
-        };
-        let rate = match (&record.outcome, &failure) {
-            (Outcome::Measured(result), None) => Ok(result.bytes_per_second().unwrap_or(0.0)),
-            (_, failure) => Err(failure.as_ref().map_or_else(String::new, text)),
-        };
+        let rate = rate(&record.outcome);
+        let failure = rate.as_ref().err().cloned();
+        let rate = rate.map_err(|failure| text(&failure));
         (self.hooks.progress)(Progress::TrialEnds { rate });
         running.trials.push(record);
         match failure {

@@ -140,6 +140,24 @@ pub(crate) fn check(wanted: &Level, read: &[Setting]) -> Result<(), Failure> {
     }
 }
 
+/// Bytes per second of a trial that moved some.
+///
+/// # Errors
+/// Why the trial tells nothing.
+pub(crate) fn rate(outcome: &Outcome) -> Result<f64, Failure> {
+    match outcome {
+        Outcome::Measured(result) if result.bytes().get() > 0 => {
+            Ok(result.bytes_per_second().unwrap_or(0.0))
+        }
+        Outcome::Measured(_) => Err(Failure {
+            kind: FailureKind::Internal,
+            chain: vec!["it moved no bytes".into()],
+            hint: None,
+        }),
+        Outcome::Failed(failure) => Err(failure.clone()),
+    }
+}
+
 fn place(setting: &Setting) -> String {
     match setting {
         Setting::Knob {

@@ -184,14 +184,12 @@ pub fn read_back(hosts: &[Host], settings: &[Setting]) -> Result<Vec<Setting>, E
                 .value;
         }
     }
-    let unknown = settings.iter().find_map(|setting| match setting {
-        Setting::Knob { host, .. } if hosts.iter().all(|known| known.name != *host) => Some(host),
-        _ => None,
-    });
-    match unknown {
-        Some(name) => Err(Error::UnknownHost { name: name.clone() }),
-        None => Ok(found),
+    for setting in settings {
+        if let Setting::Knob { host, .. } = setting {
+            host_named(hosts, host)?;
+        }
     }
+    Ok(found)
 }
 
 /// A setting as somebody typed it.
@@ -246,8 +244,7 @@ pub fn kept(hosts: &[Host], settings: &[Setting]) -> Result<Vec<Setting>, Error>
         else {
             continue;
         };
-        let host = hosts.iter().find(|host| host.name == *name);
-        let host = host.ok_or_else(|| Error::UnknownHost { name: name.clone() })?;
+        let host = host_named(hosts, name)?;
         let knob = find(host, id)?;
         if knob.survives_reboot {
             continue;
@@ -265,6 +262,16 @@ pub fn kept(hosts: &[Host], settings: &[Setting]) -> Result<Vec<Setting>, Error>
         });
     }
     Ok(kept)
+}
+
+fn host_named<'a>(
+    hosts: impl IntoIterator<Item = &'a Host>,
+    name: &HostName,
+) -> Result<&'a Host, Error> {
+    hosts
+        .into_iter()
+        .find(|host| host.name == *name)
+        .ok_or_else(|| Error::UnknownHost { name: name.clone() })
 }
 
 fn find(host: &Host, id: &KnobId) -> Result<&'static Knob, Error> {
@@ -310,8 +317,7 @@ impl Change {
         };
         let mut states = BTreeMap::new();
         for (name, targets) in touched(settings) {
-            let host = hosts.iter().find(|host| host.name == *name);
-            let host = host.ok_or_else(|| Error::UnknownHost { name: name.clone() })?;
+            let host = host_named(hosts, name)?;
             change.take_snapshot(host, &targets, &mut states)?;
         }
         let mut seen = BTreeSet::new();

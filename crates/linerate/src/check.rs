@@ -59,8 +59,7 @@ pub fn measure(
     let mut looked = look::at_path(path, &facts)?;
     if is_black_hole(&looked) {
         // Whoever sends data there waits for ever.
-        recorder.append_record(&Record::Look(Box::new(looked)))?;
-        return finish(recorder);
+        return finish_looked(recorder, looked);
     }
     let knocked = match path.knock(stop) {
         Ok(knocked) => knocked,
@@ -69,8 +68,7 @@ pub fn measure(
             if error.kind() == FailureKind::Unreachable {
                 looked = look::at_path(path, &facts)?;
                 if is_black_hole(&looked) {
-                    recorder.append_record(&Record::Look(Box::new(looked)))?;
-                    return finish(recorder);
+                    return finish_looked(recorder, looked);
                 }
             }
             // Nothing was measured, and nobody wants a file that says so.
@@ -111,6 +109,12 @@ pub fn measure(
 
 fn is_black_hole(looked: &PathLook) -> bool {
     looked.mtus.iter().any(record::MtuProof::is_black_hole)
+}
+
+/// What the look says is the whole answer.
+fn finish_looked(mut recorder: Recorder, looked: PathLook) -> Result<PathBuf, CommandError> {
+    recorder.append_record(&Record::Look(Box::new(looked)))?;
+    finish(recorder)
 }
 
 fn finish(mut recorder: Recorder) -> Result<PathBuf, CommandError> {

@@ -298,11 +298,7 @@ pub(crate) fn trials(
             .join("; "),
     };
     let content = html! {
-        @for tick in scale.ticks() {
-            @let y = scale.place(tick * 1e6);
-            (line("grid", [0.0, y], [100.0, y]))
-            (text("tick", 0.0, y - 3.0, "start", &tick_label(tick)))
-        }
+        (rate_grid(&scale))
         @for span in &spans {
             (phase_strip(span, &samples, slots, &scale))
         }
@@ -355,11 +351,7 @@ pub(crate) fn repetitions(bench: &BenchSamples, id: &str) -> Markup {
         ),
     };
     let content = html! {
-        @for tick in scale.ticks() {
-            @let y = scale.place(tick * 1e6);
-            (line("grid", [0.0, y], [100.0, y]))
-            (text("tick", 0.0, y - 3.0, "start", &tick_label(tick)))
-        }
+        (rate_grid(&scale))
         @if let Some([low, high]) = median.and_then(quantity::finite_interval) {
             @let (top, bottom) = (scale.place(high), scale.place(low));
             rect class="band" x=(percent(left)) y=(pixels(top)) width=(percent(right - left)) height=(pixels((bottom - top).max(1.0))) {}
@@ -405,11 +397,7 @@ pub(crate) fn sweep(points: &[(&str, [Option<f64>; 2])], id: &str) -> Markup {
     };
     let every = points.len().div_ceil(TICKS_MAX).max(1);
     let content = html! {
-        @for tick in scale.ticks() {
-            @let y = scale.place(tick * 1e6);
-            (line("grid", [0.0, y], [100.0, y]))
-            (text("tick", 0.0, y - 3.0, "start", &tick_label(tick)))
-        }
+        (rate_grid(&scale))
         (line("base", [axis.ends[0], STRIP_BOTTOM], [axis.ends[1], STRIP_BOTTOM]))
         @for (index, (name, rates)) in points.iter().enumerate() {
             @let x = axis.place(index as f64 + 0.5);
@@ -494,11 +482,7 @@ pub(crate) fn interaction(
         description: view::counted(all.len(), "mean of medians", "means of medians"),
     };
     let content = html! {
-        @for tick in scale.ticks() {
-            @let y = scale.place(tick * 1e6);
-            (line("grid", [0.0, y], [100.0, y]))
-            (text("tick", 0.0, y - 3.0, "start", &tick_label(tick)))
-        }
+        (rate_grid(&scale))
         (line("base", [axis.ends[0], STRIP_BOTTOM], [axis.ends[1], STRIP_BOTTOM]))
         @for (index, level) in levels.iter().enumerate() { (text("tick", x(index), STRIP_BOTTOM + 16.0, "middle", level)) }
         @for (number, (name, rates)) in points.iter().enumerate() {
@@ -547,6 +531,17 @@ impl Heights {
 
     fn ticks(&self) -> Vec<f64> {
         round_ticks(self.low / 1e6, self.high / 1e6)
+    }
+}
+
+/// A line across the plot for every round rate, with its number in MB/s.
+fn rate_grid(scale: &Heights) -> Markup {
+    html! {
+        @for tick in scale.ticks() {
+            @let y = scale.place(tick * 1e6);
+            (line("grid", [0.0, y], [100.0, y]))
+            (text("tick", 0.0, y - 3.0, "start", &tick_label(tick)))
+        }
     }
 }
 

@@ -291,9 +291,7 @@ impl Ends<'_> {
 
     fn signing(&self, client: &HostFacts, server: &HostFacts) -> Option<Contradiction> {
         let client_side = self.value(&client.name, &Target::Host, "smb.client.signing_required")?;
-        let server_side = ["smb.server.signing_required", "smb.server.signing"]
-            .iter()
-            .find_map(|id| self.value(&server.name, &Target::Host, id))?;
+        let server_side = self.value(&server.name, &Target::Host, "smb.server.signing_required")?;
         let (here, there) = (demands(client_side)?, demands(server_side)?);
         if here == there {
             return None;
@@ -690,7 +688,7 @@ mod tests {
             ("server", "smb.server.multichannel", Value::Switch(true)),
             (
                 "server",
-                "smb.server.signing",
+                "smb.server.signing_required",
                 Value::Text("default".into()),
             ),
         ] {
@@ -740,7 +738,7 @@ mod tests {
             ),
             (
                 "server",
-                "smb.server.signing",
+                "smb.server.signing_required",
                 text("mandatory"),
                 "signing",
                 "protection",

@@ -8,10 +8,12 @@ use experiment::{
     whole_plots,
 };
 use record::{
-    Bytes, Design, Direction, Factor, Failure, FailureKind, HostName, KnobId, Level, Nanoseconds,
-    Outcome, Record, Response, Sample, Setting, Stage, StopRule, Target, TcpWorkload, Timing,
-    TrialRecord, TrialResult, Value, Workload,
+    Design, Direction, Factor, Failure, FailureKind, HostName, KnobId, Level, Nanoseconds, Outcome,
+    Record, Response, Setting, Stage, StopRule, Target, TcpWorkload, Timing, TrialRecord, Value,
+    Workload,
 };
+
+use crate::noise::measured;
 
 const TIMING: Timing = Timing {
     warm_up: Nanoseconds::new(0),
@@ -150,21 +152,7 @@ impl Stand for Simulated<'_> {
         if workload.direction() == Direction::Write {
             rate /= 2;
         }
-        Outcome::Measured(Box::new(TrialResult {
-            samples: vec![Sample {
-                at: Nanoseconds::new(0),
-                duration: TIMING.measured,
-                bytes: Bytes::new(rate),
-                cpu: Nanoseconds::new(1),
-                retransmits: None,
-            }],
-            first_byte: None,
-            connections: Vec::new(),
-            session: None,
-            far_retransmits: None,
-            latency: None,
-            storage: None,
-        }))
+        measured(TIMING.measured, rate)
     }
 
     fn put_back(&mut self) -> Result<(), Failure> {

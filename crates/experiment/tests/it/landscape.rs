@@ -7,11 +7,10 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use record::{
     Bytes, Decision, Demands, Direction, Failure, HostName, KnobId, Level, Nanoseconds, Outcome,
-    Record, Sample, Setting, ShareAddress, ShareWorkload, Target, Timing, TrialResult, Value,
-    Workload,
+    Record, Setting, ShareAddress, ShareWorkload, Target, Timing, Value, Workload,
 };
 
-use crate::noise::Noise;
+use crate::noise::{Noise, measured};
 
 /// Knobs of a machine.
 pub const KNOBS: usize = 7;
@@ -155,21 +154,7 @@ impl Rig for Machine {
         self.trials += 1;
         let second = Nanoseconds::new(1_000_000_000);
         let rate = 100e6 * (self.landscape.log(self.setting) + noise).exp();
-        Outcome::Measured(Box::new(TrialResult {
-            samples: vec![Sample {
-                at: Nanoseconds::new(0),
-                duration: second,
-                bytes: Bytes::new(rate as u64),
-                cpu: Nanoseconds::new(1),
-                retransmits: None,
-            }],
-            first_byte: None,
-            connections: Vec::new(),
-            session: None,
-            far_retransmits: None,
-            latency: None,
-            storage: None,
-        }))
+        measured(second, rate as u64)
     }
 
     fn keep(&mut self, _: &Level) -> Result<(), Failure> {

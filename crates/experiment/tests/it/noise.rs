@@ -227,21 +227,26 @@ fn trial(schedule: &Schedule, (block, position, arm): (u32, u32, Arm), rate: f64
         settings: Vec::new(),
         started: Nanoseconds::new(0),
         ended: second,
-        outcome: Outcome::Measured(Box::new(TrialResult {
-            samples: vec![Sample {
-                at: Nanoseconds::new(0),
-                duration: second,
-                bytes: Bytes::new(rate as u64),
-                cpu: Nanoseconds::new(1),
-                retransmits: None,
-            }],
-            first_byte: None,
-            connections: Vec::new(),
-            session: None,
-            far_retransmits: None,
-            latency: None,
-            storage: None,
-        })),
+        outcome: measured(second, rate as u64),
         loads: Vec::new(),
     }
+}
+
+/// A trial that moved so much in so long and tells nothing else.
+pub fn measured(duration: Nanoseconds, bytes: u64) -> Outcome {
+    Outcome::Measured(Box::new(TrialResult {
+        samples: vec![Sample {
+            at: Nanoseconds::new(0),
+            duration,
+            bytes: Bytes::new(bytes),
+            cpu: Nanoseconds::new(1),
+            retransmits: None,
+        }],
+        first_byte: None,
+        connections: Vec::new(),
+        session: None,
+        far_retransmits: None,
+        latency: None,
+        storage: None,
+    }))
 }

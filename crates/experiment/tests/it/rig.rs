@@ -7,9 +7,10 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use record::{
     Arm, Bytes, Demands, Direction, Failure, FailureKind, HostName, KnobId, Level, Nanoseconds,
-    Outcome, Phase, Record, Sample, Setting, ShareAddress, ShareWorkload, Target, Timing,
-    TrialResult, Value, Workload,
+    Outcome, Phase, Record, Setting, ShareAddress, ShareWorkload, Target, Timing, Value, Workload,
 };
+
+use crate::noise::measured;
 
 /// Length of a counted trial.
 pub(crate) const TRIAL_SECONDS: u64 = 2;
@@ -244,21 +245,7 @@ impl Rig for SimulatedRig<'_> {
             // What a reset link does to the first trial; it must never be seen in a result.
             rate *= 0.1;
         }
-        Outcome::Measured(Box::new(TrialResult {
-            samples: vec![Sample {
-                at: Nanoseconds::new(0),
-                duration: share.timing.measured,
-                bytes: Bytes::new((rate * seconds as f64) as u64),
-                cpu: Nanoseconds::new(1),
-                retransmits: None,
-            }],
-            first_byte: None,
-            connections: Vec::new(),
-            session: None,
-            far_retransmits: None,
-            latency: None,
-            storage: None,
-        }))
+        measured(share.timing.measured, (rate * seconds as f64) as u64)
     }
 
     fn keep(&mut self, level: &Level) -> Result<(), Failure> {

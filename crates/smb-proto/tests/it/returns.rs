@@ -194,19 +194,21 @@ fn a_rename_that_nobody_heard_of_is_found() {
     assert_eq!(world.server.opened_again, 1);
 }
 
-#[test]
-fn another_server_is_not_talked_to() {
-    let (mut world, file) = world(1, Behaviour::default());
-    world.meanwhile = |server| server.behaviour.bind_guid = [2; 16];
+/// Loses every connection while something is read; the one that is opened then closes, and says why.
+fn cannot_come_back(world: &mut World, file: FileKey) -> (Arc<Ear>, Error) {
     let ear = Ear::forgetful();
     world.session.read(file, 0..LENGTH as u64, ear.clone());
     world.kill_all(Death::Early);
     world.run_until(|world| world.closed(CHANNELS).is_some());
-    let cause = world
-        .closed(CHANNELS)
-        .cloned()
-        .flatten()
-        .expect("it says why");
+    let cause = world.closed(CHANNELS).cloned().flatten();
+    (ear, cause.expect("it says why"))
+}
+
+#[test]
+fn another_server_is_not_talked_to() {
+    let (mut world, file) = world(1, Behaviour::default());
+    world.meanwhile = |server| server.behaviour.bind_guid = [2; 16];
+    let (ear, cause) = cannot_come_back(&mut world, file);
     assert!(cause.to_string().contains("another server"), "{cause}");
     world.session.give_up(cause);
     world.run_until(|_| ear.is_done());
@@ -220,15 +222,7 @@ fn another_server_is_not_talked_to() {
 fn a_password_that_was_changed_ends_it() {
     let (mut world, file) = world(1, Behaviour::default());
     world.meanwhile = |server| server.behaviour.login_status = Some(NtStatus::LOGON_FAILURE);
-    let ear = Ear::forgetful();
-    world.session.read(file, 0..LENGTH as u64, ear.clone());
-    world.kill_all(Death::Early);
-    world.run_until(|world| world.closed(CHANNELS).is_some());
-    let cause = world
-        .closed(CHANNELS)
-        .cloned()
-        .flatten()
-        .expect("it says why");
+    let (ear, cause) = cannot_come_back(&mut world, file);
     assert!(
         !ear.is_done() && world.session.is_lost(),
         "it may be tried again"
