@@ -268,6 +268,25 @@ impl File {
         }
     }
 
+    /// Lets it have holes.
+    pub(crate) fn set_sparse(&self) -> Result<(), Error> {
+        self.done(Request::SetSparse { file: self.key })
+    }
+
+    /// Where it is no hole, as the server says, which may be anything; and whether there is more
+    /// to be asked for.
+    pub(crate) fn allocated(&self, range: Range<u64>) -> Result<(Vec<Range<u64>>, bool), Error> {
+        let file = self.key;
+        match ask(
+            self.shared(),
+            Request::Allocated { file, range },
+            &self.path,
+        )? {
+            Reply::Allocated { ranges, more } => Ok((ranges, more)),
+            _ => Err(self.shared().odd_answer()),
+        }
+    }
+
     pub(crate) fn misbehaving(&self, problem: String) -> Error {
         let source = smb_proto::Error::Misbehaving(problem);
         self.shared().error(source, &self.path)

@@ -116,6 +116,8 @@ fn name(request: &Request) -> &'static str {
         Request::Interfaces { .. }
         | Request::ResumeKey { .. }
         | Request::CopyChunks { .. }
+        | Request::SetSparse { .. }
+        | Request::Allocated { .. }
         | Request::Transceive { .. } => Command::IOCTL.name(),
         Request::ReadPipe { .. } => Command::READ.name(),
         Request::Fetch { .. } => Command::READ.name(),
@@ -153,6 +155,8 @@ pub(crate) fn can_repeat(request: &Request) -> bool {
         | Request::Interfaces { .. }
         | Request::ResumeKey { .. }
         | Request::CopyChunks { .. }
+        | Request::SetSparse { .. }
+        | Request::Allocated { .. }
         | Request::GiveBack { .. }
         | Request::Echo
         | Request::Logoff => true,

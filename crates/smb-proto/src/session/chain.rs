@@ -44,6 +44,8 @@ impl Request {
             | Self::Interfaces { .. }
             | Self::ResumeKey { .. }
             | Self::CopyChunks { .. }
+            | Self::SetSparse { .. }
+            | Self::Allocated { .. }
             | Self::Transceive { .. }
             | Self::ReadPipe { .. }
             | Self::GiveBack { .. }

@@ -1,5 +1,6 @@
 //! From a [`Request`] to a message and from its reply to a [`Reply`].
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::again::Tries;
@@ -15,17 +16,19 @@ use crate::plan::ServerInterface;
 use crate::wire::{
     self, BasicInformation, Command, CopyChunks, CopyChunksDone, CreateContext, CreateRequest,
     CreateResponse, DiskId, DispositionInformation, DurableGrant, DurableReconnect, DurableRequest,
-    EndOfFileInformation, FileId, FsFullSizeInformation, HEADER_LENGTH, Header, InterfaceRecord,
-    IoctlRequest, IoctlResponse, LeaseBreakAcknowledgement, LeaseContext, LeaseVersion2, Message,
-    NetworkInterfaces, QueryDirectoryRequest, QueryDirectoryResponse, QueryInfoRequest,
-    QueryInfoResponse, ReadRequest, ReadResponse, RenameInformation, ResumeKey, SetInfoRequest,
-    StandardInformation, TreeConnectRequest, TreeConnectResponse, WriteRequest, WriteResponse,
-    class, context, control, utf16,
+    EndOfFileInformation, FileId, FileRange, FsFullSizeInformation, HEADER_LENGTH, Header,
+    InterfaceRecord, IoctlRequest, IoctlResponse, LeaseBreakAcknowledgement, LeaseContext,
+    LeaseVersion2, Message, NetworkInterfaces, QueryDirectoryRequest, QueryDirectoryResponse,
+    QueryInfoRequest, QueryInfoResponse, ReadRequest, ReadResponse, RenameInformation, ResumeKey,
+    SetInfoRequest, StandardInformation, TreeConnectRequest, TreeConnectResponse, WriteRequest,
+    WriteResponse, class, context, control, utf16,
 };
 
 /// Most bytes of one listing; bounds what a reply may make us allocate.
 pub(crate) const LISTING_BYTES_MAX: u32 = 1 << 20;
 const INTERFACES_BYTES_MAX: u32 = 1 << 16;
+/// Of the 4096 ranges that one credit pays for.
+const RANGES_BYTES_MAX: u32 = 1 << 16;
 
 /// A request and who wants to hear of it.
 pub(crate) struct Control {
@@ -145,8 +148,10 @@ pub(crate) fn prepare(
         }
         Request::ResumeKey { .. }
         | Request::CopyChunks { .. }
+        | Request::SetSparse { .. }
+        | Request::Allocated { .. }
         | Request::Transceive { .. }
-        | Request::ReadPipe { .. } => copy_or_pipe(state, request)?,
+        | Request::ReadPipe { .. } => file_control_of(state, request)?,
         Request::GiveBack { key, state } => {
             let (key, state) = (*key, *state);
             let message = LeaseBreakAcknowledgement { key, state };
@@ -157,8 +162,8 @@ pub(crate) fn prepare(
     })
 }
 
-/// Copies on the server, and pipes.
-fn copy_or_pipe(state: &State, request: &Request) -> Result<Prepared> {
+/// Copies on the server, holes, and pipes.
+fn file_control_of(state: &State, request: &Request) -> Result<Prepared> {
     const KEY_BYTES_MAX: u32 = 64;
     const DONE_BYTES_MAX: u32 = 12;
     Ok(match request {
@@ -173,6 +178,15 @@ fn copy_or_pipe(state: &State, request: &Request) -> Result<Prepared> {
             });
             let code = control::COPY_CHUNKS;
             file_control(state.file(*to)?, code, &input, DONE_BYTES_MAX)
+        }
+        Request::SetSparse { file } => {
+            file_control(state.file(*file)?, control::SET_SPARSE, &[], 0)
+        }
+        Request::Allocated { file, range } => {
+            let range = range.clone();
+            let input = encoded(&FileRange { range });
+            let code = control::QUERY_ALLOCATED_RANGES;
+            file_control(state.file(*file)?, code, &input, RANGES_BYTES_MAX)
         }
         Request::Transceive {
             pipe,
@@ -194,7 +208,7 @@ fn copy_or_pipe(state: &State, request: &Request) -> Result<Prepared> {
                 ..Prepared::new(Command::READ, tree_id, &message)
             }
         }
-        _ => return Err(Error::InvalidRequest("it is no copy and no pipe".into())),
+        _ => return Err(Error::InvalidRequest("it controls no file".into())),
     })
 }
 
@@ -504,6 +518,8 @@ pub(super) fn describe(state: &State, request: &Request) -> String {
         Request::Interfaces { .. } => "asking for its interfaces".into(),
         Request::ResumeKey { file } => format!("naming `{}` to copy it", state.path(*file)),
         Request::CopyChunks { to, .. } => format!("copying into `{}`", state.path(*to)),
+        Request::SetSparse { file } => format!("allowing holes in `{}`", state.path(*file)),
+        Request::Allocated { file, .. } => format!("asking for holes of `{}`", state.path(*file)),
         Request::Transceive { pipe, .. } | Request::ReadPipe { pipe, .. } => {
             format!("talking to the pipe `{}`", state.path(*pipe))
         }
@@ -533,9 +549,10 @@ pub(crate) fn conclude(
     match (header.status, request) {
         (NtStatus::SUCCESS, _) => success(state, request, header, message),
         // what does not fit is read next
-        (NtStatus::BUFFER_OVERFLOW, Request::Transceive { .. } | Request::ReadPipe { .. }) => {
-            success(state, request, header, message)
-        }
+        (
+            NtStatus::BUFFER_OVERFLOW,
+            Request::Transceive { .. } | Request::ReadPipe { .. } | Request::Allocated { .. },
+        ) => success(state, request, header, message),
         (NtStatus::INVALID_PARAMETER, Request::CopyChunks { .. })
             if let Some(limits) = copy_limits(message) =>
         {
@@ -631,6 +648,10 @@ fn success(
         Request::CopyChunks { .. } => {
             Reply::Copied(CopyChunksDone::decode(IoctlResponse::decode(body)?.output)?)
         }
+        Request::Allocated { .. } => Reply::Allocated {
+            ranges: ranges(IoctlResponse::decode(body)?.output)?,
+            more: header.status == NtStatus::BUFFER_OVERFLOW,
+        },
         Request::Transceive { bytes_max, .. } => {
             from_pipe(IoctlResponse::decode(body)?.output, *bytes_max)?
         }
@@ -651,6 +672,12 @@ fn success(
 fn copy_limits(message: &[u8]) -> Option<CopyChunksDone> {
     let body = message.get(HEADER_LENGTH..)?;
     CopyChunksDone::decode(IoctlResponse::decode(body).ok()?.output).ok()
+}
+
+fn ranges(output: &[u8]) -> Result<Vec<Range<u64>>> {
+    let elements = output.chunks(FileRange::LENGTH);
+    let ranges = elements.map(|element| FileRange::decode(element).map(|element| element.range));
+    Ok(ranges.collect::<std::result::Result<_, _>>()?)
 }
 
 fn from_pipe(bytes: &[u8], bytes_max: u32) -> Result<Reply> {

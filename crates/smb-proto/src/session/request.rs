@@ -1,5 +1,6 @@
 //! What can be asked of a session, and the answers.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::block::Block;
@@ -115,6 +116,18 @@ pub enum Request {
         /// What.
         chunks: Vec<CopyChunk>,
     },
+    /// Let a file have holes, which take no space and read as zeros: [`Reply::Done`].
+    SetSparse {
+        /// The file.
+        file: FileKey,
+    },
+    /// Where a file that has holes has none: [`Reply::Allocated`].
+    Allocated {
+        /// The file.
+        file: FileKey,
+        /// In which range of it.
+        range: Range<u64>,
+    },
     /// Write to a pipe and read the answer, or the begin of it: [`Reply::FromPipe`].
     Transceive {
         /// The pipe.
@@ -182,6 +195,13 @@ pub enum Reply {
     Copied(CopyChunksDone),
     /// Nothing was copied, because the server takes no more than this at once.
     CopyLimits(CopyChunksDone),
+    /// Where there is something, as the server says: in any order, and also where nobody asked.
+    Allocated {
+        /// Everything else is a hole.
+        ranges: Vec<Range<u64>>,
+        /// Nothing was said about what is behind the last of them.
+        more: bool,
+    },
     /// What was read.
     FromPipe(Vec<u8>),
     /// All pieces have been handed over.

@@ -1,7 +1,8 @@
 //! IOCTL (2.2.31, 2.2.32) with the controls that multichannel and 3.0 need, and those for copies
-//! on the server and for pipes.
+//! on the server, for holes and for pipes.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::ops::Range;
 
 use bytes::BufMut as _;
 
@@ -19,6 +20,10 @@ pub mod control {
     pub const REQUEST_RESUME_KEY: u32 = 0x0014_0078;
     /// Copy into a file, which need not be open for reading.
     pub const COPY_CHUNKS: u32 = 0x0014_80F2;
+    /// Let the file have holes, which take no space (MS-FSCC 2.3.69).
+    pub const SET_SPARSE: u32 = 0x0009_00C4;
+    /// Where a file has no holes (MS-FSCC 2.3.48).
+    pub const QUERY_ALLOCATED_RANGES: u32 = 0x0009_40CF;
     /// Was the negotiation tampered with?
     pub const VALIDATE_NEGOTIATE_INFO: u32 = 0x0014_0204;
 }
@@ -419,5 +424,37 @@ impl Message<'_> for CopyChunksDone {
             chunk_bytes: reader.u32()?,
             total_bytes: reader.u32()?,
         })
+    }
+}
+
+/// A range of a file: the input of [`control::QUERY_ALLOCATED_RANGES`], and each element of its
+/// output (MS-FSCC 2.3.48, 2.3.49). It ends within what a file can hold, 2^63 - 1 bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileRange {
+    /// From the first byte to the one behind the last.
+    pub range: Range<u64>,
+}
+
+impl FileRange {
+    /// How long it is on the wire.
+    pub const LENGTH: usize = 16;
+}
+
+impl Message<'_> for FileRange {
+    const NAME: &'static str = "range of a file";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.put_u64_le(self.range.start);
+        out.put_u64_le(self.range.end.saturating_sub(self.range.start));
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(Self::NAME, bytes);
+        let (start, length) = (reader.u64()?, reader.u64()?);
+        let end = start
+            .checked_add(length)
+            .filter(|end| i64::try_from(*end).is_ok());
+        let end = end.ok_or_else(|| reader.malformed("it ends behind every file"))?;
+        Ok(Self { range: start..end })
     }
 }

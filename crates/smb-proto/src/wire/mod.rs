@@ -38,7 +38,7 @@ pub use information::{
     StandardInformation, class,
 };
 pub use ioctl::{
-    CopyChunk, CopyChunks, CopyChunksDone, InterfaceRecord, IoctlRequest, IoctlResponse,
+    CopyChunk, CopyChunks, CopyChunksDone, FileRange, InterfaceRecord, IoctlRequest, IoctlResponse,
     NetworkInterfaces, ResumeKey, ValidateNegotiateRequest, ValidateNegotiateResponse, control,
 };
 pub use negotiate::{
@@ -141,6 +141,7 @@ codecs![
     ResumeKey,
     CopyChunks,
     CopyChunksDone,
+    FileRange,
     RpcBind,
     RpcBindReply,
     RpcCall,

@@ -469,6 +469,9 @@ fn copy_samples() -> Vec<Sample> {
             chunk_bytes: 1 << 20,
             total_bytes: 16 << 20,
         }),
+        sample(&FileRange {
+            range: 1 << 16..1 << 40,
+        }),
     ]
 }
 
@@ -603,6 +606,7 @@ fn a_wrong_structure_size_is_an_error() {
         "resume key",
         "COPYCHUNK request",
         "COPYCHUNK reply",
+        "range of a file",
         "arguments of NetrShareEnum",
     ];
     for mut sample in samples()
@@ -665,6 +669,21 @@ fn breaks_are_told_apart() {
         BreakNotice::decode(&lease),
         Ok(BreakNotice::Lease(_))
     ));
+}
+
+#[test]
+fn ranges_that_no_file_has_are_errors() {
+    let most = i64::MAX as u64;
+    for (start, length, good) in [
+        (0, most, true),
+        (most, 0, true),
+        (1, most, false),
+        (most + 1, 0, false),
+        (1, u64::MAX, false),
+    ] {
+        let bytes = [u64::to_le_bytes(start), u64::to_le_bytes(length)].concat();
+        assert_eq!(FileRange::decode(&bytes).is_ok(), good, "{start} {length}");
+    }
 }
 
 #[test]

@@ -220,12 +220,17 @@ impl Source {
         Ok(bytes)
     }
 
+    /// Whether some of it is a hole. One that is compressed takes less space than it holds too.
+    pub(super) fn has_holes(&self) -> bool {
+        self.next_data(0) != (self.entry.size > 0).then_some(0..self.entry.size)
+    }
+
     /// The next range at or after `from` that is not a hole.
     pub(super) fn next_data(&self, from: u64) -> Option<Range<u64>> {
         if from >= self.entry.size {
             return None;
         }
-        if self.entry.has_holes() {
+        if self.entry.may_have_holes() {
             return system::next_data(&self.file, from, self.entry.size);
         }
         Some(from..self.entry.size)

@@ -11,6 +11,7 @@
 mod engine;
 mod filter;
 mod hash;
+mod holes;
 mod lanes;
 mod local;
 mod name;

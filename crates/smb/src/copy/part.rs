@@ -20,7 +20,7 @@ pub(super) struct Begin {
     pub source: Identity,
     /// Whether to go on with a part of an earlier run.
     pub resume: bool,
-    /// Whether the source has holes.
+    /// Whether the copy is to have holes.
     pub has_holes: bool,
 }
 
@@ -84,7 +84,24 @@ impl Source {
         }
     }
 
-    /// The next range at or after `from` that is not a hole.
+    /// Whether the copy is to have holes.
+    pub(super) fn has_holes(&self) -> bool {
+        match self {
+            Self::Local(source) => source.has_holes(),
+            Self::Share(source) => source.entry.may_have_holes(),
+        }
+    }
+
+    /// Finds out where the holes behind `from` are, and gives up to where that is known now: some
+    /// bytes further, unless `from` is the end.
+    pub(super) fn look_ahead(&self, from: u64) -> Result<u64, Error> {
+        match self {
+            Self::Local(source) => Ok(source.entry.size),
+            Self::Share(source) => source.look_ahead(from),
+        }
+    }
+
+    /// The next range at or after `from` that is not a hole, as far as that is known.
     pub(super) fn next_data(&self, from: u64) -> Option<Range<u64>> {
         match self {
             Self::Local(source) => source.next_data(from),

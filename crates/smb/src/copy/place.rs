@@ -13,6 +13,8 @@ pub(super) const ATTRIBUTE_READ_ONLY: u32 = 0x1;
 pub(super) const ATTRIBUTE_FOLDER: u32 = 0x10;
 pub(super) const ATTRIBUTE_ARCHIVE: u32 = 0x20;
 const ATTRIBUTE_NORMAL: u32 = 0x80;
+pub(super) const ATTRIBUTE_SPARSE: u32 = 0x200;
+const ATTRIBUTE_COMPRESSED: u32 = 0x800;
 pub(super) const ATTRIBUTE_LINK: u32 = 0x400;
 /// Those that are a file's own: read-only, hidden, system, archive. The others say how it is
 /// stored.
@@ -65,9 +67,11 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Whether some of it is a hole, which takes no space.
-    pub(super) const fn has_holes(&self) -> bool {
-        self.allocation < self.size
+    /// Whether some of it may be a hole, which takes no space.
+    pub(super) const fn may_have_holes(&self) -> bool {
+        let takes_less = self.allocation < self.size;
+        self.attributes & ATTRIBUTE_SPARSE != 0
+            || (takes_less && self.attributes & ATTRIBUTE_COMPRESSED == 0)
     }
 
     /// What a copy of this file is given. It is never nothing, which would leave what the server

@@ -1,5 +1,6 @@
 //! Files and folders of a share.
 
+use std::cell::RefCell;
 use std::iter;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -11,10 +12,12 @@ use smb_proto::session::{
 };
 
 use super::hash::FileHash;
+use super::holes::Holes;
 use super::name;
 use super::part::{Begin, Finish};
 use super::place::{
-    ATTRIBUTE_FOLDER, ATTRIBUTE_LINK, ATTRIBUTES_KEPT, Entry, Kind, ObjectId, joined,
+    ATTRIBUTE_FOLDER, ATTRIBUTE_LINK, ATTRIBUTE_SPARSE, ATTRIBUTES_KEPT, Entry, Kind, ObjectId,
+    joined,
 };
 use super::record::{self, Identity, Record};
 use crate::error::Error;
@@ -209,6 +212,7 @@ pub(super) struct Source {
     file: File,
     path: String,
     pub(super) entry: Entry,
+    holes: RefCell<Holes>,
 }
 
 impl Source {
@@ -224,15 +228,35 @@ impl Source {
         };
         let file = tree.open(path, &options)?;
         let entry = entry(path, &operation::status(&file.created()), found.id);
+        let holes = if entry.attributes & ATTRIBUTE_SPARSE != 0 {
+            Holes::default()
+        } else {
+            Holes::none(entry.size)
+        };
         Ok(Self {
             file,
             path: path.to_owned(),
             entry,
+            holes: RefCell::new(holes),
         })
     }
 
+    /// Asks the server for what is not known; one that does not tell has no holes.
+    pub(super) fn look_ahead(&self, from: u64) -> Result<u64, Error> {
+        let size = self.entry.size;
+        let mut holes = self.holes.borrow_mut();
+        if from >= holes.known && from < size {
+            *holes = match self.file.allocated(from..size) {
+                Ok((ranges, more)) => Holes::of_server(from..size, &ranges, more),
+                Err(error) if error.status().is_some() => Holes::none(size),
+                Err(error) => return Err(error),
+            };
+        }
+        Ok(holes.known)
+    }
+
     pub(super) fn next_data(&self, from: u64) -> Option<Range<u64>> {
-        (from < self.entry.size).then_some(from..self.entry.size)
+        self.holes.borrow().next_data(from)
     }
 
     pub(super) fn check_unchanged(&self) -> Result<(), Error> {
@@ -270,6 +294,7 @@ pub(super) struct Part {
     record: String,
     /// What the records say it is a copy of.
     source: Identity,
+    has_holes: bool,
     fate: AtomicU8,
     /// Whether there is a record.
     recorded: AtomicBool,
@@ -309,6 +334,7 @@ impl Part {
             to: to.to_owned(),
             record,
             source: begin.source,
+            has_holes: begin.has_holes,
             fate: AtomicU8::new(REMOVE),
             recorded: AtomicBool::new(known.is_some()),
         };
@@ -317,7 +343,11 @@ impl Part {
             part.file.set_size(start)?;
         }
         if begin.has_holes {
-            part.file.set_size(begin.source.size)?;
+            match part.file.set_sparse() {
+                // Many file systems need no asking, or have no holes; the bytes are the same.
+                Err(error) if error.status().is_none() => return Err(error),
+                _ => part.file.set_size(begin.source.size)?,
+            }
         }
         Ok((part, start))
     }
@@ -366,6 +396,10 @@ impl Part {
                 error => error,
             })?;
         self.fate.store(COMPLETED, Ordering::Relaxed);
+        if self.has_holes {
+            // Samba forgets it when attributes or names are set; the file is whole all the same.
+            let _ = self.file.set_sparse();
+        }
         self.file.close_now()
     }
 }

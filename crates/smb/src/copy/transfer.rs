@@ -63,7 +63,7 @@ impl Transfer<'_> {
         let begin = Begin {
             source: source.identity(),
             resume: self.resume,
-            has_holes: source.entry().has_holes(),
+            has_holes: source.has_holes(),
         };
         let (part, start) = Part::begin(self.to, &begin)?;
         progress.advance(start);
@@ -275,6 +275,7 @@ impl Bytes<'_> {
         self.on_server.replace(None);
         let until = Instant::now() + SEGMENT;
         let keeps_record = self.keeps_record;
+        let known = self.source.look_ahead(start)?;
         let mut from = start;
         let end = RefCell::new(start);
         let ranges = iter::from_fn(|| {
@@ -282,8 +283,8 @@ impl Bytes<'_> {
                 return None;
             }
             let Some(data) = self.source.next_data(from) else {
-                self.pass_hole(from..self.size);
-                *end.borrow_mut() = self.size;
+                self.pass_hole(from..known);
+                *end.borrow_mut() = known;
                 return None;
             };
             self.pass_hole(from..data.start);
@@ -310,7 +311,14 @@ impl Bytes<'_> {
             if self.stop.is_stopped() {
                 return Err(Error::Stopped);
             }
-            let bytes = match on_server.copy(to, &(end..self.size)) {
+            let known = self.source.look_ahead(end)?;
+            let data = self.source.next_data(end).unwrap_or(known..known);
+            if data.start > end {
+                self.pass_hole(end..data.start);
+                end = data.start;
+                continue;
+            }
+            let bytes = match on_server.copy(to, &data) {
                 // What was copied before stays; the rest is asked for again.
                 Err(_) if end > start => break,
                 copied => copied?,

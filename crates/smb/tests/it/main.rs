@@ -2,6 +2,7 @@
 
 mod capture;
 mod chaos;
+mod holes;
 mod impostor;
 mod lan;
 mod matrix;
