@@ -1,7 +1,10 @@
 # linerate: `make demo` shows the whole job on a virtual LAN, `make test` proves the parts.
 
 CARGO ?= cargo
-REPEAT ?= 1
+# Of `make scenarios`: names of scenarios (and `mtu`, `truth`); how often each fault, each healthy lab.
+ONLY ?=
+REPEAT ?= 3
+HEALTHY ?= 10
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .PHONY: demo test scenarios test-kills test-hardware bench coverage tuning lint setup-demo setup-test setup-hardware setup-bench
@@ -25,12 +28,11 @@ test-kills: setup-test
 test-hardware: setup-hardware
 	$(CARGO) test -p host --test hardware
 
-# Every lab of the library of faults, from both ends and from one, and the packets that pass on 200 LANs.
+# Every lab of the library of faults, from both ends and from one, the packets that pass on 200 LANs, and the
+# ladder against other tools; half an hour, with a table at the end and target/scenarios/summary.json.
 scenarios: setup-test
 	$(CARGO) build --release -p linerate --bin linerate --example scenarios
-	$(CARGO) run --release -p linerate --example scenarios -- --repeat $(REPEAT)
-	$(CARGO) run --release -p linerate --example scenarios -- --without-server
-	$(CARGO) run --release -p linerate --example scenarios -- --mtu 200
+	$(CARGO) run --release -p linerate --example scenarios -- --repeat $(REPEAT) --healthy $(HEALTHY) $(ONLY)
 
 bench: setup-bench
 	$(CARGO) build --release -p linerate

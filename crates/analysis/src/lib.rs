@@ -14,7 +14,9 @@ pub mod table;
 
 pub use comparison::{PhaseResult, phase};
 pub use design::{DesignNoise, DesignPair, DesignResult, DesignSamples, design, is_narrow};
-pub use diagnosis::{Contradiction, SharedLink, contradictions, shared_links};
+pub use diagnosis::{
+    Contradiction, Means, REMEDIES, Remedy, SharedLink, contradictions, shared_links,
+};
 pub use run::analyze;
 
 pub use result::{

@@ -39,6 +39,7 @@ fn tcp_detail(tcp: &smb::TcpFacts) -> record::TcpDetail {
         round_trip_min: tcp.round_trip_min.into(),
         congestion_window: tcp.congestion_window,
         far_window: tcp.far_window,
+        out_of_order: tcp.out_of_order,
         busy: tcp.busy.into(),
         receiver_limited: tcp.receiver_limited.into(),
         sender_limited: tcp.sender_limited.into(),

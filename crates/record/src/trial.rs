@@ -349,6 +349,10 @@ pub struct TcpDetail {
     pub congestion_window: u64,
     /// What the far end has room for, in bytes; none where the kernel does not tell.
     pub far_window: Option<u64>,
+    /// Segments that came before one that was sent earlier, because that one was lost or overtaken;
+    /// none where the kernel does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub out_of_order: Option<u64>,
     /// Time in which we had something to send.
     pub busy: Nanoseconds,
     /// Of that, time in which the far end had no room.

@@ -359,19 +359,19 @@ fn diagnosis_part(diagnosis: &Diagnosis, analysis: &RunAnalysis) -> Markup {
         }
         @if !diagnosis.fixes.is_empty() {
             h3 { "what to try" }
-            ol.fixes { @for fix in &diagnosis.fixes { (fix_part(fix)) } }
+            ol.fixes { @for fix in &diagnosis.fixes { (fix_part(fix, analysis)) } }
             p.small { (prose(&format!("`{}` tries them one by one in a fair experiment and keeps only what it proves.", view::command_line("tune", analysis)))) }
         }
     }
 }
 
-fn fix_part(fix: &Fix) -> Markup {
+fn fix_part(fix: &Fix, analysis: &RunAnalysis) -> Markup {
     let settings = view::setting_lines(&fix.level);
     html! {
         li {
             div.what { (prose(&fix.text)) }
             div { span.good-word { (view::prediction(fix)) } span.quiet { " · disturbs: " (prose(&fix.disturbs)) } }
-            @for command in &fix.commands { div { code { (command) } } }
+            @for command in view::fix_commands(fix, analysis) { div { code { (command) } } }
             @if let Some(reason) = fix.blocked.as_ref().filter(|_| fix.commands.is_empty()) {
                 div { span.doubtful-word { "cannot be tried here: " } (prose(reason)) }
             }

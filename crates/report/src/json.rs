@@ -40,7 +40,7 @@ pub fn json(analysis: &RunAnalysis) -> Value {
         })).collect::<Vec<_>>(),
         "ladder": analysis.ladder.iter().map(rung).collect::<Vec<_>>(),
         "sessions": analysis.sessions.iter().map(|kind| session(&kind.agreed, kind.channels)).collect::<Vec<_>>(),
-        "diagnosis": analysis.diagnosis.as_ref().map(diagnosis),
+        "diagnosis": analysis.diagnosis.as_ref().map(|found| diagnosis(found, analysis)),
         "look": analysis.look.as_ref().map(word),
         "experiments": analysis.experiments.iter().map(experiment).collect::<Vec<_>>(),
         "untried": analysis.untried.iter().map(|one| json!({
@@ -191,7 +191,7 @@ fn cause(cause: &Cause) -> Value {
     json!({ "id": cause.id, "text": cause.text, "trust": word(&cause.trust) })
 }
 
-fn diagnosis(diagnosis: &Diagnosis) -> Value {
+fn diagnosis(diagnosis: &Diagnosis, analysis: &RunAnalysis) -> Value {
     json!({
         "headline": diagnosis.headline,
         "complete": diagnosis.complete,
@@ -210,7 +210,7 @@ fn diagnosis(diagnosis: &Diagnosis) -> Value {
             "text": fix.text,
             "level": word(&fix.level),
             "predicted": fix.predicted.as_ref().map(estimate),
-            "commands": fix.commands,
+            "commands": view::fix_commands(fix, analysis),
             "trust": word(&fix.trust),
             "disturbs": fix.disturbs,
             "blocked": fix.blocked,

@@ -267,7 +267,7 @@ fn fixes(page: &mut Page, analysis: &RunAnalysis) {
     };
     page.heading("what to try");
     for (index, fix) in diagnosis.fixes.iter().take(FIXES_MAX).enumerate() {
-        one_fix(page, index + 1, fix);
+        one_fix(page, index + 1, fix, analysis);
     }
     let more = diagnosis.fixes.len().saturating_sub(FIXES_MAX);
     if more > 0 {
@@ -284,7 +284,7 @@ fn fixes(page: &mut Page, analysis: &RunAnalysis) {
     }
 }
 
-fn one_fix(page: &mut Page, number: usize, fix: &Fix) {
+fn one_fix(page: &mut Page, number: usize, fix: &Fix, analysis: &RunAnalysis) {
     page.paragraph(
         2,
         5,
@@ -303,8 +303,8 @@ fn one_fix(page: &mut Page, number: usize, fix: &Fix) {
             (Ink::Faint, &fix.disturbs),
         ],
     );
-    for command in &fix.commands {
-        page.paragraph(5, 7, &[(Ink::Plain, "$"), (Ink::Strong, command)]);
+    for command in view::fix_commands(fix, analysis) {
+        page.paragraph(5, 7, &[(Ink::Plain, "$"), (Ink::Strong, &command)]);
     }
     if let Some(reason) = fix.blocked.as_ref().filter(|_| fix.commands.is_empty()) {
         page.paragraph(

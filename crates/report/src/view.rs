@@ -137,6 +137,18 @@ pub(crate) fn command_line(command: &str, analysis: &RunAnalysis) -> String {
     line
 }
 
+/// What proves a fix, or helps with it.
+pub(crate) fn fix_commands(fix: &Fix, analysis: &RunAnalysis) -> Vec<String> {
+    let proves = fix.blocked.is_none().then(|| {
+        format!(
+            "{} --only {}",
+            command_line("tune", analysis),
+            quoted(&fix.id)
+        )
+    });
+    proves.into_iter().chain(fix.commands.clone()).collect()
+}
+
 /// As a POSIX shell takes it.
 fn quoted(word: &str) -> String {
     let plain =

@@ -8,9 +8,11 @@ use record::{
     Setting, Target, TrialRecord, Value,
 };
 
+use super::buffer::{small_buffers, waits_for_receiver};
 use super::cause::{busy_processor, cause, percent};
-use super::path::{FarEnd, Pair, bit_rate, line_bits};
-use super::{DIRECTIONS, LOSS_LIMIT, Seen};
+use super::path::{FarEnd, Network, Pair, bit_rate, line_bits};
+use super::remedy::{Advice, setting};
+use super::{DIRECTIONS, FULL_LIMIT, LOSS_LIMIT, Seen};
 use crate::comparison::direction_name;
 use crate::statistics::computed;
 use crate::{Cause, Estimate, Fix, RungName, Trust, Unit};
@@ -29,14 +31,16 @@ const LARGE_MTU: u32 = 4000;
 const RESENT_LIMIT: f64 = 0.006;
 /// The same where TCP does not reach what it could.
 const RESENT_LIMIT_SLOW: f64 = 0.001;
+/// Segments out of order, as a share of all, that tell of loss where TCP is slow.
+const OVERTAKEN_LIMIT: f64 = 0.01;
 /// Share of the time that a host may be kept from running and not be slow for it.
-const THROTTLED_LIMIT: f64 = 0.1;
-/// A path whose round trip asks for more than small buffers.
-const LONG_NANOSECONDS: u64 = 1_000_000;
-/// The part of a receive buffer that TCP gives to the window.
-const WINDOW_OF_BUFFER: f64 = 0.5;
+const THROTTLED_LIMIT: f64 = 0.05;
+/// The same where a little is lost.
+const OFTEN_THROTTLED: f64 = 0.25;
 /// Payload that one credit is worth.
 const CREDIT_BYTES: u64 = 64 << 10;
+/// Requests that are smaller cost more in asking than in bytes.
+const REQUEST_BYTES_MIN: u64 = 256 << 10;
 /// Payload that a session must be able to have under way, however near the server is.
 const IN_FLIGHT_BYTES_MIN: u64 = 1 << 20;
 /// How much slower writes must be than reads to be another matter.
@@ -46,6 +50,16 @@ const FULL_PROCESSOR: f64 = 0.97;
 /// Share of all processors' time from which a host is busy with something else.
 const BUSY_HOST: f64 = 0.9;
 
+/// Causes that make a share slow to write, so that its disk need not be what is slow.
+const EXPLAIN: [&str; 6] = [
+    "segments-lost",
+    "receive-buffer-small",
+    "send-buffer-small",
+    "client-processor",
+    "server-processor",
+    "few-credits",
+];
+
 /// Something wrong, with what would put it right.
 pub(super) struct Fault {
     pub(super) cause: Cause,
@@ -54,7 +68,7 @@ pub(super) struct Fault {
 
 /// Everything that is wrong, first on the way first.
 pub(super) fn faults(seen: &Seen) -> Vec<Fault> {
-    let found: [Option<Fault>; 19] = [
+    let found = [
         black_hole(seen),
         slow_link(seen),
         faster_way(seen),
@@ -62,53 +76,45 @@ pub(super) fn faults(seen: &Seen) -> Vec<Fault> {
         different_mtus(seen),
         // Before the packets that a NIC without them loses.
         offloads_off(seen),
-        segments_lost(seen),
+        segments_lost(seen).or_else(|| segments_overtaken(seen)),
         small_buffers(seen),
         throttled(seen, 0),
         throttled(seen, 1),
         old_dialect(seen),
         few_credits(seen),
+        small_requests(seen),
         encryption(seen),
         signing(seen),
         synchronous(seen),
         slow_disk(seen),
         full_processor(seen),
+        port_blocked(seen),
         multichannel_off(seen),
         wrong_advertisement(seen),
     ];
-    found.into_iter().flatten().collect()
+    let mut faults: Vec<Fault> = found.into_iter().flatten().collect();
+    // A guess by elimination is none where something that was seen explains the same loss.
+    let explained = faults
+        .iter()
+        .any(|fault| EXPLAIN.contains(&fault.cause.id.as_str()));
+    faults.retain(|fault| !(explained && fault.cause.id == "server-disk"));
+    faults
 }
 
-fn fault(id: &str, text: String, trust: Trust, fix: Option<Fix>) -> Option<Fault> {
+pub(super) fn fault(id: &str, text: String, trust: Trust, advice: Advice) -> Option<Fault> {
     Some(Fault {
         cause: cause(id, text, trust),
-        fix,
+        fix: advice.fix(id),
     })
 }
 
-/// What to do, in words and as commands.
-fn advice(id: &str, text: String, predicted: Option<Estimate>, commands: Vec<String>) -> Fix {
-    Fix {
-        id: id.into(),
-        text,
-        level: record::Level {
-            name: id.into(),
-            settings: Vec::new(),
-        },
-        predicted,
-        disturbs: "nothing that linerate does by itself".into(),
-        blocked: Some("it is done by hand".into()),
-        commands,
-        trust: Trust::Computed,
-    }
-}
-
-fn set(host: &HostFacts, setting: &str) -> String {
-    format!("linerate set {} {setting}", host.name)
+fn nic_mtu(host: Option<&HostFacts>, nic: &str, mtu: u32) -> Option<Setting> {
+    let value = Value::Integer(i64::from(mtu));
+    setting(host, Target::Nic(nic.into()), "nic.mtu", value)
 }
 
 /// What the share could gain if it reached the ceiling, in the direction that gains more.
-fn gain(seen: &Seen) -> Option<Estimate> {
+pub(super) fn gain(seen: &Seen) -> Option<Estimate> {
     let ratios = DIRECTIONS.into_iter().filter_map(|direction| {
         let ceiling = seen.rate(RungName::Ceiling, direction)?;
         Some(ceiling / seen.rate(RungName::Share, direction)?)
@@ -127,7 +133,7 @@ fn loses(seen: &Seen, rung: RungName) -> bool {
         .any(|direction| loses_in(seen, rung, direction))
 }
 
-fn loses_in(seen: &Seen, rung: RungName, direction: Direction) -> bool {
+pub(super) fn loses_in(seen: &Seen, rung: RungName, direction: Direction) -> bool {
     let rung = seen.rung(rung, direction);
     rung.and_then(|rung| rung.of_above.as_ref())
         .is_some_and(|share| share.value < LOSS_LIMIT)
@@ -148,26 +154,30 @@ fn used_proof<'a>(seen: &Seen<'a>) -> Option<&'a MtuProof> {
 
 fn black_hole(seen: &Seen) -> Option<Fault> {
     let look = seen.look?;
-    let proof = look.mtus.iter().find(|proof| proof.is_black_hole())?;
-    let (most, wanted) = (proof.path_mtu()?, proof.wanted());
+    let (proof, most, wanted) = look.mtus.iter().find_map(|proof| {
+        // What the far end would send its TCP tells, or else its facts.
+        let far_mtu = proof.far_mtu.or_else(|| Some(far_nic(seen, proof)?.mtu));
+        let known = MtuProof {
+            far_mtu,
+            ..proof.clone()
+        };
+        known
+            .is_black_hole()
+            .then(|| Some((proof, known.path_mtu()?, known.wanted())))?
+    })?;
     let remote = remote_name(proof);
     let text = format!(
         "packets of more than {most} bytes between `{}` and `{remote}` vanish, and nobody says so; both \
          ends send up to {wanted}, so something between them, a switch or a virtual bridge, has a smaller MTU",
         proof.nic
     );
-    let mut commands = Vec::new();
-    if let Some(client) = seen.network.client {
-        commands.push(set(client, &format!("nic.mtu@{}={most}", proof.nic)));
-    }
-    if let (Some(server), Some(nic)) = (seen.network.server, far_nic(seen, proof)) {
-        commands.push(set(server, &format!("nic.mtu@{}={most}", nic.name)));
-    }
-    let text_of_fix = format!(
+    let near = nic_mtu(seen.network.client, &proof.nic, most);
+    let far = far_nic(seen, proof).and_then(|nic| nic_mtu(seen.network.server, &nic.name, most));
+    let advice = Advice::new(format!(
         "raise the MTU of the switch between the two to at least {wanted}; until then set {most} at both ends"
-    );
-    let fix = advice("mtu-of-switch", text_of_fix, None, commands);
-    fault("path-mtu-black-hole", text, Trust::Measured, Some(fix))
+    ))
+    .sets(near.into_iter().chain(far));
+    fault("path-mtu-black-hole", text, Trust::Measured, advice)
 }
 
 fn remote_name(proof: &MtuProof) -> String {
@@ -200,16 +210,12 @@ fn slow_link(seen: &Seen) -> Option<Fault> {
         bit_rate(*slow),
         bit_rate(*good)
     );
-    let fix = advice(
-        "cable",
-        format!(
-            "change the cable of {}; a pair of wires in it is probably broken",
-            pair.name()
-        ),
-        None,
-        vec![format!("ethtool {}", pair.near.name)],
-    );
-    fault("slow-link", text, Trust::Computed, Some(fix))
+    let advice = Advice::new(format!(
+        "change the cable of {}; a pair of wires in it is probably broken",
+        pair.name()
+    ))
+    .commands([format!("ethtool {}", pair.near.name)]);
+    fault("slow-link", text, Trust::Computed, advice)
 }
 
 /// What the slower end of a pair runs at.
@@ -248,16 +254,16 @@ fn faster_way(seen: &Seen) -> Option<Fault> {
         Unit::Ratio,
         vec!["the ratio of the two line rates".into()],
     );
-    let fix = advice(
-        "faster-way",
-        format!(
-            "reach the server by `{}`: use that address, or let its name stand for it in `hosts` or DNS",
-            pair.remote
-        ),
-        Some(ratio),
-        vec![format!("linerate check smb://{}/...", pair.remote)],
-    );
-    fault("faster-way-unused", text, Trust::Computed, Some(fix))
+    let share = seen
+        .share
+        .map_or("SHARE", |share| share.share.share.as_str());
+    let advice = Advice::new(format!(
+        "reach the server by `{}`: use that address, or let its name stand for it in `hosts` or DNS",
+        pair.remote
+    ))
+    .gains(Some(ratio))
+    .commands([format!("linerate check smb://{}/{share}", pair.remote)]);
+    fault("faster-way-unused", text, Trust::Computed, advice)
 }
 
 /// Two NICs of one host in the subnet that is used: the routes send all by one of them.
@@ -295,16 +301,11 @@ fn two_nics(seen: &Seen) -> Option<Fault> {
         "`{}` and `{}` of {} are in one subnet, so that one of them does the work of both{sends}",
         one.name, other.name, host.name
     );
-    let fix = advice(
-        "own-subnets",
-        format!(
-            "give each link a subnet of its own, at both ends: for `{}` another network than for `{}`",
-            other.name, one.name
-        ),
-        None,
-        Vec::new(),
-    );
-    fault("two-nics-one-subnet", text, Trust::Computed, Some(fix))
+    let advice = Advice::new(format!(
+        "give each link a subnet of its own, at both ends: for `{}` another network than for `{}`",
+        other.name, one.name
+    ));
+    fault("two-nics-one-subnet", text, Trust::Computed, advice)
 }
 
 fn shares_subnet(one: &Nic, other: &Nic) -> bool {
@@ -326,7 +327,7 @@ fn different_mtus(seen: &Seen) -> Option<Fault> {
         FarEnd::Nic(far) if far.mtu != pair.near.mtu => Some((
             pair.near.name.clone(),
             pair.near.mtu,
-            format!("`{}`", far.name),
+            far.name.clone(),
             far.mtu,
         )),
         _ => None,
@@ -334,31 +335,24 @@ fn different_mtus(seen: &Seen) -> Option<Fault> {
     let by_probe = || {
         let proof = used_proof(seen)?;
         let far = proof.far_mtu.filter(|far| *far < proof.near_mtu)?;
-        Some((
-            proof.nic.clone(),
-            proof.near_mtu,
-            format!("`{}`", remote_name(proof)),
-            far,
-        ))
+        Some((proof.nic.clone(), proof.near_mtu, remote_name(proof), far))
     };
     let (near, near_mtu, far, far_mtu) = by_facts.or_else(by_probe)?;
     let text = format!(
-        "the two ends of a link differ in MTU: `{near}` has {near_mtu}, {far} has {far_mtu}"
+        "the two ends of a link differ in MTU: `{near}` has {near_mtu}, `{far}` has {far_mtu}"
     );
     let (least, most) = (near_mtu.min(far_mtu), near_mtu.max(far_mtu));
-    let mut commands = Vec::new();
-    if let Some(client) = seen.network.client.filter(|_| near_mtu == most) {
-        commands.push(set(client, &format!("nic.mtu@{near}={least}")));
-    }
-    let fix = advice(
-        "same-mtu",
-        format!(
-            "set one MTU at both ends: {most} if every switch and neighbour takes it, otherwise {least}"
-        ),
-        None,
-        commands,
-    );
-    fault("mtu-differs", text, Trust::Computed, Some(fix))
+    // The end that is larger is made smaller: that works whatever is between them.
+    let larger = if near_mtu == most {
+        nic_mtu(seen.network.client, &near, least)
+    } else {
+        nic_mtu(seen.network.server, &far, least)
+    };
+    let advice = Advice::new(format!(
+        "set one MTU at both ends: {most} if every switch and neighbour takes it, otherwise {least}"
+    ))
+    .sets(larger);
+    fault("mtu-differs", text, Trust::Computed, advice)
 }
 
 /// Segments that raw TCP, or else the share, had to send again.
@@ -373,7 +367,9 @@ fn segments_lost(seen: &Seen) -> Option<Fault> {
         } else {
             RungName::Share
         };
-        let slow = loses_in(seen, name, worst.0);
+        // A window that opens again now and then makes a sender try twice as well.
+        let waits = worst.0 == Direction::Write && waits_for_receiver(seen, rung);
+        let slow = loses_in(seen, name, worst.0) && !waits;
         let limit = if slow {
             RESENT_LIMIT_SLOW
         } else {
@@ -386,100 +382,49 @@ fn segments_lost(seen: &Seen) -> Option<Fault> {
     } else {
         "the share"
     };
-    let text = format!(
-        "{:.2} % of {what}'s segments ({}) had to be sent again: packets are lost on the way",
-        100.0 * share,
-        direction_name(direction)
-    );
+    lost(
+        seen,
+        format!(
+            "{:.2} % of {what}'s segments ({}) had to be sent again: packets are lost on the way",
+            100.0 * share,
+            direction_name(direction)
+        ),
+    )
+}
+
+/// What a receiver sees of loss, where the sender does not tell: a segment that is missing makes those
+/// behind it come out of order.
+fn segments_overtaken(seen: &Seen) -> Option<Fault> {
+    let unseen = seen.network.server.is_none();
+    if !unseen || !loses_in(seen, RungName::Share, Direction::Read) {
+        return None;
+    }
+    let share = seen.overtaken(Rung::Share)?;
+    if share < OVERTAKEN_LIMIT {
+        return None;
+    }
+    lost(
+        seen,
+        format!(
+            "{:.1} % of the segments that the server sent came before an earlier one, which was lost on the way \
+             or overtaken",
+            100.0 * share
+        ),
+    )
+}
+
+fn lost(seen: &Seen, text: String) -> Option<Fault> {
     let nic = seen
         .used
         .first()
         .map_or("NIC", |pair| pair.near.name.as_str());
-    let fix = advice(
-        "lost-packets",
+    let advice = Advice::new(
         "find where packets are lost: look at the error counters of both NICs and of the switch's ports, \
-         change the cable, try another port"
-            .into(),
-        gain(seen),
-        vec![format!("ethtool -S {nic}"), format!("ip -s link show {nic}")],
-    );
-    fault("segments-lost", text, Trust::Measured, Some(fix))
-}
-
-/// A long path, and a host that has no room for what is under way on it.
-fn small_buffers(seen: &Seen) -> Option<Fault> {
-    let round_trip = seen.round_trip_min()?;
-    if round_trip < LONG_NANOSECONDS {
-        return None;
-    }
-    let (client, server) = (seen.network.client, seen.network.server);
-    DIRECTIONS.into_iter().find_map(|direction| {
-        let rate = seen.rate(RungName::Ceiling, direction)?;
-        let needed = rate * round_trip as f64 / 1e9;
-        let slow =
-            loses_in(seen, RungName::Tcp, direction) || loses_in(seen, RungName::Share, direction);
-        let receiver = match direction {
-            Direction::Read => client,
-            Direction::Write => server,
-        };
-        let sender = match direction {
-            Direction::Read => server,
-            Direction::Write => client,
-        };
-        let window = receiver.and_then(|host| Some((host, host.tcp.receive_buffer?[2])));
-        let small = window.filter(|(_, most)| *most as f64 * WINDOW_OF_BUFFER < needed);
-        if let Some((host, most)) = small.filter(|_| slow) {
-            return too_small(seen, "receive", host, "tcp.rmem", most, needed, direction);
-        }
-        let buffer = sender.and_then(|host| Some((host, host.tcp.send_buffer?[2])));
-        let small = buffer.filter(|(_, most)| (*most as f64) < needed);
-        if let Some((host, most)) = small.filter(|_| slow) {
-            return too_small(seen, "send", host, "tcp.wmem", most, needed, direction);
-        }
-        let unseen = direction == Direction::Write && server.is_none() && slow;
-        if unseen && seen.receiver_limited() > LOSS_LIMIT / 2.0 {
-            let text = format!(
-                "the server has no room for what is under way: {:.1} MB would fill the path",
-                needed / 1e6
-            );
-            return fault("receive-buffer-small", text, Trust::Measured, None);
-        }
-        None
-    })
-}
-
-fn too_small(
-    seen: &Seen,
-    which: &str,
-    host: &HostFacts,
-    knob: &str,
-    most: u64,
-    needed: f64,
-    direction: Direction,
-) -> Option<Fault> {
-    let text = format!(
-        "the {which} buffer of {} is too small for this path ({}): it has {most} bytes at most, and {:.0} would \
-         be under way if the link were full",
-        host.name,
-        direction_name(direction),
-        needed
-    );
-    let large = (needed / WINDOW_OF_BUFFER).max(6_291_456.0).ceil();
-    let fix = advice(
-        &format!("{which}-buffer"),
-        format!(
-            "let TCP on {} take {large:.0} bytes for its {which} buffer",
-            host.name
-        ),
-        gain(seen),
-        vec![set(host, &format!("{knob}=\"4096 131072 {large:.0}\""))],
-    );
-    fault(
-        &format!("{which}-buffer-small"),
-        text,
-        Trust::Computed,
-        Some(fix),
+         change the cable, try another port",
     )
+    .gains(gain(seen))
+    .commands([format!("ethtool -S {nic}"), format!("ip -s link show {nic}")]);
+    fault("segments-lost", text, Trust::Measured, advice)
 }
 
 /// Segmentation or joining in software on a fast link with small frames.
@@ -505,22 +450,25 @@ fn offloads_off(seen: &Seen) -> Option<Fault> {
             names.join(" and "),
             pair.mtu()
         );
-        let knobs = [("cutting", "tso"), ("cutting", "gso"), ("joining", "gro")];
-        let settings: Vec<String> = knobs
+        let knobs = [
+            ("cutting", "nic.tso"),
+            ("cutting", "nic.gso"),
+            ("joining", "nic.gro"),
+        ];
+        let settings = knobs
             .into_iter()
             .filter(|(what, _)| names.iter().any(|name| name.starts_with(what)))
-            .map(|(_, knob)| format!("nic.{knob}@{}=on", nic.name))
-            .collect();
-        let fix = advice(
-            "offloads-on",
-            format!(
-                "turn the offloads of `{}` on {} on again",
-                nic.name, host.name
-            ),
-            gain(seen),
-            vec![set(host, &settings.join(" "))],
-        );
-        fault("offloads-off", text, Trust::Computed, Some(fix))
+            .filter_map(|(_, knob)| {
+                let target = Target::Nic(nic.name.clone());
+                setting(Some(host), target, knob, Value::Switch(true))
+            });
+        let advice = Advice::new(format!(
+            "turn the offloads of `{}` on {} on again",
+            nic.name, host.name
+        ))
+        .gains(gain(seen))
+        .sets(settings);
+        fault("offloads-off", text, Trust::Computed, advice)
     })
 }
 
@@ -547,12 +495,17 @@ fn throttled(seen: &Seen, which: usize) -> Option<Fault> {
         _ => ("server-processor", seen.network.server?),
     };
     let slow = loses(seen, RungName::Tcp) || share_loses(seen) || seen.ceilings.is_empty();
+    let not_full = DIRECTIONS.into_iter().any(|direction| {
+        let rung = seen.rung(RungName::Share, direction);
+        rung.and_then(|rung| rung.of_ceiling.as_ref())
+            .is_some_and(|share| share.value < FULL_LIMIT)
+    });
     let shares = seen.loads(&host.name).filter_map(|load| {
         let duration = load.duration.get();
         (duration > 0).then(|| load.throttled.map(|it| it.get() as f64 / duration as f64))?
     });
     let worst = shares.max_by(f64::total_cmp)?;
-    if worst < THROTTLED_LIMIT || !slow {
+    if worst < THROTTLED_LIMIT || !(slow || not_full && worst > OFTEN_THROTTLED) {
         return None;
     }
     let text = format!(
@@ -560,16 +513,12 @@ fn throttled(seen: &Seen, which: usize) -> Option<Fault> {
         host.name,
         percent(worst)
     );
-    let fix = advice(
-        "processor-limit",
-        format!(
-            "give {} more processor time, in the limits of its container or virtual machine",
-            host.name
-        ),
-        gain(seen),
-        Vec::new(),
-    );
-    fault(id, text, Trust::Measured, Some(fix))
+    let advice = Advice::new(format!(
+        "give {} more processor time, in the limits of its container or virtual machine",
+        host.name
+    ))
+    .gains(gain(seen));
+    fault(id, text, Trust::Measured, advice)
 }
 
 fn old_dialect(seen: &Seen) -> Option<Fault> {
@@ -586,19 +535,10 @@ fn old_dialect(seen: &Seen) -> Option<Fault> {
         ": one channel, no encryption"
     };
     let text = format!("the server speaks SMB {} only{small}", session.dialect);
-    let commands = seen
-        .network
-        .server
-        .map(|server| set(server, "smb.server.dialect_max=SMB3"))
-        .into_iter()
-        .collect();
-    let fix = advice(
-        "newer-dialect",
-        "let the server speak SMB 3.1.1 (Samba: `server max protocol = SMB3`)".into(),
-        gain(seen),
-        commands,
-    );
-    fault("old-dialect", text, Trust::Measured, Some(fix))
+    let advice =
+        Advice::new("let the server speak SMB 3.1.1 (Samba: `server max protocol = SMB3`)")
+            .gains(gain(seen));
+    fault("old-dialect", text, Trust::Measured, advice)
 }
 
 fn few_credits(seen: &Seen) -> Option<Fault> {
@@ -617,19 +557,54 @@ fn few_credits(seen: &Seen) -> Option<Fault> {
         "the server grants {credits} credits, so that no more than {} KiB can be under way",
         in_flight >> 10
     );
-    let commands = seen
-        .network
-        .server
-        .map(|server| set(server, "smb.server.credits=8192"))
-        .into_iter()
-        .collect();
-    let fix = advice(
-        "more-credits",
-        "let the server grant its usual 8192 credits (Samba: `smb2 max credits`)".into(),
-        gain(seen),
-        commands,
+    let advice =
+        Advice::new("let the server grant its usual 8192 credits (Samba: `smb2 max credits`)")
+            .gains(gain(seen))
+            .sets(setting(
+                seen.network.server,
+                Target::Host,
+                "smb.server.credits",
+                Value::Integer(8192),
+            ));
+    fault("few-credits", text, Trust::Measured, advice)
+}
+
+/// A server that takes small requests only.
+fn small_requests(seen: &Seen) -> Option<Fault> {
+    let session = seen.session?;
+    let is_old = session.dialect.starts_with("2.0");
+    let small: Vec<(&str, u64)> = [
+        ("read", session.read_max.get(), Direction::Read),
+        ("write", session.write_max.get(), Direction::Write),
+    ]
+    .into_iter()
+    .filter(|(_, most, direction)| {
+        *most < REQUEST_BYTES_MIN && loses_in(seen, RungName::Share, *direction)
+    })
+    .map(|(what, most, _)| (what, most))
+    .collect();
+    let (_, most) = *small.first().filter(|_| !is_old)?;
+    let names: Vec<&str> = small.iter().map(|(what, _)| *what).collect();
+    let text = format!(
+        "the server takes {} requests of {} KiB at most, and others take 8 MiB",
+        names.join(" and "),
+        most >> 10
     );
-    fault("few-credits", text, Trust::Measured, Some(fix))
+    let settings = names.iter().filter_map(|what| {
+        let id = format!("smb.server.max_{what}");
+        setting(
+            seen.network.server,
+            Target::Host,
+            &id,
+            Value::Integer(8 << 20),
+        )
+    });
+    let advice = Advice::new(
+        "let the server take requests of 8 MiB (Samba: `smb2 max read`, `smb2 max write`)",
+    )
+    .gains(gain(seen))
+    .sets(settings);
+    fault("small-requests", text, Trust::Measured, advice)
 }
 
 fn encryption(seen: &Seen) -> Option<Fault> {
@@ -646,8 +621,12 @@ fn encryption(seen: &Seen) -> Option<Fault> {
     } else {
         "encryption has its price, and there is no cheaper cipher; without it everybody on the way can read along"
     };
-    let fix = advice("cheaper-cipher", what.into(), gain(seen), Vec::new());
-    fault("encryption", text, Trust::Computed, Some(fix))
+    fault(
+        "encryption",
+        text,
+        Trust::Computed,
+        Advice::new(what).gains(gain(seen)),
+    )
 }
 
 fn signing(seen: &Seen) -> Option<Fault> {
@@ -664,8 +643,12 @@ fn signing(seen: &Seen) -> Option<Fault> {
         "let server and client agree on AES-128-GMAC, which protects as well and costs a fraction of it \
          (Samba: `server smb3 signing algorithms`); it takes SMB 3.1.1"
     };
-    let fix = advice("cheaper-signing", what.into(), gain(seen), Vec::new());
-    fault("signing", text, Trust::Computed, Some(fix))
+    fault(
+        "signing",
+        text,
+        Trust::Computed,
+        Advice::new(what).gains(gain(seen)),
+    )
 }
 
 /// A server that does one thing at a time.
@@ -701,24 +684,28 @@ fn synchronous(seen: &Seen) -> Option<Fault> {
          is a wait of everybody",
         off.join("` and `")
     );
-    let share = share.unwrap_or("SHARE");
-    let settings: Vec<String> = off.iter().map(|id| format!("{id}@{share}=1")).collect();
-    let fix = advice(
-        "asynchronous",
-        "let the server read and write asynchronously, as is its default".into(),
-        gain(seen),
-        vec![set(server, &settings.join(" "))],
-    );
-    fault("asynchronous-io", text, Trust::Computed, Some(fix))
+    let settings = off.iter().filter_map(|id| {
+        let target = Target::Share(share?.to_owned());
+        setting(Some(server), target, id, Value::Integer(1))
+    });
+    let advice = Advice::new("let the server read and write asynchronously, as is its default")
+        .gains(gain(seen))
+        .sets(settings);
+    fault("asynchronous-io", text, Trust::Computed, advice)
 }
 
 /// A disk that does not keep up, seen by writes that wait while reads from memory do not.
 fn slow_disk(seen: &Seen) -> Option<Fault> {
-    if !loses_in(seen, RungName::Share, Direction::Write) || loses(seen, RungName::Tcp) {
+    if !loses_in(seen, RungName::Share, Direction::Write) {
         return None;
     }
     let read = seen.rate(RungName::Share, Direction::Read)?;
     let write = seen.rate(RungName::Share, Direction::Write)?;
+    // A network that is itself as slow explains it as well.
+    let network = seen.rate(RungName::Tcp, Direction::Write);
+    if network.is_some_and(|network| network < write * WRITES_SLOWER) {
+        return None;
+    }
     let reads_are_well = !loses_in(seen, RungName::Share, Direction::Read);
     let idle = seen
         .network
@@ -737,21 +724,24 @@ fn slow_disk(seen: &Seen) -> Option<Fault> {
         write / 1e6,
         read / 1e6
     );
-    let fix = advice(
-        "faster-disk",
+    let advice = Advice::new(
         "look at the server's disks: what else uses them, whether one of an array is missing, whether writes are \
-         forced through (`sync always`, a mount with `sync`)"
-            .into(),
-        gain(seen),
-        vec!["iostat -x 1".into()],
-    );
-    fault("server-disk", text, Trust::Computed, Some(fix))
+         forced through (`sync always`, a mount with `sync`)",
+    )
+    .gains(gain(seen))
+    .commands(["iostat -x 1".to_owned()]);
+    fault("server-disk", text, Trust::Computed, advice)
 }
 
 /// A core that is full, or a server that is slow both ways and nothing else explains it.
 fn full_processor(seen: &Seen) -> Option<Fault> {
     if let Some(cause) = busy_processor(seen) {
-        return Some(Fault { cause, fix: None });
+        let advice = Advice::new(
+            "leave the client more of its processors: end what else runs there, or use more channels, which are \
+             served by a processor each",
+        );
+        let fix = advice.fix(&cause.id);
+        return Some(Fault { cause, fix });
     }
     if !share_loses(seen) {
         return None;
@@ -765,19 +755,74 @@ fn full_processor(seen: &Seen) -> Option<Fault> {
         .all(|direction| loses_in(seen, RungName::Share, direction));
     match seen.network.server {
         None if both && !crowded && !loses(seen, RungName::Tcp) => {
-            let text = "the server is slow both ways, while the client waits and the network is well: it is \
-                        probably its processor";
-            fault("server-processor", text.into(), Trust::Computed, None)
+            let text = format!(
+                "the server is slow both ways, while the client waits and nothing is lost on the way{}: the server's end \
+                 is the limit, probably its processor",
+                thinking(seen)
+            );
+            fault("server-processor", text, Trust::Computed, look_at_server())
         }
         Some(server) if !crowded && seen.has_full_core(&server.name) => {
             let text = format!(
                 "a processor of {} is full while the share is used",
                 server.name
             );
-            fault("server-processor", text, Trust::Measured, None)
+            fault("server-processor", text, Trust::Measured, look_at_server())
         }
         _ => None,
     }
+}
+
+fn look_at_server() -> Advice {
+    Advice::new(
+        "look at the server while a large file is copied: what else runs there, whether one processor is full, and \
+         whether it is a virtual machine or container that may not use all of them",
+    )
+    .commands(["top -H".to_owned()])
+}
+
+/// How long a server takes over a small request, where that is worth telling.
+fn thinking(seen: &Seen) -> String {
+    let request = super::transfer::request(seen).map(|request| request.value * 1e3);
+    let travels = seen.round_trip_min().map(|time| time as f64 / 1e6);
+    match (request, travels) {
+        (Some(request), Some(travels)) if request > 2.0 * travels => format!(
+            " (a small request takes {request:.2} ms, of which {travels:.2} ms are the way there and back)"
+        ),
+        _ => String::new(),
+    }
+}
+
+/// An address that the server offers for a channel and that answers, but not at the port of the share.
+fn port_blocked(seen: &Seen) -> Option<Fault> {
+    let listed = seen.network.advertised;
+    let first = used_proof(seen)?;
+    let proof = seen.look?.mtus.iter().find(|proof| {
+        let offered = listed
+            .iter()
+            .any(|entry| Some(entry.address) == proof.remote);
+        // The way that is used has shown that the probes can tell.
+        offered && first.far_mtu.is_some() && proof.answered.is_some() && proof.far_mtu.is_none()
+    })?;
+    let used = |pair: &Pair| Some(pair.remote) == proof.remote;
+    let channels = seen
+        .trials
+        .iter()
+        .filter(|trial| trial.rung == Rung::Channels);
+    if channels.flat_map(|trial| &trial.pairs).any(used) {
+        return None;
+    }
+    let remote = remote_name(proof);
+    let text = format!(
+        "`{remote}` answers by `{}`, and nobody can connect to its file server there: a firewall, or a server that \
+         does not listen on that address",
+        proof.nic
+    );
+    let advice = Advice::new(format!(
+        "let the file server's port through to `{remote}`: look at the firewalls of both ends, and at `interfaces` \
+         with `bind interfaces only` of a Samba server"
+    ));
+    fault("port-blocked", text, Trust::Measured, advice)
 }
 
 /// Several links, and a server that offers to use one.
@@ -800,20 +845,22 @@ fn multichannel_off(seen: &Seen) -> Option<Fault> {
         Trust::Computed
     };
     let text = format!("there are {links} links, and the server does not offer multichannel");
-    let commands = seen
-        .network
-        .server
-        .map(|server| set(server, "smb.server.multichannel=on"))
-        .into_iter()
-        .collect();
     let caveat = "the number of links, if they are alike";
-    let fix = advice(
-        "multichannel-on",
-        "turn multichannel on at the server (Samba: `server multi channel support = yes`)".into(),
-        Some(computed(links as f64, Unit::Ratio, vec![caveat.into()])),
-        commands,
-    );
-    fault("multichannel-off", text, sure, Some(fix))
+    let advice = Advice::new(
+        "turn multichannel on at the server (Samba: `server multi channel support = yes`)",
+    )
+    .gains(Some(computed(
+        links as f64,
+        Unit::Ratio,
+        vec![caveat.into()],
+    )))
+    .sets(setting(
+        seen.network.server,
+        Target::Host,
+        "smb.server.multichannel",
+        Value::Switch(true),
+    ));
+    fault("multichannel-off", text, sure, advice)
 }
 
 /// A list of interfaces that is not what they are: clients choose their channels by it.
@@ -845,16 +892,51 @@ fn wrong_advertisement(seen: &Seen) -> Option<Fault> {
             one.address, other.address
         ))
     };
-    let what = wrong.or_else(uneven)?;
+    let what = wrong.or_else(uneven).or_else(|| unlisted(seen))?;
     let text = format!("{what}; Windows and macOS then leave the other link alone");
-    let fix = advice(
-        "true-advertisement",
-        "let the server tell what its NICs are (Samba: `interfaces = \"ADDRESS;speed=...,capability=RSS\"` for each)"
-            .into(),
-        None,
-        Vec::new(),
+    let advice = Advice::new(
+        "let the server tell what its NICs are (Samba: `interfaces = \"ADDRESS;speed=...,capability=RSS\"` for each)",
     );
-    fault("advertised-wrong", text, Trust::Computed, Some(fix))
+    fault("advertised-wrong", text, Trust::Computed, advice)
+}
+
+/// A link that could be used, of which the server does not tell.
+fn unlisted(seen: &Seen) -> Option<String> {
+    let server = seen.network.server?;
+    let listed = seen.network.advertised;
+    let used = seen.used.iter().filter_map(pair_bits).max()?;
+    let is_listed = |nic: &Nic| {
+        let mut addresses = nic.addresses.iter();
+        addresses.any(|own| listed.iter().any(|entry| entry.address == own.address))
+    };
+    if listed.is_empty() {
+        return None;
+    }
+    let as_if_nothing_was_told = Network {
+        advertised: &[],
+        ..seen.network
+    };
+    let pairs = as_if_nothing_was_told.usable_pairs(&[]);
+    let is_used = |near: &Nic| seen.used.iter().any(|pair| pair.near.index == near.index);
+    let missing = pairs.iter().find_map(|pair| match pair.far {
+        FarEnd::Nic(nic) if !is_listed(nic) && !is_used(pair.near) => {
+            let as_good = pair_bits(pair).is_some_and(|bits| bits as f64 * FASTER > used as f64);
+            as_good.then_some((nic, pair.remote))
+        }
+        _ => None,
+    });
+    let (nic, remote) = missing?;
+    let foreign = listed.iter().find(|entry| {
+        let mut nics = server.nics.iter();
+        !nics.any(|nic| nic.addresses.iter().any(|own| own.address == entry.address))
+    });
+    let instead = foreign.map_or_else(String::new, |entry| {
+        format!(" and tells of `{}`, which it does not have", entry.address)
+    });
+    Some(format!(
+        "the server does not tell of `{remote}` at its `{}`{instead}",
+        nic.name
+    ))
 }
 
 impl<'a> Seen<'a> {
@@ -887,7 +969,7 @@ impl<'a> Seen<'a> {
     }
 
     /// The shortest round trip that was seen, in nanoseconds.
-    fn round_trip_min(&self) -> Option<u64> {
+    pub(super) fn round_trip_min(&self) -> Option<u64> {
         let by_tcp = self
             .trials
             .iter()
@@ -896,21 +978,6 @@ impl<'a> Seen<'a> {
         let by_probe = self.look.into_iter().flat_map(|look| &look.mtus);
         let by_probe = by_probe.filter_map(|proof| Some(proof.round_trip?.get()));
         by_tcp.filter(|time| *time > 0).chain(by_probe).min()
-    }
-
-    /// The largest share of its time in which a writing connection waited for the far end's window.
-    fn receiver_limited(&self) -> f64 {
-        let shares = self
-            .trials
-            .iter()
-            .filter(|trial| trial.direction == Direction::Write)
-            .flat_map(|trial| &trial.result.connections)
-            .filter_map(|connection| {
-                let tcp = connection.tcp?;
-                let busy = tcp.busy.get();
-                (busy > 0).then(|| tcp.receiver_limited.get() as f64 / busy as f64)
-            });
-        shares.fold(0.0, f64::max)
     }
 
     fn loads(&self, host: &'a record::HostName) -> impl Iterator<Item = &'a HostLoad> {
@@ -991,7 +1058,7 @@ fn mean_busy(load: &HostLoad) -> f64 {
     busy / load.processors.len().max(1) as f64
 }
 
-fn median_of(values: impl Iterator<Item = f64>) -> Option<f64> {
+pub(super) fn median_of(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()

@@ -1,11 +1,13 @@
 //! Facts and ladder in; what limits the share, and what to try, out.
 
+mod buffer;
 mod cause;
 mod clients;
 mod ends;
 mod fault;
 mod fix;
 mod path;
+mod remedy;
 mod transfer;
 
 use record::{
@@ -19,6 +21,7 @@ use crate::{Ceiling, Diagnosis, Estimate, LadderRung, RungName, Unit};
 use path::{Network, Pair};
 
 pub use ends::{Contradiction, SharedLink, contradictions, shared_links};
+pub use remedy::{Means, REMEDIES, Remedy};
 
 /// A rung that has less than this share of the one above has lost something.
 const LOSS_LIMIT: f64 = 0.9;
@@ -160,6 +163,8 @@ pub(crate) fn ladder(
         causes.extend(unexplained);
     }
     fixes.extend(fix::fixes(&seen));
+    // What protects is priced, and never the first thing to try.
+    fixes.sort_by_key(remedy::is_protection);
     let diagnosis = Diagnosis {
         headline,
         first_loss: seen

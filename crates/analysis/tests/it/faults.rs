@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{Diagnosis, analyze};
+use analysis::{Diagnosis, Means, REMEDIES, analyze};
 use record::{
-    BitsPerSecond, HostFacts, HostLoad, HostName, KnobId, MtuProof, Nanoseconds, Offload, Outcome,
-    PathLook, ProcessorLoad, Record, ServerInterface, Setting, Target, TcpDetail, TrialRecord,
-    Value,
+    BitsPerSecond, Bytes, HostFacts, HostLoad, HostName, KnobId, MtuProof, Nanoseconds, Offload,
+    Outcome, PathLook, ProcessorLoad, Record, Rung, ServerInterface, Setting, Stage, Target,
+    TcpDetail, TrialRecord, Value, Workload,
 };
 
 use crate::build::{GIGABIT, host, lab_nic, ladder, real_nic, run};
@@ -60,6 +60,18 @@ impl Well {
                 change(trial);
             }
         }
+    }
+
+    fn trial_of(&self, wanted: Rung) -> TrialRecord {
+        let mut records = self.records.iter();
+        let found = records.find_map(|record| match record {
+            Record::Trial(trial) => {
+                matches!(trial.stage, Stage::Ladder { rung, .. } if rung == wanted)
+                    .then(|| trial.as_ref().clone())
+            }
+            _ => None,
+        });
+        found.unwrap()
     }
 
     fn sessions(&mut self, change: impl Fn(&mut record::SmbSession)) {
@@ -123,7 +135,7 @@ impl Well {
 type Inject = fn(&mut Well);
 
 /// What is wrong, whether it can be told without the server, and how it gets into a run.
-const FAULTS: [(&str, bool, Inject); 20] = [
+const FAULTS: [(&str, bool, Inject); 28] = [
     ("path-mtu-black-hole", true, |well| {
         let proof = &mut well.look.mtus[0];
         (proof.near_mtu, proof.far_mtu) = (9000, Some(9000));
@@ -231,7 +243,77 @@ const FAULTS: [(&str, bool, Inject); 20] = [
             value: Value::Integer(0),
         });
     }),
+    ("send-buffer-small", true, |well| {
+        well.records = ladder([6.6, 117.0, 6.5, 116.0]);
+        well.look.mtus[0].round_trip = Some(Nanoseconds::new(10_000_000));
+        well.facts[1].tcp.send_buffer = Some([4096, 16_384, 131_072]);
+        // A small request takes hardly longer than the way there and back.
+        let mut request = well.trial_of(Rung::Share);
+        request.stage = Stage::Ladder {
+            rung: Rung::RoundTrip,
+            repetition: 0,
+        };
+        if let (Outcome::Measured(result), Workload::Share(share)) =
+            (&mut request.outcome, &mut request.workload)
+        {
+            share.block = Bytes::new(4096);
+            for sample in &mut result.samples {
+                sample.bytes = Bytes::new(4096 * sample.duration.get() / 10_500_000);
+            }
+        }
+        well.records.push(Record::Trial(Box::new(request)));
+    }),
+    ("send-buffer-small", false, |well| {
+        well.records = ladder([117.0, 117.0, 80.0, 116.0]);
+        well.look.settings.push(socket_options("SO_SNDBUF=8192"));
+    }),
+    ("receive-buffer-small", false, |well| {
+        well.records = ladder([117.0, 117.0, 116.0, 40.0]);
+        well.look
+            .settings
+            .push(socket_options("SO_KEEPALIVE SO_RCVBUF=8192"));
+    }),
+    ("path-mtu-black-hole", false, |well| {
+        // Nobody could connect, and the facts tell what the far end would send.
+        let proof = &mut well.look.mtus[0];
+        (proof.near_mtu, proof.far_mtu) = (9000, None);
+        (proof.answered, proof.unanswered) = (Some(4000), Some(4001));
+        well.records.clear();
+        for host in &mut well.facts {
+            host.nics[0].mtu = 9000;
+        }
+    }),
+    ("small-requests", true, |well| {
+        well.records = ladder([117.5, 117.4, 61.0, 60.0]);
+        well.sessions(|session| {
+            (session.read_max, session.write_max) = (Bytes::new(65_536), Bytes::new(65_536));
+        });
+    }),
+    ("port-blocked", true, |well| {
+        well.second_link(GIGABIT);
+        let mut proof = well.look.mtus[0].clone();
+        (proof.nic, proof.far_mtu) = ("a1".into(), None);
+        proof.remote = Some("10.77.2.2".parse().unwrap());
+        well.look.mtus.push(proof);
+    }),
+    ("advertised-wrong", false, |well| {
+        well.second_link(GIGABIT);
+        well.advertise(&[("10.77.1.2", GIGABIT, true), ("10.99.2.2", GIGABIT, true)]);
+    }),
+    ("server-processor", true, |well| {
+        well.records = ladder([117.5, 117.4, 61.0, 60.0]);
+        well.loads(0.0, 0.6, 0.3);
+    }),
 ];
+
+fn socket_options(text: &str) -> Setting {
+    Setting::Knob {
+        host: HostName::new("server"),
+        target: Target::Host,
+        id: KnobId::new("smb.server.socket_options"),
+        value: Value::Text(text.into()),
+    }
+}
 
 #[test]
 fn what_is_injected_is_named_first() {
@@ -375,4 +457,86 @@ fn every_client_tells_why_a_pair_is_not_used() {
         assert_eq!(client.pairs.len(), 1);
         assert!(client.unused[0].reason.contains("guest"));
     }
+}
+
+#[test]
+fn every_cause_has_a_remedy_that_is_ready_or_says_why_it_is_not() {
+    for remedy in REMEDIES {
+        let injections: Vec<_> = FAULTS
+            .iter()
+            .filter(|(cause, ..)| *cause == remedy.cause)
+            .collect();
+        let known = !matches!(remedy.means, Means::Unknown(_));
+        assert_eq!(!injections.is_empty(), known, "{}", remedy.cause);
+        assert_eq!(remedy.fix.is_some(), known, "{}", remedy.cause);
+        assert!(!remedy.disturbs.is_empty());
+        let mut proven_by_tune = false;
+        for (cause, without_server, inject) in injections {
+            for with_server in [true, false] {
+                if !with_server && !without_server {
+                    continue;
+                }
+                let mut well = Well::new();
+                inject(&mut well);
+                let diagnosis = well.said(with_server);
+                let fix = diagnosis
+                    .fixes
+                    .iter()
+                    .find(|fix| Some(fix.id.as_str()) == remedy.fix);
+                let fix = fix.unwrap_or_else(|| panic!("{cause}: {diagnosis:#?}"));
+                assert!(
+                    fix.text.len() > 20 && fix.disturbs == remedy.disturbs,
+                    "{fix:#?}"
+                );
+                assert_eq!(fix.trust, remedy.trust);
+                // Either `tune` can try it, or it says why not.
+                assert_eq!(
+                    fix.blocked.is_none(),
+                    !fix.level.settings.is_empty(),
+                    "{fix:#?}"
+                );
+                assert_eq!(
+                    fix.blocked.is_none(),
+                    remedy.means == Means::Settings && !fix.level.settings.is_empty()
+                );
+                proven_by_tune |= fix.blocked.is_none();
+                for setting in &fix.level.settings {
+                    let Setting::Knob {
+                        host, id, value, ..
+                    } = setting
+                    else {
+                        panic!("{setting:?}")
+                    };
+                    let command = fix
+                        .commands
+                        .iter()
+                        .find(|command| command.starts_with(&format!("linerate set {host} ")));
+                    let command = command.unwrap_or_else(|| panic!("{fix:#?}"));
+                    assert!(command.contains(id.as_str()) && !value.to_string().is_empty());
+                }
+            }
+        }
+        assert_eq!(
+            proven_by_tune,
+            remedy.means == Means::Settings,
+            "{}",
+            remedy.cause
+        );
+    }
+}
+
+#[test]
+fn what_protects_is_never_the_first_thing_to_try() {
+    let mut well = Well::new();
+    well.second_link(GIGABIT);
+    well.records = ladder([117.5, 117.4, 61.0, 60.0]);
+    well.sessions(|session| {
+        session.data_signed = true;
+        session.signing_algorithm = Some("AES-128-GMAC".into());
+    });
+    let diagnosis = well.said(true);
+    assert_eq!(diagnosis.causes[0].id, "signing");
+    let ids: Vec<&str> = diagnosis.fixes.iter().map(|fix| fix.id.as_str()).collect();
+    assert_eq!(ids.last(), Some(&"cheaper-signing"), "{ids:?}");
+    assert!(ids.len() > 1 && diagnosis.fixes.last().unwrap().predicted.is_some());
 }

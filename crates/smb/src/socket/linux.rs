@@ -42,6 +42,7 @@ pub(super) fn tcp_facts(stream: &Socket) -> Option<TcpFacts> {
     // that writes fewer of them leaves the rest zero.
     let info = unsafe { info.assume_init() };
     let needed = std::mem::offset_of!(libc::tcp_info, tcpi_bytes_acked) + size_of::<u64>();
+    // The packets out of order stand just before it.
     let needed_for_window = std::mem::offset_of!(libc::tcp_info, tcpi_snd_wnd) + size_of::<u32>();
     // Time stamps are the one option that every segment carries.
     let option_bytes = if info.tcpi_options & 1 == 0 { 0 } else { 12 };
@@ -55,6 +56,8 @@ pub(super) fn tcp_facts(stream: &Socket) -> Option<TcpFacts> {
         round_trip_min: Duration::from_micros(info.tcpi_min_rtt.into()),
         congestion_window: u64::from(info.tcpi_snd_cwnd) * u64::from(info.tcpi_snd_mss),
         far_window: (length as usize >= needed_for_window).then_some(info.tcpi_snd_wnd.into()),
+        out_of_order: (length as usize >= needed_for_window)
+            .then_some(info.tcpi_rcv_ooopack.into()),
         busy: Duration::from_micros(info.tcpi_busy_time),
         receiver_limited: Duration::from_micros(info.tcpi_rwnd_limited),
         sender_limited: Duration::from_micros(info.tcpi_sndbuf_limited),

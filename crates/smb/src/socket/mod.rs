@@ -69,6 +69,8 @@ pub struct TcpFacts {
     pub congestion_window: u64,
     /// What the far end has room for, in bytes; Linux tells since 5.4.
     pub far_window: Option<u64>,
+    /// Segments that came before one that was sent earlier; Linux tells since 5.4.
+    pub out_of_order: Option<u64>,
     /// Time in which we had something to send.
     pub busy: Duration,
     /// Of that, time in which the far end had no room.
