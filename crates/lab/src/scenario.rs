@@ -3,7 +3,7 @@
 use crate::{Error, Topology};
 
 /// Names and texts, those without a fault first.
-const LIBRARY: [(&str, &str); 24] = [
+const LIBRARY: [(&str, &str); 30] = [
     ("healthy-1g", include_str!("../scenarios/healthy-1g.toml")),
     (
         "healthy-two-links",
@@ -76,6 +76,30 @@ const LIBRARY: [(&str, &str); 24] = [
     ("slow-disk", include_str!("../scenarios/slow-disk.toml")),
     ("few-credits", include_str!("../scenarios/few-credits.toml")),
     ("synchronous", include_str!("../scenarios/synchronous.toml")),
+    (
+        "blocked-port",
+        include_str!("../scenarios/blocked-port.toml"),
+    ),
+    (
+        "socket-options",
+        include_str!("../scenarios/socket-options.toml"),
+    ),
+    (
+        "one-slow-of-three",
+        include_str!("../scenarios/one-slow-of-three.toml"),
+    ),
+    (
+        "loss-one-way",
+        include_str!("../scenarios/loss-one-way.toml"),
+    ),
+    (
+        "advertised-foreign",
+        include_str!("../scenarios/advertised-foreign.toml"),
+    ),
+    (
+        "small-requests",
+        include_str!("../scenarios/small-requests.toml"),
+    ),
 ];
 
 /// A lab of the library.

@@ -18,6 +18,8 @@ const WAITED: f64 = LOSS_LIMIT / 2.0;
 const TINY_WINDOW_BYTES: u64 = 48 << 10;
 /// A buffer that is set to less than this bounds a session, however near the server is.
 const SET_BYTES_MIN: u64 = 1 << 20;
+/// The setting of a host without which a window has 16 bits.
+const SCALING: &str = "tcp.window_scaling";
 /// What a system gives to a buffer by itself at most, and with it to a path of that length.
 const USUAL_BYTES: f64 = 6_291_456.0;
 /// How far rates of one share may differ and still be one window for each round trip.
@@ -30,7 +32,8 @@ pub(super) fn small_buffers(seen: &Seen) -> Option<Fault> {
     };
     let mut ways = DIRECTIONS.into_iter().filter(slow);
     ways.find_map(|direction| {
-        by_facts(seen, direction)
+        by_scaling(seen)
+            .or_else(|| by_facts(seen, direction))
             .or_else(|| by_socket_options(seen, direction))
             .or_else(|| by_window(seen, direction))
             .or_else(|| by_flight(seen, direction))
@@ -40,6 +43,33 @@ pub(super) fn small_buffers(seen: &Seen) -> Option<Fault> {
 /// Whether the trials of a rung spent their time waiting for the far end's window.
 pub(super) fn waits_for_receiver(seen: &Seen, rung: Rung) -> bool {
     seen.receiver_limited(Some(rung)) > WAITED
+}
+
+/// A window that cannot be told in more than 16 bits (RFC 7323, section 2), because one end does without.
+fn by_scaling(seen: &Seen) -> Option<Fault> {
+    let round_trip = long_round_trip(seen)?;
+    let hosts = [seen.network.client, seen.network.server];
+    let host = hosts.into_iter().flatten().find(|host| {
+        let mut settings = seen.look.into_iter().flat_map(|look| &look.settings);
+        settings.any(|setting| {
+            matches!(setting, Setting::Knob { host: of, id, value: Value::Switch(false), .. }
+                if *of == host.name && id.as_str() == SCALING)
+        })
+    })?;
+    let text = format!(
+        "window scaling is off at {}, so that no more than 64 KiB can be under way, on a path of {:.1} ms",
+        host.name,
+        round_trip as f64 / 1e6
+    );
+    let advice = Advice::new(format!("turn window scaling on again at {}", host.name))
+        .gains(gain(seen))
+        .sets(setting(
+            Some(host),
+            Target::Host,
+            SCALING,
+            Value::Switch(true),
+        ));
+    fault("receive-buffer-small", text, Trust::Measured, advice)
 }
 
 /// The most that a host gives to a connection, against what would be under way if the link were full.

@@ -696,7 +696,8 @@ fn synchronous(seen: &Seen) -> Option<Fault> {
 
 /// A disk that does not keep up, seen by writes that wait while reads from memory do not.
 fn slow_disk(seen: &Seen) -> Option<Fault> {
-    if !loses_in(seen, RungName::Share, Direction::Write) {
+    // Whoever shares processors with others loses as well, and writing loses most.
+    if !loses_in(seen, RungName::Share, Direction::Write) || seen.crowded_host().is_some() {
         return None;
     }
     let read = seen.rate(RungName::Share, Direction::Read)?;

@@ -135,7 +135,7 @@ impl Well {
 type Inject = fn(&mut Well);
 
 /// What is wrong, whether it can be told without the server, and how it gets into a run.
-const FAULTS: [(&str, bool, Inject); 28] = [
+const FAULTS: [(&str, bool, Inject); 29] = [
     ("path-mtu-black-hole", true, |well| {
         let proof = &mut well.look.mtus[0];
         (proof.near_mtu, proof.far_mtu) = (9000, Some(9000));
@@ -273,6 +273,16 @@ const FAULTS: [(&str, bool, Inject); 28] = [
             .settings
             .push(socket_options("SO_KEEPALIVE SO_RCVBUF=8192"));
     }),
+    ("receive-buffer-small", false, |well| {
+        well.records = ladder([6.6, 6.5, 6.5, 6.4]);
+        well.look.mtus[0].round_trip = Some(Nanoseconds::new(10_000_000));
+        well.look.settings.push(Setting::Knob {
+            host: HostName::new("server"),
+            target: Target::Host,
+            id: KnobId::new("tcp.window_scaling"),
+            value: Value::Switch(false),
+        });
+    }),
     ("path-mtu-black-hole", false, |well| {
         // Nobody could connect, and the facts tell what the far end would send.
         let proof = &mut well.look.mtus[0];
@@ -388,6 +398,12 @@ fn what_a_crowded_machine_loses_is_no_fault_of_the_path() {
     well.loads(0.0, 0.0, 0.5);
     assert_eq!(well.said(true).causes[0].id, "tcp-slower-than-ceiling");
     well.loads(0.0, 0.0, 0.99);
+    let mut writes = Well::new();
+    writes.records = ladder([117.5, 117.4, 117.0, 48.0]);
+    writes.loads(0.0, 0.0, 0.99);
+    for with_server in [true, false] {
+        assert_eq!(writes.said(with_server).causes, []);
+    }
     let diagnosis = well.said(true);
     assert_eq!(diagnosis.causes, []);
     assert_eq!((diagnosis.first_loss, diagnosis.complete), (None, false));
