@@ -7,7 +7,7 @@ REPEAT ?= 3
 HEALTHY ?= 10
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test scenarios test-kills test-hardware bench coverage tuning lint setup-demo setup-test setup-hardware setup-bench
+.PHONY: demo test scenarios test-kills test-hardware bench truth coverage tuning lint setup-demo setup-test setup-hardware setup-bench
 
 demo: setup-demo
 	$(CARGO) build --release -p linerate
@@ -37,6 +37,11 @@ scenarios: setup-test
 bench: setup-bench
 	$(CARGO) build --release -p linerate
 	$(CARGO) run --release -p linerate --example speeds
+
+# Presets of `bench` against iperf3's own client and against fio by hand, in turn; five minutes (as root).
+truth: setup-test
+	$(CARGO) build --release -p linerate --bin linerate --example truth
+	$(CARGO) run --release -p linerate --example truth
 
 # How often the intervals hold and a small difference is found, on simulated machines of many kinds.
 coverage:

@@ -1,8 +1,41 @@
 //! What the original of a recipe would print, beside what can be defended.
 
-use record::{Figure, HostFacts, Nanoseconds, Recipe, TrialResult, Workload};
+use record::{
+    Bytes, Figure, HostFacts, Nanoseconds, Place, Playback, Recipe, Storage, Task, TrialResult,
+    Workload,
+};
 
-use crate::result::{CacheMark, TestFigures};
+use crate::result::{CacheMark, TestFigures, Unit};
+
+/// What the rates of a workload count.
+pub(crate) const fn unit(workload: &Workload) -> Unit {
+    match workload {
+        Workload::Task(work) => match work.task {
+            Task::Copy(_) => Unit::BytesPerSecond,
+            Task::Play(_) => Unit::FramesPerSecond,
+            Task::Create(_) | Task::Open(_) | Task::Remove(_) | Task::Lock(_) | Task::List(_) => {
+                Unit::OperationsPerSecond
+            }
+        },
+        Workload::Tcp(_) | Workload::Share(_) | Workload::Folder(_) => Unit::BytesPerSecond,
+    }
+}
+
+/// The rate of a pass, if it is one that can be compared.
+pub(crate) fn rate(workload: &Workload, pass: &TrialResult) -> Option<f64> {
+    let rate = match workload {
+        Workload::Task(work) if unit(workload) != Unit::BytesPerSecond => {
+            let seconds = pass.duration().get() as f64 / 1e9;
+            let players = match &work.task {
+                Task::Play(play) => f64::from(play.streams.max(1)),
+                _ => 1.0,
+            };
+            pass.latency?.operations as f64 / seconds / players
+        }
+        _ => pass.bytes_per_second()?,
+    };
+    (rate.is_finite() && rate > 0.0).then_some(rate)
+}
 
 /// The figures of one test that went one way.
 pub(crate) fn figures(
@@ -12,7 +45,7 @@ pub(crate) fn figures(
     passes: &[&TrialResult],
     facts: &[HostFacts],
 ) -> TestFigures {
-    let rates = passes.iter().filter_map(|pass| pass.bytes_per_second());
+    let rates = passes.iter().filter_map(|pass| rate(workload, pass));
     let figure = pick(recipe.figure, rates.collect(), f64::max);
     let means = passes.iter().filter_map(|pass| pass.latency);
     let means = means.map(|latency| latency.mean.get() as f64);
@@ -20,7 +53,7 @@ pub(crate) fn figures(
     let mut by_mean: Vec<_> = passes.iter().filter_map(|pass| pass.latency).collect();
     by_mean.sort_by_key(|latency| latency.mean);
     let block = match workload {
-        Workload::Tcp(_) => None,
+        Workload::Tcp(_) | Workload::Task(_) => None,
         Workload::Share(share) => Some(share.block),
         Workload::Folder(folder) => Some(folder.block),
     };
@@ -29,12 +62,47 @@ pub(crate) fn figures(
         tool: recipe.title.clone(),
         figure,
         figure_latency: figure_latency.map(|mean| Nanoseconds::new(mean as u64)),
-        operations_per_second: figure
-            .zip(block)
-            .map(|(rate, block)| rate / block.get() as f64),
+        operations_per_second: operations_per_second(workload, figure, block),
         latency: by_mean.get(by_mean.len() / 2).copied(),
         cache: passes.first().and_then(|pass| mark(workload, pass, facts)),
+        first_byte: match workload {
+            Workload::Task(_) => first_byte(passes),
+            _ => None,
+        },
+        playback: passes.iter().filter_map(|pass| pass.playback).reduce(add),
     }
+}
+
+fn first_byte(passes: &[&TrialResult]) -> Option<Nanoseconds> {
+    let mut times: Vec<_> = passes.iter().filter_map(|pass| pass.first_byte).collect();
+    times.sort_unstable();
+    times.get(times.len() / 2).copied()
+}
+
+fn add(one: Playback, other: Playback) -> Playback {
+    Playback {
+        due: one.due + other.due,
+        missed: one.missed + other.missed,
+        stall_max: one.stall_max.max(other.stall_max),
+    }
+}
+
+fn operations_per_second(
+    workload: &Workload,
+    figure: Option<f64>,
+    block: Option<Bytes>,
+) -> Option<f64> {
+    if let Workload::Task(work) = workload {
+        // Of a copy, the files; what has its own unit needs no second number.
+        let Task::Copy(copy) = &work.task else {
+            return None;
+        };
+        let each = copy.bytes().get() as f64 / f64::from(copy.files.max(1));
+        return figure.map(|rate| rate / each).filter(|_| copy.files > 1);
+    }
+    figure
+        .zip(block)
+        .map(|(rate, block)| rate / block.get() as f64)
 }
 
 fn pick(figure: Figure, mut values: Vec<f64>, best: fn(f64, f64) -> f64) -> Option<f64> {
@@ -54,23 +122,33 @@ fn pick(figure: Figure, mut values: Vec<f64>, best: fn(f64, f64) -> f64) -> Opti
 fn mark(workload: &Workload, pass: &TrialResult, facts: &[HostFacts]) -> Option<CacheMark> {
     match workload {
         Workload::Tcp(_) => None,
-        Workload::Folder(_) => pass.storage.as_ref().map(|storage| {
-            match (
-                storage.file_system.as_str(),
-                storage.direct,
-                storage.network,
-            ) {
-                ("tmpfs", ..) => CacheMark::Memory,
-                (_, false, _) => CacheMark::ClientCache,
-                (_, true, true) => CacheMark::ServerCacheOrMedia,
-                (_, true, false) => CacheMark::Media,
-            }
-        }),
-        Workload::Share(share) => Some(match facts.get(1).and_then(|server| server.memory) {
-            // Half of the memory, because a server has other things in it as well.
-            Some(memory) if share.file_size.get() <= memory.get() / 2 => CacheMark::ServerCache,
-            _ => CacheMark::ServerCacheOrMedia,
-        }),
+        Workload::Folder(_) => pass.storage.as_ref().map(of_storage),
+        Workload::Share(share) => Some(of_server(share.file_size, facts)),
+        Workload::Task(work) => match (&work.place, &pass.storage) {
+            (Place::Folder { .. }, storage) => storage.as_ref().map(of_storage),
+            (Place::Share { .. }, _) => Some(of_server(work.task.room(), facts)),
+        },
+    }
+}
+
+fn of_storage(storage: &Storage) -> CacheMark {
+    match (
+        storage.file_system.as_str(),
+        storage.direct,
+        storage.network,
+    ) {
+        ("tmpfs", ..) => CacheMark::Memory,
+        (_, false, _) => CacheMark::ClientCache,
+        (_, true, true) => CacheMark::ServerCacheOrMedia,
+        (_, true, false) => CacheMark::Media,
+    }
+}
+
+fn of_server(size: Bytes, facts: &[HostFacts]) -> CacheMark {
+    match facts.get(1).and_then(|server| server.memory) {
+        // Half of the memory, because a server has other things in it as well.
+        Some(memory) if size.get() <= memory.get() / 2 => CacheMark::ServerCache,
+        _ => CacheMark::ServerCacheOrMedia,
     }
 }
 

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use record::{
     Arm, Decision, Direction, HostFacts, Latency, Level, Nanoseconds, PathLook, Phase, Plan,
-    Question, SmbSession, Workload,
+    Playback, Question, SmbSession, Workload,
 };
 use serde::Serialize;
 
@@ -22,6 +22,10 @@ pub enum Unit {
     SecondsPerByte,
     /// Seconds.
     Seconds,
+    /// Operations per second.
+    OperationsPerSecond,
+    /// Frames per second of one player.
+    FramesPerSecond,
 }
 
 /// An estimate with all that is needed to defend it.
@@ -98,8 +102,10 @@ pub struct BenchSamples {
     pub test: Option<TestFigures>,
     /// What was run.
     pub workload: Workload,
-    /// Rate of each repetition in bytes per second, in order.
+    /// Rate of each repetition in its unit, in order.
     pub rates: Vec<f64>,
+    /// What these rates count.
+    pub unit: Unit,
     /// Their median; `None` where every repetition failed.
     pub median: Option<Estimate>,
     /// Processor time of our own process per byte, median over the repetitions.
@@ -133,7 +139,7 @@ pub struct TestFigures {
     pub name: String,
     /// The original.
     pub tool: String,
-    /// The figure that it prints, in bytes per second; `None` where no pass was measured.
+    /// The figure that it prints, in the unit of the rates; `None` where no pass was measured.
     pub figure: Option<f64>,
     /// The latency that it prints.
     pub figure_latency: Option<Nanoseconds>,
@@ -143,6 +149,10 @@ pub struct TestFigures {
     pub latency: Option<Latency>,
     /// What answered.
     pub cache: Option<CacheMark>,
+    /// From the login to the first byte of a copy, in the pass in the middle.
+    pub first_byte: Option<Nanoseconds>,
+    /// What became of frames that were to be played, over all passes.
+    pub playback: Option<Playback>,
 }
 
 /// What a difference must exceed to be seen here.

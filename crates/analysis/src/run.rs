@@ -5,13 +5,13 @@ use record::{
 };
 
 use crate::comparison::{
-    BAND_DEFAULT, CONFIDENCE_DEFAULT, costs, failure, list_failure, phase, phase_name, rate,
+    BAND_DEFAULT, CONFIDENCE_DEFAULT, costs, failure, list_failure, phase, phase_name,
 };
 use crate::diagnosis;
 use crate::recipe;
 use crate::{
     BenchSamples, DesignResult, ExperimentResult, HostChange, NoiseFloor, RunAnalysis, SessionKind,
-    Unit, Untried, statistics,
+    Untried, statistics,
 };
 
 /// Says everything that can be said of a run, finished or not, from its file alone.
@@ -325,12 +325,21 @@ fn bench(run: &Run, trials: &[&TrialRecord]) -> Vec<BenchSamples> {
             let mut failures = Vec::new();
             let mut measured = Vec::new();
             for trial in same {
-                match (&trial.outcome, failure(&trial.outcome)) {
-                    (Outcome::Measured(result), None) => measured.push(result.as_ref()),
-                    (_, reason) => list_failure(&mut failures, reason.unwrap_or_default()),
+                match &trial.outcome {
+                    Outcome::Measured(result) if recipe::rate(workload, result).is_some() => {
+                        measured.push(result.as_ref());
+                    }
+                    Outcome::Measured(_) => list_failure(&mut failures, "it did nothing".into()),
+                    failed @ Outcome::Failed(_) => {
+                        list_failure(&mut failures, failure(failed).unwrap_or_default());
+                    }
                 }
             }
-            let rates: Vec<f64> = measured.iter().filter_map(|result| rate(result)).collect();
+            let passes = measured.iter();
+            let rates: Vec<f64> = passes
+                .filter_map(|result| recipe::rate(workload, result))
+                .collect();
+            let unit = recipe::unit(workload);
             let (cpu_per_byte, retransmits) =
                 costs(measured.iter().copied(), (BAND_DEFAULT, CONFIDENCE_DEFAULT));
             let figures = recipe.zip(name).map(|(recipe, name)| {
@@ -339,13 +348,9 @@ fn bench(run: &Run, trials: &[&TrialRecord]) -> Vec<BenchSamples> {
             BenchSamples {
                 test: figures,
                 workload: workload.clone(),
-                median: statistics::median(
-                    &rates,
-                    BAND_DEFAULT,
-                    CONFIDENCE_DEFAULT,
-                    Unit::BytesPerSecond,
-                ),
+                median: statistics::median(&rates, BAND_DEFAULT, CONFIDENCE_DEFAULT, unit),
                 rates,
+                unit,
                 cpu_per_byte,
                 retransmits,
                 failures,

@@ -184,7 +184,7 @@ fn detail(stage: &Stage, workload: &Workload) -> String {
     let engine = match workload {
         Workload::Tcp(_) => "raw TCP",
         Workload::Share(_) => "share",
-        Workload::Folder(_) => "folder",
+        Workload::Folder(_) | Workload::Task(_) => "folder",
     };
     let repetition = match stage {
         Stage::Ladder { repetition, .. } | Stage::Bench { repetition, .. } => repetition + 1,

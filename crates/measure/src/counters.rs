@@ -85,6 +85,20 @@ impl Border {
     }
 }
 
+/// Work that ends by itself, counted as one sample from its begin to its end.
+pub(crate) struct Meter(Border);
+
+impl Meter {
+    pub(crate) fn start() -> Self {
+        Self(Border::now(&mut || 0))
+    }
+
+    pub(crate) fn finish(self, bytes: Bytes) -> Sample {
+        let after = Border::now(&mut || bytes.get());
+        between(self.0.at, &self.0, &after)
+    }
+}
+
 /// Runs through warm-up and counted time, which began with the first payload at `begin`, and gives
 /// the samples. `payload` is the total so far; `wait` returns when the time has come, or with the
 /// error that ended the run.

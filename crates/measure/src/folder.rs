@@ -96,6 +96,7 @@ pub(crate) fn run(
         far_retransmits: None,
         latency: Some(latency),
         storage: Some(storage),
+        playback: None,
     })
 }
 
@@ -300,7 +301,7 @@ fn storage(file: &Path, cache: Cache) -> Result<Storage, Error> {
     })
 }
 
-fn file_system(path: &Path) -> Result<(String, bool), Error> {
+pub(crate) fn file_system(path: &Path) -> Result<(String, bool), Error> {
     let found =
         rustix::fs::statfs(path).map_err(|error| system("look at the file system", error))?;
     // The number is 32 bits wide and sits in a signed word of another width on each system.
@@ -429,7 +430,7 @@ fn check_kind(folder: &Path, kind: FolderKind) -> Result<(), Error> {
     Ok(())
 }
 
-fn check_space(folder: &Path, size: u64) -> Result<(), Error> {
+pub(crate) fn check_space(folder: &Path, size: u64) -> Result<(), Error> {
     let found = statvfs(folder).map_err(|error| system("ask for free space", error))?;
     let available = found.f_bavail.saturating_mul(found.f_frsize);
     let needed = size.saturating_add(size / SPARE_SHARE);

@@ -166,7 +166,7 @@ impl Ladder<'_> {
             credentials: None,
         };
         let result = match &mut input.workload {
-            Workload::Share(_) | Workload::Folder(_) => {
+            Workload::Share(_) | Workload::Folder(_) | Workload::Task(_) => {
                 input.credentials.clone_from(&plan.credentials);
                 self.runner.run(&input, self.stop, progress)
             }

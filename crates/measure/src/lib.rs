@@ -17,6 +17,7 @@ mod runner;
 mod server;
 mod share;
 mod stop;
+mod task;
 mod tcp;
 mod trial;
 

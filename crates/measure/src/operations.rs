@@ -198,7 +198,7 @@ impl Random {
 }
 
 /// How many operations took how long, to one part of 64.
-struct Histogram {
+pub(crate) struct Histogram {
     buckets: Vec<u64>,
     operations: u64,
     sum: u128,
@@ -206,7 +206,7 @@ struct Histogram {
 }
 
 impl Histogram {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             buckets: vec![0; BUCKETS],
             operations: 0,
@@ -215,7 +215,7 @@ impl Histogram {
         }
     }
 
-    fn add(&mut self, time: Duration) {
+    pub(crate) fn add(&mut self, time: Duration) {
         let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         self.buckets[bucket(time)] += 1;
         self.operations += 1;
@@ -232,7 +232,7 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    fn summary(&self) -> Option<Latency> {
+    pub(crate) fn summary(&self) -> Option<Latency> {
         let mean = self.sum.checked_div(u128::from(self.operations))?;
         let below = |share: f64| {
             let wanted = (self.operations as f64 * share).ceil().max(1.0) as u64;

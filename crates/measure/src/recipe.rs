@@ -35,6 +35,18 @@ pub const PRESETS: &[Preset] = &[
         name: "iperf",
         toml: include_str!("../presets/iperf.toml"),
     },
+    Preset {
+        name: "copy",
+        toml: include_str!("../presets/copy.toml"),
+    },
+    Preset {
+        name: "lantest",
+        toml: include_str!("../presets/lantest.toml"),
+    },
+    Preset {
+        name: "frames",
+        toml: include_str!("../presets/frames.toml"),
+    },
 ];
 
 /// Reads a recipe and checks it.
@@ -62,7 +74,7 @@ pub fn preset(name: &str) -> Option<Result<Recipe, Error>> {
 
 #[cfg(test)]
 mod tests {
-    use record::{Direction, Figure, Order, Pattern, RecipeEngine};
+    use record::{Direction, Figure, ListTask, Order, Pattern, RecipeEngine, RecipeTest, Task};
 
     use super::*;
 
@@ -145,6 +157,63 @@ mod tests {
             ),
             (5, 0, 10.0, 0.0)
         );
+    }
+
+    #[test]
+    fn files_are_copied_both_ways_one_some_and_many() {
+        let copy = preset("copy").unwrap().unwrap();
+        let sizes: Vec<(u32, u64)> = copy
+            .tests
+            .iter()
+            .map(|test| match &test.task {
+                Some(Task::Copy(task)) => (task.files, task.bytes().get()),
+                _ => panic!("{}", test.name),
+            })
+            .collect();
+        assert_eq!(
+            (sizes[0], sizes[2]),
+            ((1, 1_000_000_000), (10_000, 10_000 << 12))
+        );
+        assert!(sizes[1].0 == 200 && (800_000_000..1_300_000_000).contains(&sizes[1].1));
+        assert!(!copy.needs_file() && copy.steps().len() == 6);
+    }
+
+    #[test]
+    fn lantest_works_with_names_locks_a_listing_and_one_large_file() {
+        let lantest = preset("lantest").unwrap().unwrap();
+        let tasks: Vec<Task> = (lantest.tests.iter())
+            .filter_map(|test| test.task.clone())
+            .collect();
+        let list = ListTask {
+            entries: 320,
+            times: 10,
+        };
+        assert_eq!(
+            tasks,
+            [
+                Task::Create(300),
+                Task::Open(300),
+                Task::Remove(300),
+                Task::Lock(4000),
+                Task::List(list)
+            ]
+        );
+        assert!(lantest.needs_file());
+        assert_eq!(lantest.file_size.get(), 300_000_000);
+    }
+
+    #[test]
+    fn frames_have_the_sizes_of_their_formats() {
+        let frames = preset("frames").unwrap().unwrap();
+        let pixels = |test: &RecipeTest| match &test.task {
+            Some(Task::Play(task)) => task.frame.get() / 4,
+            _ => panic!("{}", test.name),
+        };
+        let found: Vec<u64> = frames.tests.iter().map(pixels).collect();
+        // Behind a header of 2048 bytes where the format has one.
+        assert_eq!(found[0], 2048 * 1556 + 512);
+        assert_eq!(found[1], 3840 * 2160);
+        assert_eq!(found[2], 4096 * 3112 + 512);
     }
 
     #[test]

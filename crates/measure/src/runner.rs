@@ -20,6 +20,8 @@ use crate::{Error, MtuTarget, Stop};
 const OVERHEAD: Duration = Duration::from_secs(60);
 /// The slowest share that still gets its test file written in time, in bytes per second.
 const SLOWEST_SHARE: u64 = 4_000_000;
+/// What the slowest share moves while it makes or opens a file.
+const STEP_BYTES: u64 = 100_000;
 /// How long a trial may take to end once it has given its result.
 const END_LIMIT: Duration = Duration::from_secs(10);
 /// How long probing all pairs of NICs may take.
@@ -248,14 +250,27 @@ impl std::fmt::Debug for Kept {
 
 /// The longest time a trial may take.
 fn limit(workload: &Workload) -> Result<Duration, Failure> {
-    let (timing, file_size) = match workload {
+    let (timing, moved) = match workload {
         Workload::Tcp(tcp) => (&tcp.timing, 0),
         Workload::Share(share) => (&share.timing, share.file_size.get()),
         Workload::Folder(folder) => (&folder.timing, folder.file_size.get()),
+        Workload::Task(task) => (&task.timing, moved(&task.task)),
     };
     let spans = crate::counters::Spans::new(timing).map_err(|error| error.failure())?;
-    let preparation = Duration::from_secs(file_size / SLOWEST_SHARE);
+    let preparation = Duration::from_secs(moved / SLOWEST_SHARE);
     Ok(spans.whole() + OVERHEAD + preparation)
+}
+
+/// What a task moves at most, each of its files and steps taken for as much as a slow share moves in
+/// the time that it may take: it is made, worked with and removed.
+fn moved(task: &record::Task) -> u64 {
+    let steps = match task {
+        record::Task::Lock(times) => u64::from(*times),
+        record::Task::List(list) => u64::from(list.times) * u64::from(list.entries),
+        task => u64::from(task.files()),
+    };
+    let steps = steps.saturating_mul(3 * STEP_BYTES);
+    task.room().get().saturating_mul(3).saturating_add(steps)
 }
 
 fn feed(stdin: &mut dyn Write, input: &impl Serialize) -> io::Result<()> {

@@ -111,13 +111,14 @@ pub(crate) fn run(
         ..session
     });
     Ok(TrialResult {
-        connections: transfer.connections(),
+        connections: connections(&transfer.before, &transfer.after, transfer.ways),
         samples: transfer.samples,
         first_byte: transfer.first.map(|first| (set_up + first).into()),
         session: agreed,
         far_retransmits: None,
         latency,
         storage: None,
+        playback: None,
     })
 }
 
@@ -571,27 +572,6 @@ impl Test<'_> {
 }
 
 impl Transfer {
-    fn connections(&self) -> Vec<ConnectionUse> {
-        let used = |channel: &ChannelStatus| {
-            let before = self
-                .before
-                .iter()
-                .find(|before| before.number == channel.number);
-            let before = before.map_or(0, |before| payload_of(before, self.ways));
-            let bytes = payload_of(channel, self.ways).saturating_sub(before);
-            ConnectionUse {
-                local: channel.local,
-                remote: channel.remote,
-                nic: channel.nic.clone(),
-                bytes: Bytes::new(bytes),
-                round_trip: channel.tcp.map(|tcp| tcp.round_trip.into()),
-                retransmits: channel.tcp.map(|tcp| tcp.retransmits),
-                tcp: channel.tcp.as_ref().map(crate::tcp_detail),
-            }
-        };
-        self.after.iter().map(used).collect()
-    }
-
     /// The most credits that the first channel had: those that were left and those in use.
     fn credits(&self, block: u64) -> Option<u64> {
         let each = block.div_ceil(CREDIT_BYTES).max(1);
@@ -622,11 +602,40 @@ impl Transfer {
     }
 }
 
+/// What each connection moved between two looks at them.
+pub(crate) fn connections(
+    before: &[ChannelStatus],
+    after: &[ChannelStatus],
+    ways: Ways,
+) -> Vec<ConnectionUse> {
+    let used = |channel: &ChannelStatus| {
+        let before = before.iter().find(|before| before.number == channel.number);
+        let before = before.map_or(0, |before| payload_of(before, ways));
+        let bytes = payload_of(channel, ways).saturating_sub(before);
+        ConnectionUse {
+            local: channel.local,
+            remote: channel.remote,
+            nic: channel.nic.clone(),
+            bytes: Bytes::new(bytes),
+            round_trip: channel.tcp.map(|tcp| tcp.round_trip.into()),
+            retransmits: channel.tcp.map(|tcp| tcp.retransmits),
+            tcp: channel.tcp.as_ref().map(crate::tcp_detail),
+        }
+    };
+    after.iter().map(used).collect()
+}
+
 /// Which payload counts.
 #[derive(Clone, Copy)]
-enum Ways {
+pub(crate) enum Ways {
     One(Direction),
     Both,
+}
+
+impl From<Direction> for Ways {
+    fn from(direction: Direction) -> Self {
+        Self::One(direction)
+    }
 }
 
 impl Ways {

@@ -10,7 +10,7 @@ use record::{FailureKind, KeepInput, TrialInput, TrialLine, TrialResult, Workloa
 use zeroize::Zeroizing;
 
 use crate::stop::STOP_LOOK;
-use crate::{Error, Stop, folder, keep, share, tcp};
+use crate::{Error, Stop, folder, keep, share, task, tcp};
 
 /// How long one whose input has ended may take to remove what it has made.
 const TIDY_LIMIT: Duration = Duration::from_secs(3);
@@ -30,6 +30,7 @@ pub fn trial(
         Workload::Tcp(workload) => tcp::run(workload, stop, emit),
         Workload::Share(workload) => share::run(workload, input.credentials.as_ref(), stop, emit),
         Workload::Folder(workload) => folder::run(workload, stop, emit),
+        Workload::Task(workload) => task::run(workload, input.credentials.as_ref(), stop, emit),
     }
 }
 
@@ -109,7 +110,9 @@ impl Input {
     /// Whether it leaves something behind when it is ended at once: a file in a folder, a program.
     fn tidies(&self) -> bool {
         match self {
-            Self::Trial(input) => matches!(input.workload, Workload::Folder(_)),
+            Self::Trial(input) => {
+                matches!(input.workload, Workload::Folder(_) | Workload::Task(_))
+            }
             Self::Keep(_) => true,
         }
     }

@@ -10,6 +10,7 @@ mod look;
 mod recipe;
 mod run;
 mod setting;
+mod task;
 mod trial;
 mod unit;
 
@@ -26,6 +27,7 @@ pub use run::{
     RunWriter, Schedule,
 };
 pub use setting::{HostName, KnobId, Level, Setting, Target, Value};
+pub use task::{CopyTask, ListTask, PlayTask, Playback, Task, TaskWorkload};
 pub use trial::{
     Arm, ConnectionUse, Credentials, Demands, Dialect, Direction, Failure, FailureKind, Identity,
     KeepInput, Mechanism, Outcome, Phase, Rung, Sample, Secret, ServerInterface, ShareAddress,

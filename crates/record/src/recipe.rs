@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use crate::{Bytes, Cache, Data, Direction, Pattern};
+use crate::{Bytes, Cache, Data, Direction, Pattern, Task};
 
 /// Most tests of a recipe, and most passes of a test.
 const TESTS_MAX: usize = 200;
@@ -12,7 +12,8 @@ const PASSES_MAX: u32 = 1_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecipeEngine {
-    /// Operations on a test file: of a share, a folder or a disk, whatever the target is.
+    /// Operations on a test file, or tasks on whole files: of a share, a folder or a disk, whatever the
+    /// target is.
     #[default]
     File,
     /// Raw TCP by the iperf3 protocol.
@@ -70,7 +71,8 @@ pub struct Recipe {
     /// Passes before them that are thrown away.
     #[serde(default)]
     pub discard: u32,
-    /// Seconds of a pass.
+    /// Seconds of a pass; a task but for playing frames takes as long as it takes.
+    #[serde(default = "seconds")]
     pub seconds: f64,
     /// Seconds before them that do not count.
     #[serde(default)]
@@ -116,6 +118,9 @@ pub struct RecipeTest {
     /// Of a hundred operations, so many go the other way.
     #[serde(default)]
     pub other_way_percent: u32,
+    /// Work on whole files instead of operations on the test file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<Task>,
 }
 
 impl Recipe {
@@ -157,7 +162,9 @@ impl Recipe {
             if test.other_way_percent > 99 {
                 return Err(format!("`other_way_percent` of `{name}` must be 0 to 99"));
             }
-            if self.engine == RecipeEngine::File
+            if let Some(task) = &test.task {
+                self.check_task(test, task)?;
+            } else if self.engine == RecipeEngine::File
                 && (test.block.get() == 0 || test.block > self.file_size)
             {
                 return Err(format!(
@@ -166,6 +173,28 @@ impl Recipe {
             }
         }
         Ok(())
+    }
+
+    fn check_task(&self, test: &RecipeTest, task: &Task) -> Result<(), String> {
+        let name = &test.name;
+        if self.engine != RecipeEngine::File {
+            return Err(format!("`{name}` has a `task`, and raw TCP has no files"));
+        }
+        task.check()
+            .map_err(|reason| format!("the task of `{name}`: {reason}"))?;
+        match task.way() {
+            Some(way) if test.directions != [way] => {
+                let way = format!("{way:?}").to_lowercase();
+                Err(format!("`{name}` needs `directions = [\"{way}\"]`"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether any of its tests uses the test file.
+    #[must_use]
+    pub fn needs_file(&self) -> bool {
+        self.engine == RecipeEngine::File && self.tests.iter().any(|test| test.task.is_none())
     }
 
     /// The tests in their order, each with the way it goes.
@@ -189,6 +218,10 @@ const fn block() -> Bytes {
     Bytes::new(1 << 20)
 }
 
+const fn seconds() -> f64 {
+    5.0
+}
+
 const fn passes() -> u32 {
     5
 }
@@ -202,7 +235,7 @@ fn both() -> Vec<Direction> {
 }
 
 /// A number of bytes, or a number with its unit: `512`, `"4 KiB"`, `"256 MB"`.
-fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
+pub(crate) fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Written {
@@ -251,6 +284,7 @@ mod tests {
             depth: 1,
             threads: 1,
             other_way_percent: 0,
+            task: None,
         };
         Recipe {
             title: "some".into(),
@@ -294,7 +328,7 @@ mod tests {
     #[test]
     fn recipes_that_make_no_sense_are_refused() {
         assert_eq!(recipe().check(), Ok(()));
-        let faults: [fn(&mut Recipe); 8] = [
+        let faults: [fn(&mut Recipe); 11] = [
             |recipe| recipe.tests.clear(),
             |recipe| recipe.passes = 0,
             |recipe| recipe.seconds = f64::NAN,
@@ -303,6 +337,13 @@ mod tests {
             |recipe| recipe.tests[0].directions.push(Direction::Read),
             |recipe| recipe.tests[0].other_way_percent = 100,
             |recipe| recipe.tests[0].block = Bytes::new(2 << 30),
+            |recipe| recipe.tests[0].task = Some(Task::Create(5)),
+            |recipe| recipe.tests[0].task = Some(Task::Lock(0)),
+            |recipe| {
+                recipe.engine = RecipeEngine::Tcp;
+                recipe.tests[0].directions = vec![Direction::Write];
+                recipe.tests[0].task = Some(Task::Create(5));
+            },
         ];
         for (number, fault) in faults.iter().enumerate() {
             let mut recipe = recipe();

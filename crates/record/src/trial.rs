@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     BitsPerSecond, Bytes, FolderWorkload, HostLoad, KeepWorkload, Latency, Nanoseconds, Operations,
-    Setting, Storage,
+    Playback, Setting, Storage, TaskWorkload,
 };
 
 /// Which way the data goes, seen from the client.
@@ -42,6 +42,8 @@ pub enum Workload {
     Share(ShareWorkload),
     /// A test file in a folder, by `fio`.
     Folder(FolderWorkload),
+    /// Work on whole files of a share or in a folder, by ourselves.
+    Task(TaskWorkload),
 }
 
 impl Workload {
@@ -52,6 +54,7 @@ impl Workload {
             Self::Tcp(tcp) => tcp.direction,
             Self::Share(share) => share.direction,
             Self::Folder(folder) => folder.direction,
+            Self::Task(task) => task.direction,
         }
     }
 
@@ -62,6 +65,7 @@ impl Workload {
             Self::Tcp(tcp) => tcp.timing,
             Self::Share(share) => share.timing,
             Self::Folder(folder) => folder.timing,
+            Self::Task(task) => task.timing,
         }
     }
 }
@@ -423,6 +427,9 @@ pub struct TrialResult {
     /// What held the test file, for folders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<Storage>,
+    /// What became of frames that were to be played.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub playback: Option<Playback>,
 }
 
 impl TrialResult {

@@ -5,9 +5,11 @@
 
 use analysis::{
     BenchSamples, Cause, Diagnosis, Effect, Estimate, ExperimentResult, LadderRung, NoiseFloor,
-    RunAnalysis, RungName, TestFigures,
+    RunAnalysis, RungName, TestFigures, Unit,
 };
-use record::{Arm, Decision, Direction, Phase, Setting, SmbSession, Value as Setpoint, Workload};
+use record::{
+    Arm, Decision, Direction, Phase, Place, Setting, SmbSession, Value as Setpoint, Workload,
+};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -280,21 +282,21 @@ fn bench(bench: &BenchSamples) -> Value {
     json!({
         "workload": workload(&bench.workload),
         "rates": bench.rates,
-        "rates_unit": "bytes_per_second",
+        "rates_unit": word(&bench.unit),
         "median": bench.median.as_ref().map(estimate),
         "cpu_per_byte": bench.cpu_per_byte.as_ref().map(estimate),
         "retransmits": bench.retransmits,
         "failures": bench.failures,
-        "test": bench.test.as_ref().map(test_figures),
+        "test": bench.test.as_ref().map(|test| test_figures(test, bench.unit)),
     })
 }
 
-fn test_figures(test: &TestFigures) -> Value {
+fn test_figures(test: &TestFigures, unit: Unit) -> Value {
     json!({
         "name": test.name,
         "tool": test.tool,
         "figure": test.figure,
-        "figure_unit": "bytes_per_second",
+        "figure_unit": word(&unit),
         "figure_latency_ns": test.figure_latency,
         "operations_per_second": test.operations_per_second,
         "latency_ns": test.latency.map(|latency| json!({
@@ -302,6 +304,10 @@ fn test_figures(test: &TestFigures) -> Value {
             "p99": latency.p99, "p999": latency.p999, "max": latency.max,
         })),
         "cache": test.cache.map(|cache| word(&cache)),
+        "first_byte_ns": test.first_byte,
+        "playback": test.playback.map(|playback| json!({
+            "due": playback.due, "missed": playback.missed, "stall_ns_max": playback.stall_max,
+        })),
     })
 }
 
@@ -325,6 +331,20 @@ fn workload(workload: &Workload) -> Value {
             "threads": folder.operations.threads,
             "file_size_bytes": folder.file_size,
             "measured_ns": folder.timing.measured,
+        }),
+        Workload::Task(work) => json!({
+            "engine": match &work.place {
+                Place::Share { .. } => json!("share"),
+                Place::Folder { kind, .. } => word(kind),
+            },
+            "direction": word(&work.direction),
+            "place": match &work.place {
+                Place::Share { share, .. } => share.to_string(),
+                Place::Folder { folder, .. } => folder.clone(),
+            },
+            "channels_max": work.channels,
+            "task": word(&work.task),
+            "measured_ns": work.timing.measured,
         }),
         Workload::Share(share) => json!({
             "engine": "share",

@@ -9,15 +9,21 @@ use record::{BitsPerSecond, Bytes, Nanoseconds};
 pub const UNKNOWN: &str = "not known";
 
 /// Unit names that stay on the line of their number when text is wrapped.
-pub(crate) const UNIT_NAMES: [&str; 15] = [
+pub(crate) const UNIT_NAMES: [&str; 17] = [
     "%", "MB/s", "kB/s", "Mbit/s", "Gbit/s", "kbit/s", "MiB", "GiB", "KiB", "bytes", "s", "ms",
-    "s/GB", "us", "min",
+    "s/GB", "us", "min", "/s", "fps",
 ];
 
 /// A rate of payload: `117.6 MB/s`.
 #[must_use]
 pub fn rate(bytes_per_second: f64) -> String {
     plain(bytes_per_second, &Scale::rate(bytes_per_second))
+}
+
+/// A rate in a unit of rates: `117.6 MB/s`, `1243 /s`, `24.0 fps`.
+#[must_use]
+pub fn rate_in(rate: f64, unit: Unit) -> String {
+    plain(rate, &Scale::in_unit(rate, unit))
 }
 
 /// The same rate as networks are sold: `941 Mbit/s`.
@@ -50,6 +56,13 @@ pub fn line_rate(rate: BitsPerSecond) -> String {
 pub fn size(bytes: Bytes) -> String {
     let count = bytes.get() as f64;
     match bytes.get() {
+        // What somebody chose in the units of disks stays in them.
+        whole if whole >= 1_000_000_000 && whole % 100_000_000 == 0 && whole % (1 << 20) != 0 => {
+            format!("{} GB", trimmed(count / 1e9, 1))
+        }
+        whole if whole >= 1_000_000 && whole % 1_000_000 == 0 && whole % (1 << 20) != 0 => {
+            format!("{} MB", whole / 1_000_000)
+        }
         0..1024 => format!("{} bytes", bytes.get()),
         1024..0x10_0000 => format!("{} KiB", trimmed(count / 1024.0, 1)),
         0x10_0000..0x4000_0000 => format!("{} MiB", trimmed(count / 1_048_576.0, 1)),
@@ -231,15 +244,26 @@ impl Scale {
 
     fn of(estimate: &Estimate) -> Self {
         match estimate.unit {
-            Unit::BytesPerSecond => Self::rate(estimate.value),
             Unit::Ratio => {
                 let narrow = finite_interval(estimate)
                     .is_some_and(|[low, high]| high - low < 0.02 && high < 10.0);
                 let scale = Self::ratio(estimate.value);
                 Self::new(1.0, "x", scale.decimals.max(if narrow { 3 } else { 0 }))
             }
+            unit => Self::in_unit(estimate.value, unit),
+        }
+    }
+
+    fn in_unit(value: f64, unit: Unit) -> Self {
+        match unit {
+            Unit::BytesPerSecond => Self::rate(value),
+            Unit::Ratio => Self::ratio(value),
             Unit::SecondsPerByte => Self::new(1e9, "CPU s/GB", 2),
             Unit::Seconds => Self::new(1e6, "µs", 0),
+            Unit::OperationsPerSecond => {
+                Self::new(1.0, "/s", if value.abs() < 100.0 { 1 } else { 0 })
+            }
+            Unit::FramesPerSecond => Self::new(1.0, "fps", 1),
         }
     }
 
@@ -341,6 +365,8 @@ mod tests {
         assert_eq!(size(Bytes::new(65_536)), "64 KiB");
         assert_eq!(size(Bytes::new(1 << 20)), "1 MiB");
         assert_eq!(size(Bytes::new(3 << 29)), "1.5 GiB");
+        assert_eq!(size(Bytes::new(256_000_000)), "256 MB");
+        assert_eq!(size(Bytes::new(1_000_000_000)), "1 GB");
         assert_eq!(duration(Nanoseconds::new(250_000)), "250 us");
         assert_eq!(duration(Nanoseconds::new(850_000_000)), "850 ms");
         assert_eq!(duration(Nanoseconds::new(12_340_000_000)), "12.3 s");

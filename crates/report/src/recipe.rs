@@ -1,8 +1,8 @@
 //! Recipes of `bench`: the figure that the original would print, beside what can be defended.
 
-use analysis::{BenchSamples, CacheMark, RunAnalysis, TestFigures};
+use analysis::{BenchSamples, CacheMark, RunAnalysis, TestFigures, Unit};
 use maud::{Markup, html};
-use record::{Direction, Plan, Recipe};
+use record::{Direction, Figure, Nanoseconds, Plan, Recipe, Workload};
 
 use crate::page::{Ink, Page, bar, left, right};
 use crate::view::{self, Said, Tone};
@@ -39,8 +39,13 @@ fn tests(analysis: &RunAnalysis) -> impl Iterator<Item = (&BenchSamples, &TestFi
 
 /// The best figure each way.
 pub(crate) fn headline(recipe: &Recipe, analysis: &RunAnalysis) -> Said {
+    if let Some(played) = played(recipe, analysis) {
+        return played;
+    }
+    // Rates of payload can be held against each other; others say nothing of another test's.
     let best = |way: Direction| {
         let figures = tests(analysis).filter(|(bench, _)| bench.workload.direction() == way);
+        let figures = figures.filter(|(bench, _)| bench.unit == Unit::BytesPerSecond);
         let figures = figures.filter_map(|(_, test)| Some((test.figure?, &test.name)));
         figures.max_by(|one, other| one.0.total_cmp(&other.0))
     };
@@ -53,18 +58,59 @@ pub(crate) fn headline(recipe: &Recipe, analysis: &RunAnalysis) -> Said {
         })
         .collect();
     if said.is_empty() {
-        return Said::new(Tone::Doubtful, "nothing was measured");
+        let any = tests(analysis).any(|(_, test)| test.figure.is_some());
+        return match any {
+            true => Said::new(Tone::Neutral, format!("{}: see each test", recipe.title)),
+            false => Said::new(Tone::Doubtful, "nothing was measured"),
+        };
     }
     let text = format!("{}: at most {}", recipe.title, said.join(", "));
     Said::new(Tone::Neutral, text)
 }
 
+/// What can be played without a miss, where that is what was asked.
+fn played(recipe: &Recipe, analysis: &RunAnalysis) -> Option<Said> {
+    let mut judged = Vec::new();
+    for (bench, test) in tests(analysis) {
+        if bench.unit != Unit::FramesPerSecond {
+            return None;
+        }
+        judged.extend(
+            test.playback
+                .map(|playback| (playback.missed == 0, &test.name)),
+        );
+    }
+    let count = judged.len();
+    let named = |wanted: bool| -> Vec<&str> {
+        let chosen = judged.iter().filter(|(plays, _)| *plays == wanted);
+        chosen.map(|(_, name)| name.as_str()).collect()
+    };
+    let (plays, fails) = (named(true), named(false));
+    let title = &recipe.title;
+    match (plays.len(), count) {
+        (_, 0) => None,
+        (0, _) => {
+            let text = format!("{title}: frames are missed in {}", fails.join(", "));
+            Some(Said::new(Tone::Bad, text))
+        }
+        (some, all) if some == all => {
+            let text = format!("{title}: no frame missed in {}", plays.join(", "));
+            Some(Said::new(Tone::Good, text))
+        }
+        _ => {
+            let (plays, fails) = (plays.join(", "), fails.join(", "));
+            let text = format!("{title}: no frame missed in {plays}; frames are missed in {fails}");
+            Some(Said::new(Tone::Doubtful, text))
+        }
+    }
+}
+
 /// What the numbers mean, in sentences.
 fn notes(recipe: &Recipe, analysis: &RunAnalysis) -> Vec<String> {
-    let mut notes = vec![format!(
-        "`figure` is what {} prints: {}",
-        recipe.title, recipe.about
-    )];
+    let mut notes = vec![match recipe.about.as_str() {
+        "" => format!("the figure is the {} of the passes", figure(recipe.figure)),
+        about => format!("the figure is what {} gives: {about}", recipe.title),
+    }];
     let mut marks: Vec<CacheMark> = tests(analysis).filter_map(|(_, test)| test.cache).collect();
     marks.sort_by_key(|mark| *mark as u8);
     marks.dedup();
@@ -73,6 +119,14 @@ fn notes(recipe: &Recipe, analysis: &RunAnalysis) -> Vec<String> {
         notes.push("the data are zeros: whatever packs them on the way looks faster".to_owned());
     }
     notes
+}
+
+const fn figure(figure: Figure) -> &'static str {
+    match figure {
+        Figure::Best => "best",
+        Figure::Mean => "mean",
+        Figure::Median => "median",
+    }
 }
 
 const fn cache(mark: CacheMark) -> &'static str {
@@ -102,8 +156,10 @@ fn cells(bench: &BenchSamples, test: &TestFigures) -> Vec<String> {
     vec![
         test.name.clone(),
         view::direction(bench.workload.direction()).to_owned(),
-        test.figure
-            .map_or_else(|| "not measured".to_owned(), quantity::rate),
+        test.figure.map_or_else(
+            || "not measured".to_owned(),
+            |figure| quantity::rate_in(figure, bench.unit),
+        ),
         bench
             .median
             .as_ref()
@@ -118,6 +174,34 @@ fn cells(bench: &BenchSamples, test: &TestFigures) -> Vec<String> {
             .as_ref()
             .map_or_else(unknown, quantity::estimate),
     ]
+}
+
+/// What a task came to beside its numbers: missed frames, and what a copy needs to begin.
+fn said(bench: &BenchSamples, test: &TestFigures) -> Option<String> {
+    if let Some(playback) = test.playback {
+        let due = view::counted(
+            usize::try_from(playback.due).unwrap_or(usize::MAX),
+            "frame",
+            "frames",
+        );
+        return Some(match playback.missed {
+            0 => format!("none of {due} missed"),
+            missed => format!(
+                "{missed} of {due} missed, at most {} late",
+                quantity::duration(playback.stall_max)
+            ),
+        });
+    }
+    let first = test.first_byte?;
+    let time = match &bench.workload {
+        Workload::Task(work) => {
+            let seconds = work.task.room().get() as f64 / test.figure?;
+            Nanoseconds::new((seconds * 1e9) as u64)
+        }
+        _ => return None,
+    };
+    let (time, first) = (quantity::duration(time), quantity::duration(first));
+    Some(format!("in {time}, first byte after {first}"))
 }
 
 /// The part of the page on a terminal.
@@ -152,8 +236,13 @@ pub(crate) fn terminal(page: &mut Page, recipe: &Recipe, analysis: &RunAnalysis)
                 (Ink::Faint, interval),
             ]);
             let mut facts = Vec::new();
+            facts.extend(said(bench, test));
             if !iops.is_empty() {
-                facts.push(format!("{iops} IOPS"));
+                let what = match &bench.workload {
+                    Workload::Task(_) => "files/s",
+                    _ => "IOPS",
+                };
+                facts.push(format!("{iops} {what}"));
             }
             if !latency.is_empty() {
                 facts.push(format!("latency {latency}, 50 / 99 / 99.9 % {tail}"));
@@ -239,6 +328,7 @@ pub(crate) fn html(recipe: &Recipe, analysis: &RunAnalysis, id: &str) -> Markup 
                 tbody {
                     @for (bench, test) in tests(analysis) {
                         tr { @for (column, cell) in cells(bench, test).iter().enumerate() { td.n[column > 1] { (cell) } } }
+                        @if let Some(said) = said(bench, test) { tr { td {} td {} td.small colspan="7" { (said) } } }
                         @for failure in &bench.failures { tr { td colspan="9" { "failed: " (failure) } } }
                     }
                 }

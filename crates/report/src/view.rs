@@ -7,8 +7,8 @@ use analysis::{
     Verdict,
 };
 use record::{
-    Arm, Decision, Direction, FolderKind, Identity, Level, Phase, Plan, Setting, SmbSession,
-    Workload,
+    Arm, Decision, Direction, FolderKind, Identity, Level, Phase, Place, Plan, Setting, SmbSession,
+    Task, TaskWorkload, Workload,
 };
 
 use crate::{design, quantity, recipe};
@@ -906,6 +906,12 @@ pub(crate) fn workload(workload: &Workload) -> String {
             quantity::size(folder.block),
             quantity::size(folder.file_size)
         ),
+        Workload::Task(work) => format!(
+            "{} {}: {}",
+            task_layer(work),
+            direction(work.direction),
+            task(&work.task)
+        ),
         Workload::Share(share) => format!(
             "share {}, at most {}, {} in flight of {} each, file of {}",
             direction(share.direction),
@@ -913,6 +919,52 @@ pub(crate) fn workload(workload: &Workload) -> String {
             share.depth,
             quantity::size(share.block),
             quantity::size(share.file_size)
+        ),
+    }
+}
+
+const fn task_layer(work: &TaskWorkload) -> &'static str {
+    match &work.place {
+        Place::Share { .. } => "share",
+        Place::Folder { kind, .. } => folder_name(*kind),
+    }
+}
+
+/// What a task does: `copies 200 files in 4 folders, 1 MiB to 16 MiB each, 1.2 GiB`.
+#[must_use]
+pub fn task(task: &Task) -> String {
+    let files = |count: &u32| counted(*count as usize, "file", "files");
+    match task {
+        Task::Copy(copy) => {
+            let each = match copy.size_max {
+                Some(most) => format!("{} to {}", quantity::size(copy.size), quantity::size(most)),
+                None => quantity::size(copy.size),
+            };
+            match copy.folders {
+                0 => format!("copies one file of {each}"),
+                folders => format!(
+                    "copies {} of {each} in {}, {} in all",
+                    files(&copy.files),
+                    counted(folders as usize, "folder", "folders"),
+                    quantity::size(copy.bytes())
+                ),
+            }
+        }
+        Task::Create(count) => format!("makes {} without content", files(count)),
+        Task::Open(count) => format!("opens and closes {}", files(count)),
+        Task::Remove(count) => format!("removes {}", files(count)),
+        Task::Lock(times) => format!("takes and gives back {times} locks"),
+        Task::List(list) => {
+            let times = counted(list.times as usize, "time", "times");
+            format!("lists {} {times}", files(&list.entries))
+        }
+        Task::Play(play) => format!(
+            "plays {} of {} a second to {}, {} ahead, from {} in all",
+            counted(play.per_second as usize, "frame", "frames"),
+            quantity::size(play.frame),
+            counted(play.streams as usize, "player", "players"),
+            play.ahead,
+            quantity::size(task.room())
         ),
     }
 }
@@ -929,6 +981,7 @@ pub(crate) fn workload_short(workload: &Workload) -> String {
         Workload::Tcp(_) => "raw TCP",
         Workload::Share(_) => "share",
         Workload::Folder(folder) => folder_name(folder.kind),
+        Workload::Task(work) => task_layer(work),
     };
     format!("{layer} {}", direction(workload.direction()))
 }

@@ -300,6 +300,34 @@ impl File {
         self.done(Request::Flush { file: self.key })
     }
 
+    /// Takes a range for this handle alone, which fails at once where another one has it. It is given
+    /// back by [`Self::unlock`], and when the file is closed. After a lost connection it is not taken
+    /// again.
+    ///
+    /// # Errors
+    /// When the server says no.
+    pub fn lock(&self, offset: u64, bytes: u64) -> Result<(), Error> {
+        self.done(Request::Lock {
+            file: self.key,
+            offset,
+            bytes,
+            unlock: false,
+        })
+    }
+
+    /// Gives a range back, the very one that was taken.
+    ///
+    /// # Errors
+    /// When the server says no, as where it was not taken.
+    pub fn unlock(&self, offset: u64, bytes: u64) -> Result<(), Error> {
+        self.done(Request::Lock {
+            file: self.key,
+            offset,
+            bytes,
+            unlock: true,
+        })
+    }
+
     /// Sets its times; zero leaves one as it is.
     ///
     /// # Errors

@@ -240,7 +240,7 @@ pub(super) fn busy_processor(seen: &Seen) -> Option<Cause> {
         .map(|trial| {
             let channels = match trial.workload {
                 Workload::Share(share) => f64::from(share.channels.max(1)),
-                Workload::Tcp(_) | Workload::Folder(_) => 1.0,
+                Workload::Tcp(_) | Workload::Folder(_) | Workload::Task(_) => 1.0,
             };
             let spent = trial.result.cpu().get() as f64 / trial.result.duration().get() as f64;
             spent / channels

@@ -202,7 +202,7 @@ fn look<'a>(
         .iter()
         .find_map(|(_, trial)| match &trial.workload {
             Workload::Share(share) => Some(share),
-            Workload::Tcp(_) | Workload::Folder(_) => None,
+            Workload::Tcp(_) | Workload::Folder(_) | Workload::Task(_) => None,
         });
     let network = Network {
         client: facts.first(),

@@ -168,6 +168,7 @@ pub(crate) fn result(megabytes: f64) -> TrialResult {
         far_retransmits: Some(0),
         latency: None,
         storage: None,
+        playback: None,
     }
 }
 

@@ -248,5 +248,6 @@ pub fn measured(duration: Nanoseconds, bytes: u64) -> Outcome {
         far_retransmits: None,
         latency: None,
         storage: None,
+        playback: None,
     }))
 }

@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use host::Host;
 use measure::{FarServer, IPERF3_PORT, Stop};
 use record::{
-    Direction, Event, Outcome, Plan, Recipe, Record, Stage, TcpWorkload, TrialInput, TrialRecord,
-    Workload,
+    Direction, Event, Outcome, Plan, Recipe, Record, Stage, Task, TcpWorkload, TrialInput,
+    TrialRecord, Workload,
 };
 
 use crate::args::{BenchArguments, DirectionArgument};
@@ -67,6 +67,16 @@ fn recipe(arguments: &BenchArguments) -> Result<Option<Recipe>, CommandError> {
     };
     let mut recipe = read?;
     if let Some(seconds) = arguments.seconds {
+        let is_timed = |task: &Option<Task>| task.as_ref().is_none_or(Task::is_timed);
+        if !recipe.tests.iter().any(|test| is_timed(&test.task)) {
+            let text = format!(
+                "`--seconds` has no meaning here: {} ends when it is done",
+                recipe.title
+            );
+            return Err(CommandError::new(Kind::Usage, text).hint(
+                "write a recipe of your own with fewer files; `--dry-run` says how long it takes",
+            ));
+        }
         recipe.seconds = seconds;
     }
     if let Some(passes) = arguments.repetitions {

@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 use host::Host;
 use measure::{FarServer, Kept, Runner, Stop};
 use record::{
-    Credentials, Direction, Event, FolderKind, FolderWorkload, KeepInput, KeepWorkload,
+    Bytes, Credentials, Direction, Event, FolderKind, FolderWorkload, KeepInput, KeepWorkload,
     Nanoseconds, Operations, Outcome, Place, Plan, Recipe, RecipeEngine, RecipeTest, Record,
-    ShareWorkload, Stage, TcpWorkload, Timing, TrialInput, TrialRecord, Workload,
+    ShareWorkload, Stage, Task, TaskWorkload, TcpWorkload, Timing, TrialInput, TrialRecord,
+    Workload,
 };
+use report::quantity;
 use serde_json::json;
 
 use super::{outcome, tcp_address};
@@ -27,6 +29,9 @@ use crate::{share, stop, terminal};
 const PASS_OVERHEAD: Duration = Duration::from_millis(200);
 /// Samples of a pass that can tell how it went on.
 const SAMPLES: u32 = 10;
+/// What a target of usual speed does, for a guess at how long it takes.
+const USUAL_BYTES_PER_SECOND: f64 = 100e6;
+const USUAL_FILES_PER_SECOND: f64 = 1_000.0;
 /// How often a pause looks whether to stop.
 const PAUSE_LOOK: Duration = Duration::from_millis(50);
 
@@ -163,16 +168,8 @@ impl Target {
 
     /// Makes the test file that all passes use.
     fn keep(&self, recipe: &Recipe, stop: &Stop) -> Result<Option<Kept>, CommandError> {
-        let place = match &self.kind {
-            TargetKind::Tcp(..) => return Ok(None),
-            TargetKind::Share(path, _) => Place::Share {
-                share: path.share.address.clone(),
-                demands: path.demands,
-            },
-            TargetKind::Folder(folder, kind) => Place::Folder {
-                folder: folder.clone(),
-                kind: *kind,
-            },
+        let Some(place) = self.place().filter(|_| recipe.needs_file()) else {
+            return Ok(None);
         };
         let input = KeepInput {
             keep: KeepWorkload {
@@ -183,6 +180,21 @@ impl Target {
             credentials: self.credentials.clone(),
         };
         Ok(Some(self.runner.keep(&input, stop)?))
+    }
+
+    /// Where files are made; none for raw TCP.
+    fn place(&self) -> Option<Place> {
+        match &self.kind {
+            TargetKind::Tcp(..) => None,
+            TargetKind::Share(path, _) => Some(Place::Share {
+                share: path.share.address.clone(),
+                demands: path.demands,
+            }),
+            TargetKind::Folder(folder, kind) => Some(Place::Folder {
+                folder: folder.clone(),
+                kind: *kind,
+            }),
+        }
     }
 
     /// The workload of one pass.
@@ -198,6 +210,20 @@ impl Target {
             measured: measured.into(),
             interval: Nanoseconds::from(measured / SAMPLES).max(Nanoseconds::new(10_000_000)),
         };
+        if let (Some(task), Some(place)) = (&test.task, self.place()) {
+            let channels = match &self.kind {
+                TargetKind::Share(_, channels) => *channels,
+                TargetKind::Tcp(..) | TargetKind::Folder(..) => 1,
+            };
+            return Workload::Task(TaskWorkload {
+                place,
+                direction,
+                channels,
+                task: task.clone(),
+                data: recipe.data,
+                timing,
+            });
+        }
         let operations = Operations {
             pattern: test.pattern,
             threads: test.threads,
@@ -331,9 +357,13 @@ fn pause(seconds: f64, stop: &Stop) {
 fn dry_run(arguments: &BenchArguments, recipe: &Recipe, target: &Target) {
     let steps = recipe.steps();
     let each = recipe.discard + recipe.passes;
-    let pass = recipe.seconds + recipe.warm_up_seconds + PASS_OVERHEAD.as_secs_f64();
     let pauses = recipe.pause_seconds * steps.len().saturating_sub(1) as f64;
-    let seconds = pass * f64::from(each) * steps.len() as f64 + pauses;
+    let passes: f64 = steps
+        .iter()
+        .map(|(test, _)| pass_seconds(recipe, test))
+        .sum();
+    let seconds = passes * f64::from(each) + pauses;
+    let written = written(recipe, target);
     let commands = steps
         .iter()
         .map(|step| match target.workload(recipe, *step, None) {
@@ -341,7 +371,7 @@ fn dry_run(arguments: &BenchArguments, recipe: &Recipe, target: &Target) {
                 let file = Path::new(&workload.folder).join("FILE");
                 Some(measure::fio_command(&workload, &file, true).argv)
             }
-            Workload::Tcp(_) | Workload::Share(_) => None,
+            Workload::Tcp(_) | Workload::Share(_) | Workload::Task(_) => None,
         });
     let commands: Vec<Option<Vec<String>>> = commands.collect();
     if arguments.output.json {
@@ -350,11 +380,13 @@ fn dry_run(arguments: &BenchArguments, recipe: &Recipe, target: &Target) {
             .zip(&commands)
             .map(|((test, direction), command)| {
                 json!({ "test": test.name, "direction": direction, "passes": recipe.passes,
-                "discarded": recipe.discard, "argv": command })
+                "discarded": recipe.discard, "argv": command,
+                "seconds_each": lasts(recipe, test) })
             });
         terminal::print_json(
             &json!({ "dry_run": true, "target": target.name, "recipe": recipe,
-            "tests": tests.collect::<Vec<_>>(), "seconds": seconds }),
+            "tests": tests.collect::<Vec<_>>(), "seconds": seconds,
+            "room_bytes": room(recipe), "written": written }),
         );
         return;
     }
@@ -363,12 +395,9 @@ fn dry_run(arguments: &BenchArguments, recipe: &Recipe, target: &Target) {
         .map(|(test, direction)| {
             let way = format!("{direction:?}").to_lowercase();
             let passes = format!("{} + {} thrown away", recipe.passes, recipe.discard);
-            vec![
-                test.name.clone(),
-                way,
-                passes,
-                format!("{} s", recipe.seconds),
-            ]
+            let each = lasts(recipe, test)
+                .map_or_else(|| "until done".to_owned(), |seconds| format!("{seconds} s"));
+            vec![test.name.clone(), way, passes, each]
         })
         .collect();
     terminal::print(&report::table(
@@ -379,8 +408,76 @@ fn dry_run(arguments: &BenchArguments, recipe: &Recipe, target: &Target) {
     for command in commands.iter().flatten() {
         terminal::print(&format!("  {}", command.join(" ")));
     }
+    for line in &written {
+        terminal::print(&format!("  {line}"));
+    }
+    let beside = match recipe.tests.iter().any(|test| test.task.is_some()) {
+        true => " where the target moves 100 MB/s",
+        false => " and the time to write the test file",
+    };
+    let beside = if target.place().is_none() { "" } else { beside };
     terminal::print(&format!(
-        "{} on {}: about {seconds:.0} s and the time to write the test file; nothing was run",
+        "{} on {}: about {seconds:.0} s{beside}; nothing was run",
         recipe.title, target.name
     ));
+}
+
+/// How long a pass lasts by what the recipe says; none where that depends on the target.
+fn lasts(recipe: &Recipe, test: &RecipeTest) -> Option<f64> {
+    let timed = test.task.as_ref().is_none_or(Task::is_timed);
+    timed.then_some(recipe.seconds)
+}
+
+/// How long a pass takes, about, with what is prepared for it.
+fn pass_seconds(recipe: &Recipe, test: &RecipeTest) -> f64 {
+    let begin = recipe.warm_up_seconds + PASS_OVERHEAD.as_secs_f64();
+    let Some(task) = &test.task else {
+        return begin + recipe.seconds;
+    };
+    let files = f64::from(task.files()) / USUAL_FILES_PER_SECOND;
+    let moved = task.room().get() as f64 / USUAL_BYTES_PER_SECOND;
+    let steps = match task {
+        Task::Lock(times) => f64::from(*times) / USUAL_FILES_PER_SECOND,
+        Task::Copy(_) => moved,
+        Task::Play(_) => recipe.seconds,
+        Task::Create(_) | Task::Open(_) | Task::Remove(_) | Task::List(_) => 0.0,
+    };
+    begin + moved + files + steps
+}
+
+/// The most that there is of our files at one time.
+fn room(recipe: &Recipe) -> Bytes {
+    let tasks = recipe.tests.iter().filter_map(|test| test.task.as_ref());
+    let tasks = tasks.map(Task::room).max().unwrap_or(Bytes::new(0));
+    match recipe.needs_file() {
+        true => recipe.file_size.max(tasks) + recipe.file_size.min(tasks),
+        false => tasks,
+    }
+}
+
+/// What is written where, and that it does not stay.
+fn written(recipe: &Recipe, target: &Target) -> Vec<String> {
+    if target.place().is_none() {
+        return Vec::new();
+    }
+    let name = &target.name;
+    let mut lines = Vec::new();
+    if recipe.needs_file() {
+        let size = quantity::size(recipe.file_size);
+        lines.push(format!("writes one test file of {size} into {name}"));
+    }
+    for test in &recipe.tests {
+        if let Some(task) = &test.task {
+            let what = report::task_text(task);
+            lines.push(format!(
+                "{}: {what}, in a folder of its own in {name}",
+                test.name
+            ));
+        }
+    }
+    let size = quantity::size(room(recipe));
+    lines.push(format!(
+        "at most {size} there at one time, removed again; refused where a tenth more is not free"
+    ));
+    lines
 }

@@ -1,6 +1,6 @@
 //! Fields of a workload that a plan may vary.
 
-use record::{Demands, Dialect, Signing, Value, Workload};
+use record::{Demands, Dialect, Place, Signing, Value, Workload};
 
 /// The fields, each with what it takes, for people.
 pub const FIELDS: &str = "channels, streams, block, depth, threads, file_size, signing (required, \
@@ -31,6 +31,13 @@ pub fn apply(workload: &mut Workload, field: &str, value: &Value) -> Result<(), 
             "depth" => folder.depth = number()?,
             "threads" => folder.operations.threads = number()?,
             "file_size" => folder.file_size = size()?,
+            _ => return Err(unknown()),
+        },
+        Workload::Task(work) => match (field, &mut work.place) {
+            ("channels", Place::Share { .. }) => work.channels = number()?,
+            ("signing" | "encryption" | "dialect", Place::Share { demands, .. }) => {
+                demand(demands, field, &text)?;
+            }
             _ => return Err(unknown()),
         },
         Workload::Share(share) => match (field, &mut share.operations) {

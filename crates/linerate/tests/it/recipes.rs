@@ -31,6 +31,56 @@ directions = ["read"]
 other_way_percent = 30
 "#;
 
+/// All tasks, each with little to do.
+const TASKS: &str = r#"
+title = "small tasks"
+seconds = 0.5
+passes = 2
+
+[[test]]
+name = "one"
+task.copy = { files = 1, size = "3 MB" }
+
+[[test]]
+name = "many"
+task.copy = { files = 30, folders = 3, size = "1 KiB", size_max = "200 KiB" }
+
+[[test]]
+name = "create"
+directions = ["write"]
+task.create = 10
+
+[[test]]
+name = "open"
+directions = ["read"]
+task.open = 10
+
+[[test]]
+name = "remove"
+directions = ["write"]
+task.remove = 10
+
+[[test]]
+name = "lock"
+directions = ["write"]
+task.lock = 20
+
+[[test]]
+name = "list"
+directions = ["read"]
+task.list = { entries = 30, times = 4 }
+
+[[test]]
+name = "play"
+directions = ["read"]
+task.play = { frame = "100 kB", per_second = 20, frames = 12, ahead = 4, streams = 2 }
+
+[[test]]
+name = "too fast"
+directions = ["read"]
+task.play = { frame = "20 MB", per_second = 100, frames = 2, ahead = 1 }
+"#;
+
 fn bench(lab: &Lab, target: &str, more: &[&str]) -> Value {
     let recipe = lab.folder().join("short.toml");
     fs::write(&recipe, RECIPE).expect("room on the disk");
@@ -38,7 +88,7 @@ fn bench(lab: &Lab, target: &str, more: &[&str]) -> Value {
     command
         .args(["bench", target, "--json", "--client", &lab.host("client")])
         .args(more);
-    if !more.contains(&"--preset") {
+    if !more.contains(&"--preset") && !more.contains(&"--recipe") {
         command.arg("--recipe").arg(&recipe);
     }
     let output = command.output().expect("linerate starts");
@@ -92,6 +142,96 @@ fn a_recipe_runs_on_a_share_and_in_a_folder_and_leaves_nothing() {
     }
     assert_eq!(lab.files_of_the_share(), "");
     assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
+}
+
+#[test]
+fn tasks_on_whole_files_run_on_a_share_and_in_a_folder_and_leave_nothing() {
+    let lab = Lab::up("tasks");
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let recipe = lab.folder().join("tasks.toml");
+    fs::write(&recipe, TASKS).expect("room on the disk");
+    let recipe = recipe.display().to_string();
+    for target in [
+        "smb://10.77.1.2/media",
+        &folder.path().display().to_string(),
+    ] {
+        let value = bench(&lab, target, &["--recipe", &recipe, "--channels", "2"]);
+        let tests = value["bench"].as_array().expect("tests");
+        let rows: Vec<String> = tests
+            .iter()
+            .map(|test| {
+                let words = [&test["test"]["name"], &test["rates_unit"]];
+                assert_eq!(test["rates"].as_array().map(Vec::len), Some(2), "{test}");
+                words
+                    .map(|word| word.as_str().unwrap_or_default())
+                    .join(" ")
+            })
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                "one bytes_per_second",
+                "many bytes_per_second",
+                "open operations_per_second",
+                "list operations_per_second",
+                "play frames_per_second",
+                "too fast frames_per_second",
+                "one bytes_per_second",
+                "many bytes_per_second",
+                "create operations_per_second",
+                "remove operations_per_second",
+                "lock operations_per_second",
+            ],
+            "{target}"
+        );
+        let played = |name: &str| {
+            let test = tests.iter().find(|test| test["test"]["name"] == name);
+            &test.expect("it was played")["test"]["playback"]
+        };
+        // Two passes of half a second, of two players and of one.
+        assert_eq!(played("play")["due"], 40);
+        assert_eq!(played("too fast")["due"], 100);
+        // 2 GB/s go through no link of this lab; a folder in memory may be that fast.
+        if target.starts_with("smb") {
+            assert!(played("too fast")["missed"].as_u64() > Some(50));
+            assert!(
+                tests[0]["test"]["first_byte_ns"].as_u64() > Some(0),
+                "{tests:?}"
+            );
+        }
+    }
+    assert_eq!(lab.files_of_the_share(), "");
+    assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
+}
+
+#[test]
+fn what_a_killed_task_left_is_removed_by_the_next_and_what_is_in_use_is_not() {
+    let lab = Lab::up("tasks-left");
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let recipe = lab.folder().join("one.toml");
+    let text = "title = 'one'\npasses = 1\n[[test]]\nname = 'one'\ndirections = ['write']\ntask.create = 2\n";
+    fs::write(&recipe, text).expect("room on the disk");
+    let recipe = recipe.display().to_string();
+    // As it looks after a power cut, beside one that another program holds.
+    let left = folder.path().join(".linerate-0123456789abcdef.files/tree");
+    let used = folder.path().join(".linerate-fedcba9876543210.files");
+    for path in [&left, &used] {
+        fs::create_dir_all(path).expect("a folder");
+    }
+    fs::write(left.join("file-000000.bin"), "left").expect("a file");
+    let hold = fs::File::create(folder.path().join(".linerate-fedcba9876543210.hold"));
+    let hold = hold.expect("a file");
+    hold.lock().expect("nobody else has it");
+    bench(
+        &lab,
+        &folder.path().display().to_string(),
+        &["--recipe", &recipe],
+    );
+    assert!(!left.exists() && used.exists());
+    drop(hold);
+    lab.run("server", &["sh", "-c", "mkdir -p /srv/media/.linerate-0123456789abcdef.files/tree && chmod -R 777 /srv/media/.linerate-0123456789abcdef.files && touch /srv/media/.linerate-0123456789abcdef.files/tree/file && chmod 666 /srv/media/.linerate-0123456789abcdef.files/tree/file"]);
+    bench(&lab, "smb://10.77.1.2/media", &["--recipe", &recipe]);
+    assert_eq!(lab.files_of_the_share(), "");
 }
 
 #[test]

@@ -99,6 +99,7 @@ fn run_with(
         far_retransmits: transfer.far.retransmits,
         latency: None,
         storage: None,
+        playback: None,
     })
 }
 

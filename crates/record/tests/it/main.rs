@@ -76,6 +76,7 @@ fn records() -> Vec<Record> {
         far_retransmits: Some(3),
         latency: None,
         storage: None,
+        playback: None,
     };
     vec![
         Record::Schedule(Schedule {

@@ -524,6 +524,7 @@ pub(crate) fn bench() -> RunAnalysis {
     run.sessions = vec![signed];
     run.bench = vec![
         BenchSamples {
+            unit: Unit::BytesPerSecond,
             test: None,
             workload: Workload::Share(workload.clone()),
             rates: vec![231.9e6, 232.4e6, 231.2e6, 232.0e6, 232.2e6],
@@ -536,6 +537,7 @@ pub(crate) fn bench() -> RunAnalysis {
             failures: vec![],
         },
         BenchSamples {
+            unit: Unit::BytesPerSecond,
             test: None,
             workload: Workload::Share(ShareWorkload {
                 direction: Direction::Write,
@@ -548,6 +550,7 @@ pub(crate) fn bench() -> RunAnalysis {
             failures: vec!["repetition 0: the share is full".into()],
         },
         BenchSamples {
+            unit: Unit::BytesPerSecond,
             test: None,
             workload: Workload::Tcp(TcpWorkload {
                 server: "10.77.1.2".parse().expect("an address"),

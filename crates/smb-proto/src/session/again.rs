@@ -110,6 +110,7 @@ fn name(request: &Request) -> &'static str {
         Request::Create { .. } => Command::CREATE.name(),
         Request::Close { .. } => Command::CLOSE.name(),
         Request::Flush { .. } => Command::FLUSH.name(),
+        Request::Lock { .. } => Command::LOCK.name(),
         Request::List { .. } => Command::QUERY_DIRECTORY.name(),
         Request::Query { .. } => Command::QUERY_INFO.name(),
         Request::Set { .. } => Command::SET_INFO.name(),
@@ -134,6 +135,8 @@ pub(crate) fn can_repeat(request: &Request) -> bool {
     match request {
         // the answer went with the channel, and the next question gets the next entries
         Request::List { restart, .. } => *restart,
+        // one that was taken cannot be taken again
+        Request::Lock { .. } => false,
         // the same
         Request::Transceive { .. } | Request::ReadPipe { .. } => false,
         // at worst the server keeps a handle that nobody knows until the session ends

@@ -32,6 +32,7 @@ impl Request {
         match self {
             Self::Close { file }
             | Self::Flush { file }
+            | Self::Lock { file, .. }
             | Self::List { folder: file, .. }
             | Self::Query { file, .. }
             | Self::Set { file, .. }
@@ -59,6 +60,7 @@ impl Request {
         match &mut self {
             Self::Close { file }
             | Self::Flush { file }
+            | Self::Lock { file, .. }
             | Self::List { folder: file, .. }
             | Self::Query { file, .. }
             | Self::Set { file, .. }

@@ -103,6 +103,26 @@ pub(crate) fn prepare(
             let (tree_id, file) = state.file(*file)?;
             Prepared::new(Command::FLUSH, tree_id, &wire::FlushRequest { file })
         }
+        Request::Lock {
+            file,
+            offset,
+            bytes,
+            unlock,
+        } => {
+            let (tree_id, file) = state.file(*file)?;
+            let flags = match unlock {
+                true => wire::LOCK_UNLOCK,
+                false => wire::LOCK_EXCLUSIVE,
+            };
+            let (offset, length) = (*offset, *bytes);
+            let message = wire::LockRequest {
+                file,
+                offset,
+                length,
+                flags,
+            };
+            Prepared::new(Command::LOCK, tree_id, &message)
+        }
         Request::List {
             folder,
             pattern,
@@ -507,6 +527,7 @@ pub(super) fn describe(state: &State, request: &Request) -> String {
         Request::Create { path, .. } => format!("opening `{path}`"),
         Request::Close { file } => format!("closing `{}`", state.path(*file)),
         Request::Flush { file } => format!("flushing `{}`", state.path(*file)),
+        Request::Lock { file, .. } => format!("locking `{}`", state.path(*file)),
         Request::List { folder, .. } => format!("listing `{}`", state.path(*folder)),
         Request::Query { file, .. } => format!("asking about `{}`", state.path(*file)),
         Request::Set { file, .. } => format!("changing `{}`", state.path(*file)),

@@ -45,6 +45,18 @@ pub enum Request {
         /// The file.
         file: FileKey,
     },
+    /// Take a range of a file for oneself, or give it back: [`Reply::Done`]. It fails at once where
+    /// somebody else has it.
+    Lock {
+        /// The file.
+        file: FileKey,
+        /// Where the range begins.
+        offset: u64,
+        /// How many bytes it has.
+        bytes: u64,
+        /// Give it back.
+        unlock: bool,
+    },
     /// The next entries of a folder: [`Reply::Listing`].
     List {
         /// The folder.

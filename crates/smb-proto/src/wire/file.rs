@@ -1,4 +1,4 @@
-//! CREATE, CLOSE, FLUSH, READ, WRITE (2.2.13 to 2.2.22).
+//! CREATE, CLOSE, FLUSH, READ, WRITE, LOCK (2.2.13 to 2.2.22, 2.2.26, 2.2.27).
 
 use bytes::BufMut as _;
 
@@ -451,6 +451,64 @@ impl Message<'_> for FlushRequest {
 super::session::empty_message! {
     /// FLUSH reply.
     FlushResponse, "FLUSH reply";
+}
+
+/// LOCK request for one range (2.2.26).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LockRequest {
+    /// The file.
+    pub file: FileId,
+    /// Where the range begins.
+    pub offset: u64,
+    /// How many bytes it has.
+    pub length: u64,
+    /// What is to be done with it: [`LOCK_EXCLUSIVE`] or [`LOCK_UNLOCK`].
+    pub flags: u32,
+}
+
+/// Nobody else may read or write the range; who cannot have it hears so at once.
+pub const LOCK_EXCLUSIVE: u32 = 0x02 | 0x10;
+/// The range is given back.
+pub const LOCK_UNLOCK: u32 = 0x04;
+
+impl Message<'_> for LockRequest {
+    const NAME: &'static str = "LOCK request";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.put_u16_le(48);
+        out.put_u16_le(1);
+        // No number for a repetition: it is not sent twice.
+        out.put_u32_le(0);
+        self.file.encode(out);
+        out.put_u64_le(self.offset);
+        out.put_u64_le(self.length);
+        out.put_u32_le(self.flags);
+        out.put_u32_le(0);
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(Self::NAME, bytes);
+        reader.structure_size(48)?;
+        if reader.u16()? != 1 {
+            return Err(reader.malformed("not one range"));
+        }
+        reader.skip(4)?;
+        let file = FileId::decode(&mut reader)?;
+        let (offset, length) = (reader.u64()?, reader.u64()?);
+        let flags = reader.u32()?;
+        reader.skip(4)?;
+        Ok(Self {
+            file,
+            offset,
+            length,
+            flags,
+        })
+    }
+}
+
+super::session::empty_message! {
+    /// LOCK reply.
+    LockResponse, "LOCK reply";
 }
 
 /// READ request.

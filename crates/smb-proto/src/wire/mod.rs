@@ -24,8 +24,8 @@ pub use contexts::{
 };
 pub use file::{
     CloseRequest, CloseResponse, CreateContext, CreateRequest, CreateResponse, FileId,
-    FlushRequest, FlushResponse, READ_DATA_OFFSET, ReadRequest, ReadResponse, WRITE_DATA_OFFSET,
-    WriteRequest, WriteResponse,
+    FlushRequest, FlushResponse, LOCK_EXCLUSIVE, LOCK_UNLOCK, LockRequest, LockResponse,
+    READ_DATA_OFFSET, ReadRequest, ReadResponse, WRITE_DATA_OFFSET, WriteRequest, WriteResponse,
 };
 pub use header::{
     Command, HEADER_LENGTH, Header, PREFIX_LENGTH, flags, frame_length, frame_prefix,
@@ -116,6 +116,8 @@ codecs![
     CloseResponse,
     FlushRequest,
     FlushResponse,
+    LockRequest,
+    LockResponse,
     ReadRequest,
     ReadResponse,
     WriteRequest,

@@ -217,6 +217,13 @@ fn file_samples() -> Vec<Sample> {
         sample(&closed),
         sample(&FlushRequest { file: FILE }),
         sample(&FlushResponse),
+        sample(&LockRequest {
+            file: FILE,
+            offset: 0x1_0000_0000,
+            length: 512,
+            flags: LOCK_EXCLUSIVE,
+        }),
+        sample(&LockResponse),
         sample(&ReadRequest {
             length: 1 << 20,
             offset: 1 << 40,

@@ -1,0 +1,309 @@
+//! `make truth`: presets of `bench` against the very tools that they stand for, in turn on the same
+//! machine: `iperf` against iperf3's own client on links of 1 and 10 Gbit/s, and the rows of `cdm9` in a
+//! folder against `fio` by hand.
+//!
+//! ```text
+//! truth [--rounds N] [--folder FOLDER] [iperf] [fio]
+//! ```
+
+use std::env;
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use analysis::{Unit, statistics};
+use lab::{Launcher, Topology};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use serde_json::Value;
+
+/// Name of the lab.
+const LAB: &str = "truth";
+/// Port of the server that iperf3's own client calls; linerate starts its own.
+const PORT: &str = "5301";
+/// Seconds of each test of raw TCP.
+const TCP_SECONDS: &str = "3";
+/// Rounds, unless `--rounds` says otherwise; as few as give an interval of 95 %.
+const ROUNDS: usize = 6;
+/// How far a preset may be off.
+const BAND: f64 = 0.02;
+
+/// The rows of `cdm9`, shorter, each once.
+const RECIPE: &str = r#"
+title = "cdm9 rows"
+file_size = "256 MiB"
+seconds = 1
+passes = 1
+figure = "best"
+
+[[test]]
+name = "SEQ 1 MiB Q8 T1"
+block = "1 MiB"
+depth = 8
+
+[[test]]
+name = "SEQ 1 MiB Q1 T1"
+block = "1 MiB"
+
+[[test]]
+name = "RND 4 KiB Q32 T1"
+pattern = "random"
+block = "4 KiB"
+depth = 32
+
+[[test]]
+name = "RND 4 KiB Q1 T1"
+pattern = "random"
+block = "4 KiB"
+"#;
+
+/// The same as somebody types them: name, what follows `--rw=` and `--rw=rand`, block, depth.
+const JOBS: [(&str, bool, &str, &str); 4] = [
+    ("SEQ 1 MiB Q8 T1", false, "1m", "8"),
+    ("SEQ 1 MiB Q1 T1", false, "1m", "1"),
+    ("RND 4 KiB Q32 T1", true, "4k", "32"),
+    ("RND 4 KiB Q1 T1", true, "4k", "1"),
+];
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// A figure of one of the two ways to get it, by what it is of.
+type Figures = Vec<(String, f64)>;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            say(&format!("error: {error}"));
+            ExitCode::from(70)
+        }
+    }
+}
+
+fn run() -> Result<bool> {
+    let (mut rounds, mut folder, mut only) = (ROUNDS, PathBuf::from("target/truth"), Vec::new());
+    let mut arguments = env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut next = || arguments.next().unwrap_or_default();
+        match argument.as_str() {
+            "--rounds" => rounds = next().parse()?,
+            "--folder" => folder = PathBuf::from(next()),
+            _ => only.push(argument),
+        }
+    }
+    let wanted = |name: &str| only.is_empty() || only.iter().any(|only| only == name);
+    let mut random = ChaCha8Rng::seed_from_u64(rand::random());
+    say(
+        "                                   |   linerate |    by hand | ratio, and 95 % of its median",
+    );
+    let mut well = true;
+    if wanted("iperf") {
+        for rate in ["1Gbit", "10Gbit"] {
+            well &= iperf(rate, rounds, &mut random)?;
+        }
+    }
+    if wanted("fio") {
+        fs::create_dir_all(&folder)?;
+        well &= fio(&folder.canonicalize()?, rounds, &mut random)?;
+    }
+    Ok(well)
+}
+
+#[expect(clippy::print_stdout, reason = "a table is all that this does")]
+fn say(line: &str) {
+    println!("{line}");
+}
+
+/// The program beside this one.
+fn program() -> Result<PathBuf> {
+    let own = env::current_exe()?;
+    let folder = own.ancestors().nth(2).ok_or("no target folder")?;
+    Ok(folder.join("linerate"))
+}
+
+/// A lab that goes with this.
+struct Guard(lab::Lab);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        lab::down(self.0.name()).ok();
+    }
+}
+
+fn iperf(rate: &str, rounds: usize, random: &mut ChaCha8Rng) -> Result<bool> {
+    let text = format!(
+        "[[host]]\nname = \"client\"\n[[host]]\nname = \"server\"\n[[link]]\n\
+         from = {{ host = \"client\", nic = \"lan1\", address = \"10.77.1.1/24\" }}\n\
+         to = {{ host = \"server\", nic = \"lan1\", address = \"10.77.1.2/24\" }}\n\
+         rate = \"{rate}\"\nmtu = 1500\n"
+    );
+    let program = program()?;
+    let topology = Topology::parse(&text)?;
+    let name = program.display().to_string();
+    let launcher = Launcher::new([name.as_str(), "lab", "supervise"]);
+    let _lab = Guard(lab::up(LAB, &topology, &launcher)?);
+    let at = |host: &str| {
+        let mut command = Command::new(&program);
+        command.args(["lab", "run", &format!("lab://{LAB}/{host}"), "--"]);
+        command
+    };
+    let mut server = at("server")
+        .args(["iperf3", "--server", "--port", PORT])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()?;
+    let by_linerate = || {
+        let output = Command::new(&program)
+            .args(["bench", "tcp://10.77.1.2", "--preset", "iperf", "--json"])
+            .args(["--seconds", TCP_SECONDS, "--repetitions", "1"])
+            .args(["--client", &format!("lab://{LAB}/client")])
+            .args(["--server", &format!("lab://{LAB}/server")])
+            .args(["--run", "/dev/shm/linerate-truth.jsonl"])
+            .output();
+        fs::remove_file("/dev/shm/linerate-truth.jsonl").ok();
+        figures(&output?.stdout)
+    };
+    let by_hand = || {
+        let mut found = Figures::new();
+        for (way, more) in [("read", &["--reverse"][..]), ("write", &[])] {
+            let output = at("client")
+                .args(["iperf3", "--client", "10.77.1.2", "--port", PORT])
+                .args(["--time", TCP_SECONDS, "--json"])
+                .args(more)
+                .output()?;
+            let said: Value = serde_json::from_slice(&output.stdout)?;
+            let bits = said["end"]["sum_received"]["bits_per_second"].as_f64();
+            found.push((format!("one stream {way}"), bits.ok_or("no figure")? / 8.0));
+        }
+        Ok(found)
+    };
+    // The first of both is thrown away: routes and neighbours are looked up, the server comes up.
+    by_linerate()?;
+    by_hand()?;
+    let well = in_turn(
+        &format!("iperf {rate}"),
+        rounds,
+        random,
+        &by_linerate,
+        &by_hand,
+    );
+    server.kill().ok();
+    server.wait().ok();
+    well
+}
+
+fn fio(folder: &Path, rounds: usize, random: &mut ChaCha8Rng) -> Result<bool> {
+    let program = program()?;
+    let (recipe, file) = (folder.join("rows.toml"), folder.join("by-hand.bin"));
+    fs::write(&recipe, RECIPE)?;
+    let by_linerate = || {
+        let run = folder.join("run.jsonl");
+        let output = Command::new(&program)
+            .args(["bench", &folder.display().to_string(), "--json", "--recipe"])
+            .arg(&recipe)
+            .arg("--run")
+            .arg(&run)
+            .output();
+        fs::remove_file(&run).ok();
+        figures(&output?.stdout)
+    };
+    let by_hand = || {
+        let mut found = Figures::new();
+        for way in ["read", "write"] {
+            for (name, random, block, depth) in JOBS {
+                let prefix = if random { "rand" } else { "" };
+                let output = Command::new("fio")
+                    .args([
+                        "--name=by-hand",
+                        "--size=256m",
+                        "--ioengine=libaio",
+                        "--direct=1",
+                    ])
+                    .args(["--time_based", "--runtime=1", "--output-format=json"])
+                    .args(["--norandommap", "--randrepeat=0"])
+                    .arg(format!("--filename={}", file.display()))
+                    .arg(format!("--rw={prefix}{way}"))
+                    .arg(format!("--bs={block}"))
+                    .arg(format!("--iodepth={depth}"))
+                    .output()?;
+                let said: Value = serde_json::from_slice(&output.stdout)?;
+                let rate = said["jobs"][0][way]["bw_bytes"].as_f64();
+                found.push((format!("{name} {way}"), rate.ok_or("no figure")?));
+            }
+        }
+        Ok(found)
+    };
+    // The first lays the file out.
+    by_hand()?;
+    let well = in_turn("cdm9", rounds, random, &by_linerate, &by_hand);
+    for path in [recipe, file] {
+        fs::remove_file(path).ok();
+    }
+    well
+}
+
+/// What the original would print of each test, from the JSON of `bench`.
+fn figures(output: &[u8]) -> Result<Figures> {
+    let said: Value = serde_json::from_slice(output)?;
+    let tests = said["bench"].as_array().ok_or("no tests")?;
+    let figure = |test: &Value| {
+        let words = [&test["test"]["name"], &test["workload"]["direction"]];
+        let [name, way] = words.map(|word| word.as_str().unwrap_or_default());
+        let figure = test["test"]["figure"].as_f64();
+        Ok((format!("{name} {way}"), figure.ok_or("no figure")?))
+    };
+    tests.iter().map(figure).collect()
+}
+
+/// Both ways in each round, in random order; whether the median of their ratios is near enough to 1.
+fn in_turn(
+    what: &str,
+    rounds: usize,
+    random: &mut ChaCha8Rng,
+    by_linerate: &dyn Fn() -> Result<Figures>,
+    by_hand: &dyn Fn() -> Result<Figures>,
+) -> Result<bool> {
+    let mut found: Vec<(String, Vec<[f64; 2]>)> = Vec::new();
+    for _ in 0..rounds {
+        let mut order = [0, 1];
+        order.shuffle(random);
+        let mut both = [Figures::new(), Figures::new()];
+        for way in order {
+            both[way] = if way == 0 { by_linerate()? } else { by_hand()? };
+        }
+        let [ours, theirs] = both;
+        for (name, figure) in ours {
+            let same = theirs.iter().find(|(other, _)| *other == name);
+            let pair = [figure, same.ok_or("the other has no such test")?.1];
+            match found.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, pairs)) => pairs.push(pair),
+                None => found.push((name, vec![pair])),
+            }
+        }
+    }
+    let mut well = true;
+    for (name, pairs) in &found {
+        let median = |values: Vec<f64>, unit| statistics::median(&values, BAND, 0.95, unit);
+        let rates = [0, 1].map(|way| {
+            let rates = pairs.iter().map(|pair| pair[way]).collect();
+            let median = median(rates, Unit::BytesPerSecond);
+            median.map_or_else(String::new, |median| report::quantity::rate(median.value))
+        });
+        let ratios = pairs.iter().map(|[ours, theirs]| ours / theirs).collect();
+        let ratio = median(ratios, Unit::Ratio).ok_or("no round")?;
+        let near = (ratio.value - 1.0).abs() <= BAND;
+        well &= near;
+        say(&format!(
+            "{:34} | {:>10} | {:>10} | {}{}",
+            format!("{what} {name}"),
+            rates[0],
+            rates[1],
+            report::quantity::estimate_with_interval(&ratio),
+            if near { "" } else { "  OFF" }
+        ));
+    }
+    Ok(well)
+}

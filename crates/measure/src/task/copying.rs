@@ -1,0 +1,192 @@
+//! Copying files between the target and the client, by the engine of `linerate copy`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use record::{Bytes, CopyTask, Task};
+use rustix::fs::statvfs;
+use smb::copy::{Job, Options, Place, Progress, Source};
+
+use super::site::{Reached, Site};
+use super::{Done, Work};
+use crate::Error;
+use crate::counters::Meter;
+use crate::share::SPARE_SHARE;
+
+/// Where files are in memory.
+const MEMORY: &str = "/dev/shm";
+/// What is copied, in the folder of our own.
+const FILE: &str = "file.bin";
+const TREE: &str = "tree";
+/// How often it is looked whether the first byte has come, and whether to stop.
+const LOOK: Duration = Duration::from_millis(1);
+
+impl Work<'_> {
+    /// Copies them, and counts from the login until all is at its target.
+    pub(super) fn copy(&self, task: &CopyTask) -> Result<Done, Error> {
+        let whole = Task::Copy(task.clone());
+        let near = Site::make(Place::Local(near(task.bytes().get())), &whole, self.stop)?;
+        self.make(task, &near)?;
+        let what = if task.folders == 0 { FILE } else { TREE };
+        if self.is_read() {
+            self.carry(near.top(), self.site.top(), what, &mut None)?;
+            self.site.sync(self.site.top(), None)?;
+            self.site.forget();
+            self.clear(&near)?;
+        }
+        near.sync(near.top(), None)?;
+        let meter = Meter::start();
+        let begin = Instant::now();
+        let reached = Reached::connect(self.workload, self.credentials)?;
+        let far = match (self.site.top(), reached.place(self.workload)) {
+            (Place::Share { path, .. }, Place::Share { tree, .. }) => Place::Share {
+                tree,
+                path: path.clone(),
+            },
+            (top, _) => top.clone(),
+        };
+        let (from, to) = match self.is_read() {
+            true => (&far, near.top()),
+            false => (near.top(), &far),
+        };
+        let connected = begin.elapsed();
+        let mut first = None;
+        self.carry(from, to, what, &mut first)?;
+        self.site.sync(to, (task.folders == 0).then_some(FILE))?;
+        let sample = meter.finish(task.bytes());
+        near.remove()?;
+        Ok(Done {
+            sample,
+            latency: None,
+            first_byte: first.map(|first| connected + first),
+            playback: None,
+            connections: reached.connections(&[], self.workload.direction),
+            session: reached.agreed(),
+        })
+    }
+
+    /// Makes the files.
+    fn make(&self, task: &CopyTask, near: &Site) -> Result<(), Error> {
+        let folder = near.local().map(Path::to_owned).unwrap_or_default();
+        for number in 0..task.folders {
+            let path = folder.join(TREE).join(format!("folder-{number:04}"));
+            fs::create_dir_all(&path).map_err(|source| Error::TestFile {
+                folder: path,
+                source,
+            })?;
+        }
+        for number in 0..task.files {
+            let name = match number.checked_rem(task.folders) {
+                None => FILE.to_owned(),
+                Some(folder) => format!("{TREE}/folder-{folder:04}/file-{number:06}.bin"),
+            };
+            self.go_on()?;
+            self.write(near, &name, number, task.size_of(number).get())?;
+        }
+        Ok(())
+    }
+
+    /// Removes what was made, for its copy to have its room.
+    fn clear(&self, near: &Site) -> Result<(), Error> {
+        let Some(folder) = near.local() else {
+            return Ok(());
+        };
+        let removed = match fs::remove_file(folder.join(FILE)) {
+            Err(_) => fs::remove_dir_all(folder.join(TREE)),
+            Ok(()) => Ok(()),
+        };
+        removed.map_err(|source| Error::TestFile {
+            folder: folder.to_owned(),
+            source,
+        })
+    }
+
+    /// Copies all of it, and says when the first byte of it had come.
+    fn carry(
+        &self,
+        from: &Place,
+        to: &Place,
+        what: &str,
+        first: &mut Option<Duration>,
+    ) -> Result<(), Error> {
+        let job = Job {
+            sources: vec![Source {
+                place: from.join(what),
+                content: false,
+            }],
+            destination: to.clone(),
+            into: true,
+            options: Options::default(),
+        };
+        let (progress, stop) = (Progress::default(), smb::Stop::new());
+        let (over, came) = (AtomicBool::new(false), OnceLock::new());
+        let begin = Instant::now();
+        let watch = || {
+            while !over.load(Ordering::Acquire) {
+                if self.stop.is_asked() {
+                    stop.stop();
+                }
+                if progress.moved() > 0 {
+                    came.get_or_init(|| begin.elapsed());
+                }
+                thread::sleep(LOOK);
+            }
+        };
+        let mut summary = thread::scope(|scope| {
+            scope.spawn(watch);
+            let summary = smb::copy::run(&job, &progress, &stop, &|_| {});
+            over.store(true, Ordering::Release);
+            summary
+        });
+        *first = came.get().copied();
+        if self.stop.is_asked() {
+            return Err(Error::Stopped);
+        }
+        let failure = summary.failures.pop().map(|failure| failure.error);
+        match summary.ended_by.take().or(failure) {
+            Some(error) => Err(error.into()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Where the client has its side of the copy: in memory, if that has enough room, so that the way to
+/// the target is measured and not a disk of the client.
+fn near(bytes: u64) -> PathBuf {
+    let needed = bytes.saturating_add(bytes / SPARE_SHARE);
+    let room = statvfs(MEMORY).map_or(0, |found| found.f_bavail.saturating_mul(found.f_frsize));
+    let free = fs::read_to_string("/proc/meminfo");
+    let free = free.map_or(0, |text| memory_available(&text).get());
+    match needed <= room && needed <= free / 2 {
+        true => PathBuf::from(MEMORY),
+        false => std::env::temp_dir(),
+    }
+}
+
+/// What `/proc/meminfo` says may still be used.
+fn memory_available(text: &str) -> Bytes {
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"));
+    let number = line.and_then(|rest| rest.trim().strip_suffix("kB"));
+    let number: Option<u64> = number.and_then(|number| number.trim().parse().ok());
+    Bytes::new(number.unwrap_or(0).saturating_mul(1024))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn free_memory_is_found() {
+        let text = "MemTotal:       24683880 kB\nMemAvailable:   21666816 kB\n";
+        assert_eq!(memory_available(text).get(), 21_666_816 * 1024);
+        for odd in ["", "MemAvailable: x kB", "MemAvailable: 5 MB"] {
+            assert_eq!(memory_available(odd).get(), 0, "{odd}");
+        }
+    }
+}

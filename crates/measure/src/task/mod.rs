@@ -1,0 +1,186 @@
+//! Work on whole files, of a share by our own client or in a folder through the system.
+//!
+//! Each trial makes what it needs in a folder of its own at the target, and removes that folder
+//! whatever comes of it ([`site`]).
+
+mod copying;
+mod play;
+mod site;
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use record::{
+    Bytes, ConnectionUse, Credentials, Direction, Latency, Playback, Sample, SmbSession, Storage,
+    Task, TaskWorkload, TrialLine, TrialResult,
+};
+
+use crate::counters::{Meter, Spans};
+use crate::operations::Histogram;
+use crate::share::TestData;
+use crate::{Error, Stop, folder};
+use site::{Reached, Site};
+
+/// Bytes of a range that is locked.
+const LOCK_BYTES: u64 = 512;
+
+/// What a task came to.
+struct Done {
+    sample: Sample,
+    latency: Option<Latency>,
+    first_byte: Option<Duration>,
+    playback: Option<Playback>,
+    connections: Vec<ConnectionUse>,
+    session: Option<SmbSession>,
+}
+
+/// What all tasks need.
+struct Work<'a> {
+    workload: &'a TaskWorkload,
+    credentials: Option<&'a Credentials>,
+    site: &'a Site,
+    data: TestData,
+    spans: Spans,
+    stop: &'a Stop,
+}
+
+/// Measures a task.
+pub(crate) fn run(
+    workload: &TaskWorkload,
+    credentials: Option<&Credentials>,
+    stop: &Stop,
+    emit: &mut dyn FnMut(&TrialLine),
+) -> Result<TrialResult, Error> {
+    let spans = Spans::new(&workload.timing)?;
+    check(workload)?;
+    let reached = Reached::connect(workload, credentials)?;
+    let site = Site::make(reached.place(workload), &workload.task, stop)?;
+    let work = Work {
+        workload,
+        credentials,
+        site: &site,
+        data: TestData::new(workload.data)?,
+        spans,
+        stop,
+    };
+    let done = match &workload.task {
+        Task::Copy(task) => work.copy(task),
+        Task::Play(task) => work.play(task, &reached),
+        task => work.one_by_one(task, &reached),
+    }?;
+    let storage = work.storage()?;
+    site.remove()?;
+    emit(&TrialLine::Sample(done.sample.clone()));
+    Ok(TrialResult {
+        samples: vec![done.sample],
+        first_byte: done.first_byte.map(Into::into),
+        connections: done.connections,
+        session: done.session,
+        far_retransmits: None,
+        latency: done.latency,
+        storage,
+        playback: done.playback,
+    })
+}
+
+fn check(workload: &TaskWorkload) -> Result<(), Error> {
+    let usage = |reason: String| Err(Error::Usage { reason });
+    if let Err(reason) = workload.task.check() {
+        return usage(reason);
+    }
+    if let Some(way) = workload.task.way()
+        && way != workload.direction
+    {
+        return usage(format!("this task goes one way only, {way:?}"));
+    }
+    if workload.channels == 0 || workload.channels as usize > smb::CHANNELS_MAX {
+        let (channels, most) = (workload.channels, smb::CHANNELS_MAX);
+        return usage(format!("{channels} channels; 1 to {most} are possible"));
+    }
+    Ok(())
+}
+
+impl Work<'_> {
+    /// What holds the files of a folder.
+    fn storage(&self) -> Result<Option<Storage>, Error> {
+        let Some(path) = self.site.local() else {
+            return Ok(None);
+        };
+        let (file_system, network) = folder::file_system(path)?;
+        // What is read was forgotten before, what is written is synced; names are kept as always.
+        let direct = matches!(self.workload.task, Task::Copy(_) | Task::Play(_));
+        Ok(Some(Storage {
+            file_system,
+            network,
+            direct,
+        }))
+    }
+
+    /// One operation after the other, and how long each takes.
+    fn one_by_one(&self, task: &Task, reached: &Reached) -> Result<Done, Error> {
+        let site = self.site;
+        let name = |file: u32| format!("file-{file:06}");
+        let (count, files_before) = match task {
+            Task::Open(files) | Task::Remove(files) => (*files, *files),
+            Task::Lock(times) => (*times, 1),
+            Task::List(list) => (list.times, list.entries),
+            Task::Create(files) => (*files, 0),
+            // They have functions of their own.
+            Task::Copy(_) | Task::Play(_) => (0, 0),
+        };
+        for file in 0..files_before {
+            self.go_on()?;
+            site.create(&name(file))?;
+        }
+        let locked = match task {
+            Task::Lock(_) => Some(site.open_to_lock(&name(0))?),
+            _ => None,
+        };
+        let before = reached.channels();
+        let mut times = Histogram::new();
+        let meter = Meter::start();
+        for number in 0..count {
+            self.go_on()?;
+            let begin = Instant::now();
+            match (task, &locked) {
+                (Task::Create(_), _) => site.create(&name(number))?,
+                (Task::Open(_), _) => site.open(&name(number))?,
+                (Task::Remove(_), _) => site.remove_file(&name(number))?,
+                (Task::List(list), _) => site.list(list.entries)?,
+                (_, Some(locked)) => locked.lock(u64::from(number) * LOCK_BYTES, LOCK_BYTES)?,
+                (_, None) => {}
+            }
+            times.add(begin.elapsed());
+        }
+        let sample = meter.finish(Bytes::new(0));
+        Ok(Done {
+            sample,
+            latency: times.summary(),
+            first_byte: None,
+            playback: None,
+            connections: reached.connections(&before, self.workload.direction),
+            session: reached.agreed(),
+        })
+    }
+
+    fn go_on(&self) -> Result<(), Error> {
+        match self.stop.is_asked() {
+            true => Err(Error::Stopped),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes a file near or far; no two files have a piece in common.
+    fn write(&self, site: &Site, name: &str, number: u32, size: u64) -> Result<(), Error> {
+        let begin = u64::from(number) << 40;
+        let fill = |offset: u64, room: &mut [u8]| self.data.fill(begin + offset, room);
+        site.write(name, size, &fill, &|| match self.stop.is_asked() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
+    }
+
+    const fn is_read(&self) -> bool {
+        matches!(self.workload.direction, Direction::Read)
+    }
+}

@@ -1,0 +1,543 @@
+//! A folder of our own on a share or in a folder, and what is done in it.
+//!
+//! Beside the folder there is a file that whoever uses it holds: on a share it is opened to be deleted on
+//! close, elsewhere it is locked. So the server or the system lets go of it however we end, and the
+//! next task there finds a folder that nobody holds and removes it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::ops::{ControlFlow, Range};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use record::{
+    ConnectionUse, Credentials, Direction, Place as Where, SmbSession, Task, TaskWorkload,
+};
+use rustix::fs::{Advice, FlockOperation, fadvise, fcntl_lock, flock, syncfs};
+use smb::copy::Place;
+use smb::{
+    Access, ChannelStatus, Disposition, OpenOptions as HowToOpen, Policy, Server, Session, Tree,
+};
+
+use crate::share::{self, SPARE_SHARE, demanded, login};
+use crate::{Error, Stop, folder};
+
+/// How the folder and the file beside it end.
+const FOLDER: &str = ".files";
+const HOLD: &str = ".hold";
+/// What a file takes on a disk beside its content, at most: a cluster, and its name.
+const FILE_OVERHEAD: u64 = 8 << 10;
+/// Files that are removed at once.
+const REMOVING: usize = 16;
+/// Folders within each other in what we make; deeper ones were not made by us.
+const DEPTH_MAX: usize = 4;
+/// Bytes of a write in a folder.
+const WRITE_BYTES: usize = 1 << 20;
+
+/// A session with the share, if the target is one.
+pub(super) struct Reached {
+    share: Option<(Session, Tree, Vec<String>)>,
+}
+
+impl Reached {
+    pub(super) fn connect(
+        workload: &TaskWorkload,
+        credentials: Option<&Credentials>,
+    ) -> Result<Self, Error> {
+        let Where::Share { share, demands } = &workload.place else {
+            return Ok(Self { share: None });
+        };
+        let server = Server {
+            name: share.server.clone(),
+            port: share.port,
+        };
+        let policy = Policy {
+            // a measurement with a hole in it is none
+            reconnect: None,
+            ..demanded(demands)
+        };
+        let session = Session::connect(&server, None, &login(credentials), &policy)?;
+        let mut rejected = Vec::new();
+        if workload.channels > 1 {
+            rejected = session.add_channels(workload.channels as usize, &smb::local_nics()?);
+        }
+        let tree = session.tree(&share.share)?;
+        Ok(Self {
+            share: Some((session, tree, rejected)),
+        })
+    }
+
+    /// The folder that was asked for.
+    pub(super) fn place(&self, workload: &TaskWorkload) -> Place {
+        match (&workload.place, &self.share) {
+            (Where::Share { share, .. }, Some((_, tree, _))) => Place::Share {
+                tree: tree.clone(),
+                path: share.path.trim_matches('/').to_owned(),
+            },
+            (Where::Share { share, .. }, None) => Place::Local(PathBuf::from(&share.path)),
+            (Where::Folder { folder, .. }, _) => Place::Local(PathBuf::from(folder)),
+        }
+    }
+
+    pub(super) fn channels(&self) -> Vec<ChannelStatus> {
+        let share = self.share.as_ref();
+        share.map_or_else(Vec::new, |(session, ..)| session.channels())
+    }
+
+    /// What each connection moved since `before`.
+    pub(super) fn connections(
+        &self,
+        before: &[ChannelStatus],
+        direction: Direction,
+    ) -> Vec<ConnectionUse> {
+        share::connections(before, &self.channels(), direction.into())
+    }
+
+    pub(super) fn agreed(&self) -> Option<SmbSession> {
+        let (session, tree, rejected) = self.share.as_ref()?;
+        share::agreed(session, tree, rejected.clone())
+    }
+}
+
+/// The folder, while it is there.
+pub(super) struct Site {
+    top: Place,
+    /// Given up after the folder.
+    hold: Option<Hold>,
+}
+
+/// The file beside a folder, in our hands. Dropping it lets go of it.
+enum Hold {
+    /// The server removes it when it is closed.
+    Share(#[expect(dead_code, reason = "it is held by being there")] smb::File),
+    /// Locked, and to be removed.
+    Local(
+        #[expect(dead_code, reason = "its lock goes with it")] File,
+        PathBuf,
+    ),
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        if let Self::Local(_, path) = self {
+            fs::remove_file(path).ok();
+        }
+    }
+}
+
+impl Hold {
+    /// Takes the file beside a folder; none while somebody else has it.
+    fn take(parent: &Place, name: &str) -> Result<Option<Self>, Error> {
+        match parent.join(&format!("{name}{HOLD}")) {
+            Place::Share { tree, path } => {
+                let options = HowToOpen {
+                    disposition: Disposition::Create,
+                    folder: Some(false),
+                    delete_on_close: true,
+                    share_write: false,
+                    ..HowToOpen::open(Access::ReadWrite)
+                };
+                match tree.open(&path, &options) {
+                    Ok(file) => Ok(Some(Self::Share(file))),
+                    Err(smb::Error::AlreadyExists { .. } | smb::Error::Busy { .. }) => Ok(None),
+                    Err(error) => Err(error.into()),
+                }
+            }
+            Place::Local(path) => {
+                let mut options = OpenOptions::new();
+                let file = options.write(true).create(true).truncate(false).open(&path);
+                let file = file.map_err(|source| failed(parent, source))?;
+                let locked = flock(&file, FlockOperation::NonBlockingLockExclusive);
+                // Where there are no locks nobody can know, and nobody takes what another one has made.
+                // Made only if it is ours: what is dropped removes the file.
+                Ok(locked.is_ok().then(|| Self::Local(file, path)))
+            }
+        }
+    }
+}
+
+fn failed(place: &Place, source: io::Error) -> Error {
+    let folder = match place {
+        Place::Local(path) => path.clone(),
+        Place::Share { path, .. } => PathBuf::from(path),
+    };
+    Error::TestFile { folder, source }
+}
+
+impl Site {
+    /// Makes a folder at `parent`, unless there is not enough room for the task. What was left there
+    /// by a task that was killed is removed before.
+    pub(super) fn make(parent: Place, task: &Task, stop: &Stop) -> Result<Self, Error> {
+        remove_leftovers(&parent, stop);
+        let files = u64::from(task.files()) * FILE_OVERHEAD;
+        check_room(&parent, task.room().get().saturating_add(files))?;
+        let name = share::test_name()?;
+        let name = name.trim_end_matches(".tmp");
+        let hold = match (Hold::take(&parent, name)?, &parent) {
+            (Some(hold), _) => Some(hold),
+            // A file system without locks.
+            (None, Place::Local(path)) => {
+                fs::remove_file(path.join(format!("{name}{HOLD}"))).ok();
+                None
+            }
+            (None, Place::Share { .. }) => {
+                let source = io::Error::from(io::ErrorKind::AlreadyExists);
+                return Err(failed(&parent, source));
+            }
+        };
+        let top = parent.join(&format!("{name}{FOLDER}"));
+        match &top {
+            Place::Share { tree, path } => tree.create_folder(path)?,
+            Place::Local(path) => {
+                fs::create_dir(path).map_err(|source| failed(&parent, source))?;
+            }
+        }
+        Ok(Self { top, hold })
+    }
+
+    pub(super) const fn top(&self) -> &Place {
+        &self.top
+    }
+
+    /// Its path, where it is no share's.
+    pub(super) fn local(&self) -> Option<&Path> {
+        match &self.top {
+            Place::Local(path) => Some(path),
+            Place::Share { .. } => None,
+        }
+    }
+
+    /// Removes it with all that is in it.
+    pub(super) fn remove(self) -> Result<(), Error> {
+        remove_folder(&self.top, 0)
+    }
+
+    fn failed(&self, source: io::Error) -> Error {
+        failed(&self.top, source)
+    }
+
+    /// Makes an empty file and closes it.
+    pub(super) fn create(&self, name: &str) -> Result<(), Error> {
+        match self.top.join(name) {
+            Place::Share { tree, path } => {
+                let options = HowToOpen {
+                    disposition: Disposition::Create,
+                    folder: Some(false),
+                    ..HowToOpen::open(Access::Write)
+                };
+                Ok(tree.open(&path, &options)?.close()?)
+            }
+            Place::Local(path) => {
+                let made = File::create_new(path);
+                made.map(drop).map_err(|source| self.failed(source))
+            }
+        }
+    }
+
+    /// Opens a file and closes it.
+    pub(super) fn open(&self, name: &str) -> Result<(), Error> {
+        match self.top.join(name) {
+            Place::Share { tree, path } => {
+                let options = HowToOpen::open(Access::Read);
+                Ok(tree.open(&path, &options)?.close()?)
+            }
+            Place::Local(path) => {
+                let opened = File::open(path);
+                opened.map(drop).map_err(|source| self.failed(source))
+            }
+        }
+    }
+
+    pub(super) fn remove_file(&self, name: &str) -> Result<(), Error> {
+        remove_one(&self.top.join(name))
+    }
+
+    /// Lists it with what is known of each entry.
+    pub(super) fn list(&self, wanted: u32) -> Result<(), Error> {
+        let found = match &self.top {
+            Place::Share { tree, path } => tree.list(path)?.len(),
+            Place::Local(path) => {
+                let entries = fs::read_dir(path).map_err(|source| self.failed(source))?;
+                let known = entries.map(|entry| entry.and_then(|entry| entry.metadata()));
+                let known: Result<Vec<_>, _> = known.collect();
+                known.map_err(|source| self.failed(source))?.len()
+            }
+        };
+        if found == wanted as usize {
+            return Ok(());
+        }
+        let text = format!("{found} entries were listed of a folder that has {wanted}");
+        Err(self.failed(io::Error::other(text)))
+    }
+
+    /// A file to take locks on.
+    pub(super) fn open_to_lock(&self, name: &str) -> Result<Lockable, Error> {
+        match self.top.join(name) {
+            Place::Share { tree, path } => {
+                let options = HowToOpen::open(Access::ReadWrite);
+                Ok(Lockable::Share(tree.open(&path, &options)?))
+            }
+            Place::Local(path) => {
+                let opened = OpenOptions::new().read(true).write(true).open(path);
+                Ok(Lockable::Local(
+                    opened.map_err(|source| self.failed(source))?,
+                ))
+            }
+        }
+    }
+
+    /// Writes a file, through to the disk.
+    pub(super) fn write(
+        &self,
+        name: &str,
+        size: u64,
+        fill: &dyn Fn(u64, &mut [u8]),
+        go_on: &dyn Fn() -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        match self.top.join(name) {
+            Place::Share { tree, path } => {
+                let options = HowToOpen {
+                    disposition: Disposition::Create,
+                    folder: Some(false),
+                    ..HowToOpen::open(Access::Write)
+                };
+                let file = tree.open(&path, &options)?;
+                for range in pieces(size, 64 << 20) {
+                    if go_on().is_break() {
+                        return Err(Error::Stopped);
+                    }
+                    let fill = |offset, room: &mut [u8]| {
+                        fill(offset, room);
+                        Ok(())
+                    };
+                    file.write_ranges(std::iter::once(range), &smb::Stop::new(), fill)?;
+                }
+                file.flush()?;
+                Ok(file.close()?)
+            }
+            Place::Local(path) => {
+                let mut file = File::create_new(path).map_err(|source| self.failed(source))?;
+                let length = usize::try_from(size).unwrap_or(WRITE_BYTES);
+                let mut room = vec![0; WRITE_BYTES.min(length)];
+                for range in pieces(size, WRITE_BYTES as u64) {
+                    if go_on().is_break() {
+                        return Err(Error::Stopped);
+                    }
+                    let room = &mut room[..(range.end - range.start) as usize];
+                    fill(range.start, room);
+                    file.write_all(room).map_err(|source| self.failed(source))?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Opens a file, reads it from begin to end and closes it. A folder's client forgets it then.
+    pub(super) fn read(&self, name: &str, size: u64, stop: &smb::Stop) -> Result<(), Error> {
+        let mut found = 0;
+        match self.top.join(name) {
+            Place::Share { tree, path } => {
+                let file = tree.open(&path, &HowToOpen::open(Access::Read))?;
+                for piece in file.read_ranges(std::iter::once(0..size), stop) {
+                    found += piece?.payload.len() as u64;
+                }
+                file.close()?;
+            }
+            Place::Local(path) => {
+                let mut file = File::open(path).map_err(|source| self.failed(source))?;
+                let mut room = vec![0; WRITE_BYTES];
+                loop {
+                    let count = io::Read::read(&mut file, &mut room);
+                    match count.map_err(|source| self.failed(source))? {
+                        0 => break,
+                        count => found += count as u64,
+                    }
+                    if stop.is_stopped() {
+                        return Err(Error::Stopped);
+                    }
+                }
+                fadvise(&file, 0, None, Advice::DontNeed).ok();
+            }
+        }
+        if found == size {
+            return Ok(());
+        }
+        let text = format!("{found} bytes were read of a file that has {size}");
+        Err(self.failed(io::Error::other(text)))
+    }
+
+    /// Has what was written put on the disk; of a share, of that one file only.
+    pub(super) fn sync(&self, tree: &Place, file: Option<&str>) -> Result<(), Error> {
+        match (tree, file) {
+            (Place::Local(path), _) => {
+                let folder = File::open(path).map_err(|source| self.failed(source))?;
+                syncfs(&folder).map_err(|error| self.failed(error.into()))
+            }
+            (Place::Share { tree, path }, Some(name)) => {
+                let path = format!("{path}/{name}");
+                let file = tree.open(&path, &HowToOpen::open(Access::Write))?;
+                file.flush()?;
+                Ok(file.close()?)
+            }
+            (Place::Share { .. }, None) => Ok(()),
+        }
+    }
+
+    /// Has the client forget the content of its files, which are synced.
+    pub(super) fn forget(&self) {
+        if let Place::Local(path) = &self.top {
+            forget(path, 0);
+        }
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        // Before the hold, and whatever has happened; what cannot be removed now is found by the next.
+        remove_folder(&self.top, 0).ok();
+        self.hold = None;
+    }
+}
+
+/// A file that locks are taken on.
+pub(super) enum Lockable {
+    Share(smb::File),
+    Local(File),
+}
+
+impl Lockable {
+    /// Takes a lock and gives it back; in a folder always one on the whole file.
+    pub(super) fn lock(&self, offset: u64, bytes: u64) -> Result<(), Error> {
+        match self {
+            Self::Share(file) => {
+                file.lock(offset, bytes)?;
+                Ok(file.unlock(offset, bytes)?)
+            }
+            Self::Local(file) => [
+                FlockOperation::NonBlockingLockExclusive,
+                FlockOperation::Unlock,
+            ]
+            .into_iter()
+            .try_for_each(|operation| fcntl_lock(file, operation))
+            .map_err(|error| Error::System {
+                action: "lock a file",
+                source: error.into(),
+            }),
+        }
+    }
+}
+
+fn pieces(size: u64, each: u64) -> impl Iterator<Item = Range<u64>> {
+    (0..size.div_ceil(each)).map(move |index| index * each..size.min((index + 1) * each))
+}
+
+fn check_room(parent: &Place, size: u64) -> Result<(), Error> {
+    match parent {
+        Place::Local(path) => folder::check_space(path, size),
+        Place::Share { tree, path } => {
+            let available = tree.free_space()?.available_bytes;
+            let needed = size.saturating_add(size / SPARE_SHARE);
+            match available < needed {
+                false => Ok(()),
+                true => Err(Error::NoRoom {
+                    share: format!("{}/{path}", tree.share()),
+                    needed,
+                    available,
+                }),
+            }
+        }
+    }
+}
+
+/// Removes folders of ours that nobody holds any more.
+fn remove_leftovers(parent: &Place, stop: &Stop) {
+    let names: Vec<String> = match parent {
+        Place::Share { tree, path } => {
+            let entries = tree.list(path).unwrap_or_default();
+            entries.into_iter().map(|entry| entry.name).collect()
+        }
+        Place::Local(path) => {
+            let entries = fs::read_dir(path).into_iter().flatten().flatten();
+            let names = entries.map(|entry| entry.file_name().into_string());
+            names.filter_map(Result::ok).collect()
+        }
+    };
+    for name in names {
+        let Some(ours) = name.strip_suffix(FOLDER).or(name.strip_suffix(HOLD)) else {
+            continue;
+        };
+        let number = ours.strip_prefix(".linerate-").unwrap_or_default();
+        let is_number = number.len() == 16 && number.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !is_number || stop.is_asked() {
+            continue;
+        }
+        if let Ok(Some(_hold)) = Hold::take(parent, ours) {
+            remove_folder(&parent.join(&format!("{ours}{FOLDER}")), 0).ok();
+        }
+    }
+}
+
+fn remove_one(place: &Place) -> Result<(), Error> {
+    match place {
+        Place::Share { tree, path } => Ok(tree.remove_file(path)?),
+        Place::Local(path) => fs::remove_file(path).map_err(|source| failed(place, source)),
+    }
+}
+
+/// Removes a folder with all that is in it; one that is not there is removed already.
+fn remove_folder(place: &Place, depth: usize) -> Result<(), Error> {
+    let (tree, path) = match place {
+        Place::Share { tree, path } => (tree, path),
+        Place::Local(path) => {
+            return match fs::remove_dir_all(path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(place, error)),
+                _ => Ok(()),
+            };
+        }
+    };
+    let entries = match tree.list(path) {
+        Err(smb::Error::NotFound { .. }) => return Ok(()),
+        entries => entries?,
+    };
+    let entries: Vec<smb::copy::Entry> = entries.into_iter().map(Into::into).collect();
+    let (folders, files): (Vec<_>, Vec<_>) = entries
+        .iter()
+        .partition(|entry| entry.kind == smb::copy::Kind::Folder);
+    for folder in folders {
+        if depth < DEPTH_MAX {
+            remove_folder(&place.join(&folder.name), depth + 1)?;
+        }
+    }
+    let next = AtomicUsize::new(0);
+    let lost = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..REMOVING.min(files.len()) {
+            scope.spawn(|| {
+                while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed))
+                    && !lost.load(Ordering::Relaxed)
+                {
+                    if remove_one(&place.join(&file.name)).is_err() {
+                        // The folder will not be empty then, which is what is told.
+                        lost.store(true, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    Ok(tree.remove_folder(path)?)
+}
+
+fn forget(path: &Path, depth: usize) {
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() && depth < DEPTH_MAX => forget(&entry.path(), depth + 1),
+            Ok(kind) if kind.is_file() => {
+                if let Ok(file) = File::open(entry.path()) {
+                    fadvise(&file, 0, None, Advice::DontNeed).ok();
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! Work on whole files: what people do with a share all day, and what benchmarks of file servers do.
+
+use serde::{Deserialize, Serialize};
+
+use crate::recipe::bytes;
+use crate::{Bytes, Data, Direction, Nanoseconds, Place, Timing};
+
+/// Most files of a task, and most of what it moves.
+const FILES_MAX: u32 = 1_000_000;
+const BYTES_MAX: u64 = 1 << 44;
+/// Most frames of a second, most frames read ahead, and most streams.
+const PER_SECOND_MAX: u32 = 1_000;
+const AHEAD_MAX: u32 = 1_000;
+const STREAMS_MAX: u32 = 64;
+
+/// Work on whole files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Task {
+    /// Copies files between the target and the client, as `linerate copy` does.
+    Copy(CopyTask),
+    /// Makes so many empty files in one folder, one after the other.
+    Create(u32),
+    /// Opens and closes each of so many files, one after the other.
+    Open(u32),
+    /// Removes so many files, one after the other.
+    Remove(u32),
+    /// Takes and gives back so many locks on ranges of one file, one after the other.
+    Lock(u32),
+    /// Lists a folder.
+    List(ListTask),
+    /// Plays frames, each a file of its own, in time.
+    Play(PlayTask),
+}
+
+/// Files that are copied.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CopyTask {
+    /// How many.
+    pub files: u32,
+    /// Folders that they are spread over; with none of them, one file is copied by itself.
+    #[serde(default)]
+    pub folders: u32,
+    /// Size of each, or of the smallest.
+    #[serde(deserialize_with = "bytes")]
+    pub size: Bytes,
+    /// Size of the largest, where they differ: then there are as many between 1 and 2 MiB as between
+    /// 2 and 4.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "some_bytes"
+    )]
+    pub size_max: Option<Bytes>,
+}
+
+/// A folder that is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ListTask {
+    /// Empty files in it.
+    pub entries: u32,
+    /// How often it is listed.
+    pub times: u32,
+}
+
+/// Frames that are played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlayTask {
+    /// Size of a frame.
+    #[serde(deserialize_with = "bytes")]
+    pub frame: Bytes,
+    /// Frames due in a second.
+    pub per_second: u32,
+    /// Different frames; they are played round and round.
+    pub frames: u32,
+    /// Frames that may be read before they are due.
+    pub ahead: u32,
+    /// Players at the same time.
+    #[serde(default = "one")]
+    pub streams: u32,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+fn some_bytes<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Bytes>, D::Error> {
+    bytes(deserializer).map(Some)
+}
+
+impl CopyTask {
+    /// The size of one of the files, always the same for the same number.
+    #[must_use]
+    pub fn size_of(&self, file: u32) -> Bytes {
+        let Some(most) = self.size_max else {
+            return self.size;
+        };
+        // Multiples of the golden ratio fill the range evenly, in whatever order files are taken.
+        let place = (f64::from(file) * 0.618_033_988_749_895).fract();
+        let [least, most] = [self.size, most].map(|size| (size.get().max(1) as f64).ln());
+        Bytes::new((least + (most - least) * place).exp().round() as u64)
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn bytes(&self) -> Bytes {
+        (0..self.files).map(|file| self.size_of(file)).sum()
+    }
+}
+
+impl Task {
+    /// What it moves or has to be there before, at most: the room that it needs.
+    #[must_use]
+    pub fn room(&self) -> Bytes {
+        match self {
+            Self::Copy(copy) => copy.bytes(),
+            Self::Play(play) => Bytes::new(play.frame.get().saturating_mul(play.frames.into())),
+            Self::Create(_) | Self::Open(_) | Self::Remove(_) | Self::Lock(_) | Self::List(_) => {
+                Bytes::new(0)
+            }
+        }
+    }
+
+    /// Files that it makes at the target.
+    #[must_use]
+    pub const fn files(&self) -> u32 {
+        match self {
+            Self::Copy(copy) => copy.files,
+            Self::Create(files) | Self::Open(files) | Self::Remove(files) => *files,
+            Self::Lock(_) => 1,
+            Self::List(list) => list.entries,
+            Self::Play(play) => play.frames,
+        }
+    }
+
+    /// The way it goes; none where it can go either way.
+    #[must_use]
+    pub const fn way(&self) -> Option<Direction> {
+        match self {
+            Self::Copy(_) => None,
+            Self::Create(_) | Self::Remove(_) | Self::Lock(_) => Some(Direction::Write),
+            Self::Open(_) | Self::List(_) | Self::Play(_) => Some(Direction::Read),
+        }
+    }
+
+    /// Whether it lasts as long as it is told, and not until its work is done.
+    #[must_use]
+    pub const fn is_timed(&self) -> bool {
+        matches!(self, Self::Play(_))
+    }
+
+    /// Says what makes no sense in it, if something does.
+    ///
+    /// # Errors
+    /// What is wrong, in a sentence.
+    pub fn check(&self) -> Result<(), String> {
+        let counts: Vec<u32> = match self {
+            Self::Copy(copy) => vec![copy.files],
+            Self::Create(files) | Self::Open(files) | Self::Remove(files) | Self::Lock(files) => {
+                vec![*files]
+            }
+            Self::List(list) => vec![list.entries, list.times],
+            Self::Play(play) => vec![play.frames],
+        };
+        if counts.iter().any(|count| !(1..=FILES_MAX).contains(count)) {
+            return Err(format!(
+                "it must have 1 to {FILES_MAX} files, locks or frames"
+            ));
+        }
+        match self {
+            Self::Copy(copy) if copy.folders == 0 && copy.files > 1 => {
+                Err("several files need `folders`".to_owned())
+            }
+            Self::Copy(copy) if copy.folders > copy.files => {
+                Err("it has more folders than files".to_owned())
+            }
+            Self::Copy(copy) if copy.size.get() == 0 => {
+                Err("files of no bytes are not copied".to_owned())
+            }
+            Self::Copy(copy)
+                if copy
+                    .size_max
+                    .is_some_and(|most| most < copy.size || most.get() > BYTES_MAX) =>
+            {
+                Err("`size_max` must not be smaller than `size`".to_owned())
+            }
+            Self::Play(play)
+                if play.frame.get() == 0
+                    || !(1..=PER_SECOND_MAX).contains(&play.per_second)
+                    || !(1..=AHEAD_MAX).contains(&play.ahead)
+                    || !(1..=STREAMS_MAX).contains(&play.streams) =>
+            {
+                Err(format!(
+                    "a frame has bytes, {PER_SECOND_MAX} of them in a second, {AHEAD_MAX} ahead and \
+                     {STREAMS_MAX} streams are possible"
+                ))
+            }
+            // Each file is bounded before they are added up.
+            Self::Copy(CopyTask { size, .. }) if size.get() > BYTES_MAX => Err(too_much()),
+            _ if self.room().get() > BYTES_MAX => Err(too_much()),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn too_much() -> String {
+    format!("it moves more than {BYTES_MAX} bytes")
+}
+
+/// A task at a place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskWorkload {
+    /// Where.
+    pub place: Place,
+    /// Read is from the place to the client.
+    pub direction: Direction,
+    /// The most channels to use, 1 to 32; of no meaning in a folder.
+    pub channels: u32,
+    /// What to do.
+    pub task: Task,
+    /// What stands in the files.
+    #[serde(default)]
+    pub data: Data,
+    /// How long, where it is [timed](Task::is_timed).
+    pub timing: Timing,
+}
+
+/// What became of frames that were to be played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Playback {
+    /// Frames that were due.
+    pub due: u64,
+    /// Of these, frames that were not there in time.
+    pub missed: u64,
+    /// The longest that a frame was late.
+    pub stall_max: Nanoseconds,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn copy(files: u32, folders: u32, size: u64, size_max: Option<u64>) -> CopyTask {
+        CopyTask {
+            files,
+            folders,
+            size: Bytes::new(size),
+            size_max: size_max.map(Bytes::new),
+        }
+    }
+
+    #[test]
+    fn sizes_that_differ_are_spread_evenly_over_their_doublings() {
+        let task = copy(1000, 1, 1 << 10, Some(1 << 20));
+        let mut doublings = [0; 10];
+        for file in 0..1000 {
+            let size = task.size_of(file).get();
+            assert!((1 << 10..=1 << 20).contains(&size), "{size}");
+            doublings[(size.ilog2() as usize - 10).min(9)] += 1;
+        }
+        assert!(
+            doublings.iter().all(|count| (95..=105).contains(count)),
+            "{doublings:?}"
+        );
+        assert_eq!(copy(3, 1, 7, None).bytes().get(), 21);
+    }
+
+    #[test]
+    fn tasks_that_make_no_sense_are_refused() {
+        let play = |frame, per_second, frames, ahead, streams| {
+            Task::Play(PlayTask {
+                frame: Bytes::new(frame),
+                per_second,
+                frames,
+                ahead,
+                streams,
+            })
+        };
+        assert_eq!(Task::Copy(copy(1, 0, 1, None)).check(), Ok(()));
+        assert_eq!(play(1, 24, 1, 1, 1).check(), Ok(()));
+        for task in [
+            Task::Copy(copy(2, 0, 1, None)),
+            Task::Copy(copy(2, 3, 1, None)),
+            Task::Copy(copy(2, 1, 0, None)),
+            Task::Copy(copy(2, 1, 5, Some(4))),
+            Task::Copy(copy(1, 0, u64::MAX, None)),
+            Task::Copy(copy(1_000_000, 1, 1 << 40, None)),
+            Task::Copy(copy(2, 1, 1, Some(u64::MAX))),
+            Task::Create(0),
+            Task::Lock(1_000_001),
+            Task::List(ListTask {
+                entries: 1,
+                times: 0,
+            }),
+            play(0, 24, 1, 1, 1),
+            play(1, 0, 1, 1, 1),
+            play(1, 24, 0, 1, 1),
+            play(1, 24, 1, 0, 1),
+            play(1, 24, 1, 1, 65),
+            play(u64::MAX, 24, 2, 1, 1),
+        ] {
+            assert!(task.check().is_err(), "{task:?}");
+        }
+    }
+}
