@@ -1,6 +1,7 @@
 //! Analysis to terminal text, one-file HTML with SVG, and JSON. Everything here is a pure function
 //! that returns text: the same run gives the same bytes, and nothing is printed.
 
+mod columns;
 pub mod design;
 mod detail;
 mod html;

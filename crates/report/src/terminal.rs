@@ -8,7 +8,7 @@ use record::{Direction, Plan};
 use crate::page::{Ink, Look, Page, bar, left, right};
 use crate::text::{clean, shorten};
 use crate::view::{self, Ladder, Tone};
-use crate::{design, quantity, recipe};
+use crate::{columns, design, quantity, recipe};
 
 /// Causes that are shown: the later ones mostly follow from the first.
 const CAUSES_MAX: usize = 3;
@@ -56,6 +56,10 @@ pub fn text(analysis: &RunAnalysis, look: Look) -> String {
     format!("{}{tables}", page.finish())
 }
 
+/// Columns between two texts beside each other in a table, and before the first and behind the last.
+const BETWEEN: usize = 3;
+const AROUND: usize = 2;
+
 /// A table for lists such as those of `linerate changes` and `linerate undo`.
 #[must_use]
 pub fn table(headers: &[&str], rows: &[Vec<String>], look: Look) -> String {
@@ -65,11 +69,26 @@ pub fn table(headers: &[&str], rows: &[Vec<String>], look: Look) -> String {
     let mut table = comfy_table::Table::new();
     table
         .load_style(style)
-        .set_content_arrangement(comfy_table::ContentArrangement::Dynamic)
-        .set_width(u16::try_from(look.columns()).unwrap_or(u16::MAX))
-        .set_header(headers.iter().map(|text| cell(text)));
-    for row in rows {
-        table.add_row(row.iter().map(|text| cell(text)));
+        .set_content_arrangement(comfy_table::ContentArrangement::Disabled);
+    let headers: Vec<String> = headers.iter().map(|text| cell(text)).collect();
+    let rows = rows
+        .iter()
+        .map(|row| row.iter().map(|text| cell(text)).collect());
+    let all: Vec<Vec<String>> = std::iter::once(headers).chain(rows).collect();
+    let count = all.iter().map(Vec::len).max().unwrap_or(0);
+    let lost = BETWEEN * count.saturating_sub(1) + AROUND;
+    let widths = columns::widths(&all, look.columns().saturating_sub(lost));
+    let mut lines = all.iter().map(|row| {
+        let cells = row.iter().zip(&widths);
+        cells
+            .map(|(text, width)| columns::wrap(text, *width))
+            .collect::<Vec<String>>()
+    });
+    if let Some(headers) = lines.next() {
+        table.set_header(headers);
+    }
+    for row in lines {
+        table.add_row(row);
     }
     let mut text = String::new();
     for line in table.lines() {

@@ -63,7 +63,7 @@ fn is_unsafe(character: char) -> bool {
 
 /// One column for alphabets and the signs this crate draws with, two for everything that may be
 /// wide. Too much is harmless here and too little is not, so combining marks count as well.
-const fn character_width(character: char) -> usize {
+pub(crate) const fn character_width(character: char) -> usize {
     match character {
         '\0'..='\u{10ff}' | '\u{2000}'..='\u{22ff}' | '\u{2500}'..='\u{25ff}' | REPLACEMENT => 1,
         _ => 2,

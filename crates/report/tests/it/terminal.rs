@@ -236,3 +236,42 @@ fn a_change_that_did_not_go_back_is_an_alert() {
     assert!(text(&run, Look::default()).contains(alert));
     assert!(report::html(&run).contains("role=\"note\">change <code>1-fbd0</code>"));
 }
+
+#[test]
+fn ids_and_short_texts_stay_whole_in_tables_as_long_as_they_can() {
+    let headers = [
+        "host",
+        "setting",
+        "before -> changed to",
+        "reads now",
+        "outcome",
+    ];
+    let rows = [
+        [
+            "lab://demo/client",
+            "net.ipv4.tcp_congestion_control",
+            "cubic -> bbr",
+            "reno",
+            "somebody else has set it meanwhile; `--force` puts it back all the same",
+        ],
+        [
+            "ssh://nas",
+            "nic.mtu lan2",
+            "1500 -> 9000",
+            "1500",
+            "put back",
+        ],
+    ];
+    let rows: Vec<Vec<String>> = (rows.iter())
+        .map(|row| row.map(str::to_owned).to_vec())
+        .collect();
+    let at = |columns| {
+        let text = table(&headers, &rows, Look::new(columns, Colour::Plain));
+        for line in text.lines() {
+            assert!(line.chars().count() <= columns, "{line}");
+        }
+        text
+    };
+    let all = [120, 80, 60].map(at).join("\n");
+    insta::assert_snapshot!("tables-120-80-60", all);
+}

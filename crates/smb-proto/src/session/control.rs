@@ -108,21 +108,7 @@ pub(crate) fn prepare(
             offset,
             bytes,
             unlock,
-        } => {
-            let (tree_id, file) = state.file(*file)?;
-            let flags = match unlock {
-                true => wire::LOCK_UNLOCK,
-                false => wire::LOCK_EXCLUSIVE,
-            };
-            let (offset, length) = (*offset, *bytes);
-            let message = wire::LockRequest {
-                file,
-                offset,
-                length,
-                flags,
-            };
-            Prepared::new(Command::LOCK, tree_id, &message)
-        }
+        } => lock(state.file(*file)?, *offset, *bytes, *unlock),
         Request::List {
             folder,
             pattern,
@@ -354,6 +340,20 @@ const DELETE: u32 = 0x1_0000;
 const SYNCHRONIZE: u32 = 0x10_0000;
 const GENERIC_READ_OF_FILES: u32 = 0x12_0089;
 const GENERIC_WRITE_OF_FILES: u32 = 0x12_0116;
+
+/// One range of a file, taken or given back.
+fn lock((tree_id, file): (TreeId, FileId), offset: u64, length: u64, unlock: bool) -> Prepared {
+    let message = wire::LockRequest {
+        file,
+        offset,
+        length,
+        flags: match unlock {
+            true => wire::LOCK_UNLOCK,
+            false => wire::LOCK_EXCLUSIVE,
+        },
+    };
+    Prepared::new(Command::LOCK, tree_id, &message)
+}
 
 fn create(tree: &TreeRecord, path: &str, options: &CreateOptions) -> Result<Prepared> {
     let mut access = match options.access {
