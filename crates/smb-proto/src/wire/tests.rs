@@ -44,6 +44,7 @@ const GUID: [u8; 16] = *b"0123456789abcdef";
 fn samples() -> Vec<Sample> {
     let mut all = connection_samples();
     all.extend(file_samples());
+    all.extend(lock_samples());
     all.extend(information_samples());
     all.extend(notice_samples());
     all.extend(context_samples());
@@ -146,6 +147,18 @@ fn connection_samples() -> Vec<Sample> {
     ]
 }
 
+fn lock_samples() -> Vec<Sample> {
+    vec![
+        sample(&LockRequest {
+            file: FILE,
+            offset: 0x1_0000_0000,
+            length: 512,
+            flags: LOCK_EXCLUSIVE,
+        }),
+        sample(&LockResponse),
+    ]
+}
+
 fn file_samples() -> Vec<Sample> {
     let create = CreateRequest {
         oplock_level: 0,
@@ -217,13 +230,6 @@ fn file_samples() -> Vec<Sample> {
         sample(&closed),
         sample(&FlushRequest { file: FILE }),
         sample(&FlushResponse),
-        sample(&LockRequest {
-            file: FILE,
-            offset: 0x1_0000_0000,
-            length: 512,
-            flags: LOCK_EXCLUSIVE,
-        }),
-        sample(&LockResponse),
         sample(&ReadRequest {
             length: 1 << 20,
             offset: 1 << 40,
