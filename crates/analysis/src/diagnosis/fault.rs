@@ -10,6 +10,7 @@ use record::{
 
 use super::buffer::{small_buffers, waits_for_receiver};
 use super::cause::{busy_processor, cause, percent};
+use super::line::slow_line;
 use super::path::{FarEnd, Network, Pair, bit_rate, line_bits};
 use super::remedy::{Advice, setting};
 use super::{DIRECTIONS, FULL_LIMIT, LOSS_LIMIT, Seen};
@@ -20,9 +21,9 @@ use crate::{Cause, Estimate, Fix, RungName, Trust, Unit};
 /// The least ratio of two line rates that counts as different.
 const FASTER: f64 = 1.5;
 /// What a link runs at when its cable is bad, in bits per second.
-const SLOW_BITS: u64 = 100_000_000;
+pub(super) const SLOW_BITS: u64 = 100_000_000;
 /// The same for a link that nobody would call slow.
-const GOOD_BITS: u64 = 1_000_000_000;
+pub(super) const GOOD_BITS: u64 = 1_000_000_000;
 /// A line so fast that the offloads of a NIC matter.
 const FAST_BITS: u64 = 5_000_000_000;
 /// An MTU from which they matter less.
@@ -70,7 +71,7 @@ pub(super) struct Fault {
 pub(super) fn faults(seen: &Seen) -> Vec<Fault> {
     let found = [
         black_hole(seen),
-        slow_link(seen),
+        slow_link(seen).or_else(|| slow_line(seen)),
         faster_way(seen),
         two_nics(seen),
         different_mtus(seen),

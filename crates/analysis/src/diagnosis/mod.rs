@@ -6,6 +6,7 @@ mod clients;
 mod ends;
 mod fault;
 mod fix;
+mod line;
 mod path;
 mod remedy;
 mod transfer;

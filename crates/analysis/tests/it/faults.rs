@@ -135,7 +135,7 @@ impl Well {
 type Inject = fn(&mut Well);
 
 /// What is wrong, whether it can be told without the server, and how it gets into a run.
-const FAULTS: [(&str, bool, Inject); 29] = [
+const FAULTS: [(&str, bool, Inject); 31] = [
     ("path-mtu-black-hole", true, |well| {
         let proof = &mut well.look.mtus[0];
         (proof.near_mtu, proof.far_mtu) = (9000, Some(9000));
@@ -150,6 +150,14 @@ const FAULTS: [(&str, bool, Inject); 29] = [
         well.look.mtus[0].near_mtu = 9000;
     }),
     ("slow-link", true, |well| well.second_link(GIGABIT / 10)),
+    ("slow-link", true, |well| {
+        // A switch between the two whose port came up slow: the ends do not know.
+        well.records = ladder([11.76, 11.75, 11.7, 11.71]);
+    }),
+    ("slow-link", true, |well| {
+        well.facts[1].nics[0].speed = Some(BitsPerSecond::new(GIGABIT / 10));
+        well.records = ladder([11.76, 11.75, 11.7, 11.71]);
+    }),
     ("faster-way-unused", true, |well| {
         well.second_link(10 * GIGABIT)
     }),
