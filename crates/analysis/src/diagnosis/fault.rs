@@ -46,6 +46,8 @@ const REQUEST_BYTES_MIN: u64 = 256 << 10;
 const IN_FLIGHT_BYTES_MIN: u64 = 1 << 20;
 /// How much slower writes must be than reads to be another matter.
 const WRITES_SLOWER: f64 = 1.3;
+/// The same where others use the processors as well.
+const WRITES_SLOWER_IN_A_CROWD: f64 = 4.0;
 /// Share of a processor at which it is full.
 const FULL_PROCESSOR: f64 = 0.97;
 /// Share of all processors' time from which a host is busy with something else.
@@ -698,9 +700,13 @@ fn synchronous(seen: &Seen) -> Option<Fault> {
 /// A disk that does not keep up, seen by writes that wait while reads from memory do not.
 fn slow_disk(seen: &Seen) -> Option<Fault> {
     // Whoever shares processors with others loses as well, and writing loses most.
-    if !loses_in(seen, RungName::Share, Direction::Write) || seen.crowded_host().is_some() {
+    if !loses_in(seen, RungName::Share, Direction::Write) {
         return None;
     }
+    let slower = match seen.crowded_host() {
+        None => WRITES_SLOWER,
+        Some(_) => WRITES_SLOWER_IN_A_CROWD,
+    };
     let read = seen.rate(RungName::Share, Direction::Read)?;
     let write = seen.rate(RungName::Share, Direction::Write)?;
     // A network that is itself as slow explains it as well.
@@ -714,7 +720,7 @@ fn slow_disk(seen: &Seen) -> Option<Fault> {
         .server
         .is_some_and(|server| seen.is_idle(&server.name));
     let waits = if reads_are_well {
-        read > write * WRITES_SLOWER
+        read > write * slower
     } else {
         idle
     };
@@ -868,8 +874,19 @@ fn multichannel_off(seen: &Seen) -> Option<Fault> {
 /// A list of interfaces that is not what they are: clients choose their channels by it.
 fn wrong_advertisement(seen: &Seen) -> Option<Fault> {
     let listed = seen.network.advertised;
-    if listed.len() < 2 {
-        return None;
+    if let Some(entry) = seen.trials.iter().find_map(super::beyond_told) {
+        let text = format!(
+            "the server says of `{}` that it runs at {}, and more than that was moved over it; clients choose their \
+             channels by what it says",
+            entry.address,
+            bit_rate(entry.speed.get())
+        );
+        return fault(
+            "advertised-wrong",
+            text,
+            Trust::Measured,
+            true_advertisement(),
+        );
     }
     let wrong = listed.iter().find_map(|entry| {
         let real = seen.real_bits(entry.address)?;
@@ -895,11 +912,22 @@ fn wrong_advertisement(seen: &Seen) -> Option<Fault> {
         ))
     };
     let what = wrong.or_else(uneven).or_else(|| unlisted(seen))?;
-    let text = format!("{what}; Windows and macOS then leave the other link alone");
-    let advice = Advice::new(
+    let text = match listed.len() {
+        1 => format!("{what}; clients choose their channels by it"),
+        _ => format!("{what}; Windows and macOS then leave the other link alone"),
+    };
+    fault(
+        "advertised-wrong",
+        text,
+        Trust::Computed,
+        true_advertisement(),
+    )
+}
+
+fn true_advertisement() -> Advice {
+    Advice::new(
         "let the server tell what its NICs are (Samba: `interfaces = \"ADDRESS;speed=...,capability=RSS\"` for each)",
-    );
-    fault("advertised-wrong", text, Trust::Computed, advice)
+    )
 }
 
 /// A link that could be used, of which the server does not tell.

@@ -12,8 +12,8 @@ mod remedy;
 mod transfer;
 
 use record::{
-    Direction, HostFacts, HostName, Outcome, PathLook, Rung, ShareWorkload, SmbSession, Stage,
-    TrialRecord, TrialResult, Workload,
+    Direction, HostFacts, HostName, Outcome, PathLook, Rung, ServerInterface, ShareWorkload,
+    SmbSession, Stage, TrialRecord, TrialResult, Workload,
 };
 
 use crate::comparison::{BAND_DEFAULT, CONFIDENCE_DEFAULT, direction_name, failure, rate};
@@ -26,6 +26,8 @@ pub use remedy::{Means, REMEDIES, Remedy};
 
 /// A rung that has less than this share of the one above has lost something.
 const LOSS_LIMIT: f64 = 0.9;
+/// More than this over what a server tells of its NIC is no noise of the clock.
+const ABOVE_TOLD: f64 = 1.1;
 /// A share that has at least this share of the ceiling has filled its link: what is left is less than
 /// anybody would notice.
 const FULL_LIMIT: f64 = 0.95;
@@ -209,9 +211,14 @@ fn look<'a>(
         client: facts.first(),
         server: facts.get(1),
         advertised: session.map_or(&[], |session| &session.server_interfaces),
+        believed: false,
     };
     let mut unknown = None;
     let trials = measured(&network, of_ladder, &mut unknown);
+    let network = Network {
+        believed: trials.iter().all(|trial| beyond_told(trial).is_none()),
+        ..network
+    };
     let ceilings: Vec<(Direction, Ceiling)> = DIRECTIONS
         .into_iter()
         .filter_map(|direction| {
@@ -297,6 +304,17 @@ fn measured<'a>(
         });
     }
     trials
+}
+
+/// The entry of the server's list that a trial through one pair of NICs proves to be too low.
+fn beyond_told<'a>(trial: &Measured<'a>) -> Option<&'a ServerInterface> {
+    let [pair] = trial.pairs.as_slice() else {
+        return None;
+    };
+    let path::FarEnd::Advertised(entry) = pair.far else {
+        return None;
+    };
+    (trial.rate * 8.0 > entry.speed.get() as f64 * ABOVE_TOLD).then_some(entry)
 }
 
 /// What fits through the pairs that a further rung used.

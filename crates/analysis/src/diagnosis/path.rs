@@ -54,6 +54,8 @@ pub(super) struct Network<'a> {
     pub(super) server: Option<&'a HostFacts>,
     /// The server's own list, true or not.
     pub(super) advertised: &'a [ServerInterface],
+    /// Whether nothing that was measured contradicts the speeds in it.
+    pub(super) believed: bool,
 }
 
 /// The server's end of a path, as well as it is known.
@@ -233,13 +235,16 @@ impl<'a> Network<'a> {
         let speeds = ends.into_iter().flatten().filter_map(trusted_speed);
         let mut lines: Vec<Line> = speeds.map(|bits| wire(bits, None)).collect();
         lines.extend(sender.and_then(shaper));
-        if lines.is_empty() {
-            lines.extend(receiver.and_then(shaper).map(|line| Line {
+        let known = !lines.is_empty();
+        lines.extend(receiver.and_then(shaper).and_then(|line| match known {
+            // A shaper that stands for a line does so in both directions.
+            true => (line.overhead == WIRE_BYTES).then_some(line),
+            false => Some(Line {
                 caveat: Some("the rate is known for the other direction and taken for both"),
                 ..line
-            }));
-        }
-        if lines.is_empty() {
+            }),
+        }));
+        if lines.is_empty() || (self.server.is_none() && self.believed) {
             let advertised = self
                 .advertisement(pair.remote)
                 .map(|entry| entry.speed.get());
@@ -566,6 +571,7 @@ mod tests {
             client: Some(&client),
             server: Some(&server),
             advertised: &[],
+            believed: false,
         };
         let near = &client.nics[0];
         let remote = "10.77.1.2".parse().expect("an address");
@@ -689,6 +695,7 @@ mod tests {
             client: Some(&client),
             server: Some(&server),
             advertised: &[],
+            believed: false,
         };
         let names: Vec<String> = network.usable_pairs(&[]).iter().map(Pair::name).collect();
         assert_eq!(names, ["`a0` to `b1`", "`a1` to `b0`"]);

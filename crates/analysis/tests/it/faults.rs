@@ -135,7 +135,7 @@ impl Well {
 type Inject = fn(&mut Well);
 
 /// What is wrong, whether it can be told without the server, and how it gets into a run.
-const FAULTS: [(&str, bool, Inject); 31] = [
+const FAULTS: [(&str, bool, Inject); 32] = [
     ("path-mtu-black-hole", true, |well| {
         let proof = &mut well.look.mtus[0];
         (proof.near_mtu, proof.far_mtu) = (9000, Some(9000));
@@ -179,6 +179,9 @@ const FAULTS: [(&str, bool, Inject); 31] = [
     ("advertised-wrong", true, |well| {
         well.second_link(GIGABIT);
         well.advertise(&[("10.77.1.2", GIGABIT, true), ("10.77.2.2", GIGABIT, false)]);
+    }),
+    ("advertised-wrong", true, |well| {
+        well.advertise(&[("10.77.1.2", GIGABIT / 10, true)]);
     }),
     ("old-dialect", true, |well| {
         well.sessions(|session| session.dialect = "2.0.2".into())
@@ -369,7 +372,10 @@ fn where_nothing_is_wrong_nothing_is_named() {
         ("10.77.1.2", 10 * GIGABIT, true),
         ("10.77.2.2", GIGABIT, true),
     ]);
-    for well in [Well::new(), two_links, slow_beside] {
+    // A slower NIC at one end, which the server tells of.
+    let mut mixed = Well::new();
+    mixed.facts[0].nics[0].speed = Some(BitsPerSecond::new(5 * GIGABIT / 2));
+    for well in [Well::new(), two_links, slow_beside, mixed] {
         for with_server in [true, false] {
             let diagnosis = well.said(with_server);
             assert_eq!(diagnosis.causes, [], "{diagnosis:#?}");

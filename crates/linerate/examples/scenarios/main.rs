@@ -24,8 +24,8 @@ use table::{Checked, Row};
 
 /// Name of the lab while one is looked at.
 const LAB: &str = "scenario";
-/// Repetitions of a check that is not made in full: the named cause needs no narrow interval.
-const SHORT: [&str; 2] = ["--repetitions", "2"];
+/// A check that is not made in full: to name a cause no narrow interval is needed.
+const SHORT: [&str; 4] = ["--repetitions", "2", "--seconds", "0.4"];
 
 /// What is asked for.
 struct Plan {
@@ -159,10 +159,10 @@ fn row(program: &Path, scenario: &Scenario, plan: &Plan) -> Row {
         let with = std::iter::repeat_n(true, plan.repeat);
         with.chain([false]).collect()
     };
+    let _lab = up(program, &scenario.topology);
     let checks = views.into_iter().enumerate().map(|(number, with_server)| {
         // How long a check takes by default is worth knowing where nothing is wrong.
         let full = plan.full || (healthy && number == 0);
-        let _lab = up(program, &scenario.topology);
         let checked = check(program, with_server, full);
         say(&format!(
             "{:24} {:14} {:24} {:5.1} s {}",
