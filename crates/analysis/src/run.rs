@@ -146,9 +146,9 @@ fn changes(run: &Run) -> Vec<HostChange> {
     changes
 }
 
-/// Candidates that were decided without a trial. They have no schedule that says what they are;
-/// but candidates are decided in their order, so the first of these decisions is the first
-/// candidate's that has no experiment.
+/// Candidates that were decided without an experiment of their own. They have no schedule that says
+/// what they are: it is the level of their name, else the first in the plan's order of those that no
+/// experiment and no other name claims.
 fn untried(run: &Run, experiments: &[ExperimentResult]) -> Vec<Untried> {
     let planned = match &run.header.plan {
         Plan::Tune { candidates, .. } => candidates.as_slice(),
@@ -162,7 +162,13 @@ fn untried(run: &Run, experiments: &[ExperimentResult]) -> Vec<Untried> {
                 .is_some_and(|before| before.is_empty() || before.ends_with(" + "))
         })
     };
-    let mut levels = planned.iter().filter(|level| !tried(&level.name));
+    let decided = |name: &str| {
+        events(run)
+            .any(|event| matches!(event, Event::Decided { experiment, .. } if experiment == name))
+    };
+    let mut levels = planned
+        .iter()
+        .filter(|level| !tried(&level.name) && !decided(&level.name));
     let mut found: Vec<Untried> = Vec::new();
     for event in events(run) {
         let Event::Decided {
@@ -181,7 +187,10 @@ fn untried(run: &Run, experiments: &[ExperimentResult]) -> Vec<Untried> {
             Some(known) => (known.decision, known.reason) = (*decision, reason.clone()),
             None => found.push(Untried {
                 experiment: experiment.clone(),
-                level: levels.next().cloned(),
+                level: match planned.iter().find(|level| level.name == *experiment) {
+                    Some(level) => Some(level.clone()),
+                    None => levels.next().cloned(),
+                },
                 decision: *decision,
                 reason: reason.clone(),
             }),

@@ -24,5 +24,5 @@ pub use plan::{
     BASELINE, BLOCKS_DEFAULT, BLOCKS_MAX, Candidate, Durations, PhasePreview, Preview, TunePlan,
 };
 pub use rig::{Rig, SwitchCost, TrialLength, switch_cost};
-pub use search::{CANDIDATES_MAX, SearchPlan, TOGETHER, search};
+pub use search::{CANDIDATES_MAX, SCREENED_OUT, SearchPlan, TOGETHER, search};
 pub use tune::{Decided, Ended, TuneOutcome, tune};

@@ -125,6 +125,8 @@ pub(crate) struct Bench<'a, 'b> {
     pub(crate) rig: &'a mut dyn Rig,
     pub(crate) hooks: &'a mut Hooks<'b>,
     pub(crate) next_trial_id: u64,
+    /// Trials so far that count.
+    pub(crate) counted: usize,
     pub(crate) failures_max: usize,
 }
 
@@ -406,6 +408,7 @@ impl Bench<'_, '_> {
         self.record(&Record::Trial(Box::new(record.clone())))?;
         self.next_trial_id += 1;
         running.done += usize::from(!is_discarded(&record));
+        self.counted += usize::from(!is_discarded(&record));
         let rate = rate(&record.outcome);
         let failure = rate.as_ref().err().cloned();
         let rate = rate.map_err(|failure| text(&failure));

@@ -7,13 +7,15 @@
 //! without it, and at last all together against the start.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use analysis::{Effect, PhaseResult, Verdict};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use record::{
-    Decision, Direction, Event, Level, Outcome, Phase, Round, Schedule, Stage, TrialRecord,
+    Decision, Direction, Event, Level, Nanoseconds, Outcome, Phase, Round, Schedule, Stage,
+    TrialRecord,
 };
 
 use crate::Error;
@@ -26,6 +28,8 @@ use crate::tune::{TuneOutcome, Tuning, effects_text, lost, merged, needs_wash_ou
 
 /// Id of the experiment that holds everything that is kept against the start.
 pub const TOGETHER: &str = "together";
+/// What the reason of a candidate begins with that was not worth a proof.
+pub const SCREENED_OUT: &str = "screened out: ";
 /// The most candidates that a screening takes: 64 settings.
 pub const CANDIDATES_MAX: usize = 32;
 /// Trials of a screening that have a disturbance in common.
@@ -38,6 +42,10 @@ const SCREENINGS_MAX: usize = 3;
 const NOISE_MIN: f64 = 0.002;
 /// Settings that race against the best in each block.
 const RIVALS: usize = 4;
+/// The share of the trials that are left which a screening takes at most, as one of so many.
+const SCREENING_SHARE: usize = 2;
+/// Trials that are never too many: a quarter of those of seven candidates.
+const TRIALS_WORTH_MIN: usize = 192;
 /// The most trials of a race.
 const RACE_MAX: usize = 60;
 /// A rival stays as long as so many standard deviations on the good side it would matter.
@@ -50,6 +58,8 @@ const POINTS_MAX: usize = 2_048;
 const PROOF_BLOCKS_MAX: usize = 14;
 /// Blocks that find a difference as large as a trial's noise nine times out of ten.
 const BLOCKS_FOR_NOISE: f64 = 40.0;
+/// Blocks that find such a difference about every other time: what needs more is not tried to be proven.
+const BLOCKS_FOR_A_CHANCE: f64 = 12.0;
 /// Phases of a search draw their order from streams of the seed from here on.
 const STREAMS: u64 = 1_000_000;
 
@@ -61,8 +71,10 @@ pub struct SearchPlan {
     pub tune: TunePlan,
     /// What else is measured at last, to show what the result costs there.
     pub elsewhere: Vec<Direction>,
-    /// The most trials. Proving what was found comes first; screening and race get the rest.
+    /// The most trials that count. Proving what was found comes first; screening and race get the rest.
     pub trials_max: usize,
+    /// How long it may take, where that is bounded too: how many trials fit is learnt on the way.
+    pub budget: Option<Duration>,
 }
 
 impl SearchPlan {
@@ -72,7 +84,7 @@ impl SearchPlan {
     pub fn trials(&self) -> [usize; 2] {
         let candidates = self.tune.candidates.len();
         let gate = 2 * self.tune.blocks;
-        let screening = design(factors(&self.tune.candidates).len()).len();
+        let screening = settings_screened(&self.tune.candidates);
         let per_visit = self.tune.responses.len();
         let proofs = 2 * PROOF_BLOCKS_MAX * (candidates + 1);
         let most = gate + SCREENINGS_MAX * screening + RACE_MAX + proofs;
@@ -98,8 +110,7 @@ impl SearchPlan {
             return refuse(format!("the name `{}` is taken", taken.id));
         }
         // One candidate that turns out well must have room to be proven.
-        let least = self.trials()[0]
-            + 2 * self.tune.blocks * (self.tune.responses.len() + self.elsewhere.len());
+        let least = self.trials_min();
         if self.trials_max < least {
             return refuse(format!(
                 "{} trials are too few; {least} are needed to find and to prove anything",
@@ -107,6 +118,33 @@ impl SearchPlan {
             ));
         }
         Ok(())
+    }
+
+    /// The trials without which nothing can be found and proven.
+    #[must_use]
+    pub fn trials_min(&self) -> usize {
+        let proof = 2 * self.tune.blocks * (self.tune.responses.len() + self.elsewhere.len());
+        self.trials()[0] + proof
+    }
+
+    /// The most trials that make sense: a quarter of those that would measure all settings, and in any
+    /// case enough for a few candidates.
+    #[must_use]
+    pub fn trials_worth(&self) -> usize {
+        let choices = factors(&self.tune.candidates).into_iter();
+        let settings = choices.fold(1_usize, |all, factor| all.saturating_mul(factor.len() + 1));
+        let all = settings.saturating_mul(self.tune.blocks);
+        (all / 4).max(TRIALS_WORTH_MIN) * self.tune.responses.len()
+    }
+
+    /// Leaves out the last candidates until the trials suffice for the others, and gives those left out.
+    pub fn fit(&mut self) -> Vec<Candidate> {
+        let mut left_out = Vec::new();
+        while self.tune.candidates.len() > 1 && self.trials_max < self.trials_min() {
+            left_out.extend(self.tune.candidates.pop());
+        }
+        left_out.reverse();
+        left_out
     }
 }
 
@@ -122,10 +160,12 @@ pub fn search(
     hooks: &mut Hooks<'_>,
 ) -> Result<TuneOutcome, Error> {
     plan.check()?;
+    let began = rig.now();
     let tuning = Tuning::begin(rig, &plan.tune, hooks)?;
     let mut search = Search {
         tuning,
         plan,
+        began,
         factors: Vec::new(),
         noise: 0.0,
         seen: Vec::new(),
@@ -143,6 +183,7 @@ type Factor = Vec<usize>;
 struct Search<'a, 'b> {
     tuning: Tuning<'a, 'b>,
     plan: &'a SearchPlan,
+    began: Nanoseconds,
     factors: Vec<Factor>,
     /// Standard deviation of a trial's logarithm.
     noise: f64,
@@ -175,8 +216,9 @@ impl Search<'_, '_> {
         self.learn_noise(&gate);
         self.screen()?;
         let model = self.race()?;
-        let best = self.simplest(&model);
-        self.return_others(&model, &best)?;
+        let mut best = self.simplest(&model);
+        let hopeless = self.leave_hopeless(&model, &mut best);
+        self.return_others(&model, &best, &hopeless)?;
         let floors = gate.noise;
         let mut kept = best;
         let proven = self.prove(&model, &mut kept, &floors)?;
@@ -265,7 +307,8 @@ impl Search<'_, '_> {
             })
             .collect();
         let wanted = (self.noise / QUIET).ceil() as usize;
-        let room = self.room(1) / (points.len() * self.plan.tune.responses.len());
+        let room = self.room(1) / SCREENING_SHARE;
+        let room = room / (points.len() * self.plan.tune.responses.len());
         let times = wanted.min(SCREENINGS_MAX).min(room).max(1);
         let mut random = self.random();
         let mut blocks = Vec::new();
@@ -413,8 +456,41 @@ impl Search<'_, '_> {
         Model::fit(self.seen.clone(), choices.collect(), self.noise, earlier)
     }
 
+    /// Leaves out what the trials that are left could hardly prove, the weakest first; the strongest
+    /// stays. Gives for each of them what could be proven, as a logarithm, or that no time was left.
+    fn leave_hopeless(&self, model: &Model, best: &mut [usize]) -> Vec<(usize, Option<f64>)> {
+        let mut hopeless = Vec::new();
+        loop {
+            let changes = changed(best).count();
+            let gains = changed(best).map(|factor| {
+                let mut without = best.to_vec();
+                without[factor] = 0;
+                let gain = model.mean(best) - model.mean(&without);
+                (gain + model.differences(&[without], best)[0], factor)
+            });
+            let weakest = gains.min_by(|one, two| one.0.total_cmp(&two.0));
+            // Each alone, and all together.
+            let trials = 2 * self.plan.tune.responses.len() * (changes + 1);
+            let blocks = (self.left() / trials).clamp(self.plan.tune.blocks, PROOF_BLOCKS_MAX);
+            let provable = self.noise * (BLOCKS_FOR_A_CHANCE / blocks as f64).sqrt();
+            let fits = self.needed(changes) <= self.left();
+            match weakest {
+                Some((gain, factor)) if changes > 1 && (gain < provable || !fits) => {
+                    best[factor] = 0;
+                    hopeless.push((factor, fits.then_some(provable)));
+                }
+                _ => return hopeless,
+            }
+        }
+    }
+
     /// Decides what is not in the best setting.
-    fn return_others(&mut self, model: &Model, best: &[usize]) -> Result<(), Interruption> {
+    fn return_others(
+        &mut self,
+        model: &Model,
+        best: &[usize],
+        hopeless: &[(usize, Option<f64>)],
+    ) -> Result<(), Interruption> {
         let with = model.mean(best);
         for factor in 0..self.factors.len() {
             for (choice, index) in (1..).zip(self.factors[factor].clone()) {
@@ -425,12 +501,23 @@ impl Search<'_, '_> {
                 point[factor] = choice;
                 let gain = model.mean(&point) - with;
                 let unsure = 2.0 * model.differences(&[point], best)[0];
-                let reason = format!(
-                    "screening and race: {:+.1} % [{:+.1}, {:+.1}] on top of the best that was found",
+                let mut reason = format!(
+                    "{SCREENED_OUT}{} ({:+.1} % [{:+.1}, {:+.1}] on top of the best that was found)",
+                    at_most(gain + unsure),
                     percent(gain),
                     percent(gain - unsure),
                     percent(gain + unsure)
                 );
+                match hopeless.iter().find(|(of, _)| *of == factor) {
+                    Some((_, Some(provable))) => reason.push_str(&format!(
+                        "; with trials that differ by {:.1} % from one to the next, less than {:.0} % \
+                         could not be proven",
+                        100.0 * self.noise,
+                        percent(*provable).ceil()
+                    )),
+                    Some((_, None)) => reason.push_str("; no time was left to prove it"),
+                    None => {}
+                }
                 let candidate = &self.plan.tune.candidates[index];
                 self.tuning.decide(candidate, Decision::Returned, reason)?;
             }
@@ -634,20 +721,30 @@ impl Search<'_, '_> {
         Ok(())
     }
 
-    /// Trials that are left.
+    /// Trials that are left, by their number and by the time that each has taken so far.
     fn left(&self) -> usize {
-        let used = self.tuning.bench.next_trial_id - self.plan.tune.first_trial_id;
-        let used = usize::try_from(used).unwrap_or(usize::MAX);
-        self.plan.trials_max.saturating_sub(used)
+        let used = self.tuning.bench.counted;
+        let by_number = self.plan.trials_max.saturating_sub(used);
+        let Some(budget) = self.plan.budget.filter(|_| used > 0) else {
+            return by_number;
+        };
+        let now = self.tuning.bench.rig.now().get();
+        let elapsed = Duration::from_nanos(now.saturating_sub(self.began.get()));
+        let each = elapsed.as_secs_f64() / used as f64;
+        let by_time = budget.saturating_sub(elapsed).as_secs_f64() / each.max(1e-3);
+        by_number.min(by_time as usize)
     }
 
-    /// Trials that are left beside those that prove a setting with so many changes.
-    fn room(&self, changes: usize) -> usize {
+    /// The fewest trials that prove a setting with so many changes.
+    fn needed(&self, changes: usize) -> usize {
         let each = self.plan.tune.responses.len();
         let alone = if changes > 1 { changes * each } else { 0 };
-        let visits = alone + each + self.plan.elsewhere.len();
-        self.left()
-            .saturating_sub(2 * self.plan.tune.blocks * visits)
+        2 * self.plan.tune.blocks * (alone + each + self.plan.elsewhere.len())
+    }
+
+    /// Trials that are left beside those.
+    fn room(&self, changes: usize) -> usize {
+        self.left().saturating_sub(self.needed(changes))
     }
 
     fn random(&self) -> ChaCha8Rng {
@@ -707,6 +804,11 @@ fn design(factors: usize) -> Vec<Vec<bool>> {
         .collect()
 }
 
+/// How many settings a screening of these candidates tries.
+fn settings_screened(candidates: &[Candidate]) -> usize {
+    design(factors(candidates).len()).len()
+}
+
 fn visit(trial: &TrialRecord) -> Option<(u32, u32, u32)> {
     match trial.stage {
         Stage::Search {
@@ -731,6 +833,14 @@ fn log_rate(trial: &TrialRecord) -> Option<f64> {
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// `at most 1.05 x`, or that it is no better at all.
+fn at_most(log: f64) -> String {
+    match log.exp() {
+        ratio if ratio > 1.0005 => format!("at most {ratio:.3} x"),
+        _ => "not better".to_owned(),
+    }
 }
 
 /// A difference of logarithms in percent.

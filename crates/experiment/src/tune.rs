@@ -95,6 +95,7 @@ impl<'a, 'b> Tuning<'a, 'b> {
                 rig,
                 hooks,
                 next_trial_id: plan.first_trial_id,
+                counted: 0,
                 failures_max: plan.failures_max,
             },
             plan,

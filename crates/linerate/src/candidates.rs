@@ -1,16 +1,21 @@
 //! What `tune --goal` tries: the check's fixes, what the client may ask for, and what is set otherwise
-//! than the rules of thumb say at the ends of the path. Protections and durability are never among it.
+//! than rules of thumb and the goal's profile say at the ends of the path. Protections and durability are
+//! never among it.
+
+use std::collections::BTreeMap;
 
 use analysis::Fix;
 use experiment::Candidate;
 use host::Host;
 use host::change::{Spot, read_states};
 use host::knob;
+use host::profile::{self, Protections};
 use record::{KnobId, Level, Setting, Target, TrialResult, Value};
 
 use crate::args::GoalArgument;
 use crate::failure::CommandError;
 use crate::path::SharePath;
+use crate::profiles::{self, Judged};
 use crate::rig::{BLOCK_FIELD, DEPTH_FIELD};
 
 /// Something to try, and what keeping it would mean.
@@ -18,7 +23,7 @@ pub struct Proposal {
     /// Its id and its settings.
     pub candidate: Candidate,
     /// What has to be known before it stays.
-    pub warning: Option<&'static str>,
+    pub warning: Option<String>,
 }
 
 /// A value of a knob that is worth a try.
@@ -29,6 +34,9 @@ struct Rule {
     /// The server only; else both ends.
     server_only: bool,
     goals: &'static [GoalArgument],
+    /// The rule without which this one has no effect: where that one is not so already, both are one
+    /// candidate.
+    needs: Option<&'static str>,
     warning: Option<&'static str>,
 }
 
@@ -56,6 +64,7 @@ const RULES: &[Rule] = &[
         id: "aio-read-off",
         server_only: true,
         goals: READING,
+        needs: None,
         warning: Some(IN_TURN),
     },
     Rule {
@@ -64,6 +73,7 @@ const RULES: &[Rule] = &[
         id: "aio-write-off",
         server_only: true,
         goals: WRITING,
+        needs: None,
         warning: Some(IN_TURN),
     },
     Rule {
@@ -72,9 +82,11 @@ const RULES: &[Rule] = &[
         id: "sendfile",
         server_only: true,
         goals: READING,
+        // What is read asynchronously is never sent so.
+        needs: Some("aio-read-off"),
         warning: Some(
             "a file that is cut short while it is being sent ends the client's connection; it has \
-             no effect where anything is signed or encrypted, or read asynchronously",
+             no effect where anything is signed or encrypted",
         ),
     },
     on("nic.tso", "tso"),
@@ -88,6 +100,7 @@ const RULES: &[Rule] = &[
         id: "no-slow-start-after-idle",
         server_only: false,
         goals: ANY,
+        needs: None,
         warning: None,
     },
 ];
@@ -100,79 +113,144 @@ const fn on(knob: &'static str, id: &'static str) -> Rule {
         id,
         server_only: false,
         goals: ANY,
+        needs: None,
         warning: None,
     }
 }
 
-/// Everything worth a try; `session` is a short look at the share, which tells the NICs in use.
+/// Everything worth a try, what promises most first; `session` is a short look at the share, which
+/// tells the NICs in use.
 pub fn propose(
     path: &SharePath,
     goal: GoalArgument,
     fixes: Vec<Fix>,
     session: &TrialResult,
 ) -> Result<Vec<Proposal>, CommandError> {
-    let fixes = fixes.into_iter().filter(|fix| fix.blocked.is_none());
-    let mut proposals: Vec<Proposal> = fixes
-        .filter(|fix| !fix.level.settings.is_empty())
-        // A request that waits for its answer has no use for a second channel.
-        .filter(|fix| goal != GoalArgument::Latency || !fix.id.starts_with("channels-"))
-        .map(|fix| Proposal {
-            candidate: Candidate {
-                id: fix.id,
-                level: fix.level,
-            },
-            warning: None,
-        })
-        .collect();
+    let mut proposals = of_check(goal, fixes);
+    let rules = of_rules(path, goal, session)?;
+    let (of_share, of_hosts): (Vec<_>, Vec<_>) =
+        rules.into_iter().partition(|(rule, _)| rule.server_only);
+    proposals.extend(of_share.into_iter().map(|(_, proposal)| proposal));
     if goal != GoalArgument::Latency {
         proposals.push(of_client("depth-32", DEPTH_FIELD, 32));
         proposals.push(of_client("block-4mib", BLOCK_FIELD, 4 << 20));
     }
+    proposals.extend(of_hosts.into_iter().map(|(_, proposal)| proposal));
+    let known: Vec<Setting> = proposals
+        .iter()
+        .flat_map(|one| one.candidate.level.settings.clone())
+        .collect();
+    proposals.extend(of_profile(path, goal, &known)?);
+    Ok(proposals)
+}
+
+fn proposal(id: &str, settings: Vec<Setting>, warning: Option<String>) -> Proposal {
+    let level = Level {
+        name: id.into(),
+        settings,
+    };
+    Proposal {
+        candidate: Candidate {
+            id: id.into(),
+            level,
+        },
+        warning,
+    }
+}
+
+fn of_check(goal: GoalArgument, fixes: Vec<Fix>) -> Vec<Proposal> {
+    let fixes = fixes
+        .into_iter()
+        .filter(|fix| fix.blocked.is_none() && !fix.level.settings.is_empty())
+        // A request that waits for its answer has no use for a second channel.
+        .filter(|fix| goal != GoalArgument::Latency || !fix.id.starts_with("channels-"));
+    let proposals = fixes.map(|fix| Proposal {
+        candidate: Candidate {
+            id: fix.id,
+            level: fix.level,
+        },
+        warning: None,
+    });
+    proposals.collect()
+}
+
+fn of_client(id: &str, field: &str, value: i64) -> Proposal {
+    let setting = Setting::Workload {
+        field: field.into(),
+        value: Value::Integer(value),
+    };
+    proposal(id, vec![setting], None)
+}
+
+/// What the rules would change, in their order.
+fn of_rules(
+    path: &SharePath,
+    goal: GoalArgument,
+    session: &TrialResult,
+) -> Result<Vec<(&'static Rule, Proposal)>, CommandError> {
     let near = targets(&path.client, session, true)?;
     let far = match &path.server {
         Some(server) => targets(server, session, false)?,
         None => Vec::new(),
     };
+    let share = Target::Share(path.share.address.share.clone());
+    let far: Vec<Target> = far.into_iter().chain([share]).collect();
+    let mut found: Vec<(&'static Rule, Vec<Setting>)> = Vec::new();
     for rule in RULES.iter().filter(|rule| rule.goals.contains(&goal)) {
         let mut settings = Vec::new();
         if !rule.server_only {
             settings.extend(not_so(&path.client, &near, rule)?);
         }
         if let Some(server) = &path.server {
-            let share = Target::Share(path.share.address.share.clone());
-            let far: Vec<Target> = far.iter().cloned().chain([share]).collect();
             settings.extend(not_so(server, &far, rule)?);
         }
         if !settings.is_empty() {
-            proposals.push(Proposal {
-                candidate: Candidate {
-                    id: rule.id.into(),
-                    level: Level {
-                        name: rule.id.into(),
-                        settings,
-                    },
-                },
-                warning: rule.warning,
-            });
+            found.push((rule, settings));
         }
     }
-    Ok(proposals)
+    let proposals = found.iter().map(|(rule, settings)| {
+        let first = found.iter().find(|(first, _)| rule.needs == Some(first.id));
+        let one = match first {
+            None => proposal(rule.id, settings.clone(), rule.warning.map(str::to_owned)),
+            Some((first, before)) => {
+                let settings = before.iter().chain(settings).cloned().collect();
+                let warnings: Vec<&str> = [first.warning, rule.warning]
+                    .into_iter()
+                    .flatten()
+                    .collect();
+                let id = format!("{}-with-{}", rule.id, first.id);
+                proposal(&id, settings, Some(warnings.join("; ")))
+            }
+        };
+        (*rule, one)
+    });
+    Ok(proposals.collect())
 }
 
-fn of_client(id: &str, field: &str, value: i64) -> Proposal {
-    Proposal {
-        candidate: Candidate {
-            id: id.into(),
-            level: Level {
-                name: id.into(),
-                settings: vec![Setting::Workload {
-                    field: field.into(),
-                    value: Value::Integer(value),
-                }],
-            },
-        },
-        warning: None,
+/// What the profile of the goal would change, a candidate for each knob; not what is proposed already.
+fn of_profile(
+    path: &SharePath,
+    goal: GoalArgument,
+    known: &[Setting],
+) -> Result<Vec<Proposal>, CommandError> {
+    let name = match goal {
+        GoalArgument::Read | GoalArgument::Write | GoalArgument::Copy => "high-throughput",
+        GoalArgument::Latency => "low-latency",
+    };
+    let profile = profile::find(name, None, Protections::Refused)?;
+    let judged = profiles::on_path(&profile, path)?;
+    let mut knobs: BTreeMap<String, Vec<Setting>> = BTreeMap::new();
+    for setting in judged.iter().flat_map(Judged::settings) {
+        if let Setting::Knob { id, .. } = &setting
+            && !known.contains(&setting)
+        {
+            let of_knob = knobs.entry(id.as_str().to_owned()).or_default();
+            of_knob.push(setting);
+        }
     }
+    let proposals = knobs.into_iter();
+    let proposals = proposals.map(|(id, settings)| proposal(&id, settings, None));
+    Ok(proposals.collect())
 }
 
 /// The host itself and its NICs that the session went over.

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use analysis::Fix;
 use experiment::{
@@ -20,6 +20,7 @@ use record::{Arm, Decision, Direction, Event, HostName, Level, Plan, Setting};
 use serde_json::json;
 
 use crate::args::{CheckArguments, GoalArgument, OutputArguments, TuneArguments};
+use crate::candidates::Proposal;
 use crate::changes::look;
 use crate::failure::{CommandError, Kind};
 use crate::levers::SharedRecorder;
@@ -36,13 +37,15 @@ const SWITCH: Duration = Duration::from_millis(300);
 
 /// Runs `tune`.
 pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
+    let began = Instant::now();
     let typed = share::parse(&arguments.share)?;
     let stop = stop::listen()?;
     let path = SharePath::open(typed, &arguments.path)?;
     let profile = profiles::asked(&arguments.profile)?;
     if let (None, Some(goal)) = (&profile, arguments.goal) {
         let fixes = find_fixes(arguments, &path, &stop)?;
-        return search(arguments, goal, &path, fixes, &stop);
+        let proposals = proposals(arguments, goal, &path, fixes, &stop)?;
+        return search((arguments, began), goal, &path, proposals, &stop);
     }
     let plan = match profile {
         Some(profile) => plan_profile(arguments, &path, &profile)?,
@@ -101,14 +104,14 @@ fn find_fixes(
         .unwrap_or_default())
 }
 
-/// Searches for the best of all settings.
-fn search(
+/// What a search tries: all that is worth it, or what the user names of it.
+fn proposals(
     arguments: &TuneArguments,
     goal: GoalArgument,
     path: &SharePath,
     fixes: Vec<Fix>,
     stop: &Stop,
-) -> Result<ExitCode, CommandError> {
+) -> Result<Vec<Proposal>, CommandError> {
     let session = path.knock(stop)?;
     let mut proposals = candidates::propose(path, goal, fixes, &session)?;
     if !arguments.only.is_empty() {
@@ -124,16 +127,36 @@ fn search(
         proposals.retain(|one| arguments.only.contains(&one.candidate.id));
     }
     proposals.truncate(experiment::CANDIDATES_MAX);
-    let warnings: Vec<(String, &'static str)> = proposals
+    Ok(proposals)
+}
+
+/// Searches for the best of all settings.
+fn search(
+    (arguments, began): (&TuneArguments, Instant),
+    goal: GoalArgument,
+    path: &SharePath,
+    proposals: Vec<Proposal>,
+    stop: &Stop,
+) -> Result<ExitCode, CommandError> {
+    let warnings: Vec<(String, String)> = proposals
         .iter()
-        .filter_map(|one| Some((one.candidate.id.clone(), one.warning?)))
+        .filter_map(|one| Some((one.candidate.id.clone(), one.warning.clone()?)))
         .collect();
     let candidates: Vec<Candidate> = proposals.into_iter().map(|one| one.candidate).collect();
     if candidates.is_empty() {
         terminal::print("there is nothing to try: all is as the rules of thumb say");
         return Ok(ExitCode::SUCCESS);
     }
-    let plan = search_plan(arguments, goal, candidates)?;
+    let (mut plan, left_out) = search_plan(arguments, goal, candidates)?;
+    plan.budget = Some(arguments.budget.saturating_sub(began.elapsed()));
+    if !left_out.is_empty() && !arguments.output.json {
+        let names: Vec<String> = left_out.iter().map(|one| format!("`{}`", one.id)).collect();
+        let budget = arguments.budget.as_secs();
+        terminal::say(&format!(
+            "{budget} s are too short for all: not tried are {}",
+            names.join(", ")
+        ));
+    }
     if arguments.dry_run {
         return dry_search(arguments, path, &plan, &warnings);
     }
@@ -142,6 +165,7 @@ fn search(
         trials: plan.trials_max,
         latency: goal == GoalArgument::Latency,
         warnings: &warnings,
+        left_out: &left_out,
     };
     let state = journal::state_folder()?;
     let file = carry_out((arguments, &state), path, &job, stop, &mut |rig, hooks| {
@@ -151,11 +175,12 @@ fn search(
     Ok(runs::exit_code(&analysis))
 }
 
+/// The plan, and the candidates for which the budget is too short.
 fn search_plan(
     arguments: &TuneArguments,
     goal: GoalArgument,
     candidates: Vec<Candidate>,
-) -> Result<SearchPlan, CommandError> {
+) -> Result<(SearchPlan, Vec<Candidate>), CommandError> {
     let (responses, elsewhere) = match goal {
         GoalArgument::Read => (vec![Direction::Read], vec![Direction::Write]),
         GoalArgument::Write => (vec![Direction::Write], vec![Direction::Read]),
@@ -168,8 +193,8 @@ fn search_plan(
     };
     let counted = Duration::from(timing(arguments.seconds)?.measured);
     let trial = counted + TRIAL_OVERHEAD + SWITCH;
-    let trials_max = arguments.budget.as_secs_f64() / trial.as_secs_f64();
-    let plan = SearchPlan {
+    let fitting = (arguments.budget.as_secs_f64() / trial.as_secs_f64()) as usize;
+    let mut plan = SearchPlan {
         tune: TunePlan {
             responses,
             blocks: usize::try_from(arguments.blocks).unwrap_or(usize::MAX),
@@ -177,13 +202,17 @@ fn search_plan(
             ..TunePlan::new(candidates, seed)
         },
         elsewhere,
-        trials_max: trials_max as usize,
+        trials_max: fitting,
+        budget: None,
     };
+    let left_out = plan.fit();
     plan.check().map_err(|error| {
-        let hint = "give it more time with `--budget`, or fewer candidates with `--only`";
+        let hint = "give it more time with `--budget`, or shorter trials with `--seconds`";
         CommandError::from_error(Kind::Usage, &error).hint(hint)
     })?;
-    Ok(plan)
+    // The estimate is a careful one; how long trials take is learnt on the way.
+    plan.trials_max = (2 * fitting).min(plan.trials_worth());
+    Ok((plan, left_out))
 }
 
 /// What a search would try, and the very commands; nothing is touched.
@@ -191,13 +220,15 @@ fn dry_search(
     arguments: &TuneArguments,
     path: &SharePath,
     plan: &SearchPlan,
-    warnings: &[(String, &'static str)],
+    warnings: &[(String, String)],
 ) -> Result<ExitCode, CommandError> {
     let commands = commands(path, &plan.tune, arguments.persist)?;
     let [fewest, most] = plan.trials();
     let warning = |id: &str| {
         let mut warnings = warnings.iter();
-        warnings.find(|(of, _)| of == id).map(|(_, words)| *words)
+        warnings
+            .find(|(of, _)| of == id)
+            .map(|(_, words)| words.as_str())
     };
     if arguments.output.json {
         let candidates = commands.iter().map(|(candidate, commands)| {
@@ -444,6 +475,7 @@ pub fn experiment(
         trials,
         latency: false,
         warnings: &[],
+        left_out: &[],
     };
     carry_out((arguments, state), path, &job, stop, &mut |rig, hooks| {
         experiment::tune(rig, plan, hooks)
@@ -457,7 +489,9 @@ struct Job<'a> {
     trials: usize,
     latency: bool,
     /// What is to be said where a candidate is kept: its id, and the words.
-    warnings: &'a [(String, &'static str)],
+    warnings: &'a [(String, String)],
+    /// Candidates for which the time is too short.
+    left_out: &'a [Candidate],
 }
 
 type Run<'a> =
@@ -476,6 +510,7 @@ fn carry_out(
     let candidates: Vec<Level> = plan
         .candidates
         .iter()
+        .chain(job.left_out)
         .map(|candidate| candidate.level.clone())
         .collect();
     let any_knob = candidates.iter().any(|level| !knobs(level).is_empty());
@@ -513,6 +548,16 @@ fn carry_out(
     })?;
     match outcome.ended {
         Ended::Finished => {
+            for candidate in job.left_out {
+                recorder.0.borrow_mut().event(Event::Decided {
+                    experiment: candidate.id.clone(),
+                    decision: Decision::Returned,
+                    reason: format!(
+                        "the budget of {} s is too short for it; `--budget` gives more",
+                        arguments.budget.as_secs()
+                    ),
+                })?;
+            }
             for (id, warning) in job.warnings {
                 let mut decisions = outcome.decisions.iter();
                 if decisions.any(|one| one.experiment == *id && one.decision == Decision::Kept) {

@@ -186,6 +186,7 @@ fn run(analysis: &RunAnalysis, id: &str) -> Markup {
         @for (index, experiment) in analysis.experiments.iter().filter(|one| view::is_baseline(one)).enumerate() {
             (baseline_part(experiment, &format!("{id}-baseline-{}", index + 1)))
         }
+        (titled_list("screened out", &view::screened_out(analysis)))
         (titled_list("not tried", &view::not_tried(analysis)))
         @if let Some(result) = &analysis.design { (design::html(result, id)) }
         (bench_part(analysis, id))
@@ -451,7 +452,7 @@ fn effect_list(experiment: &ExperimentResult) -> Markup {
                    li {
                        b { (view::direction(effect.response)) }
                        span { span class={ (plot::verdict_class(effect.verdict)) "-word" } { (words.verdict) } " " (words.how_much)
-                       span.quiet { " · " (medians(experiment, effect)) }
+                       span.quiet { " · " (medians(experiment, effect)) @if let Some(paid) = view::processor_time(experiment, effect) { " · " (paid) } }
     }
                    }
                }

@@ -353,6 +353,7 @@ fn tune(page: &mut Page, analysis: &RunAnalysis) {
     for (index, experiment) in view::candidates(analysis).enumerate() {
         candidate(page, index + 1, experiment);
     }
+    list(page, "screened out", &view::screened_out(analysis));
     list(page, "not tried", &view::not_tried(analysis));
     page.heading("left changed");
     for line in view::left_changed(analysis) {
@@ -418,6 +419,9 @@ fn one_effect(page: &mut Page, experiment: &ExperimentResult, effect: &Effect) {
             (Ink::Faint, &medians.unwrap_or_default()),
         ],
     );
+    if let Some(paid) = view::processor_time(experiment, effect) {
+        page.labelled("", RESPONSE_COLUMNS, &[(Ink::Faint, &paid)]);
+    }
 }
 
 fn bench(page: &mut Page, analysis: &RunAnalysis) {

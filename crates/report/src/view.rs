@@ -189,10 +189,10 @@ fn check_headline(analysis: &RunAnalysis) -> Said {
 }
 
 fn tune_headline(analysis: &RunAnalysis) -> Said {
-    let tried = candidates(analysis).count();
+    let tried = candidates(analysis).filter(|one| !is_together(one)).count();
     let planned = tried + analysis.untried.len();
     let kept: Vec<_> = kept(analysis).collect();
-    if tried == 0 {
+    if tried == 0 && candidates(analysis).next().is_none() {
         return nothing_tried(analysis);
     }
     let is_unsteady_run = noises(analysis).any(|(band, noise)| is_unsteady(noise, band));
@@ -216,6 +216,20 @@ fn tune_headline(analysis: &RunAnalysis) -> Said {
         } else {
             Said::new(Tone::Doubtful, format!("nothing is decided yet{warning}"))
         };
+    }
+    if let Some(together) = candidates(analysis).find(|one| is_together(one)) {
+        let names: Vec<String> = kept
+            .iter()
+            .map(|one| format!("`{}`", change_name(one)))
+            .collect();
+        let text = format!(
+            "kept {} of {}, which together give {}: {}{warning}",
+            kept.len(),
+            changes(planned),
+            proven(together).join(", "),
+            and(&names)
+        );
+        return Said::new(Tone::Good, text);
     }
     let each: Vec<String> = kept
         .iter()
@@ -254,6 +268,7 @@ fn proven(experiment: &ExperimentResult) -> Vec<String> {
 }
 
 fn nothing_tried(analysis: &RunAnalysis) -> Said {
+    let screened = screened_out(analysis).len();
     let alarm = noises(analysis).any(|(_, noise)| noise.alarm);
     let mut reasons: Vec<&str> = Vec::new();
     for one in &analysis.untried {
@@ -266,6 +281,11 @@ fn nothing_tried(analysis: &RunAnalysis) -> Said {
             Tone::Bad,
             "nothing was tried: the machine is too unsteady, the same came out different from itself",
         ),
+        _ if screened > 0 => {
+            let what = changes(analysis.untried.len());
+            let text = format!("kept nothing of {what}: none promises anything that can be proven");
+            Said::new(Tone::Neutral, text)
+        }
         [] => Said::new(Tone::Doubtful, "nothing was tried"),
         [reason] => Said::new(Tone::Doubtful, format!("nothing was tried; {reason}")),
         _ => {
@@ -327,6 +347,11 @@ pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
+/// Whether a note says what keeping something means, which nobody should have to look for.
+fn is_price(note: &str) -> bool {
+    note.starts_with('`') && note.contains("` is kept: ")
+}
+
 /// What must be known before anything else on the page is believed.
 pub(crate) fn alerts(analysis: &RunAnalysis) -> Vec<Said> {
     let mut alerts = Vec::new();
@@ -353,6 +378,8 @@ pub(crate) fn alerts(analysis: &RunAnalysis) -> Vec<Said> {
             ),
         ));
     }
+    let prices = analysis.notes.iter().filter(|note| is_price(note));
+    alerts.extend(prices.map(|note| Said::new(Tone::Doubtful, note.clone())));
     let not_back = analysis.changes.iter();
     for change in not_back.filter(|change| change.restored == Some(false)) {
         let text = format!(
@@ -587,6 +614,11 @@ pub(crate) fn is_baseline(experiment: &ExperimentResult) -> bool {
     experiment.question.a == experiment.question.b
 }
 
+/// Whether it is the proof of all that a search keeps, against the start.
+fn is_together(experiment: &ExperimentResult) -> bool {
+    experiment.experiment == "together"
+}
+
 /// The experiments that try something, in their order.
 pub(crate) fn candidates(analysis: &RunAnalysis) -> impl Iterator<Item = &ExperimentResult> {
     analysis
@@ -629,17 +661,38 @@ pub(crate) fn question(experiment: &ExperimentResult) -> String {
     }
 }
 
+/// What the reason of a candidate begins with that a search has kept beside others.
+const WITHOUT_IT: &str = "against all the rest without it: ";
+/// And of one that is kept alone.
+const ALL_KEPT: &str = "all that is kept against the start: ";
+
 /// What was done about a candidate, and why, in one sentence that leaves the numbers to the effects
 /// above it.
 pub(crate) fn decision(experiment: &ExperimentResult) -> Said {
     let Some((decision, reason)) = &experiment.decision else {
-        return Said::new(Tone::Doubtful, "not decided");
+        let won = final_effects(experiment)
+            .iter()
+            .any(|effect| effect.verdict == Verdict::Better);
+        return match (is_together(experiment), won) {
+            (true, true) => Said::new(
+                Tone::Good,
+                "this is all that is kept, against the start on fresh trials",
+            ),
+            (true, false) => Said::new(Tone::Neutral, "put back: not proven against the start"),
+            (false, _) => Said::new(Tone::Doubtful, "not decided"),
+        };
     };
     let is_said = final_effects(experiment)
         .into_iter()
         .any(|effect| !settle(effect).is_empty());
     let short = without_numbers(reason, is_said);
     match decision {
+        Decision::Kept if reason.starts_with(WITHOUT_IT) => {
+            Said::new(Tone::Good, "kept: all the rest is slower without it")
+        }
+        Decision::Kept if reason.starts_with(ALL_KEPT) => {
+            Said::new(Tone::Good, "kept: better than the start, on fresh trials")
+        }
         Decision::Kept if short.is_empty() => {
             Said::new(Tone::Good, format!("kept: {}", won(experiment)))
         }
@@ -727,10 +780,24 @@ fn without_numbers(reason: &str, is_settling_said: bool) -> String {
     clauses.join("; ")
 }
 
+/// What the reason of a candidate begins with that a search has not found worth a proof.
+const SCREENED_OUT: &str = "screened out: ";
+
+/// Candidates that were measured together with others and not found worth a proof, with the numbers.
+pub(crate) fn screened_out(analysis: &RunAnalysis) -> Vec<String> {
+    let lines = analysis.untried.iter().filter_map(|one| {
+        let why = one.reason.strip_prefix(SCREENED_OUT)?;
+        let level = one.level.as_ref().map(|level| &level.name);
+        Some(format!("`{}`: {why}", level.unwrap_or(&one.experiment)))
+    });
+    lines.collect()
+}
+
 /// Candidates that no trial was run of, those with the same reason together.
 pub(crate) fn not_tried(analysis: &RunAnalysis) -> Vec<String> {
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
-    for one in &analysis.untried {
+    let tried = |reason: &str| reason.starts_with(SCREENED_OUT);
+    for one in analysis.untried.iter().filter(|one| !tried(&one.reason)) {
         let level = one.level.as_ref().map(|level| &level.name);
         let name = format!("`{}`", level.unwrap_or(&one.experiment));
         match reasons.iter_mut().find(|(reason, _)| *reason == one.reason) {
@@ -788,11 +855,43 @@ pub(crate) fn left_changed(analysis: &RunAnalysis) -> Vec<String> {
             [change] => format!(" {}", quoted(&change.id)),
             _ => String::new(),
         };
-        lines.push(format!(
-            "these stay until a reboot; `linerate undo{open}` puts them back"
-        ));
+        lines.push(stays(&levels, &open));
     }
     lines
+}
+
+/// How long what is changed stays, and how to end that.
+fn stays(levels: &[Level], open: &str) -> String {
+    let of_samba = |setting: &Setting| matches!(setting, Setting::Knob { id, .. } if id.as_str().starts_with("smb."));
+    let knobs = levels.iter().flat_map(|level| &level.settings);
+    let knobs = knobs.filter(|setting| matches!(setting, Setting::Knob { .. }));
+    let (samba, others): (Vec<_>, Vec<_>) = knobs.partition(|setting| of_samba(setting));
+    let how_long = match (samba.is_empty(), others.is_empty()) {
+        (false, true) => "these are lines of Samba's configuration and outlast a restart",
+        (false, false) => {
+            "what is Samba's outlasts a restart, and the rest stays until then; with `--persist`, or by \
+             `linerate set --persist`, that outlasts it too"
+        }
+        _ => {
+            "these stay until a reboot; with `--persist`, or by `linerate set --persist`, they outlast it"
+        }
+    };
+    format!("{how_long}. `linerate undo{open}` puts all of it back")
+}
+
+/// What the client's processor pays for a response, before and after: `0.52 -> 0.31 s/GB`.
+pub(crate) fn processor_time(experiment: &ExperimentResult, effect: &Effect) -> Option<String> {
+    let of = |arm: Arm| {
+        let mut samples = experiment.samples.iter();
+        let samples = samples.find(|one| {
+            one.arm == arm && one.response == effect.response && one.phase == effect.phase
+        })?;
+        Some(samples.cpu_per_byte.as_ref()?.value * 1e9)
+    };
+    let (a, b) = (of(Arm::A)?, of(Arm::B)?);
+    Some(format!(
+        "processor of the client {a:.2} -> {b:.2} s for each GB"
+    ))
 }
 
 /// The knobs of a level, a line for each value and host: ``` `nic.mtu` 9000 on `host`: a0, a1 ```.
@@ -1155,7 +1254,7 @@ pub(crate) struct ToKnow {
 
 pub(crate) fn to_know(analysis: &RunAnalysis) -> ToKnow {
     let mut caveats = Caveats::default();
-    for note in &analysis.notes {
+    for note in analysis.notes.iter().filter(|note| !is_price(note)) {
         caveats.0.push(Caveat {
             nearness: Nearness::Verdict,
             about: Vec::new(),

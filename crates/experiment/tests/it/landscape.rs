@@ -201,6 +201,7 @@ pub fn plan(seed: u64) -> SearchPlan {
         },
         elsewhere: Vec::new(),
         trials_max: 192,
+        budget: None,
     }
 }
 

@@ -1,10 +1,16 @@
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use experiment::{Ended, Error, Hooks, Progress, Rig, SearchPlan, search};
+use experiment::{
+    Ended, Error, Hooks, Progress, Rig, SearchPlan, TrialLength, TuneOutcome, search,
+};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use record::{Decision, Event, Record};
+use record::{
+    Decision, Direction, Event, Failure, FailureKind, Level, Nanoseconds, Outcome, Phase, Record,
+    Setting, Stage, TrialRecord, Workload,
+};
 
 use crate::landscape::{KNOBS, Landscape, Machine, find, plan};
 use crate::noise::Noise;
@@ -59,12 +65,55 @@ fn every_candidate_is_decided_once_and_kept_ones_were_proven() {
     assert_eq!(notes.count(), 2);
 }
 
+/// The parts of a search.
+const PARTS: [&str; 5] = ["gate", "screening", "race", "each", "together"];
+
+fn part(trial: &TrialRecord) -> &'static str {
+    match &trial.stage {
+        Stage::Experiment { phase, .. } => match phase {
+            Phase::SameAgainstSame => PARTS[0],
+            Phase::Compare => PARTS[3],
+            Phase::Confirm => PARTS[4],
+        },
+        Stage::Search { round: 0, .. } => PARTS[1],
+        Stage::Search { .. } => PARTS[2],
+        other => panic!("no part of a search: {other:?}"),
+    }
+}
+
+/// The first, the middle and the last trial of each part of a search.
+fn moments(seed: u64) -> Vec<usize> {
+    let found = find(seed, false, Noise::Normal, 0.01);
+    let trials = found.records.iter().filter_map(|record| match record {
+        Record::Trial(trial) => Some(part(trial)),
+        _ => None,
+    });
+    let parts: Vec<&str> = trials.collect();
+    let moments = PARTS.iter().flat_map(|wanted| {
+        let first = parts.iter().position(|part| part == wanted);
+        let first = first.unwrap_or_else(|| panic!("seed {seed} has no {wanted}"));
+        let last = parts
+            .iter()
+            .rposition(|part| part == wanted)
+            .unwrap_or(first);
+        [first, first.midpoint(last), last]
+    });
+    moments.collect()
+}
+
+/// A search that has all parts.
+const FULL: u64 = 7;
+
+fn machine() -> Machine {
+    let mut random = ChaCha8Rng::seed_from_u64(FULL);
+    let landscape = Landscape::random(&mut random);
+    Machine::new(landscape, Noise::Normal, 0.01, &mut random)
+}
+
 #[test]
-fn a_stop_at_any_moment_leaves_the_start() {
-    for after in [0, 5, 12, 20, 33, 60] {
-        let mut random = ChaCha8Rng::seed_from_u64(3);
-        let landscape = Landscape::random(&mut random);
-        let mut machine = Machine::new(landscape, Noise::Normal, 0.01, &mut random);
+fn a_stop_in_any_part_leaves_the_start() {
+    for after in moments(FULL) {
+        let mut machine = machine();
         let ended = Cell::new(0);
         let mut records: Vec<Record> = Vec::new();
         let mut progress = |event: Progress| {
@@ -77,18 +126,139 @@ fn a_stop_at_any_moment_leaves_the_start() {
             stop: &|| ended.get() >= after,
             progress: &mut progress,
         };
-        let outcome = search(&mut machine, &plan(3), &mut hooks).expect("it can be put back");
+        let outcome = search(&mut machine, &plan(FULL), &mut hooks).expect("it can be put back");
         assert_eq!(outcome.ended, Ended::Stopped);
         assert_eq!(machine.trials, after);
-        assert_eq!(outcome.left, outcome.start);
-        let read = machine.read(&outcome.start).expect("it can be read");
-        assert_eq!(read, outcome.start.settings);
-        let kept = outcome.decisions.iter();
-        assert!(
-            kept.into_iter()
-                .all(|one| one.decision == Decision::Returned)
-        );
+        assert_is_as_at_the_start(&mut machine, &outcome);
     }
+}
+
+#[test]
+fn a_connection_that_is_lost_in_any_part_leaves_the_start_or_says_that_it_could_not() {
+    for after in moments(FULL) {
+        for comes_back in [true, false] {
+            let mut line = Line {
+                machine: machine(),
+                // Where not even the start can be read, there is nothing to put back.
+                works_for: after.max(1),
+                comes_back,
+            };
+            let mut records: Vec<Record> = Vec::new();
+            let mut hooks = Hooks {
+                sink: &mut records,
+                stop: &|| false,
+                progress: &mut |_| {},
+            };
+            let ended = search(&mut line, &plan(FULL), &mut hooks);
+            match (comes_back, ended) {
+                (true, Ok(outcome)) => {
+                    assert_ne!(outcome.ended, Ended::Stopped, "nobody asked for it");
+                    assert_is_as_at_the_start(&mut line.machine, &outcome);
+                }
+                (false, Err(Error::NotRestored { .. })) => {}
+                (_, ended) => panic!("after {after} trials: {ended:?}"),
+            }
+        }
+    }
+}
+
+fn assert_is_as_at_the_start(machine: &mut Machine, outcome: &TuneOutcome) {
+    assert_eq!(outcome.left, outcome.start);
+    let read = machine.read(&outcome.start).expect("it can be read");
+    assert_eq!(read, outcome.start.settings);
+    let mut decisions = outcome.decisions.iter();
+    assert!(decisions.all(|one| one.decision == Decision::Returned));
+}
+
+/// A machine behind a line that works for so many trials.
+struct Line {
+    machine: Machine,
+    works_for: usize,
+    /// Whether it is there again when everything is put back.
+    comes_back: bool,
+}
+
+impl Line {
+    fn works(&self) -> Result<(), Failure> {
+        if self.machine.trials < self.works_for {
+            return Ok(());
+        }
+        Err(Failure {
+            kind: FailureKind::Unreachable,
+            chain: vec!["the connection to `server` was lost".into()],
+            hint: None,
+        })
+    }
+}
+
+impl Rig for Line {
+    fn read(&mut self, level: &Level) -> Result<Vec<Setting>, Failure> {
+        self.works()?;
+        self.machine.read(level)
+    }
+
+    fn set(&mut self, level: &Level) -> Result<(), Failure> {
+        self.works()?;
+        self.machine.set(level)
+    }
+
+    fn workload(&self, level: &Level, direction: Direction, length: TrialLength) -> Workload {
+        self.machine.workload(level, direction, length)
+    }
+
+    fn trial(&mut self, workload: &Workload) -> Outcome {
+        match self.works() {
+            Ok(()) => self.machine.trial(workload),
+            Err(failure) => Outcome::Failed(failure),
+        }
+    }
+
+    fn keep(&mut self, level: &Level) -> Result<(), Failure> {
+        self.works()?;
+        self.machine.keep(level)
+    }
+
+    fn put_back(&mut self, level: &Level) -> Result<(), Failure> {
+        if self.comes_back {
+            self.works_for = usize::MAX;
+        }
+        self.works()?;
+        self.machine.put_back(level)
+    }
+
+    fn now(&self) -> Nanoseconds {
+        self.machine.now()
+    }
+}
+
+/// Trials of the machine take a second each.
+#[test]
+fn a_budget_of_time_is_kept() {
+    for seconds in [60, 120] {
+        let mut machine = machine();
+        let mut plan = plan(FULL);
+        plan.budget = Some(Duration::from_secs(seconds));
+        let mut hooks = Hooks {
+            sink: &mut Vec::<Record>::new(),
+            stop: &|| false,
+            progress: &mut |_| {},
+        };
+        let outcome = search(&mut machine, &plan, &mut hooks).expect("it can be put back");
+        assert_eq!(outcome.ended, Ended::Finished);
+        let limit = usize::try_from(seconds).expect("a small number");
+        assert!(machine.trials <= limit, "{} in {seconds} s", machine.trials);
+        assert_eq!(outcome.decisions.len(), KNOBS);
+    }
+}
+
+#[test]
+fn what_cannot_be_fitted_in_is_left_out_from_the_end() {
+    let mut plan = plan(FULL);
+    plan.trials_max = 33;
+    let left_out = plan.fit();
+    let names: Vec<&str> = left_out.iter().map(|one| one.id.as_str()).collect();
+    assert_eq!(names, ["knob-4", "knob-5", "knob-6"]);
+    plan.check().expect("the others fit");
 }
 
 #[test]
