@@ -553,7 +553,7 @@ fn carry_out(
                     experiment: candidate.id.clone(),
                     decision: Decision::Returned,
                     reason: format!(
-                        "the budget of {} s is too short for it; `--budget` gives more",
+                        "the time of {} s is too short; `--budget` gives more",
                         arguments.budget.as_secs()
                     ),
                 })?;

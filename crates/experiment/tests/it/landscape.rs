@@ -49,6 +49,14 @@ impl Landscape {
         landscape
     }
 
+    /// A machine where just these knobs do something together, as logarithms.
+    pub fn of<const COUNT: usize>(together: [(u32, f64); COUNT]) -> Self {
+        Self {
+            together: together.to_vec(),
+            ..Self::default()
+        }
+    }
+
     fn log(&self, setting: u32) -> f64 {
         let alone = self.alone.iter().enumerate();
         let alone = alone.filter(|(knob, _)| setting >> knob & 1 == 1);
@@ -93,7 +101,8 @@ impl Machine {
     }
 }
 
-fn knob(place: usize, on: bool) -> Setting {
+/// A knob of the machine as it is set.
+pub fn knob(place: usize, on: bool) -> Setting {
     Setting::Knob {
         host: HostName::new("server"),
         target: Target::Host,

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use experiment::{
-    Ended, Error, Hooks, Progress, Rig, SearchPlan, TrialLength, TuneOutcome, search,
+    Ended, Error, Hooks, Progress, Rig, SCREENED_OUT, SearchPlan, TrialLength, TuneOutcome, search,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -12,7 +12,7 @@ use record::{
     Setting, Stage, TrialRecord, Workload,
 };
 
-use crate::landscape::{KNOBS, Landscape, Machine, find, plan};
+use crate::landscape::{KNOBS, Landscape, Machine, find, knob, plan};
 use crate::noise::Noise;
 
 /// The long version is `make tuning`.
@@ -229,6 +229,42 @@ impl Rig for Line {
     fn now(&self) -> Nanoseconds {
         self.machine.now()
     }
+}
+
+/// As with `sendfile`, which does nothing while reads are asynchronous; and reads that are not are slower
+/// without it.
+#[test]
+fn what_helps_only_together_is_found_as_one_of_two_choices() {
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let landscape = Landscape::of([(0b1, -0.1), (0b11, 0.55), (0b100, 0.004)]);
+    let mut machine = Machine::new(landscape, Noise::Normal, 0.04, &mut random);
+    let mut plan = plan(1);
+    let level = |places: &[usize]| Level {
+        name: format!("{places:?}"),
+        settings: places.iter().map(|place| knob(*place, true)).collect(),
+    };
+    for (index, places) in [&[0][..], &[0, 1], &[2], &[3], &[4]].iter().enumerate() {
+        plan.tune.candidates[index].level = level(places);
+    }
+    plan.tune.candidates.truncate(5);
+    plan.trials_max = 80;
+    let mut hooks = Hooks {
+        sink: &mut Vec::<Record>::new(),
+        stop: &|| false,
+        progress: &mut |_| {},
+    };
+    let outcome = search(&mut machine, &plan, &mut hooks).expect("it can be put back");
+    let kept = outcome.decisions.iter();
+    let kept = kept.filter(|one| one.decision == Decision::Kept);
+    let kept: Vec<&str> = kept.map(|one| one.experiment.as_str()).collect();
+    assert_eq!(kept, ["knob-1"], "{:#?}", outcome.decisions);
+    let other = outcome
+        .decisions
+        .iter()
+        .find(|one| one.experiment == "knob-0");
+    let reason = other.map(|one| one.reason.as_str()).unwrap_or_default();
+    assert!(reason.starts_with(SCREENED_OUT), "{reason}");
+    assert!(machine.trials <= 80, "{}", machine.trials);
 }
 
 /// Trials of the machine take a second each.

@@ -13,6 +13,7 @@ mod plans;
 mod profiles;
 mod recipes;
 mod scenarios;
+mod searches;
 mod sessions;
 mod set;
 mod structure;

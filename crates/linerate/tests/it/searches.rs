@@ -1,0 +1,103 @@
+//! `tune --goal` that is stopped in the middle: Samba's configuration is the very file it was.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use crate::support::{self, Lab};
+
+/// A link that nobody slows, and a Samba as it comes.
+const TOPOLOGY: &str = r#"
+[[host]]
+name = "client"
+
+[[host]]
+name = "server"
+
+[[link]]
+from = { host = "client", nic = "lan1", address = "10.77.1.1/24" }
+to = { host = "server", nic = "lan1", address = "10.77.1.2/24" }
+
+[samba]
+host = "server"
+
+[[samba.share]]
+name = "media"
+medium = "memory"
+size = "1GiB"
+"#;
+
+/// Starts a search (with a band so wide that its baseline cannot fail on noise) and waits until it says
+/// a word that begins a part of it.
+fn search_until(lab: &Lab, word: &str) -> Child {
+    let mut tune = Command::new(support::path());
+    tune.args(["tune", "smb://10.77.1.2/media", "--goal", "read"])
+        .args(["--only", "aio-read-off,sendfile-with-aio-read-off"])
+        .args(["--seconds", "0.3", "--band", "90", "--run"])
+        .arg(lab.folder().join(format!("{word}.jsonl")))
+        .args(["--client", &lab.host("client")])
+        .args(["--server", &lab.host("server")])
+        .env("LINERATE_STATE_DIR", lab.folder().join("state"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    let mut child = tune.spawn().expect("linerate starts");
+    let mut said = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let mut heard = Vec::new();
+    let begun = said.by_ref().map_while(Result::ok).any(|line| {
+        let begins = line.contains(word);
+        heard.push(line);
+        begins
+    });
+    assert!(begun, "no `{word}`: {heard:#?}");
+    // What else it says must find a reader.
+    std::thread::spawn(move || said.for_each(drop));
+    child
+}
+
+/// Waits until the search has its line in the configuration.
+fn wait_for_a_change(lab: &Lab, before: &str) {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while configuration(lab) == before {
+        assert!(
+            std::time::Instant::now() < deadline,
+            "nothing is ever changed"
+        );
+    }
+}
+
+fn configuration(lab: &Lab) -> String {
+    lab.run("server", &["cat", "/etc/samba/smb.conf"])
+}
+
+#[test]
+fn a_search_that_is_interrupted_or_killed_leaves_the_configuration_as_it_was() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let topology = folder.path().join("fast.toml");
+    fs::write(&topology, TOPOLOGY).expect("room on the disk");
+    let lab = Lab::of("searches", &topology);
+    let before = configuration(&lab);
+
+    let mut interrupted = search_until(&lab, "screening of");
+    wait_for_a_change(&lab, &before);
+    let id = interrupted.id().to_string();
+    let sent = Command::new("kill").args(["-INT", &id]).status();
+    assert!(sent.expect("kill starts").success());
+    let status = interrupted.wait().expect("our own child");
+    assert_eq!(status.code(), Some(130));
+    assert_eq!(configuration(&lab), before);
+    nothing_is_changed(&lab);
+
+    let mut killed = search_until(&lab, "screening");
+    wait_for_a_change(&lab, &before);
+    killed.kill().expect("our own child");
+    killed.wait().expect("our own child");
+    lab.linerate().arg("undo").assert().success();
+    assert_eq!(configuration(&lab), before);
+    nothing_is_changed(&lab);
+}
+
+fn nothing_is_changed(lab: &Lab) {
+    let changes = lab.linerate().arg("changes").assert();
+    changes.success().stdout("nothing is changed\n");
+}
