@@ -422,6 +422,8 @@ pub struct SessionKind {
 pub struct RunAnalysis {
     /// What was asked for.
     pub plan: Plan,
+    /// The options that said how to log in and what the session must be.
+    pub login_options: Vec<String>,
     /// Program and version that wrote the run.
     pub program: String,
     /// Seed of the run.

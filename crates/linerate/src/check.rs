@@ -52,7 +52,13 @@ pub fn measure(
     let header = Plan::Check {
         share: path.share.address.clone(),
     };
-    let mut recorder = Recorder::start(&arguments.output, header, 0, &path.hosts())?;
+    let mut recorder = Recorder::start(
+        &arguments.output,
+        &arguments.path.login,
+        header,
+        0,
+        &path.hosts(),
+    )?;
     let mut progress = Progress::new(TRIALS_SHOWN, arguments.output.json);
     progress.stage("looking at the path");
     let facts = recorder.facts().to_vec();

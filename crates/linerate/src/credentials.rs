@@ -5,6 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
+use clap::ValueEnum as _;
+use clap::builder::PossibleValue;
 use record::{Credentials, Demands, Dialect, Identity, Mechanism, Secret, Signing};
 use zeroize::Zeroizing;
 
@@ -96,6 +98,42 @@ pub fn demands(login: &LoginArguments) -> Result<Demands, CommandError> {
         );
     }
     Ok(demands)
+}
+
+/// What of this another command needs to log in alike, as one types it. Who logs in and what proves it is nobody's business.
+pub fn options(login: &LoginArguments) -> Vec<String> {
+    let named = |value: Option<PossibleValue>| value.map(|value| value.get_name().to_owned());
+    let asked = &login.demands;
+    let flags = [
+        (login.kerberos, "--kerberos"),
+        (login.ntlm, "--ntlm"),
+        (login.guest, "--guest"),
+        (login.anonymous, "--anonymous"),
+        (asked.encrypt, "--encrypt"),
+    ];
+    let values = [
+        ("--kdc", login.kdc.clone()),
+        (
+            "--dialect-min",
+            named(asked.dialect_min.and_then(|it| it.to_possible_value())),
+        ),
+        (
+            "--dialect-max",
+            named(asked.dialect_max.and_then(|it| it.to_possible_value())),
+        ),
+        (
+            "--sign",
+            named(asked.sign.and_then(|it| it.to_possible_value())),
+        ),
+    ];
+    let flags = flags.into_iter().filter(|(given, _)| *given);
+    let values = values
+        .into_iter()
+        .filter_map(|(option, value)| Some([option.to_owned(), value?]));
+    flags
+        .map(|(_, flag)| flag.to_owned())
+        .chain(values.flatten())
+        .collect()
 }
 
 fn dialect(argument: DialectArgument) -> Dialect {
@@ -228,6 +266,8 @@ fn warn_when_readable_by_others(path: &Path) {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser as _;
+
     use super::*;
 
     fn read(text: &str) -> Result<Credentials, CommandError> {
@@ -248,6 +288,34 @@ mod tests {
         assert_eq!(
             (found.user.as_str(), found.domain.as_str()),
             ("bob", "WORK")
+        );
+    }
+
+    #[test]
+    fn what_another_command_needs_to_log_in_alike_is_kept_and_nothing_secret() {
+        #[derive(clap::Parser)]
+        struct Typed {
+            #[command(flatten)]
+            login: LoginArguments,
+        }
+        let kept = |typed: &str| {
+            let words = std::iter::once("linerate").chain(typed.split_whitespace());
+            let parsed = Typed::try_parse_from(words).expect("as one types it");
+            options(&parsed.login).join(" ")
+        };
+        for typed in [
+            "",
+            "--guest",
+            "--anonymous",
+            "--ntlm --encrypt",
+            "--kerberos --kdc dc.example:88",
+            "--dialect-min 3.0 --dialect-max 3.0.2 --sign data-unsigned",
+        ] {
+            assert_eq!(kept(typed), typed);
+        }
+        assert_eq!(
+            kept("--credentials /root/secret --sign required"),
+            "--sign required"
         );
     }
 

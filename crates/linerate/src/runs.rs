@@ -12,8 +12,9 @@ use record::{
 };
 use serde_json::json;
 
-use crate::args::{OutputArguments, ReportArguments};
+use crate::args::{LoginArguments, OutputArguments, ReportArguments};
 use crate::changes::look;
+use crate::credentials;
 use crate::failure::{CommandError, Kind};
 use crate::terminal;
 
@@ -31,6 +32,7 @@ impl Recorder {
     /// Starts a run file, in the state folder where the user names none.
     pub fn start(
         output: &OutputArguments,
+        login: &LoginArguments,
         plan: Plan,
         seed: u64,
         hosts: &[&Host],
@@ -54,6 +56,7 @@ impl Recorder {
             program: concat!("linerate ", env!("CARGO_PKG_VERSION")).into(),
             seed,
             plan,
+            login_options: credentials::options(login),
             facts,
             started,
         };

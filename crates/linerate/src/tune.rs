@@ -518,7 +518,13 @@ fn carry_out(
         share: path.share.address.clone(),
         candidates,
     };
-    let recorder = Recorder::start(&arguments.output, header, plan.seed, &path.hosts())?;
+    let recorder = Recorder::start(
+        &arguments.output,
+        &arguments.path.login,
+        header,
+        plan.seed,
+        &path.hosts(),
+    )?;
     let file = recorder.path().to_owned();
     let journal = match any_knob {
         true => Some(Journal::open(state, &recorder.id)?),

@@ -32,6 +32,10 @@ pub struct Header {
     pub seed: u64,
     /// What was asked for.
     pub plan: Plan,
+    /// The options that said how to log in and what the session must be, as one types them; never a
+    /// user, a password or a file that has one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub login_options: Vec<String>,
     /// The hosts as they were at the start, client first.
     pub facts: Vec<HostFacts>,
     /// Wall clock at the start; every other time counts from here.

@@ -128,11 +128,14 @@ pub(crate) fn repeat_command(analysis: &RunAnalysis) -> String {
     command_line(command(&analysis.plan), analysis)
 }
 
-/// A command on the same share and hosts.
+/// A command on the same share and hosts, in a session of the same kind.
 pub(crate) fn command_line(command: &str, analysis: &RunAnalysis) -> String {
     let mut line = format!("linerate {command} {}", quoted(&subject(&analysis.plan)));
     for (option, host) in ["--client", "--server"].iter().zip(&analysis.facts) {
         line.push_str(&format!(" {option} {}", quoted(host.name.as_str())));
+    }
+    for word in &analysis.login_options {
+        line.push_str(&format!(" {}", quoted(word)));
     }
     line
 }

@@ -120,7 +120,13 @@ fn bench_share(
         target: path.share.address.to_string(),
         recipe: None,
     };
-    let recorder = Recorder::start(&arguments.output, header, 0, &path.hosts())?;
+    let recorder = Recorder::start(
+        &arguments.output,
+        &arguments.path.login,
+        header,
+        0,
+        &path.hosts(),
+    )?;
     let workload =
         |direction| Workload::Share(path.workload(direction, arguments.channels, timing));
     repeat(arguments, recorder, directions, stop, &mut |direction| {
@@ -143,7 +149,7 @@ fn bench_tcp(
         target: arguments.target.clone(),
         recipe: None,
     };
-    let recorder = Recorder::start(&arguments.output, header, 0, &hosts)?;
+    let recorder = Recorder::start(&arguments.output, &arguments.path.login, header, 0, &hosts)?;
     repeat(arguments, recorder, directions, stop, &mut |direction| {
         let mut tcp = TcpWorkload {
             server: address,

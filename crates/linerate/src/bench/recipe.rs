@@ -77,7 +77,7 @@ pub fn run(arguments: &BenchArguments, recipe: Recipe) -> Result<ExitCode, Comma
         target: target.name.clone(),
         recipe: Some(Box::new(recipe.clone())),
     };
-    let recorder = Recorder::start(&arguments.output, header, 0, &hosts)?;
+    let recorder = Recorder::start(&arguments.output, &arguments.path.login, header, 0, &hosts)?;
     let file = kept.as_ref().map(|kept| kept.file().to_owned());
     let path = passes(arguments, &recipe, &target, (file, recorder), &stop);
     drop(kept);

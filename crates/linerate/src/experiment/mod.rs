@@ -70,7 +70,13 @@ fn begin(arguments: &ExperimentArguments) -> Result<ExitCode, CommandError> {
         target: target.name.clone(),
         title: design.title.clone(),
     };
-    let mut recorder = Recorder::start(&arguments.output, header, seed, &target.hosts())?;
+    let mut recorder = Recorder::start(
+        &arguments.output,
+        &arguments.path.login,
+        header,
+        seed,
+        &target.hosts(),
+    )?;
     recorder.append_record(&Record::Design(Box::new(design.clone())))?;
     carry_out(
         &design,

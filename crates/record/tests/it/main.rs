@@ -25,6 +25,7 @@ fn header() -> Header {
         program: "linerate 0.1.0".into(),
         seed: 7,
         plan: Plan::Check { share: share() },
+        login_options: vec!["--sign".into(), "required".into()],
         facts: Vec::new(),
         started: "2026-11-21T09:00:00Z"
             .parse()

@@ -580,6 +580,7 @@ fn tune(candidates: Vec<Level>) -> RunAnalysis {
 fn empty(plan: Plan) -> RunAnalysis {
     RunAnalysis {
         plan,
+        login_options: Vec::new(),
         program: "linerate 0.1.0".into(),
         seed: 20_261_121,
         started: "2026-11-21T09:00:00Z".into(),

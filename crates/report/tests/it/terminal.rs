@@ -275,3 +275,26 @@ fn ids_and_short_texts_stay_whole_in_tables_as_long_as_they_can() {
     let all = [120, 80, 60].map(at).join("\n");
     insta::assert_snapshot!("tables-120-80-60", all);
 }
+
+/// The next command logs in as this one did.
+#[test]
+fn suggested_commands_repeat_how_one_logged_in() {
+    let mut run = fixtures::check_one_link_of_two();
+    let login = ["--guest", "--dialect-max", "3.0"];
+    run.login_options = login.map(str::to_owned).into();
+    let words: Vec<String> = text(&run, Look::default())
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect();
+    let words = words.join(" ");
+    assert!(
+        words.contains("lab://demo/server --guest --dialect-max 3.0` tries"),
+        "{words}"
+    );
+    let page = report::html(&run);
+    assert_eq!(
+        page.matches("lab://demo/server --guest --dialect-max 3.0")
+            .count(),
+        2
+    );
+}
