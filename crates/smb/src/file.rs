@@ -268,6 +268,20 @@ impl File {
         }
     }
 
+    /// Whether files of its file system can share storage.
+    pub(crate) fn can_share_storage(&self) -> Result<bool, Error> {
+        match self.query(QueryInformation::FsAttributes)? {
+            Information::FsAttributes { clones } => Ok(clones),
+            _ => Err(self.shared().odd_answer()),
+        }
+    }
+
+    /// Has it share the storage of a range with another file, whose key this is.
+    pub(crate) fn clone_from(&self, from: FileKey, range: Range<u64>) -> Result<(), Error> {
+        let to = self.key;
+        self.done(Request::Clone { from, to, range })
+    }
+
     /// Lets it have holes.
     pub(crate) fn set_sparse(&self) -> Result<(), Error> {
         self.done(Request::SetSparse { file: self.key })

@@ -117,6 +117,7 @@ fn name(request: &Request) -> &'static str {
         Request::Interfaces { .. }
         | Request::ResumeKey { .. }
         | Request::CopyChunks { .. }
+        | Request::Clone { .. }
         | Request::SetSparse { .. }
         | Request::Allocated { .. }
         | Request::Transceive { .. } => Command::IOCTL.name(),
@@ -158,6 +159,7 @@ pub(crate) fn can_repeat(request: &Request) -> bool {
         | Request::Interfaces { .. }
         | Request::ResumeKey { .. }
         | Request::CopyChunks { .. }
+        | Request::Clone { .. }
         | Request::SetSparse { .. }
         | Request::Allocated { .. }
         | Request::GiveBack { .. }

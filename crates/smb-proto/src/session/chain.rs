@@ -45,6 +45,7 @@ impl Request {
             | Self::Interfaces { .. }
             | Self::ResumeKey { .. }
             | Self::CopyChunks { .. }
+            | Self::Clone { .. }
             | Self::SetSparse { .. }
             | Self::Allocated { .. }
             | Self::Transceive { .. }

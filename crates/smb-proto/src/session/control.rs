@@ -16,12 +16,13 @@ use crate::plan::ServerInterface;
 use crate::wire::{
     self, BasicInformation, Command, CopyChunks, CopyChunksDone, CreateContext, CreateRequest,
     CreateResponse, DiskId, DispositionInformation, DurableGrant, DurableReconnect, DurableRequest,
-    EndOfFileInformation, FileId, FileRange, FsFullSizeInformation, HEADER_LENGTH, Header,
-    InterfaceRecord, IoctlRequest, IoctlResponse, LeaseBreakAcknowledgement, LeaseContext,
-    LeaseVersion2, Message, NetworkInterfaces, QueryDirectoryRequest, QueryDirectoryResponse,
-    QueryInfoRequest, QueryInfoResponse, ReadRequest, ReadResponse, RenameInformation, ResumeKey,
-    SetInfoRequest, StandardInformation, TreeConnectRequest, TreeConnectResponse, WriteRequest,
-    WriteResponse, class, context, control, utf16,
+    EndOfFileInformation, ExtentsToDuplicate, FileId, FileRange, FsAttributeInformation,
+    FsFullSizeInformation, HEADER_LENGTH, Header, InterfaceRecord, IoctlRequest, IoctlResponse,
+    LeaseBreakAcknowledgement, LeaseContext, LeaseVersion2, Message, NetworkInterfaces,
+    QueryDirectoryRequest, QueryDirectoryResponse, QueryInfoRequest, QueryInfoResponse,
+    ReadRequest, ReadResponse, RenameInformation, ResumeKey, SetInfoRequest, StandardInformation,
+    TreeConnectRequest, TreeConnectResponse, WriteRequest, WriteResponse, class, context, control,
+    utf16,
 };
 
 /// Most bytes of one listing; bounds what a reply may make us allocate.
@@ -154,6 +155,7 @@ pub(crate) fn prepare(
         }
         Request::ResumeKey { .. }
         | Request::CopyChunks { .. }
+        | Request::Clone { .. }
         | Request::SetSparse { .. }
         | Request::Allocated { .. }
         | Request::Transceive { .. }
@@ -184,6 +186,16 @@ fn file_control_of(state: &State, request: &Request) -> Result<Prepared> {
             });
             let code = control::COPY_CHUNKS;
             file_control(state.file(*to)?, code, &input, DONE_BYTES_MAX)
+        }
+        Request::Clone { from, to, range } => {
+            let (_, source) = state.file(*from)?;
+            let input = encoded(&ExtentsToDuplicate {
+                source,
+                from: range.start,
+                to: range.start,
+                length: range.end.saturating_sub(range.start),
+            });
+            file_control(state.file(*to)?, control::DUPLICATE_EXTENTS, &input, 0)
         }
         Request::SetSparse { file } => {
             file_control(state.file(*file)?, control::SET_SPARSE, &[], 0)
@@ -270,6 +282,7 @@ fn query((tree_id, file): (TreeId, FileId), what: QueryInformation) -> Prepared 
         QueryInformation::Standard => (class::TYPE_FILE, class::FILE_STANDARD),
         QueryInformation::Basic => (class::TYPE_FILE, class::FILE_BASIC),
         QueryInformation::FsSize => (class::TYPE_FILE_SYSTEM, class::FS_FULL_SIZE),
+        QueryInformation::FsAttributes => (class::TYPE_FILE_SYSTEM, class::FS_ATTRIBUTE),
     };
     let (bytes_max, additional, input) = (BYTES_MAX, 0, &[][..]);
     let message = QueryInfoRequest {
@@ -539,6 +552,7 @@ pub(super) fn describe(state: &State, request: &Request) -> String {
         Request::Interfaces { .. } => "asking for its interfaces".into(),
         Request::ResumeKey { file } => format!("naming `{}` to copy it", state.path(*file)),
         Request::CopyChunks { to, .. } => format!("copying into `{}`", state.path(*to)),
+        Request::Clone { to, .. } => format!("cloning into `{}`", state.path(*to)),
         Request::SetSparse { file } => format!("allowing holes in `{}`", state.path(*file)),
         Request::Allocated { file, .. } => format!("asking for holes of `{}`", state.path(*file)),
         Request::Transceive { pipe, .. } | Request::ReadPipe { pipe, .. } => {
@@ -775,6 +789,13 @@ fn information(what: QueryInformation, data: &[u8]) -> Result<Information> {
             Information::Basic {
                 times: got.times,
                 attributes: got.attributes,
+            }
+        }
+        QueryInformation::FsAttributes => {
+            let clones = FsAttributeInformation::BLOCK_REFERENCE_COUNTING;
+            let attributes = FsAttributeInformation::decode(data)?.attributes;
+            Information::FsAttributes {
+                clones: attributes & clones != 0,
             }
         }
         QueryInformation::FsSize => {

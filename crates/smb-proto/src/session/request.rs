@@ -128,6 +128,17 @@ pub enum Request {
         /// What.
         chunks: Vec<CopyChunk>,
     },
+    /// Let a file share the storage of a range with another one, at the same place, until one of
+    /// them is changed: [`Reply::Done`]. It must be as long already, and the range a whole number
+    /// of clusters.
+    Clone {
+        /// From which file.
+        from: FileKey,
+        /// Which one.
+        to: FileKey,
+        /// Which range of both.
+        range: Range<u64>,
+    },
     /// Let a file have holes, which take no space and read as zeros: [`Reply::Done`].
     SetSparse {
         /// The file.
@@ -414,6 +425,8 @@ pub enum QueryInformation {
     Basic,
     /// [`Information::FsSize`], of the file system.
     FsSize,
+    /// [`Information::FsAttributes`], of the file system.
+    FsAttributes,
 }
 
 /// The answer to [`QueryInformation`].
@@ -440,6 +453,11 @@ pub enum Information {
     },
     /// Of the file system.
     FsSize(FsSize),
+    /// What the file system can do.
+    FsAttributes {
+        /// Files can share storage: [`Request::Clone`].
+        clones: bool,
+    },
 }
 
 /// The size of a file system.

@@ -844,7 +844,9 @@ impl State {
                 Ok(prepared) => {
                     match &control.request {
                         Request::Set { file, what } => self.note_change(*file, Some(what)),
-                        Request::CopyChunks { to: file, .. } | Request::SetSparse { file } => {
+                        Request::CopyChunks { to: file, .. }
+                        | Request::Clone { to: file, .. }
+                        | Request::SetSparse { file } => {
                             self.note_change(*file, None);
                         }
                         _ => {}

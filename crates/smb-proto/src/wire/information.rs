@@ -26,6 +26,8 @@ pub mod class {
     pub const FILE_END_OF_FILE: u8 = 20;
     /// File system: size.
     pub const FS_FULL_SIZE: u8 = 7;
+    /// File system: what it can do.
+    pub const FS_ATTRIBUTE: u8 = 5;
     /// Folder: all that a copy needs, with file id.
     pub const ID_FULL_DIRECTORY: u8 = 0x26;
 }
@@ -584,6 +586,44 @@ impl Message<'_> for FsFullSizeInformation {
             available_units: reader.u64()?,
             sectors_per_unit: reader.u32()?,
             bytes_per_sector: reader.u32()?,
+        })
+    }
+}
+
+/// What a file system can do (MS-FSCC 2.5.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FsAttributeInformation<'a> {
+    /// See the constants.
+    pub attributes: u32,
+    /// Longest name in it, in characters.
+    pub name_length_max: u32,
+    /// What it is called, in UTF-16LE.
+    pub name: &'a [u8],
+}
+
+impl FsAttributeInformation<'_> {
+    /// Attribute: files can share storage until one of them is changed.
+    pub const BLOCK_REFERENCE_COUNTING: u32 = 0x0800_0000;
+}
+
+impl<'a> Message<'a> for FsAttributeInformation<'a> {
+    const NAME: &'static str = "file system attributes";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.put_u32_le(self.attributes);
+        out.put_u32_le(self.name_length_max);
+        out.put_u32_le(length32(self.name.len()));
+        out.put_slice(self.name);
+    }
+
+    fn decode(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(Self::NAME, bytes);
+        let (attributes, name_length_max) = (reader.u32()?, reader.u32()?);
+        let length = index(reader.u32()?);
+        Ok(Self {
+            attributes,
+            name_length_max,
+            name: reader.bytes(length)?,
         })
     }
 }

@@ -24,6 +24,8 @@ pub mod control {
     pub const SET_SPARSE: u32 = 0x0009_00C4;
     /// Where a file has no holes (MS-FSCC 2.3.48).
     pub const QUERY_ALLOCATED_RANGES: u32 = 0x0009_40CF;
+    /// Let a range of a file share the storage of another one's (MS-FSCC 2.3.8).
+    pub const DUPLICATE_EXTENTS: u32 = 0x0009_8344;
     /// Was the negotiation tampered with?
     pub const VALIDATE_NEGOTIATE_INFO: u32 = 0x0014_0204;
 }
@@ -456,5 +458,40 @@ impl Message<'_> for FileRange {
             .filter(|end| i64::try_from(*end).is_ok());
         let end = end.ok_or_else(|| reader.malformed("it ends behind every file"))?;
         Ok(Self { range: start..end })
+    }
+}
+
+/// The input of [`control::DUPLICATE_EXTENTS`], sent to the file that gets the range (MS-FSCC
+/// 2.3.8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExtentsToDuplicate {
+    /// The file that has it.
+    pub source: FileId,
+    /// Where in the source; a whole number of clusters.
+    pub from: u64,
+    /// Where in the copy; likewise.
+    pub to: u64,
+    /// How many bytes; likewise.
+    pub length: u64,
+}
+
+impl Message<'_> for ExtentsToDuplicate {
+    const NAME: &'static str = "extents to duplicate";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        encode_file_id(self.source, out);
+        out.put_u64_le(self.from);
+        out.put_u64_le(self.to);
+        out.put_u64_le(self.length);
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(Self::NAME, bytes);
+        Ok(Self {
+            source: decode_file_id(&mut reader)?,
+            from: reader.u64()?,
+            to: reader.u64()?,
+            length: reader.u64()?,
+        })
     }
 }

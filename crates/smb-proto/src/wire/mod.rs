@@ -33,13 +33,14 @@ pub use header::{
 pub(crate) use information::DirectoryWalk;
 pub use information::{
     BasicInformation, DirectoryRecord, DirectoryRecords, DispositionInformation,
-    EndOfFileInformation, FsFullSizeInformation, QueryDirectoryRequest, QueryDirectoryResponse,
-    QueryInfoRequest, QueryInfoResponse, RenameInformation, SetInfoRequest, SetInfoResponse,
-    StandardInformation, class,
+    EndOfFileInformation, FsAttributeInformation, FsFullSizeInformation, QueryDirectoryRequest,
+    QueryDirectoryResponse, QueryInfoRequest, QueryInfoResponse, RenameInformation, SetInfoRequest,
+    SetInfoResponse, StandardInformation, class,
 };
 pub use ioctl::{
-    CopyChunk, CopyChunks, CopyChunksDone, FileRange, InterfaceRecord, IoctlRequest, IoctlResponse,
-    NetworkInterfaces, ResumeKey, ValidateNegotiateRequest, ValidateNegotiateResponse, control,
+    CopyChunk, CopyChunks, CopyChunksDone, ExtentsToDuplicate, FileRange, InterfaceRecord,
+    IoctlRequest, IoctlResponse, NetworkInterfaces, ResumeKey, ValidateNegotiateRequest,
+    ValidateNegotiateResponse, control,
 };
 pub use negotiate::{
     NegotiateContext, NegotiateRequest, NegotiateResponse, capability, dialect, security_mode,
@@ -144,6 +145,8 @@ codecs![
     CopyChunks,
     CopyChunksDone,
     FileRange,
+    ExtentsToDuplicate,
+    FsAttributeInformation,
     RpcBind,
     RpcBindReply,
     RpcCall,

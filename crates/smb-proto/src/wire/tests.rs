@@ -482,6 +482,17 @@ fn copy_samples() -> Vec<Sample> {
             chunk_bytes: 1 << 20,
             total_bytes: 16 << 20,
         }),
+        sample(&ExtentsToDuplicate {
+            source: FILE,
+            from: 1 << 40,
+            to: 2 << 40,
+            length: 1 << 30,
+        }),
+        sample(&FsAttributeInformation {
+            attributes: FsAttributeInformation::BLOCK_REFERENCE_COUNTING,
+            name_length_max: 255,
+            name: b"R\0e\0F\0S\0",
+        }),
         sample(&FileRange {
             range: 1 << 16..1 << 40,
         }),
@@ -620,6 +631,8 @@ fn a_wrong_structure_size_is_an_error() {
         "COPYCHUNK request",
         "COPYCHUNK reply",
         "range of a file",
+        "extents to duplicate",
+        "file system attributes",
         "arguments of NetrShareEnum",
     ];
     for mut sample in samples()

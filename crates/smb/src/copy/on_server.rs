@@ -1,9 +1,11 @@
-//! Copies that the server makes itself, when both ends are on it (MS-SMB2 2.2.31.1): nothing but
-//! the request goes over the network.
+//! Copies that the server makes itself, when both ends are on it: nothing but the request goes over
+//! the network. Where its file system can, both files share their storage (MS-FSCC 2.3.8), and not
+//! even the disk moves anything; else it copies chunks (MS-SMB2 2.2.31.1).
 
 use std::cell::Cell;
 use std::ops::Range;
 
+use smb_proto::FileKey;
 use smb_proto::wire::{CopyChunk, CopyChunksDone};
 
 use crate::error::Error;
@@ -15,25 +17,48 @@ const LIMITS: CopyChunksDone = CopyChunksDone {
     chunk_bytes: 1 << 20,
     total_bytes: 16 << 20,
 };
+/// Clusters are not larger; what is cloned are whole ones.
+const CLUSTER_BYTES_MAX: u64 = 64 << 10;
+/// Nor smaller, where they can be shared.
+const CLUSTER_BYTES_MIN: u64 = 4 << 10;
+/// What is cloned at once: bounds how long the server is busy with it.
+const CLONE_BYTES_MAX: u64 = 256 << 20;
 
 /// A source that the server copies from.
 pub(super) struct OnServer {
     key: [u8; 24],
     limits: Cell<CopyChunksDone>,
+    source: FileKey,
+    /// As long as the server takes clones.
+    clones: Cell<bool>,
 }
 
 impl OnServer {
-    /// Asks the server to copy from this file later.
-    pub(super) fn begin(source: &File) -> Result<Self, Error> {
+    /// Asks the server to copy from this file later, all of it, to another one.
+    pub(super) fn begin(source: &File, size: u64, to: &File) -> Result<Self, Error> {
+        let key = source.resume_key()?;
+        // There must be something to share with. Who cannot say what he can do copies.
+        let clones = to.can_share_storage().unwrap_or(false) && to.set_size(size).is_ok();
         Ok(Self {
-            key: source.resume_key()?,
+            key,
             limits: Cell::new(LIMITS),
+            source: source.key(),
+            clones: Cell::new(clones),
         })
     }
 
     /// Copies the begin of a range to the same place of another file. Gives how many bytes, at
     /// least one.
     pub(super) fn copy(&self, to: &File, range: &Range<u64>) -> Result<u64, Error> {
+        if let Some(clusters) = clusters(range).filter(|_| self.clones.get()) {
+            let bytes = clusters.end - clusters.start;
+            match to.clone_from(self.source, clusters) {
+                Ok(()) => return Ok(bytes),
+                // Two volumes of one server, perhaps.
+                Err(error) if error.status().is_some() => self.clones.set(false),
+                Err(error) => return Err(error),
+            }
+        }
         loop {
             let limits = self.limits.get();
             let chunks = chunks(range, &limits);
@@ -50,6 +75,14 @@ impl OnServer {
             }
         }
     }
+}
+
+/// The whole clusters that a range begins with, as far as they can be cloned at once.
+fn clusters(range: &Range<u64>) -> Option<Range<u64>> {
+    let bytes = range.end.saturating_sub(range.start).min(CLONE_BYTES_MAX);
+    let bytes = bytes - bytes % CLUSTER_BYTES_MAX;
+    let aligned = range.start.is_multiple_of(CLUSTER_BYTES_MIN);
+    (bytes > 0 && aligned).then(|| range.start..range.start + bytes)
 }
 
 /// What keeps to both limits; none if that is nothing, or nothing less than before.
@@ -107,6 +140,18 @@ mod tests {
         let few = CopyChunksDone { chunks: 1, ..odd };
         assert_eq!(lengths(0..100, &few), [10]);
         assert!(lengths(7..7, &odd).is_empty());
+    }
+
+    #[test]
+    fn whole_clusters_are_cloned() {
+        const MIB: u64 = 1 << 20;
+        assert_eq!(clusters(&(0..MIB)), Some(0..MIB));
+        assert_eq!(clusters(&(0..MIB + 65_535)), Some(0..MIB));
+        assert_eq!(clusters(&(4096..MIB + 4097)), Some(4096..MIB + 4096));
+        assert_eq!(clusters(&(0..u64::MAX)), Some(0..CLONE_BYTES_MAX));
+        assert_eq!(clusters(&(0..65_535)), None);
+        assert_eq!(clusters(&(1..MIB)), None);
+        assert_eq!(clusters(&(MIB..MIB)), None);
     }
 
     #[test]

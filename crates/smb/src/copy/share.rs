@@ -356,6 +356,10 @@ impl Part {
         &self.file
     }
 
+    pub(super) const fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
     pub(super) fn checkpoint(&self, complete: u64) -> Result<(), Error> {
         self.file.flush()?;
         let record = Record {

@@ -67,7 +67,7 @@ impl Transfer<'_> {
         };
         let (part, start) = Part::begin(self.to, &begin)?;
         progress.advance(start);
-        let (on_server, not_on_server) = self.on_server(&source);
+        let (on_server, not_on_server) = self.on_server(&source, &part);
         // What does not pass through this machine is read once more to be hashed.
         let hash_passing = self.verify && on_server.is_none();
         let bytes = Bytes {
@@ -131,14 +131,15 @@ impl Transfer<'_> {
 
     /// Where the server has both ends, it is asked to copy by itself. Else, or where it does not
     /// want to, why not.
-    fn on_server(&self, source: &Source) -> (Option<OnServer>, Option<String>) {
-        match (self.from, self.to, source) {
-            (Place::Share { tree, .. }, Place::Share { tree: to, .. }, Source::Share(source)) => {
+    fn on_server(&self, source: &Source, part: &Part) -> (Option<OnServer>, Option<String>) {
+        match (self.from, part, source) {
+            (Place::Share { tree, .. }, Part::Share(part), Source::Share(source)) => {
+                let to = part.tree();
                 if !tree.is_same_session(to) {
                     let reason = "two names or two users make two sessions of it";
                     return (None, tree.is_same_server(to).then(|| reason.to_owned()));
                 }
-                match OnServer::begin(source.file()) {
+                match OnServer::begin(source.file(), source.entry.size, part.file()) {
                     Ok(on_server) => (Some(on_server), None),
                     Err(error) => (None, Some(refusal(&error))),
                 }

@@ -48,6 +48,22 @@ impl Lan {
 
     /// The same with so many networks.
     pub(crate) fn with_links(links: u8, global: &str) -> Self {
+        let share = format!("mount -t tmpfs -o size={SHARE_SIZE},mode=0777 tmpfs share");
+        Self::with_share(links, global, &share)
+    }
+
+    /// With a share in whose file system files can share storage.
+    pub(crate) fn on_btrfs() -> Self {
+        let share = format!(
+            "truncate -s {SHARE_SIZE} disk && mkfs.btrfs -q disk >/dev/null && \
+             mount -o loop disk share && chmod 0777 share"
+        );
+        let global = "vfs objects = btrfs\nlog level = 0 smb2:10";
+        Self::with_share(2, global, &share)
+    }
+
+    /// With what makes the folder `share`.
+    fn with_share(links: u8, global: &str, share: &str) -> Self {
         let (client, server) = (new_network(), new_network());
         let into = format!("/proc/{}/fd/{}", std::process::id(), server.as_raw_fd());
         run(&client, &["ip", "link", "set", "lo", "up"]);
@@ -66,7 +82,7 @@ impl Lan {
             }
         }
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let samba = start_samba(&server, links, &folder, global);
+        let samba = start_samba(&server, links, &folder, (global, share));
         let samba_process = child_of(samba.0.id());
         move_into_link_name_space(client.as_fd(), Some(LinkNameSpaceType::Network))
             .expect("this runs as root");
@@ -108,6 +124,11 @@ impl Lan {
         let share = self.folder.path().join("share");
         root.join(share.strip_prefix("/").expect("it is absolute"))
             .join(path)
+    }
+
+    /// What Samba has to say.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.folder.path().join("log")).expect("Samba writes it")
     }
 
     /// Runs a command in the client's network and gives its output.
@@ -258,7 +279,12 @@ fn text(command: &[&str], output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-fn start_samba(network: &File, links: u8, folder: &TempDir, global: &str) -> Samba {
+fn start_samba(
+    network: &File,
+    links: u8,
+    folder: &TempDir,
+    (global, share): (&str, &str),
+) -> Samba {
     let top = folder.path().display();
     fs::create_dir(folder.path().join("share")).expect("the folder is ours");
     let configuration = folder.path().join("smb.conf");
@@ -271,7 +297,7 @@ fn start_samba(network: &File, links: u8, folder: &TempDir, global: &str) -> Sam
 
     // The shell reads until this process ends, however it does; then its namespace ends with it.
     let script = format!(
-        "mount -t tmpfs -o size={SHARE_SIZE},mode=0777 tmpfs '{top}/share' || exit\n\
+        "(cd '{top}' && {share}) || exit\n\
          begin() {{\n\
          smbd --foreground --no-process-group --configfile='{top}/smb.conf' \
          </dev/null >/dev/null &\n\

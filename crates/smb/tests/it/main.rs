@@ -2,6 +2,7 @@
 
 mod capture;
 mod chaos;
+mod clone;
 mod holes;
 mod impostor;
 mod lan;
