@@ -18,6 +18,14 @@ fn share() -> ShareAddress {
     }
 }
 
+/// With what version 1 did not have at first.
+fn header_of_today() -> Header {
+    Header {
+        login_options: vec!["--sign".into(), "required".into()],
+        ..header()
+    }
+}
+
 fn header() -> Header {
     Header {
         format: RUN_FORMAT.into(),
@@ -25,7 +33,7 @@ fn header() -> Header {
         program: "linerate 0.1.0".into(),
         seed: 7,
         plan: Plan::Check { share: share() },
-        login_options: vec!["--sign".into(), "required".into()],
+        login_options: Vec::new(),
         facts: Vec::new(),
         started: "2026-11-21T09:00:00Z"
             .parse()
@@ -120,7 +128,7 @@ fn records() -> Vec<Record> {
 fn written() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("run.jsonl");
-    let mut writer = RunWriter::create(&path, &header()).expect("a new file");
+    let mut writer = RunWriter::create(&path, &header_of_today()).expect("a new file");
     for record in records() {
         writer.append(&record).expect("room on the disk");
     }
@@ -134,7 +142,7 @@ fn what_is_written_is_read() {
     assert_eq!(
         run,
         Run {
-            header: header(),
+            header: header_of_today(),
             records: records(),
             warnings: Vec::new()
         }
