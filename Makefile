@@ -13,15 +13,17 @@ demo: setup-demo
 	$(CARGO) build --release -p linerate
 	$(AS_ROOT) "$$($(CARGO) metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/release/linerate" demo --out target/demo
 
-# One build for all, and one test at a time: many of them make namespaces and start servers.
+# One build for all, and one test at a time: many of them make namespaces and start servers. Those that
+# mostly wait for a lab, and measure nothing, go two at a time.
 test: setup-test
-	$(CARGO) test --workspace -- --test-threads=1
+	$(CARGO) test --workspace -- --test-threads=1 --skip together::
+	$(CARGO) test --workspace --tests -- --test-threads=2 together::
 	fuzz/smoke
 
 # 200 random plans of settings, killed at random moments and undone, and 20 changes that cut the only
 # connection; `make test` does a few of them (as root).
 test-kills: setup-test
-	LINERATE_KILLS=200 $(CARGO) test -p linerate --test it -- --nocapture plans::
+	LINERATE_KILLS=200 $(CARGO) test -p linerate --test it -- --nocapture together::plans::
 	LINERATE_CUTS=20 $(CARGO) test -p host --test it -- cuts_the_only_connection
 
 # The knobs of NICs on real drivers: a kernel in QEMU, by software alone; takes minutes (as root).

@@ -127,6 +127,8 @@ impl Entry {
 
 /// One knob of one part of a host.
 pub type Spot = (Target, &'static Knob);
+/// The state of a knob, or why it has none.
+type Reading = Result<State, Refusal>;
 
 /// Reads several knobs of a host in one batch.
 ///
@@ -808,23 +810,32 @@ fn read_snapshot(
     snapshot: &[Entry],
 ) -> Result<Vec<Entry>, Error> {
     let mut now = Vec::new();
-    for host in hosts.values() {
-        let own = snapshot.iter().filter(|entry| entry.host == host.name);
-        let own: Vec<(&Entry, Spot)> = own
-            .filter_map(|entry| {
-                let knob = knob::find(host.system, entry.knob.as_str())?;
-                Some((entry, (entry.target.clone(), knob)))
-            })
-            .collect();
-        let places: Vec<Spot> = own.iter().map(|(_, place)| place.clone()).collect();
-        for ((entry, _), state) in own.iter().zip(read_states(host, &places)?) {
+    for (name, host) in hosts {
+        for (entry, state) in read_entries(name, host, snapshot)? {
             if let Ok(state) = state {
                 now.push(Entry {
                     value: state.value,
-                    ..(*entry).clone()
+                    ..entry.clone()
                 });
             }
         }
     }
     Ok(now)
+}
+
+/// The entries of one host with their states of now; knobs that this program does not know are passed over.
+pub(crate) fn read_entries<'a>(
+    name: &HostName,
+    host: &Host,
+    snapshot: &'a [Entry],
+) -> Result<Vec<(&'a Entry, Reading)>, Error> {
+    let own = snapshot.iter().filter(|entry| entry.host == *name);
+    let (own, places): (Vec<&Entry>, Vec<Spot>) = own
+        .filter_map(|entry| {
+            let knob = knob::find(host.system, entry.knob.as_str())?;
+            Some((entry, (entry.target.clone(), knob)))
+        })
+        .unzip();
+    let states = read_states(host, &places)?;
+    Ok(own.into_iter().zip(states).collect())
 }

@@ -6,7 +6,7 @@ use std::fmt;
 
 use record::{HostName, KnobId, Target, Value};
 
-use crate::change::{Entry, Item, Spot, read_states};
+use crate::change::{Entry, Item, read_entries};
 use crate::exec::{self, Command, Output};
 use crate::journal::Opened;
 use crate::knob::{self, Knob, Refusal, State};
@@ -251,22 +251,9 @@ impl<'a> Restore<'a> {
         let mut values = Values::new();
         let mut broken = BTreeMap::new();
         for (name, host) in self.hosts {
-            let own = self
-                .opened
-                .snapshot
-                .iter()
-                .filter(|entry| entry.host == *name);
-            let own: Vec<(&Entry, Spot)> = own
-                .filter_map(|entry| {
-                    let knob = knob::find(host.system, entry.knob.as_str())?;
-                    Some((entry, (entry.target.clone(), knob)))
-                })
-                .collect();
-            let places: Vec<Spot> = own.iter().map(|(_, place)| place.clone()).collect();
-            match read_states(host, &places) {
-                Ok(states) => {
-                    let keys = own.iter().map(|(entry, _)| key(entry));
-                    values.extend(keys.zip(states));
+            match read_entries(name, host, &self.opened.snapshot) {
+                Ok(read) => {
+                    values.extend(read.into_iter().map(|(entry, state)| (key(entry), state)))
                 }
                 Err(error) => drop(broken.insert(name, error)),
             }

@@ -1,5 +1,6 @@
 //! `linerate changes` and `linerate undo`.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -103,8 +104,9 @@ pub fn undo(arguments: &UndoArguments) -> Result<ExitCode, CommandError> {
         terminal::print("nothing is changed, so there is nothing to undo");
     } else {
         terminal::print(&text(&undone));
-        if !complete {
-            terminal::say("hint: what somebody else set is only overwritten with `--force`");
+        let reports = undone.iter().flat_map(|change| &change.reports);
+        for hint in hints(reports.map(|report| &report.outcome)) {
+            terminal::say(hint);
         }
     }
     Ok(if complete {
@@ -112,6 +114,20 @@ pub fn undo(arguments: &UndoArguments) -> Result<ExitCode, CommandError> {
     } else {
         ExitCode::from(1)
     })
+}
+
+/// What can be done about what is left.
+fn hints<'a>(outcomes: impl Iterator<Item = &'a UndoOutcome>) -> BTreeSet<&'static str> {
+    let hints = outcomes.filter_map(|outcome| match outcome {
+        UndoOutcome::Foreign => {
+            Some("hint: what somebody else set is only overwritten with `--force`")
+        }
+        UndoOutcome::Failed { .. } => {
+            Some("hint: what failed stays in the journal; `linerate undo` tries it again")
+        }
+        _ => None,
+    });
+    hints.collect()
 }
 
 /// Puts back in each of these journals; the named change must be in one of them.
@@ -227,4 +243,21 @@ fn change_json(undone: &Undone) -> serde_json::Value {
         "change": undone.change, "run": undone.run, "closed": undone.closed,
         "settings": settings.collect::<Vec<_>>(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_failed_and_what_somebody_else_set_have_hints_of_their_own() {
+        let failed = UndoOutcome::Failed {
+            chain: vec!["it took too long".into()],
+        };
+        let said = |outcomes: &[UndoOutcome]| hints(outcomes.iter());
+        assert!(said(&[UndoOutcome::Restored, UndoOutcome::Restarted]).is_empty());
+        let again = said(&[failed.clone(), failed.clone(), UndoOutcome::Restored]);
+        assert!(again.len() == 1 && again.iter().all(|hint| hint.contains("tries it again")));
+        assert_eq!(said(&[failed, UndoOutcome::Foreign]).len(), 2);
+    }
 }

@@ -45,10 +45,14 @@ fn the_demo_does_the_whole_job_and_leaves_nothing() {
         "the demo ends with the page's path: {last}"
     );
     let labs = support::linerate()
-        .args(["lab", "list"])
+        .args(["lab", "list", "--json"])
         .output()
         .expect("linerate starts");
-    assert!(!String::from_utf8_lossy(&labs.stdout).contains("demo"));
+    let labs: Value = serde_json::from_slice(&labs.stdout).expect("JSON");
+    let up = told.lines().find_map(|line| line.split_once("--name "));
+    let (_, name) = up.expect("it says what it calls its lab");
+    let mut names = labs["labs"].as_array().expect("a list").iter();
+    assert!(names.all(|lab| lab["name"] != name), "{labs}");
     check_page(&folder.path().join("report.html"));
     check_run_files(folder.path());
 }

@@ -48,6 +48,12 @@ pub fn run_fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../record/tests/fixtures/run-version-1.jsonl")
 }
 
+const FACTS: &str = r#"sysctl net.ipv4.tcp_congestion_control
+for nic in lan1 lan2; do
+    ip -o addr show dev "$nic"; cat /sys/class/net/"$nic"/mtu
+    ethtool -k "$nic"; tc class show dev "$nic"
+done"#;
+
 /// A running lab of the demo's topology; taken down when dropped.
 pub struct Lab {
     name: String,
@@ -114,16 +120,8 @@ impl Lab {
 
     /// Everything that knobs of both hosts can change, as the system's own tools show it.
     pub fn facts(&self) -> String {
-        let mut facts = String::new();
-        for host in ["client", "server"] {
-            facts += &self.run(host, &["sysctl", "net.ipv4.tcp_congestion_control"]);
-            for nic in ["lan1", "lan2"] {
-                facts += &self.run(host, &["ip", "-o", "addr", "show", "dev", nic]);
-                facts += &self.run(host, &["cat", &format!("/sys/class/net/{nic}/mtu")]);
-                facts += &self.run(host, &["ethtool", "-k", nic]);
-                facts += &self.run(host, &["tc", "class", "show", "dev", nic]);
-            }
-        }
+        let of = |host| self.run(host, &["sh", "-ec", FACTS]);
+        let facts = ["client", "server"].map(of).concat();
         // An address that is still being tested for duplicates is the same address.
         facts.replace(" tentative", "")
     }

@@ -112,11 +112,12 @@ fn an_experiment_that_is_killed_goes_on_where_it_was_and_hosts_are_as_before() {
     let lab = Lab::up("plan-kill");
     let (plan, run) = (plan(&lab), lab.folder().join("run.jsonl"));
     let before = lab.facts();
+    let said = lab.folder().join("said");
     let begin = |command: &mut Command| {
         command
             .env("LINERATE_STATE_DIR", lab.folder().join("state"))
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(fs::File::create(&said).expect("room on the disk"))
             .spawn()
             .expect("linerate starts")
     };
@@ -151,7 +152,9 @@ fn an_experiment_that_is_killed_goes_on_where_it_was_and_hosts_are_as_before() {
         again.args(["experiment", "resume"]).arg(&run);
         child = begin(&mut again);
     }
-    assert!(child.wait().expect("it ends").success());
+    let ended = child.wait().expect("it ends");
+    let said = fs::read_to_string(&said).expect("what it said");
+    assert!(ended.success(), "{ended}: {said}");
     let places = counted(&run);
     // Three blocks of four arms and the baseline once more.
     assert_eq!(places.len(), 15, "{places:?}");

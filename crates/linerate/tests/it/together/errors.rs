@@ -82,7 +82,8 @@ fn the_ways_a_server_says_no() {
 #[test]
 fn an_unknown_field_of_a_topology_is_named() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let file = folder.path().join("typo.toml");
+    let name = format!("typo-{}", std::process::id());
+    let file = folder.path().join(format!("{name}.toml"));
     fs::write(&file, "[[host]]\nname = \"a\"\ncolour = \"red\"\n").expect("room on the disk");
     one_clear_error(
         support::linerate().args(["lab", "up"]).arg(&file),
@@ -93,7 +94,7 @@ fn an_unknown_field_of_a_topology_is_named() {
         .args(["lab", "list"])
         .assert()
         .success()
-        .stdout(predicate::str::contains("typo").not());
+        .stdout(predicate::str::contains(name).not());
 }
 
 #[test]
@@ -120,14 +121,17 @@ fn samba_that_is_not_installed_is_named_with_its_package() {
     // The same machine without smbd: an empty folder over the one that holds it.
     let mut command = assert_cmd::Command::new("unshare");
     command.args(["--mount", "sh", "-c"]);
-    command.arg("mount --bind /dev/null /usr/sbin/smbd && exec \"$0\" lab up \"$1\"");
-    command.arg(support::path()).arg(support::topology());
+    command.arg("mount --bind /dev/null /usr/sbin/smbd && exec \"$0\" lab up --name \"$1\" \"$2\"");
+    // A name that nobody else on this machine gives a lab.
+    let name = format!("no-samba-{}", std::process::id());
+    command.arg(support::path()).arg(&name);
+    command.arg(support::topology());
     one_clear_error(&mut command, 65, "samba");
     support::linerate()
         .args(["lab", "list"])
         .assert()
         .success()
-        .stdout(predicate::str::contains("two-links").not());
+        .stdout(predicate::str::contains(name).not());
 }
 
 #[test]
