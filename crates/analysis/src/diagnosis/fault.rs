@@ -9,7 +9,7 @@ use record::{
 };
 
 use super::buffer::{small_buffers, waits_for_receiver};
-use super::cause::{busy_processor, cause, percent};
+use super::cause::{above_ceiling, busy_processor, cause, percent};
 use super::line::slow_line;
 use super::path::{FarEnd, Network, Pair, bit_rate, line_bits};
 use super::remedy::{Advice, setting};
@@ -874,7 +874,10 @@ fn multichannel_off(seen: &Seen) -> Option<Fault> {
 /// A list of interfaces that is not what they are: clients choose their channels by it.
 fn wrong_advertisement(seen: &Seen) -> Option<Fault> {
     let listed = seen.network.advertised;
-    if let Some(entry) = seen.trials.iter().find_map(super::beyond_told) {
+    let beyond = |trial| super::beyond_told(&seen.network, trial);
+    // What is more than the NICs themselves can move took another way.
+    let possible = above_ceiling(seen).is_none();
+    if let Some(entry) = seen.trials.iter().find_map(beyond).filter(|_| possible) {
         let text = format!(
             "the server says of `{}` that it runs at {}, and more than that was moved over it; clients choose their \
              channels by what it says",
@@ -887,6 +890,10 @@ fn wrong_advertisement(seen: &Seen) -> Option<Fault> {
             Trust::Measured,
             true_advertisement(),
         );
+    }
+    // A single one is only wrong where more than it tells was moved.
+    if listed.len() < 2 {
+        return unlisted(seen).and_then(left_alone);
     }
     let wrong = listed.iter().find_map(|entry| {
         let real = seen.real_bits(entry.address)?;
@@ -912,10 +919,11 @@ fn wrong_advertisement(seen: &Seen) -> Option<Fault> {
         ))
     };
     let what = wrong.or_else(uneven).or_else(|| unlisted(seen))?;
-    let text = match listed.len() {
-        1 => format!("{what}; clients choose their channels by it"),
-        _ => format!("{what}; Windows and macOS then leave the other link alone"),
-    };
+    left_alone(what)
+}
+
+fn left_alone(what: String) -> Option<Fault> {
+    let text = format!("{what}; Windows and macOS then leave the other link alone");
     fault(
         "advertised-wrong",
         text,

@@ -216,7 +216,9 @@ fn look<'a>(
     let mut unknown = None;
     let trials = measured(&network, of_ladder, &mut unknown);
     let network = Network {
-        believed: trials.iter().all(|trial| beyond_told(trial).is_none()),
+        believed: trials
+            .iter()
+            .all(|trial| beyond_told(&network, trial).is_none()),
         ..network
     };
     let ceilings: Vec<(Direction, Ceiling)> = DIRECTIONS
@@ -307,13 +309,11 @@ fn measured<'a>(
 }
 
 /// The entry of the server's list that a trial through one pair of NICs proves to be too low.
-fn beyond_told<'a>(trial: &Measured<'a>) -> Option<&'a ServerInterface> {
+fn beyond_told<'a>(network: &Network<'a>, trial: &Measured<'a>) -> Option<&'a ServerInterface> {
     let [pair] = trial.pairs.as_slice() else {
         return None;
     };
-    let path::FarEnd::Advertised(entry) = pair.far else {
-        return None;
-    };
+    let entry = network.advertisement(pair.remote)?;
     (trial.rate * 8.0 > entry.speed.get() as f64 * ABOVE_TOLD).then_some(entry)
 }
 

@@ -160,7 +160,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    fn advertisement(&self, remote: IpAddr) -> Option<&'a ServerInterface> {
+    pub(super) fn advertisement(&self, remote: IpAddr) -> Option<&'a ServerInterface> {
         self.advertised
             .iter()
             .find(|interface| interface.address.to_canonical() == remote)
