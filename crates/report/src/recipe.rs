@@ -15,7 +15,7 @@ const HEADERS: [&str; 9] = [
     "figure",
     "median",
     "interval",
-    "IOPS",
+    "per second",
     "latency",
     "50 / 99 / 99.9 %",
     "CPU",
@@ -324,10 +324,10 @@ pub(crate) fn html(recipe: &Recipe, analysis: &RunAnalysis, id: &str) -> Markup 
         }
         div.scroll tabindex="0" {
             table {
-                thead { tr { @for header in HEADERS { th { (header) } } } }
+                thead { tr { @for (column, header) in HEADERS.iter().enumerate() { th.n[column > 1] { (header) } } } }
                 tbody {
                     @for (bench, test) in tests(analysis) {
-                        tr { @for (column, cell) in cells(bench, test).iter().enumerate() { td.n[column > 1] { (cell) } } }
+                        tr { @for (column, cell) in cells(bench, test).iter().enumerate() { td.n[column > 1] .w[column == 0] { (cell) } } }
                         @if let Some(said) = said(bench, test) { tr { td {} td {} td.small colspan="7" { (said) } } }
                         @for failure in &bench.failures { tr { td colspan="9" { "failed: " (failure) } } }
                     }
@@ -335,6 +335,5 @@ pub(crate) fn html(recipe: &Recipe, analysis: &RunAnalysis, id: &str) -> Markup 
             }
         }
         @for note in notes(recipe, analysis) { p.quiet.small { (note) } }
-        @for session in view::sessions(analysis) { p.quiet.small { (session) } }
     }
 }
