@@ -2,6 +2,9 @@
 //!
 //! A block has head room, so that a header can stand directly before the payload, and the payload
 //! starts on a page. Blocks are zeroed once, when the pool first makes them, and never again.
+//!
+//! A READ only reserves a block. Which memory that is, is decided when its reply comes: that which
+//! came home last, and so is still in the processor's cache.
 
 use std::fmt;
 use std::ops::Range;
@@ -28,8 +31,10 @@ struct Shared {
 }
 
 struct State {
+    /// Memory that nobody uses, the last used last. With that in use it never exceeds the limit, as
+    /// whoever takes some has a reservation.
     free: Vec<Vec<u8>>,
-    made: usize,
+    reserved: usize,
     waiting: Vec<Waker>,
 }
 
@@ -39,7 +44,7 @@ impl BlockPool {
     pub fn new(limit: usize, capacity: usize) -> Self {
         let state = State {
             free: Vec::new(),
-            made: 0,
+            reserved: 0,
             waiting: Vec::new(),
         };
         let shared = Shared {
@@ -62,42 +67,30 @@ impl BlockPool {
         self.shared.limit
     }
 
-    /// How many blocks are in use now.
+    /// How many blocks are in use or reserved now.
     pub fn in_use(&self) -> usize {
-        let state = self.shared.lock();
-        state.made - state.free.len()
+        self.shared.lock().reserved
     }
 
     /// A block, or none when all are in use; then `waker` is woken once one has come home.
     pub fn take(&self, waker: &Waker) -> Option<Block> {
+        self.reserve(waker).map(Reservation::into_block)
+    }
+
+    /// The right to a block, or none when all are in use or reserved; then `waker` is woken once one
+    /// has come home.
+    pub(crate) fn reserve(&self, waker: &Waker) -> Option<Reservation> {
         let mut state = self.shared.lock();
-        let bytes = match state.free.pop() {
-            Some(bytes) => bytes,
-            None if state.made < self.shared.limit => {
-                state.made += 1;
-                drop(state);
-                vec![0; HEAD_ROOM + self.shared.capacity + TAIL_ROOM + ALIGNMENT]
-            }
-            None => {
-                if !state.waiting.iter().any(|known| known.will_wake(waker)) {
-                    state.waiting.push(waker.clone());
-                }
-                return None;
-            }
-        };
-        let to_payload = bytes[HEAD_ROOM..].as_ptr().align_offset(ALIGNMENT);
-        // `align_offset` may decline; the payload is then merely not aligned
-        let start = HEAD_ROOM
-            + if to_payload < ALIGNMENT {
-                to_payload
-            } else {
-                0
-            };
-        Some(Block {
-            bytes,
-            start,
-            pool: Arc::clone(&self.shared),
-        })
+        if state.reserved < self.shared.limit {
+            state.reserved += 1;
+            return Some(Reservation {
+                pool: Arc::clone(&self.shared),
+            });
+        }
+        if !state.waiting.iter().any(|known| known.will_wake(waker)) {
+            state.waiting.push(waker.clone());
+        }
+        None
     }
 }
 
@@ -119,23 +112,76 @@ impl Shared {
     }
 }
 
+/// The right to a block; goes back to the pool when dropped.
+pub(crate) struct Reservation {
+    pool: Arc<Shared>,
+}
+
+impl Reservation {
+    /// The block, in the memory that was used last.
+    pub(crate) fn into_block(self) -> Block {
+        let capacity = self.capacity();
+        let free = self.pool.lock().free.pop();
+        let bytes = free.unwrap_or_else(|| vec![0; HEAD_ROOM + capacity + TAIL_ROOM + ALIGNMENT]);
+        let to_payload = bytes[HEAD_ROOM..].as_ptr().align_offset(ALIGNMENT);
+        // `align_offset` may decline; the payload is then merely not aligned
+        let start = HEAD_ROOM
+            + if to_payload < ALIGNMENT {
+                to_payload
+            } else {
+                0
+            };
+        Block {
+            bytes,
+            start,
+            capacity,
+            reservation: Some(self),
+        }
+    }
+
+    /// How many bytes of payload fit.
+    pub(crate) fn capacity(&self) -> usize {
+        self.pool.capacity
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        let mut state = self.pool.lock();
+        state.reserved -= 1;
+        let waiting = std::mem::take(&mut state.waiting);
+        drop(state);
+        waiting.into_iter().for_each(Waker::wake);
+    }
+}
+
 /// Memory for one payload, owned by whoever holds it; goes back to its pool when dropped.
 pub struct Block {
     bytes: Vec<u8>,
     /// Where payload starts in `bytes`.
     start: usize,
-    pool: Arc<Shared>,
+    capacity: usize,
+    /// None only while it is dropped.
+    reservation: Option<Reservation>,
 }
 
 impl Block {
     /// How many bytes of payload fit.
     pub fn capacity(&self) -> usize {
-        self.pool.capacity
+        self.capacity
+    }
+
+    /// Gives the memory back and keeps the right to a block.
+    pub(crate) fn release(mut self) -> Option<Reservation> {
+        let reservation = self.reservation.take()?;
+        let bytes = std::mem::take(&mut self.bytes);
+        reservation.pool.lock().free.push(bytes);
+        Some(reservation)
     }
 
     /// The room for payload, with whatever it last held: put a WRITE's data here.
     pub fn room(&mut self) -> &mut [u8] {
-        let end = self.start + self.pool.capacity;
+        let end = self.start + self.capacity;
         &mut self.bytes[self.start..end]
     }
 
@@ -174,12 +220,11 @@ impl fmt::Debug for Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        let bytes = std::mem::take(&mut self.bytes);
-        let mut state = self.pool.lock();
-        state.free.push(bytes);
-        let waiting = std::mem::take(&mut state.waiting);
-        drop(state);
-        waiting.into_iter().for_each(Waker::wake);
+        // the memory first, so that whoever gets the right finds it
+        if let Some(reservation) = self.reservation.take() {
+            let bytes = std::mem::take(&mut self.bytes);
+            reservation.pool.lock().free.push(bytes);
+        }
     }
 }
 
@@ -272,6 +317,31 @@ mod tests {
                     && block.room().iter().all(|byte| *byte == 7)),
             "the same memory, not zeroed again"
         );
+    }
+
+    #[test]
+    fn what_is_reserved_counts_and_gets_the_memory_that_was_used_last() {
+        let pool = BlockPool::new(3, 1000);
+        let reserve = || pool.reserve(Waker::noop());
+        let mut reserved: Vec<Reservation> = std::iter::from_fn(reserve).collect();
+        assert_eq!((reserved.len(), pool.in_use()), (3, 3));
+        assert_eq!(pool.shared.lock().free.len(), 0, "there is no memory yet");
+        let mut addresses = std::iter::from_fn(|| {
+            let mut block = reserved.pop()?.into_block();
+            Some(block.room().as_ptr())
+        });
+        let first = addresses.next().expect("one of three");
+        assert!(addresses.all(|address| address == first));
+        assert_eq!((pool.in_use(), pool.shared.lock().free.len()), (0, 1));
+
+        let mut one = pool.take(Waker::noop()).expect("none is in use");
+        let other = pool.take(Waker::noop()).expect("one is in use");
+        let address = one.room().as_ptr();
+        let reservation = one.release().expect("it is in use");
+        assert_eq!((pool.in_use(), pool.shared.lock().free.len()), (2, 1));
+        assert_eq!(reservation.into_block().room().as_ptr(), address);
+        drop(other);
+        assert_eq!((pool.in_use(), pool.shared.lock().free.len()), (0, 2));
     }
 
     #[test]

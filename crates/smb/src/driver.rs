@@ -11,6 +11,7 @@ use std::time::Instant;
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
 use smb_proto::{Channel, ChannelNumber, ChannelStatistics, Event, OriginPart, Time, Transmission};
+use socket2::{SockRef, Socket};
 
 use crate::auth::{AuthError, Exchange};
 use crate::signal::{Signal, lock};
@@ -19,6 +20,9 @@ use crate::socket::{self, TcpFacts};
 /// Most read calls before it is looked whether there is something to send: small enough that the
 /// server never waits for requests while its replies are taken.
 const READS_BEFORE_SEND_MAX: usize = 16;
+/// And so many bytes: where the server is faster than we are, it has sent all that it was asked for,
+/// and would otherwise wait until we have taken all of that.
+const BYTES_BEFORE_SEND_MAX: usize = 1 << 20;
 /// Most frames that are sent before it is looked whether something has arrived.
 const FRAMES_BEFORE_RECEIVE_MAX: usize = 16;
 /// The driver is not woken up for less than this in the middle of a payload: a wake-up costs as
@@ -79,7 +83,7 @@ enum Stage {
 
 /// The socket while it is open, and what TCP said last.
 struct Facts {
-    stream: Option<Arc<TcpStream>>,
+    stream: Option<Socket>,
     last: Option<TcpFacts>,
 }
 
@@ -141,7 +145,7 @@ impl Link {
     pub(crate) fn tcp_facts(&self) -> Option<TcpFacts> {
         let mut connection = lock(&self.connection);
         if let Some(stream) = &connection.stream {
-            connection.last = socket::tcp_facts(&socket2::SockRef::from(stream));
+            connection.last = socket::tcp_facts(stream);
         }
         connection.last
     }
@@ -191,24 +195,32 @@ impl Link {
 
 /// A socket and the means to wait for it, before there is a channel.
 pub(crate) struct Readiness {
-    stream: Arc<TcpStream>,
+    stream: TcpStream,
+    /// The same socket, for others.
+    shared: Option<Socket>,
+    /// A send had to wait once, so that we are told when there is room.
+    waits_for_room: bool,
     poll: Poll,
     waker: Arc<DriverWaker>,
 }
 
 impl Readiness {
     pub(crate) fn new(stream: std::net::TcpStream) -> io::Result<Self> {
+        let shared = Socket::from(stream.try_clone()?);
         let mut stream = TcpStream::from_std(stream);
         let poll = Poll::new()?;
+        // Not that there is room to send, which would wake us up whenever something has arrived.
         poll.registry()
-            .register(&mut stream, SOCKET, Interest::READABLE | Interest::WRITABLE)?;
+            .register(&mut stream, SOCKET, Interest::READABLE)?;
         let waker = DriverWaker {
             changed: AtomicBool::new(false),
             sleeps: AtomicBool::new(false),
             waker: mio::Waker::new(poll.registry(), WAKER)?,
         };
         Ok(Self {
-            stream: Arc::new(stream),
+            stream,
+            shared: Some(shared),
+            waits_for_room: false,
             poll,
             waker: Arc::new(waker),
         })
@@ -220,6 +232,16 @@ impl Readiness {
 
     pub(crate) fn waker(&self) -> Waker {
         Waker::from(Arc::clone(&self.waker))
+    }
+
+    /// From now on also tells when there is room to send. If there is by now, it says so at once.
+    fn wait_for_room(&mut self) -> io::Result<()> {
+        if std::mem::replace(&mut self.waits_for_room, true) {
+            return Ok(());
+        }
+        let both = Interest::READABLE | Interest::WRITABLE;
+        let registry = self.poll.registry();
+        registry.reregister(&mut self.stream, SOCKET, both)
     }
 }
 
@@ -242,7 +264,7 @@ pub(crate) struct Driver {
 impl Driver {
     pub(crate) fn new(
         channel: Channel,
-        readiness: Readiness,
+        mut readiness: Readiness,
         nic: Option<String>,
         not_bound_because: Option<String>,
         epoch: Instant,
@@ -250,10 +272,11 @@ impl Driver {
         authenticate: Authenticate,
     ) -> io::Result<Self> {
         let stream = &readiness.stream;
+        let (local, remote) = (stream.local_addr()?, stream.peer_addr()?);
         let link = Link {
             number: channel.number(),
-            local: stream.local_addr()?,
-            remote: stream.peer_addr()?,
+            local,
+            remote,
             nic,
             not_bound_because,
             counters: Counters::default(),
@@ -261,7 +284,7 @@ impl Driver {
             ended_at: OnceLock::new(),
             stage_changed: Condvar::new(),
             connection: Mutex::new(Facts {
-                stream: Some(Arc::clone(stream)),
+                stream: readiness.shared.take(),
                 last: None,
             }),
             keeper,
@@ -333,7 +356,7 @@ impl Driver {
     /// A server whose TCP answers is there, however long its program takes. TCP_USER_TIMEOUT cannot
     /// tell: Linux also ends a connection whose far end answers, but takes no more for a while.
     fn say_what_tcp_heard(&mut self, now: Time) {
-        let facts = socket::tcp_facts(&socket2::SockRef::from(&*self.readiness.stream));
+        let facts = socket::tcp_facts(&SockRef::from(&self.readiness.stream));
         let quiet = facts.and_then(|facts| facts.quiet);
         let quiet = quiet.and_then(|quiet| u64::try_from(quiet.as_nanos()).ok());
         if let Some(quiet) = quiet {
@@ -344,8 +367,9 @@ impl Driver {
 
     /// Takes what has arrived and sends what there is to send. Whether there is more of either.
     fn receive_and_send(&mut self, now: Time) -> io::Result<bool> {
-        let mut stream = &*self.readiness.stream;
+        let mut stream = &self.readiness.stream;
         let mut more = true;
+        let mut taken = 0;
         for _ in 0..READS_BEFORE_SEND_MAX {
             let buffer = self.channel.receive_buffer();
             let room = buffer.len();
@@ -353,8 +377,12 @@ impl Driver {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(count) => {
                     self.channel.received(count, now);
+                    taken += count;
                     if count < room && socket::SHORT_READ_MEANS_EMPTY {
                         more = false;
+                        break;
+                    }
+                    if taken >= BYTES_BEFORE_SEND_MAX {
                         break;
                     }
                 }
@@ -383,7 +411,10 @@ impl Driver {
             match sent {
                 Ok(count) => self.channel.transmitted(count, now),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(more),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.readiness.wait_for_room()?;
+                    return Ok(more);
+                }
                 Err(error) => return Err(error),
             }
         }

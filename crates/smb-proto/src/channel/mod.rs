@@ -29,7 +29,7 @@ pub use transmit::OriginPart;
 use transmit::{Front, Protection, Transmit};
 
 use crate::auth::Authenticator;
-use crate::block::{Block, Payload};
+use crate::block::{Block, Payload, Reservation};
 use crate::crypto::Signer;
 use crate::error::{Error, NtStatus, Result};
 use crate::sealing::{Sealer, SealingKeys};
@@ -48,6 +48,10 @@ use crate::wire::{
 const FRAMES_BEFORE_SENDING_MAX: usize = 16;
 /// A frame that is not the reply to a READ is at most so long: two listings and something small.
 const CONTROL_FRAME_MAX: usize = 2 * LISTING_BYTES_MAX as usize + (1 << 16);
+/// A WRITE whose bytes go from their origin to the socket may be so many times as long as others: it
+/// takes no block, and each one costs the server the same. Not more, because all of it goes again
+/// when it is lost.
+const ORIGIN_FACTOR: u32 = 4;
 /// What a server says that has lost the session, and with it the keys.
 const LOST_SESSION: [NtStatus; 2] = [
     NtStatus::USER_SESSION_DELETED,
@@ -556,12 +560,20 @@ impl Channel {
         // rather one large request a little later than many small ones
         let wait = full || (short && self.data_requests > 0);
         let data = if wait { 0 } else { most.min(afford) };
+        let factor = if settings.depth_fixed || !large {
+            1
+        } else {
+            ORIGIN_FACTOR
+        };
+        let origin = most.saturating_mul(factor).min(afford);
+        let origin = origin.min(agreed.write_bytes_max).min(self.depth.piece());
         let appetite = Appetite {
             control_bytes: bytes_of(self.credits.balance()),
             credits: self.credits.balance(),
             idle: self.outstanding.len() == 0,
             read_bytes: data.min(agreed.read_bytes_max).min(self.depth.piece()),
             write_bytes: data.min(agreed.write_bytes_max),
+            origin_bytes: if wait { 0 } else { origin },
             now,
             from_origins: self.sends_origins && !self.encrypting && !self.data_signing,
         };
@@ -684,7 +696,7 @@ impl Channel {
         }
     }
 
-    fn send_read(&mut self, piece: ReadPiece, block: Block, now: Time) -> Result<()> {
+    fn send_read(&mut self, piece: ReadPiece, block: Reservation, now: Time) -> Result<()> {
         let length = u32::try_from(piece.range.end - piece.range.start).unwrap_or(u32::MAX);
         let outgoing = self.data_outgoing(Command::READ, piece.place.tree_id, length);
         let header = self.header(&outgoing)?;
@@ -712,13 +724,14 @@ impl Channel {
     }
 
     /// Sends a piece of a source: from its block, which is filled here, or left to be found by the driver.
-    fn send_from(&mut self, piece: ReadPiece, block: Option<Block>, now: Time) -> Result<()> {
+    fn send_from(&mut self, piece: ReadPiece, block: Option<Reservation>, now: Time) -> Result<()> {
         let length = u32::try_from(piece.range.end - piece.range.start).unwrap_or(u32::MAX);
         let Some(source) = piece.transfer.source.clone() else {
             return Ok(());
         };
         let mut payload = None;
-        if let Some(mut block) = block {
+        if let Some(reservation) = block {
+            let mut block = reservation.into_block();
             let room = &mut block.room()[..length as usize];
             if let Err(error) = source.fill(piece.range.start, room) {
                 let error = Error::Source(Arc::new(error));
@@ -942,7 +955,9 @@ impl Channel {
             Some(other) if data && other.is_some() => other.take(),
             _ => {
                 let message = block.raw()[place].to_vec();
-                self.give_back(lender, block);
+                if let Some(reservation) = block.release() {
+                    self.give_back(lender, reservation);
+                }
                 return self.frame(&header, Frame::Control(message), true, now);
             }
         };
@@ -957,7 +972,7 @@ impl Channel {
         self.frame(&header, frame, true, now)
     }
 
-    fn give_back(&mut self, lender: u64, block: Block) {
+    fn give_back(&mut self, lender: u64, block: Reservation) {
         if let Some(slot) = self.outstanding.read_block(lender) {
             *slot = Some(block);
         }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use crate::block::{Block, Payload};
+use crate::block::{Payload, Reservation};
 use crate::session::{Control, ReadPiece, Write};
 use crate::time::Time;
 use crate::wire::{Command, HEADER_LENGTH, Header, Message as _, TreeConnectResponse};
@@ -24,7 +24,8 @@ pub(super) enum Job {
     Validate(Box<Connected>),
     Read {
         piece: ReadPiece,
-        block: Option<Block>,
+        /// None once its block is being filled.
+        block: Option<Reservation>,
     },
     /// The payload is none when the driver finds the bytes at their origin.
     WriteFrom {
@@ -113,7 +114,7 @@ impl Outstanding {
     }
 
     /// A READ whose answer must have come into its block, which waits for it, if any does.
-    pub(super) fn lender(&mut self) -> Option<(u64, &mut Option<Block>)> {
+    pub(super) fn lender(&mut self) -> Option<(u64, &mut Option<Reservation>)> {
         self.requests
             .iter_mut()
             .find_map(|pending| match &mut pending.job {
@@ -123,7 +124,7 @@ impl Outstanding {
     }
 
     /// The block of a READ, or where it was.
-    pub(super) fn read_block(&mut self, message_id: u64) -> Option<&mut Option<Block>> {
+    pub(super) fn read_block(&mut self, message_id: u64) -> Option<&mut Option<Reservation>> {
         match &mut self.get_mut(message_id)?.job {
             Job::Read { block, .. } => Some(block),
             _ => None,

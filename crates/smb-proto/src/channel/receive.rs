@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::block::{Block, HEAD_ROOM, TAIL_ROOM};
+use crate::block::{Block, HEAD_ROOM, Reservation, TAIL_ROOM};
 use crate::error::{Malformed, Result};
 use crate::wire::{
     HEADER_LENGTH, Header, Message as _, PREFIX_LENGTH, READ_DATA_OFFSET, TransformHeader,
@@ -161,17 +161,18 @@ impl Receive {
     }
 
     /// The rest of the message, the reply to a READ of `asked` bytes, goes into its block. Gives
-    /// the block back if the message is too long for the answer.
+    /// the right to one back if the message is too long for the answer.
     pub(super) fn direct_to_block(
         &mut self,
         message_id: u64,
-        mut block: Block,
+        reservation: Reservation,
         asked: usize,
         length: usize,
-    ) -> Result<(), Block> {
+    ) -> Result<(), Reservation> {
         if length > usize::from(READ_DATA_OFFSET) + LATER_MAX + asked {
-            return Err(block);
+            return Err(reservation);
         }
+        let mut block = reservation.into_block();
         let start = block.payload_start() - usize::from(READ_DATA_OFFSET);
         let head = &self.head[self.begun.clone()];
         block.raw_mut()[start..start + head.len()].copy_from_slice(head);

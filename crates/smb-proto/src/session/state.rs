@@ -13,7 +13,7 @@ use super::request::{CreateOptions, Created, Reply, Request};
 use super::restore::{self, LeaseRecord, Restoring};
 use super::twice::{Copies, UnderWay};
 use super::{ChannelNumber, FileKey, Negotiated, Sink, Source, TreeKey};
-use crate::block::{Block, BlockPool, Payload};
+use crate::block::{BlockPool, Payload, Reservation};
 use crate::crypto::Signer;
 use crate::error::{Error, NtStatus, Result};
 use crate::sealing::SealingKeys;
@@ -225,9 +225,9 @@ pub(crate) struct ReadPiece {
 pub(crate) enum Work {
     Control(Control, Prepared),
     Chain(Control, Vec<Prepared>),
-    Read(ReadPiece, Block),
-    /// The block is to be filled; without one, the driver finds the bytes at their origin.
-    WriteFrom(ReadPiece, Option<Block>),
+    Read(ReadPiece, Reservation),
+    /// A block is to be filled; without the right to one, the driver finds the bytes at their origin.
+    WriteFrom(ReadPiece, Option<Reservation>),
     Write(Write, Place, u32),
 }
 
@@ -245,6 +245,8 @@ pub(crate) struct Appetite {
     /// Most bytes of a WRITE; zero: none.
     pub(crate) write_bytes: u32,
     pub(crate) now: Time,
+    /// Most bytes of a WRITE that needs no block; zero: none.
+    pub(crate) origin_bytes: u32,
     /// Bytes can go directly from their origin to the server where its share is not encrypted.
     pub(crate) from_origins: bool,
 }
@@ -890,7 +892,13 @@ impl State {
                 }
             };
             let source = self.transfers.get(&key)?.transfer.source.clone();
+            let from_origin = !place.tree_id.encrypted
+                && appetite.from_origins
+                && source
+                    .as_ref()
+                    .is_some_and(|source| source.origin().is_some());
             let most = match &source {
+                Some(_) if from_origin => appetite.origin_bytes,
                 Some(_) => appetite.write_bytes,
                 None => appetite.read_bytes,
             };
@@ -903,16 +911,11 @@ impl State {
                 self.reads.pop_front();
                 continue;
             }
-            let from_origin = !place.tree_id.encrypted
-                && appetite.from_origins
-                && source
-                    .as_ref()
-                    .is_some_and(|source| source.origin().is_some());
             // the receiver must never wait for memory: no READ without a block
             let block = if from_origin {
                 None
             } else {
-                Some(pool.take(&self.channels.get(&number)?.waker)?)
+                Some(pool.reserve(&self.channels.get(&number)?.waker)?)
             };
             let (range, tries) = record.next_range(chunk)?;
             record.under_way += 1;

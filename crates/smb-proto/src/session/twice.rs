@@ -102,7 +102,7 @@ impl State {
             self.slow_at = Some(next);
             return None;
         }
-        let block = pool.take(waker)?;
+        let block = pool.reserve(waker)?;
         let place = self.place(self.transfers.get(&key)?.file).ok()?;
         let record = self.transfers.get_mut(&key)?;
         let asked = record.asked.get_mut(index)?;
