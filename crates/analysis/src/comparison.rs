@@ -160,6 +160,7 @@ pub(crate) fn list_failure(failures: &mut Vec<String>, text: String) {
 
 struct Counted<'a> {
     block: u32,
+    position: u32,
     arm: Arm,
     response: Direction,
     rate: f64,
@@ -241,6 +242,7 @@ fn count<'a>(
             Some(rate) if planned == Some(arm) && !counted.contains_key(&place) => {
                 let trial = Counted {
                     block: *block,
+                    position: *position,
                     arm: *arm,
                     response,
                     rate,
@@ -315,19 +317,24 @@ pub(crate) fn rejections(session: &SmbSession) -> Vec<&str> {
 /// One pair for each block in which both arms were measured; an arm that comes more than once in a
 /// block counts as the geometric mean of its visits.
 fn pairs(trials: &[&Counted]) -> PairedRatios {
-    let mut logs: BTreeMap<u32, [(f64, u32); 2]> = BTreeMap::new();
+    let mut visits: BTreeMap<u32, [Vec<&Counted>; 2]> = BTreeMap::new();
     for trial in trials {
-        let arms = logs.entry(trial.block).or_default();
-        let (sum, visits) = &mut arms[usize::from(trial.arm == Arm::B)];
-        *sum += trial.rate.ln();
-        *visits += 1;
+        let arms = visits.entry(trial.block).or_default();
+        arms[usize::from(trial.arm == Arm::B)].push(trial);
     }
-    let mean = |(sum, visits): (f64, u32)| (sum / f64::from(visits)).exp();
-    PairedRatios::new(
-        logs.into_iter()
-            .filter(|(_, arms)| arms.iter().all(|(_, visits)| *visits > 0))
-            .map(|(block, [a, b])| (block, mean(a), mean(b))),
-    )
+    let mean = |visits: &[&Counted]| {
+        let sum: f64 = visits.iter().map(|trial| trial.rate.ln()).sum();
+        (sum / visits.len() as f64).exp()
+    };
+    let whole = visits.into_iter();
+    let whole = whole.filter(|(_, arms)| arms.iter().all(|visits| !visits.is_empty()));
+    PairedRatios::in_order(whole.map(|(block, [a, b])| {
+        let a_first = match (&a[..], &b[..]) {
+            ([a], [b]) => Some(a.position < b.position),
+            _ => None,
+        };
+        (block, mean(&a), mean(&b), a_first)
+    }))
 }
 
 fn samples(

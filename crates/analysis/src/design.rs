@@ -232,7 +232,10 @@ fn tables(
         .map(|one| {
             let levels =
                 (0..factors.len()).map(|factor| level_name(design, one.arm, factor).to_owned());
-            let block = std::iter::once(format!("block {}", one.block + 1));
+            let plot = design.whole_plots.iter();
+            let plot = plot.map(|factor| level_name(design, one.arm, *factor as usize));
+            let plot = plot.collect::<Vec<_>>().join(", ");
+            let block = [format!("block {}", one.block + 1), plot];
             let cells = design.responses.iter().map(|response| {
                 let value = (response.name == one.response)
                     .then(|| quantity.of(one))
@@ -245,7 +248,7 @@ fn tables(
     let header = factors
         .iter()
         .cloned()
-        .chain(["block".to_owned()])
+        .chain(["block".to_owned(), "plot".to_owned()])
         .chain(names.iter().cloned());
     let table = match Table::new(header.collect(), rows) {
         Ok(table) => table,
@@ -258,6 +261,7 @@ fn tables(
     let mut request = Request::new(names, factors);
     request.band = design.band;
     request.blocks = Some("block".into());
+    request.plots = (!design.whole_plots.is_empty()).then(|| "plot".into());
     request.baselines = design
         .factors
         .iter()

@@ -52,16 +52,25 @@ pub struct PairedRatios {
     logs: Vec<f64>,
     /// Logarithms of A and B themselves.
     arms: [Vec<f64>; 2],
+    /// Whether A came first, as far as that is known.
+    a_first: Vec<Option<bool>>,
 }
 
 impl PairedRatios {
     /// Takes block, A and B. A pair that is not of two positive finite numbers has no ratio and is
     /// left out.
     pub fn new(pairs: impl IntoIterator<Item = (u32, f64, f64)>) -> Self {
+        Self::in_order(pairs.into_iter().map(|(block, a, b)| (block, a, b, None)))
+    }
+
+    /// The same with the order of time: the blocks one after the other, and of each whether A was
+    /// measured before B.
+    pub fn in_order(pairs: impl IntoIterator<Item = (u32, f64, f64, Option<bool>)>) -> Self {
         let mut ratios = Self::default();
-        for (block, a, b) in pairs {
+        for (block, a, b, a_first) in pairs {
             let log = (b / a).ln();
             if a > 0.0 && b > 0.0 && log.is_finite() {
+                ratios.a_first.push(a_first);
                 ratios.blocks.push(block);
                 ratios.logs.push(log);
                 ratios.arms[0].push(a.ln());
@@ -91,7 +100,10 @@ impl PairedRatios {
         let (value, mut interval, mut reached, mut caveats) = location(&self.logs, confidence)?;
         if (2..=PAIRWISE_MEANS_N_MAX).contains(&self.len()) {
             let [a, b] = &self.arms;
-            let (ends, confidence) = flips::interval(a, b, value, sane(confidence));
+            let a_first: Option<Vec<bool>> = self.a_first.iter().copied().collect();
+            let a_first = a_first.as_deref();
+            let blocks = flips::Blocks { a, b, a_first };
+            let (ends, confidence) = flips::interval(blocks, value, sane(confidence));
             (interval, reached) = (Some(ends), Some(confidence));
         }
         caveats.extend(too_few(self.len(), reached, confidence, "blocks"));

@@ -17,6 +17,8 @@ use crate::rig::{SwitchCost, check, rate, switch_cost};
 
 /// The most arms of a design.
 pub const ARMS_MAX: usize = 256;
+/// The shortest trial that is made of a longer one to wash out.
+const WASH_OUT_MIN: Nanoseconds = Nanoseconds::new(500_000_000);
 /// Failed trials that are borne; one more ends the experiment.
 const FAILURES_MAX: usize = 10;
 
@@ -187,9 +189,9 @@ fn aliases(factors: &[(&str, usize)], arms: &[Vec<u32>]) -> Vec<String> {
     several.map(|(_, names)| names.join(" = ")).collect()
 }
 
-/// The order of the arms in each block. Arms with the same levels of the `whole_plots` stay together;
-/// blocks come in twos, the second in the order of the first turned round, so that whatever is
-/// gained by being early or late cancels.
+/// The order of the arms in each block, drawn for each block anew: then what is gained by being early or
+/// late, and what a trial takes over from the one before, falls to any arm as likely as to any other.
+/// Arms with the same levels of the `whole_plots` stay together.
 #[must_use]
 pub fn order(arms: &[Vec<u32>], whole_plots: &[u32], blocks: usize, seed: u64) -> Vec<Vec<u32>> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -199,8 +201,7 @@ pub fn order(arms: &[Vec<u32>], whole_plots: &[u32], blocks: usize, seed: u64) -
             .filter_map(|place| arm.get(*place as usize).copied())
             .collect()
     };
-    let mut rows: Vec<Vec<u32>> = Vec::new();
-    while rows.len() < blocks {
+    let mut row = || {
         let mut plots: Vec<Vec<u32>> = arms.iter().map(|arm| plot(arm)).collect();
         plots.sort();
         plots.dedup();
@@ -215,12 +216,9 @@ pub fn order(arms: &[Vec<u32>], whole_plots: &[u32], blocks: usize, seed: u64) -
             members.shuffle(&mut random);
             row.extend(members);
         }
-        let turned = row.iter().rev().copied().collect();
-        rows.push(row);
-        rows.push(turned);
-    }
-    rows.truncate(blocks);
-    rows
+        row
+    };
+    (0..blocks).map(|_| row()).collect()
 }
 
 /// Places of the factors whose switch resets links, where there are others as well.
@@ -438,6 +436,7 @@ impl Running<'_, '_> {
             block: block as usize,
             level: &level.name,
         });
+        self.renew(position, &level);
         let knobs = knobs(&level);
         let set = self.stand.set(&knobs);
         let washes_out = self.washes_out(&level);
@@ -450,7 +449,8 @@ impl Running<'_, '_> {
             discarded,
         };
         if washes_out && set.is_ok() {
-            let end = self.trial(stage(&first.name, true), &first.workload, &level, &set)?;
+            let short = shorter(&first.workload);
+            let end = self.trial(stage(&first.name, true), &short, &level, &set)?;
             if end.is_some() {
                 return Ok(end);
             }
@@ -470,6 +470,24 @@ impl Running<'_, '_> {
             }
         }
         Ok(None)
+    }
+
+    /// Where a plot begins with what the last one ended with, its links are reset all the same: plots
+    /// that share a reset are not as many as they seem.
+    fn renew(&mut self, position: u32, to: &Level) {
+        let begins = position == 0 || self.design.whole_plots.is_empty();
+        let resets = |from: &Level| switch_cost(from, to) >= SwitchCost::LinkReset;
+        let from = self.set.and_then(|arm| self.design.level(arm));
+        if !begins || from.is_none_or(|from| resets(&from)) {
+            return;
+        }
+        let arms = (0..).zip(&self.design.arms).map(|(arm, _)| arm);
+        let mut away = arms.filter_map(|arm| Some((arm, self.design.level(arm)?)));
+        if let Some((arm, level)) = away.find(|(_, level)| resets(level)) {
+            // What is refused here is refused again, and told, when it is that arm's turn.
+            let set = self.stand.set(&knobs(&level));
+            self.set = set.is_ok().then_some(arm);
+        }
     }
 
     /// Whether a switch to this level resets links; the first one may.
@@ -548,6 +566,23 @@ impl Running<'_, '_> {
             .filter(|_| self.failures > FAILURES_MAX)
             .map(DesignEnd::Failed))
     }
+}
+
+/// What only washes out need not last: a quarter, of what lasts seconds.
+fn shorter(workload: &Workload) -> Workload {
+    let mut workload = workload.clone();
+    let timing = match &mut workload {
+        Workload::Tcp(tcp) => &mut tcp.timing,
+        Workload::Share(share) => &mut share.timing,
+        // `fio` takes whole seconds, and a task ends when it is done.
+        Workload::Folder(_) | Workload::Task(_) => return workload,
+    };
+    let quarter = Nanoseconds::new(timing.measured.get() / 4);
+    if quarter >= WASH_OUT_MIN {
+        timing.measured = quarter;
+        timing.interval = timing.interval.min(quarter);
+    }
+    workload
 }
 
 fn knobs(level: &Level) -> Level {

@@ -480,6 +480,8 @@ pub struct OpenChange {
     lease_length: Duration,
     /// From the first command to the end of the change.
     leases: Vec<Lease>,
+    /// All of it was taken back; what is found now was set by others.
+    taken_back: bool,
     settled: bool,
 }
 
@@ -497,6 +499,7 @@ impl OpenChange {
             after: None,
             lease_length,
             leases: Vec::new(),
+            taken_back: false,
             settled: false,
         }
     }
@@ -520,6 +523,7 @@ impl OpenChange {
     /// When a setting is neither as before nor as after, a command fails, or a value does not take.
     /// [`Error::Apply`] says whether everything is as before.
     pub fn apply(&mut self) -> Result<(), Error> {
+        self.taken_back = false;
         match self.try_apply() {
             Ok(()) => Ok(()),
             Err(source) => {
@@ -699,7 +703,8 @@ impl OpenChange {
             .filter(|report| !report.outcome.is_settled())
             .map(ToString::to_string)
             .collect();
-        if left.is_empty() {
+        self.taken_back = left.is_empty();
+        if self.taken_back {
             return Ok(());
         }
         Err(Error::NotRestored {
@@ -770,7 +775,12 @@ impl OpenChange {
     }
 
     fn take_back(&mut self) -> Result<(), Error> {
-        let reverted = self.revert();
+        // Another change of the same setting may be made meanwhile: that one is not to be judged here.
+        let reverted = if self.taken_back {
+            Ok(())
+        } else {
+            self.revert()
+        };
         self.drop_leases();
         reverted?;
         self.journal.close(&self.opened.id)

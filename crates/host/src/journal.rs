@@ -387,15 +387,33 @@ impl Journal {
             .map(|item| (item.host, item.target, item.knob))
             .filter(|(_, _, knob)| knob::keeps(knob.as_str()));
         let kept: Vec<Keep> = kept.collect();
-        let mut undone = Vec::new();
+        let mut undone: Vec<Undone> = Vec::new();
         let mut damaged = None;
-        for (_, id) in open.into_iter().rev() {
-            match read_file(&self.path("open", &id)) {
-                Ok((opened, marks)) => {
-                    undone.push(self.undo_one(&opened, &marks, &kept, mode, resolve)?)
+        let mut left: Vec<String> = open.into_iter().rev().map(|(_, id)| id).collect();
+        loop {
+            let mut not_closed = Vec::new();
+            let tried = left.len();
+            for id in left {
+                let (opened, marks) = match read_file(&self.path("open", &id)) {
+                    Ok(read) => read,
+                    Err(error) => {
+                        damaged = Some(error);
+                        continue;
+                    }
+                };
+                let one = self.undo_one(&opened, &marks, &kept, mode, resolve)?;
+                if !one.closed {
+                    not_closed.push(id);
                 }
-                Err(error) => damaged = Some(error),
+                undone.retain(|known| known.change != one.change);
+                undone.push(one);
             }
+            // Of two changes of one setting only one was made when it ended. What that one has set is
+            // nobody else's, and once it is put back the other one finds it as before.
+            if not_closed.is_empty() || not_closed.len() == tried {
+                break;
+            }
+            left = not_closed;
         }
         match damaged {
             Some(error) if undone.is_empty() => Err(error),

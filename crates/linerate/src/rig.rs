@@ -117,7 +117,7 @@ fn field_in(level: &Level, name: &str) -> Option<i64> {
 }
 
 /// An arm whose channels did not come up was not tried, so its rate says nothing about them.
-fn missing_channels(workload: &Workload, result: &TrialResult) -> Option<Failure> {
+pub fn missing_channels(workload: &Workload, result: &TrialResult) -> Option<Failure> {
     let Workload::Share(share) = workload else {
         return None;
     };

@@ -1,6 +1,6 @@
 //! What was asked of a table, as rows, factors and columns of a model.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::Error;
 use super::linear::Basis;
@@ -61,6 +61,8 @@ pub(super) struct Design {
     pub(super) rows: Vec<usize>,
     pub(super) factors: Vec<Factor>,
     pub(super) block: Option<Factor>,
+    /// Plot of each row, counted from 0.
+    pub(super) plots: Option<Vec<usize>>,
     /// Interactions that were named.
     pub(super) pairs: Vec<[usize; 2]>,
     /// In the order in which they enter the model.
@@ -95,12 +97,14 @@ impl Design {
             .as_deref()
             .map(|block| table.column(block))
             .transpose()?;
+        let plot = request.plots.as_deref().map(|plot| table.column(plot));
+        let plot = plot.transpose()?;
         let chosen = chosen_rows(table, request)?;
         let (rows, values) = complete(
             table,
             &chosen,
             place,
-            columns.iter().chain(&block),
+            columns.iter().chain(&block).chain(&plot),
             warnings,
         )?;
         check_values(response, &values)?;
@@ -131,6 +135,17 @@ impl Design {
             (Some(column), Some(name)) => Some(factor(table, name, column, &rows, None)?),
             _ => None,
         };
+        let plots = plot.map(|column| {
+            let mut known = BTreeMap::new();
+            let plot = |(place, row): (usize, &usize)| {
+                let block = block.as_ref().map(|block| block.of_row[place]);
+                let next = known.len();
+                *known
+                    .entry((block, table.cell(*row, column)))
+                    .or_insert(next)
+            };
+            rows.iter().enumerate().map(plot).collect()
+        });
         let pairs = named
             .iter()
             .map(|name| pair(name, &factors))
@@ -143,6 +158,7 @@ impl Design {
             rows: rows.iter().map(|row| row + 1).collect(),
             factors,
             block,
+            plots,
             pairs,
             terms: Vec::new(),
         };
@@ -183,6 +199,15 @@ impl Design {
             })
             .map(|present| if present { 1.0 } else { 0.0 })
             .collect()
+    }
+
+    /// Whether a column has one value in each plot.
+    pub(super) fn is_between_plots(&self, column: &[f64]) -> bool {
+        let mut first: BTreeMap<usize, f64> = BTreeMap::new();
+        let plots = self.plots.iter().flatten();
+        plots
+            .zip(column)
+            .all(|(plot, value)| *first.entry(*plot).or_insert(*value) == *value)
     }
 
     /// The model's columns, or those that a condition keeps.

@@ -7,6 +7,7 @@ use super::distribution::{f_upper, holm, median, t_quantile_two_sided};
 use super::error::Error;
 use super::linear::{Basis, Fit};
 use super::names::{self, Better};
+use super::noise::Noise;
 use super::read::{Table, shown};
 use super::suspect::is_whole;
 use super::{
@@ -58,6 +59,7 @@ impl EffectDraft {
         terms: &[Term],
         basis: &Basis,
         fit: &Fit,
+        noise: &Noise<'_>,
         column: usize,
     ) -> Self {
         let mut draft = Self::aliased(design, terms[column]);
@@ -76,10 +78,14 @@ impl EffectDraft {
             estimate = 0.0;
         }
         draft.estimate = Some(estimate);
-        draft.degrees = fit.degrees;
-        let squares: f64 = weights.iter().map(|weight| weight * weight).sum();
-        draft.error = fit.variance().map(|variance| (variance * squares).sqrt());
-        draft.robust_error = robust_error(&weights, basis, fit);
+        let variance = noise.of(&weights);
+        draft.degrees = variance.map_or(0, |variance| variance.degrees);
+        draft.error = variance.map(|variance| variance.value.sqrt());
+        // Rows of one plot have something in common, which HC3 does not know of.
+        draft.robust_error = match design.plots {
+            None => robust_error(&weights, basis, fit),
+            Some(_) => None,
+        };
         let reference = reference(design, terms, basis, fit, column);
         draft.reference = Some(reference);
         let fitted = (reference > 0.0 && reference + estimate > 0.0)
@@ -141,6 +147,11 @@ impl EffectDraft {
         }
     }
 
+    /// Degrees of freedom of its error; 0 where it has none.
+    pub(super) const fn degrees(&self) -> usize {
+        self.degrees
+    }
+
     /// The estimate over its classical error.
     pub(super) fn t(&self) -> Option<f64> {
         Some(over(self.estimate?, self.error?))
@@ -195,6 +206,7 @@ pub(super) fn draft(table: &Table, request: &Request, response: &str) -> Result<
     }
     let mut basis = design.basis(|_| true);
     let fit = basis.fit(&design.values);
+    let noise = Noise::new(&design, &design.terms, &basis, &fit);
     let mut draft = Draft {
         response: response.into(),
         better: request.better.or(guessed).unwrap_or(Better::Higher),
@@ -210,12 +222,16 @@ pub(super) fn draft(table: &Table, request: &Request, response: &str) -> Result<
                 &design.terms,
                 &basis,
                 &fit,
+                &noise,
                 column,
             ));
         }
     }
     draft.warnings.extend(limits(&design, &basis, &fit));
-    draft.tests.extend(overall::tests(&design, &basis, &fit));
+    draft.warnings.extend(few_plots(&design, &noise));
+    draft
+        .tests
+        .extend(overall::tests(&design, &basis, &fit, &noise));
     draft.warnings.extend(suspect::rows(&design, &basis, &fit));
     for effect in &draft.effects {
         draft
@@ -226,6 +242,24 @@ pub(super) fn draft(table: &Table, request: &Request, response: &str) -> Result<
         screen::screen(&design, &mut basis, &fit, &mut draft);
     }
     Ok(draft)
+}
+
+/// What is changed from plot to plot, and cannot be told from how these differ anyway.
+fn few_plots(design: &Design, noise: &Noise<'_>) -> Option<TableWarning> {
+    let between = |term: &&Term| {
+        matches!(term, Term::Main { .. }) && design.is_between_plots(&design.column(**term))
+    };
+    if design.plots.is_none() || noise.between.is_some() {
+        return None;
+    }
+    let terms = design.terms.iter().filter(between);
+    let names: Vec<String> = terms.map(|term| design.name(*term)).collect();
+    let text = format!(
+        "{} changed from plot to plot only, and there are too few plots to say how sure that is: \
+         measure more blocks",
+        names.join(", ")
+    );
+    (!names.is_empty()).then(|| TableWarning::new("no_degrees_of_freedom", text))
 }
 
 /// What the rows cannot say.

@@ -39,13 +39,6 @@ pub(super) struct Fit {
     pub(super) degrees: usize,
 }
 
-impl Fit {
-    /// Variance of one value; `None` where nothing is left to estimate it with.
-    pub(super) fn variance(&self) -> Option<f64> {
-        (self.degrees > 0).then(|| self.sum_of_squares / self.degrees as f64)
-    }
-}
-
 impl Basis {
     pub(super) const fn new(rows: usize) -> Self {
         Self {

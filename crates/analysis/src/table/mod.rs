@@ -10,6 +10,7 @@ mod effects;
 mod error;
 mod linear;
 mod names;
+mod noise;
 mod overall;
 mod read;
 mod screen;
@@ -49,6 +50,9 @@ pub struct Request {
     pub factors: Vec<String>,
     /// Column that says which rows were measured together.
     pub blocks: Option<String>,
+    /// Column that says which rows of a block were measured without changing some of the factors in
+    /// between: effects of these are held against how plots differ, not rows.
+    pub plots: Option<String>,
     /// `(factor, level)`: what to compare with. Where not given: `off`, `default` and the like, the
     /// smallest number, or the first in the alphabet.
     pub baselines: Vec<(String, String)>,
@@ -73,6 +77,7 @@ impl Request {
             responses: responses.into_iter().map(Into::into).collect(),
             factors: factors.into_iter().map(Into::into).collect(),
             blocks: None,
+            plots: None,
             baselines: Vec::new(),
             only: Vec::new(),
             interactions: Interactions::default(),

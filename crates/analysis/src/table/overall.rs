@@ -6,10 +6,16 @@ use super::TableTest;
 use super::design::{Design, Term};
 use super::distribution::{chi_squared_upper, f_upper};
 use super::linear::{Basis, Fit};
+use super::noise::Noise;
 
 /// One-way analysis of variance and Kruskal-Wallis over the combinations of all factors, where some were
 /// measured more than once; then each factor of several levels on its own.
-pub(super) fn tests(design: &Design, basis: &Basis, fit: &Fit) -> Vec<TableTest> {
+pub(super) fn tests(
+    design: &Design,
+    basis: &Basis,
+    fit: &Fit,
+    noise: &Noise<'_>,
+) -> Vec<TableTest> {
     let mut tests = Vec::new();
     // With blocks neither would be right: rows of one block belong together.
     if design.block.is_none() {
@@ -31,7 +37,7 @@ pub(super) fn tests(design: &Design, basis: &Basis, fit: &Fit) -> Vec<TableTest>
     let alone = design.factors.len() == 1 && design.block.is_none();
     for place in 0..design.factors.len() {
         if !alone && design.factors[place].levels.len() > 2 && design.pairs.is_empty() {
-            tests.extend(factor(design, basis, fit, place));
+            tests.extend(factor(design, basis, (fit, noise), place));
         }
     }
     tests
@@ -123,11 +129,20 @@ fn kruskal_wallis(values: &[f64], arms: &[Vec<usize>], over: Vec<String>) -> Tab
 }
 
 /// Whether the model is worse without a factor.
-fn factor(design: &Design, basis: &Basis, fit: &Fit, place: usize) -> Option<TableTest> {
+fn factor(
+    design: &Design,
+    basis: &Basis,
+    (fit, noise): (&Fit, &Noise<'_>),
+    place: usize,
+) -> Option<TableTest> {
     let without =
         design.basis(|term| !matches!(term, Term::Main { factor, .. } if factor == place));
     let degrees = basis.rank() - without.rank();
-    if degrees == 0 || fit.degrees == 0 {
+    let mut own = design.terms.iter().filter(|term| term.involves(place));
+    let between =
+        design.plots.is_some() && own.all(|term| design.is_between_plots(&design.column(*term)));
+    let variance = if between { noise.between } else { noise.within }?;
+    if degrees == 0 {
         return None;
     }
     let lost = without.fit(&design.values).sum_of_squares - fit.sum_of_squares;
@@ -136,7 +151,7 @@ fn factor(design: &Design, basis: &Basis, fit: &Fit, place: usize) -> Option<Tab
         "factor",
         over,
         lost.max(0.0),
-        fit.sum_of_squares,
-        [degrees, fit.degrees],
+        variance.value * variance.degrees as f64,
+        [degrees, variance.degrees],
     ))
 }

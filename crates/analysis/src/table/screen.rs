@@ -4,6 +4,7 @@ use super::design::{Design, Term};
 use super::distribution::f_upper;
 use super::effects::{Draft, EffectDraft};
 use super::linear::{Basis, Fit};
+use super::noise::Noise;
 use super::{TableTest, TableWarning};
 
 /// Columns of all pairs together; a table with more is not screened.
@@ -61,10 +62,11 @@ pub(super) fn screen(design: &Design, basis: &mut Basis, fit: &Fit, draft: &mut 
             contrasts.extend(contrast(design, basis, pair, *term));
         } else {
             let more = basis.fit(&design.values);
+            let all: Vec<Term> = design.terms.iter().chain(&terms).copied().collect();
+            let noise = Noise::new(design, &all, basis, &more);
             let explained = basis.explained_since(mark, &design.values);
-            draft
-                .tests
-                .extend(joint(design, pair, explained, gained, &more));
+            let tested = joint(design, pair, (explained, gained), &noise);
+            draft.tests.extend(tested);
             if more.degrees == 0 {
                 draft.warnings.push(nothing_left(&design.pair_name(pair)));
             }
@@ -77,14 +79,15 @@ pub(super) fn screen(design: &Design, basis: &mut Basis, fit: &Fit, draft: &mut 
 fn contrast(design: &Design, basis: &Basis, pair: [usize; 2], term: Term) -> Option<Contrast> {
     let fit = basis.fit(&design.values);
     let terms: Vec<Term> = design.terms.iter().copied().chain([term]).collect();
-    let effect = EffectDraft::new(design, &terms, basis, &fit, terms.len() - 1);
+    let noise = Noise::new(design, &terms, basis, &fit);
+    let effect = EffectDraft::new(design, &terms, basis, &fit, &noise, terms.len() - 1);
     let statistic = effect.t().map(|t| t * t);
     Some(Contrast {
         factors: pair,
         direction: basis.last_direction()?.to_vec(),
+        degrees: effect.degrees(),
         effect,
         statistic,
-        degrees: fit.degrees,
     })
 }
 
@@ -166,22 +169,24 @@ fn aliased(design: &Design, basis: &Basis, pair: [usize; 2], draft: &mut Draft) 
 fn joint(
     design: &Design,
     pair: [usize; 2],
-    explained: f64,
-    gained: usize,
-    fit: &Fit,
+    (explained, gained): (f64, usize),
+    noise: &Noise<'_>,
 ) -> Option<TableTest> {
-    let variance = fit.variance()?;
-    let f = explained / gained as f64 / variance;
+    let mut terms = design.pair_terms(pair);
+    let between =
+        design.plots.is_some() && terms.all(|term| design.is_between_plots(&design.column(term)));
+    let variance = if between { noise.between } else { noise.within }?;
+    let f = explained / gained as f64 / variance.value;
     let statistic = if f.is_finite() { f } else { f64::MAX };
     let p = if f.is_nan() {
         1.0
     } else {
-        f_upper(f, gained, fit.degrees)
+        f_upper(f, gained, variance.degrees)
     };
     Some(test(
         vec![design.pair_name(pair)],
         statistic,
-        [gained, fit.degrees],
+        [gained, variance.degrees],
         p,
     ))
 }

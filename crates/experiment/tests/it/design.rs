@@ -348,7 +348,7 @@ fn a_budget_ends_it_after_a_whole_block() {
 }
 
 #[test]
-fn every_block_has_every_arm_once_and_the_next_turns_it_round() {
+fn every_block_has_every_arm_once_in_an_order_of_its_own() {
     let arms: Vec<Vec<u32>> = (0..8)
         .map(|arm| vec![arm / 4, arm / 2 % 2, arm % 2])
         .collect();
@@ -364,9 +364,8 @@ fn every_block_has_every_arm_once_and_the_next_turns_it_round() {
             .filter(|pair| arms[pair[0] as usize][0] != arms[pair[1] as usize][0]);
         assert_eq!(changes.count(), 1, "{row:?}");
     }
-    for pair in rows.chunks_exact(2) {
-        assert!(pair[0].iter().eq(pair[1].iter().rev()));
-    }
+    let unique: BTreeSet<&Vec<u32>> = rows.iter().collect();
+    assert!(unique.len() > 5, "{rows:?}");
     assert_eq!(rows, order(&arms, &[0], 7, 3));
     assert_ne!(rows, order(&arms, &[0], 7, 4));
 }

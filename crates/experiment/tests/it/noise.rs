@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use analysis::table::{Request, Table};
 use analysis::{Verdict, phase};
 use experiment::{Candidate, Durations, TunePlan};
 use rand::{RngExt, SeedableRng};
@@ -160,6 +161,45 @@ pub fn compare(noise: Noise, deviation: f64, blocks: usize, effect: f64, runs: u
         better: share(better),
         called: share(called),
     }
+}
+
+/// Runs `runs` experiments with a factor that is switched from plot to plot and one that is switched
+/// within plots, neither of which does anything: trials of one plot have 3 % of noise in common, and
+/// 2 % of their own. Says of each factor how its intervals and verdicts did.
+pub fn split_plot(blocks: usize, runs: u32) -> [Tally; 2] {
+    let mut random = ChaCha8Rng::seed_from_u64(20_261_122);
+    let mut tallies = [Tally::default(); 2];
+    let share = 1.0 / f64::from(runs);
+    for _ in 0..runs {
+        let mut table = String::from("mtu,streams,block,rate mb_s\n");
+        for block in 0..blocks {
+            let of_block = 0.05 * normal(&mut random);
+            for mtu in ["1500", "9000"] {
+                let of_plot = 0.03 * normal(&mut random);
+                for streams in ["1", "2", "4"] {
+                    let log = of_block + of_plot + 0.02 * normal(&mut random);
+                    let rate = 100.0 * log.exp();
+                    table += &format!("{mtu},{streams},{block},{rate}\n");
+                }
+            }
+        }
+        let table = Table::from_csv(&table).expect("a table");
+        let mut request = Request::new(["rate mb_s"], ["mtu", "streams"]);
+        request.blocks = Some("block".into());
+        request.plots = Some("mtu".into());
+        let results = analysis::table::analyze(&table, &request).expect("an analysis");
+        for (factor, tally) in ["mtu", "streams"].into_iter().zip(&mut tallies) {
+            let mut effects = results[0].effects.iter();
+            let effect = effects
+                .find(|effect| effect.factor == factor)
+                .expect("it is there");
+            let ends = effect.low.zip(effect.high).expect("an interval");
+            tally.covered += share * f64::from(u8::from(ends.0 <= 0.0 && ends.1 >= 0.0));
+            let called = matches!(effect.verdict, Verdict::Better | Verdict::Worse);
+            tally.called += share * f64::from(u8::from(called));
+        }
+    }
+    tallies
 }
 
 /// The order of a comparison, as `tune` would make it.

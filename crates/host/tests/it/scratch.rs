@@ -169,6 +169,49 @@ fn every_knob_takes_on_a_real_interface_and_goes_back() {
     assert_eq!(scratch.picture(), before);
 }
 
+/// Two changes of one setting, of which the first one is made: neither closing them nor undoing both
+/// after a crash takes what the first one set for somebody else's.
+#[test]
+fn two_changes_of_one_setting_do_not_take_each_other_for_strangers() {
+    let scratch = Scratch::new();
+    let folder = tempfile::tempdir().unwrap();
+    let (host, before) = (scratch.host(), scratch.picture());
+    let journal = Journal::open(folder.path(), "test").unwrap();
+    let begin = |value: i64| {
+        let mut settings = settings("a0");
+        settings.truncate(1);
+        let Setting::Knob { id, value: to, .. } = &mut settings[0] else {
+            panic!("a knob")
+        };
+        *id = KnobId::new("nic.mtu");
+        *to = Value::Integer(value);
+        let change = Change::plan(std::slice::from_ref(&host), &settings, "run").unwrap();
+        journal.begin(change).unwrap()
+    };
+    for crash in [false, true] {
+        let (mut one, mut other) = (begin(1400), begin(1300));
+        one.apply().unwrap();
+        one.revert().unwrap();
+        other.apply().unwrap();
+        other.revert().unwrap();
+        one.apply().unwrap();
+        if crash {
+            // What a crash leaves behind: the changes as the journal has them.
+            std::mem::forget((one, other));
+            let undone = journal.undo(None, UndoMode::Ours, &|_| Ok(scratch.host()));
+            let undone = undone.unwrap();
+            assert!(
+                undone.len() == 2 && undone.iter().all(|one| one.closed),
+                "{undone:#?}"
+            );
+        } else {
+            other.close().unwrap();
+            one.close().unwrap();
+        }
+        assert_eq!(scratch.picture(), before);
+    }
+}
+
 /// As `ip` and `tc` print them, with the files that choose processors.
 fn ways(scratch: &Scratch) -> String {
     let exec = scratch.exec();

@@ -22,9 +22,10 @@ use crate::args::{
     ExperimentArguments, ExperimentCommand, OutputArguments, PathArguments, ResumeArguments,
 };
 use crate::bench::recipe::Target;
-use crate::changes::{look, undo_all};
+use crate::changes::{self, look, undo_all};
 use crate::failure::{CommandError, Kind};
 use crate::levers::{Levers, SharedRecorder};
+use crate::rig::missing_channels;
 use crate::runs::{self, Recorder};
 use crate::{stop, terminal, tune};
 
@@ -150,32 +151,43 @@ fn resume(arguments: &ResumeArguments) -> Result<ExitCode, CommandError> {
 fn put_back_what_was_left(recorder: &mut Recorder) -> Result<(), CommandError> {
     let state = journal::state_folder()?;
     let listing = journal::list_open(&state)?;
-    let run = recorder.id.clone();
-    for summary in listing
-        .open
-        .into_iter()
-        .filter(|summary| summary.run == run)
-    {
-        let undone = undo_all(
-            std::slice::from_ref(&state),
-            Some(&summary.id),
-            UndoMode::Ours,
-        )?;
-        let restored = undone.iter().all(|change| change.closed);
-        recorder.event(Event::ChangeUndone {
-            change: summary.id.clone(),
-            restored,
-        })?;
-        if !restored {
+    let open = listing.open.into_iter().rev();
+    let ours = open.filter(|summary| summary.run == recorder.id);
+    let mut left: Vec<String> = ours.map(|summary| summary.id).collect();
+    while !left.is_empty() {
+        let mut not_closed = Vec::new();
+        let mut found = Vec::new();
+        for id in &left {
+            let folder = std::slice::from_ref(&state);
+            let undone = undo_all(folder, Some(id), UndoMode::Ours)?;
+            let restored = undone.iter().all(|change| change.closed);
+            recorder.event(Event::ChangeUndone {
+                change: id.clone(),
+                restored,
+            })?;
+            if !restored {
+                not_closed.push(id.clone());
+                found.extend(changes::rows(&undone));
+            }
+        }
+        // Of two changes of one setting the one that was made goes first.
+        if not_closed.len() == left.len() {
             let text = format!(
-                "the change `{}` of this experiment cannot be put back",
-                summary.id
+                "what this experiment had set cannot be put back: {}",
+                shown(&found)
             );
             return Err(CommandError::new(Kind::Refused, text)
-                .hint("`linerate undo` tells why; then take the experiment up again"));
+                .hint("`linerate undo` tells more; then take the experiment up again"));
         }
+        left = not_closed;
     }
     Ok(())
+}
+
+/// Host, setting, value now and outcome of what was not put back.
+fn shown(rows: &[Vec<String>]) -> String {
+    let rows = rows.iter().map(|row| row.join(", "));
+    rows.collect::<Vec<_>>().join("; ")
 }
 
 /// The real stand.
@@ -205,7 +217,13 @@ impl Stand for HostStand<'_> {
     }
 
     fn trial(&mut self, workload: &Workload) -> Outcome {
-        self.target.pass(workload, self.stop)
+        match self.target.pass(workload, self.stop) {
+            Outcome::Measured(result) => match missing_channels(workload, &result) {
+                None => Outcome::Measured(result),
+                Some(failure) => Outcome::Failed(failure),
+            },
+            failed @ Outcome::Failed(_) => failed,
+        }
     }
 
     fn put_back(&mut self) -> Result<(), Failure> {

@@ -6,6 +6,15 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+/// All that knobs can move, and what could move with it.
+const PICTURE: &str = r#"sysctl -a -r '^net\.(core|ipv4\.tcp)' 2>/dev/null
+for nic in lan1 lan2; do
+    ethtool -k "$nic"; ip -d -o link show dev "$nic"; ip -o addr show dev "$nic"
+    tc qdisc show dev "$nic"; tc class show dev "$nic"
+    cat /sys/class/net/"$nic"/queues/*/[rx]ps_cpus
+done
+cat /etc/samba/smb.conf 2>/dev/null; ls /etc/samba /run/linerate.leases 2>&1 || true"#;
+
 /// The program under test.
 pub fn path() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_linerate"))
@@ -124,6 +133,14 @@ impl Lab {
         let facts = ["client", "server"].map(of).concat();
         // An address that is still being tested for duplicates is the same address.
         facts.replace(" tentative", "")
+    }
+
+    /// All that knobs of both hosts can move, and what could move with it.
+    pub fn picture(&self) -> String {
+        let of = |host| self.run(host, &["sh", "-c", PICTURE]);
+        let pictures = ["client", "server"].map(of).concat();
+        // An address that is still being tested for duplicates is the same address.
+        pictures.replace(" tentative", "")
     }
 
     /// Names of the files on the share.

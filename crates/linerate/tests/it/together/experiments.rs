@@ -1,10 +1,13 @@
 //! Experiments over several factors, killed and taken up again.
 
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use std::{env, fs, thread};
 
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 
 use crate::support::{self, Lab};
@@ -63,15 +66,22 @@ fn ends(lab: &Lab) -> [String; 4] {
     ]
 }
 
-fn counted(run: &Path) -> Vec<String> {
+/// The whole records of a run file, the header among them.
+fn records(run: &Path) -> Vec<Value> {
     let text = fs::read_to_string(run).unwrap_or_default();
-    let records = text
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let visits =
-        records.filter(|record| record["kind"] == "trial" && record["stage"]["discarded"] == false);
-    let places = visits.map(|record| {
-        let stage = &record["stage"];
+    let records = text.lines().map(serde_json::from_str::<Value>);
+    records.filter_map(Result::ok).collect()
+}
+
+fn trials(run: &Path) -> Vec<Value> {
+    let mut records = records(run);
+    records.retain(|record| record["kind"] == "trial" && record["stage"]["discarded"] == false);
+    records
+}
+
+fn counted(run: &Path) -> Vec<String> {
+    let places = trials(run).into_iter().map(|trial| {
+        let stage = &trial["stage"];
         format!(
             "{}/{} {} {}",
             stage["block"], stage["position"], stage["arm"], stage["response"]
@@ -107,80 +117,239 @@ fn a_dry_run_tells_the_schedule_and_what_a_host_lacks() {
     assert_eq!(lab.facts(), before);
 }
 
-#[test]
-fn an_experiment_that_is_killed_goes_on_where_it_was_and_hosts_are_as_before() {
-    let lab = Lab::up("plan-kill");
-    let (plan, run) = (plan(&lab), lab.folder().join("run.jsonl"));
-    let before = lab.facts();
-    let said = lab.folder().join("said");
-    let begin = |command: &mut Command| {
-        command
-            .env("LINERATE_STATE_DIR", lab.folder().join("state"))
-            .stdout(Stdio::null())
-            .stderr(fs::File::create(&said).expect("room on the disk"))
-            .spawn()
-            .expect("linerate starts")
-    };
-    let mut first = Command::new(support::path());
-    first
-        .args(["experiment", "run"])
-        .arg(&plan)
-        .args(ends(&lab))
-        .arg("--run")
-        .arg(&run);
-    let mut child = begin(&mut first);
-    for kill_after in [2, 7] {
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while counted(&run).len() < kill_after {
-            assert!(
-                Instant::now() < deadline,
-                "it does not get on: {:?}",
-                counted(&run)
-            );
-            assert!(
-                child.try_wait().expect("it is ours").is_none(),
-                "it ended by itself"
-            );
+/// Kills where the tests run; this variable says otherwise.
+const KILLS: usize = 2;
+const KILLS_VARIABLE: &str = "LINERATE_EXPERIMENT_KILLS";
+/// The longest time from a start to the kill, against the time that starting alone takes.
+const LATEST_KILL: f64 = 3.0;
+/// Trials that count: two blocks of four arms and the baseline once more, each with both directions.
+const PLACES: usize = 20;
+/// How long the lab may take to scale a link's rate to a MTU that is back.
+const SETTLE: Duration = Duration::from_secs(20);
+/// Seed of all moments.
+const SEED: u64 = 20_261_122;
+
+/// What a real machine has to take back: a MTU at both ends, and a line of the server's `smb.conf`.
+const KILLED_PLAN: &str = r#"
+title = "killed"
+target = "smb://10.77.1.2/media"
+blocks = 2
+
+[workload]
+preset = "cdm8"
+tests = ["SEQ 1 MiB Q8 T1"]
+file_size = "8 MiB"
+seconds = 0.1
+warm_up_seconds = 0.05
+
+[[factor]]
+name = "mtu"
+[[factor.level]]
+name = "1500"
+set = ["client:nic.mtu@lan1=1500", "server:nic.mtu@lan1=1500"]
+[[factor.level]]
+name = "9000"
+set = ["client:nic.mtu@lan1=9000", "server:nic.mtu@lan1=9000"]
+
+[[factor]]
+name = "largest_read"
+[[factor.level]]
+name = "4 MiB"
+set = ["server:smb.server.max_read=4194304"]
+[[factor.level]]
+name = "1 MiB"
+set = ["server:smb.server.max_read=1048576"]
+"#;
+
+/// An experiment that is killed again and again until it is complete.
+struct Killed<'a> {
+    lab: &'a Lab,
+    plan: PathBuf,
+    run: PathBuf,
+}
+
+impl Killed<'_> {
+    /// Begins it, or goes on with it where its file tells what is planned.
+    fn start(&self) -> Child {
+        let mut command = Command::new(support::path());
+        command.arg("experiment");
+        if records(&self.run).iter().any(|one| one["kind"] == "design") {
+            command.arg("resume").arg(&self.run);
+        } else {
+            // Killed before anything was planned: nothing is lost with the file.
+            drop(fs::remove_file(&self.run));
+            command.arg("run").arg(&self.plan).args(ends(self.lab));
+            command.arg("--run").arg(&self.run);
         }
-        child.kill().expect("it runs");
-        child.wait().expect("it ends");
-        // As a crash in the middle of a write leaves it.
-        let mut text = fs::read(&run).expect("a run file");
-        text.extend_from_slice(b"{\"kind\":\"tri");
-        fs::write(&run, text).expect("room on the disk");
-        let mut again = Command::new(support::path());
-        again.args(["experiment", "resume"]).arg(&run);
-        child = begin(&mut again);
+        let state = self.lab.folder().join("state");
+        let log = fs::File::create(self.log()).expect("room on the disk");
+        let command = command
+            .env("LINERATE_STATE_DIR", state)
+            .stdin(Stdio::null());
+        let started = command.stdout(Stdio::null()).stderr(log).spawn();
+        started.expect("linerate starts")
     }
-    let ended = child.wait().expect("it ends");
-    let said = fs::read_to_string(&said).expect("what it said");
-    assert!(ended.success(), "{ended}: {said}");
-    let places = counted(&run);
-    // Three blocks of four arms and the baseline once more.
-    assert_eq!(places.len(), 15, "{places:?}");
-    let mut unique = places.clone();
-    unique.sort();
-    unique.dedup();
-    assert_eq!(unique.len(), 15, "{places:?}");
-    assert_eq!(lab.facts(), before);
-    lab.linerate().arg("changes").assert().success();
-    let output = lab
-        .linerate()
-        .args(["analyze", "--json"])
-        .arg(&run)
-        .output()
-        .expect("linerate starts");
-    let value: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(value["design"]["blocks_done"], 3);
-    let effects = value["design"]["rates"][0]["effects"]
-        .as_array()
-        .expect("effects");
-    let mut names: Vec<&str> = effects
-        .iter()
-        .filter_map(|effect| effect["factor"].as_str())
+
+    fn log(&self) -> PathBuf {
+        self.lab.folder().join("log")
+    }
+
+    /// Kills it, and leaves its file sometimes as a crash in the middle of a write does.
+    fn kill(&self, child: &mut Child, torn: bool) {
+        child.kill().expect("our own child");
+        child.wait().expect("our own child");
+        if torn && let Ok(mut text) = fs::read(&self.run) {
+            text.extend_from_slice(b"{\"kind\":\"tri");
+            fs::write(&self.run, text).expect("room on the disk");
+        }
+    }
+
+    /// No trial lost or doubled, the analysis that the same samples give when nobody kills anything,
+    /// and both hosts as before.
+    fn check(&self, before: &str) {
+        let counted = counted(&self.run);
+        let unique: BTreeSet<&String> = counted.iter().collect();
+        assert_eq!(
+            (counted.len(), unique.len()),
+            (PLACES, PLACES),
+            "{counted:#?}"
+        );
+        let mut by_arm: BTreeMap<String, usize> = BTreeMap::new();
+        for trial in trials(&self.run) {
+            let arm = trial["stage"]["arm"].to_string();
+            *by_arm.entry(arm).or_default() += 1;
+        }
+        assert!(
+            by_arm.len() == 5 && by_arm.values().all(|count| *count == 4),
+            "{by_arm:?}"
+        );
+        let whole = self.lab.folder().join("whole.jsonl");
+        uninterrupted(&self.run, &whole);
+        assert_eq!(self.analysis(&self.run), self.analysis(&whole));
+        self.lab.linerate().arg("changes").assert().success();
+        let settled = Instant::now();
+        let mut now = self.lab.picture();
+        while now != before && settled.elapsed() < SETTLE {
+            now = self.lab.picture();
+        }
+        let lines = before.lines().zip(now.lines());
+        let differ: Vec<_> = lines.filter(|(one, other)| one != other).collect();
+        assert!(now == before, "{differ:#?}");
+        assert_eq!(self.lab.files_of_the_share(), "");
+    }
+
+    /// All that is said of a run, but for how often its changes were made.
+    fn analysis(&self, run: &Path) -> Value {
+        let mut command = self.lab.linerate();
+        let output = command.args(["analyze", "--json"]).arg(run).output();
+        let output = output.expect("linerate starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        let read = serde_json::from_slice(&output.stdout);
+        let mut analysis: Value = read.unwrap_or_else(|error| panic!("{error}: {said}"));
+        let changes = analysis
+            .as_object_mut()
+            .and_then(|all| all.remove("changes"));
+        assert!(changes.is_some(), "{analysis}");
+        analysis
+    }
+}
+
+/// Writes down the counted trials of a run as one that nobody killed would have.
+fn uninterrupted(run: &Path, whole: &Path) {
+    let all = records(run);
+    let is_trial = |record: &&Value| record["kind"] == "trial";
+    let first = all.iter().take_while(|record| !is_trial(record));
+    let mut lines: Vec<Value> = first
+        .filter(|one| one["kind"] != "event")
+        .cloned()
         .collect();
-    names.sort_unstable();
-    assert_eq!(names, ["mtu", "mtu:streams", "streams"]);
+    let mut trials = trials(run);
+    let planned = |trial: &Value| {
+        let stage = &trial["stage"];
+        let responses = lines
+            .iter()
+            .find_map(|record| record["responses"].as_array());
+        let place =
+            responses.and_then(|all| all.iter().position(|one| one["name"] == stage["response"]));
+        (stage["block"].as_u64(), stage["position"].as_u64(), place)
+    };
+    trials.sort_by_key(planned);
+    for (id, trial) in trials.iter_mut().enumerate() {
+        trial["id"] = id.into();
+    }
+    lines.extend(trials);
+    lines.extend(
+        all.into_iter()
+            .rfind(|record| record["event"] == "finished"),
+    );
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    fs::write(whole, text).expect("room on the disk");
+}
+
+#[test]
+#[expect(
+    clippy::print_stdout,
+    reason = "how many were met is a figure that people want to see"
+)]
+fn an_experiment_killed_at_random_moments_is_the_same_and_hosts_are_as_before() {
+    let kills = env::var(KILLS_VARIABLE).map_or(KILLS, |text| text.parse().expect("a number"));
+    let lab = Lab::up("plan-kills");
+    let plan = lab.folder().join("killed.toml");
+    fs::write(&plan, KILLED_PLAN).expect("room on the disk");
+    let before = lab.picture();
+    let mut random = ChaCha8Rng::seed_from_u64(SEED);
+    let (mut killed, mut open, mut complete) = (0, 0, 0);
+    let mut latest = Duration::from_secs(2);
+    while killed < kills || complete == 0 {
+        let run = lab.folder().join(format!("run-{complete}.jsonl"));
+        let experiment = Killed {
+            lab: &lab,
+            plan: plan.clone(),
+            run,
+        };
+        loop {
+            let began = Instant::now();
+            let mut child = experiment.start();
+            // The moments are spread over starting, setting, measuring and putting back.
+            if killed < kills {
+                wait(&mut child, latest.mul_f64(random.random_range(0.0..1.0)));
+            } else {
+                child.wait().expect("our own child");
+            }
+            let ended = child.try_wait().expect("our own child");
+            if let Some(status) = ended {
+                let said = fs::read_to_string(experiment.log()).unwrap_or_default();
+                assert!(matches!(status.code(), Some(0..=2)), "{status}: {said}");
+                break;
+            }
+            experiment.kill(&mut child, random.random_bool(0.5));
+            killed += 1;
+            let mut changes = lab.linerate();
+            let changes = changes.arg("changes").output().expect("linerate starts");
+            open += usize::from(changes.status.code() == Some(1));
+            if counted(&experiment.run).is_empty() {
+                latest = latest.max(began.elapsed().mul_f64(LATEST_KILL));
+            }
+        }
+        experiment.check(&before);
+        complete += 1;
+    }
+    println!(
+        "{complete} experiments were killed {killed} times, {open} of them with a change open"
+    );
+    assert!(killed >= kills);
+    assert!(
+        2 * open >= kills,
+        "only {open} of {killed} were met with a change open"
+    );
+}
+
+/// Waits so long for a child, or until it ends by itself.
+fn wait(child: &mut Child, limit: Duration) {
+    let began = Instant::now();
+    while began.elapsed() < limit && child.try_wait().expect("our own child").is_none() {
+        thread::sleep(Duration::from_millis(5));
+    }
 }
 
 #[test]

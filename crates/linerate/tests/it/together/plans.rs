@@ -51,22 +51,6 @@ const OF_A_HOST: [(&str, &[&str]); 10] = [
     ("smb.server.leases", &["on", "off"]),
 ];
 
-/// All that a plan can move, and what could move with it.
-const PICTURE: &str = r#"sysctl -a -r '^net\.(core|ipv4\.tcp)' 2>/dev/null
-for nic in lan1 lan2; do
-    ethtool -k "$nic"; ip -d -o link show dev "$nic"; ip -o addr show dev "$nic"
-    tc qdisc show dev "$nic"; tc class show dev "$nic"
-    cat /sys/class/net/"$nic"/queues/*/[rx]ps_cpus
-done
-cat /etc/samba/smb.conf 2>/dev/null; ls /etc/samba /run/linerate.leases 2>&1 || true"#;
-
-fn picture(lab: &Lab) -> String {
-    let of = |host| lab.run(host, &["sh", "-c", PICTURE]);
-    let pictures = ["client", "server"].map(of).concat();
-    // An address that is still being tested for duplicates is the same address.
-    pictures.replace(" tentative", "")
-}
-
 /// Settings of one host, some of which may be refused together: then nothing may happen.
 fn plan(random: &mut ChaCha8Rng) -> (&'static str, Vec<String>) {
     let host = *["client", "server"].choose(random).expect("a host");
@@ -121,7 +105,7 @@ fn kill(lab: &Lab, host: &str, settings: &[String], delay: Duration) -> bool {
 /// Draws, kills and undoes; how many of the plans were met with their change open.
 fn kill_and_undo(number: usize, plans: usize) -> usize {
     let lab = Lab::up(&format!("plans{number}"));
-    let before = picture(&lab);
+    let before = lab.picture();
     let mut random = ChaCha8Rng::seed_from_u64(SEED + number as u64);
     // As long as a plan takes when nobody kills it, on this machine and now.
     let began = Instant::now();
@@ -145,9 +129,9 @@ fn kill_and_undo(number: usize, plans: usize) -> usize {
         lab.linerate().arg("undo").assert().success();
         lab.linerate().arg("changes").assert().success();
         let settled = Instant::now();
-        let mut now = picture(&lab);
+        let mut now = lab.picture();
         while now != before && settled.elapsed() < SETTLE {
-            now = picture(&lab);
+            now = lab.picture();
         }
         let lines: Vec<_> = before
             .lines()
