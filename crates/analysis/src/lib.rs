@@ -22,6 +22,6 @@ pub use run::analyze;
 pub use result::{
     ArmSamples, BenchSamples, CacheMark, Cause, Ceiling, ChannelPair, ClientChannels, Diagnosis,
     Effect, Estimate, ExperimentResult, Fix, HostChange, HostEffort, LadderRung, LimitedBy,
-    NoiseFloor, RunAnalysis, RungName, SessionKind, TestFigures, Transfer, Trust, Unit, Untried,
-    UnusedPair, Verdict,
+    NoiseFloor, RunAnalysis, RungName, SessionKind, SmallFiles, TestFigures, Transfer, Trust, Unit,
+    Untried, UnusedPair, Verdict,
 };

@@ -17,7 +17,9 @@ pub(crate) const fn unit(workload: &Workload) -> Unit {
                 Unit::OperationsPerSecond
             }
         },
-        Workload::Tcp(_) | Workload::Share(_) | Workload::Folder(_) => Unit::BytesPerSecond,
+        Workload::Tcp(_) | Workload::Share(_) | Workload::Folder(_) | Workload::Job(_) => {
+            Unit::BytesPerSecond
+        }
     }
 }
 
@@ -53,7 +55,7 @@ pub(crate) fn figures(
     let mut by_mean: Vec<_> = passes.iter().filter_map(|pass| pass.latency).collect();
     by_mean.sort_by_key(|latency| latency.mean);
     let block = match workload {
-        Workload::Tcp(_) | Workload::Task(_) => None,
+        Workload::Tcp(_) | Workload::Task(_) | Workload::Job(_) => None,
         Workload::Share(share) => Some(share.block),
         Workload::Folder(folder) => Some(folder.block),
     };
@@ -121,7 +123,7 @@ fn pick(figure: Figure, mut values: Vec<f64>, best: fn(f64, f64) -> f64) -> Opti
 /// What answered, as far as facts say so.
 fn mark(workload: &Workload, pass: &TrialResult, facts: &[HostFacts]) -> Option<CacheMark> {
     match workload {
-        Workload::Tcp(_) => None,
+        Workload::Tcp(_) | Workload::Job(_) => None,
         Workload::Folder(_) => pass.storage.as_ref().map(of_storage),
         Workload::Share(share) => Some(of_server(share.file_size, facts)),
         Workload::Task(work) => match (&work.place, &pass.storage) {

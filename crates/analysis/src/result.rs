@@ -234,6 +234,10 @@ pub enum RungName {
     Share,
     /// The share through several channels.
     Channels,
+    /// A file that the server reads from its disk.
+    Disk,
+    /// A file that is copied to a disk of the client.
+    Copy,
 }
 
 /// One rung of the ladder in one direction.
@@ -384,6 +388,17 @@ pub struct UnusedPair {
     pub reason: String,
 }
 
+/// What small files take, one after the other.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SmallFiles {
+    /// Which way.
+    pub direction: Direction,
+    /// Seconds for each.
+    pub each: Estimate,
+    /// The same in small requests; `None` where the time of one is not known.
+    pub requests: Option<f64>,
+}
+
 /// What `check` concludes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Diagnosis {
@@ -398,6 +413,10 @@ pub struct Diagnosis {
     pub causes: Vec<Cause>,
     /// What is worth knowing and no fault: a link that is full, a second one that is not used.
     pub remarks: Vec<Cause>,
+    /// What the rates of disks are the rates of, in sentences.
+    pub notes: Vec<String>,
+    /// How long small files take, each way that was tried.
+    pub small_files: Vec<SmallFiles>,
     /// How many channels several clients would open from here; none where no session was seen.
     pub clients: Vec<ClientChannels>,
     /// What TCP and the hosts did at each rung.

@@ -575,7 +575,7 @@ fn shorter(workload: &Workload) -> Workload {
         Workload::Tcp(tcp) => &mut tcp.timing,
         Workload::Share(share) => &mut share.timing,
         // `fio` takes whole seconds, and a task ends when it is done.
-        Workload::Folder(_) | Workload::Task(_) => return workload,
+        Workload::Folder(_) | Workload::Task(_) | Workload::Job(_) => return workload,
     };
     let quarter = Nanoseconds::new(timing.measured.get() / 4);
     if quarter >= WASH_OUT_MIN {

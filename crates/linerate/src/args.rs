@@ -194,6 +194,13 @@ pub struct CheckArguments {
     /// Counted seconds of each trial
     #[arg(long, value_name = "SECONDS", default_value_t = 0.6)]
     pub seconds: f64,
+    /// Folder of the client that a file is copied to and removed from; otherwise the current one or
+    /// that for temporary files
+    #[arg(long, value_name = "FOLDER")]
+    pub into: Option<String>,
+    /// Whether disks and small files are measured too.
+    #[arg(skip = true)]
+    pub files: bool,
     /// Leave out the rungs that write to the share; what is read is a file of our own all the same
     #[arg(long)]
     pub read_only: bool,

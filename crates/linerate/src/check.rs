@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use measure::{Ladder, LadderNews, LadderPlan, LadderTrial, Stop, TcpRung};
 use record::{
-    Bytes, Direction, Event, FailureKind, PathLook, Plan, Record, Rung, ShareWorkload, Stage,
+    Bytes, Direction, Event, FailureKind, Job, PathLook, Plan, Record, Rung, ShareWorkload, Stage,
     TrialRecord, Workload,
 };
 
@@ -102,8 +102,9 @@ pub fn measure(
         },
         credentials: Some(path.credentials.clone()),
         repetitions: arguments.repetitions,
-        more: further_rungs(pairs),
+        more: further_rungs(pairs, arguments.files),
         read_only: arguments.read_only,
+        folder: arguments.into.clone(),
         deadline: Some(begun + DEADLINE),
     };
     climb(path, &plan, &recorder, stop, &mut progress)?;
@@ -133,10 +134,13 @@ fn channels(pairs: usize) -> u32 {
     u32::try_from(pairs.clamp(1, CHANNELS_MAX)).unwrap_or(1)
 }
 
-fn further_rungs(pairs: usize) -> Vec<Rung> {
+fn further_rungs(pairs: usize, files: bool) -> Vec<Rung> {
     let mut rungs = vec![Rung::Streams, Rung::RoundTrip];
     if pairs > 1 {
         rungs.push(Rung::Channels);
+    }
+    if files {
+        rungs.extend([Rung::Disk, Rung::Copy, Rung::SmallFiles]);
     }
     rungs
 }
@@ -191,6 +195,11 @@ fn detail(stage: &Stage, workload: &Workload) -> String {
         Workload::Tcp(_) => "raw TCP",
         Workload::Share(_) => "share",
         Workload::Folder(_) | Workload::Task(_) => "folder",
+        Workload::Job(job) => match &job.job {
+            Job::ReadOnce { .. } => "server's disk",
+            Job::Copy { .. } => "copy to a local disk",
+            Job::SmallFiles { .. } => "small files",
+        },
     };
     let repetition = match stage {
         Stage::Ladder { repetition, .. } | Stage::Bench { repetition, .. } => repetition + 1,

@@ -261,6 +261,8 @@ impl Story<'_> {
             output: self.output("check.jsonl"),
             repetitions: 3,
             seconds: 1.5,
+            into: None,
+            files: false,
             read_only: false,
             verbose: false,
         }

@@ -93,6 +93,8 @@ fn find_fixes(
         output,
         repetitions: 1,
         seconds: arguments.seconds.min(1.0),
+        into: None,
+        files: false,
         read_only: false,
         verbose: false,
     };

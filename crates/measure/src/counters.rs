@@ -141,7 +141,7 @@ fn between(counted_from: Instant, before: &Border, after: &Border) -> Sample {
 }
 
 /// Processor time of this process so far, user and system.
-fn cpu() -> Duration {
+pub(crate) fn cpu() -> Duration {
     // The clock of one's own process exists on every system that this is built for.
     ProcessTime::try_now().map_or(Duration::ZERO, |now| now.as_duration())
 }

@@ -140,6 +140,16 @@ pub enum Error {
         /// Why it failed.
         source: io::Error,
     },
+    /// There is no file of somebody's that could be read.
+    #[error("there is no file of {least} to {most} bytes on `{share}` that could be read")]
+    NoFile {
+        /// The share.
+        share: String,
+        /// Bytes that it must have.
+        least: u64,
+        /// Bytes that it may have.
+        most: u64,
+    },
     /// There is no fio on the client.
     #[error("there is no `fio` on the client, which tests folders and disks")]
     NoFio,
@@ -186,9 +196,11 @@ impl Error {
             Self::Nic { .. } | Self::Busy { .. } | Self::Server { .. } | Self::NoIperf => {
                 FailureKind::Refused
             }
-            Self::FarServer { .. } | Self::NoRoom { .. } | Self::NoFio | Self::TestFile { .. } => {
-                FailureKind::Refused
-            }
+            Self::FarServer { .. }
+            | Self::NoRoom { .. }
+            | Self::NoFile { .. }
+            | Self::NoFio
+            | Self::TestFile { .. } => FailureKind::Refused,
             Self::Share(error) => share_kind(error),
             Self::Input { .. }
             | Self::Ended { .. }
@@ -225,6 +237,7 @@ impl Error {
             Self::Silence { .. } => {
                 "something on the way drops full packets: is the MTU the same all along the path?"
             }
+            Self::NoFile { .. } => "name a folder of the share that has a large file in it",
             Self::NoFio => {
                 "install it there: `apt install fio`, `dnf install fio`, `pacman -S fio` or \
                  `brew install fio`; a share needs none when it is named as `smb://HOST/SHARE`"

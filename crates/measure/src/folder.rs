@@ -298,6 +298,7 @@ fn storage(file: &Path, cache: Cache) -> Result<Storage, Error> {
         file_system,
         network,
         direct,
+        folder: None,
     })
 }
 
@@ -444,23 +445,29 @@ pub(crate) fn check_space(folder: &Path, size: u64) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes test files of ours that nobody holds any more.
-fn remove_leftovers(folder: &Path) {
+/// Removes test files and folders of ours that nobody holds any more.
+pub(crate) fn remove_leftovers(folder: &Path) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {
         let name = entry.file_name();
         let ours = name
             .to_str()
             .is_some_and(|name| name.starts_with(".linerate-") && name.ends_with(".tmp"));
-        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
-        let Some(file) = (ours && is_file)
+        // A link is neither.
+        let kind = entry.file_type();
+        let is_folder = kind.as_ref().is_ok_and(std::fs::FileType::is_dir);
+        let is_file = kind.as_ref().is_ok_and(std::fs::FileType::is_file);
+        let Some(file) = (ours && (is_file || is_folder))
             .then(|| File::open(entry.path()))
             .and_then(Result::ok)
         else {
             continue;
         };
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
-            fs::remove_file(entry.path()).ok();
+            match is_folder {
+                true => fs::remove_dir_all(entry.path()).ok(),
+                false => fs::remove_file(entry.path()).ok(),
+            };
         }
     }
 }

@@ -1,15 +1,18 @@
-//! The ladder of one link: raw TCP, then the share through one channel, each both ways.
+//! The ladder of one link: raw TCP, then the share through one channel, each both ways; and further
+//! down the disks and small files.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Instant;
 
 use host::exec::Exec;
 use record::{
-    Bytes, Credentials, Direction, Failure, FailureKind, HostLoad, HostName, Outcome, Rung, Sample,
+    Bytes, Credentials, Data, Direction, Failure, FailureKind, HostLoad, HostName, Job, JobFile,
+    JobWorkload, KeepInput, KeepWorkload, Nanoseconds, Outcome, Place, Rung, Sample, ServerCache,
     ShareWorkload, Stage, TcpWorkload, Timing, TrialInput, Workload,
 };
 
-use crate::{Counters, FarServer, IPERF3_PORT, Runner, Stop};
+use crate::cold::{Warmth, cool};
+use crate::{Counters, FarServer, IPERF3_PORT, Kept, Runner, Stop};
 
 /// How often the further rungs are measured.
 const MORE_REPETITIONS: u32 = 2;
@@ -18,6 +21,17 @@ const STREAMS: u32 = 4;
 /// A small request, for its round trip, and the file that it reads.
 const SMALL_BLOCK: Bytes = Bytes::new(4 << 10);
 const SMALL_FILE: Bytes = Bytes::new(64 << 10);
+/// The file that is read from the disk and copied: what the share moves in this time.
+const FILE_SECONDS: f64 = 0.4;
+/// The least and the most bytes that it has.
+const FILE_BYTES: std::ops::RangeInclusive<u64> = 8 << 20..=256 << 20;
+/// How often it is copied in one trial.
+const COPIES: u32 = 3;
+/// Small files, and the size of each.
+const SMALL_FILES: u32 = 200;
+const SMALL_FILE_BYTES: Bytes = Bytes::new(4 << 10);
+/// The longest time that work which is done once may take.
+const JOB_LIMIT: Nanoseconds = Nanoseconds::new(2_500_000_000);
 const DIRECTIONS: [Direction; 2] = [Direction::Read, Direction::Write];
 
 /// What a ladder measures.
@@ -33,8 +47,10 @@ pub struct LadderPlan {
     pub repetitions: u32,
     /// Further rungs, which are measured twice at most.
     pub more: Vec<Rung>,
-    /// Whether nothing is written to the share but the files that are read.
+    /// Whether nothing is written to the share but the files that are read again and again.
     pub read_only: bool,
+    /// The folder of the client that a file is copied to, where one was asked for.
+    pub folder: Option<String>,
     /// When no repetition but the first is begun any more.
     pub deadline: Option<Instant>,
 }
@@ -106,6 +122,7 @@ impl Ladder<'_> {
         record: &mut dyn FnMut(LadderTrial) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut hopeless: Vec<(Rung, Direction)> = Vec::new();
+        let mut seen = Found::default();
         let mut before = self.counters();
         for (repetition, rung, direction) in order(plan) {
             let late = plan
@@ -122,7 +139,11 @@ impl Ladder<'_> {
             news(LadderNews::Begins(&stage, &workload));
             let started = Instant::now();
             let mut progress = |sample: &Sample| news(LadderNews::Sample(sample));
-            let (workload, outcome) = self.trial(plan, workload, &mut progress);
+            let (workload, outcome) = match workload {
+                Workload::Job(job) => self.job(plan, job, &mut seen, &mut progress),
+                workload => self.trial(plan, workload, &mut progress),
+            };
+            seen.learn(rung, &outcome);
             if is_hopeless(&outcome) {
                 hopeless.push((rung, direction));
             }
@@ -166,7 +187,7 @@ impl Ladder<'_> {
             credentials: None,
         };
         let result = match &mut input.workload {
-            Workload::Share(_) | Workload::Folder(_) | Workload::Task(_) => {
+            Workload::Share(_) | Workload::Folder(_) | Workload::Task(_) | Workload::Job(_) => {
                 input.credentials.clone_from(&plan.credentials);
                 self.runner.run(&input, self.stop, progress)
             }
@@ -191,6 +212,99 @@ impl Ladder<'_> {
         };
         (input.workload, outcome)
     }
+
+    /// Runs work that is done once, and sees to the file that it takes.
+    fn job(
+        &self,
+        plan: &LadderPlan,
+        mut workload: JobWorkload,
+        seen: &mut Found,
+        progress: &mut dyn FnMut(&Sample),
+    ) -> (Workload, Outcome) {
+        let kept = match workload.job {
+            Job::SmallFiles { .. } => None,
+            Job::ReadOnce { .. } | Job::Copy { .. } => self.kept(plan, seen),
+        };
+        match &mut workload.job {
+            Job::ReadOnce { file, cache, .. } => match self.far.zip(kept.as_deref()) {
+                None => {}
+                Some((far, kept)) => match cool(far, kept) {
+                    Warmth::Cold => {
+                        *file = JobFile::Named(kept.to_owned());
+                        *cache = ServerCache::Cold;
+                    }
+                    // It was just written, so that reading it would tell nothing.
+                    Warmth::Unknown => {}
+                    Warmth::Memory(file_system) => {
+                        let outcome = Outcome::Failed(no_disk(&file_system));
+                        return (Workload::Job(workload), outcome);
+                    }
+                },
+            },
+            Job::Copy { file, .. } => {
+                if let Some(kept) = kept {
+                    *file = JobFile::Named(kept);
+                }
+            }
+            Job::SmallFiles { .. } => {}
+        }
+        self.trial(plan, Workload::Job(workload), progress)
+    }
+
+    /// The path of a file of ours on the share, which is made when it is first asked for.
+    fn kept(&self, plan: &LadderPlan, seen: &mut Found) -> Option<String> {
+        if plan.read_only {
+            return None;
+        }
+        let kept = seen.kept.get_or_insert_with(|| {
+            let bytes = seen.slowest.unwrap_or(0.0) * FILE_SECONDS;
+            let file_size = (bytes as u64).clamp(*FILE_BYTES.start(), *FILE_BYTES.end());
+            let keep = KeepWorkload {
+                place: Place::Share {
+                    share: plan.share.share.clone(),
+                    demands: plan.share.demands,
+                },
+                file_size: Bytes::new(file_size),
+                data: Data::Random,
+            };
+            let input = KeepInput {
+                keep,
+                credentials: plan.credentials.clone(),
+            };
+            // Why not is said by the trials that make a file of their own.
+            self.runner.keep(&input, self.stop).ok()
+        });
+        kept.as_ref().map(|kept| kept.file().to_owned())
+    }
+}
+
+/// What the trials so far have shown, and what is kept between them.
+#[derive(Default)]
+struct Found {
+    /// Bytes per second of the share, the slower way.
+    slowest: Option<f64>,
+    /// A file of ours on the share; none inside where it could not be made.
+    kept: Option<Option<Kept>>,
+}
+
+impl Found {
+    fn learn(&mut self, rung: Rung, outcome: &Outcome) {
+        if let (Rung::Share, Outcome::Measured(result)) = (rung, outcome)
+            && let Some(rate) = result.bytes_per_second()
+        {
+            self.slowest = Some(self.slowest.map_or(rate, |slowest| slowest.min(rate)));
+        }
+    }
+}
+
+fn no_disk(file_system: &str) -> Failure {
+    Failure {
+        kind: FailureKind::Refused,
+        chain: vec![format!(
+            "the share is in the server's memory ({file_system}), so there is no disk to read from"
+        )],
+        hint: None,
+    }
 }
 
 /// Repetitions, rungs and directions in the order in which they are measured.
@@ -203,9 +317,13 @@ fn order(plan: &LadderPlan) -> Vec<(u32, Rung, Direction)> {
             .chain(more)
             .flat_map(|&rung| DIRECTIONS.map(|direction| (repetition, rung, direction)))
             .filter(|(_, rung, direction)| match (rung, direction) {
+                // They are made before they are read.
+                (Rung::SmallFiles, Direction::Read) => !plan.read_only,
                 (_, Direction::Read) | (Rung::Tcp | Rung::Streams, _) => true,
-                (Rung::RoundTrip, Direction::Write) => false,
-                (Rung::Share | Rung::Channels, Direction::Write) => !plan.read_only,
+                (Rung::RoundTrip | Rung::Disk | Rung::Copy, Direction::Write) => false,
+                (Rung::Share | Rung::Channels | Rung::SmallFiles, Direction::Write) => {
+                    !plan.read_only
+                }
             })
             .collect();
         if repetition % 2 == 1 {
@@ -224,6 +342,9 @@ fn workload(plan: &LadderPlan, rung: Rung, direction: Direction) -> Workload {
     };
     match (rung, &plan.tcp) {
         (Rung::Share, _) => Workload::Share(share()),
+        (Rung::Disk | Rung::Copy | Rung::SmallFiles, _) => {
+            Workload::Job(job(plan, rung, direction))
+        }
         (Rung::Channels, _) => Workload::Share(ShareWorkload {
             channels: plan.share.channels,
             ..share()
@@ -253,6 +374,33 @@ fn workload(plan: &LadderPlan, rung: Rung, direction: Direction) -> Workload {
             nic: None,
             timing: plan.share.timing,
         }),
+    }
+}
+
+fn job(plan: &LadderPlan, rung: Rung, direction: Direction) -> JobWorkload {
+    let bytes_max = Bytes::new(*FILE_BYTES.end());
+    JobWorkload {
+        share: plan.share.share.clone(),
+        direction,
+        job: match rung {
+            Rung::Disk => Job::ReadOnce {
+                file: JobFile::Found,
+                bytes_max,
+                cache: ServerCache::Unknown,
+            },
+            Rung::Copy => Job::Copy {
+                file: JobFile::Found,
+                bytes_max,
+                folder: plan.folder.clone(),
+                times: COPIES,
+            },
+            _ => Job::SmallFiles {
+                count: SMALL_FILES,
+                size: SMALL_FILE_BYTES,
+            },
+        },
+        demands: plan.share.demands,
+        limit: JOB_LIMIT,
     }
 }
 
@@ -334,6 +482,7 @@ mod tests {
             repetitions: 3,
             more: Vec::new(),
             read_only: false,
+            folder: None,
             deadline: None,
         }
     }
@@ -361,6 +510,28 @@ mod tests {
         });
         assert_eq!(done, Ok(()));
         trials
+    }
+
+    #[test]
+    fn work_that_is_done_once_reads_only_and_small_files_are_not_made_where_nothing_is_written() {
+        let more = vec![Rung::Disk, Rung::Copy, Rung::SmallFiles];
+        let order = |read_only| {
+            let plan = LadderPlan {
+                repetitions: 1,
+                read_only,
+                more: more.clone(),
+                ..plan(Err(String::new()))
+            };
+            let order = order(&plan).into_iter();
+            let jobs = order.filter(|(_, rung, _)| more.contains(rung));
+            jobs.map(|(_, rung, direction)| (rung, direction))
+                .collect::<Vec<_>>()
+        };
+        let (read, write) = (Direction::Read, Direction::Write);
+        let once = [(Rung::Disk, read), (Rung::Copy, read)];
+        assert_eq!(order(true), once);
+        let small = [(Rung::SmallFiles, read), (Rung::SmallFiles, write)];
+        assert_eq!(order(false), [once, small].concat());
     }
 
     /// A trial that fails and might do better the next time.

@@ -4,9 +4,11 @@
 //! is what starts it, feeds it and ends it. The far end of raw TCP is a real iperf3
 //! ([`FarServer`]), the far end of a share is whatever serves it.
 
+mod cold;
 mod counters;
 mod error;
 mod folder;
+mod job;
 mod keep;
 mod ladder;
 mod load;

@@ -18,6 +18,8 @@ use crate::{Error, MtuTarget, Stop};
 
 /// What a trial may take beside its warm-up and counted time: start, login, the exchange at the end.
 const OVERHEAD: Duration = Duration::from_secs(60);
+/// The same of work that is done once.
+const JOB_OVERHEAD: Duration = Duration::from_secs(20);
 /// The slowest share that still gets its test file written in time, in bytes per second.
 const SLOWEST_SHARE: u64 = 4_000_000;
 /// What the slowest share moves while it makes or opens a file.
@@ -255,6 +257,7 @@ fn limit(workload: &Workload) -> Result<Duration, Failure> {
         Workload::Share(share) => (&share.timing, share.file_size.get()),
         Workload::Folder(folder) => (&folder.timing, folder.file_size.get()),
         Workload::Task(task) => (&task.timing, moved(&task.task)),
+        Workload::Job(job) => return Ok(JOB_OVERHEAD + Duration::from(job.limit)),
     };
     let spans = crate::counters::Spans::new(timing).map_err(|error| error.failure())?;
     let preparation = Duration::from_secs(moved / SLOWEST_SHARE);

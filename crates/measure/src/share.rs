@@ -253,7 +253,7 @@ fn check_space(tree: &Tree, workload: &ShareWorkload) -> Result<(), Error> {
 }
 
 /// A name that nobody else uses, in the folder that was asked for.
-fn test_path(folder: &str) -> Result<String, Error> {
+pub(crate) fn test_path(folder: &str) -> Result<String, Error> {
     let name = test_name()?;
     Ok(match folder.trim_matches('/') {
         "" => name,

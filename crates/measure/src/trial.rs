@@ -10,7 +10,7 @@ use record::{FailureKind, KeepInput, TrialInput, TrialLine, TrialResult, Workloa
 use zeroize::Zeroizing;
 
 use crate::stop::STOP_LOOK;
-use crate::{Error, Stop, folder, keep, share, task, tcp};
+use crate::{Error, Stop, folder, job, keep, share, task, tcp};
 
 /// How long one whose input has ended may take to remove what it has made.
 const TIDY_LIMIT: Duration = Duration::from_secs(3);
@@ -31,6 +31,7 @@ pub fn trial(
         Workload::Share(workload) => share::run(workload, input.credentials.as_ref(), stop, emit),
         Workload::Folder(workload) => folder::run(workload, stop, emit),
         Workload::Task(workload) => task::run(workload, input.credentials.as_ref(), stop, emit),
+        Workload::Job(workload) => job::run(workload, input.credentials.as_ref(), stop, emit),
     }
 }
 
@@ -111,7 +112,10 @@ impl Input {
     fn tidies(&self) -> bool {
         match self {
             Self::Trial(input) => {
-                matches!(input.workload, Workload::Folder(_) | Workload::Task(_))
+                matches!(
+                    input.workload,
+                    Workload::Folder(_) | Workload::Task(_) | Workload::Job(_)
+                )
             }
             Self::Keep(_) => true,
         }

@@ -150,4 +150,7 @@ pub struct Storage {
     pub network: bool,
     /// Whether the client's cache was passed by.
     pub direct: bool,
+    /// The folder, where it was not asked for by its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
 }

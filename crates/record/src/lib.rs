@@ -6,6 +6,7 @@
 mod design;
 mod facts;
 mod files;
+mod job;
 mod look;
 mod recipe;
 mod run;
@@ -20,6 +21,7 @@ pub use files::{
     Cache, Data, FolderKind, FolderWorkload, KeepWorkload, Latency, Operations, Pattern, Place,
     Storage,
 };
+pub use job::{Job, JobFile, JobWorkload, ServerCache};
 pub use look::{AddressLook, HostLoad, MtuProof, PathLook, ProcessorLoad};
 pub use recipe::{Figure, Order, Recipe, RecipeEngine, RecipeTest, parse_bytes};
 pub use run::{

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::{
-    BitsPerSecond, Bytes, FolderWorkload, HostLoad, KeepWorkload, Latency, Nanoseconds, Operations,
-    Playback, Setting, Storage, TaskWorkload,
+    BitsPerSecond, Bytes, FolderWorkload, HostLoad, JobWorkload, KeepWorkload, Latency,
+    Nanoseconds, Operations, Playback, Setting, Storage, TaskWorkload,
 };
 
 /// Which way the data goes, seen from the client.
@@ -44,6 +44,8 @@ pub enum Workload {
     Folder(FolderWorkload),
     /// Work on whole files of a share or in a folder, by ourselves.
     Task(TaskWorkload),
+    /// Work on a share that is done once, with our own client.
+    Job(JobWorkload),
 }
 
 impl Workload {
@@ -55,6 +57,7 @@ impl Workload {
             Self::Share(share) => share.direction,
             Self::Folder(folder) => folder.direction,
             Self::Task(task) => task.direction,
+            Self::Job(job) => job.direction,
         }
     }
 
@@ -66,6 +69,11 @@ impl Workload {
             Self::Share(share) => share.timing,
             Self::Folder(folder) => folder.timing,
             Self::Task(task) => task.timing,
+            Self::Job(job) => Timing {
+                warm_up: Nanoseconds::new(0),
+                measured: job.limit,
+                interval: job.limit,
+            },
         }
     }
 }
@@ -500,6 +508,12 @@ pub enum Rung {
     RoundTrip,
     /// The share through as many channels as there is a use for.
     Channels,
+    /// A file of the share that the server has to read from its disk.
+    Disk,
+    /// A file of the share, copied to a disk of the client.
+    Copy,
+    /// Small files, one after the other.
+    SmallFiles,
 }
 
 /// One of the two arms that are compared.

@@ -32,6 +32,7 @@ pub(crate) fn all(analysis: &RunAnalysis) -> Vec<Detail> {
         ("the way", ways(analysis)),
         ("packets that pass", packets(analysis)),
         ("the session", sessions(analysis)),
+        ("disks and small files", view::files(analysis)),
         ("channels that clients would open", clients(analysis)),
         ("TCP and the hosts at each rung", transfers(analysis)),
     ];

@@ -207,6 +207,12 @@ fn diagnosis(diagnosis: &Diagnosis, analysis: &RunAnalysis) -> Value {
         "clients": word(&diagnosis.clients),
         "transfers": word(&diagnosis.transfers),
         "request": diagnosis.request.as_ref().map(estimate),
+        "notes": diagnosis.notes,
+        "small_files": diagnosis.small_files.iter().map(|files| json!({
+            "direction": word(&files.direction),
+            "each": estimate(&files.each),
+            "requests": files.requests,
+        })).collect::<Vec<_>>(),
         "fixes": diagnosis.fixes.iter().map(|fix| json!({
             "id": fix.id,
             "text": fix.text,
@@ -345,6 +351,13 @@ fn workload(workload: &Workload) -> Value {
             "channels_max": work.channels,
             "task": word(&work.task),
             "measured_ns": work.timing.measured,
+        }),
+        Workload::Job(job) => json!({
+            "engine": "job",
+            "direction": word(&job.direction),
+            "share": job.share.to_string(),
+            "job": word(&job.job),
+            "limit_ns": job.limit,
         }),
         Workload::Share(share) => json!({
             "engine": "share",

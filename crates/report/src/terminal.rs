@@ -146,6 +146,9 @@ fn ladder(page: &mut Page, analysis: &RunAnalysis) {
             page.paragraph(2, 4, &[(Ink::Faint, &reason)]);
         }
         sessions(page, analysis);
+        for line in view::files(analysis) {
+            page.paragraph(2, 4, &[(Ink::Faint, &line)]);
+        }
     }
 }
 

@@ -7,8 +7,8 @@ use analysis::{
     Verdict,
 };
 use record::{
-    Arm, Decision, Direction, FolderKind, Identity, Level, Phase, Place, Plan, Setting, SmbSession,
-    Task, TaskWorkload, Workload,
+    Arm, Decision, Direction, FolderKind, Identity, Job, Level, Phase, Place, Plan, Setting,
+    SmbSession, Task, TaskWorkload, Workload,
 };
 
 use crate::{design, quantity, recipe};
@@ -62,6 +62,8 @@ pub(crate) const fn rung(rung: RungName) -> &'static str {
         RungName::Streams => "streams",
         RungName::Share => "share",
         RungName::Channels => "channels",
+        RungName::Disk => "disk",
+        RungName::Copy => "copy",
     }
 }
 
@@ -433,6 +435,25 @@ pub(crate) fn interval_heading(ladder: &Ladder<'_>) -> String {
     } else {
         "interval".into()
     }
+}
+
+/// What the rates of disks are the rates of, and what small files take.
+pub(crate) fn files(analysis: &RunAnalysis) -> Vec<String> {
+    let Some(diagnosis) = &analysis.diagnosis else {
+        return Vec::new();
+    };
+    let ways = diagnosis.small_files.iter().map(|files| {
+        let requests = files.requests.map_or_else(String::new, |requests| {
+            format!(", as long as {requests:.1} small requests")
+        });
+        format!(
+            "a small file ({}): {}{requests}; {:.0} files/s one after the other",
+            direction(files.direction),
+            quantity::estimate_with_interval(&files.each),
+            1.0 / files.each.value
+        )
+    });
+    diagnosis.notes.iter().cloned().chain(ways).collect()
 }
 
 /// What was not measured, and why; the same reason in both directions is said once.
@@ -1014,6 +1035,17 @@ pub(crate) fn workload(workload: &Workload) -> String {
             direction(work.direction),
             task(&work.task)
         ),
+        Workload::Job(job) => match &job.job {
+            Job::ReadOnce { .. } => "a file of the share, read once".to_owned(),
+            Job::Copy { times, .. } => {
+                format!("a file of the share, copied {times} times to the client")
+            }
+            Job::SmallFiles { count, size } => format!(
+                "{count} files of {}, {}",
+                quantity::size(*size),
+                direction(job.direction)
+            ),
+        },
         Workload::Share(share) => format!(
             "share {}, at most {}, {} in flight of {} each, file of {}",
             direction(share.direction),
@@ -1084,6 +1116,7 @@ pub(crate) fn workload_short(workload: &Workload) -> String {
         Workload::Share(_) => "share",
         Workload::Folder(folder) => folder_name(folder.kind),
         Workload::Task(work) => task_layer(work),
+        Workload::Job(_) => "once",
     };
     format!("{layer} {}", direction(workload.direction()))
 }

@@ -39,6 +39,12 @@ pub(super) fn headline(seen: &Seen, of_ladder: &[(Rung, &TrialRecord)]) -> Strin
             megabytes_of(seen, RungName::Ceiling, direction),
             "look at the path before the share",
         ),
+        Some((RungName::Disk, direction, share)) => format!(
+            "the server's disk is slower than its network: it {} {}, {} of what the share gives from memory",
+            verb(direction),
+            megabytes_of(seen, RungName::Disk, direction),
+            percent(share),
+        ),
         Some((_, direction, share)) => {
             let (above, what) = match seen.rate(RungName::Tcp, direction) {
                 Some(_) => (RungName::Tcp, "raw TCP moves over the same path"),
@@ -153,6 +159,7 @@ pub(super) fn losses_unexplained(seen: &Seen) -> Vec<Cause> {
 pub(super) fn remarks(seen: &Seen) -> Vec<Cause> {
     let mut remarks: Vec<Cause> = saturated(seen).into_iter().collect();
     remarks.extend(unused_links(seen));
+    remarks.extend(super::storage::remarks(seen));
     remarks
 }
 
@@ -240,7 +247,9 @@ pub(super) fn busy_processor(seen: &Seen) -> Option<Cause> {
         .map(|trial| {
             let channels = match trial.workload {
                 Workload::Share(share) => f64::from(share.channels.max(1)),
-                Workload::Tcp(_) | Workload::Folder(_) | Workload::Task(_) => 1.0,
+                Workload::Tcp(_) | Workload::Folder(_) | Workload::Task(_) | Workload::Job(_) => {
+                    1.0
+                }
             };
             let spent = trial.result.cpu().get() as f64 / trial.result.duration().get() as f64;
             spent / channels

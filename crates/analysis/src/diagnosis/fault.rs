@@ -1021,7 +1021,7 @@ impl<'a> Seen<'a> {
     fn loads(&self, host: &'a record::HostName) -> impl Iterator<Item = &'a HostLoad> {
         let measured = self.records.iter();
         measured
-            .filter(|(rung, _)| *rung != Rung::RoundTrip)
+            .filter(|(rung, _)| is_steady(*rung))
             .filter(|(_, trial)| matches!(trial.outcome, Outcome::Measured(_)))
             .flat_map(|(_, trial): &(Rung, &'a TrialRecord)| &trial.loads)
             .filter(move |load| load.host == *host)
@@ -1088,6 +1088,14 @@ impl<'a> Seen<'a> {
         let mut nics = self.network.client?.nics.iter();
         let near = nics.find(|nic| nic.addresses.iter().any(|entry| entry.contains(address)))?;
         line_bits(near)
+    }
+}
+
+/// Whether a rung keeps the hosts as busy as it can.
+const fn is_steady(rung: Rung) -> bool {
+    match rung {
+        Rung::Tcp | Rung::Streams | Rung::Share | Rung::Channels => true,
+        Rung::RoundTrip | Rung::Disk | Rung::Copy | Rung::SmallFiles => false,
     }
 }
 

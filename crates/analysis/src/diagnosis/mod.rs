@@ -9,6 +9,7 @@ mod fix;
 mod line;
 mod path;
 mod remedy;
+mod storage;
 mod transfer;
 
 use record::{
@@ -32,11 +33,13 @@ const ABOVE_TOLD: f64 = 1.1;
 /// anybody would notice.
 const FULL_LIMIT: f64 = 0.95;
 /// The rungs below the ceiling, in the order in which they are shown.
-const RUNGS: [(Rung, RungName); 4] = [
+const RUNGS: [(Rung, RungName); 6] = [
     (Rung::Tcp, RungName::Tcp),
     (Rung::Streams, RungName::Streams),
     (Rung::Share, RungName::Share),
     (Rung::Channels, RungName::Channels),
+    (Rung::Disk, RungName::Disk),
+    (Rung::Copy, RungName::Copy),
 ];
 const DIRECTIONS: [Direction; 2] = [Direction::Read, Direction::Write];
 
@@ -98,6 +101,10 @@ impl<'a> Seen<'a> {
                 });
                 shares.min_by(|one, two| f64::total_cmp(&one.2, &two.2))
             })
+            .or_else(|| {
+                let rung = self.rung(RungName::Disk, Direction::Read);
+                Some((RungName::Disk, Direction::Read, storage::loses(rung)?))
+            })
     }
 
     /// A host whose processors were full in most trials.
@@ -108,7 +115,10 @@ impl<'a> Seen<'a> {
     }
 
     fn complete(&self) -> bool {
-        let needed = |rung: &&LadderRung| rung.rung != RungName::Channels;
+        let needed = |rung: &&LadderRung| {
+            let further = [RungName::Channels, RungName::Disk, RungName::Copy];
+            !further.contains(&rung.rung)
+        };
         self.rungs
             .iter()
             .filter(needed)
@@ -147,6 +157,10 @@ pub(crate) fn ladder(
         causes.push(fault.cause);
         fixes.extend(fault.fix);
     }
+    for fault in storage::faults(&seen, &causes) {
+        causes.push(fault.cause);
+        fixes.extend(fault.fix);
+    }
     let headline = match causes.first() {
         Some(first) if cause::above_ceiling(&seen).is_none() => {
             cause::with_effect(&seen, &first.text)
@@ -177,6 +191,8 @@ pub(crate) fn ladder(
         complete: seen.complete() && crowded.is_none(),
         causes,
         remarks: cause::remarks(&seen),
+        notes: storage::notes(&seen),
+        small_files: storage::small_files(&seen),
         clients: clients::clients(&seen),
         transfers: transfer::transfers(&seen),
         request: transfer::request(&seen),
@@ -205,7 +221,7 @@ fn look<'a>(
         .iter()
         .find_map(|(_, trial)| match &trial.workload {
             Workload::Share(share) => Some(share),
-            Workload::Tcp(_) | Workload::Folder(_) | Workload::Task(_) => None,
+            Workload::Tcp(_) | Workload::Folder(_) | Workload::Task(_) | Workload::Job(_) => None,
         });
     let network = Network {
         client: facts.first(),
@@ -360,20 +376,14 @@ fn rungs<'a>(
         let mut above = ceiling.clone();
         for (rung, name) in RUNGS {
             let further = matches!(rung, Rung::Streams | Rung::Channels);
-            if further && !of_ladder.iter().any(|(of, _)| *of == rung) {
+            let once = matches!(rung, Rung::Disk | Rung::Copy);
+            let was_run = |(of, trial): &(Rung, &TrialRecord)| {
+                *of == rung && (further || trial.workload.direction() == direction)
+            };
+            if (further || once) && !of_ladder.iter().any(was_run) {
                 continue;
             }
-            let rates: Vec<f64> = trials
-                .iter()
-                .filter(|trial| trial.rung == rung && trial.direction == direction)
-                .map(|trial| trial.rate)
-                .collect();
-            let rate = median(
-                &rates,
-                BAND_DEFAULT,
-                CONFIDENCE_DEFAULT,
-                Unit::BytesPerSecond,
-            );
+            let rate = rate_of(trials, rung, direction);
             let share_of = |whole: &Option<Estimate>| quotient(rate.as_ref()?, whole.as_ref()?);
             let own = own_ceiling(network, trials, rung, direction);
             rungs.push(LadderRung {
@@ -387,11 +397,31 @@ fn rungs<'a>(
                 rate: rate.clone(),
             });
             // Where a rung is missing, the next one is held against the one above it; and what several
-            // streams or channels do is no measure for one.
-            above = if further { above } else { rate.or(above) };
+            // streams or channels do is no measure for one, nor what one disk does for another.
+            above = if further || once {
+                above
+            } else {
+                rate.or(above)
+            };
         }
     }
     rungs
+}
+
+/// The median of a rung's trials, or of the parts of them where work is done once.
+fn rate_of(trials: &[Measured], rung: Rung, direction: Direction) -> Option<Estimate> {
+    let rates = trials
+        .iter()
+        .filter(|trial| trial.rung == rung && trial.direction == direction)
+        .flat_map(|trial| match trial.workload {
+            Workload::Job(_) => storage::rates_of(trial.result).collect(),
+            Workload::Tcp(_) | Workload::Share(_) | Workload::Folder(_) | Workload::Task(_) => {
+                vec![trial.rate]
+            }
+        });
+    let rates: Vec<f64> = rates.collect();
+    let unit = Unit::BytesPerSecond;
+    median(&rates, BAND_DEFAULT, CONFIDENCE_DEFAULT, unit)
 }
 
 fn why_not_measured(

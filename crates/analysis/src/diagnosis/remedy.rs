@@ -41,7 +41,7 @@ const SESSIONS: &str = "every session of the server, which must be started again
 const HANDS: &str = "whatever uses the link while somebody works on it";
 
 /// Everything that may be named, in the order of the way from the NICs to the disk.
-pub const REMEDIES: [Remedy; 24] = [
+pub const REMEDIES: [Remedy; 25] = [
     by_hand(
         "path-mtu-black-hole",
         "mtu-of-switch",
@@ -132,6 +132,13 @@ pub const REMEDIES: [Remedy; 24] = [
         "it takes a look at the disks themselves",
         "whatever else uses the disks",
         Trust::Computed,
+    ),
+    by_hand(
+        "local-disk",
+        "faster-local-disk",
+        "which disk a copy goes to only you know",
+        "whatever else uses the disk",
+        Trust::Measured,
     ),
     by_hand(
         "port-blocked",

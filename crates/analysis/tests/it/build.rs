@@ -5,10 +5,10 @@ use std::net::{IpAddr, SocketAddr};
 
 use record::{
     Arm, BitsPerSecond, Bytes, ConnectionUse, Demands, Direction, Failure, FailureKind, Header,
-    HostFacts, HostName, Identity, InterfaceAddress, Level, LinkState, Nanoseconds, Nic, Outcome,
-    Phase, Plan, Question, RUN_FORMAT, RUN_VERSION, Record, Run, Rung, Sample, Schedule,
-    ServerInterface, ShareAddress, ShareWorkload, SmbSession, Stage, System, TcpFacts, TcpWorkload,
-    Timing, TrialRecord, TrialResult, Workload,
+    HostFacts, HostName, Identity, InterfaceAddress, Job, JobFile, JobWorkload, Level, LinkState,
+    Nanoseconds, Nic, Outcome, Phase, Plan, Question, RUN_FORMAT, RUN_VERSION, Record, Run, Rung,
+    Sample, Schedule, ServerCache, ServerInterface, ShareAddress, ShareWorkload, SmbSession, Stage,
+    System, TcpFacts, TcpWorkload, Timing, TrialRecord, TrialResult, Workload,
 };
 
 pub(crate) const GIGABIT: u64 = 1_000_000_000;
@@ -132,6 +132,34 @@ pub(crate) fn share_workload(direction: Direction) -> Workload {
     })
 }
 
+fn job_workload(rung: Rung, direction: Direction) -> Workload {
+    let bytes_max = Bytes::new(64 << 20);
+    let file = JobFile::Named(".linerate-0.tmp".into());
+    Workload::Job(JobWorkload {
+        share: share(),
+        direction,
+        job: match rung {
+            Rung::Disk => Job::ReadOnce {
+                file,
+                bytes_max,
+                cache: ServerCache::Cold,
+            },
+            Rung::Copy => Job::Copy {
+                file,
+                bytes_max,
+                folder: None,
+                times: 3,
+            },
+            _ => Job::SmallFiles {
+                count: 200,
+                size: Bytes::new(4096),
+            },
+        },
+        demands: Demands::default(),
+        limit: Nanoseconds::new(1_000_000_000),
+    })
+}
+
 fn tcp_workload(direction: Direction) -> Workload {
     Workload::Tcp(TcpWorkload {
         server: address("10.77.1.2"),
@@ -203,6 +231,7 @@ pub(crate) fn rung(rung: Rung, direction: Direction, rates: &[f64]) -> Vec<Recor
                 result.session = Some(session());
                 share_workload(direction)
             }
+            Rung::Disk | Rung::Copy | Rung::SmallFiles => job_workload(rung, direction),
         };
         let stage = Stage::Ladder { rung, repetition };
         trial(stage, workload, Outcome::Measured(Box::new(result)))
@@ -214,6 +243,7 @@ pub(crate) fn failed_rung(rung: Rung, direction: Direction, why: &str) -> Record
     let workload = match rung {
         Rung::Tcp | Rung::Streams => tcp_workload(direction),
         Rung::Share | Rung::RoundTrip | Rung::Channels => share_workload(direction),
+        Rung::Disk | Rung::Copy | Rung::SmallFiles => job_workload(rung, direction),
     };
     let stage = Stage::Ladder {
         rung,

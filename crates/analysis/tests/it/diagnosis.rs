@@ -1,7 +1,7 @@
 use analysis::{Diagnosis, Fix, RunAnalysis, RungName, Trust, analyze};
 use record::{
-    BitsPerSecond, Direction, HostFacts, HostName, KnobId, LinkState, Outcome, Record, Rung,
-    Setting, Target, Value,
+    BitsPerSecond, Direction, HostFacts, HostName, Job, KnobId, LinkState, Outcome, Record, Rung,
+    Setting, Storage, Target, Value, Workload,
 };
 
 use crate::build::{failed_rung, host, lab, lab_nic, ladder, real_nic, run, rung};
@@ -54,6 +54,92 @@ fn with_session(mut records: Vec<Record>, change: impl Fn(&mut record::SmbSessio
         }
     }
     records
+}
+
+/// A ladder of a well link, and below it trials of the disk and of a copy to a folder.
+pub(crate) fn with_disks(disk: f64, copy: f64, folder: Option<&str>) -> Vec<Record> {
+    let mut records = ladder([117.5, 117.4, 116.9, 116.5]);
+    let read = Direction::Read;
+    records.extend(rung(Rung::Disk, read, &[disk; 6]));
+    records.extend(rung(Rung::Copy, read, &[copy; 6]));
+    for record in &mut records {
+        let Record::Trial(trial) = record else {
+            continue;
+        };
+        if let (Workload::Job(workload), Outcome::Measured(result)) =
+            (&mut trial.workload, &mut trial.outcome)
+            && let Job::Copy { folder: asked, .. } = &mut workload.job
+        {
+            *asked = folder.map(str::to_owned);
+            result.storage = Some(Storage {
+                file_system: "ext4".into(),
+                network: false,
+                direct: false,
+                folder: folder.is_none().then(|| "/tmp".into()),
+            });
+        }
+    }
+    records
+}
+
+#[test]
+fn slow_disks_of_the_server_and_of_the_client_are_told_apart() {
+    let (analysis, well) = said(lab(), with_disks(116.0, 115.0, Some("/data")));
+    assert_eq!(causes(&well), Vec::<&str>::new());
+    assert_eq!((well.first_loss, well.complete), (None, true));
+    assert_eq!(well.notes.len(), 2, "{:?}", well.notes);
+    let share_of = |name: RungName| {
+        let rung = analysis.ladder.iter().find(|one| one.rung == name);
+        rung.and_then(|rung| rung.of_above.as_ref())
+            .map(|share| share.value)
+    };
+    // Both are held against the share, and neither against the other.
+    assert!(share_of(RungName::Disk).is_some_and(|share| (share - 116.0 / 116.9).abs() < 1e-9));
+    assert!(share_of(RungName::Copy).is_some_and(|share| (share - 115.0 / 116.9).abs() < 1e-9));
+
+    let (_, server) = said(lab(), with_disks(50.0, 115.0, Some("/data")));
+    assert_eq!(causes(&server), ["server-disk"]);
+    assert_eq!(server.first_loss, Some((RungName::Disk, Direction::Read)));
+    assert!(
+        server
+            .headline
+            .starts_with("the server gives a file that is not in its memory at 50.0 MB/s, 43 %"),
+        "{}",
+        server.headline
+    );
+
+    let (_, local) = said(lab(), with_disks(116.0, 50.0, Some("/data")));
+    assert_eq!(causes(&local), ["local-disk"]);
+    assert!(
+        local
+            .headline
+            .starts_with("a copy to `/data` (ext4) runs at 50.0 MB/s")
+    );
+    // A folder that was only at hand is no fault of the path.
+    let (_, at_hand) = said(lab(), with_disks(116.0, 50.0, None));
+    assert_eq!(causes(&at_hand), Vec::<&str>::new());
+    assert!(remarks(&at_hand).contains(&"local-disk"));
+    assert_eq!((at_hand.first_loss, at_hand.complete), (None, true));
+}
+
+#[test]
+fn small_files_are_held_against_one_small_request() {
+    let mut records = with_disks(116.0, 115.0, None);
+    let read = Direction::Read;
+    // 1 MiB in 0.5 ms, and 4 KiB in 1 ms.
+    records.extend(rung(Rung::RoundTrip, read, &[2097.152; 6]));
+    records.extend(rung(Rung::SmallFiles, read, &[4.096; 6]));
+    let (_, diagnosis) = said(lab(), records);
+    let [files] = &diagnosis.small_files[..] else {
+        panic!("{:?}", diagnosis.small_files)
+    };
+    assert_eq!((files.direction, files.each.n), (read, 6));
+    assert!((files.each.value - 0.001).abs() < 1e-9, "{files:?}");
+    assert!(
+        files
+            .requests
+            .is_some_and(|requests| (requests - 2.0).abs() < 1e-9)
+    );
 }
 
 #[test]

@@ -11,6 +11,7 @@ use record::{
 };
 
 use crate::build::{GIGABIT, host, lab_nic, ladder, real_nic, run};
+use crate::diagnosis::with_disks;
 
 /// A run that is well: one link of 1 Gbit/s between two hosts.
 struct Well {
@@ -135,7 +136,7 @@ impl Well {
 type Inject = fn(&mut Well);
 
 /// What is wrong, whether it can be told without the server, and how it gets into a run.
-const FAULTS: [(&str, bool, Inject); 32] = [
+const FAULTS: [(&str, bool, Inject); 33] = [
     ("path-mtu-black-hole", true, |well| {
         let proof = &mut well.look.mtus[0];
         (proof.near_mtu, proof.far_mtu) = (9000, Some(9000));
@@ -242,6 +243,9 @@ const FAULTS: [(&str, bool, Inject); 32] = [
     ("server-disk", true, |well| {
         well.records = ladder([117.5, 117.4, 117.0, 48.0]);
         well.loads(0.0, 0.0, 0.2);
+    }),
+    ("local-disk", true, |well| {
+        well.records = with_disks(116.0, 50.0, Some("/data"));
     }),
     ("few-credits", true, |well| {
         well.sessions(|session| session.credits = Some(4));

@@ -371,7 +371,7 @@ fn dry_run(arguments: &BenchArguments, recipe: &Recipe, target: &Target) {
                 let file = Path::new(&workload.folder).join("FILE");
                 Some(measure::fio_command(&workload, &file, true).argv)
             }
-            Workload::Tcp(_) | Workload::Share(_) | Workload::Task(_) => None,
+            Workload::Tcp(_) | Workload::Share(_) | Workload::Task(_) | Workload::Job(_) => None,
         });
     let commands: Vec<Option<Vec<String>>> = commands.collect();
     if arguments.output.json {

@@ -22,6 +22,7 @@ pub fn apply(workload: &mut Workload, field: &str, value: &Value) -> Result<(), 
     };
     let unknown = || format!("`{field}` is no field of this workload; there are: {FIELDS}");
     match workload {
+        Workload::Job(_) => return Err(unknown()),
         Workload::Tcp(tcp) => match field {
             "streams" | "channels" => tcp.streams = number()?,
             _ => return Err(unknown()),

@@ -59,6 +59,65 @@ fn a_slow_disk_and_few_credits_are_told_apart_without_the_server() {
 }
 
 #[test]
+fn disks_and_small_files_are_measured_and_nothing_of_it_stays() {
+    let lab = scenario("slow-disk");
+    let share = "/run/linerate/shares/media";
+    let on_server = |script: &str| lab.run("server", &["sh", "-c", script]);
+    // As one that was killed leaves it.
+    let stale = format!("{share}/.linerate-0123456789abcdef.tmp");
+    on_server(&format!(
+        "mkdir -m 777 {stale} && touch {stale}/7 {stale}/12"
+    ));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let into = folder.path().to_str().expect("a path in UTF-8");
+    let mut command = lab.linerate();
+    command.args([
+        "check",
+        SHARE,
+        "--json",
+        "--repetitions",
+        "1",
+        "--seconds",
+        "0.3",
+    ]);
+    command.args([
+        "--client",
+        &lab.host("client"),
+        "--server",
+        &lab.host("server"),
+    ]);
+    let output = command.args(["--into", into]).output();
+    let said: Value = serde_json::from_slice(&output.expect("linerate starts").stdout)
+        .expect("JSON on standard output");
+    assert_eq!(first(&said), Some("server-disk"), "{said}");
+    let notes = said["diagnosis"]["notes"].to_string();
+    assert!(
+        notes.contains("to have none of the file in memory"),
+        "{notes}"
+    );
+    assert!(notes.contains(into), "{notes}");
+    let rungs = said["ladder"].as_array().expect("a ladder");
+    let rate = |name: &str| {
+        let mut rungs = rungs.iter();
+        let rung = rungs.find(|rung| rung["rung"] == name);
+        rung.and_then(|rung| rung["rate"]["value"].as_f64())
+    };
+    // The server's disk moves 50 MB/s, and its network more than twice as much.
+    let (disk, memory) = (rate("disk"), rate("share"));
+    assert!(
+        disk.zip(memory).is_some_and(|(disk, memory)| disk < memory),
+        "{rungs:#?}"
+    );
+    assert!(rate("copy").is_some(), "{rungs:#?}");
+    let ways = said["diagnosis"]["small_files"].as_array();
+    assert_eq!(ways.map(Vec::len), Some(2), "{said}");
+    let left = on_server(&format!("find {share} -name '.linerate-*'"));
+    assert_eq!(left.trim(), "");
+    let left = std::fs::read_dir(into).expect("it is there");
+    assert_eq!(left.count(), 0);
+}
+
+#[test]
 fn a_check_that_only_reads_leaves_the_writing_rungs_out() {
     let lab = scenario("slow-link");
     let (client, server) = (lab.host("client"), lab.host("server"));

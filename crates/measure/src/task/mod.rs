@@ -113,6 +113,7 @@ impl Work<'_> {
             file_system,
             network,
             direct,
+            folder: None,
         }))
     }
 

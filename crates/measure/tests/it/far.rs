@@ -317,6 +317,7 @@ fn a_ladder_measures_each_rung_both_ways() {
     let far = Far::new("measure-ladder");
     let short = timing(100, 300, 100);
     let plan = LadderPlan {
+        folder: None,
         tcp: Ok(TcpRung {
             server: SERVER.parse().unwrap(),
             nic: Some("lan1".to_owned()),
