@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use analysis::Verdict;
 use analysis::table::{self, Request, Table, TableResult};
+use record::Run;
 
 use crate::args::AnalyzeArguments;
 use crate::changes::look;
@@ -56,19 +57,26 @@ fn run_file(path: &Path, json: bool) -> Result<ExitCode, CommandError> {
         return Err(CommandError::new(Kind::Usage, text)
             .hint("name its columns with `--response COLUMN --factors COLUMN,COLUMN`"));
     }
-    let analysis = runs::read(path)?;
+    let run = Run::read(path).map_err(|error| match error {
+        record::Error::NotARun { .. } => CommandError::from(error).hint(
+            "give a file that `check`, `bench`, `tune` or `experiment` wrote; results of iperf3, fio or \
+             hyperfine as arms, `NAME=FILE`; a table with `--response COLUMN --factors COLUMN,COLUMN`",
+        ),
+        _ => CommandError::from(error),
+    })?;
+    let analysis = analysis::analyze(&run);
     runs::print(&analysis, json);
     Ok(runs::exit_code(&analysis))
 }
 
 fn table_results(arguments: &AnalyzeArguments) -> Result<Vec<TableResult>, CommandError> {
     let wrong = |error: table::Error| {
-        CommandError::from_error(Kind::Usage, &error)
-            .hint("`linerate analyze --help` tells how to name columns, levels and rows")
+        let hint = error.hint();
+        CommandError::from_error(Kind::Usage, &error).hint(hint)
     };
     let arms: Option<Vec<(&str, &str)>> = arguments.files.iter().map(|file| arm(file)).collect();
     let (table, mut request) = match (arms, &arguments.files[..]) {
-        (Some(arms), _) if arguments.factors.is_empty() => {
+        (Some(arms), _) => {
             let arms = arms
                 .into_iter()
                 .map(|(name, file)| Ok((name.to_owned(), read(file)?)));
@@ -77,10 +85,7 @@ fn table_results(arguments: &AnalyzeArguments) -> Result<Vec<TableResult>, Comma
         }
         (_, [file]) => {
             let table = Table::from_csv(&read(file)?).map_err(wrong)?;
-            (
-                table,
-                Request::new(arguments.response.clone(), arguments.factors.clone()),
-            )
+            (table, Request::new(Vec::<String>::new(), Vec::new()))
         }
         _ => {
             return Err(CommandError::new(
@@ -91,13 +96,48 @@ fn table_results(arguments: &AnalyzeArguments) -> Result<Vec<TableResult>, Comma
         }
     };
     if !arguments.response.is_empty() {
-        request.responses.clone_from(&arguments.response);
+        request.responses = names(&table, &arguments.response);
+    }
+    if !arguments.factors.is_empty() {
+        request.factors = names(&table, &arguments.factors);
     }
     request.blocks.clone_from(&arguments.blocks);
     request.band = arguments.band / 100.0;
     request.baselines.extend(pairs(&arguments.baseline)?);
     request.only = pairs(&arguments.only)?;
     table::analyze(&table, &request).map_err(wrong)
+}
+
+/// Columns as typed: each the whole of an argument, or several with commas in between. A name that has
+/// a comma itself stands in quotes then.
+fn names(table: &Table, typed: &[String]) -> Vec<String> {
+    let names = typed.iter().flat_map(|typed| {
+        if table.columns().any(|column| column == typed) {
+            vec![typed.clone()]
+        } else {
+            listed(typed)
+        }
+    });
+    names.collect()
+}
+
+/// The parts of a list with commas. A quote in front of a part keeps it together up to the next one, and
+/// two of them in it are one.
+fn listed(typed: &str) -> Vec<String> {
+    let mut parts = Vec::new();
+    let mut part = String::new();
+    let mut quoted = false;
+    let mut letters = typed.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' if quoted && letters.next_if_eq(&'"').is_some() => part.push('"'),
+            '"' if quoted || part.trim().is_empty() => quoted = !quoted,
+            ',' if !quoted => parts.push(std::mem::take(&mut part)),
+            letter => part.push(letter),
+        }
+    }
+    parts.push(part);
+    parts.iter().map(|part| part.trim().to_owned()).collect()
 }
 
 /// `NAME=FILE`, where there is no file of that whole name.
@@ -109,7 +149,7 @@ fn arm(typed: &str) -> Option<(&str, &str)> {
 }
 
 fn pairs(typed: &[String]) -> Result<Vec<(String, String)>, CommandError> {
-    let pairs = typed.iter().map(|pair| {
+    let pairs = typed.iter().flat_map(|typed| listed(typed)).map(|pair| {
         let (name, value) = pair.split_once('=').ok_or_else(|| {
             CommandError::new(
                 Kind::Usage,
@@ -125,12 +165,66 @@ fn pairs(typed: &[String]) -> Result<Vec<(String, String)>, CommandError> {
 fn read(path: &str) -> Result<String, CommandError> {
     let failed = |error: &std::io::Error| {
         CommandError::caused(Kind::Refused, format!("cannot read `{path}`"), error)
-            .hint("check the path; the file must be text, and at most 64 MiB of it")
+            .hint("check the path and the rights; it must be a file")
     };
     let file = File::open(path).map_err(|error| failed(&error))?;
-    let mut text = String::new();
-    file.take(FILE_BYTES_MAX)
-        .read_to_string(&mut text)
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)
         .map_err(|error| failed(&error))?;
-    Ok(text)
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        let text = format!("`{path}` has more than 64 MiB");
+        return Err(CommandError::new(Kind::Refused, text).hint("analyse a part of it"));
+    }
+    decoded(bytes).ok_or_else(|| {
+        CommandError::new(
+            Kind::Refused,
+            format!("`{path}` is no text in UTF-8 or UTF-16"),
+        )
+        .hint("check that it is the right file; if it is a table, save it as CSV in UTF-8")
+    })
+}
+
+/// UTF-8, or UTF-16 with its mark in front, which is what Windows writes into a file by itself.
+fn decoded(bytes: Vec<u8>) -> Option<String> {
+    let unit: fn([u8; 2]) -> u16 = match bytes.get(..2) {
+        Some([0xff, 0xfe]) => u16::from_le_bytes,
+        Some([0xfe, 0xff]) => u16::from_be_bytes,
+        _ => return String::from_utf8(bytes).ok(),
+    };
+    let (units, []) = bytes[2..].as_chunks::<2>() else {
+        return None;
+    };
+    String::from_utf16(&units.iter().copied().map(unit).collect::<Vec<u16>>()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_commas_are_typed_whole_or_in_quotes() {
+        let table = Table::from_csv("\"a, b\",c,\"d \"\"e\"\"\"\n1,2,3\n").unwrap();
+        let typed = |text: &str| names(&table, &[text.to_owned()]);
+        assert_eq!(typed("a, b"), ["a, b"]);
+        assert_eq!(typed("\"a, b\",c"), ["a, b", "c"]);
+        assert_eq!(typed("d \"e\""), ["d \"e\""]);
+        assert_eq!(typed("\"d \"\"e\"\"\", c"), ["d \"e\"", "c"]);
+        assert_eq!(typed("x,y:z"), ["x", "y:z"]);
+        assert_eq!(listed("\"a, b\"=c,d \"e\"=1"), ["a, b=c", "d \"e\"=1"]);
+    }
+
+    #[test]
+    fn text_of_windows_is_read_and_bytes_are_refused() {
+        let wide = |text: &str, bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
+            let units = text.encode_utf16();
+            units.flat_map(bytes).collect()
+        };
+        let text = "\u{feff}a,ü\n";
+        assert_eq!(decoded(wide(text, u16::to_le_bytes)).unwrap(), "a,ü\n");
+        assert_eq!(decoded(wide(text, u16::to_be_bytes)).unwrap(), "a,ü\n");
+        assert_eq!(decoded(text.into()).unwrap(), text);
+        assert_eq!(decoded(b"\xff\xfea".to_vec()), None);
+        assert_eq!(decoded(b"a\xfc".to_vec()), None);
+    }
 }

@@ -502,20 +502,20 @@ pub struct AnalyzeArguments {
     /// iperf3, fio or hyperfine in JSON, the first arm being the baseline
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
-    /// Columns of a table with measured values
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    /// Columns of a table with measured values, with commas in between; a name with a comma in quotes
+    #[arg(long, value_name = "COLUMN")]
     pub response: Vec<String>,
-    /// Columns of a table that were varied; `a:b` asks for an interaction
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    /// Columns of a table that were varied, written in the same way; `a:b` asks for an interaction
+    #[arg(long, value_name = "COLUMN")]
     pub factors: Vec<String>,
     /// Column of a table that says which rows were measured together
     #[arg(long, value_name = "COLUMN")]
     pub blocks: Option<String>,
     /// Level of a factor to compare with
-    #[arg(long, value_name = "FACTOR=LEVEL", value_delimiter = ',')]
+    #[arg(long, value_name = "FACTOR=LEVEL")]
     pub baseline: Vec<String>,
     /// Only the rows of a table with this cell
-    #[arg(long, value_name = "COLUMN=CELL", value_delimiter = ',')]
+    #[arg(long, value_name = "COLUMN=CELL")]
     pub only: Vec<String>,
     /// Differences of a table smaller than this many percent do not matter
     #[arg(long, value_name = "PERCENT", default_value_t = 2.0)]

@@ -103,7 +103,9 @@ impl From<record::Error> for CommandError {
         let hint = match &error {
             record::Error::Io { .. } => "check the path, the rights and the room on the disk",
             record::Error::Line { .. } => "the file was altered; use an undamaged copy of it",
-            record::Error::NotARun { .. } => "give a file that `check`, `bench` or `tune` wrote",
+            record::Error::NotARun { .. } => {
+                "give a file that `check`, `bench`, `tune` or `experiment` wrote"
+            }
         };
         Self::from_error(Kind::Refused, &error).hint(hint)
     }

@@ -179,14 +179,15 @@ fn said(test: &TableTest) -> String {
     let corrected = test
         .p_holm
         .map_or_else(String::new, |p| format!(", by Holm {}", probability(p)));
+    let p = match probability(test.p) {
+        p if p.starts_with('<') => p.replace('<', "< "),
+        p => format!("= {p}"),
+    };
     let statistic = match test.statistic {
         statistic if statistic >= 1e6 => "over a million".into(),
         statistic => format!("{statistic:.3}"),
     };
-    format!(
-        "{what}: {letter}({degrees}) = {statistic}, p = {}{corrected}: {verdict}",
-        probability(test.p)
-    )
+    format!("{what}: {letter}({degrees}) = {statistic}, p {p}{corrected}: {verdict}")
 }
 
 fn warnings(page: &mut Page, warnings: &[TableWarning]) {

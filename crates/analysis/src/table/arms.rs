@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::Request;
 use super::error::Error;
@@ -11,6 +12,9 @@ use super::read::{ROWS_MAX, Table, shown};
 
 const TEXT_BYTES_MAX: usize = 64 << 20;
 const ARMS_MAX: usize = 1000;
+/// What to do about an arm that was not understood.
+pub(super) const HINT: &str = "give what `iperf3 --json`, `fio --output-format=json` or `hyperfine \
+     --export-json` wrote in a run that ended well";
 
 /// What any of the programs writes; the parts that are there tell which it was.
 #[derive(Deserialize)]
@@ -19,6 +23,10 @@ struct Document {
     end: Option<IperfEnd>,
     jobs: Option<Vec<FioJob>>,
     results: Option<Vec<HyperfineResult>>,
+    /// iperf3 that was stopped has them and no end.
+    intervals: Option<IgnoredAny>,
+    /// iperf3 as a stream.
+    event: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -41,6 +49,9 @@ struct FioJob {
     jobname: String,
     #[serde(default)]
     groupid: u64,
+    /// Number of an error of the system, 0 for none.
+    #[serde(default)]
+    error: i64,
     read: Option<FioDirection>,
     write: Option<FioDirection>,
 }
@@ -71,8 +82,8 @@ struct Row {
 impl Table {
     /// Reads `(arm, text)`: each text is one or more JSON documents of iperf3, fio or hyperfine, one
     /// after the other. Several texts of one arm are repetitions. The first arm is the baseline. The
-    /// request asks for what was measured; a factor `job` is added where one file holds several jobs of
-    /// one kind.
+    /// request asks for what was measured in every arm; a factor `job` is added where one arm holds
+    /// several jobs of one kind, and is the only one where there is one arm.
     ///
     /// # Errors
     ///
@@ -97,44 +108,16 @@ impl Table {
         let Some(first) = rows.first() else {
             return Err(Error::Empty("arms"));
         };
-        let baseline = first.arm.clone();
-        let responses: BTreeSet<&'static str> = rows
+        let baselines = [("arm", first.arm.clone()), ("job", first.job.clone())];
+        let (responses, factors) = question(&rows)?;
+        let with_jobs = rows.iter().any(|row| row.job != rows[0].job);
+        let measured: BTreeSet<&'static str> = rows
             .iter()
             .flat_map(|row| row.values.keys().copied())
             .collect();
-        let jobs_of = |response: &str| {
-            let measured = rows.iter().filter(|row| row.values.contains_key(response));
-            measured
-                .map(|row| row.job.as_str())
-                .collect::<BTreeSet<&str>>()
-                .len()
-        };
-        let with_jobs = rows.iter().any(|row| row.job != rows[0].job);
-        let jobs_matter = responses.iter().any(|response| jobs_of(response) > 1);
-        // A count that never differs, as no retransmits at all, would refuse the whole request.
-        let varied = |response: &str| {
-            let mut values = rows.iter().filter_map(|row| row.values.get(response));
-            let first = values.next();
-            values.any(|value| Some(value) != first)
-        };
-        let asked: Vec<&str> = responses
-            .iter()
-            .copied()
-            .filter(|response| varied(response) && (!jobs_matter || jobs_of(response) > 1))
-            .collect();
-        let asked = if asked.is_empty() {
-            responses.iter().copied().collect()
-        } else {
-            asked
-        };
-        let factors: &[&str] = if jobs_matter {
-            &["arm", "job"]
-        } else {
-            &["arm"]
-        };
         let mut columns = vec!["arm".to_owned()];
         columns.extend(with_jobs.then(|| "job".to_owned()));
-        columns.extend(responses.iter().map(|response| (*response).to_owned()));
+        columns.extend(measured.iter().map(|response| (*response).to_owned()));
         let cells = rows.iter().map(|row| {
             let mut cells = vec![row.arm.clone()];
             cells.extend(with_jobs.then(|| row.job.clone()));
@@ -143,13 +126,75 @@ impl Table {
                     .get(response)
                     .map_or_else(String::new, f64::to_string)
             };
-            cells.extend(responses.iter().map(value));
+            cells.extend(measured.iter().map(value));
             cells
         });
         let mut table = Self::new(columns, cells.collect())?;
-        table.baselines.push(("arm".into(), baseline));
-        Ok((table, Request::new(asked, factors.iter().copied())))
+        let baselines = baselines
+            .into_iter()
+            .filter(|(factor, _)| factors.contains(factor));
+        table.baselines = baselines
+            .map(|(factor, level)| (factor.to_owned(), level))
+            .collect();
+        Ok((table, Request::new(responses, factors)))
     }
+}
+
+/// What was measured in every arm, and what was varied.
+fn question(rows: &[Row]) -> Result<(Vec<&'static str>, Vec<&'static str>), Error> {
+    let mut measured: BTreeMap<&str, BTreeSet<&'static str>> = BTreeMap::new();
+    let mut jobs: BTreeMap<(&str, &'static str), BTreeSet<&str>> = BTreeMap::new();
+    for row in rows {
+        let own = measured.entry(&row.arm).or_default();
+        for response in row.values.keys().copied() {
+            own.insert(response);
+            let jobs = jobs.entry((&row.arm, response)).or_default();
+            jobs.insert(&row.job);
+        }
+    }
+    let first = rows[0].arm.as_str();
+    let mut common = measured[first].clone();
+    for (arm, own) in &measured {
+        common.retain(|response| own.contains(response));
+        if common.is_empty() {
+            let list = |names: &BTreeSet<&str>| {
+                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                names.join(", ")
+            };
+            return Err(Error::DifferentArms {
+                arm: shown(arm),
+                own: list(own),
+                first: shown(first),
+                others: list(&measured[first]),
+            });
+        }
+    }
+    // Where each arm has one job, its name is only another name of the arm.
+    let several = |response: &str| {
+        let mut jobs = jobs.iter().filter(|((_, own), _)| *own == response);
+        jobs.any(|(_, jobs)| jobs.len() > 1)
+    };
+    let jobs_matter = common.iter().any(|response| several(response));
+    // A count that never differs, as no retransmits at all, would refuse the whole request.
+    let varied = |response: &str| {
+        let mut values = rows.iter().filter_map(|row| row.values.get(response));
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    };
+    let asked = common.iter().copied();
+    let asked = asked.filter(|name| varied(name) && (!jobs_matter || several(name)));
+    let mut asked: Vec<&'static str> = asked.collect();
+    if asked.is_empty() {
+        asked = common.into_iter().collect();
+    }
+    let factors: Vec<&'static str> = [("arm", measured.len() > 1), ("job", jobs_matter)]
+        .into_iter()
+        .filter_map(|(factor, varied)| varied.then_some(factor))
+        .collect();
+    if factors.is_empty() {
+        return Err(Error::OneArm(shown(first)));
+    }
+    Ok((asked, factors))
 }
 
 fn read(arm: &str, text: &str, rows: &mut Vec<Row>) -> Result<(), Error> {
@@ -159,6 +204,9 @@ fn read(arm: &str, text: &str, rows: &mut Vec<Row>) -> Result<(), Error> {
     };
     if text.len() > TEXT_BYTES_MAX {
         return Err(refuse("the file has more than 64 MiB"));
+    }
+    if text.trim().is_empty() {
+        return Err(refuse("the file is empty"));
     }
     // fio writes its notes in front of the document.
     let start = text
@@ -173,11 +221,23 @@ fn read(arm: &str, text: &str, rows: &mut Vec<Row>) -> Result<(), Error> {
             return Err(refuse(&format!("the run failed: {}", shown(&error))));
         }
         let read = if let Some(jobs) = document.jobs {
+            if let Some(failed) = jobs.iter().find(|job| job.error != 0) {
+                let (job, error) = (shown(&failed.jobname), failed.error);
+                return Err(refuse(&format!(
+                    "job `{job}` of fio failed with error {error}"
+                )));
+            }
             fio(arm, jobs)
         } else if let Some(results) = document.results {
             hyperfine(arm, results)
         } else if let Some(end) = document.end {
             iperf(arm, &end)
+        } else if document.event.is_some() {
+            return Err(refuse(
+                "it is a stream of events, and no single result of iperf3",
+            ));
+        } else if document.intervals.is_some() {
+            return Err(refuse("iperf3 was stopped before it wrote a result"));
         } else {
             return Err(refuse("it is no result of iperf3, fio or hyperfine"));
         };
@@ -251,20 +311,14 @@ fn fio(arm: &str, jobs: Vec<FioJob>) -> Vec<Row> {
 }
 
 fn hyperfine(arm: &str, results: Vec<HyperfineResult>) -> Vec<Row> {
-    let several = results.len() > 1;
     let mut rows = Vec::new();
     for result in results {
         let times = result
             .times
             .unwrap_or_else(|| result.mean.into_iter().collect());
-        let job = if several {
-            result.command
-        } else {
-            String::new()
-        };
         rows.extend(times.into_iter().map(|time| Row {
             arm: arm.into(),
-            job: job.clone(),
+            job: result.command.clone(),
             values: BTreeMap::from([("time_s", time)]),
         }));
     }

@@ -9,8 +9,12 @@ use super::{Request, TableWarning};
 
 pub(super) const LEVELS_MAX: usize = 64;
 const PARAMETERS_MAX: usize = 256;
+/// Cells of the model's matrix; the work grows with their number times that of the parameters.
+const CELLS_MAX: usize = 16 << 20;
 /// Largest and inverse of the smallest magnitude whose square is still a good number.
 const MAGNITUDE_MAX: f64 = 1e140;
+/// Rows of one kind that are named one by one.
+const NAMED_MAX: usize = 16;
 /// Levels that are what one starts from, the surest first.
 const BASELINES: [&str; 12] = [
     "default", "baseline", "before", "stock", "off", "disabled", "disable", "no", "none", "false",
@@ -111,10 +115,7 @@ impl Design {
         let baselines: Vec<_> = request.baselines.iter().chain(&table.baselines).collect();
         for (column, _) in &request.baselines {
             if !mains.contains(&column) {
-                return Err(Error::NoSuchColumn {
-                    column: shown(column),
-                    columns: shown(&request.factors.join(", ")),
-                });
+                return Err(Error::NotAFactor(shown(column)));
             }
         }
         let factors = mains
@@ -164,6 +165,27 @@ impl Design {
         };
         design.terms = design.model()?;
         Ok(design)
+    }
+
+    /// Levels that people may mean as one.
+    pub(super) fn spellings(&self) -> Vec<TableWarning> {
+        let mut warnings = Vec::new();
+        for factor in self.factors.iter().chain(&self.block) {
+            let mut known: BTreeMap<String, &String> = BTreeMap::new();
+            for level in &factor.levels {
+                let Some(other) = known.insert(plain(level), level) else {
+                    continue;
+                };
+                let text = format!(
+                    "`{}` has `{}` and `{}`, taken as two levels: is it one, written in two ways?",
+                    shown(&factor.name),
+                    shown(other),
+                    shown(level)
+                );
+                warnings.push(TableWarning::new("spelling", text));
+            }
+        }
+        warnings
     }
 
     pub(super) const fn len(&self) -> usize {
@@ -270,6 +292,12 @@ impl Design {
                 limit: PARAMETERS_MAX,
             });
         }
+        if parameters * self.len() > CELLS_MAX {
+            return Err(Error::TooLarge {
+                what: "rows times parameters",
+                limit: CELLS_MAX,
+            });
+        }
         if parameters > self.len() {
             return Err(Error::TooFewRows {
                 response: shown(&self.response),
@@ -317,6 +345,7 @@ fn chosen_rows(table: &Table, request: &Request) -> Result<Vec<usize>, Error> {
             return Err(Error::NoSuchLevel {
                 column: shown(name),
                 cell: shown(cell),
+                cells: table.cells(column),
             });
         }
         rows.retain(|row| {
@@ -336,6 +365,7 @@ fn complete<'a>(
     warnings: &mut Vec<TableWarning>,
 ) -> Result<(Vec<usize>, Vec<f64>), Error> {
     let mut complete = (Vec::new(), Vec::new());
+    let mut left_out = 0;
     for row in rows.iter().copied() {
         let gap = factors
             .clone()
@@ -346,6 +376,10 @@ fn complete<'a>(
                 complete.1.push(value);
             }
             (value, gap) => {
+                left_out += 1;
+                if left_out > NAMED_MAX {
+                    continue;
+                }
                 let column = match (value, gap) {
                     (Some(_), Some(gap)) => *gap,
                     _ => response,
@@ -356,6 +390,10 @@ fn complete<'a>(
             }
         }
     }
+    if let Some(more @ 1..) = left_out.checked_sub(NAMED_MAX) {
+        let text = format!("{more} more rows have an empty cell and are left out");
+        warnings.push(TableWarning::new("missing", text));
+    }
     Ok(complete)
 }
 
@@ -363,6 +401,13 @@ fn check_values(response: &str, values: &[f64]) -> Result<(), Error> {
     let Some(first) = values.first() else {
         return Err(Error::Empty("complete rows to compare"));
     };
+    if values.len() == 1 {
+        return Err(Error::TooFewRows {
+            response: shown(response),
+            rows: 1,
+            parameters: 2,
+        });
+    }
     if values.iter().all(|value| value == first) {
         return Err(Error::AllEqual {
             response: shown(response),
@@ -408,6 +453,7 @@ fn factor(
             return Err(Error::NoSuchLevel {
                 column: shown(name),
                 cell: shown(baseline),
+                cells: table.cells(column),
             });
         };
         levels[..=place].rotate_right(1);
@@ -451,6 +497,17 @@ fn sort_levels(levels: &mut [&str]) {
     };
     if let Some(place) = BASELINES.iter().find_map(start) {
         levels[..=place].rotate_right(1);
+    }
+}
+
+/// A level without what does not change its meaning: case, spaces, and how a number is written.
+fn plain(level: &str) -> String {
+    match level.parse::<f64>() {
+        Ok(number) if number.is_finite() => number.to_string(),
+        _ => {
+            let letters = level.chars().filter(|letter| !letter.is_whitespace());
+            letters.flat_map(char::to_lowercase).collect()
+        }
     }
 }
 
@@ -514,17 +571,18 @@ mod tests {
             refused(text, &["y"], &["a", "c"]),
             "4 rows of `y` cannot tell 5 parameters apart"
         );
-        assert_eq!(
-            refused(text, &["y"], &["d"]),
-            "there is no column `d`\nhint: the columns are a, b, c, y, z, w"
-        );
+        assert_eq!(refused(text, &["y"], &["d"]), "there is no column `d`");
         assert_eq!(
             refused(text, &["y"], &["y"]),
             "column `y` is asked for twice, as factor, response or block"
         );
         assert_eq!(
             refused(text, &["y"], &["a", "a:b"]),
-            "`a:b` is not an interaction of two of the factors\nhint: write `a:b`"
+            "`a:b` is not an interaction of two of the factors"
+        );
+        assert_eq!(
+            refused("a,y\non,1\n", &["y"], &["a"]),
+            "1 rows of `y` cannot tell 2 parameters apart"
         );
         assert!(refused(text, &[], &["a"]).starts_with("no response was given"));
         assert!(refused(text, &["y"], &[]).starts_with("no factor was given"));

@@ -88,7 +88,9 @@ impl EffectDraft {
         };
         let reference = reference(design, terms, basis, fit, column);
         draft.reference = Some(reference);
-        let fitted = (reference > 0.0 && reference + estimate > 0.0)
+        // A fitted value of nothing but rounding is no base for a ratio.
+        let least = ROUNDING * largest;
+        let fitted = (reference > least && reference + estimate > least)
             .then(|| (reference + estimate) / reference);
         draft.ratio = match terms[column] {
             Term::Main { factor, level } => paired_ratio(design, factor, level).or(fitted),
@@ -227,6 +229,8 @@ pub(super) fn draft(table: &Table, request: &Request, response: &str) -> Result<
             ));
         }
     }
+    draft.warnings.extend(design.spellings());
+    draft.warnings.extend(suspect::rates(&design));
     draft.warnings.extend(limits(&design, &basis, &fit));
     draft.warnings.extend(few_plots(&design, &noise));
     draft

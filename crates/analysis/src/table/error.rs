@@ -1,6 +1,6 @@
 //! Why a table was refused.
 
-use super::{design, read};
+use super::{arms, design, read};
 
 /// What was wrong with a table, or with what was asked of it.
 #[derive(Debug, thiserror::Error)]
@@ -58,7 +58,7 @@ pub enum Error {
         cell: String,
     },
     /// Asked for a column that is not there.
-    #[error("there is no column `{column}`\nhint: the columns are {columns}")]
+    #[error("there is no column `{column}`")]
     NoSuchColumn {
         /// Column.
         column: String,
@@ -69,13 +69,13 @@ pub enum Error {
     #[error("column `{0}` is asked for twice, as factor, response or block")]
     TwoRoles(String),
     /// Nothing to explain by.
-    #[error("no factor was given\nhint: name the columns that were varied")]
+    #[error("no factor was given")]
     NoFactor,
     /// Nothing to explain.
-    #[error("no response was given\nhint: name a column with measured values")]
+    #[error("no response was given")]
     NoResponse,
     /// An interaction that is not of two factors.
-    #[error("`{0}` is not an interaction of two of the factors\nhint: write `a:b`")]
+    #[error("`{0}` is not an interaction of two of the factors")]
     BadInteraction(String),
     /// A factor that was not varied.
     #[error("factor `{factor}` has one level, `{level}`, in all {rows} rows")]
@@ -88,10 +88,7 @@ pub enum Error {
         rows: usize,
     },
     /// A factor that looks like a measurement.
-    #[error(
-        "factor `{factor}` has more than {} levels\nhint: it looks like a measurement",
-        design::LEVELS_MAX
-    )]
+    #[error("factor `{factor}` has more than {} levels", design::LEVELS_MAX)]
     TooManyLevels {
         /// Factor.
         factor: String,
@@ -103,7 +100,12 @@ pub enum Error {
         column: String,
         /// What was asked for.
         cell: String,
+        /// What stands in the column.
+        cells: String,
     },
+    /// A baseline of something that is no factor.
+    #[error("`{0}` is to have a baseline, and it is no factor")]
+    NotAFactor(String),
     /// More to estimate than was measured.
     #[error("{rows} rows of `{response}` cannot tell {parameters} parameters apart")]
     TooFewRows {
@@ -126,8 +128,29 @@ pub enum Error {
     #[error("the values of `{0}` are too large or too small to calculate with")]
     OutOfRange(String),
     /// No sensible band of equivalence.
-    #[error("the band of equivalence must be at least 0 and less than 1, not {0}")]
+    #[error(
+        "the band of equivalence must be at least 0 % and less than 100 %, not {} %",
+        .0 * 100.0
+    )]
     Band(f64),
+    /// JSON where a table was asked for.
+    #[error("this is JSON, and no table")]
+    Json,
+    /// Nothing to compare with.
+    #[error("arm `{0}` stands alone: there is nothing to compare it with")]
+    OneArm(String),
+    /// Arms that have nothing in common.
+    #[error("arm `{arm}` has {own}, and arm `{first}` has {others}")]
+    DifferentArms {
+        /// Which.
+        arm: String,
+        /// What was measured in it.
+        own: String,
+        /// The first arm.
+        first: String,
+        /// What was measured in that.
+        others: String,
+    },
     /// A result file given as an arm was not understood.
     #[error("arm `{arm}`: {reason}")]
     Arm {
@@ -145,4 +168,55 @@ pub enum Error {
         #[source]
         source: serde_json::Error,
     },
+}
+
+impl Error {
+    /// What to do next.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        match self {
+            Self::TooLarge { .. } => "analyse a part of it: fewer rows, columns or factors".into(),
+            Self::Empty(_) => "the first line names the columns, each line below it is one measurement".into(),
+            Self::Ragged { .. } => "write one cell per column; put quotes around a cell that contains the separator, \
+                 and write decimals with a point"
+                .into(),
+            Self::LongCell { .. } | Self::Csv(_) => {
+                "save it as CSV in UTF-8, and look for a quote that is not closed".into()
+            }
+            Self::DuplicateColumn(_) => "give each column a name of its own".into(),
+            Self::NotANumber { cell, .. } => not_a_number(cell),
+            Self::NoSuchColumn { columns, .. } => format!("the columns are {columns}"),
+            Self::TwoRoles(_) => "name each column once: measured, varied, or the block".into(),
+            Self::NoFactor => "name the columns that were varied; an interaction `a:b` comes after its two \
+                 factors, as `a,b,a:b`"
+                .into(),
+            Self::NoResponse => "name a column with measured values".into(),
+            Self::BadInteraction(_) => "write `a:b` with two different factors that are named too".into(),
+            Self::OneLevel { .. } => "leave it out of the factors, or keep rows in which it is different".into(),
+            Self::TooManyLevels { .. } => "it looks like a measurement; give it as a response, or group its values".into(),
+            Self::NoSuchLevel { cells, .. } => format!("in it are {cells}"),
+            Self::NotAFactor(_) => "name it among the factors too".into(),
+            Self::TooFewRows { .. } => "measure more rows, or ask for fewer factors and interactions".into(),
+            Self::AllEqual { .. } => "nothing can be compared: check that the right column, or the right files, were given".into(),
+            Self::OutOfRange(_) => "write them in a larger or smaller unit".into(),
+            Self::Band(_) => "2 is usual: two percent of the baseline".into(),
+            Self::Json => "give results of iperf3, fio or hyperfine as arms: `NAME=FILE NAME=FILE`".into(),
+            Self::OneArm(_) => "give two arms or more: `before=FILE after=FILE`".into(),
+            Self::DifferentArms { .. } => "compare the same measurement by the same program".into(),
+            Self::Arm { .. } | Self::ArmJson { .. } => arms::HINT.into(),
+        }
+    }
+}
+
+/// What people write beside, or instead of, a number.
+fn not_a_number(cell: &str) -> String {
+    let start = cell.trim_start_matches(['-', '+']);
+    let digits = start.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    if start.starts_with(|letter: char| letter.is_ascii_digit()) && digits.starts_with(',') {
+        "write decimals with a point and thousands without a separator, as `1234.5`".into()
+    } else if start.starts_with(|letter: char| letter.is_ascii_digit()) {
+        "write the number alone; a unit belongs into the name of the column, as `read_mb_s`".into()
+    } else {
+        "leave the cell empty where nothing was measured; a column of words is a factor".into()
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::error::Error;
 
 const TEXT_BYTES_MAX: usize = 16 << 20;
-pub(super) const ROWS_MAX: usize = 10_000;
+pub(super) const ROWS_MAX: usize = 250_000;
 const COLUMNS_MAX: usize = 256;
 pub(super) const CELL_BYTES_MAX: usize = 1024;
 /// Cells that mean: not measured.
@@ -35,6 +35,9 @@ impl Table {
             });
         }
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if text.trim_start().starts_with(['{', '[']) {
+            return Err(Error::Json);
+        }
         let mut reader = csv::ReaderBuilder::new()
             .comment(Some(b'#'))
             .delimiter(delimiter(text))
@@ -115,6 +118,17 @@ impl Table {
             column: shown(name),
             columns: shown(&self.columns.join(", ")),
         })
+    }
+
+    /// The different cells of a column, as an error lists them.
+    pub(super) fn cells(&self, column: usize) -> String {
+        let cells: BTreeSet<&str> = self.rows.iter().map(|row| row[column].as_str()).collect();
+        let cells: Vec<String> = cells
+            .iter()
+            .take(16)
+            .map(|cell| format!("`{cell}`"))
+            .collect();
+        shown(&cells.join(", "))
     }
 
     pub(super) fn cell(&self, row: usize, column: usize) -> &str {
@@ -218,7 +232,7 @@ mod tests {
         let wide = "a,".repeat(COLUMNS_MAX);
         assert_eq!(said(&wide), "the table has more than 256 columns");
         let tall = "a\n".repeat(ROWS_MAX + 2);
-        assert_eq!(said(&tall), "the table has more than 10000 rows");
+        assert_eq!(said(&tall), "the table has more than 250000 rows");
     }
 
     #[test]

@@ -55,6 +55,29 @@ pub(super) fn level(factor: &str, level: &str, ratio: Option<f64>) -> Option<Tab
     })
 }
 
+/// Rates that are 0 or less: what a run that failed leaves behind.
+pub(super) fn rates(design: &Design) -> Vec<TableWarning> {
+    const ONE_BY_ONE_MAX: usize = 4;
+    let unit = names::unit(&design.response);
+    if !unit.ends_with("/s") && unit != "IOPS" {
+        return Vec::new();
+    }
+    let rows = design.rows.iter().zip(&design.values);
+    let rows: Vec<_> = rows.filter(|(_, value)| **value <= 0.0).collect();
+    let warning = |(row, value): &(&usize, &f64)| {
+        let text = format!(
+            "row {row}: {value} {unit} is no rate: if the run failed, leave the cell empty or the row out"
+        );
+        TableWarning::at(**row, "no_rate", text)
+    };
+    let mut warnings: Vec<TableWarning> = rows.iter().take(ONE_BY_ONE_MAX).map(warning).collect();
+    if let Some(more @ 1..) = rows.len().checked_sub(ONE_BY_ONE_MAX) {
+        let text = format!("{more} more rows have 0 {unit} or less");
+        warnings.push(TableWarning::new("no_rate", text));
+    }
+    warnings
+}
+
 struct Slip {
     place: usize,
     /// Logarithm of the value over what the other rows make of it.

@@ -85,13 +85,13 @@ fn hyperfine_commands_are_jobs_and_shorter_is_better() {
         (result.response.as_str(), result.unit.as_str(), result.n),
         ("time_s", "s", 16)
     );
-    let job = effect(result, "job", "true");
+    let job = effect(result, "job", "sleep 0.01");
     assert_eq!(
         (job.baseline.as_str(), job.verdict),
-        ("sleep 0.01", Verdict::Better)
+        ("true", Verdict::Worse)
     );
     assert!(
-        job.estimate.unwrap() < 0.0 && job.ratio.unwrap() > 1.0,
+        job.estimate.unwrap() > 0.0 && job.ratio.unwrap() < 1.0,
         "{job:?}"
     );
     assert_eq!(effect(result, "arm", "after").baseline, "before");
@@ -106,10 +106,57 @@ fn what_is_no_result_is_refused_by_name() {
         "arm `x`: it is no result of iperf3, fio or hyperfine"
     );
     assert_eq!(said("{\"end\":{}}"), "arm `x`: nothing was measured in it");
+    assert_eq!(said(" \n"), "arm `x`: the file is empty");
+    assert_eq!(
+        said("{\"start\":{},\"intervals\":[]}"),
+        "arm `x`: iperf3 was stopped before it wrote a result"
+    );
+    assert_eq!(
+        said("{\"event\":\"start\",\"data\":{}}"),
+        "arm `x`: it is a stream of events, and no single result of iperf3"
+    );
+    assert_eq!(
+        said(&FIO_JOBS.replacen("\"error\" : 0", "\"error\" : 5", 1)),
+        "arm `x`: job `one` of fio failed with error 5"
+    );
     assert_eq!(
         said("{\"results\":[{\"times\":[-1]}]}"),
         "arm `x`: it has a value that is negative or no number"
     );
     assert_eq!(said("{\"end\":"), "arm `x`: cannot read the JSON");
     assert_eq!(arms(&[]).unwrap_err().to_string(), "the table has no arms");
+}
+
+#[test]
+fn arms_without_anything_in_common_are_refused() {
+    let said = |given: &[(&str, &str)]| {
+        let error = arms(given).unwrap_err();
+        (error.to_string(), error.hint())
+    };
+    let (text, hint) = said(&[("a", IPERF_400M), ("b", HYPERFINE)]);
+    assert_eq!(
+        text,
+        "arm `b` has `time_s`, and arm `a` has `retransmits`, `throughput_mbit_s`"
+    );
+    assert_eq!(hint, "compare the same measurement by the same program");
+    let (text, hint) = said(&[("a", IPERF_400M)]);
+    assert_eq!(
+        text,
+        "arm `a` stands alone: there is nothing to compare it with"
+    );
+    assert!(hint.starts_with("give two arms or more"));
+}
+
+#[test]
+fn jobs_count_only_where_one_arm_has_several() {
+    let (_, request) = arms(&[("only", HYPERFINE)]).unwrap();
+    assert_eq!(request.factors, ["job"]);
+    let result = analysed(&[("only", HYPERFINE)]).remove(0);
+    assert_eq!(effect(&result, "job", "sleep 0.01").baseline, "true");
+    // Each arm has one command of its own: its name says nothing that the arm does not.
+    let one = |command: &str| {
+        format!(r#"{{"results":[{{"command":"{command}","times":[1.0,1.1,1.2]}}]}}"#)
+    };
+    let (_, request) = arms(&[("a", &one("cp x y")), ("b", &one("rsync x y"))]).unwrap();
+    assert_eq!(request.factors, ["arm"]);
 }

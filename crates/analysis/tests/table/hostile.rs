@@ -126,3 +126,26 @@ fn the_largest_table_is_analysed() {
     assert_eq!((result.n, result.effects.len()), (10_000, 15 + 105));
     assert!(result.effects.iter().all(|effect| effect.p.is_some()));
 }
+
+/// Many rows of a few factors take a moment each, and a factor of many levels is refused before the work
+/// is begun.
+#[test]
+fn many_rows_are_analysed_and_too_much_work_is_refused() {
+    let rows = |count: usize, levels: usize| {
+        let mut text = String::from("f,g,y_mb_s\n");
+        for row in 0..count {
+            text.push_str(&format!(
+                "{},{},{}\n",
+                row % 2,
+                row / 2 % levels,
+                100 + row % 7
+            ));
+        }
+        Table::from_csv(&text).unwrap()
+    };
+    let request = Request::new(["y_mb_s"], ["f", "g"]);
+    let result = &analyze(&rows(50_000, 2), &request).unwrap()[0];
+    assert_eq!((result.n, result.effects.len()), (50_000, 3));
+    let named = Request::new(["y_mb_s"], ["f", "g", "f:g"]);
+    assert!(analyze(&rows(140_000, 60), &named).is_err());
+}

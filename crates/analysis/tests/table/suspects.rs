@@ -1,6 +1,6 @@
 //! Slips of unit and outliers are named with their row, and honest tables are left in peace.
 
-use analysis::table::{Request, TableResult};
+use analysis::table::{Request, Table, TableResult, analyze};
 
 use crate::{effect, one, warnings};
 
@@ -117,4 +117,40 @@ fn a_slip_shows_in_a_published_table() {
         assert_eq!(slips.len(), 1, "{to}: {:?}", result.warnings);
         assert_eq!(slips[0].row, Some(row));
     }
+}
+
+#[test]
+fn what_is_no_rate_and_what_is_spelled_in_two_ways_is_named() {
+    let result = one(
+        "lro,read_mb_s\noff,0\noff,100\noff,101\noff,102\non,120\nOn,121\non,122\non,123\n",
+        &Request::new(["read_mb_s"], ["lro"]),
+    );
+    let named = |kind: &str| {
+        let found = result
+            .warnings
+            .iter()
+            .filter(|warning| warning.kind == kind);
+        found
+            .map(|warning| (warning.row, warning.text.clone()))
+            .collect::<Vec<_>>()
+    };
+    let text = "row 1: 0 MB/s is no rate: if the run failed, leave the cell empty or the row out";
+    assert_eq!(named("no_rate"), [(Some(1), text.to_owned())]);
+    let text = "`lro` has `On` and `on`, taken as two levels: is it one, written in two ways?";
+    assert_eq!(named("spelling"), [(None, text.to_owned())]);
+}
+
+#[test]
+fn a_baseline_of_nothing_has_no_ratio() {
+    let on = [119.0, 119.6, 119.4, 119.7, 119.4, 120.7, 119.2, 119.3];
+    let rows = on.iter().enumerate().map(|(row, value)| {
+        let mtu = ["1500", "9000"][row % 2];
+        format!("off,{mtu},0\non,{mtu},{value}\n")
+    });
+    let text = format!("lro,mtu,read_mb_s\n{}", rows.collect::<String>());
+    let table = Table::from_csv(&text).unwrap();
+    let result = analyze(&table, &Request::new(["read_mb_s"], ["lro", "mtu"])).unwrap();
+    let lro = &result[0].effects[0];
+    assert!(lro.estimate.unwrap() > 100.0, "{lro:?}");
+    assert_eq!(lro.ratio, None);
 }
