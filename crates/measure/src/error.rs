@@ -141,7 +141,7 @@ pub enum Error {
         source: io::Error,
     },
     /// There is no file of somebody's that could be read.
-    #[error("there is no file of {least} to {most} bytes on `{share}` that could be read")]
+    #[error("there is no file of {} on `{share}` that could be read", sizes(*least, *most))]
     NoFile {
         /// The share.
         share: String,
@@ -394,5 +394,14 @@ fn login_hint(error: &AuthError) -> Option<String> {
 impl From<&Error> for Failure {
     fn from(error: &Error) -> Self {
         error.failure()
+    }
+}
+
+/// From which size to which, in bytes; a limit that no file reaches is none.
+fn sizes(least: u64, most: u64) -> String {
+    let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
+    match i64::try_from(most) {
+        Ok(_) => format!("{} to {} MB", megabytes(least), megabytes(most)),
+        Err(_) => format!("{} MB or more", megabytes(least)),
     }
 }
