@@ -1,14 +1,15 @@
 //! `linerate check`: measure, change nothing.
 
 use std::cell::RefCell;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use measure::{Ladder, LadderNews, LadderPlan, LadderTrial, Stop, TcpRung};
 use record::{
-    Bytes, Direction, Event, FailureKind, Job, PathLook, Plan, Record, Rung, ShareWorkload, Stage,
-    TrialRecord, Workload,
+    Bytes, Direction, Event, FailureKind, HostFacts, Job, PathLook, Plan, Record, Rung,
+    ShareWorkload, Stage, TrialRecord, Workload,
 };
 
 use crate::args::CheckArguments;
@@ -48,50 +49,30 @@ pub fn measure(
 ) -> Result<PathBuf, CommandError> {
     let begun = Instant::now();
     let timing = timing(arguments.seconds)?;
-    let address = resolve(&path.client, &path.share.address.server)?;
     let header = Plan::Check {
         share: path.share.address.clone(),
     };
-    let mut recorder = Recorder::start(
+    let mut progress = Progress::new(TRIALS_SHOWN, arguments.output.json);
+    progress.stage("looking at the path");
+    let (whole_path, asked) = (path.clone(), stop.clone());
+    let seen = stop::unless_asked(stop, move || see(&whole_path, &asked))?;
+    let pairs = seen.looked.mtus.len();
+    let mut recorder = Recorder::with_facts(
         &arguments.output,
         &arguments.path.login,
         header,
         0,
-        &path.hosts(),
+        seen.facts,
     )?;
-    let mut progress = Progress::new(TRIALS_SHOWN, arguments.output.json);
-    progress.stage("looking at the path");
-    let facts = recorder.facts().to_vec();
-    let mut looked = look::at_path(path, &facts)?;
-    if is_black_hole(&looked) {
-        // Whoever sends data there waits for ever.
-        return finish_looked(recorder, looked);
+    recorder.append_record(&Record::Look(Box::new(seen.looked)))?;
+    if seen.is_dead_end {
+        // What the look says is the whole answer: whoever sends data there waits for ever.
+        return finish(recorder);
     }
-    let knocked = match path.knock(stop) {
-        Ok(knocked) => knocked,
-        Err(error) => {
-            // Large packets that vanish stop a session just so: what could not be proven before may be now.
-            if error.kind() == FailureKind::Unreachable {
-                looked = look::at_path(path, &facts)?;
-                if is_black_hole(&looked) {
-                    return finish_looked(recorder, looked);
-                }
-            }
-            // Nothing was measured, and nobody wants a file that says so.
-            std::fs::remove_file(recorder.path()).ok();
-            return Err(error);
-        }
-    };
-    let session = knocked.session.as_ref();
-    let listed = session.map_or(&[][..], |session| &session.server_interfaces);
-    look::at_other_pairs(path, &facts, listed, &mut looked);
-    let pairs = looked.mtus.len();
-    looked.session = knocked.session;
-    recorder.append_record(&Record::Look(Box::new(looked)))?;
     let recorder = RefCell::new(recorder);
     let plan = LadderPlan {
         tcp: Ok(TcpRung {
-            server: address,
+            server: seen.address,
             nic: None,
             streams: 1,
             timing,
@@ -114,14 +95,50 @@ pub fn measure(
     finish(recorder.into_inner())
 }
 
-fn is_black_hole(looked: &PathLook) -> bool {
-    looked.mtus.iter().any(record::MtuProof::is_black_hole)
+/// What is known before anything is measured.
+struct Seen {
+    /// The server's address that raw TCP is measured to.
+    address: IpAddr,
+    facts: Vec<HostFacts>,
+    looked: PathLook,
+    /// Whether nothing can be measured, because large packets vanish on the way.
+    is_dead_end: bool,
 }
 
-/// What the look says is the whole answer.
-fn finish_looked(mut recorder: Recorder, looked: PathLook) -> Result<PathBuf, CommandError> {
-    recorder.append_record(&Record::Look(Box::new(looked)))?;
-    finish(recorder)
+fn see(path: &SharePath, stop: &Stop) -> Result<Seen, CommandError> {
+    let address = resolve(&path.client, &path.share.address.server)?;
+    let facts = runs::facts(&path.hosts())?;
+    let mut looked = look::at_path(path, &facts, stop)?;
+    let mut is_dead_end = is_black_hole(&looked);
+    if !is_dead_end {
+        match path.knock(stop) {
+            Ok(knocked) => {
+                let session = knocked.session.as_ref();
+                let listed = session.map_or(&[][..], |session| &session.server_interfaces);
+                look::at_other_pairs(path, &facts, listed, &mut looked, stop);
+                looked.session = knocked.session;
+            }
+            // Large packets that vanish stop a session just so: what could not be proven before may be now.
+            Err(error) if error.kind() == FailureKind::Unreachable => {
+                looked = look::at_path(path, &facts, stop)?;
+                is_dead_end = is_black_hole(&looked);
+                if !is_dead_end {
+                    return Err(error);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Seen {
+        address,
+        facts,
+        looked,
+        is_dead_end,
+    })
+}
+
+fn is_black_hole(looked: &PathLook) -> bool {
+    looked.mtus.iter().any(record::MtuProof::is_black_hole)
 }
 
 fn finish(mut recorder: Recorder) -> Result<PathBuf, CommandError> {

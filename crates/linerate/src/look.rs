@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use host::Host;
 use host::exec::{Command, Output};
-use measure::MtuTarget;
+use measure::{MtuTarget, Stop};
 use record::{AddressLook, HostFacts, LinkState, MtuProof, Nic, PathLook, ServerInterface};
 use serde::Deserialize;
 
@@ -28,7 +28,11 @@ struct Chosen {
 }
 
 /// Looks at the way to each address of the server, and proves what passes on the way that is used.
-pub fn at_path(path: &SharePath, facts: &[HostFacts]) -> Result<PathLook, CommandError> {
+pub fn at_path(
+    path: &SharePath,
+    facts: &[HostFacts],
+    stop: &Stop,
+) -> Result<PathLook, CommandError> {
     let addresses = ways(path)?;
     let mut look = PathLook {
         addresses,
@@ -38,7 +42,7 @@ pub fn at_path(path: &SharePath, facts: &[HostFacts]) -> Result<PathLook, Comman
         let nic = nic_named(facts.first()?, way.nic.as_deref()?)?;
         Some(target(nic, way.address, path))
     });
-    look.mtus = prove(path, facts, &first.into_iter().collect::<Vec<_>>());
+    look.mtus = prove(path, facts, &first.into_iter().collect::<Vec<_>>(), stop);
     for (host, facts) in path.hosts().into_iter().zip(facts) {
         look.settings.extend(inspect::settings_of(host, facts)?);
     }
@@ -51,6 +55,7 @@ pub fn at_other_pairs(
     facts: &[HostFacts],
     listed: &[ServerInterface],
     look: &mut PathLook,
+    stop: &Stop,
 ) {
     let Some(client) = facts.first() else { return };
     let mut remotes: Vec<IpAddr> = listed.iter().map(|entry| entry.address).collect();
@@ -81,7 +86,7 @@ pub fn at_other_pairs(
             }
         }
     }
-    look.mtus.extend(prove(path, facts, &targets));
+    look.mtus.extend(prove(path, facts, &targets, stop));
 }
 
 fn target(nic: &Nic, remote: IpAddr, path: &SharePath) -> MtuTarget {
@@ -110,11 +115,16 @@ fn has_address(host: &HostFacts, address: IpAddr) -> bool {
 }
 
 /// A check goes on without the proof: what could not be proven is not in it.
-fn prove(path: &SharePath, facts: &[HostFacts], targets: &[MtuTarget]) -> Vec<MtuProof> {
+fn prove(
+    path: &SharePath,
+    facts: &[HostFacts],
+    targets: &[MtuTarget],
+    stop: &Stop,
+) -> Vec<MtuProof> {
     if targets.is_empty() {
         return Vec::new();
     }
-    let mut proofs = path.runner.prove_mtus(targets).unwrap_or_default();
+    let mut proofs = path.runner.prove_mtus(targets, stop).unwrap_or_default();
     if let (Some(server), Some(client)) = (&path.server, facts.first()) {
         for proof in &mut proofs {
             proof.back = back(server, client, proof);

@@ -22,6 +22,12 @@ const BLOCK: Bytes = Bytes::new(1 << 20);
 const DEPTH: u32 = 8;
 /// One request of the trial that is not counted.
 const KNOCK_BLOCK: Bytes = Bytes::new(64 << 10);
+/// How long the first trial that is not counted waits for its answer.
+const KNOCK: Duration = Duration::from_millis(100);
+/// Each further one waits so many times longer, for a machine that has much to do needs its time.
+const KNOCK_GROWTH: u32 = 5;
+/// Silence of this length is believed.
+const KNOCK_MAX: Duration = Duration::from_millis(2500);
 /// Size of the test file: small enough for the server's cache, so that its disk is not measured.
 const FILE_SIZE: Bytes = Bytes::new(64 << 20);
 /// Time that is run before time is counted, so that slow start is over; half of what is counted in
@@ -33,7 +39,7 @@ const SAMPLES: u32 = 10;
 const SECONDS: std::ops::RangeInclusive<f64> = 0.1..=3600.0;
 
 /// Both ends of a path to a share.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SharePath {
     /// The client.
     pub client: Host,
@@ -122,31 +128,45 @@ impl SharePath {
 
     /// Runs one trial on the client.
     pub fn trial(&self, workload: Workload, stop: &Stop) -> Result<TrialResult, record::Failure> {
-        let input = TrialInput {
+        self.runner.run(&self.input(workload), stop, &mut |_| {})
+    }
+
+    fn input(&self, workload: Workload) -> TrialInput {
+        TrialInput {
             workload,
             credentials: Some(self.credentials.clone()),
-        };
-        self.runner.run(&input, stop, &mut |_| {})
+        }
     }
 
     /// A short trial that is not counted: whatever keeps us from the share is said before anything
-    /// is measured or changed.
+    /// is measured or changed. One that gets no answer is tried again, for longer.
     pub fn knock(&self, stop: &Stop) -> Result<TrialResult, CommandError> {
-        let short = Nanoseconds::from(Duration::from_millis(100));
-        let timing = Timing {
-            warm_up: Nanoseconds::new(0),
-            measured: short,
-            interval: short,
-        };
-        // One small request at a time, so that a slow cipher at either end has answered one by then.
-        let workload = ShareWorkload {
-            block: KNOCK_BLOCK,
-            depth: 1,
-            file_size: KNOCK_BLOCK,
-            ..self.workload(Direction::Read, 1, timing)
-        };
-        self.trial(Workload::Share(workload), stop)
-            .map_err(CommandError::from)
+        let mut measured = KNOCK;
+        loop {
+            let timing = Timing {
+                warm_up: Nanoseconds::new(0),
+                measured: measured.into(),
+                interval: measured.into(),
+            };
+            // One small request at a time, so that a slow cipher at either end has answered one by then.
+            let workload = ShareWorkload {
+                block: KNOCK_BLOCK,
+                depth: 1,
+                file_size: KNOCK_BLOCK,
+                ..self.workload(Direction::Read, 1, timing)
+            };
+            let input = self.input(Workload::Share(workload));
+            let mut was_counted = false;
+            match self.runner.run(&input, stop, &mut |_| was_counted = true) {
+                // The server let us in, and the whole time went by.
+                Err(failure)
+                    if was_counted && failure.kind == Kind::Unreachable && measured < KNOCK_MAX =>
+                {
+                    measured *= KNOCK_GROWTH;
+                }
+                ended => return ended.map_err(CommandError::from),
+            }
+        }
     }
 }
 
@@ -206,4 +226,109 @@ fn unknown(client: &Host, name: &str) -> CommandError {
         "check the name on {}, or use the server's address",
         client.name
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use host::exec::Local;
+    use record::{Failure, HostName, Identity, Mechanism, Sample, Secret, TrialLine};
+
+    use super::*;
+
+    /// A path whose trials are run by a script; it finds its input in `$input`.
+    fn path(script: &str) -> SharePath {
+        let script = format!("read -r input; {script}");
+        let client = Host::new(HostName::new("local"), Arc::new(Local::new())).unwrap();
+        SharePath {
+            client,
+            server: None,
+            share: crate::share::parse("smb://nas/media").unwrap(),
+            credentials: Credentials {
+                identity: Identity::User,
+                user: "ann".to_owned(),
+                domain: String::new(),
+                password: Secret::new("secret".to_owned()),
+                mechanism: Mechanism::Automatic,
+            },
+            demands: Demands::default(),
+            runner: Runner::new(
+                Arc::new(Local::with_prefix(["sh", "-c", &script])),
+                "program",
+            ),
+        }
+    }
+
+    fn line(line: &TrialLine) -> String {
+        serde_json::to_string(line).unwrap()
+    }
+
+    fn silence() -> String {
+        line(&TrialLine::Failure(Failure {
+            kind: Kind::Unreachable,
+            chain: vec!["no payload at all".to_owned()],
+            hint: None,
+        }))
+    }
+
+    /// What a trial says that counts to its end.
+    fn sample() -> String {
+        line(&TrialLine::Sample(Sample {
+            at: Nanoseconds::new(0),
+            duration: Nanoseconds::new(1),
+            bytes: Bytes::new(0),
+            cpu: Nanoseconds::new(0),
+            retransmits: None,
+        }))
+    }
+
+    fn answer() -> String {
+        line(&TrialLine::Result(Box::new(TrialResult {
+            samples: Vec::new(),
+            first_byte: None,
+            connections: Vec::new(),
+            session: None,
+            far_retransmits: None,
+            latency: None,
+            storage: None,
+            playback: None,
+        })))
+    }
+
+    #[test]
+    fn silence_is_believed_the_third_time_only() {
+        let (sample, silence, answer) = (sample(), silence(), answer());
+        let until = |measured: &str| {
+            path(&format!(
+                "echo '{sample}'; case $input in *'\"measured\":{measured}'*) echo '{answer}';; \
+                 *) echo '{silence}';; esac"
+            ))
+        };
+        for answered in ["100000000,", "500000000,", "2500000000,"] {
+            until(answered).knock(&Stop::new()).unwrap();
+        }
+        let error = until("never").knock(&Stop::new()).unwrap_err();
+        assert_eq!(error.kind(), Kind::Unreachable);
+    }
+
+    #[test]
+    fn what_is_no_silence_is_said_at_once() {
+        let (silence, answer) = (silence(), answer());
+        // Nothing was counted: nobody answered at the address, and that took long enough.
+        let path = path(&format!(
+            "case $input in *'\"measured\":100000000,'*) echo '{silence}';; *) echo '{answer}';; esac"
+        ));
+        let error = path.knock(&Stop::new()).unwrap_err();
+        assert_eq!(error.kind(), Kind::Unreachable);
+    }
+
+    #[test]
+    fn whoever_wants_to_leave_is_not_told_of_silence() {
+        let stop = Stop::new();
+        let path = path(&format!("echo '{}'; echo '{}'", sample(), silence()));
+        stop.ask();
+        let error = path.knock(&stop).unwrap_err();
+        assert_eq!(error.kind(), Kind::Interrupted);
+    }
 }

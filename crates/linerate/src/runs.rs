@@ -23,7 +23,6 @@ use crate::terminal;
 pub struct Recorder {
     writer: RunWriter,
     began: Instant,
-    facts: Vec<HostFacts>,
     /// Its name, as the journal of changes knows it.
     pub id: String,
 }
@@ -37,10 +36,17 @@ impl Recorder {
         seed: u64,
         hosts: &[&Host],
     ) -> Result<Self, CommandError> {
-        let facts = hosts
-            .iter()
-            .map(|host| host::facts(host))
-            .collect::<Result<Vec<_>, _>>()?;
+        Self::with_facts(output, login, plan, seed, facts(hosts)?)
+    }
+
+    /// The same where the hosts were looked at already.
+    pub fn with_facts(
+        output: &OutputArguments,
+        login: &LoginArguments,
+        plan: Plan,
+        seed: u64,
+        facts: Vec<HostFacts>,
+    ) -> Result<Self, CommandError> {
         let started = jiff::Timestamp::now();
         let command = match &plan {
             Plan::Check { .. } => "check",
@@ -49,7 +55,6 @@ impl Recorder {
             Plan::Experiment { .. } => "experiment",
         };
         let id = format!("{command}-{}", started.strftime("%Y%m%dT%H%M%S"));
-        let facts_kept = facts.clone();
         let header = Header {
             format: RUN_FORMAT.into(),
             version: RUN_VERSION,
@@ -67,14 +72,8 @@ impl Recorder {
         Ok(Self {
             writer,
             began: Instant::now(),
-            facts: facts_kept,
             id,
         })
-    }
-
-    /// The hosts as they were at the start, client first.
-    pub fn facts(&self) -> &[HostFacts] {
-        &self.facts
     }
 
     /// Goes on with a run file; gives what it holds. Time goes on where its last trial ended.
@@ -97,7 +96,6 @@ impl Recorder {
             writer,
             began: now.checked_sub(elapsed.into()).unwrap_or(now),
             id,
-            facts: run.header.facts.clone(),
         };
         Ok((recorder, run))
     }
@@ -127,6 +125,12 @@ impl Recorder {
     pub fn path(&self) -> &Path {
         self.writer.path()
     }
+}
+
+/// Looks at hosts.
+pub fn facts(hosts: &[&Host]) -> Result<Vec<HostFacts>, CommandError> {
+    let facts = hosts.iter().map(|host| host::facts(host));
+    Ok(facts.collect::<Result<Vec<_>, _>>()?)
 }
 
 fn create_in_state_folder(id: &str, header: &Header) -> Result<RunWriter, CommandError> {

@@ -1,11 +1,19 @@
 //! Ctrl-C: the first one stops the run, restores and ends it; the second one leaves at once.
 
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use measure::Stop;
 
 use crate::failure::{CommandError, Kind, exit_code};
 use crate::terminal;
+
+/// How often whoever waits for work looks whether to stop.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long work may take to end by itself once somebody wants to leave.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// Listens for Ctrl-C, SIGTERM and SIGHUP from now on.
 pub fn listen() -> Result<Stop, CommandError> {
@@ -45,9 +53,38 @@ pub fn listen_with(words: Words, stop: impl Fn() + Send + 'static) -> Result<(),
         .map_err(|error| CommandError::caused(Kind::Internal, "cannot listen for Ctrl-C", &error))
 }
 
+/// Does work that changes nothing, on a thread of its own. Whoever asks to stop is not kept waiting
+/// for it: what it has started on a host ends within its own time limit.
+pub fn unless_asked<T: Send + 'static>(
+    stop: &Stop,
+    work: impl FnOnce() -> Result<T, CommandError> + Send + 'static,
+) -> Result<T, CommandError> {
+    let (ended, heard) = mpsc::channel();
+    thread::Builder::new()
+        .spawn(move || ended.send(work()).ok())
+        .map_err(|error| CommandError::caused(Kind::Internal, "cannot start a thread", &error))?;
+    while !stop.is_asked() {
+        match heard.recv_timeout(LOOK) {
+            // What fails because it is stopped says no more than that.
+            Ok(_) if stop.is_asked() => {}
+            Ok(result) => return result,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(CommandError::new(
+                    Kind::Internal,
+                    "a thread of ours ended early",
+                ));
+            }
+        }
+    }
+    // Mostly it ends at once, and with it all that it has started.
+    heard.recv_timeout(GRACE).ok();
+    Err(interrupted())
+}
+
 /// The error of a run that was stopped.
 pub fn interrupted() -> CommandError {
-    CommandError::new(Kind::Interrupted, "stopped")
+    CommandError::new(Kind::Interrupted, "interrupted")
         .hint("`linerate changes` shows whether anything is left changed")
 }
 
@@ -58,4 +95,41 @@ pub fn interrupted() -> CommandError {
 fn leave(left: &str) {
     terminal::say(left);
     std::process::exit(i32::from(exit_code(Kind::Interrupted)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_asks_to_stop_is_not_kept_waiting() {
+        let stop = Stop::new();
+        let asked = stop.clone();
+        let (_never, wait) = mpsc::channel::<()>();
+        let error = unless_asked(&stop, move || {
+            asked.ask();
+            wait.recv().ok();
+            Ok(())
+        });
+        assert_eq!(error.unwrap_err().kind(), Kind::Interrupted);
+    }
+
+    #[test]
+    fn what_fails_after_somebody_asked_to_stop_was_interrupted() {
+        let stop = Stop::new();
+        let asked = stop.clone();
+        let error = unless_asked(&stop, move || {
+            asked.ask();
+            Err::<(), _>(CommandError::new(Kind::Unreachable, "no payload at all"))
+        });
+        assert_eq!(error.unwrap_err().kind(), Kind::Interrupted);
+    }
+
+    #[test]
+    fn nobody_asked_so_what_came_of_it_comes_back() {
+        assert_eq!(unless_asked(&Stop::new(), || Ok(7)).unwrap(), 7);
+        let refused = || Err::<(), _>(CommandError::new(Kind::Refused, "no"));
+        let error = unless_asked(&Stop::new(), refused).unwrap_err();
+        assert_eq!(error.kind(), Kind::Refused);
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use host::exec::{Command, Exec, Process, STATUS_NO_PROGRAM};
+use host::exec::{Command, Exec, Output, Process, STATUS_NO_PROGRAM};
 use record::{
     Failure, FailureKind, KeepInput, MtuProof, Sample, TrialInput, TrialLine, TrialResult, Workload,
 };
@@ -76,23 +76,25 @@ impl Runner {
     }
 
     /// Finds the largest packets that pass between pairs of NICs, all of them at once, from the client
-    /// host. Nothing is changed, and nothing that the system believes of the paths is used.
+    /// host. Nothing is changed, and nothing that the system believes of the paths is used. The process
+    /// is ended when `stop` asks for it.
     ///
     /// # Errors
-    /// When no such process can be run there.
-    pub fn prove_mtus(&self, targets: &[MtuTarget]) -> Result<Vec<MtuProof>, Failure> {
+    /// When no such process can be run there, or it was stopped.
+    pub fn prove_mtus(&self, targets: &[MtuTarget], stop: &Stop) -> Result<Vec<MtuProof>, Failure> {
         let input = serde_json::to_string(targets).unwrap_or_default();
-        let command = Command::new([self.program.as_str(), "probe"])
-            .with_stdin(input)
-            .with_timeout(PROBE_LIMIT);
-        let outputs = self
+        let command = Command::new([self.program.as_str(), "probe"]).with_stdin(input);
+        let process = self
             .exec
-            .run(std::slice::from_ref(&command))
+            .spawn(&command)
             .map_err(|error| of_host(error, &self.program))?;
-        let proven = outputs
-            .first()
-            .filter(|output| output.status == 0)
-            .and_then(|output| serde_json::from_slice(&output.stdout).ok());
+        let output = wait_unless_asked(process, PROBE_LIMIT, stop)?;
+        if stop.is_asked() {
+            return Err(Error::Stopped.failure());
+        }
+        let proven = (output.status == 0)
+            .then(|| serde_json::from_slice(&output.stdout).ok())
+            .flatten();
         proven.ok_or_else(|| {
             failure(
                 FailureKind::Internal,
@@ -289,6 +291,31 @@ enum Waited {
     Stopped,
     Late,
     Nonsense(String),
+}
+
+/// Waits for a process that says all it has to say at its end, or ends it.
+fn wait_unless_asked(process: Process, limit: Duration, stop: &Stop) -> Result<Output, Failure> {
+    let ender = process.ender();
+    let (over, heard) = mpsc::channel::<()>();
+    let watch = move || {
+        while heard.recv_timeout(STOP_LOOK) == Err(RecvTimeoutError::Timeout) {
+            if stop.is_asked() {
+                ender.end();
+                return;
+            }
+        }
+    };
+    thread::scope(|scope| {
+        let watching = thread::Builder::new().spawn_scoped(scope, watch);
+        watching.map_err(|source| Error::System {
+            action: "start a thread",
+            source,
+        })?;
+        let output = process.wait(limit);
+        drop(over);
+        output.map_err(Error::from)
+    })
+    .map_err(|error| error.failure())
 }
 
 /// Hands samples on until there is something else.

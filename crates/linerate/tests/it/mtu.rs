@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use host::exec::{Command, Exec, run_one};
-use measure::{MtuTarget, Runner};
+use measure::{MtuTarget, Runner, Stop};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -103,7 +103,8 @@ pub fn prove(lab: &lab::Lab, program: &Path, mtus: Mtus) -> Result<MtuProof, Str
         remote: "10.77.1.2".parse().expect("an address"),
         port: 445,
     };
-    let proofs = runner.prove_mtus(&[target]).expect("the program runs");
+    let proofs = runner.prove_mtus(&[target], &Stop::new());
+    let proofs = proofs.expect("the program runs");
     let proof = proofs.into_iter().next().expect("one proof for one target");
     let right = proof.path_mtu() == Some(mtus.path())
         && proof.is_black_hole() == mtus.is_black_hole()

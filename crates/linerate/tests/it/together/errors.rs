@@ -1,7 +1,11 @@
 //! Bad input: one clear error with a hint, a documented exit code, nothing changed.
 
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 
 use predicates::prelude::*;
 
@@ -77,6 +81,68 @@ fn the_ways_a_server_says_no() {
     );
     assert_eq!(lab.facts(), before);
     assert_eq!(lab.files_of_the_share(), "");
+}
+
+/// A check of a share of nobody's, whose own programs are looked for in `folder` first.
+fn start_check(share: &str, folder: &Path) -> Child {
+    let others = std::env::var("PATH").expect("a PATH");
+    let mut check = Command::new(support::path());
+    check
+        .args(["check", share])
+        .env("LINERATE_STATE_DIR", folder.join("state"))
+        .env("LINERATE_PASSWORD", "secret")
+        .env("PATH", format!("{}:{others}", folder.display()))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    check.spawn().expect("linerate starts")
+}
+
+/// It ends although what it waits for does not, says why, and keeps no file.
+fn is_interrupted(check: Child, signal: &str, folder: &Path) {
+    let id = check.id().to_string();
+    let sent = Command::new("kill").args([signal, &id]).status();
+    assert!(sent.expect("kill starts").success());
+    let output = check.wait_with_output().expect("our own child");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.contains("error: interrupted"), "{said}");
+    assert!(!folder.join("state/runs").exists(), "{said}");
+}
+
+#[test]
+fn a_check_that_is_interrupted_does_not_wait_for_a_name() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let resolver = folder.path().join("getent");
+    let asked = folder.path().join("asked");
+    let script = "#!/bin/sh\ncd \"$(dirname \"$0\")\"; echo >asked; while [ -e asked ]; do sleep 0.1; done\n";
+    let mut file = fs::File::create(&resolver).expect("room on the disk");
+    file.write_all(script.as_bytes()).expect("room on the disk");
+    drop(file);
+    fs::set_permissions(&resolver, fs::Permissions::from_mode(0o755)).expect("our own file");
+    let mut check = start_check("smb://ann@nobody.invalid/media", folder.path());
+    while !asked.exists() {
+        let ended = check.try_wait().expect("our own child");
+        assert_eq!(ended, None, "it asks for the name");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    is_interrupted(check, "-TERM", folder.path());
+}
+
+#[test]
+fn a_check_that_is_interrupted_does_not_wait_for_a_server_that_is_silent() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = server.local_addr().expect("its address").port();
+    let check = start_check(&format!("smb://ann@127.0.0.1:{port}/media"), folder.path());
+    // The look at the path connects as well, and says nothing.
+    let connection = server.incoming().find_map(|connection| {
+        let mut connection = connection.expect("a connection");
+        let heard = connection.read(&mut [0; 1]).unwrap_or(0);
+        (heard > 0).then_some(connection)
+    });
+    is_interrupted(check, "-INT", folder.path());
+    drop(connection);
 }
 
 #[test]
