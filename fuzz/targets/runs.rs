@@ -1,0 +1,24 @@
+//! A run file that came by mail: whatever it says, it is analysed and drawn, or refused.
+#![no_main]
+
+use std::io::Write;
+
+use libfuzzer_sys::fuzz_target;
+use record::Run;
+use report::{Colour, Look};
+
+fuzz_target!(|data: &[u8]| {
+    let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+    file.write_all(data).expect("room on the disk");
+    let Ok(run) = Run::read(file.path()) else {
+        return;
+    };
+    let analysis = analysis::analyze(&run);
+    let look = Look::new(80, Colour::Plain);
+    drop((
+        report::text(&analysis, look),
+        report::details(&analysis, look),
+        report::html(&analysis),
+    ));
+    assert!(report::json(&analysis).is_object());
+});
