@@ -5,7 +5,9 @@ use std::net::IpAddr;
 use host::Host;
 use host::exec::{Command, Output};
 use measure::{MtuTarget, Stop};
-use record::{AddressLook, HostFacts, LinkState, MtuProof, Nic, PathLook, ServerInterface};
+use record::{
+    AddressLook, HostFacts, LinkState, MtuProof, NeighbourLook, Nic, PathLook, ServerInterface,
+};
 use serde::Deserialize;
 
 use crate::failure::CommandError;
@@ -16,6 +18,8 @@ use crate::path::{SharePath, addresses};
 const ADDRESSES_MAX: usize = 16;
 /// Pairs of NICs that are tried.
 const PAIRS_MAX: usize = 16;
+/// Neighbours that are asked what they take.
+const NEIGHBOURS_MAX: usize = 16;
 /// Bytes of an IP packet that are no payload of an echo request.
 const ECHO_HEADER_BYTES: u32 = 28;
 
@@ -25,6 +29,16 @@ struct Chosen {
     dev: Option<String>,
     prefsrc: Option<IpAddr>,
     gateway: Option<IpAddr>,
+}
+
+/// One line of `ip -j neigh show`.
+#[derive(Deserialize)]
+struct Known {
+    dst: IpAddr,
+    dev: String,
+    lladdr: Option<String>,
+    #[serde(default)]
+    state: Vec<String>,
 }
 
 /// Looks at the way to each address of the server, and proves what passes on the way that is used.
@@ -87,6 +101,78 @@ pub fn at_other_pairs(
         }
     }
     look.mtus.extend(prove(path, facts, &targets, stop));
+    let mut known: Vec<IpAddr> = look.addresses.iter().map(|way| way.address).collect();
+    known.extend(remotes);
+    look.neighbours = neighbours(path, client, &known, &look.mtus, stop);
+}
+
+/// Asks those on the segments of the pairs' NICs what they take, without looking for anybody whom the
+/// client's kernel does not know already.
+fn neighbours(
+    path: &SharePath,
+    client: &HostFacts,
+    ends: &[IpAddr],
+    proofs: &[MtuProof],
+    stop: &Stop,
+) -> Vec<NeighbourLook> {
+    let command = Command::new(["ip", "-j", "neigh", "show"]);
+    let outputs = path.client.exec.run(&[command]).unwrap_or_default();
+    let is_end = |address: IpAddr| ends.contains(&address) || has_address(client, address);
+    let targets: Vec<MtuTarget> = outputs
+        .first()
+        .map_or_else(Vec::new, known_neighbours)
+        .into_iter()
+        .filter(|(nic, address)| !is_end(*address) && proofs.iter().any(|proof| proof.nic == *nic))
+        .filter_map(|(nic, remote)| {
+            let mtu = nic_named(client, &nic)?.mtu;
+            Some(MtuTarget {
+                nic,
+                mtu,
+                remote,
+                port: None,
+            })
+        })
+        .take(NEIGHBOURS_MAX)
+        .collect();
+    if targets.is_empty() {
+        return Vec::new();
+    }
+    let proofs = path.runner.prove_mtus(&targets, stop).unwrap_or_default();
+    let looks = proofs.into_iter().filter_map(|proof| {
+        Some(NeighbourLook {
+            nic: proof.nic,
+            address: proof.remote?,
+            tried: proof.near_mtu,
+            answered: proof.answered,
+        })
+    });
+    looks.collect()
+}
+
+/// The machines in the kernel's table that were heard of, each with one address on one interface.
+fn known_neighbours(output: &Output) -> Vec<(String, IpAddr)> {
+    let rows: Vec<serde_json::Value> = output
+        .text()
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default();
+    let rows = rows
+        .into_iter()
+        .filter_map(|row| serde_json::from_value::<Known>(row).ok());
+    let heard = |row: &Known| {
+        let mut states = row.state.iter();
+        states.any(|state| ["REACHABLE", "STALE", "DELAY"].contains(&state.as_str()))
+    };
+    let mut seen: Vec<(String, Option<String>)> = Vec::new();
+    let mut found = Vec::new();
+    for row in rows.filter(heard) {
+        let machine = (row.dev.clone(), row.lladdr.clone());
+        let again = row.lladdr.is_some() && seen.contains(&machine);
+        if !is_link_local(row.dst) && !again {
+            seen.push(machine);
+            found.push((row.dev, row.dst));
+        }
+    }
+    found
 }
 
 fn target(nic: &Nic, remote: IpAddr, path: &SharePath) -> MtuTarget {
@@ -94,7 +180,7 @@ fn target(nic: &Nic, remote: IpAddr, path: &SharePath) -> MtuTarget {
         nic: nic.name.clone(),
         mtu: nic.mtu,
         remote,
-        port: path.share.address.port,
+        port: Some(path.share.address.port),
     }
 }
 
@@ -180,6 +266,43 @@ fn way(address: IpAddr, output: &Output) -> AddressLook {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn neighbours_are_machines_that_were_heard_of_each_once() {
+        let said = |text: &str| Output {
+            status: 0,
+            stdout: text.as_bytes().to_vec(),
+            stderr: Vec::new(),
+        };
+        let table = r#"[
+            {"dst":"10.77.1.2","dev":"lan1","lladdr":"02:00:00:00:00:02","state":["REACHABLE"]},
+            {"dst":"10.77.1.3","dev":"lan1","lladdr":"02:00:00:00:00:03","state":["STALE"]},
+            {"dst":"10.77.1.9","dev":"lan1","state":["FAILED"]},
+            {"dst":"10.77.1.8","dev":"lan1","state":["INCOMPLETE"]},
+            {"dst":"fe80::3","dev":"lan1","lladdr":"02:00:00:00:00:03","router":null,"state":["STALE"]},
+            {"dst":"fd00::3","dev":"lan1","lladdr":"02:00:00:00:00:03","state":["STALE"]},
+            {"dst":"fd00::4","dev":"lan1","lladdr":"02:00:00:00:00:04","state":["DELAY"]},
+            {"dst":"10.77.2.3","dev":"lan2","lladdr":"02:00:00:00:00:03","state":["STALE"]},
+            {"dst":"nonsense","dev":"lan1","state":["STALE"]},
+            {"dst":"ff02::1","dev":"lan1","lladdr":"33:33:00:00:00:01","state":["NOARP"]}]"#;
+        let found = known_neighbours(&said(table));
+        let found: Vec<String> = found
+            .iter()
+            .map(|(nic, address)| format!("{nic} {address}"))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                "lan1 10.77.1.2",
+                "lan1 10.77.1.3",
+                "lan1 fd00::4",
+                "lan2 10.77.2.3"
+            ]
+        );
+        for nonsense in ["", "{}", "[{}]", "Object \"neigh\" is unknown"] {
+            assert!(known_neighbours(&said(nonsense)).is_empty(), "{nonsense}");
+        }
+    }
 
     #[test]
     fn a_route_is_read_and_nonsense_is_no_route() {

@@ -24,6 +24,8 @@ const PROBES_PER_ROUND: u32 = 8;
 const TRIES: usize = 3;
 /// Most rounds; as many as no path needs.
 const ROUNDS_MAX: usize = 32;
+/// What every Ethernet carries.
+const STANDARD: u32 = 1500;
 /// A packet that everything passes.
 const SMALL: u32 = 84;
 /// Largest IP packet that a probe can be.
@@ -50,8 +52,9 @@ pub struct MtuTarget {
     pub mtu: u32,
     /// The server's address.
     pub remote: IpAddr,
-    /// The port of its file server, whose TCP tells its own MTU.
-    pub port: u16,
+    /// The port of its file server, whose TCP tells its own MTU. None for a neighbour that is no
+    /// business of ours, of which little is asked: whether it answers 1500 bytes, and our own MTU.
+    pub port: Option<u16>,
 }
 
 /// What `linerate probe` does: a list of targets in, a list of proofs out, both as JSON.
@@ -103,7 +106,7 @@ fn nothing_of(target: &MtuTarget) -> MtuProof {
 fn of_pair(target: &MtuTarget) -> MtuProof {
     let begun = Instant::now();
     let mut proof = nothing_of(target);
-    proof.far_mtu = far_mtu(target);
+    proof.far_mtu = target.port.and_then(|port| far_mtu(target, port));
     let local = LocalEnd {
         address: None,
         nic: Some(target.nic.clone()),
@@ -115,15 +118,19 @@ fn of_pair(target: &MtuTarget) -> MtuProof {
     if let Ok(socket) = socket
         && let Ok(mut prober) = Prober::new(socket, target.remote)
     {
-        prober.search(target.mtu.min(PACKET_BYTES_MAX), &mut proof);
+        let mtu = target.mtu.min(PACKET_BYTES_MAX);
+        match target.port {
+            Some(_) => prober.search(mtu, &mut proof),
+            None => prober.ask_briefly(mtu, &mut proof),
+        }
     }
     proof.took = begun.elapsed().into();
     proof
 }
 
 /// The MTU that the server's TCP announces, where it is smaller than ours; otherwise ours.
-fn far_mtu(target: &MtuTarget) -> Option<u32> {
-    let server = SocketAddr::new(target.remote, target.port);
+fn far_mtu(target: &MtuTarget, port: u16) -> Option<u32> {
+    let server = SocketAddr::new(target.remote, port);
     let socket = Socket::new(
         Domain::for_address(server),
         Type::STREAM,
@@ -207,6 +214,22 @@ impl Prober {
             }
         }
         proof.answered = Some(answered);
+        proof.told = self.told;
+    }
+
+    /// Asks at three sizes, [`TRIES`] times, and gives up after less than two seconds.
+    fn ask_briefly(&mut self, mtu: u32, proof: &mut MtuProof) {
+        let mut sizes: BTreeSet<u32> = [SMALL, STANDARD.min(mtu), mtu].into();
+        for _ in 0..TRIES {
+            let left: Vec<u32> = sizes.iter().copied().collect();
+            let heard = self.round(&left);
+            proof.answered = proof.answered.max(heard.last().copied());
+            sizes.retain(|size| Some(*size) > proof.answered);
+            if sizes.is_empty() {
+                break;
+            }
+        }
+        proof.unanswered = sizes.first().copied().filter(|_| proof.answered.is_some());
         proof.told = self.told;
     }
 

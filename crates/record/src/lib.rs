@@ -22,7 +22,7 @@ pub use files::{
     Storage,
 };
 pub use job::{Job, JobFile, JobWorkload, ServerCache};
-pub use look::{AddressLook, HostLoad, MtuProof, PathLook, ProcessorLoad};
+pub use look::{AddressLook, HostLoad, MtuProof, NeighbourLook, PathLook, ProcessorLoad};
 pub use recipe::{Figure, Order, Recipe, RecipeEngine, RecipeTest, parse_bytes};
 pub use run::{
     Decision, Error, Event, Header, Plan, Question, RUN_FORMAT, RUN_VERSION, Record, Round, Run,

@@ -14,6 +14,8 @@ pub struct PathLook {
     pub addresses: Vec<AddressLook>,
     /// The largest packets that pass, for each pair of NICs that was tried.
     pub mtus: Vec<MtuProof>,
+    /// The other machines on the segments of the client's interfaces, as far as its kernel knew them.
+    pub neighbours: Vec<NeighbourLook>,
     /// The settings of the hosts, as far as they can be read.
     pub settings: Vec<Setting>,
     /// What was agreed with the server when somebody first knocked.
@@ -31,6 +33,27 @@ pub struct AddressLook {
     pub source: Option<IpAddr>,
     /// The router on the way, where there is one.
     pub gateway: Option<IpAddr>,
+}
+
+/// What a machine on the same segment takes, which is neither the client nor the server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NeighbourLook {
+    /// The client's interface on that segment.
+    pub nic: String,
+    /// The machine's address.
+    pub address: IpAddr,
+    /// The largest IP packet that it was sent: what the interface's own MTU allows.
+    pub tried: u32,
+    /// The largest one that it answered; none where it answers nothing.
+    pub answered: Option<u32>,
+}
+
+impl NeighbourLook {
+    /// Whether it answers, and not at the size that the interface sends.
+    #[must_use]
+    pub fn takes_less(&self) -> bool {
+        self.answered.is_some_and(|answered| answered < self.tried)
+    }
 }
 
 /// What probes that no router may cut have shown of one pair of NICs. Sizes are those of whole IP

@@ -2,7 +2,7 @@
 //! channels of several clients, TCP and the hosts.
 
 use analysis::{ClientChannels, HostEffort, LimitedBy, RunAnalysis, Transfer};
-use record::{Bytes, MtuProof, Nanoseconds, SmbSession};
+use record::{Bytes, MtuProof, Nanoseconds, NeighbourLook, SmbSession};
 
 use crate::page::{Ink, Look, Page};
 use crate::{quantity, view};
@@ -31,6 +31,7 @@ pub(crate) fn all(analysis: &RunAnalysis) -> Vec<Detail> {
     let details = [
         ("the way", ways(analysis)),
         ("packets that pass", packets(analysis)),
+        ("neighbours on the same segment", neighbours(analysis)),
         ("the session", sessions(analysis)),
         ("disks and small files", view::files(analysis)),
         ("channels that clients would open", clients(analysis)),
@@ -79,6 +80,22 @@ fn ways(analysis: &RunAnalysis) -> Vec<String> {
 fn packets(analysis: &RunAnalysis) -> Vec<String> {
     let proofs = analysis.look.iter().flat_map(|look| &look.mtus);
     proofs.map(packet).collect()
+}
+
+fn neighbours(analysis: &RunAnalysis) -> Vec<String> {
+    let neighbours = analysis.look.iter().flat_map(|look| &look.neighbours);
+    neighbours.map(neighbour).collect()
+}
+
+fn neighbour(look: &NeighbourLook) -> String {
+    let said = match look.answered {
+        None => "answers no echo request".to_owned(),
+        Some(answered) if look.takes_less() => {
+            format!("answers {answered} bytes and not {}", look.tried)
+        }
+        Some(answered) => format!("answers {answered} bytes, the most that our end sends"),
+    };
+    format!("`{}` behind `{}` {said}", look.address, look.nic)
 }
 
 fn packet(proof: &MtuProof) -> String {

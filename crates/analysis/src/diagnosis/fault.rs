@@ -13,6 +13,7 @@ use super::cause::{above_ceiling, busy_processor, cause, percent};
 use super::line::slow_line;
 use super::path::{FarEnd, Network, Pair, bit_rate, line_bits};
 use super::remedy::{Advice, setting};
+use super::segment::{names, short_neighbours};
 use super::{DIRECTIONS, FULL_LIMIT, LOSS_LIMIT, Seen};
 use crate::comparison::direction_name;
 use crate::statistics::computed;
@@ -351,10 +352,17 @@ fn different_mtus(seen: &Seen) -> Option<Fault> {
     } else {
         nic_mtu(seen.network.server, &far, least)
     };
-    let advice = Advice::new(format!(
-        "set one MTU at both ends: {most} if every switch and neighbour takes it, otherwise {least}"
-    ))
-    .sets(larger);
+    let short = short_neighbours(seen, &seen.used);
+    let advice = match short.is_empty() {
+        true => format!(
+            "set one MTU at both ends: {most} if every switch and neighbour takes it, otherwise {least}"
+        ),
+        false => format!(
+            "set one MTU at both ends, {least}: {} on the same segment take no more",
+            names(&short)
+        ),
+    };
+    let advice = Advice::new(advice).sets(larger);
     fault("mtu-differs", text, Trust::Computed, advice)
 }
 

@@ -3,6 +3,7 @@
 use record::{Direction, HostName, Identity, KnobId, Level, Nic, Setting, Target, Value};
 
 use super::path::{FarEnd, Pair};
+use super::segment::{names, own_segment, unproven_neighbours};
 use super::{LOSS_LIMIT, Seen};
 use crate::comparison::rejections;
 use crate::statistics::computed;
@@ -15,7 +16,8 @@ const CHANNELS_MAX: usize = 32;
 
 /// The fixes, best prediction first, those that cannot be tried here last.
 pub(super) fn fixes(seen: &Seen) -> Vec<Fix> {
-    let mut fixes: Vec<Fix> = [channels(seen), jumbo(seen)]
+    let larger_frames = own_segment(seen).or_else(|| jumbo(seen));
+    let mut fixes: Vec<Fix> = [channels(seen), larger_frames]
         .into_iter()
         .flatten()
         .collect();
@@ -136,7 +138,11 @@ fn jumbo(seen: &Seen) -> Option<Fix> {
     };
     Some(Fix {
         id: format!("mtu-{JUMBO_MTU}"),
-        text: format!("set MTU {JUMBO_MTU} on {}", names_by_host(&nics)),
+        text: format!(
+            "set MTU {JUMBO_MTU} on {}{}",
+            names_by_host(&nics),
+            beside_others(seen, pairs)
+        ),
         level: Level {
             name: format!("MTU {JUMBO_MTU}"),
             settings,
@@ -147,6 +153,18 @@ fn jumbo(seen: &Seen) -> Option<Fix> {
         commands: Vec::new(),
         trust: Trust::Computed,
     })
+}
+
+/// What to see to where others are on the segment.
+fn beside_others(seen: &Seen, pairs: &[Pair]) -> String {
+    let others = unproven_neighbours(seen, pairs);
+    match others.is_empty() {
+        true => String::new(),
+        false => format!(
+            ", and check again then: {} on the same segment can be asked for large packets only from an end              that sends them, and those that stay at 1500 want large frames on a segment of their own",
+            names(&others)
+        ),
+    }
 }
 
 /// `a0`, `a1` on one host and `b0`, `b1` on the other.

@@ -9,6 +9,7 @@ mod fix;
 mod line;
 mod path;
 mod remedy;
+mod segment;
 mod storage;
 mod transfer;
 

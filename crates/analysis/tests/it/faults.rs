@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use analysis::{Diagnosis, Means, REMEDIES, analyze};
 use record::{
-    BitsPerSecond, Bytes, HostFacts, HostLoad, HostName, KnobId, MtuProof, Nanoseconds, Offload,
-    Outcome, PathLook, ProcessorLoad, Record, Rung, ServerInterface, Setting, Stage, Target,
-    TcpDetail, TrialRecord, Value, Workload,
+    BitsPerSecond, Bytes, HostFacts, HostLoad, HostName, KnobId, MtuProof, Nanoseconds,
+    NeighbourLook, Offload, Outcome, PathLook, ProcessorLoad, Record, Rung, ServerInterface,
+    Setting, Stage, Target, TcpDetail, TrialRecord, Value, Workload,
 };
 
 use crate::build::{GIGABIT, host, lab_nic, ladder, real_nic, run};
@@ -573,4 +573,127 @@ fn what_protects_is_never_the_first_thing_to_try() {
     let ids: Vec<&str> = diagnosis.fixes.iter().map(|fix| fix.id.as_str()).collect();
     assert_eq!(ids.last(), Some(&"cheaper-signing"), "{ids:?}");
     assert!(ids.len() > 1 && diagnosis.fixes.last().unwrap().predicted.is_some());
+}
+
+fn neighbour(address: &str, tried: u32, answered: Option<u32>) -> NeighbourLook {
+    NeighbourLook {
+        nic: "a0".into(),
+        address: address.parse().unwrap(),
+        tried,
+        answered,
+    }
+}
+
+#[test]
+fn neighbours_that_take_no_large_frames_are_named_with_a_plan_for_a_segment_of_their_own() {
+    let mut well = Well::new();
+    for host in &mut well.facts {
+        host.nics[0].mtu = 9000;
+    }
+    well.look.mtus[0].near_mtu = 9000;
+    (well.look.mtus[0].far_mtu, well.look.mtus[0].answered) = (Some(9000), Some(9000));
+    // The first network that the plan would take is in use.
+    well.facts[1].nics.push(real_nic("b7", 7, "10.9.0.77"));
+    let name = &well.facts[0].nics[0].name;
+    let route = |destination: &str, gateway: Option<&str>| record::Route {
+        destination: destination.into(),
+        gateway: gateway.map(|gateway| gateway.parse().unwrap()),
+        nic: name.clone(),
+        source: gateway.is_none().then(|| "10.77.1.1".parse().unwrap()),
+        metric: gateway.map(|_| 100),
+    };
+    let routes = vec![
+        route("default", Some("10.77.1.254")),
+        route("10.77.1.0/24", None),
+        route("fe80::/64", None),
+    ];
+    well.facts[0].routes = routes;
+    let all_take_it = [neighbour("10.77.1.3", 9000, Some(9000))];
+    well.look.neighbours = all_take_it.to_vec();
+    let said = well.said(true);
+    assert!(said.fixes.iter().all(|fix| fix.id != "jumbo-segment"));
+
+    well.look.neighbours.extend([
+        neighbour("10.77.1.4", 9000, Some(1500)),
+        neighbour("10.77.1.5", 9000, None),
+        neighbour("fd00::6", 9000, Some(1500)),
+    ]);
+    let said = well.said(true);
+    assert!(said.causes.is_empty(), "{:?}", said.causes);
+    let remark = said.remarks.iter().find(|it| it.id == "jumbo-neighbours");
+    let text = &remark.expect("it is worth knowing").text;
+    assert!(text.contains("`10.77.1.4`, `fd00::6` on its"), "{text}");
+    let plan = said.fixes.iter().find(|fix| fix.id == "jumbo-segment");
+    let plan = plan.expect("there is a plan");
+    assert!(plan.text.contains("`10.77.1.4`, `fd00::6` answer at 1500"));
+    assert!(plan.blocked.is_some() && plan.level.settings.is_empty());
+    assert_eq!(
+        plan.commands,
+        [
+            "ip route change default via 10.77.1.254 dev a0 metric 100 mtu 1500  # at client",
+            "ip route change 10.77.1.0/24 dev a0 src 10.77.1.1 mtu 1500  # at client",
+            "ip address add 10.9.1.1/24 dev a0  # at client",
+            "ip address add 10.9.1.2/24 dev b0  # at server",
+            "linerate check smb://10.9.1.2/media",
+        ]
+    );
+    // Nothing is set at a server that nobody can reach.
+    let said = well.said(false);
+    let plan = said.fixes.iter().find(|fix| fix.id == "jumbo-segment");
+    let commands = &plan.expect("there is a plan").commands;
+    assert!(commands.iter().all(|line| !line.contains("b0")));
+}
+
+#[test]
+fn neighbours_at_one_end_of_different_mtus_decide_for_the_smaller_one() {
+    let mut well = Well::new();
+    well.facts[0].nics[0].mtu = 9000;
+    well.look.mtus[0].near_mtu = 9000;
+    well.look.neighbours = vec![neighbour("10.77.1.4", 9000, Some(1500))];
+    let said = well.said(true);
+    assert_eq!(said.causes[0].id, "mtu-differs");
+    let ids: Vec<&str> = said.fixes.iter().map(|fix| fix.id.as_str()).collect();
+    assert_eq!(ids, ["same-mtu", "jumbo-segment"]);
+    assert!(said.fixes[0].text.contains("both ends, 1500: `10.77.1.4`"));
+}
+
+#[test]
+fn neighbours_that_could_not_be_asked_are_named_and_nothing_is_claimed_of_them() {
+    let mut well = Well::new();
+    let before = well.said(true);
+    well.look.neighbours = vec![neighbour("10.77.1.4", 1500, Some(1500))];
+    let said = well.said(true);
+    let text = |said: &Diagnosis| {
+        let mut fixes = said.fixes.iter();
+        fixes.find(|fix| fix.id == "mtu-9000").unwrap().text.clone()
+    };
+    assert!(!text(&before).contains("segment"));
+    assert!(text(&said).contains("`10.77.1.4` on the same segment"));
+    assert!(said.remarks.iter().all(|it| it.id != "jumbo-neighbours"));
+}
+
+/// Plans where the two have a second link: that one is theirs alone.
+#[test]
+fn an_idle_link_is_the_segment_for_large_frames() {
+    let mut well = Well::new();
+    well.second_link(GIGABIT);
+    well.facts[0].nics[0].mtu = 9000;
+    well.look.mtus[0].near_mtu = 9000;
+    well.look.neighbours = vec![neighbour("10.77.1.4", 9000, Some(1500))];
+    let said = well.said(true);
+    let plan = said.fixes.iter().find(|fix| fix.id == "jumbo-segment");
+    let plan = plan.expect("there is a plan");
+    assert!(
+        plan.text.contains("the idle link `a1` to `b1`"),
+        "{}",
+        plan.text
+    );
+    assert_eq!(
+        plan.commands,
+        [
+            "ip link set dev a1 mtu 9000  # at client",
+            "ip link set dev b1 mtu 9000  # at server",
+            "linerate check smb://10.77.2.2/media",
+        ]
+    );
 }

@@ -101,7 +101,7 @@ pub fn prove(lab: &lab::Lab, program: &Path, mtus: Mtus) -> Result<MtuProof, Str
         nic: "lan1".into(),
         mtu: mtus.client,
         remote: "10.77.1.2".parse().expect("an address"),
-        port: 445,
+        port: Some(445),
     };
     let proofs = runner.prove_mtus(&[target], &Stop::new());
     let proofs = proofs.expect("the program runs");

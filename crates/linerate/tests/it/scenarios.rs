@@ -167,3 +167,48 @@ fn the_largest_packet_is_exact_on_any_path_and_black_holes_are_told() {
         .collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
+
+#[test]
+fn a_neighbour_at_1500_is_told_from_one_that_takes_jumbo_and_from_one_that_is_silent() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("segment.toml");
+    let third = r#"
+[[host]]
+name = "neighbour"
+[[link]]
+from = { host = "neighbour", nic = "lan1", address = "10.77.1.3/24" }
+to = { switch = "switch" }
+"#;
+    let (hosts, samba) = mtu::TOPOLOGY.split_once("[samba]").expect("it has one");
+    std::fs::write(&file, format!("{hosts}{third}[samba]{samba}")).expect("room on the disk");
+    let lab = Lab::of("segment", &file);
+    for (node, nic) in [
+        ("switch", "port1"),
+        ("switch", "port2"),
+        ("switch", "port3"),
+        ("switch", "bridge"),
+        ("client", "lan1"),
+        ("server", "lan1"),
+    ] {
+        lab.run(node, &["ip", "link", "set", "dev", nic, "mtu", "9000"]);
+    }
+    let running = lab::find(lab.name()).expect("it is up");
+    let client = running.host("client").expect("the lab has it");
+    let runner = measure::Runner::new(client.exec, support::path().display().to_string());
+    let targets = ["10.77.1.2", "10.77.1.3", "10.77.1.4"].map(|address| measure::MtuTarget {
+        nic: "lan1".into(),
+        mtu: 9000,
+        remote: address.parse().expect("an address"),
+        port: None,
+    });
+    let proofs = runner.prove_mtus(&targets, &measure::Stop::new());
+    let proofs = proofs.expect("the program runs");
+    let answered: Vec<_> = proofs.iter().map(|proof| proof.answered).collect();
+    assert_eq!(answered, [Some(9000), Some(1500), None], "{proofs:#?}");
+    let longest = mtu::TIME_MAX.as_nanos();
+    assert!(
+        proofs
+            .iter()
+            .all(|proof| u128::from(proof.took.get()) < longest)
+    );
+}
