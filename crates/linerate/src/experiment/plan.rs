@@ -1,5 +1,8 @@
 //! Plans in TOML, and what they mean on these hosts.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use experiment::{Combination, combine, order, whole_plots};
@@ -15,6 +18,15 @@ use crate::args::ExperimentArguments;
 use crate::bench::recipe::Target;
 use crate::failure::{CommandError, Kind};
 use crate::set;
+
+/// A plan is a page or two.
+const PLAN_BYTES_MAX: u64 = 1 << 20;
+const BLOCKS_MAX: u32 = 1000;
+/// A week.
+const BUDGET_MINUTES_MAX: f64 = 7.0 * 24.0 * 60.0;
+const CHANNELS_MAX: u32 = 32;
+/// What the table of an experiment calls its own columns.
+const RESERVED: [&str; 2] = ["block", "plot"];
 
 /// A plan as it is written.
 #[derive(Debug, Deserialize)]
@@ -93,34 +105,99 @@ const fn yes() -> bool {
 }
 
 fn usage(text: String) -> CommandError {
-    CommandError::new(Kind::Usage, text)
+    CommandError::new(Kind::Usage, text).hint("the plans in `plans/` are examples")
+}
+
+fn no_preset(name: &str) -> CommandError {
+    let known: Vec<&str> = measure::PRESETS.iter().map(|preset| preset.name).collect();
+    usage(format!("there is no preset `{name}`")).hint(format!("there are: {}", known.join(", ")))
 }
 
 /// Reads a plan.
 pub fn read(path: &Path) -> Result<PlanFile, CommandError> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        let text = format!("cannot read the plan `{}`", path.display());
-        CommandError::caused(Kind::Refused, text, &error)
+    let name = path.display();
+    let mut text = String::new();
+    File::open(path)
+        .and_then(|file| file.take(PLAN_BYTES_MAX).read_to_string(&mut text))
+        .map_err(|error| {
+            CommandError::caused(
+                Kind::Refused,
+                format!("cannot read the plan `{name}`"),
+                &error,
+            )
+            .hint("check the path and the rights; a plan is a text file")
+        })?;
+    let plan: PlanFile = toml::from_str(&text).map_err(|error| {
+        let error = error.to_string();
+        usage(format!(
+            "the plan `{name}` cannot be understood: {}",
+            error.trim_end()
+        ))
     })?;
-    toml::from_str(&text).map_err(|error| {
-        let name = path.display();
-        usage(format!("the plan `{name}` cannot be understood: {error}"))
-            .hint("the plans in `plans/` are examples")
-    })
+    plan.check()
+        .map_err(|reason| usage(format!("the plan `{name}`: {reason}")))?;
+    Ok(plan)
 }
 
 impl PlanFile {
+    /// What is wrong with it on any host, in a sentence.
+    fn check(&self) -> Result<(), String> {
+        let within = |name: &str, value: Option<f64>, most: f64| match value {
+            Some(value) if !(value > 0.0 && value <= most) => Err(format!(
+                "`{name}` must be above 0 and at most {most}, not {value}"
+            )),
+            _ => Ok(()),
+        };
+        within("budget_minutes", self.budget_minutes, BUDGET_MINUTES_MAX)?;
+        within("width_percent", self.width_percent, 100.0)?;
+        if !(0.0..100.0).contains(&self.band_percent) {
+            let band = self.band_percent;
+            return Err(format!(
+                "`band_percent` must be 0 or more and below 100, not {band}"
+            ));
+        }
+        let counts = [
+            ("blocks", self.blocks, BLOCKS_MAX),
+            ("channels", self.channels(), CHANNELS_MAX),
+        ];
+        for (name, count, most) in counts {
+            if !(1..=most).contains(&count) {
+                return Err(format!("`{name}` must be 1 to {most}, not {count}"));
+            }
+        }
+        let mut names = BTreeSet::new();
+        let mut places: BTreeMap<&str, &str> = BTreeMap::new();
+        for factor in &self.factors {
+            let name = factor.name.as_str();
+            if name.trim().is_empty() || RESERVED.contains(&name) {
+                return Err(format!("a factor cannot be called `{name}`"));
+            }
+            if !names.insert(name) {
+                return Err(format!("two factors are called `{name}`"));
+            }
+            for place in factor.check()? {
+                match places.insert(place, name) {
+                    Some(other) if other != name => {
+                        return Err(format!("`{other}` and `{name}` both set `{place}`"));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The tests that each visit of an arm makes.
     pub fn recipe(&self, path: &Path, seconds: Option<f64>) -> Result<Recipe, CommandError> {
         let wanted = &self.workload;
         let mut recipe = match (&wanted.preset, &wanted.recipe) {
-            (Some(name), None) => measure::preset(name)
-                .ok_or_else(|| usage(format!("there is no preset `{name}`")))??,
+            (Some(name), None) => measure::preset(name).ok_or_else(|| no_preset(name))??,
             (None, Some(file)) => {
                 let file = path.parent().unwrap_or(Path::new("")).join(file);
                 let text = std::fs::read_to_string(&file).map_err(|error| {
                     let text = format!("cannot read the recipe `{}`", file.display());
                     CommandError::caused(Kind::Refused, text, &error)
+                        .hint("the path is taken from the folder of the plan")
                 })?;
                 measure::recipe(&file.display().to_string(), &text)?
             }
@@ -135,7 +212,10 @@ impl PlanFile {
                 .iter()
                 .find(|name| recipe.tests.iter().all(|test| test.name != **name))
             {
-                return Err(usage(format!("{} has no test `{unknown}`", recipe.title)));
+                let known = recipe.tests.iter().map(|test| format!("`{}`", test.name));
+                let known: Vec<String> = known.collect();
+                return Err(usage(format!("{} has no test `{unknown}`", recipe.title))
+                    .hint(format!("its tests are {}", known.join(", "))));
             }
             recipe.tests.retain(|test| names.contains(&test.name));
         }
@@ -194,7 +274,10 @@ impl PlanFile {
                 "nothing of the plan can be varied here: {}",
                 left_out.join("; ")
             );
-            return Err(CommandError::new(Kind::Refused, text));
+            return Err(CommandError::new(Kind::Refused, text).hint(
+                "name the hosts that may be changed with `--client` and `--server`; `linerate \
+                 inspect` shows what they have",
+            ));
         }
         let named: Vec<(&str, usize)> = factors
             .iter()
@@ -205,8 +288,7 @@ impl PlanFile {
             DesignKind::Fraction => Combination::Fraction,
             DesignKind::OneAtATime => Combination::OneAtATime,
         };
-        let found = combine(&named, combination)
-            .map_err(|error| CommandError::from_error(Kind::Usage, &error))?;
+        let found = combine(&named, combination).map_err(|error| usage(error.to_string()))?;
         let mut arms = found.arms;
         let again = self
             .noise
@@ -216,17 +298,6 @@ impl PlanFile {
         }
         let whole_plots = whole_plots(&factors);
         let blocks = arguments.blocks.unwrap_or(self.blocks);
-        let positive =
-            |value: Option<f64>| value.is_none_or(|value| value.is_finite() && value > 0.0);
-        if blocks == 0
-            || !positive(self.budget_minutes)
-            || !positive(self.width_percent)
-            || !(0.0..100.0).contains(&self.band_percent)
-        {
-            return Err(usage(
-                "the plan's blocks, budget, width and band must be above zero".into(),
-            ));
-        }
         Ok(Design {
             name: "design".into(),
             title: self.title.clone(),
@@ -259,6 +330,45 @@ impl PlanFile {
     }
 }
 
+impl FactorFile {
+    /// What its levels set, without the values; or what is wrong with them.
+    fn check(&self) -> Result<BTreeSet<&str>, String> {
+        let factor = &self.name;
+        if self.levels.len() < 2 {
+            return Err(format!("`{factor}` needs two levels at least"));
+        }
+        let mut all = BTreeSet::new();
+        for (index, level) in self.levels.iter().enumerate() {
+            let name = &level.name;
+            if name.trim().is_empty() {
+                return Err(format!("a level of `{factor}` has no name"));
+            }
+            for other in &self.levels[..index] {
+                if other.name == *name {
+                    return Err(format!("two levels of `{factor}` are called `{name}`"));
+                }
+                if other.set == level.set {
+                    return Err(format!(
+                        "the levels `{}` and `{name}` of `{factor}` set the same",
+                        other.name
+                    ));
+                }
+            }
+            let mut own = BTreeSet::new();
+            for text in &level.set {
+                let place = text
+                    .split_once('=')
+                    .map_or(text.as_str(), |(place, _)| place);
+                if !own.insert(place) {
+                    return Err(format!("level `{name}` of `{factor}` sets `{place}` twice"));
+                }
+            }
+            all.extend(own);
+        }
+        Ok(all)
+    }
+}
+
 /// A host that does not have something, in the words of the error.
 fn lacks(error: host::Error) -> CommandError {
     CommandError::from_error(Kind::Refused, &error)
@@ -278,9 +388,6 @@ fn factor(
             name: level.name.clone(),
             settings,
         });
-    }
-    if levels.len() < 2 {
-        return Err(usage(format!("`{}` needs two levels at least", file.name)));
     }
     let hosts: Vec<Host> = target.hosts().into_iter().cloned().collect();
     let mut all: Vec<Setting> = Vec::new();
@@ -369,4 +476,85 @@ fn settings(text: &str, target: &Target) -> Result<Setting, CommandError> {
     };
     let understood = change::understand(host, &[set::parse(rest)?]).map_err(lacks)?;
     understood.into_iter().next().ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(head: &str, factors: &[(&str, &[(&str, &str)])]) -> String {
+        let mut text = format!("title = \"t\"\n{head}\n[workload]\npreset = \"cdm8\"\n");
+        for (name, levels) in factors {
+            text.push_str(&format!("[[factor]]\nname = \"{name}\"\n"));
+            for (level, set) in *levels {
+                text.push_str(&format!(
+                    "[[factor.level]]\nname = \"{level}\"\nset = [{set}]\n"
+                ));
+            }
+        }
+        let plan: PlanFile = toml::from_str(&text).unwrap();
+        plan.check().err().unwrap_or_default()
+    }
+
+    #[test]
+    fn nonsense_is_refused_before_any_host_is_asked() {
+        const ONE: (&str, &str) = ("1", "'workload:depth=1'");
+        const EIGHT: (&str, &str) = ("8", "'workload:depth=8'");
+        let depth: (&str, &[_]) = ("depth", &[ONE, EIGHT]);
+        assert_eq!(said("", &[depth]), "");
+        let heads = [
+            ("blocks = 0", "`blocks` must be 1 to 1000, not 0"),
+            (
+                "blocks = 4000000000",
+                "`blocks` must be 1 to 1000, not 4000000000",
+            ),
+            (
+                "budget_minutes = 0",
+                "`budget_minutes` must be above 0 and at most 10080, not 0",
+            ),
+            (
+                "budget_minutes = nan",
+                "`budget_minutes` must be above 0 and at most 10080, not NaN",
+            ),
+            (
+                "width_percent = -1",
+                "`width_percent` must be above 0 and at most 100, not -1",
+            ),
+            (
+                "band_percent = 100",
+                "`band_percent` must be 0 or more and below 100, not 100",
+            ),
+        ];
+        for (head, expected) in heads {
+            assert_eq!(said(head, &[depth]), expected);
+        }
+        let levels: [(&[_], &str); 5] = [
+            (&[ONE], "`f` needs two levels at least"),
+            (
+                &[ONE, ("1", "'workload:depth=2'")],
+                "two levels of `f` are called `1`",
+            ),
+            (
+                &[ONE, ("2", ONE.1)],
+                "the levels `1` and `2` of `f` set the same",
+            ),
+            (&[ONE, ("", EIGHT.1)], "a level of `f` has no name"),
+            (
+                &[ONE, ("2", "'workload:depth=2', 'workload:depth=3'")],
+                "level `2` of `f` sets `workload:depth` twice",
+            ),
+        ];
+        for (levels, expected) in levels {
+            assert_eq!(said("", &[("f", levels)]), expected);
+        }
+        assert_eq!(said("", &[depth, depth]), "two factors are called `depth`");
+        assert_eq!(
+            said("", &[depth, ("other", depth.1)]),
+            "`depth` and `other` both set `workload:depth`"
+        );
+        assert_eq!(
+            said("", &[("block", depth.1)]),
+            "a factor cannot be called `block`"
+        );
+    }
 }
