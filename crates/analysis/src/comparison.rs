@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use record::{
-    Arm, Direction, Outcome, Phase, Question, Schedule, SmbSession, Stage, TrialRecord,
-    TrialResult, Workload,
+    Arm, Bytes, Direction, Outcome, Phase, Question, Schedule, SmbSession, Stage, Task,
+    TrialRecord, TrialResult, Workload,
 };
 use serde::Serialize;
 
@@ -355,7 +355,19 @@ fn samples(
         median,
         cpu_per_byte,
         retransmits,
+        file_size: trials.first().and_then(|trial| file_size(trial.workload)),
     })
+}
+
+/// The size of each of many files that are copied, where they have one.
+fn file_size(workload: &Workload) -> Option<Bytes> {
+    let Workload::Task(work) = workload else {
+        return None;
+    };
+    match &work.task {
+        Task::Copy(copy) if copy.files > 1 && copy.size_max.is_none() => Some(copy.size),
+        _ => None,
+    }
 }
 
 fn noise_floor(

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use record::{
-    Arm, Decision, Direction, HostFacts, Latency, Level, Nanoseconds, PathLook, Phase, Plan,
+    Arm, Bytes, Decision, Direction, HostFacts, Latency, Level, Nanoseconds, PathLook, Phase, Plan,
     Playback, Question, SmbSession, Workload,
 };
 use serde::Serialize;
@@ -93,6 +93,8 @@ pub struct ArmSamples {
     pub cpu_per_byte: Option<Estimate>,
     /// Segments sent again at our end over all these trials, where the system says so.
     pub retransmits: Option<u64>,
+    /// Size of each file, where trials copied many files of one size.
+    pub file_size: Option<Bytes>,
 }
 
 /// The repetitions of one workload of `bench`.

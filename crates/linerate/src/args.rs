@@ -268,6 +268,8 @@ pub enum GoalArgument {
     Write,
     /// Both
     Copy,
+    /// Many files of 4 KiB, copied both ways: 500 for each of `--seconds`
+    SmallFiles,
     /// Short reads, one after the other
     Latency,
 }

@@ -44,14 +44,20 @@ const ANY: &[GoalArgument] = &[
     GoalArgument::Read,
     GoalArgument::Write,
     GoalArgument::Copy,
+    GoalArgument::SmallFiles,
     GoalArgument::Latency,
 ];
 const READING: &[GoalArgument] = &[
     GoalArgument::Read,
     GoalArgument::Copy,
+    GoalArgument::SmallFiles,
     GoalArgument::Latency,
 ];
-const WRITING: &[GoalArgument] = &[GoalArgument::Write, GoalArgument::Copy];
+const WRITING: &[GoalArgument] = &[
+    GoalArgument::Write,
+    GoalArgument::Copy,
+    GoalArgument::SmallFiles,
+];
 const IN_TURN: &str = "the server then works on one request of a client after the other: faster \
     while files are in its memory, as the test file is, but on slow disks each request waits for \
     the one before it, and one slow file stalls the whole client";
@@ -131,7 +137,7 @@ pub fn propose(
     let (of_share, of_hosts): (Vec<_>, Vec<_>) =
         rules.into_iter().partition(|(rule, _)| rule.server_only);
     proposals.extend(of_share.into_iter().map(|(_, proposal)| proposal));
-    if goal != GoalArgument::Latency {
+    if moves_big_files(goal) {
         proposals.push(of_client("depth-32", DEPTH_FIELD, 32));
         proposals.push(of_client("block-4mib", BLOCK_FIELD, 4 << 20));
     }
@@ -142,6 +148,14 @@ pub fn propose(
         .collect();
     proposals.extend(of_profile(path, goal, &known)?);
     Ok(proposals)
+}
+
+/// Whether it is about big files, of which the client may ask for more at once.
+const fn moves_big_files(goal: GoalArgument) -> bool {
+    match goal {
+        GoalArgument::Read | GoalArgument::Write | GoalArgument::Copy => true,
+        GoalArgument::SmallFiles | GoalArgument::Latency => false,
+    }
 }
 
 fn proposal(id: &str, settings: Vec<Setting>, warning: Option<String>) -> Proposal {
@@ -162,8 +176,9 @@ fn of_check(goal: GoalArgument, fixes: Vec<Fix>) -> Vec<Proposal> {
     let fixes = fixes
         .into_iter()
         .filter(|fix| fix.blocked.is_none() && !fix.level.settings.is_empty())
-        // A request that waits for its answer has no use for a second channel.
-        .filter(|fix| goal != GoalArgument::Latency || !fix.id.starts_with("channels-"));
+        // A request that waits for its answer has no use for a second channel, and small files are
+        // moved as the engine of `linerate copy` asks for them.
+        .filter(|fix| moves_big_files(goal) || !fix.id.starts_with("channels-"));
     let proposals = fixes.map(|fix| Proposal {
         candidate: Candidate {
             id: fix.id,
@@ -235,7 +250,7 @@ fn of_profile(
 ) -> Result<Vec<Proposal>, CommandError> {
     let name = match goal {
         GoalArgument::Read | GoalArgument::Write | GoalArgument::Copy => "high-throughput",
-        GoalArgument::Latency => "low-latency",
+        GoalArgument::SmallFiles | GoalArgument::Latency => "low-latency",
     };
     let profile = profile::find(name, None, Protections::Refused)?;
     let judged = profiles::on_path(&profile, path)?;

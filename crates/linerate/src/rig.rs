@@ -7,8 +7,8 @@ use host::change;
 use host::journal::Journal;
 use measure::Stop;
 use record::{
-    Bytes, Direction, Failure, FailureKind, Level, Nanoseconds, Outcome, Setting, ShareWorkload,
-    Timing, TrialResult, Value, Workload,
+    Bytes, CopyTask, Data, Direction, Failure, FailureKind, Level, Nanoseconds, Outcome, Place,
+    Setting, ShareWorkload, Task, TaskWorkload, Timing, TrialResult, Value, Workload,
 };
 
 use crate::failure::CommandError;
@@ -23,6 +23,27 @@ pub const BLOCK_FIELD: &str = "block";
 pub const DEPTH_FIELD: &str = "depth";
 /// A request of a workload that is about latency.
 const SHORT_BLOCK: Bytes = Bytes::new(4096);
+/// Each of many small files.
+const SMALL_FILE: Bytes = Bytes::new(4096);
+/// Small files for each second of a trial that counts: about what a server at the other end of a
+/// usual network takes, so that trials last about as long as they should.
+const SMALL_FILES_PER_SECOND: f64 = 500.0;
+/// Fewer small files are over too soon to say anything, and more say nothing new.
+const SMALL_FILES: std::ops::RangeInclusive<u32> = 50..=100_000;
+/// Small files in each folder.
+const SMALL_FILES_PER_FOLDER: u32 = 100;
+
+/// What is moved in a trial.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Load {
+    /// A big file, with many requests under way.
+    #[default]
+    BigFile,
+    /// Short requests that wait for each other.
+    ShortRequests,
+    /// Many small files that are copied as `linerate copy` does.
+    SmallFiles,
+}
 
 /// A path to a share with its settings.
 pub struct PathRig<'a> {
@@ -35,8 +56,7 @@ pub struct PathRig<'a> {
     level: Level,
     /// Whether what is kept is also set at the next start.
     persist: bool,
-    /// Whether requests are short and wait for each other.
-    latency: bool,
+    load: Load,
 }
 
 impl<'a> PathRig<'a> {
@@ -71,13 +91,14 @@ impl<'a> PathRig<'a> {
                 settings: Vec::new(),
             },
             persist: false,
-            latency: false,
+            load: Load::default(),
         }
     }
 
-    /// The same with short reads, one after the other.
-    pub fn about_latency(mut self, latency: bool) -> Self {
-        self.latency = latency;
+    /// The same with something else than a big file.
+    #[must_use]
+    pub fn moving(mut self, load: Load) -> Self {
+        self.load = load;
         self
     }
 
@@ -93,7 +114,7 @@ impl<'a> PathRig<'a> {
         let small = |name: &str| field_in(level, name).and_then(|value| u32::try_from(value).ok());
         let channels = small(CHANNELS).unwrap_or(1);
         let mut workload = self.path.workload(direction, channels, timing);
-        if self.latency {
+        if self.load == Load::ShortRequests {
             (workload.block, workload.depth) = (SHORT_BLOCK, 1);
         }
         if let Some(block) = small(BLOCK_FIELD) {
@@ -103,6 +124,29 @@ impl<'a> PathRig<'a> {
             workload.depth = depth;
         }
         workload
+    }
+}
+
+/// Many small files of a share, copied.
+fn small_files(share: ShareWorkload) -> TaskWorkload {
+    let seconds = share.timing.measured.get() as f64 / 1e9;
+    let files =
+        ((SMALL_FILES_PER_SECOND * seconds) as u32).clamp(*SMALL_FILES.start(), *SMALL_FILES.end());
+    TaskWorkload {
+        place: Place::Share {
+            share: share.share,
+            demands: share.demands,
+        },
+        direction: share.direction,
+        channels: share.channels,
+        task: Task::Copy(CopyTask {
+            files,
+            folders: files.div_ceil(SMALL_FILES_PER_FOLDER),
+            size: SMALL_FILE,
+            size_max: None,
+        }),
+        data: Data::default(),
+        timing: share.timing,
     }
 }
 
@@ -169,7 +213,11 @@ impl Rig for PathRig<'_> {
             TrialLength::Counted => self.counted,
             TrialLength::WashOut => self.wash_out,
         };
-        Workload::Share(self.share_workload(level, direction, timing))
+        let share = self.share_workload(level, direction, timing);
+        match self.load {
+            Load::SmallFiles => Workload::Task(small_files(share)),
+            Load::BigFile | Load::ShortRequests => Workload::Share(share),
+        }
     }
 
     fn trial(&mut self, workload: &Workload) -> Outcome {
@@ -198,5 +246,53 @@ impl Rig for PathRig<'_> {
 
     fn now(&self) -> Nanoseconds {
         self.began.elapsed().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Demands, ShareAddress};
+
+    use super::*;
+
+    #[test]
+    fn small_files_are_copied_in_the_way_and_the_time_that_is_asked_for() {
+        let files = |milliseconds: u64| {
+            let measured = Nanoseconds::new(milliseconds * 1_000_000);
+            let work = small_files(ShareWorkload {
+                share: ShareAddress {
+                    server: "nas".into(),
+                    port: 445,
+                    share: "media".into(),
+                    path: "films".into(),
+                },
+                direction: Direction::Write,
+                channels: 1,
+                block: Bytes::new(1 << 20),
+                depth: 8,
+                operations: None,
+                file_size: Bytes::new(1 << 26),
+                demands: Demands::default(),
+                timing: Timing {
+                    warm_up: Nanoseconds::new(0),
+                    measured,
+                    interval: measured,
+                },
+            });
+            assert_eq!(work.direction, Direction::Write);
+            assert!(
+                matches!(&work.place, Place::Share { share, .. } if share.path == "films"),
+                "{:?}",
+                work.place
+            );
+            work.task.check().expect("it makes sense");
+            match work.task {
+                Task::Copy(copy) => (copy.files, copy.folders, copy.size.get()),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(files(1_000), (500, 5, 4096));
+        assert_eq!(files(3_600_000), (100_000, 1_000, 4096));
+        assert_eq!(files(20), (50, 1, 4096));
     }
 }

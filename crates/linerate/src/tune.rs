@@ -26,7 +26,7 @@ use crate::failure::{CommandError, Kind};
 use crate::levers::SharedRecorder;
 use crate::path::{SharePath, timing};
 use crate::profiles::{self, Judged};
-use crate::rig::PathRig;
+use crate::rig::{Load, PathRig};
 use crate::runs::{self, Recorder};
 use crate::{candidates, check, share, stop, terminal};
 
@@ -165,7 +165,11 @@ fn search(
     let job = Job {
         plan: &plan.tune,
         trials: plan.trials_max,
-        latency: goal == GoalArgument::Latency,
+        load: match goal {
+            GoalArgument::Latency => Load::ShortRequests,
+            GoalArgument::SmallFiles => Load::SmallFiles,
+            GoalArgument::Read | GoalArgument::Write | GoalArgument::Copy => Load::BigFile,
+        },
         warnings: &warnings,
         left_out: &left_out,
     };
@@ -186,7 +190,9 @@ fn search_plan(
     let (responses, elsewhere) = match goal {
         GoalArgument::Read => (vec![Direction::Read], vec![Direction::Write]),
         GoalArgument::Write => (vec![Direction::Write], vec![Direction::Read]),
-        GoalArgument::Copy => (vec![Direction::Read, Direction::Write], Vec::new()),
+        GoalArgument::Copy | GoalArgument::SmallFiles => {
+            (vec![Direction::Read, Direction::Write], Vec::new())
+        }
         GoalArgument::Latency => (vec![Direction::Read], Vec::new()),
     };
     let seed = match arguments.seed {
@@ -475,7 +481,7 @@ pub fn experiment(
     let job = Job {
         plan,
         trials,
-        latency: false,
+        load: Load::BigFile,
         warnings: &[],
         left_out: &[],
     };
@@ -489,7 +495,7 @@ struct Job<'a> {
     plan: &'a TunePlan,
     /// The most trials.
     trials: usize,
-    latency: bool,
+    load: Load,
     /// What is to be said where a candidate is kept: its id, and the words.
     warnings: &'a [(String, String)],
     /// Candidates for which the time is too short.
@@ -535,7 +541,7 @@ fn carry_out(
     let recorder = SharedRecorder(Rc::new(RefCell::new(recorder)));
     let mut rig = PathRig::new(path, journal, recorder.clone(), stop.clone(), counted)
         .persistent(arguments.persist)
-        .about_latency(job.latency);
+        .moving(job.load);
     let trials = u64::try_from(job.trials).unwrap_or(0);
     let mut progress = terminal::Progress::new(trials, arguments.output.json);
     let mut stage = String::new();
@@ -632,5 +638,52 @@ fn tell(progress: &mut terminal::Progress, stage: &mut String, event: Progress) 
             progress.note(&format!("{experiment}: {decision:?}: {reason}").to_lowercase());
         }
         Progress::PuttingBack => progress.detail("putting everything back"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{self, Arguments};
+
+    fn typed(goal: &str) -> TuneArguments {
+        let words = ["linerate", "tune", "smb://nas/media", "--goal", goal];
+        match Arguments::try_parse_from(words)
+            .expect("as one types it")
+            .command
+        {
+            args::Command::Tune(arguments) => arguments,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// What counts and what is only looked at, as the goal has it.
+    #[test]
+    fn small_files_count_both_ways() {
+        let candidate = Candidate {
+            id: "depth-32".into(),
+            level: Level {
+                name: "depth-32".into(),
+                settings: vec![Setting::Workload {
+                    field: "depth".into(),
+                    value: record::Value::Integer(32),
+                }],
+            },
+        };
+        let responses = |name: &str| {
+            let arguments = typed(name);
+            let goal = arguments.goal.expect("it was given");
+            let (plan, left_out) =
+                search_plan(&arguments, goal, vec![candidate.clone()]).expect("it fits");
+            assert_eq!(left_out, Vec::new());
+            (plan.tune.responses, plan.elsewhere)
+        };
+        let both = vec![Direction::Read, Direction::Write];
+        assert_eq!(responses("small-files"), (both.clone(), Vec::new()));
+        assert_eq!(responses("copy"), (both, Vec::new()));
+        let [read, write] = [Direction::Read, Direction::Write].map(|way| vec![way]);
+        assert_eq!(responses("read"), (read, write));
     }
 }

@@ -250,6 +250,7 @@ fn experiment(experiment: &ExperimentResult) -> Value {
             "median": estimate(&samples.median),
             "cpu_per_byte": samples.cpu_per_byte.as_ref().map(estimate),
             "retransmits": samples.retransmits,
+            "files_per_second": view::files_per_second(samples),
         })).collect::<Vec<_>>(),
         "decision": decision.map(|(decision, _)| decided(*decision)),
         "reason": decision.map(|(_, reason)| reason),

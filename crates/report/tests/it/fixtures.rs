@@ -710,6 +710,7 @@ fn arm_samples(arm: Arm, response: Direction, phase: Phase, centre: f64) -> ArmS
         median: rate(centre, Some([centre * 0.995, centre * 1.005]), 8),
         cpu_per_byte: None,
         retransmits: Some(0),
+        file_size: None,
     }
 }
 
