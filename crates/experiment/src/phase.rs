@@ -128,6 +128,8 @@ pub(crate) struct Bench<'a, 'b> {
     /// Trials so far that count.
     pub(crate) counted: usize,
     pub(crate) failures_max: usize,
+    /// What was set last.
+    pub(crate) visited: Option<Level>,
 }
 
 /// A phase or a round while it runs.
@@ -287,7 +289,6 @@ impl Bench<'_, '_> {
             trials: round.blocks.iter().map(Vec::len).sum::<usize>() * round.responses.len(),
         });
         let mut running = Running::default();
-        let mut before: Option<&Level> = None;
         for (block, row) in (0..).zip(&round.blocks) {
             for (position, place) in (0..).zip(row) {
                 let Some(level) = round.levels.get(*place as usize) else {
@@ -303,8 +304,8 @@ impl Bench<'_, '_> {
                         level: *place,
                     },
                 };
+                let before = self.visited.as_ref();
                 let washes = before.is_none_or(|before| washes_out(before, level));
-                before = Some(level);
                 self.visit(&mut running, &visit, washes)?;
                 if running.failed > self.failures_max
                     && let Some(last) = running.last_failure
@@ -329,6 +330,7 @@ impl Bench<'_, '_> {
             level: visit.level.name.clone(),
         });
         let set = self.rig.set(visit.level);
+        self.visited = set.is_ok().then(|| visit.level.clone());
         if let Some(first) = visit.order.first().filter(|_| wash_out && set.is_ok()) {
             self.trial(running, visit, (*first, TrialLength::WashOut))?;
         }

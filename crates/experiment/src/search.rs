@@ -54,6 +54,11 @@ const RIVAL_DEVIATIONS: f64 = 2.0;
 const SIMPLER: f64 = 0.5;
 /// The most settings that a model is asked about.
 const POINTS_MAX: usize = 2_048;
+/// A difference between two trials that is so many times as large as usual stands apart.
+const APART: f64 = 4.0;
+/// Blocks of a proof where there is room: with six of them, one in which somebody else disturbs a trial
+/// leaves any gain unproven.
+const PROOF_BLOCKS: usize = 9;
 /// The most blocks of a proof.
 const PROOF_BLOCKS_MAX: usize = 14;
 /// Blocks that find a difference as large as a trial's noise nine times out of ten.
@@ -168,6 +173,7 @@ pub fn search(
         began,
         factors: Vec::new(),
         noise: 0.0,
+        usual_noise: 0.0,
         seen: Vec::new(),
         blocks: 0,
         rounds: 0,
@@ -187,6 +193,8 @@ struct Search<'a, 'b> {
     factors: Vec<Factor>,
     /// Standard deviation of a trial's logarithm.
     noise: f64,
+    /// The same without trials that stand apart: proofs bear those.
+    usual_noise: f64,
     seen: Vec<Observation>,
     /// Blocks that were seen.
     blocks: usize,
@@ -270,7 +278,7 @@ impl Search<'_, '_> {
             }
         }
         let responses = self.plan.tune.responses.len();
-        let (mut squares, mut count) = (0.0, 0);
+        let mut differences = Vec::new();
         for arms in by_block.into_values() {
             let complete = arms.iter().filter(|(_, logs)| logs.len() == responses);
             let logs: Vec<f64> = complete.map(|(_, logs)| mean(logs)).collect();
@@ -283,11 +291,14 @@ impl Search<'_, '_> {
             }
             self.blocks += 1;
             if let [one, two] = logs[..] {
-                squares += 0.5 * (one - two).powi(2);
-                count += 1;
+                differences.push((one - two).abs());
             }
         }
-        self.noise = (squares / f64::from(count.max(1))).sqrt().max(NOISE_MIN);
+        self.noise = deviation(&differences).max(NOISE_MIN);
+        differences.sort_by(f64::total_cmp);
+        let middle = differences.get(differences.len() / 2).copied();
+        differences.retain(|one| *one <= APART * middle.unwrap_or(0.0));
+        self.usual_noise = deviation(&differences).max(NOISE_MIN);
     }
 
     /// Tries a fraction of all settings.
@@ -472,7 +483,7 @@ impl Search<'_, '_> {
             // Each alone, and all together.
             let trials = 2 * self.plan.tune.responses.len() * (changes + 1);
             let blocks = (self.left() / trials).clamp(self.plan.tune.blocks, PROOF_BLOCKS_MAX);
-            let provable = self.noise * (BLOCKS_FOR_A_CHANCE / blocks as f64).sqrt();
+            let provable = self.usual_noise * (BLOCKS_FOR_A_CHANCE / blocks as f64).sqrt();
             let fits = self.needed(changes) <= self.left();
             match weakest {
                 Some((gain, factor)) if changes > 1 && (gain < provable || !fits) => {
@@ -512,7 +523,7 @@ impl Search<'_, '_> {
                     Some((_, Some(provable))) => reason.push_str(&format!(
                         "; with trials that differ by {:.1} % from one to the next, less than {:.0} % \
                          could not be proven",
-                        100.0 * self.noise,
+                        100.0 * self.usual_noise,
                         percent(*provable).ceil()
                     )),
                     Some((_, None)) => reason.push_str("; no time was left to prove it"),
@@ -645,9 +656,11 @@ impl Search<'_, '_> {
         self.proofs += 1;
         // What is left is shared with the proofs that are still to come.
         let share = self.left() / (2 * responses.len() * proofs.max(1));
-        let needed = BLOCKS_FOR_NOISE * (self.noise / gain.max(self.noise / 4.0)).powi(2);
+        let noise = self.usual_noise;
+        let needed = BLOCKS_FOR_NOISE * (noise / gain.max(noise / 4.0)).powi(2);
         let plan = TunePlan {
             blocks: (needed.ceil() as usize)
+                .max(PROOF_BLOCKS)
                 .min(share.min(PROOF_BLOCKS_MAX))
                 .max(self.plan.tune.blocks),
             responses,
@@ -829,6 +842,12 @@ fn log_rate(trial: &TrialRecord) -> Option<f64> {
             .map(f64::ln),
         Outcome::Failed(_) => None,
     }
+}
+
+/// The standard deviation of a trial, from differences between two.
+fn deviation(differences: &[f64]) -> f64 {
+    let squares: f64 = differences.iter().map(|one| 0.5 * one.powi(2)).sum();
+    (squares / differences.len().max(1) as f64).sqrt()
 }
 
 fn mean(values: &[f64]) -> f64 {

@@ -97,6 +97,7 @@ impl<'a, 'b> Tuning<'a, 'b> {
                 next_trial_id: plan.first_trial_id,
                 counted: 0,
                 failures_max: plan.failures_max,
+                visited: None,
             },
             plan,
             start,
