@@ -32,7 +32,9 @@ fn table() -> BTreeMap<String, BTreeSet<String>> {
             .collect()
     };
     text.lines()
-        .filter(|line| line.starts_with("| `"))
+        // The first table is that of the crates.
+        .skip_while(|line| !line.starts_with("| `"))
+        .take_while(|line| line.starts_with("| `"))
         .map(|line| {
             let cells: Vec<&str> = line.trim_matches('|').split('|').collect();
             let name = words(cells[0])
