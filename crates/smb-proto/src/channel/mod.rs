@@ -48,10 +48,6 @@ use crate::wire::{
 const FRAMES_BEFORE_SENDING_MAX: usize = 16;
 /// A frame that is not the reply to a READ is at most so long: two listings and something small.
 const CONTROL_FRAME_MAX: usize = 2 * LISTING_BYTES_MAX as usize + (1 << 16);
-/// A WRITE whose bytes go from their origin to the socket may be so many times as long as others: it
-/// takes no block, and each one costs the server the same. Not more, because all of it goes again
-/// when it is lost.
-const ORIGIN_FACTOR: u32 = 4;
 /// What a server says that has lost the session, and with it the keys.
 const LOST_SESSION: [NtStatus; 2] = [
     NtStatus::USER_SESSION_DELETED,
@@ -560,20 +556,12 @@ impl Channel {
         // rather one large request a little later than many small ones
         let wait = full || (short && self.data_requests > 0);
         let data = if wait { 0 } else { most.min(afford) };
-        let factor = if settings.depth_fixed || !large {
-            1
-        } else {
-            ORIGIN_FACTOR
-        };
-        let origin = most.saturating_mul(factor).min(afford);
-        let origin = origin.min(agreed.write_bytes_max).min(self.depth.piece());
         let appetite = Appetite {
             control_bytes: bytes_of(self.credits.balance()),
             credits: self.credits.balance(),
             idle: self.outstanding.len() == 0,
             read_bytes: data.min(agreed.read_bytes_max).min(self.depth.piece()),
             write_bytes: data.min(agreed.write_bytes_max),
-            origin_bytes: if wait { 0 } else { origin },
             now,
             from_origins: self.sends_origins && !self.encrypting && !self.data_signing,
         };

@@ -245,8 +245,6 @@ pub(crate) struct Appetite {
     /// Most bytes of a WRITE; zero: none.
     pub(crate) write_bytes: u32,
     pub(crate) now: Time,
-    /// Most bytes of a WRITE that needs no block; zero: none.
-    pub(crate) origin_bytes: u32,
     /// Bytes can go directly from their origin to the server where its share is not encrypted.
     pub(crate) from_origins: bool,
 }
@@ -898,7 +896,6 @@ impl State {
                     .as_ref()
                     .is_some_and(|source| source.origin().is_some());
             let most = match &source {
-                Some(_) if from_origin => appetite.origin_bytes,
                 Some(_) => appetite.write_bytes,
                 None => appetite.read_bytes,
             };
