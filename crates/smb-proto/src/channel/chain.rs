@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::outgoing::Outgoing;
 use super::pending::Job;
-use super::{Channel, Event, Guard, Outgoing, Protection};
+use super::{Channel, Event};
 use crate::error::{Error, Malformed, NtStatus, Result};
 use crate::session::{Answer, Control, Lost, Prepared, Request, TreeId, says_replay};
 use crate::time::Time;
@@ -67,7 +68,7 @@ impl Channel {
         self.chains.0.insert(chain, Chain { control, answers });
         // requests of one chain are about one share
         let tree_id = prepared.first().map_or(TreeId::NONE, |link| link.tree_id);
-        let guard = self.guard(tree_id, self.signing);
+        let guard = self.keys.guard(tree_id);
         let mut messages = Vec::with_capacity(count);
         for (position, link) in prepared.iter().enumerate() {
             let mut outgoing = Outgoing::new(link.command);
@@ -86,11 +87,7 @@ impl Channel {
             self.expect(&header, &outgoing, 0, Job::Link { chain, position }, now);
             messages.push((header, &link.body[..]));
         }
-        let protection = match (&guard, &mut self.sealer) {
-            (Guard::Sealed, Some(sealer)) => Protection::Sealed(sealer),
-            (Guard::Signed(signer), _) => Protection::Signed(signer),
-            (Guard::Plain | Guard::Sealed, _) => Protection::Plain,
-        };
+        let protection = self.keys.protection(&guard);
         self.transmit.push_chain(&messages, protection).map(drop)
     }
 

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use crate::session::SessionSettings;
 use crate::time::Time;
 
 /// A channel takes no more than it delivers in this time: less than anybody notices at the end of
@@ -18,6 +19,10 @@ pub(super) struct Depth {
     fixed: bool,
     /// As it was asked for.
     bytes: u64,
+    requests_max: usize,
+    /// READs and WRITEs under way.
+    under_way_bytes: u64,
+    under_way: usize,
     /// What it delivers, in bytes per second.
     rate: Option<u64>,
     /// The least time from a request to its answer.
@@ -28,10 +33,13 @@ pub(super) struct Depth {
 }
 
 impl Depth {
-    pub(super) fn new(bytes: u64, fixed: bool) -> Self {
+    pub(super) fn new(settings: &SessionSettings) -> Self {
         Self {
-            fixed,
-            bytes,
+            fixed: settings.depth_fixed,
+            bytes: settings.depth_bytes_max,
+            requests_max: settings.depth_requests_max,
+            under_way_bytes: 0,
+            under_way: 0,
             rate: None,
             round_trip: None,
             measured_bytes: 0,
@@ -39,8 +47,19 @@ impl Depth {
         }
     }
 
+    /// READs and WRITEs under way.
+    pub(super) fn requests(&self) -> usize {
+        self.under_way
+    }
+
+    /// Whether as much is under way as may be.
+    pub(super) fn is_reached(&self) -> bool {
+        let (bytes, times) = self.limit();
+        self.under_way_bytes >= bytes || self.under_way >= self.requests_max * times
+    }
+
     /// Most bytes under way, and how many times the number of requests that were asked for.
-    pub(super) fn limit(&self) -> (u64, usize) {
+    fn limit(&self) -> (u64, usize) {
         if self.fixed {
             return (self.bytes, 1);
         }
@@ -74,23 +93,33 @@ impl Depth {
         u32::try_from(half).unwrap_or(u32::MAX)
     }
 
-    /// A request was answered.
-    pub(super) fn answered(&mut self, took: Duration) {
+    /// A request leaves; a READ or WRITE of so many bytes, or none of them.
+    pub(super) fn sent(&mut self, bytes: u32, now: Time) {
+        if bytes == 0 {
+            return;
+        }
+        if self.under_way == 0 {
+            self.measured_bytes = 0;
+            self.measured_since = Some(now);
+        }
+        self.under_way_bytes += u64::from(bytes);
+        self.under_way += 1;
+    }
+
+    /// The same request was answered.
+    pub(super) fn answered(&mut self, bytes: u32, took: Duration, now: Time) {
         if !took.is_zero() {
             self.round_trip = Some(self.round_trip.map_or(took, |least| least.min(took)));
         }
-    }
-
-    /// A READ or WRITE leaves; `first`: there is no other under way.
-    pub(super) fn sent(&mut self, first: bool, now: Time) {
-        if first {
-            self.measured_bytes = 0;
-            self.measured_since = Some(now);
+        if bytes > 0 {
+            self.delivered(bytes.into(), now);
+            self.under_way_bytes -= u64::from(bytes);
+            self.under_way -= 1;
         }
     }
 
     /// So many bytes of READs and WRITEs have come or were taken.
-    pub(super) fn delivered(&mut self, bytes: u64, now: Time) {
+    fn delivered(&mut self, bytes: u64, now: Time) {
         self.measured_bytes += bytes;
         let Some(since) = self.measured_since else {
             return;
@@ -122,10 +151,10 @@ mod tests {
 
     /// A channel whose path delivers so much in a second, after a while.
     fn at_rate(bytes_per_second: u64, round_trip: Duration) -> Depth {
-        let mut depth = Depth::new(8 * MIB, false);
+        let mut depth = depth(false);
         let mut now = Time::from_nanos(1);
-        depth.answered(round_trip);
-        depth.sent(true, now);
+        depth.answered(0, round_trip, now);
+        depth.sent(64 * 1024, now);
         for _ in 0..1000 {
             // no more than what is under way comes back in a round trip
             let possible = bytes_per_second.min(
@@ -134,9 +163,39 @@ mod tests {
             );
             let time = Duration::from_nanos(64 * 1024 * 1_000_000_000 / possible);
             now = now.after(time);
-            depth.delivered(64 * 1024, now);
+            // there is always another one under way
+            depth.sent(64 * 1024, now);
+            depth.answered(64 * 1024, Duration::ZERO, now);
         }
         depth
+    }
+
+    /// As much as 8 MiB or 4 requests.
+    fn depth(fixed: bool) -> Depth {
+        Depth::new(&SessionSettings {
+            depth_bytes_max: 8 * MIB,
+            depth_requests_max: 4,
+            depth_fixed: fixed,
+            ..SessionSettings::new("server", [0; 16])
+        })
+    }
+
+    #[test]
+    fn it_is_reached_by_bytes_or_by_requests() {
+        let now = Time::from_nanos(1);
+        for (bytes, count) in [(4 << 20, 2), (1 << 16, 4)] {
+            let mut depth = depth(true);
+            for _ in 1..count {
+                depth.sent(bytes, now);
+                assert!(!depth.is_reached(), "{bytes}");
+            }
+            // what is no READ or WRITE does not count
+            depth.sent(0, now);
+            depth.sent(bytes, now);
+            assert!(depth.is_reached() && depth.requests() == count);
+            depth.answered(bytes, Duration::ZERO, now);
+            assert!(!depth.is_reached());
+        }
     }
 
     #[test]
@@ -161,9 +220,9 @@ mod tests {
 
     #[test]
     fn what_is_fixed_stays() {
-        let mut depth = Depth::new(8 * MIB, true);
-        depth.sent(true, Time::from_nanos(0));
-        depth.delivered(8 * MIB, Time::from_nanos(1 << 40));
+        let mut depth = depth(true);
+        depth.sent(8 << 20, Time::from_nanos(0));
+        depth.answered(8 << 20, Duration::ZERO, Time::from_nanos(1 << 40));
         assert_eq!(depth.limit(), (8 * MIB, 1));
     }
 }

@@ -2,22 +2,23 @@
 
 use std::sync::Arc;
 
+use super::keys::{Guard, Keys};
+use super::outgoing::Outgoing;
 use super::pending::{Job, Pending};
-use super::{Channel, Event, Guard, Outgoing, Phase};
+use super::{Channel, Event, Phase};
 use crate::auth::{Authenticator, SessionKey};
 use crate::crypto::{self, PreauthHash, Signer};
 use crate::error::{Error, LOGIN, NtStatus, Result};
-use crate::sealing::{Sealer, SealingKeys};
+use crate::sealing::SealingKeys;
 use crate::session::{
-    Cipher, Dialect, EncryptionPolicy, Identity, Joins, Login, Lost, Negotiated, SessionSettings,
+    Cipher, Dialect, EncryptionPolicy, Identity, Joins, Login, Negotiated, SessionSettings,
     SigningAlgorithm, SigningPolicy, TreeId,
 };
 use crate::time::Time;
 use crate::wire::{
     Command, HEADER_LENGTH, Header, Message as _, NegotiateContext, NegotiateRequest,
-    NegotiateResponse, SessionSetupRequest, SessionSetupResponse, ValidateNegotiateRequest,
-    ValidateNegotiateResponse, capability, dialect, flags, security_mode, session_flags,
-    setup_request_flags, utf16,
+    NegotiateResponse, SessionSetupRequest, SessionSetupResponse, capability, dialect, flags,
+    security_mode, session_flags, setup_request_flags, utf16,
 };
 
 /// No server's READs, WRITEs and other payloads may be limited to less (3.2.5.2).
@@ -141,7 +142,7 @@ impl Handshake {
     }
 }
 
-fn dialect_code(dialect: Dialect) -> u16 {
+pub(super) fn dialect_code(dialect: Dialect) -> u16 {
     match dialect {
         Dialect::Smb202 => dialect::SMB_2_0_2,
         Dialect::Smb210 => dialect::SMB_2_1,
@@ -170,7 +171,7 @@ fn cipher_code(cipher: Cipher) -> u16 {
 
 /// What to say that we can, to a server that is offered these dialects; 2.x has no words for it
 /// (2.2.3).
-fn own_capabilities(settings: &SessionSettings, dialects: &[Dialect]) -> u32 {
+pub(super) fn own_capabilities(settings: &SessionSettings, dialects: &[Dialect]) -> u32 {
     let modern = dialects.iter().any(|dialect| *dialect >= Dialect::Smb300);
     let encryption = if settings.ciphers.is_empty() {
         0
@@ -184,7 +185,7 @@ fn own_capabilities(settings: &SessionSettings, dialects: &[Dialect]) -> u32 {
     }
 }
 
-fn own_security_mode(settings: &SessionSettings) -> u16 {
+pub(super) fn own_security_mode(settings: &SessionSettings) -> u16 {
     match settings.signing {
         SigningPolicy::IfRequired | SigningPolicy::DataUnsigned => security_mode::SIGNING_ENABLED,
         SigningPolicy::Required => security_mode::SIGNING_ENABLED | security_mode::SIGNING_REQUIRED,
@@ -469,18 +470,13 @@ impl Channel {
     /// The session has expired (3.2.5.1.7): what was refused for that waits until one channel has
     /// logged in again. Keys and ids stay as they are.
     pub(super) fn expired(&mut self, pending: Pending) -> Result<()> {
-        let lost = match pending.job {
-            Job::Control(control) => Lost::Control(control),
-            Job::Validate(connected) => Lost::Control(connected.control),
-            Job::Read { piece, .. } | Job::WriteFrom { piece, .. } => Lost::Read(piece),
-            Job::Write { write, .. } => Lost::Write(write),
-            Job::Echo | Job::Link { .. } => return Ok(()),
-            Job::Negotiate | Job::SessionSetup => {
-                self.renewal = None;
-                return Err(Error::Misbehaving("it lets the login itself expire".into()));
-            }
-        };
-        if self.session.expired(self.number, lost) {
+        if matches!(pending.job, Job::Negotiate | Job::SessionSetup) {
+            self.renewal = None;
+            return Err(Error::Misbehaving("it lets the login itself expire".into()));
+        }
+        if let Some(work) = pending.job.into_work()
+            && self.session.expired(self.number, work)
+        {
             self.events.push_back(Event::Expired);
         }
         Ok(())
@@ -514,7 +510,7 @@ impl Channel {
         }
         .encode(&mut body);
         let mut outgoing = Outgoing::new(Command::SESSION_SETUP);
-        outgoing.guard = self.guard(TreeId::NONE, self.signing);
+        outgoing.guard = self.keys.guard(TreeId::NONE);
         self.send(outgoing, &body, Job::SessionSetup, now).map(drop)
     }
 
@@ -651,15 +647,7 @@ impl Channel {
                 })
             }
         };
-        self.signing = login.negotiated.signing;
-        self.data_signing = login.negotiated.data_signing;
-        self.encrypting = login.negotiated.encryption;
-        self.sealer = login
-            .sealing
-            .clone()
-            .map(|keys| Sealer::new(keys, login.session_id, self.number.0));
-        self.sealing = login.sealing.clone();
-        self.signer = signer;
+        self.keys = Keys::new(&login, signer, self.number);
         self.phase = Phase::Up;
         self.session.channel_up(self.number, &login);
         self.events.push_back(Event::Up);
@@ -703,55 +691,5 @@ impl Channel {
             transact_bytes_max: agreed.transact_bytes_max,
             identity,
         })
-    }
-
-    /// Before 3.1.1 nothing protects NEGOTIATE itself, so it is checked afterwards (3.2.5.5). Where
-    /// 3.x was not even offered, there is nothing that somebody could have talked us out of.
-    pub(super) fn must_validate(&self) -> bool {
-        let older = self
-            .agreed
-            .as_ref()
-            .is_some_and(|agreed| agreed.dialect < Dialect::Smb311);
-        let offered = self.offered.iter().any(|offer| *offer >= Dialect::Smb300);
-        older && offered && !self.validated && self.signer.is_some()
-    }
-
-    /// The input of the check: NEGOTIATE as it was sent.
-    pub(super) fn validation_input(&self) -> Vec<u8> {
-        let settings = self.session.settings();
-        let dialects = self
-            .offered
-            .iter()
-            .map(|dialect| dialect_code(*dialect))
-            .collect();
-        let mut input = Vec::new();
-        ValidateNegotiateRequest {
-            capabilities: own_capabilities(settings, &self.offered),
-            client_guid: settings.client_guid,
-            security_mode: own_security_mode(settings),
-            dialects,
-        }
-        .encode(&mut input);
-        input
-    }
-
-    /// The server must have negotiated what we think it did.
-    pub(super) fn check_validation(&self, output: &[u8]) -> Result<()> {
-        let stated = ValidateNegotiateResponse::decode(output)?;
-        let right = self
-            .agreed
-            .as_ref()
-            .map(|agreed| ValidateNegotiateResponse {
-                capabilities: agreed.capabilities,
-                server_guid: agreed.server_guid,
-                security_mode: agreed.security_mode,
-                dialect: dialect_code(agreed.dialect),
-            });
-        if right == Some(stated) {
-            return Ok(());
-        }
-        Err(Error::Misbehaving(
-            "somebody changed the negotiation on its way".into(),
-        ))
     }
 }

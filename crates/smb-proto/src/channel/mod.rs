@@ -3,56 +3,40 @@
 //! The thread that drives a channel owns it. Dropping a channel gives its work back to the
 //! session.
 
+mod answers;
 mod chain;
 mod credits;
 mod depth;
+mod incoming;
+mod keys;
 mod login;
+mod outgoing;
 mod pending;
 mod receive;
 mod silence;
 mod transmit;
+mod validation;
 
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
 use chain::Chains;
-use credits::{CREDIT_BYTES, Credits};
+use credits::Credits;
 use depth::Depth;
+use keys::Keys;
 use login::{Agreed, Handshake};
 use pending::{Connected, Job, Outstanding, Pending};
-use receive::{Envelope, Frame, Progress, Receive};
+use receive::{Envelope, Progress, Receive};
 use silence::{Due, Silence};
 pub use transmit::OriginPart;
-use transmit::{Front, Protection, Transmit};
+use transmit::{Front, Transmit};
 
 use crate::auth::Authenticator;
-use crate::block::{Block, Payload, Reservation};
-use crate::crypto::Signer;
-use crate::error::{Error, NtStatus, Result};
-use crate::sealing::{Sealer, SealingKeys};
-use crate::session::{
-    Appetite, ChannelNumber, Dialect, LISTING_BYTES_MAX, Lost, Pull, ReadPiece, Session, TreeId,
-    Work, Write, loss, says_replay,
-};
+use crate::error::{Error, Result};
+use crate::session::{ChannelNumber, Dialect, Lost, Session, loss};
 use crate::time::Time;
-use crate::wire::{
-    BreakNotice, Command, FileId, HEADER_LENGTH, Header, IoctlRequest, IoctlResponse, Message as _,
-    PREFIX_LENGTH, ReadRequest, ReadResponse, TransformHeader, WRITE_DATA_OFFSET, WriteRequest,
-    WriteResponse, control, flags, frame_prefix,
-};
-
-/// So many frames at most are made ready before the driver gets to send them.
-const FRAMES_BEFORE_SENDING_MAX: usize = 16;
-/// A frame that is not the reply to a READ is at most so long: two listings and something small.
-const CONTROL_FRAME_MAX: usize = 2 * LISTING_BYTES_MAX as usize + (1 << 16);
-/// What a server says that has lost the session, and with it the keys.
-const LOST_SESSION: [NtStatus; 2] = [
-    NtStatus::USER_SESSION_DELETED,
-    NtStatus::NETWORK_SESSION_EXPIRED,
-];
 
 /// How a channel is to be.
 pub struct ChannelSettings {
@@ -164,38 +148,6 @@ enum Phase {
     Closed,
 }
 
-/// How a message to be sent is protected.
-#[derive(Clone)]
-enum Guard {
-    Plain,
-    Signed(Signer),
-    Sealed,
-}
-
-/// A message to be sent, without its body.
-struct Outgoing {
-    command: Command,
-    tree_id: TreeId,
-    /// Decides the credit charge.
-    payload: u32,
-    guard: Guard,
-    /// The server may have seen it already.
-    replay: bool,
-}
-
-impl Outgoing {
-    /// Unprotected, as all of a login is.
-    fn new(command: Command) -> Self {
-        Self {
-            command,
-            tree_id: TreeId::NONE,
-            payload: 0,
-            guard: Guard::Plain,
-            replay: false,
-        }
-    }
-}
-
 /// One TCP connection of a session.
 pub struct Channel {
     number: ChannelNumber,
@@ -213,18 +165,7 @@ pub struct Channel {
     session_id: u64,
     /// The login again, of a session that has expired.
     renewal: Option<Box<Handshake>>,
-    /// Channel.SigningKey; none before the login and for guests.
-    signer: Option<Signer>,
-    /// Sign everything, READs and WRITEs perhaps excepted.
-    signing: bool,
-    /// Sign READs and WRITEs.
-    data_signing: bool,
-    /// None where no cipher was agreed, before the login, and for guests.
-    sealer: Option<Sealer>,
-    /// For what the server encrypts; there is one whenever there is a sealer.
-    sealing: Option<SealingKeys>,
-    /// Encrypt everything.
-    encrypting: bool,
+    keys: Keys,
     /// NEGOTIATE was checked, see [`Channel::must_validate`].
     validated: bool,
     /// Checks that wait for a credit.
@@ -236,8 +177,6 @@ pub struct Channel {
     outstanding: Outstanding,
     chains: Chains,
     depth: Depth,
-    data_bytes: u64,
-    data_requests: usize,
     transmit: Transmit,
     receive: Receive,
     body: Vec<u8>,
@@ -257,10 +196,7 @@ impl Channel {
     pub fn new(session: &Session, settings: ChannelSettings, now: Time) -> Result<Self> {
         let (number, joins) = session.join(settings.waker)?;
         let deadline = now.after(settings.login_timeout);
-        let (bytes, fixed) = {
-            let settings = session.settings();
-            (settings.depth_bytes_max, settings.depth_fixed)
-        };
+        let depth = Depth::new(session.settings());
         let handshake = Handshake::new(joins, settings.authenticator, settings.salt, deadline);
         let mut channel = Self {
             number,
@@ -275,12 +211,7 @@ impl Channel {
             offered: Vec::new(),
             session_id: 0,
             renewal: None,
-            signer: None,
-            signing: false,
-            data_signing: false,
-            sealer: None,
-            sealing: None,
-            encrypting: false,
+            keys: Keys::default(),
             validated: false,
             validations: VecDeque::new(),
             credits: Credits::new(),
@@ -288,9 +219,7 @@ impl Channel {
             next_message_id: 0,
             outstanding: Outstanding::default(),
             chains: Chains::default(),
-            depth: Depth::new(bytes, fixed),
-            data_bytes: 0,
-            data_requests: 0,
+            depth,
             transmit: Transmit::default(),
             receive: Receive::new(),
             body: Vec::new(),
@@ -333,7 +262,7 @@ impl Channel {
         }
         if let Some(Front::ToSeal { message_id, range }) = self.transmit.front()
             && let Some(message) = self.outstanding.write_bytes(message_id, range)
-            && let Some(sealer) = &mut self.sealer
+            && let Some(sealer) = self.keys.sealer()
             && let Err(error) = self.transmit.seal(sealer, message)
         {
             self.close(Some(error));
@@ -492,311 +421,7 @@ impl Channel {
     }
 }
 
-/// Sending.
 impl Channel {
-    /// Makes frames of work, until there is no more of it or enough for now.
-    fn fill(&mut self, now: Time) -> Result<()> {
-        for _ in 0..FRAMES_BEFORE_SENDING_MAX {
-            if self.credits.balance() == 0 {
-                if self.outstanding.len() == 0 {
-                    return Err(Error::Misbehaving(
-                        "it granted no credits to go on with".into(),
-                    ));
-                }
-                break;
-            }
-            if let Some(connected) = self.validations.pop_front() {
-                self.validate(connected, now)?;
-                continue;
-            }
-            let (appetite, short) = self.appetite(now);
-            let pull = self.session.pull(self.number, appetite);
-            let data = match &pull {
-                Pull::Work(work) => matches!(work, Work::Read(..) | Work::Write(..)),
-                Pull::DataWaits => true,
-                Pull::Nothing => false,
-            };
-            if data && short && !std::mem::replace(&mut self.credit_starved, true) {
-                self.statistics.credit_starved += 1;
-                self.credits.starved();
-            }
-            match pull {
-                Pull::Work(work) => self.start(work, now)?,
-                Pull::DataWaits => {
-                    // it could have been read, were there a block for it
-                    self.statistics.block_starved += u64::from(appetite.read_bytes > 0);
-                    break;
-                }
-                Pull::Nothing => break,
-            }
-        }
-        Ok(())
-    }
-
-    /// What could be sent now, bounded by credits, depth, and the server's limits; and whether
-    /// credits are the bound.
-    fn appetite(&self, now: Time) -> (Appetite, bool) {
-        let Some(agreed) = &self.agreed else {
-            return (Appetite::default(), false);
-        };
-        let settings = self.session.settings();
-        let large = agreed.large_mtu();
-        let bytes_of = |credits: u32| match credits {
-            0 => 0,
-            _ if !large => CREDIT_BYTES,
-            credits => credits.saturating_mul(CREDIT_BYTES),
-        };
-        let (depth_bytes, times) = self.depth.limit();
-        let full = self.data_bytes >= depth_bytes
-            || self.data_requests >= settings.depth_requests_max * times;
-        let most = self.session.chunk_bytes_max();
-        let most = if large { most } else { most.min(CREDIT_BYTES) };
-        let afford = bytes_of(self.credits.for_data(self.data_requests));
-        let short = !full && afford < most.min(agreed.read_bytes_max).min(agreed.write_bytes_max);
-        // rather one large request a little later than many small ones
-        let wait = full || (short && self.data_requests > 0);
-        let data = if wait { 0 } else { most.min(afford) };
-        let appetite = Appetite {
-            control_bytes: bytes_of(self.credits.balance()),
-            credits: self.credits.balance(),
-            idle: self.outstanding.len() == 0,
-            read_bytes: data.min(agreed.read_bytes_max).min(self.depth.piece()),
-            write_bytes: data.min(agreed.write_bytes_max),
-            now,
-            from_origins: self.sends_origins && !self.encrypting && !self.data_signing,
-        };
-        (appetite, short)
-    }
-
-    fn start(&mut self, work: Work, now: Time) -> Result<()> {
-        match work {
-            Work::Control(control, prepared) => {
-                let mut outgoing = Outgoing::new(prepared.command);
-                outgoing.tree_id = prepared.tree_id;
-                outgoing.payload = prepared.payload;
-                outgoing.replay =
-                    control.tries.is_replay() && says_replay(&control.request, prepared.command);
-                // TREE_CONNECT is always signed: it proves that the login was not tampered with
-                let sign = self.signing || prepared.command == Command::TREE_CONNECT;
-                outgoing.guard = self.guard(prepared.tree_id, sign);
-                self.send(outgoing, &prepared.body, Job::Control(control), now)
-                    .map(drop)
-            }
-            Work::Chain(control, prepared) => self.send_chain(control, &prepared, now),
-            Work::Read(piece, block) => self.send_read(piece, block, now),
-            Work::WriteFrom(piece, block) => self.send_from(piece, block, now),
-            Work::Write(write, place, length) => {
-                self.send_write(write, place.tree_id, place.file, length, now)
-            }
-        }
-    }
-
-    fn header(&mut self, outgoing: &Outgoing) -> Result<Header> {
-        let agreed = self.agreed.as_ref();
-        let large_mtu = agreed.is_some_and(Agreed::large_mtu);
-        let charge = credits::charge(outgoing.payload, large_mtu);
-        if self.credits.balance() < u32::from(charge) {
-            return Err(Error::Misbehaving(
-                "it granted no credits to go on with".into(),
-            ));
-        }
-        let mut header = Header::request(outgoing.command, self.next_message_id);
-        // MessageIds leave without holes: they are taken here and nowhere else
-        self.next_message_id += u64::from(charge);
-        // 2.0.2 has no such field
-        let charges = agreed.is_none_or(|agreed| agreed.dialect > Dialect::Smb202);
-        header.credit_charge = if charges { charge } else { 0 };
-        header.credits = self.credits.spend(charge);
-        if agreed.is_some_and(Agreed::counts_channels) {
-            header.status = NtStatus(u32::from(self.session.channel_sequence()));
-        }
-        header.session_id = self.session_id;
-        for (wanted, flag) in [
-            (matches!(outgoing.guard, Guard::Signed(_)), flags::SIGNED),
-            (outgoing.replay, flags::REPLAY),
-        ] {
-            header.flags |= if wanted { flag } else { 0 };
-        }
-        Ok(header.with_tree(outgoing.tree_id.number))
-    }
-
-    /// Queues a message; gives it as it will be sent.
-    fn send(&mut self, outgoing: Outgoing, body: &[u8], job: Job, now: Time) -> Result<&[u8]> {
-        let header = self.header(&outgoing)?;
-        self.expect(&header, &outgoing, 0, job, now);
-        self.push(&header, body, &outgoing)
-    }
-
-    fn push(&mut self, header: &Header, body: &[u8], outgoing: &Outgoing) -> Result<&[u8]> {
-        let protection = match (&outgoing.guard, &mut self.sealer) {
-            (Guard::Sealed, Some(sealer)) => Protection::Sealed(sealer),
-            (Guard::Signed(signer), _) => Protection::Signed(signer),
-            (Guard::Plain | Guard::Sealed, _) => Protection::Plain,
-        };
-        self.transmit.push(header, body, protection)
-    }
-
-    /// How to protect a request about a share: encrypted where it must be, else signed if `sign`.
-    fn guard(&self, tree_id: TreeId, sign: bool) -> Guard {
-        let seal = self.encrypting || tree_id.encrypted;
-        match &self.signer {
-            _ if seal && self.sealer.is_some() => Guard::Sealed,
-            Some(signer) if sign => Guard::Signed(signer.clone()),
-            _ => Guard::Plain,
-        }
-    }
-
-    fn expect(
-        &mut self,
-        header: &Header,
-        outgoing: &Outgoing,
-        data_bytes: u32,
-        job: Job,
-        now: Time,
-    ) {
-        if data_bytes > 0 {
-            self.depth.sent(self.data_requests == 0, now);
-            self.data_bytes += u64::from(data_bytes);
-            self.data_requests += 1;
-        }
-        self.ready_at = now;
-        self.statistics.sent_frames += u64::from(!header.has(flags::RELATED));
-        self.outstanding.push(Pending {
-            message_id: header.message_id,
-            command: header.command,
-            sent_at: now,
-            credits_asked: header.credits,
-            interim: false,
-            signed: header.has(flags::SIGNED),
-            sealed: matches!(outgoing.guard, Guard::Sealed),
-            data_bytes,
-            job,
-        });
-    }
-
-    fn data_outgoing(&self, command: Command, tree_id: TreeId, payload: u32) -> Outgoing {
-        Outgoing {
-            command,
-            tree_id,
-            payload,
-            guard: self.guard(tree_id, self.data_signing),
-            replay: false,
-        }
-    }
-
-    fn send_read(&mut self, piece: ReadPiece, block: Reservation, now: Time) -> Result<()> {
-        let length = u32::try_from(piece.range.end - piece.range.start).unwrap_or(u32::MAX);
-        let outgoing = self.data_outgoing(Command::READ, piece.place.tree_id, length);
-        let header = self.header(&outgoing)?;
-        let mut body = std::mem::take(&mut self.body);
-        body.clear();
-        ReadRequest {
-            length,
-            offset: piece.range.start,
-            file: piece.place.file,
-        }
-        .encode(&mut body);
-        self.expect(
-            &header,
-            &outgoing,
-            length,
-            Job::Read {
-                piece,
-                block: Some(block),
-            },
-            now,
-        );
-        let sent = self.push(&header, &body, &outgoing).map(drop);
-        self.body = body;
-        sent
-    }
-
-    /// Sends a piece of a source: from its block, which is filled here, or left to be found by the driver.
-    fn send_from(&mut self, piece: ReadPiece, block: Option<Reservation>, now: Time) -> Result<()> {
-        let length = u32::try_from(piece.range.end - piece.range.start).unwrap_or(u32::MAX);
-        let Some(source) = piece.transfer.source.clone() else {
-            return Ok(());
-        };
-        let mut payload = None;
-        if let Some(reservation) = block {
-            let mut block = reservation.into_block();
-            let room = &mut block.room()[..length as usize];
-            if let Err(error) = source.fill(piece.range.start, room) {
-                let error = Error::Source(Arc::new(error));
-                self.session.source_failed(self.number, &piece, error);
-                return Ok(());
-            }
-            payload = Some(block.into_payload(length as usize));
-        }
-        let mut outgoing = self.data_outgoing(Command::WRITE, piece.place.tree_id, length);
-        outgoing.replay = piece.tries.is_replay();
-        let header = self.header(&outgoing)?;
-        let head = WriteRequest::head(piece.range.start, length, piece.place.file, 0);
-        if let Some(payload) = &mut payload {
-            let range = write_frame(payload, &header, &head, length, &outgoing.guard)?;
-            self.push_frame(header.message_id, range, &outgoing.guard);
-        } else {
-            self.transmit.push_head(&header, &head, length as usize);
-            self.transmit
-                .push_origin(header.message_id, piece.range.clone(), source);
-        }
-        let job = Job::WriteFrom {
-            piece,
-            payload,
-            length,
-        };
-        self.expect(&header, &outgoing, length, job, now);
-        Ok(())
-    }
-
-    fn send_write(
-        &mut self,
-        mut write: Write,
-        tree_id: TreeId,
-        file: FileId,
-        length: u32,
-        now: Time,
-    ) -> Result<()> {
-        let mut outgoing = self.data_outgoing(Command::WRITE, tree_id, length);
-        outgoing.replay = write.tries.is_replay();
-        let header = self.header(&outgoing)?;
-        let head = WriteRequest::head(write.offset, length, file, 0);
-        let range = write_frame(&mut write.payload, &header, &head, length, &outgoing.guard)?;
-        let job = Job::Write { write, length };
-        self.expect(&header, &outgoing, length, job, now);
-        self.push_frame(header.message_id, range, &outgoing.guard);
-        Ok(())
-    }
-
-    /// Queues a WRITE that stands in its block.
-    fn push_frame(&mut self, message_id: u64, frame: Range<usize>, guard: &Guard) {
-        if let Guard::Sealed = guard {
-            let message = frame.start + PREFIX_LENGTH..frame.end;
-            self.transmit.push_to_seal(message_id, message);
-        } else {
-            self.transmit.push_write(message_id, frame);
-        }
-    }
-
-    fn validate(&mut self, connected: Box<Connected>, now: Time) -> Result<()> {
-        let mut outgoing = Outgoing::new(Command::IOCTL);
-        outgoing.tree_id = TreeId {
-            number: connected.header.tree_id(),
-            encrypted: connected.is_encrypted(),
-        };
-        outgoing.guard = self.guard(outgoing.tree_id, true);
-        let mut body = Vec::new();
-        IoctlRequest {
-            control: control::VALIDATE_NEGOTIATE_INFO,
-            file: FileId::NONE,
-            input: &self.validation_input(),
-            output_max: 24,
-        }
-        .encode(&mut body);
-        self.send(outgoing, &body, Job::Validate(connected), now)
-            .map(drop)
-    }
-
     /// What is to be done about silence, and when, if it lasts.
     fn silence_due(&self) -> Option<(Time, Due)> {
         match self.outstanding.oldest_sent_at() {
@@ -808,580 +433,6 @@ impl Channel {
         }
     }
 
-    /// After some silence: is the server still there?
-    fn echo(&mut self, now: Time) -> Result<()> {
-        let idle = self.outstanding.len() == 0;
-        if idle && (self.credits.balance() == 0 || self.session.channels_up().len() < 2) {
-            // there is no other way; whether this one is dead shows when it is needed
-            self.silence.heard(now);
-            return Ok(());
-        }
-        self.silence.asked(now);
-        let mut outgoing = Outgoing::new(Command::ECHO);
-        outgoing.guard = self.guard(TreeId::NONE, self.signing);
-        let mut body = Vec::new();
-        crate::wire::EchoRequest.encode(&mut body);
-        self.send(outgoing, &body, Job::Echo, now).map(drop)
-    }
-}
-
-/// Puts prefix, header and body before the data, and signs all of it in its block. Gives where the
-/// frame is.
-fn write_frame(
-    payload: &mut Payload,
-    header: &Header,
-    head: &[u8],
-    length: u32,
-    guard: &Guard,
-) -> Result<Range<usize>> {
-    let data = payload.range().start;
-    let message = data - usize::from(WRITE_DATA_OFFSET);
-    let end = data + length as usize;
-    let raw = payload.raw_mut();
-    raw[message - PREFIX_LENGTH..message].copy_from_slice(&frame_prefix(end - message));
-    raw[message..message + HEADER_LENGTH].copy_from_slice(&header.to_bytes());
-    raw[message + HEADER_LENGTH..data].copy_from_slice(head);
-    if let Guard::Signed(signer) = guard {
-        signer.sign(&mut raw[message..end])?;
-    }
-    Ok(message - PREFIX_LENGTH..end)
-}
-
-/// Receiving.
-impl Channel {
-    /// Decides where the rest of a frame goes.
-    fn route(&mut self, header: &Header, length: usize) -> Result<()> {
-        self.statistics.received_frames += 1;
-        let plain = header.command == Command::READ
-            && header.status == NtStatus::SUCCESS
-            && header.has(flags::RESPONSE)
-            && header.next_command == 0;
-        if plain
-            && let Some(pending) = self.outstanding.get_mut(header.message_id)
-            && let Job::Read { block, .. } = &mut pending.job
-            && let Some(reserved) = block.take()
-        {
-            let asked = pending.data_bytes as usize;
-            return match self
-                .receive
-                .direct_to_block(header.message_id, reserved, asked, length)
-            {
-                Ok(()) => Ok(()),
-                Err(reserved) => {
-                    *block = Some(reserved);
-                    Err(Error::Misbehaving(
-                        "it sends more than was to be read".into(),
-                    ))
-                }
-            };
-        }
-        if length > CONTROL_FRAME_MAX {
-            return Err(Error::Misbehaving(format!(
-                "it sends a frame of {length} bytes"
-            )));
-        }
-        self.receive.direct_to_control(length);
-        Ok(())
-    }
-
-    /// Decides where the rest of an encrypted frame goes. What it is shows only when it is
-    /// decrypted, in place; so that the data of a READ need not be moved then, it comes into a block
-    /// that waits for data.
-    fn route_sealed(&mut self, transform: &TransformHeader, length: usize) -> Result<()> {
-        self.statistics.received_frames += 1;
-        if self.sealing.is_none() {
-            return Err(Error::Misbehaving(
-                "it encrypts, which was not agreed".into(),
-            ));
-        }
-        if transform.session_id != self.session_id {
-            return Err(Error::Misbehaving("it encrypts for another session".into()));
-        }
-        if let Some((message_id, slot)) = self.outstanding.lender()
-            && let Some(block) = slot.take()
-        {
-            let most = block.capacity();
-            let directed = self
-                .receive
-                .direct_to_block(message_id, block, most, length);
-            match directed {
-                Ok(()) => return Ok(()),
-                Err(block) => *slot = Some(block),
-            }
-        }
-        if length > CONTROL_FRAME_MAX {
-            return Err(Error::Misbehaving(format!(
-                "it sends a frame of {length} bytes"
-            )));
-        }
-        self.receive.direct_to_control(length);
-        Ok(())
-    }
-
-    /// Decrypts a frame in place, and goes on with what was in it.
-    fn open(&mut self, transform: &TransformHeader, frame: Frame, now: Time) -> Result<()> {
-        let (lender, mut block, place) = match frame {
-            Frame::Control(mut message) => {
-                let header = self.unseal(transform, &mut message)?;
-                return self.frame(&header, Frame::Control(message), true, now);
-            }
-            Frame::Read {
-                message_id,
-                block,
-                message,
-            } => (message_id, block, message),
-        };
-        let header = self.unseal(transform, &mut block.raw_mut()[place.clone()])?;
-        let message_id = header.message_id;
-        let data = header.command == Command::READ
-            && header.status == NtStatus::SUCCESS
-            && header.has(flags::RESPONSE)
-            && header.next_command == 0;
-        // the READ that it answers keeps the block, and the one that lent it gets the other's
-        let other = match self.outstanding.read_block(message_id) {
-            Some(_) if data && message_id == lender => None,
-            Some(other) if data && other.is_some() => other.take(),
-            _ => {
-                let message = block.raw()[place].to_vec();
-                if let Some(reservation) = block.release() {
-                    self.give_back(lender, reservation);
-                }
-                return self.frame(&header, Frame::Control(message), true, now);
-            }
-        };
-        if let Some(other) = other {
-            self.give_back(lender, other);
-        }
-        let frame = Frame::Read {
-            message_id,
-            block,
-            message: place,
-        };
-        self.frame(&header, frame, true, now)
-    }
-
-    fn give_back(&mut self, lender: u64, block: Reservation) {
-        if let Some(slot) = self.outstanding.read_block(lender) {
-            *slot = Some(block);
-        }
-    }
-
-    fn unseal(&self, transform: &TransformHeader, message: &mut [u8]) -> Result<Header> {
-        let opened = self
-            .sealing
-            .as_ref()
-            .is_some_and(|keys| keys.open(transform, message));
-        if !opened {
-            return Err(Error::Misbehaving(
-                "what it encrypted cannot be decrypted".into(),
-            ));
-        }
-        Ok(Header::decode(message)?)
-    }
-
-    fn frame(&mut self, header: &Header, frame: Frame, sealed: bool, now: Time) -> Result<()> {
-        match frame {
-            Frame::Control(mut message) => {
-                let done = self.control_frame(header, &mut message, sealed, now);
-                self.receive.recycle(message);
-                done
-            }
-            Frame::Read {
-                message_id,
-                mut block,
-                message,
-            } => {
-                let done = self.read_frame(header, &mut block, &message, sealed);
-                match done {
-                    Ok(data) => self.read_answered(message_id, block, data, now),
-                    Err(error) => Err(error),
-                }
-            }
-        }
-    }
-
-    /// Checks what any message must fulfil. `None`: nothing more is to be done with it.
-    fn admit(&mut self, header: &Header, message: &mut [u8], sealed: bool) -> Result<Option<u64>> {
-        if !header.has(flags::RESPONSE) {
-            return Err(Error::Misbehaving("it sends a request".into()));
-        }
-        self.check_sealed(header, sealed)?;
-        if header.message_id == u64::MAX || header.command == Command::NOTIFICATION {
-            if header.command == Command::OPLOCK_BREAK {
-                let notice = BreakNotice::decode(&message[HEADER_LENGTH..])?;
-                self.session.broken(&notice);
-            }
-            return Ok(None);
-        }
-        let unknown = || {
-            Error::Misbehaving(format!(
-                "it answers request {} ({}), which is not under way",
-                header.message_id,
-                header.command.name()
-            ))
-        };
-        let pending = self
-            .outstanding
-            .get(header.message_id)
-            .ok_or_else(unknown)?;
-        if pending.command != header.command {
-            let (asked, answered) = (pending.command.name(), header.command.name());
-            return Err(Error::Misbehaving(format!(
-                "it answers {asked} by {answered}"
-            )));
-        }
-        if self.transmit.holds_write(header.message_id) {
-            return Err(Error::Misbehaving(
-                "it answers a WRITE before it has all of it".into(),
-            ));
-        }
-        if header.status == NtStatus::PENDING {
-            return self.interim(header);
-        }
-        if !sealed {
-            self.check_signature(header, message)?;
-        }
-        if header.status == NtStatus::USER_SESSION_DELETED
-            && header.command != Command::LOGOFF
-            && matches!(self.phase, Phase::Up)
-            && self.session.settings().reconnect
-        {
-            let doing = header.command.name().into();
-            let status = header.status;
-            return Err(Error::Refused { doing, status });
-        }
-        let pending = self
-            .outstanding
-            .get(header.message_id)
-            .ok_or_else(unknown)?;
-        self.credits.answered(pending.credits_asked, header.credits);
-        self.credit_starved = false;
-        Ok(Some(header.message_id))
-    }
-
-    /// The server says that it takes longer; the credits come now (3.2.5.1.5).
-    fn interim(&mut self, header: &Header) -> Result<Option<u64>> {
-        if !header.has(flags::ASYNC) {
-            return Err(Error::Misbehaving(
-                "it puts a request off without a number".into(),
-            ));
-        }
-        if let Some(pending) = self.outstanding.get_mut(header.message_id) {
-            pending.interim = true;
-            let chain = match pending.job {
-                Job::Link { chain, .. } => Some(chain),
-                _ => None,
-            };
-            let asked = std::mem::take(&mut pending.credits_asked);
-            self.credits.answered(asked, header.credits);
-            self.credit_starved = false;
-            self.statistics.interims += 1;
-            if let Some(chain) = chain {
-                self.outstanding.chain_put_off(chain);
-            }
-        }
-        Ok(None)
-    }
-
-    /// Demands encryption where the request was encrypted, or everything is.
-    fn check_sealed(&self, header: &Header, sealed: bool) -> Result<()> {
-        let pending = self.outstanding.get(header.message_id);
-        if sealed || !(self.encrypting || pending.is_some_and(|pending| pending.sealed)) {
-            return Ok(());
-        }
-        let name = header.command.name();
-        // a server that has lost the session has no key either; believing it only ends the channel
-        if LOST_SESSION.contains(&header.status) {
-            return Err(Error::Refused {
-                doing: name.into(),
-                status: header.status,
-            });
-        }
-        Err(Error::Misbehaving(format!(
-            "its {name} reply is not encrypted"
-        )))
-    }
-
-    /// Verifies every signature there is, and demands one where the request was signed.
-    fn check_signature(&self, header: &Header, message: &mut [u8]) -> Result<()> {
-        // in the handshake, other keys and rules hold
-        let (Phase::Up, Some(signer)) = (&self.phase, &self.signer) else {
-            return Ok(());
-        };
-        if header.has(flags::SIGNED) {
-            return match signer.verify(message)? {
-                true => Ok(()),
-                false => Err(Error::Misbehaving(format!(
-                    "the signature of its {} reply is wrong",
-                    header.command.name()
-                ))),
-            };
-        }
-        let signed = self
-            .outstanding
-            .get(header.message_id)
-            .is_some_and(|pending| pending.signed);
-        // a server that has lost the session has no key either; believing it only ends the channel
-        if signed && LOST_SESSION.contains(&header.status) {
-            let doing = header.command.name().into();
-            return Err(Error::Refused {
-                doing,
-                status: header.status,
-            });
-        }
-        if signed {
-            let command = header.command.name();
-            return Err(Error::Misbehaving(format!(
-                "its {command} reply is not signed"
-            )));
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self, message_id: u64, now: Time) -> Option<Pending> {
-        let pending = self.outstanding.remove(message_id)?;
-        self.depth.answered(now.since(pending.sent_at));
-        if pending.data_bytes > 0 {
-            self.depth.delivered(pending.data_bytes.into(), now);
-            self.data_bytes -= u64::from(pending.data_bytes);
-            self.data_requests -= 1;
-        }
-        Some(pending)
-    }
-
-    fn control_frame(
-        &mut self,
-        header: &Header,
-        message: &mut Vec<u8>,
-        sealed: bool,
-        now: Time,
-    ) -> Result<()> {
-        if header.next_command != 0 {
-            return self.chained_frame(*header, message, sealed, now);
-        }
-        let Some(message_id) = self.admit(header, message, sealed)? else {
-            return Ok(());
-        };
-        let Some(pending) = self.finish(message_id, now) else {
-            return Ok(());
-        };
-        let single = !matches!(pending.job, Job::Link { .. });
-        let expired = header.status == NtStatus::NETWORK_SESSION_EXPIRED;
-        if expired && single && matches!(self.phase, Phase::Up) {
-            return self.expired(pending);
-        }
-        match pending.job {
-            Job::Negotiate => self.negotiated(header, message, now),
-            Job::SessionSetup => self.was_set_up(header, message, now),
-            Job::Echo => Ok(()),
-            Job::Control(control) => {
-                let connected =
-                    pending.command == Command::TREE_CONNECT && header.status == NtStatus::SUCCESS;
-                if connected && self.must_validate() {
-                    let message = std::mem::take(message);
-                    let connected = Connected {
-                        control,
-                        header: *header,
-                        message,
-                    };
-                    self.validations.push_back(Box::new(connected));
-                    return Ok(());
-                }
-                self.conclude(control, header, message, now)
-            }
-            Job::Link { chain, position } => {
-                self.link_answered(chain, position, header, std::mem::take(message))
-            }
-            Job::Validate(connected) => self.was_validated(*connected, header, message, now),
-            // a success goes into its block and not here, unless it comes a second time
-            Job::Read { piece, .. } if header.status == NtStatus::SUCCESS => {
-                self.lost.push(Lost::Read(piece));
-                Err(Error::Misbehaving("it answers a READ twice".into()))
-            }
-            Job::Read { piece, .. } => {
-                match header.status {
-                    NtStatus::END_OF_FILE if !piece.copies.answer() => {
-                        self.session.read_in_vain(self.number);
-                    }
-                    NtStatus::END_OF_FILE => self.session.read_done(self.number, &piece, 0),
-                    status => self.session.read_refused(self.number, &piece, status),
-                }
-                Ok(())
-            }
-            Job::Write { write, length } => {
-                self.write_answered(Lost::Write(write), length, header, message, now)
-            }
-            Job::WriteFrom { piece, length, .. } => {
-                self.write_answered(Lost::Read(piece), length, header, message, now)
-            }
-        }
-    }
-
-    fn conclude(
-        &mut self,
-        control: crate::session::Control,
-        header: &Header,
-        message: &mut Vec<u8>,
-        now: Time,
-    ) -> Result<()> {
-        let sink = Arc::clone(&control.sink);
-        let done = self
-            .session
-            .control_done(self.number, control, header, message, now);
-        if let Err(error) = &done {
-            sink.done(Err(self.senseless("waiting for a reply", error)));
-        }
-        done
-    }
-
-    /// The check of NEGOTIATE was answered (3.2.5.14.12).
-    fn was_validated(
-        &mut self,
-        connected: Connected,
-        header: &Header,
-        message: &[u8],
-        now: Time,
-    ) -> Result<()> {
-        let Connected {
-            control,
-            header: tree_header,
-            message: mut tree_message,
-        } = connected;
-        let old_server = [
-            NtStatus::FILE_CLOSED,
-            NtStatus::INVALID_DEVICE_REQUEST,
-            NtStatus::NOT_SUPPORTED,
-        ];
-        let checked = match header.status {
-            NtStatus::SUCCESS => IoctlResponse::decode(&message[HEADER_LENGTH..])
-                .map_err(Error::from)
-                .and_then(|response| self.check_validation(response.output)),
-            // its signature was right, so this is no trick
-            status if old_server.contains(&status) => Ok(()),
-            status => Err(Error::Refused {
-                doing: "checking the negotiation".into(),
-                status,
-            }),
-        };
-        match checked {
-            Ok(()) => {
-                self.validated = true;
-                self.conclude(control, &tree_header, &mut tree_message, now)
-            }
-            Err(error) => {
-                let failure = self.senseless("checking the negotiation", &error);
-                control.sink.done(Err(failure));
-                Err(error)
-            }
-        }
-    }
-
-    /// A WRITE was answered, of a payload or of a piece of a source.
-    fn write_answered(
-        &mut self,
-        work: Lost,
-        length: u32,
-        header: &Header,
-        message: &[u8],
-        now: Time,
-    ) -> Result<()> {
-        if header.status != NtStatus::SUCCESS {
-            self.session
-                .write_refused(self.number, work, header.status, now);
-            return Ok(());
-        }
-        let count = match written(message, length) {
-            Ok(count) => count,
-            Err(error) => {
-                let failure = self.senseless("writing", &error);
-                self.session.write_ended(self.number, work, failure);
-                return Err(error);
-            }
-        };
-        self.statistics.written_bytes += u64::from(count);
-        match work {
-            Lost::Write(write) => self.session.write_done(self.number, write, count),
-            Lost::Read(piece) => {
-                if piece.transfer.is_wanted() {
-                    piece.transfer.sink.written(count.into());
-                }
-                self.session.read_done(self.number, &piece, count);
-            }
-            Lost::Control(_) => {}
-        }
-        Ok(())
-    }
-
-    /// Checks a READ's reply in its block; gives where the data is.
-    fn read_frame(
-        &mut self,
-        header: &Header,
-        block: &mut Block,
-        message: &Range<usize>,
-        sealed: bool,
-    ) -> Result<Range<usize>> {
-        let bytes = &mut block.raw_mut()[message.clone()];
-        self.admit(header, bytes, sealed)?;
-        let response = ReadResponse::decode(&bytes[HEADER_LENGTH..])?;
-        let asked = self
-            .outstanding
-            .get(header.message_id)
-            .map_or(0, |pending| pending.data_bytes);
-        let length = response.data.len();
-        if length == 0 || length > asked as usize {
-            return Err(Error::Misbehaving(format!(
-                "it reads {length} bytes of {asked}"
-            )));
-        }
-        let start = message.start + usize::from(response.data_offset);
-        Ok(start..start + length)
-    }
-
-    fn read_answered(
-        &mut self,
-        message_id: u64,
-        block: Block,
-        data: Range<usize>,
-        now: Time,
-    ) -> Result<()> {
-        let Some(Pending {
-            job: Job::Read { piece, .. },
-            ..
-        }) = self.finish(message_id, now)
-        else {
-            return Ok(());
-        };
-        if !piece.copies.answer() {
-            self.session.read_in_vain(self.number);
-            return Ok(());
-        }
-        let length = data.len();
-        self.statistics.read_bytes += length as u64;
-        if piece.transfer.is_wanted() {
-            piece
-                .transfer
-                .sink
-                .piece(piece.range.start, Payload::new(block, data));
-        }
-        // only now, so that the end of a transfer never overtakes a piece of it
-        let length = u32::try_from(length).unwrap_or(u32::MAX);
-        self.session.read_done(self.number, &piece, length);
-        Ok(())
-    }
-}
-
-/// How much a WRITE wrote of so many bytes.
-fn written(message: &[u8], length: u32) -> Result<u32> {
-    match WriteResponse::decode(&message[HEADER_LENGTH..])?.count {
-        count if (1..=length).contains(&count) => Ok(count),
-        count => Err(Error::Misbehaving(format!(
-            "it wrote {count} bytes of {length}"
-        ))),
-    }
-}
-
-/// Ending.
-impl Channel {
     /// The answer to a request makes no sense: it is of no use to send it again.
     fn senseless(&self, doing: &'static str, error: &Error) -> Error {
         loss(self.number, doing, Some(&Arc::new(error.clone())))
@@ -1409,13 +460,7 @@ impl Channel {
         let cause = cause.map(Arc::new);
         let mut lost = std::mem::take(&mut self.lost);
         for pending in self.outstanding.take_all() {
-            lost.extend(match pending.job {
-                Job::Negotiate | Job::SessionSetup | Job::Echo | Job::Link { .. } => None,
-                Job::Control(control) => Some(Lost::Control(control)),
-                Job::Validate(connected) => Some(Lost::Control(connected.control)),
-                Job::Read { piece, .. } | Job::WriteFrom { piece, .. } => Some(Lost::Read(piece)),
-                Job::Write { write, .. } => Some(Lost::Write(write)),
-            });
+            lost.extend(pending.job.into_work());
         }
         lost.extend(self.chains.take_lost());
         let validations = std::mem::take(&mut self.validations);

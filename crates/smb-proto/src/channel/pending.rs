@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use crate::block::{Payload, Reservation};
-use crate::session::{Control, ReadPiece, Write};
+use crate::session::{Control, Lost, ReadPiece, Write};
 use crate::time::Time;
 use crate::wire::{Command, HEADER_LENGTH, Header, Message as _, TreeConnectResponse};
 
@@ -37,6 +37,20 @@ pub(super) enum Job {
         write: Write,
         length: u32,
     },
+}
+
+impl Job {
+    /// The session's work in it, to be done by another request; none of what is the channel's own,
+    /// or a chain's.
+    pub(super) fn into_work(self) -> Option<Lost> {
+        match self {
+            Self::Negotiate | Self::SessionSetup | Self::Echo | Self::Link { .. } => None,
+            Self::Control(control) => Some(Lost::Control(control)),
+            Self::Validate(connected) => Some(Lost::Control(connected.control)),
+            Self::Read { piece, .. } | Self::WriteFrom { piece, .. } => Some(Lost::Read(piece)),
+            Self::Write { write, .. } => Some(Lost::Write(write)),
+        }
+    }
 }
 
 /// A TREE_CONNECT that succeeded.
