@@ -21,7 +21,7 @@ use rustix::fs::{FlockOperation, OFlags, flock, statvfs};
 use serde_json::Value;
 
 use crate::counters::Spans;
-use crate::share::{POOL_BYTES, SPARE_SHARE, TestData, test_name};
+use crate::share::{POOL_BYTES, TestData, check_space, test_name};
 use crate::stop::STOP_LOOK;
 use crate::{Error, Stop, operations};
 
@@ -338,7 +338,7 @@ impl TestFile {
         stop: &Stop,
     ) -> Result<Self, Error> {
         check_kind(folder, kind)?;
-        check_space(folder, size)?;
+        check_room(folder, size)?;
         remove_leftovers(folder);
         let mut made = Self::open(folder)?;
         made.fill(size, data, stop)?;
@@ -423,51 +423,45 @@ impl Drop for TestFile {
 
 fn check_kind(folder: &Path, kind: FolderKind) -> Result<(), Error> {
     let (name, network) = file_system(folder)?;
-    if kind == FolderKind::Disk && (network || name == "tmpfs") {
-        return Err(Error::Usage {
-            reason: format!("`{}` is on {name} and not on a disk", folder.display()),
-        });
+    match kind == FolderKind::Disk && (network || name == "tmpfs") {
+        true => Err(no_disk(folder, &name)),
+        false => Ok(()),
     }
-    Ok(())
 }
 
-pub(crate) fn check_space(folder: &Path, size: u64) -> Result<(), Error> {
+/// What is said of a folder that is on that file system and should be on a disk.
+pub(crate) fn no_disk(folder: &Path, file_system: &str) -> Error {
+    let reason = format!(
+        "`{}` is on {file_system} and not on a disk",
+        folder.display()
+    );
+    Error::Usage { reason }
+}
+
+/// Refuses to fill somebody's disk.
+pub(crate) fn check_room(folder: &Path, size: u64) -> Result<(), Error> {
     let found = statvfs(folder).map_err(|error| system("ask for free space", error))?;
     let available = found.f_bavail.saturating_mul(found.f_frsize);
-    let needed = size.saturating_add(size / SPARE_SHARE);
-    if available < needed {
-        return Err(Error::NoRoom {
-            share: folder.display().to_string(),
-            needed,
-            available,
-        });
-    }
-    Ok(())
+    check_space(&folder.display(), available, size)
 }
 
-/// Removes test files and folders of ours that nobody holds any more.
-pub(crate) fn remove_leftovers(folder: &Path) {
+/// Removes test files of ours that nobody holds any more.
+fn remove_leftovers(folder: &Path) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {
         let name = entry.file_name();
         let ours = name
             .to_str()
             .is_some_and(|name| name.starts_with(".linerate-") && name.ends_with(".tmp"));
-        // A link is neither.
-        let kind = entry.file_type();
-        let is_folder = kind.as_ref().is_ok_and(std::fs::FileType::is_dir);
-        let is_file = kind.as_ref().is_ok_and(std::fs::FileType::is_file);
-        let Some(file) = (ours && (is_file || is_folder))
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        let Some(file) = (ours && is_file)
             .then(|| File::open(entry.path()))
             .and_then(Result::ok)
         else {
             continue;
         };
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
-            match is_folder {
-                true => fs::remove_dir_all(entry.path()).ok(),
-                false => fs::remove_file(entry.path()).ok(),
-            };
+            fs::remove_file(entry.path()).ok();
         }
     }
 }

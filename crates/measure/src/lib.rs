@@ -18,6 +18,7 @@ mod recipe;
 mod runner;
 mod server;
 mod share;
+mod site;
 mod stop;
 mod task;
 mod tcp;

@@ -13,7 +13,7 @@ use record::{
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-use crate::stop::STOP_LOOK;
+use crate::stop::{STOP_LOOK, meanwhile};
 use crate::{Error, MtuTarget, Stop};
 
 /// What a trial may take beside its warm-up and counted time: start, login, the exchange at the end.
@@ -296,26 +296,16 @@ enum Waited {
 /// Waits for a process that says all it has to say at its end, or ends it.
 fn wait_unless_asked(process: Process, limit: Duration, stop: &Stop) -> Result<Output, Failure> {
     let ender = process.ender();
-    let (over, heard) = mpsc::channel::<()>();
-    let watch = move || {
-        while heard.recv_timeout(STOP_LOOK) == Err(RecvTimeoutError::Timeout) {
-            if stop.is_asked() {
-                ender.end();
-                return;
-            }
+    let mut is_ended = false;
+    let look = || {
+        if stop.is_asked() && !std::mem::replace(&mut is_ended, true) {
+            ender.end();
         }
     };
-    thread::scope(|scope| {
-        let watching = thread::Builder::new().spawn_scoped(scope, watch);
-        watching.map_err(|source| Error::System {
-            action: "start a thread",
-            source,
-        })?;
-        let output = process.wait(limit);
-        drop(over);
-        output.map_err(Error::from)
-    })
-    .map_err(|error| error.failure())
+    let output = meanwhile(STOP_LOOK, look, || process.wait(limit));
+    output
+        .and_then(|output| Ok(output?))
+        .map_err(|error| error.failure())
 }
 
 /// Hands samples on until there is something else.

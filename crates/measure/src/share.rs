@@ -3,6 +3,7 @@
 //! Each trial has a session of its own and a test file that the server removes when its handle is
 //! gone, however that comes about: after `kill -9` of the trial nothing is left on the share.
 
+use std::fmt::Display;
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::mpsc::{self, Receiver};
@@ -11,9 +12,10 @@ use std::time::{Duration, Instant};
 
 use record::{
     BitsPerSecond, Bytes, ConnectionUse, Credentials, Data as Contents, Demands, Dialect,
-    Direction, Identity, Sample, ServerInterface, ShareWorkload, Signing, SmbSession, TrialLine,
-    TrialResult,
+    Direction, Identity, Sample, ServerInterface, ShareAddress, ShareWorkload, Signing, SmbSession,
+    TrialLine, TrialResult,
 };
+use smb::copy::Place;
 use smb::{
     Access, ChannelStatus, Disposition, EncryptionPolicy, File, Login, Mechanism, Negotiated,
     OpenOptions, Policy, Server, Session, SigningPolicy, Tree,
@@ -22,7 +24,7 @@ use zeroize::Zeroizing;
 
 use crate::counters::{self, Spans};
 use crate::operations::{self, Clock, Workers};
-use crate::stop::STOP_LOOK;
+use crate::stop::{STOP_LOOK, spawn, stoppable};
 use crate::{Error, Stop, fill_random};
 
 /// Bytes of one request that make sense: a sector, and what servers take at most.
@@ -49,6 +51,48 @@ pub(crate) const POOL_BYTES: usize = 4 << 20;
 /// pieces are the same and no server can store them once.
 const STAMP_EVERY: usize = 4096;
 
+/// A session with a share.
+pub(crate) struct Connected {
+    pub(crate) session: Session,
+    pub(crate) tree: Tree,
+    /// Why channels that were wanted are not there.
+    pub(crate) rejected: Vec<String>,
+}
+
+impl Connected {
+    /// Logs in, through so many channels where the NICs allow them.
+    pub(crate) fn connect(
+        share: &ShareAddress,
+        credentials: Option<&Credentials>,
+        policy: &Policy,
+        channels: u32,
+    ) -> Result<Self, Error> {
+        let server = Server {
+            name: share.server.clone(),
+            port: share.port,
+        };
+        let session = Session::connect(&server, None, &login(credentials), policy)?;
+        let mut rejected = Vec::new();
+        if channels > 1 {
+            rejected = session.add_channels(channels as usize, &smb::local_nics()?);
+        }
+        let tree = session.tree(&share.share)?;
+        Ok(Self {
+            session,
+            tree,
+            rejected,
+        })
+    }
+
+    /// The folder that is meant in the share.
+    pub(crate) fn folder(&self, share: &ShareAddress) -> Place {
+        Place::Share {
+            tree: self.tree.clone(),
+            path: share.path.trim_matches('/').to_owned(),
+        }
+    }
+}
+
 /// Measures a share.
 pub(crate) fn run(
     workload: &ShareWorkload,
@@ -65,16 +109,11 @@ pub(crate) fn run(
     let data = TestData::new(contents.unwrap_or_default())?;
     let begun = Instant::now();
     let share = &workload.share;
-    let server = Server {
-        name: share.server.clone(),
-        port: share.port,
-    };
-    let session = Session::connect(&server, None, &login(credentials), &policy)?;
-    let mut rejected = Vec::new();
-    if workload.channels > 1 {
-        rejected = session.add_channels(workload.channels as usize, &smb::local_nics()?);
-    }
-    let tree = session.tree(&share.share)?;
+    let Connected {
+        session,
+        tree,
+        mut rejected,
+    } = Connected::connect(share, credentials, &policy, workload.channels)?;
     let kept = workload
         .operations
         .as_ref()
@@ -82,7 +121,7 @@ pub(crate) fn run(
     let file = match kept {
         Some(kept) => tree.open(kept, &as_kept_file())?,
         None => {
-            check_space(&tree, workload)?;
+            check_room(&tree, workload)?;
             tree.open(&test_path(&share.path)?, &as_test_file())?
         }
     };
@@ -180,10 +219,16 @@ fn policy(workload: &ShareWorkload) -> Result<Policy, Error> {
         depth: depth as usize,
         depth_fixed: true,
         blocks: usize::try_from(blocks).unwrap_or(usize::MAX),
-        // a measurement with a hole in it is none
+        ..unbroken(demands)
+    })
+}
+
+/// What a trial's engine shall do: a measurement with a hole in it is none.
+pub(crate) fn unbroken(demands: &Demands) -> Policy {
+    Policy {
         reconnect: None,
         ..demanded(demands)
-    })
+    }
 }
 
 /// How the SMB client takes demands.
@@ -236,29 +281,35 @@ pub fn login(credentials: Option<&Credentials>) -> Login {
     }
 }
 
-/// Refuses to fill somebody's disk.
-fn check_space(tree: &Tree, workload: &ShareWorkload) -> Result<(), Error> {
+fn check_room(tree: &Tree, workload: &ShareWorkload) -> Result<(), Error> {
     let available = tree.free_space()?.available_bytes;
-    let size = workload.file_size.get();
+    check_space(&workload.share, available, workload.file_size.get())
+}
+
+/// Refuses to fill somebody's disk, of which so many bytes are free.
+pub(crate) fn check_space(place: &dyn Display, available: u64, size: u64) -> Result<(), Error> {
     let needed = size.saturating_add(size / SPARE_SHARE);
-    if available < needed {
-        let share = workload.share.to_string();
-        return Err(Error::NoRoom {
-            share,
+    match available < needed {
+        false => Ok(()),
+        true => Err(Error::NoRoom {
+            share: place.to_string(),
             needed,
             available,
-        });
+        }),
     }
-    Ok(())
 }
 
 /// A name that nobody else uses, in the folder that was asked for.
 pub(crate) fn test_path(folder: &str) -> Result<String, Error> {
-    let name = test_name()?;
-    Ok(match folder.trim_matches('/') {
-        "" => name,
+    Ok(joined(folder.trim_matches('/'), &test_name()?))
+}
+
+/// The path of something in a folder of a share.
+pub(crate) fn joined(folder: &str, name: &str) -> String {
+    match folder {
+        "" => name.to_owned(),
         folder => format!("{folder}/{name}"),
-    })
+    }
 }
 
 /// The name of a test file.
@@ -279,13 +330,8 @@ pub(crate) fn keep(
     let policy = policy(workload)?;
     let data = TestData::new(contents)?;
     let share = &workload.share;
-    let server = Server {
-        name: share.server.clone(),
-        port: share.port,
-    };
-    let session = Session::connect(&server, None, &login(credentials), &policy)?;
-    let tree = session.tree(&share.share)?;
-    check_space(&tree, workload)?;
+    let Connected { session, tree, .. } = Connected::connect(share, credentials, &policy, 1)?;
+    check_room(&tree, workload)?;
     let path = test_path(&share.path)?;
     let options = OpenOptions {
         share_write: true,
@@ -362,6 +408,15 @@ impl TestData {
     }
 }
 
+/// A range in pieces of that length; the last one may be shorter.
+pub(crate) fn pieces(range: Range<u64>, each: u64) -> impl Iterator<Item = Range<u64>> {
+    let count = range.end.saturating_sub(range.start).div_ceil(each);
+    (0..count).map(move |index| {
+        let begin = range.start + index * each;
+        begin..range.end.min(begin + each)
+    })
+}
+
 /// The whole blocks of a file from its begin, and then again from its begin, without end.
 fn round_and_round(file_size: u64, block: u64) -> impl Iterator<Item = Range<u64>> {
     let blocks = (file_size / block).max(1);
@@ -403,33 +458,23 @@ impl Drop for Halt {
 impl Test<'_> {
     /// Writes the file that is to be read.
     fn prepare(&self) -> Result<(), Error> {
-        let stop = smb::Stop::new();
         let size = self.workload.file_size.get();
         let block = self.workload.block.get().max(REQUEST_BYTES).min(size);
-        let ranges =
-            (0..size.div_ceil(block)).map(|index| index * block..size.min((index + 1) * block));
-        thread::scope(|scope| {
-            let _halt = Halt(stop.clone());
-            let (ended, heard) = mpsc::channel();
-            let stop = &stop;
-            let write = move || {
-                let written = self.file.write_ranges(ranges, stop, |offset, room| {
+        let ranges = pieces(0..size, block);
+        let written = stoppable(
+            self.stop,
+            STOP_LOOK,
+            || {},
+            |halt| {
+                self.file.write_ranges(ranges, halt, |offset, room| {
                     self.data.fill(offset, room);
                     Ok(())
-                });
+                })?;
                 // Otherwise the server may be busy writing it to its disk while we read.
-                ended.send(written.and_then(|_| self.file.flush())).ok();
-            };
-            spawn(scope, write)?;
-            loop {
-                if self.stop.is_asked() {
-                    return Err(Error::Stopped);
-                }
-                if let Ok(result) = heard.recv_timeout(STOP_LOOK) {
-                    return result.map_err(Error::from);
-                }
-            }
-        })
+                self.file.flush()
+            },
+        )?;
+        Ok(written?)
     }
 
     fn transfer(&self, spans: &Spans, emit: &mut dyn FnMut(&TrialLine)) -> Result<Transfer, Error> {
@@ -705,24 +750,11 @@ pub fn agreed(
     })
 }
 
-fn spawn<'scope>(
-    scope: &'scope thread::Scope<'scope, '_>,
-    work: impl FnOnce() + Send + 'scope,
-) -> Result<(), Error> {
-    thread::Builder::new()
-        .spawn_scoped(scope, work)
-        .map(drop)
-        .map_err(|source| Error::System {
-            action: "start a thread",
-            source,
-        })
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
-    use record::{ShareAddress, Timing};
+    use record::Timing;
 
     use super::*;
 
@@ -823,6 +855,17 @@ mod tests {
         assert!(whole[1 << 20..] == half[..1 << 20]);
         data.fill(POOL_BYTES as u64 - 7, &mut half);
         assert!(half[(1 << 20) - 100..].iter().any(|&byte| byte != 0));
+    }
+
+    #[test]
+    fn pieces_cover_a_range_once() {
+        let mib = 1 << 20;
+        let found: Vec<_> = pieces(5..(2 << 20) + 6, mib).collect();
+        assert_eq!(
+            found,
+            [5..5 + mib, 5 + mib..5 + 2 * mib, 5 + 2 * mib..6 + 2 * mib]
+        );
+        assert_eq!(pieces(7..7, mib).count(), 0);
     }
 
     #[test]

@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
+
+use crate::Error;
 
 /// How often somebody who waits for something else looks whether to stop.
 pub(crate) const STOP_LOOK: Duration = Duration::from_millis(50);
@@ -34,4 +38,59 @@ impl From<Arc<AtomicBool>> for Stop {
     fn from(flag: Arc<AtomicBool>) -> Self {
         Self(flag)
     }
+}
+
+/// Does something that a stop from outside ends, and calls `look` about every `each` meanwhile.
+pub(crate) fn stoppable<T>(
+    stop: &Stop,
+    each: Duration,
+    mut look: impl FnMut() + Send,
+    work: impl FnOnce(&smb::Stop) -> T,
+) -> Result<T, Error> {
+    let halt = smb::Stop::new();
+    let watch = || {
+        look();
+        if stop.is_asked() {
+            halt.stop();
+        }
+    };
+    let done = meanwhile(each, watch, || work(&halt))?;
+    match stop.is_asked() {
+        true => Err(Error::Stopped),
+        false => Ok(done),
+    }
+}
+
+/// Does something, and calls `look` about every `each` meanwhile, on another thread.
+pub(crate) fn meanwhile<T>(
+    each: Duration,
+    mut look: impl FnMut() + Send,
+    work: impl FnOnce() -> T,
+) -> Result<T, Error> {
+    let (over, heard) = mpsc::channel::<()>();
+    thread::scope(move |scope| {
+        spawn(scope, move || {
+            while heard.recv_timeout(each) == Err(RecvTimeoutError::Timeout) {
+                look();
+            }
+        })?;
+        let done = work();
+        // Whoever looks is told at once; a panic tells too.
+        drop(over);
+        Ok(done)
+    })
+}
+
+/// Starts a thread that ends before its scope does.
+pub(crate) fn spawn<'scope>(
+    scope: &'scope thread::Scope<'scope, '_>,
+    work: impl FnOnce() + Send + 'scope,
+) -> Result<(), Error> {
+    thread::Builder::new()
+        .spawn_scoped(scope, work)
+        .map(drop)
+        .map_err(|source| Error::System {
+            action: "start a thread",
+            source,
+        })
 }

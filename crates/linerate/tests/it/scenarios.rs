@@ -64,7 +64,7 @@ fn disks_and_small_files_are_measured_and_nothing_of_it_stays() {
     let share = "/run/linerate/shares/media";
     let on_server = |script: &str| lab.run("server", &["sh", "-c", script]);
     // As one that was killed leaves it.
-    let stale = format!("{share}/.linerate-0123456789abcdef.tmp");
+    let stale = format!("{share}/.linerate-0123456789abcdef.files");
     on_server(&format!(
         "mkdir -m 777 {stale} && touch {stale}/7 {stale}/12"
     ));

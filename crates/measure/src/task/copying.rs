@@ -2,34 +2,32 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
-use record::{Bytes, CopyTask, Task};
+use record::{Bytes, CopyTask};
 use rustix::fs::statvfs;
 use smb::copy::{Job, Options, Place, Progress, Source};
 
-use super::site::{Reached, Site};
-use super::{Done, Work};
+use super::{Done, Reached, Work};
 use crate::Error;
 use crate::counters::Meter;
 use crate::share::SPARE_SHARE;
+use crate::site::Site;
+use crate::stop::stoppable;
 
 /// Where files are in memory.
 const MEMORY: &str = "/dev/shm";
 /// What is copied, in the folder of our own.
 const FILE: &str = "file.bin";
 const TREE: &str = "tree";
-/// How often it is looked whether the first byte has come, and whether to stop.
+/// How often it is looked whether the first byte has come.
 const LOOK: Duration = Duration::from_millis(1);
 
 impl Work<'_> {
     /// Copies them, and counts from the login until all is at its target.
     pub(super) fn copy(&self, task: &CopyTask) -> Result<Done, Error> {
-        let whole = Task::Copy(task.clone());
-        let near = Site::make(Place::Local(near(task.bytes().get())), &whole, self.stop)?;
+        let parent = Place::Local(near(task.bytes().get()));
+        let near = Site::make(parent, task.bytes().get(), task.files, self.stop)?;
         self.make(task, &near)?;
         let what = if task.folders == 0 { FILE } else { TREE };
         if self.is_read() {
@@ -122,30 +120,15 @@ impl Work<'_> {
             into: true,
             options: Options::default(),
         };
-        let (progress, stop) = (Progress::default(), smb::Stop::new());
-        let (over, came) = (AtomicBool::new(false), OnceLock::new());
-        let begin = Instant::now();
-        let watch = || {
-            while !over.load(Ordering::Acquire) {
-                if self.stop.is_asked() {
-                    stop.stop();
-                }
-                if progress.moved() > 0 {
-                    came.get_or_init(|| begin.elapsed());
-                }
-                thread::sleep(LOOK);
+        let (progress, begin) = (Progress::default(), Instant::now());
+        let look = || {
+            if first.is_none() && progress.moved() > 0 {
+                *first = Some(begin.elapsed());
             }
         };
-        let mut summary = thread::scope(|scope| {
-            scope.spawn(watch);
-            let summary = smb::copy::run(&job, &progress, &stop, &|_| {});
-            over.store(true, Ordering::Release);
-            summary
-        });
-        *first = came.get().copied();
-        if self.stop.is_asked() {
-            return Err(Error::Stopped);
-        }
+        let mut summary = stoppable(self.stop, LOOK, look, |halt| {
+            smb::copy::run(&job, &progress, halt, &|_| {})
+        })?;
         let failure = summary.failures.pop().map(|failure| failure.error);
         match summary.ended_by.take().or(failure) {
             Some(error) => Err(error.into()),

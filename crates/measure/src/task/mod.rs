@@ -1,25 +1,27 @@
 //! Work on whole files, of a share by our own client or in a folder through the system.
 //!
 //! Each trial makes what it needs in a folder of its own at the target, and removes that folder
-//! whatever comes of it ([`site`]).
+//! whatever comes of it ([`Site`]).
 
 mod copying;
 mod play;
-mod site;
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use record::{
-    Bytes, ConnectionUse, Credentials, Direction, Latency, Playback, Sample, SmbSession, Storage,
-    Task, TaskWorkload, TrialLine, TrialResult,
+    Bytes, ConnectionUse, Credentials, Direction, Latency, Place as Where, Playback, Sample,
+    SmbSession, Storage, Task, TaskWorkload, TrialLine, TrialResult,
 };
+use smb::ChannelStatus;
+use smb::copy::Place;
 
 use crate::counters::{Meter, Spans};
 use crate::operations::Histogram;
-use crate::share::TestData;
+use crate::share::{self, Connected, TestData, unbroken};
+use crate::site::Site;
 use crate::{Error, Stop, folder};
-use site::{Reached, Site};
 
 /// Bytes of a range that is locked.
 const LOCK_BYTES: u64 = 512;
@@ -44,6 +46,48 @@ struct Work<'a> {
     stop: &'a Stop,
 }
 
+/// A session with the share, if the target is one.
+struct Reached(Option<Connected>);
+
+impl Reached {
+    fn connect(workload: &TaskWorkload, credentials: Option<&Credentials>) -> Result<Self, Error> {
+        let Where::Share { share, demands } = &workload.place else {
+            return Ok(Self(None));
+        };
+        let policy = unbroken(demands);
+        let connected = Connected::connect(share, credentials, &policy, workload.channels)?;
+        Ok(Self(Some(connected)))
+    }
+
+    /// The folder that was asked for.
+    fn place(&self, workload: &TaskWorkload) -> Place {
+        match (&workload.place, &self.0) {
+            (Where::Share { share, .. }, Some(connected)) => connected.folder(share),
+            (Where::Share { share, .. }, None) => Place::Local(PathBuf::from(&share.path)),
+            (Where::Folder { folder, .. }, _) => Place::Local(PathBuf::from(folder)),
+        }
+    }
+
+    fn channels(&self) -> Vec<ChannelStatus> {
+        let connected = self.0.as_ref();
+        connected.map_or_else(Vec::new, |connected| connected.session.channels())
+    }
+
+    /// What each connection moved since `before`.
+    fn connections(&self, before: &[ChannelStatus], direction: Direction) -> Vec<ConnectionUse> {
+        share::connections(before, &self.channels(), direction.into())
+    }
+
+    fn agreed(&self) -> Option<SmbSession> {
+        let Connected {
+            session,
+            tree,
+            rejected,
+        } = self.0.as_ref()?;
+        share::agreed(session, tree, rejected.clone())
+    }
+}
+
 /// Measures a task.
 pub(crate) fn run(
     workload: &TaskWorkload,
@@ -54,7 +98,8 @@ pub(crate) fn run(
     let spans = Spans::new(&workload.timing)?;
     check(workload)?;
     let reached = Reached::connect(workload, credentials)?;
-    let site = Site::make(reached.place(workload), &workload.task, stop)?;
+    let (bytes, files) = (workload.task.room().get(), workload.task.files());
+    let site = Site::make(reached.place(workload), bytes, files, stop)?;
     let work = Work {
         workload,
         credentials,

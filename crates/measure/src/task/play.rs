@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 
 use record::{Bytes, Nanoseconds, PlayTask, Playback};
 
-use super::site::Reached;
-use super::{Done, Work};
+use super::{Done, Reached, Work};
 use crate::counters::Meter;
 use crate::operations::Histogram;
 use crate::{Error, Stop};

@@ -2,25 +2,20 @@
 //!
 //! Beside the folder there is a file that whoever uses it holds: on a share it is opened to be deleted on
 //! close, elsewhere it is locked. So the server or the system lets go of it however we end, and the
-//! next task there finds a folder that nobody holds and removes it.
+//! next one that makes a folder there finds this one, which nobody holds, and removes it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use record::{
-    ConnectionUse, Credentials, Direction, Place as Where, SmbSession, Task, TaskWorkload,
-};
 use rustix::fs::{Advice, FlockOperation, fadvise, fcntl_lock, flock, syncfs};
 use smb::copy::Place;
-use smb::{
-    Access, ChannelStatus, Disposition, OpenOptions as HowToOpen, Policy, Server, Session, Tree,
-};
+use smb::{Access, Disposition, OpenOptions as HowToOpen};
 
-use crate::share::{self, SPARE_SHARE, demanded, login};
+use crate::share::{check_space, pieces, test_name};
 use crate::{Error, Stop, folder};
 
 /// How the folder and the file beside it end.
@@ -32,76 +27,13 @@ const FILE_OVERHEAD: u64 = 8 << 10;
 const REMOVING: usize = 16;
 /// Folders within each other in what we make; deeper ones were not made by us.
 const DEPTH_MAX: usize = 4;
+/// Entries of a share's folder that are looked at for what was left there.
+const ENTRIES_MAX: usize = 10_000;
 /// Bytes of a write in a folder.
 const WRITE_BYTES: usize = 1 << 20;
 
-/// A session with the share, if the target is one.
-pub(super) struct Reached {
-    share: Option<(Session, Tree, Vec<String>)>,
-}
-
-impl Reached {
-    pub(super) fn connect(
-        workload: &TaskWorkload,
-        credentials: Option<&Credentials>,
-    ) -> Result<Self, Error> {
-        let Where::Share { share, demands } = &workload.place else {
-            return Ok(Self { share: None });
-        };
-        let server = Server {
-            name: share.server.clone(),
-            port: share.port,
-        };
-        let policy = Policy {
-            // a measurement with a hole in it is none
-            reconnect: None,
-            ..demanded(demands)
-        };
-        let session = Session::connect(&server, None, &login(credentials), &policy)?;
-        let mut rejected = Vec::new();
-        if workload.channels > 1 {
-            rejected = session.add_channels(workload.channels as usize, &smb::local_nics()?);
-        }
-        let tree = session.tree(&share.share)?;
-        Ok(Self {
-            share: Some((session, tree, rejected)),
-        })
-    }
-
-    /// The folder that was asked for.
-    pub(super) fn place(&self, workload: &TaskWorkload) -> Place {
-        match (&workload.place, &self.share) {
-            (Where::Share { share, .. }, Some((_, tree, _))) => Place::Share {
-                tree: tree.clone(),
-                path: share.path.trim_matches('/').to_owned(),
-            },
-            (Where::Share { share, .. }, None) => Place::Local(PathBuf::from(&share.path)),
-            (Where::Folder { folder, .. }, _) => Place::Local(PathBuf::from(folder)),
-        }
-    }
-
-    pub(super) fn channels(&self) -> Vec<ChannelStatus> {
-        let share = self.share.as_ref();
-        share.map_or_else(Vec::new, |(session, ..)| session.channels())
-    }
-
-    /// What each connection moved since `before`.
-    pub(super) fn connections(
-        &self,
-        before: &[ChannelStatus],
-        direction: Direction,
-    ) -> Vec<ConnectionUse> {
-        share::connections(before, &self.channels(), direction.into())
-    }
-
-    pub(super) fn agreed(&self) -> Option<SmbSession> {
-        let (session, tree, rejected) = self.share.as_ref()?;
-        share::agreed(session, tree, rejected.clone())
-    }
-}
-
 /// The folder, while it is there.
-pub(super) struct Site {
+pub(crate) struct Site {
     top: Place,
     /// Given up after the folder.
     hold: Option<Hold>,
@@ -166,13 +98,15 @@ fn failed(place: &Place, source: io::Error) -> Error {
 }
 
 impl Site {
-    /// Makes a folder at `parent`, unless there is not enough room for the task. What was left there
-    /// by a task that was killed is removed before.
-    pub(super) fn make(parent: Place, task: &Task, stop: &Stop) -> Result<Self, Error> {
+    /// Makes a folder at `parent`, unless there is not enough room for so many bytes and files. What
+    /// somebody left there who was killed is removed before.
+    pub(crate) fn make(parent: Place, bytes: u64, files: u32, stop: &Stop) -> Result<Self, Error> {
         remove_leftovers(&parent, stop);
-        let files = u64::from(task.files()) * FILE_OVERHEAD;
-        check_room(&parent, task.room().get().saturating_add(files))?;
-        let name = share::test_name()?;
+        check_room(
+            &parent,
+            bytes.saturating_add(u64::from(files) * FILE_OVERHEAD),
+        )?;
+        let name = test_name()?;
         let name = name.trim_end_matches(".tmp");
         let hold = match (Hold::take(&parent, name)?, &parent) {
             (Some(hold), _) => Some(hold),
@@ -196,12 +130,12 @@ impl Site {
         Ok(Self { top, hold })
     }
 
-    pub(super) const fn top(&self) -> &Place {
+    pub(crate) const fn top(&self) -> &Place {
         &self.top
     }
 
     /// Its path, where it is no share's.
-    pub(super) fn local(&self) -> Option<&Path> {
+    pub(crate) fn local(&self) -> Option<&Path> {
         match &self.top {
             Place::Local(path) => Some(path),
             Place::Share { .. } => None,
@@ -209,7 +143,7 @@ impl Site {
     }
 
     /// Removes it with all that is in it.
-    pub(super) fn remove(self) -> Result<(), Error> {
+    pub(crate) fn remove(self) -> Result<(), Error> {
         remove_folder(&self.top, 0)
     }
 
@@ -218,7 +152,7 @@ impl Site {
     }
 
     /// Makes an empty file and closes it.
-    pub(super) fn create(&self, name: &str) -> Result<(), Error> {
+    pub(crate) fn create(&self, name: &str) -> Result<(), Error> {
         match self.top.join(name) {
             Place::Share { tree, path } => {
                 let options = HowToOpen {
@@ -236,7 +170,7 @@ impl Site {
     }
 
     /// Opens a file and closes it.
-    pub(super) fn open(&self, name: &str) -> Result<(), Error> {
+    pub(crate) fn open(&self, name: &str) -> Result<(), Error> {
         match self.top.join(name) {
             Place::Share { tree, path } => {
                 let options = HowToOpen::open(Access::Read);
@@ -249,12 +183,12 @@ impl Site {
         }
     }
 
-    pub(super) fn remove_file(&self, name: &str) -> Result<(), Error> {
+    pub(crate) fn remove_file(&self, name: &str) -> Result<(), Error> {
         remove_one(&self.top.join(name))
     }
 
     /// Lists it with what is known of each entry.
-    pub(super) fn list(&self, wanted: u32) -> Result<(), Error> {
+    pub(crate) fn list(&self, wanted: u32) -> Result<(), Error> {
         let found = match &self.top {
             Place::Share { tree, path } => tree.list(path)?.len(),
             Place::Local(path) => {
@@ -272,7 +206,7 @@ impl Site {
     }
 
     /// A file to take locks on.
-    pub(super) fn open_to_lock(&self, name: &str) -> Result<Lockable, Error> {
+    pub(crate) fn open_to_lock(&self, name: &str) -> Result<Lockable, Error> {
         match self.top.join(name) {
             Place::Share { tree, path } => {
                 let options = HowToOpen::open(Access::ReadWrite);
@@ -288,7 +222,7 @@ impl Site {
     }
 
     /// Writes a file, through to the disk.
-    pub(super) fn write(
+    pub(crate) fn write(
         &self,
         name: &str,
         size: u64,
@@ -303,7 +237,7 @@ impl Site {
                     ..HowToOpen::open(Access::Write)
                 };
                 let file = tree.open(&path, &options)?;
-                for range in pieces(size, 64 << 20) {
+                for range in pieces(0..size, 64 << 20) {
                     if go_on().is_break() {
                         return Err(Error::Stopped);
                     }
@@ -320,7 +254,7 @@ impl Site {
                 let mut file = File::create_new(path).map_err(|source| self.failed(source))?;
                 let length = usize::try_from(size).unwrap_or(WRITE_BYTES);
                 let mut room = vec![0; WRITE_BYTES.min(length)];
-                for range in pieces(size, WRITE_BYTES as u64) {
+                for range in pieces(0..size, WRITE_BYTES as u64) {
                     if go_on().is_break() {
                         return Err(Error::Stopped);
                     }
@@ -334,7 +268,7 @@ impl Site {
     }
 
     /// Opens a file, reads it from begin to end and closes it. A folder's client forgets it then.
-    pub(super) fn read(&self, name: &str, size: u64, stop: &smb::Stop) -> Result<(), Error> {
+    pub(crate) fn read(&self, name: &str, size: u64, stop: &smb::Stop) -> Result<(), Error> {
         let mut found = 0;
         match self.top.join(name) {
             Place::Share { tree, path } => {
@@ -368,7 +302,7 @@ impl Site {
     }
 
     /// Has what was written put on the disk; of a share, of that one file only.
-    pub(super) fn sync(&self, tree: &Place, file: Option<&str>) -> Result<(), Error> {
+    pub(crate) fn sync(&self, tree: &Place, file: Option<&str>) -> Result<(), Error> {
         match (tree, file) {
             (Place::Local(path), _) => {
                 let folder = File::open(path).map_err(|source| self.failed(source))?;
@@ -385,7 +319,7 @@ impl Site {
     }
 
     /// Has the client forget the content of its files, which are synced.
-    pub(super) fn forget(&self) {
+    pub(crate) fn forget(&self) {
         if let Place::Local(path) = &self.top {
             forget(path, 0);
         }
@@ -401,14 +335,14 @@ impl Drop for Site {
 }
 
 /// A file that locks are taken on.
-pub(super) enum Lockable {
+pub(crate) enum Lockable {
     Share(smb::File),
     Local(File),
 }
 
 impl Lockable {
     /// Takes a lock and gives it back; in a folder always one on the whole file.
-    pub(super) fn lock(&self, offset: u64, bytes: u64) -> Result<(), Error> {
+    pub(crate) fn lock(&self, offset: u64, bytes: u64) -> Result<(), Error> {
         match self {
             Self::Share(file) => {
                 file.lock(offset, bytes)?;
@@ -428,25 +362,14 @@ impl Lockable {
     }
 }
 
-fn pieces(size: u64, each: u64) -> impl Iterator<Item = Range<u64>> {
-    (0..size.div_ceil(each)).map(move |index| index * each..size.min((index + 1) * each))
-}
-
 fn check_room(parent: &Place, size: u64) -> Result<(), Error> {
     match parent {
-        Place::Local(path) => folder::check_space(path, size),
-        Place::Share { tree, path } => {
-            let available = tree.free_space()?.available_bytes;
-            let needed = size.saturating_add(size / SPARE_SHARE);
-            match available < needed {
-                false => Ok(()),
-                true => Err(Error::NoRoom {
-                    share: format!("{}/{path}", tree.share()),
-                    needed,
-                    available,
-                }),
-            }
-        }
+        Place::Local(path) => folder::check_room(path, size),
+        Place::Share { tree, path } => check_space(
+            &format_args!("{}/{path}", tree.share()),
+            tree.free_space()?.available_bytes,
+            size,
+        ),
     }
 }
 
@@ -454,8 +377,8 @@ fn check_room(parent: &Place, size: u64) -> Result<(), Error> {
 fn remove_leftovers(parent: &Place, stop: &Stop) {
     let names: Vec<String> = match parent {
         Place::Share { tree, path } => {
-            let entries = tree.list(path).unwrap_or_default();
-            entries.into_iter().map(|entry| entry.name).collect()
+            let entries = tree.entries(path).into_iter().flatten().flatten();
+            entries.take(ENTRIES_MAX).map(|entry| entry.name).collect()
         }
         Place::Local(path) => {
             let entries = fs::read_dir(path).into_iter().flatten().flatten();
@@ -539,5 +462,33 @@ fn forget(path: &Path, depth: usize) {
             }
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_somebody_left_who_was_killed_goes_with_the_next_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let left = folder.path().join(".linerate-0123456789abcdef.files");
+        fs::create_dir(&left).unwrap();
+        fs::write(left.join("copy"), b"x").unwrap();
+        let other = folder.path().join("linerate.files");
+        fs::create_dir(&other).unwrap();
+        let make = |bytes| {
+            let parent = Place::Local(folder.path().to_owned());
+            Site::make(parent, bytes, 1, &Stop::new())
+        };
+        let one = make(1).unwrap();
+        let is_there = |site: &Site| site.local().is_some_and(Path::exists);
+        assert!(!left.exists() && other.exists() && is_there(&one));
+        // One that is in use stays.
+        let two = make(1).unwrap();
+        assert!(is_there(&one) && is_there(&two));
+        drop((one, two));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert!(matches!(make(u64::MAX / 2), Err(Error::NoRoom { .. })));
     }
 }
