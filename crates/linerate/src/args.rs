@@ -198,9 +198,6 @@ pub struct CheckArguments {
     /// that for temporary files
     #[arg(long, value_name = "FOLDER")]
     pub into: Option<String>,
-    /// Whether disks and small files are measured too.
-    #[arg(skip = true)]
-    pub files: bool,
     /// Leave out the rungs that write to the share; what is read is a file of our own all the same
     #[arg(long)]
     pub read_only: bool,

@@ -28,12 +28,24 @@ const FILE_SIZE: Bytes = Bytes::new(32 << 20);
 /// Most channels that are tried.
 const CHANNELS_MAX: usize = 8;
 
+/// The further rungs that tell of the path alone.
+pub const PATH_RUNGS: [Rung; 3] = [Rung::Streams, Rung::RoundTrip, Rung::Channels];
+/// All of them: with those of the disks at both ends and of small files.
+const RUNGS: [Rung; 6] = [
+    Rung::Streams,
+    Rung::RoundTrip,
+    Rung::Channels,
+    Rung::Disk,
+    Rung::Copy,
+    Rung::SmallFiles,
+];
+
 /// Runs `check`.
 pub fn run(arguments: &CheckArguments) -> Result<ExitCode, CommandError> {
     let typed = share::parse(&arguments.share)?;
     let stop = stop::listen()?;
     let path = SharePath::open(typed, &arguments.path)?;
-    let file = measure(arguments, &path, &stop)?;
+    let file = measure(arguments, &path, &RUNGS, &stop)?;
     let analysis = runs::show(&file, &arguments.output)?;
     if arguments.verbose && !arguments.output.json {
         terminal::print(&report::details(&analysis, changes::look()));
@@ -41,10 +53,11 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode, CommandError> {
     Ok(runs::exit_code(&analysis))
 }
 
-/// Looks at the path, climbs the ladder and gives the run file.
+/// Looks at the path, climbs the ladder with these further rungs and gives the run file.
 pub fn measure(
     arguments: &CheckArguments,
     path: &SharePath,
+    rungs: &[Rung],
     stop: &Stop,
 ) -> Result<PathBuf, CommandError> {
     let begun = Instant::now();
@@ -83,7 +96,7 @@ pub fn measure(
         },
         credentials: Some(path.credentials.clone()),
         repetitions: arguments.repetitions,
-        more: further_rungs(pairs, arguments.files),
+        more: worth_while(rungs, pairs),
         read_only: arguments.read_only,
         folder: arguments.into.clone(),
         deadline: Some(begun + DEADLINE),
@@ -151,15 +164,12 @@ fn channels(pairs: usize) -> u32 {
     u32::try_from(pairs.clamp(1, CHANNELS_MAX)).unwrap_or(1)
 }
 
-fn further_rungs(pairs: usize, files: bool) -> Vec<Rung> {
-    let mut rungs = vec![Rung::Streams, Rung::RoundTrip];
-    if pairs > 1 {
-        rungs.push(Rung::Channels);
-    }
-    if files {
-        rungs.extend([Rung::Disk, Rung::Copy, Rung::SmallFiles]);
-    }
+/// The rungs that can tell something: over one pair of NICs one channel is as good as several.
+fn worth_while(rungs: &[Rung], pairs: usize) -> Vec<Rung> {
+    let rungs = rungs.iter().copied();
     rungs
+        .filter(|rung| *rung != Rung::Channels || pairs > 1)
+        .collect()
 }
 
 fn climb(

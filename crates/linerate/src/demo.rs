@@ -138,7 +138,8 @@ impl Story<'_> {
             .collect::<Result<Vec<_>, _>>()?;
 
         tell(&format!("\n$ linerate check {} {ends}\n", self.share));
-        let check_file = check::measure(&self.check_arguments(), &path, &self.stop)?;
+        let arguments = self.check_arguments();
+        let check_file = check::measure(&arguments, &path, &check::PATH_RUNGS, &self.stop)?;
         let check = self.show(&check_file)?;
 
         tell(&format!("\n$ linerate tune {} {ends}\n", self.share));
@@ -262,7 +263,6 @@ impl Story<'_> {
             repetitions: 3,
             seconds: 1.5,
             into: None,
-            files: false,
             read_only: false,
             verbose: false,
         }

@@ -94,11 +94,10 @@ fn find_fixes(
         repetitions: 1,
         seconds: arguments.seconds.min(1.0),
         into: None,
-        files: false,
         read_only: false,
         verbose: false,
     };
-    let file = check::measure(&check, path, stop)?;
+    let file = check::measure(&check, path, &check::PATH_RUNGS, stop)?;
     let analysis = runs::read(&file)?;
     Ok(analysis
         .diagnosis
