@@ -13,40 +13,26 @@ pub struct Preset {
     pub toml: &'static str,
 }
 
+/// Presets by their names, which are those of their files.
+macro_rules! presets {
+    ($($name:literal),+) => {
+        [$(Preset {
+            name: $name,
+            toml: include_str!(concat!("../presets/", $name, ".toml")),
+        }),+]
+    };
+}
+
 /// The recipes that come with the program.
-pub const PRESETS: &[Preset] = &[
-    Preset {
-        name: "cdm9",
-        toml: include_str!("../presets/cdm9.toml"),
-    },
-    Preset {
-        name: "cdm9-nvme",
-        toml: include_str!("../presets/cdm9-nvme.toml"),
-    },
-    Preset {
-        name: "cdm8",
-        toml: include_str!("../presets/cdm8.toml"),
-    },
-    Preset {
-        name: "atto",
-        toml: include_str!("../presets/atto.toml"),
-    },
-    Preset {
-        name: "iperf",
-        toml: include_str!("../presets/iperf.toml"),
-    },
-    Preset {
-        name: "copy",
-        toml: include_str!("../presets/copy.toml"),
-    },
-    Preset {
-        name: "lantest",
-        toml: include_str!("../presets/lantest.toml"),
-    },
-    Preset {
-        name: "frames",
-        toml: include_str!("../presets/frames.toml"),
-    },
+pub const PRESETS: &[Preset] = &presets![
+    "cdm9",
+    "cdm9-nvme",
+    "cdm8",
+    "atto",
+    "iperf",
+    "copy",
+    "lantest",
+    "frames"
 ];
 
 /// Reads a recipe and checks it.

@@ -6,11 +6,11 @@ use experiment::{
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use record::{
-    Bytes, Decision, Demands, Direction, Failure, HostName, KnobId, Level, Nanoseconds, Outcome,
-    Record, Setting, ShareAddress, ShareWorkload, Target, Timing, Value, Workload,
+    Decision, Direction, Failure, HostName, KnobId, Level, Nanoseconds, Outcome, Record, Setting,
+    Target, Value, Workload,
 };
 
-use crate::noise::{Noise, measured};
+use crate::noise::{Noise, measured, share};
 
 /// Knobs of a machine.
 pub const KNOBS: usize = 7;
@@ -135,27 +135,7 @@ impl Rig for Machine {
     }
 
     fn workload(&self, _: &Level, direction: Direction, _: TrialLength) -> Workload {
-        let second = Nanoseconds::new(1_000_000_000);
-        Workload::Share(ShareWorkload {
-            share: ShareAddress {
-                server: "server".into(),
-                port: 445,
-                share: "media".into(),
-                path: String::new(),
-            },
-            direction,
-            channels: 1,
-            block: Bytes::new(1 << 20),
-            depth: 8,
-            operations: None,
-            file_size: Bytes::new(1 << 26),
-            demands: Demands::default(),
-            timing: Timing {
-                warm_up: Nanoseconds::new(0),
-                measured: second,
-                interval: second,
-            },
-        })
+        share(direction, 1, Nanoseconds::new(1_000_000_000))
     }
 
     fn trial(&mut self, _: &Workload) -> Outcome {

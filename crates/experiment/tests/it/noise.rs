@@ -233,11 +233,6 @@ fn schedule(blocks: usize, seed: u64) -> Schedule {
 
 fn trial(schedule: &Schedule, (block, position, arm): (u32, u32, Arm), rate: f64) -> TrialRecord {
     let second = Nanoseconds::new(1_000_000_000);
-    let timing = Timing {
-        warm_up: Nanoseconds::new(0),
-        measured: second,
-        interval: second,
-    };
     TrialRecord {
         id: 0,
         stage: Stage::Experiment {
@@ -248,28 +243,37 @@ fn trial(schedule: &Schedule, (block, position, arm): (u32, u32, Arm), rate: f64
             arm,
             discarded: false,
         },
-        workload: Workload::Share(ShareWorkload {
-            share: ShareAddress {
-                server: "server".into(),
-                port: 445,
-                share: "media".into(),
-                path: String::new(),
-            },
-            direction: Direction::Read,
-            channels: 1,
-            block: Bytes::new(1 << 20),
-            depth: 8,
-            file_size: Bytes::new(1 << 26),
-            demands: Demands::default(),
-            operations: None,
-            timing,
-        }),
+        workload: share(Direction::Read, 1, second),
         settings: Vec::new(),
         started: Nanoseconds::new(0),
         ended: second,
         outcome: measured(second, rate as u64),
         loads: Vec::new(),
     }
+}
+
+/// What a trial of a share does that lasts so long.
+pub fn share(direction: Direction, channels: u32, measured: Nanoseconds) -> Workload {
+    Workload::Share(ShareWorkload {
+        share: ShareAddress {
+            server: "server".into(),
+            port: 445,
+            share: "media".into(),
+            path: String::new(),
+        },
+        direction,
+        channels,
+        block: Bytes::new(1 << 20),
+        depth: 8,
+        file_size: Bytes::new(1 << 26),
+        demands: Demands::default(),
+        operations: None,
+        timing: Timing {
+            warm_up: Nanoseconds::new(0),
+            measured,
+            interval: measured,
+        },
+    })
 }
 
 /// A trial that moved so much in so long and tells nothing else.

@@ -6,11 +6,11 @@ use experiment::{Candidate, Hooks, Progress, Rig, Sink, TrialLength, TunePlan};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use record::{
-    Arm, Bytes, Demands, Direction, Failure, FailureKind, HostName, KnobId, Level, Nanoseconds,
-    Outcome, Phase, Record, Setting, ShareAddress, ShareWorkload, Target, Timing, Value, Workload,
+    Arm, Direction, Failure, FailureKind, HostName, KnobId, Level, Nanoseconds, Outcome, Phase,
+    Record, Setting, Target, Value, Workload,
 };
 
-use crate::noise::measured;
+use crate::noise::{measured, share};
 
 /// Length of a counted trial.
 pub(crate) const TRIAL_SECONDS: u64 = 2;
@@ -206,26 +206,7 @@ impl Rig for SimulatedRig<'_> {
             TrialLength::WashOut => WASH_OUT_SECONDS,
         };
         let measured = Nanoseconds::new(seconds * 1_000_000_000);
-        Workload::Share(ShareWorkload {
-            share: ShareAddress {
-                server: "10.77.1.2".into(),
-                port: 445,
-                share: "media".into(),
-                path: String::new(),
-            },
-            direction,
-            channels: asked.unwrap_or(1),
-            block: Bytes::new(1 << 20),
-            depth: 8,
-            file_size: Bytes::new(1 << 30),
-            demands: Demands::default(),
-            operations: None,
-            timing: Timing {
-                warm_up: Nanoseconds::new(0),
-                measured,
-                interval: measured,
-            },
-        })
+        share(direction, asked.unwrap_or(1), measured)
     }
 
     fn trial(&mut self, workload: &Workload) -> Outcome {

@@ -1,8 +1,6 @@
 //! `kill -9` of `tune` at random moments, then `undo`: every knob reads as at the start.
 
-use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -18,33 +16,6 @@ const KILLS: usize = 5;
 const KILLS_INSIDE_MIN: usize = 8;
 /// Longest time from the first block with a change to the kill.
 const DELAY_MS_MAX: u64 = 8_000;
-
-/// Links fast enough for short trials, and slow enough for several labs on one machine.
-const TOPOLOGY: &str = r#"
-[[host]]
-name = "client"
-
-[[host]]
-name = "server"
-
-[[link]]
-from = { host = "client", nic = "lan1", address = "10.77.1.1/24" }
-to = { host = "server", nic = "lan1", address = "10.77.1.2/24" }
-rate = "1Gbit"
-
-[[link]]
-from = { host = "client", nic = "lan2", address = "10.77.2.1/24" }
-to = { host = "server", nic = "lan2", address = "10.77.2.2/24" }
-rate = "1Gbit"
-
-[samba]
-host = "server"
-
-[[samba.share]]
-name = "media"
-medium = "memory"
-size = "1GiB"
-"#;
 
 /// Runs `tune` (with a band so wide that its baseline cannot fail on noise) until it begins the experiment on the MTU, kills it so much later, and tells
 /// whether it left a change open.
@@ -62,12 +33,7 @@ fn tune_and_kill(lab: &Lab, run: usize, delay: Duration, idle: &mut Vec<String>)
         "--run",
     ])
     .arg(lab.folder().join(format!("tune-{run}.jsonl")))
-    .args([
-        "--client",
-        &lab.host("client"),
-        "--server",
-        &lab.host("server"),
-    ])
+    .args(lab.ends())
     .env("LINERATE_STATE_DIR", lab.folder().join("state"))
     .stdin(Stdio::null())
     .stdout(Stdio::null())
@@ -109,8 +75,8 @@ fn wait_for(child: &mut std::process::Child, limit: Duration) -> bool {
 }
 
 /// Kills `tune` in one lab again and again; how many kills met an open change.
-fn kill_and_undo(number: usize, topology: &Path, idle: &mut Vec<String>) -> usize {
-    let lab = Lab::of(&format!("kills{number}"), topology);
+fn kill_and_undo(number: usize, idle: &mut Vec<String>) -> usize {
+    let lab = Lab::up(&format!("kills{number}"));
     let before = lab.facts();
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(number as u64);
     let mut inside = 0;
@@ -135,16 +101,12 @@ fn kill_and_undo(number: usize, topology: &Path, idle: &mut Vec<String>) -> usiz
 
 #[test]
 fn twenty_kills_of_tune_and_every_knob_is_as_before() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let topology = folder.path().join("links.toml");
-    fs::write(&topology, TOPOLOGY).expect("room on the disk");
-    let topology = topology.as_path();
     let results: Vec<_> = std::thread::scope(|scope| {
         let labs: Vec<_> = (0..LABS)
             .map(|number| {
                 scope.spawn(move || {
                     let mut idle = Vec::new();
-                    let inside = kill_and_undo(number, topology, &mut idle);
+                    let inside = kill_and_undo(number, &mut idle);
                     (inside, idle)
                 })
             })

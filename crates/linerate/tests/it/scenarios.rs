@@ -80,12 +80,7 @@ fn disks_and_small_files_are_measured_and_nothing_of_it_stays() {
         "--seconds",
         "0.3",
     ]);
-    command.args([
-        "--client",
-        &lab.host("client"),
-        "--server",
-        &lab.host("server"),
-    ]);
+    command.args(lab.ends());
     let output = command.args(["--into", into]).output();
     let said: Value = serde_json::from_slice(&output.expect("linerate starts").stdout)
         .expect("JSON on standard output");
@@ -120,7 +115,6 @@ fn disks_and_small_files_are_measured_and_nothing_of_it_stays() {
 #[test]
 fn a_check_that_only_reads_leaves_the_writing_rungs_out() {
     let lab = scenario("slow-link");
-    let (client, server) = (lab.host("client"), lab.host("server"));
     let mut command = lab.linerate();
     command.args([
         "check",
@@ -130,7 +124,7 @@ fn a_check_that_only_reads_leaves_the_writing_rungs_out() {
         "--repetitions",
         "1",
     ]);
-    command.args(["--seconds", "0.3", "--client", &client, "--server", &server]);
+    command.args(["--seconds", "0.3"]).args(lab.ends());
     let output = command.output().expect("linerate starts");
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -156,10 +150,7 @@ fn the_library_can_be_listed_and_an_unknown_scenario_is_refused() {
 
 #[test]
 fn the_largest_packet_is_exact_on_any_path_and_black_holes_are_told() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let file = folder.path().join("mtu.toml");
-    std::fs::write(&file, mtu::TOPOLOGY).expect("room on the disk");
-    let lab = Lab::of("mtu", &file);
+    let lab = Lab::described("mtu", mtu::TOPOLOGY);
     let running = lab::find(lab.name()).expect("it is up");
     let wrong: Vec<String> = mtu::topologies(5, 12)
         .into_iter()
@@ -170,8 +161,6 @@ fn the_largest_packet_is_exact_on_any_path_and_black_holes_are_told() {
 
 #[test]
 fn a_neighbour_at_1500_is_told_from_one_that_takes_jumbo_and_from_one_that_is_silent() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let file = folder.path().join("segment.toml");
     let third = r#"
 [[host]]
 name = "neighbour"
@@ -180,8 +169,7 @@ from = { host = "neighbour", nic = "lan1", address = "10.77.1.3/24" }
 to = { switch = "switch" }
 "#;
     let (hosts, samba) = mtu::TOPOLOGY.split_once("[samba]").expect("it has one");
-    std::fs::write(&file, format!("{hosts}{third}[samba]{samba}")).expect("room on the disk");
-    let lab = Lab::of("segment", &file);
+    let lab = Lab::described("segment", &format!("{hosts}{third}[samba]{samba}"));
     for (node, nic) in [
         ("switch", "port1"),
         ("switch", "port2"),

@@ -1,6 +1,5 @@
 //! `tune --goal` that is stopped in the middle: Samba's configuration is the very file it was.
 
-use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
@@ -35,8 +34,7 @@ fn search_until(lab: &Lab, word: &str) -> Child {
         .args(["--only", "aio-read-off,sendfile-with-aio-read-off"])
         .args(["--seconds", "0.3", "--band", "90", "--run"])
         .arg(lab.folder().join(format!("{word}.jsonl")))
-        .args(["--client", &lab.host("client")])
-        .args(["--server", &lab.host("server")])
+        .args(lab.ends())
         .env("LINERATE_STATE_DIR", lab.folder().join("state"))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -72,10 +70,7 @@ fn configuration(lab: &Lab) -> String {
 
 #[test]
 fn a_search_that_is_interrupted_or_killed_leaves_the_configuration_as_it_was() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let topology = folder.path().join("fast.toml");
-    fs::write(&topology, TOPOLOGY).expect("room on the disk");
-    let lab = Lab::of("searches", &topology);
+    let lab = Lab::described("searches", TOPOLOGY);
     let before = configuration(&lab);
 
     let mut interrupted = search_until(&lab, "screening of");

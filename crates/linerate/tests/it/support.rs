@@ -89,6 +89,13 @@ impl Lab {
         lab
     }
 
+    /// Builds the LAN that a topology describes.
+    pub fn described(name: &str, topology: &str) -> Self {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        fs::write(file.path(), topology).expect("room on the disk");
+        Self::of(name, file.path())
+    }
+
     /// The lab's name.
     pub fn name(&self) -> &str {
         &self.name
@@ -109,6 +116,16 @@ impl Lab {
     /// `lab://LAB/HOST`.
     pub fn host(&self, host: &str) -> String {
         format!("lab://{}/{host}", self.name)
+    }
+
+    /// Both hosts, as arguments of most commands.
+    pub fn ends(&self) -> [String; 4] {
+        [
+            "--client".into(),
+            self.host("client"),
+            "--server".into(),
+            self.host("server"),
+        ]
     }
 
     /// What a command on a host prints.

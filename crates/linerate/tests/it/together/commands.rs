@@ -126,12 +126,6 @@ fn a_file_goes_to_the_share_and_comes_back_the_same_over_both_links() {
 #[test]
 fn bench_measures_a_share_and_raw_tcp() {
     let lab = Lab::up("bench");
-    let ends = [
-        String::from("--client"),
-        lab.host("client"),
-        "--server".into(),
-        lab.host("server"),
-    ];
     for target in ["smb://10.77.1.2/media", "tcp://10.77.1.2"] {
         let bench = lab
             .linerate()
@@ -144,7 +138,7 @@ fn bench_measures_a_share_and_raw_tcp() {
                 "2",
                 "--json",
             ])
-            .args(&ends)
+            .args(lab.ends())
             .output();
         let bench = bench.expect("linerate starts");
         let said = String::from_utf8_lossy(&bench.stderr).into_owned();
@@ -159,29 +153,19 @@ fn bench_measures_a_share_and_raw_tcp() {
     assert_eq!(lab.files_of_the_share(), "");
 }
 
+/// A short check.
+fn check(lab: &Lab) -> assert_cmd::Command {
+    let mut check = lab.linerate();
+    check.args(["check", "smb://10.77.1.2/media", "--repetitions", "1"]);
+    check.args(["--seconds", "0.3"]);
+    check
+}
+
 #[test]
 fn a_check_changes_nothing_and_a_dry_run_of_tune_neither() {
     let lab = Lab::up("check");
     let before = lab.facts();
-    let ends = [
-        String::from("--client"),
-        lab.host("client"),
-        "--server".into(),
-        lab.host("server"),
-    ];
-    let check = lab
-        .linerate()
-        .args([
-            "check",
-            "smb://10.77.1.2/media",
-            "--repetitions",
-            "1",
-            "--seconds",
-            "0.3",
-            "--json",
-        ])
-        .args(&ends)
-        .output();
+    let check = check(&lab).arg("--json").args(lab.ends()).output();
     let check: Value =
         serde_json::from_slice(&check.expect("linerate starts").stdout).expect("JSON");
     assert!(check.to_string().contains("mtu-9000"), "{check}");
@@ -194,7 +178,7 @@ fn a_check_changes_nothing_and_a_dry_run_of_tune_neither() {
             "0.3",
             "--dry-run",
         ])
-        .args(&ends)
+        .args(lab.ends())
         .output();
     let tune = String::from_utf8_lossy(&tune.expect("linerate starts").stdout).into_owned();
     assert!(
@@ -208,18 +192,8 @@ fn a_check_changes_nothing_and_a_dry_run_of_tune_neither() {
 #[test]
 fn a_run_without_the_far_end_says_what_was_not_measured() {
     let lab = Lab::up("alone");
-    let check = lab
-        .linerate()
-        .args([
-            "check",
-            "smb://10.77.1.2/media",
-            "--repetitions",
-            "1",
-            "--seconds",
-            "0.3",
-            "--client",
-            &lab.host("client"),
-        ])
+    let check = check(&lab)
+        .args(["--client", &lab.host("client")])
         .output()
         .expect("linerate starts");
     let told = String::from_utf8_lossy(&check.stdout).into_owned();

@@ -57,15 +57,6 @@ fn plan(lab: &Lab) -> std::path::PathBuf {
     plan
 }
 
-fn ends(lab: &Lab) -> [String; 4] {
-    [
-        "--client".into(),
-        lab.host("client"),
-        "--server".into(),
-        lab.host("server"),
-    ]
-}
-
 /// The whole records of a run file, the header among them.
 fn records(run: &Path) -> Vec<Value> {
     let text = fs::read_to_string(run).unwrap_or_default();
@@ -99,7 +90,7 @@ fn a_dry_run_tells_the_schedule_and_what_a_host_lacks() {
         .linerate()
         .args(["experiment", "run", "--dry-run"])
         .arg(&plan)
-        .args(ends(&lab))
+        .args(lab.ends())
         .assert()
         .success();
     let (said, told) = (&output.get_output().stdout, &output.get_output().stderr);
@@ -178,7 +169,7 @@ impl Killed<'_> {
         } else {
             // Killed before anything was planned: nothing is lost with the file.
             drop(fs::remove_file(&self.run));
-            command.arg("run").arg(&self.plan).args(ends(self.lab));
+            command.arg("run").arg(&self.plan).args(self.lab.ends());
             command.arg("--run").arg(&self.run);
         }
         let state = self.lab.folder().join("state");
@@ -367,7 +358,7 @@ fn every_plan_of_the_repository_can_be_read() {
         let mut dry = lab.linerate();
         dry.args(["experiment", "run", "--dry-run"])
             .arg(&path)
-            .args(ends(&lab))
+            .args(lab.ends())
             .assert()
             .success();
         plans += 1;

@@ -127,12 +127,7 @@ fn tune_tries_a_profile_as_one_change_on_both_ends() {
         "high-throughput",
         "--dry-run",
     ]);
-    tune.args([
-        "--client",
-        &lab.host("client"),
-        "--server",
-        &lab.host("server"),
-    ]);
+    tune.args(lab.ends());
     tune.assert().success().stdout(
         predicate::str::contains(format!(
             "profile high-throughput on {}:",
