@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::Request;
 use super::error::Error;
 use super::read::{ROWS_MAX, Table, shown};
+use super::{Request, TableWarning};
 
 const TEXT_BYTES_MAX: usize = 64 << 20;
 const ARMS_MAX: usize = 1000;
@@ -35,6 +35,10 @@ struct IperfEnd {
     sum_sent: Option<IperfSum>,
     /// UDP of older versions.
     sum: Option<IperfSum>,
+    /// The way from the server to the client, where both were measured at the same time.
+    sum_received_bidir_reverse: Option<IperfSum>,
+    sum_sent_bidir_reverse: Option<IperfSum>,
+    sum_bidir_reverse: Option<IperfSum>,
 }
 
 #[derive(Deserialize)]
@@ -70,6 +74,8 @@ struct HyperfineResult {
     command: String,
     mean: Option<f64>,
     times: Option<Vec<f64>>,
+    /// Of each run; none where a signal ended it.
+    exit_codes: Option<Vec<Option<i64>>>,
 }
 
 /// One row before the columns are known.
@@ -83,7 +89,8 @@ impl Table {
     /// Reads `(arm, text)`: each text is one or more JSON documents of iperf3, fio or hyperfine, one
     /// after the other. Several texts of one arm are repetitions. The first arm is the baseline. The
     /// request asks for what was measured in every arm; a factor `job` is added where one arm holds
-    /// several jobs of one kind, and is the only one where there is one arm.
+    /// several jobs of one kind, and is the only one where there is one arm. Runs that hyperfine saw
+    /// fail are left out, and a warning of every result says so.
     ///
     /// # Errors
     ///
@@ -96,8 +103,9 @@ impl Table {
             });
         }
         let mut rows: Vec<Row> = Vec::new();
+        let mut warnings = Vec::new();
         for (arm, text) in arms {
-            read(arm, text, &mut rows)?;
+            read(arm, text, &mut rows, &mut warnings)?;
             if rows.len() > ROWS_MAX {
                 return Err(Error::TooLarge {
                     what: "rows",
@@ -130,6 +138,7 @@ impl Table {
             cells
         });
         let mut table = Self::new(columns, cells.collect())?;
+        table.warnings = warnings;
         let baselines = baselines
             .into_iter()
             .filter(|(factor, _)| factors.contains(factor));
@@ -197,7 +206,12 @@ fn question(rows: &[Row]) -> Result<(Vec<&'static str>, Vec<&'static str>), Erro
     Ok((asked, factors))
 }
 
-fn read(arm: &str, text: &str, rows: &mut Vec<Row>) -> Result<(), Error> {
+fn read(
+    arm: &str,
+    text: &str,
+    rows: &mut Vec<Row>,
+    warnings: &mut Vec<TableWarning>,
+) -> Result<(), Error> {
     let refuse = |reason: &str| Error::Arm {
         arm: shown(arm),
         reason: reason.into(),
@@ -229,7 +243,7 @@ fn read(arm: &str, text: &str, rows: &mut Vec<Row>) -> Result<(), Error> {
             }
             fio(arm, jobs)
         } else if let Some(results) = document.results {
-            hyperfine(arm, results)
+            hyperfine(arm, results, warnings)?
         } else if let Some(end) = document.end {
             iperf(arm, &end)
         } else if document.event.is_some() {
@@ -258,16 +272,35 @@ fn read(arm: &str, text: &str, rows: &mut Vec<Row>) -> Result<(), Error> {
 }
 
 fn iperf(arm: &str, end: &IperfEnd) -> Vec<Row> {
-    // What arrived counts, not what was handed to the system.
-    let sum = [&end.sum_received, &end.sum, &end.sum_sent]
-        .into_iter()
-        .find_map(Option::as_ref);
-    let Some(sum) = sum else {
-        return Vec::new();
+    let to_server = [&end.sum_received, &end.sum, &end.sum_sent];
+    let to_client = [
+        &end.sum_received_bidir_reverse,
+        &end.sum_bidir_reverse,
+        &end.sum_sent_bidir_reverse,
+    ];
+    let ways = match to_client.iter().any(|sum| sum.is_some()) {
+        true => vec![
+            (to_server, "upload_mbit_s", "upload_retransmits"),
+            (to_client, "download_mbit_s", "download_retransmits"),
+        ],
+        false => vec![(to_server, "throughput_mbit_s", "retransmits")],
     };
-    let mut values = BTreeMap::from([("throughput_mbit_s", sum.bits_per_second / 1e6)]);
-    let retransmits = end.sum_sent.as_ref().and_then(|sent| sent.retransmits);
-    values.extend(retransmits.map(|count| ("retransmits", count as f64)));
+    let mut values = BTreeMap::new();
+    for (sums, rate_name, count_name) in ways {
+        let known = || sums.into_iter().filter_map(Option::as_ref);
+        // What arrived counts, not what was handed to the system; a server that only sent knows no more
+        // than that.
+        let sum = known().find(|sum| sum.bits_per_second != 0.0);
+        let Some(sum) = sum.or_else(|| known().next()) else {
+            continue;
+        };
+        values.insert(rate_name, sum.bits_per_second / 1e6);
+        let retransmits = sums[2].as_ref().and_then(|sent| sent.retransmits);
+        values.extend(retransmits.map(|count| (count_name, count as f64)));
+    }
+    if values.is_empty() {
+        return Vec::new();
+    }
     vec![Row {
         arm: arm.into(),
         job: String::new(),
@@ -310,17 +343,70 @@ fn fio(arm: &str, jobs: Vec<FioJob>) -> Vec<Row> {
         .collect()
 }
 
-fn hyperfine(arm: &str, results: Vec<HyperfineResult>) -> Vec<Row> {
+fn hyperfine(
+    arm: &str,
+    results: Vec<HyperfineResult>,
+    warnings: &mut Vec<TableWarning>,
+) -> Result<Vec<Row>, Error> {
     let mut rows = Vec::new();
     for result in results {
         let times = result
             .times
             .unwrap_or_else(|| result.mean.into_iter().collect());
-        rows.extend(times.into_iter().map(|time| Row {
+        let codes = result.exit_codes.unwrap_or_default();
+        let failed: BTreeSet<Option<i64>> = codes
+            .iter()
+            .filter(|code| **code != Some(0))
+            .copied()
+            .collect();
+        let ended_well = |run: &usize| codes.get(*run).is_none_or(|code| *code == Some(0));
+        let kept: Vec<f64> = match codes.len() == times.len() {
+            true => (0..times.len())
+                .filter(ended_well)
+                .map(|run| times[run])
+                .collect(),
+            // Which of them failed is not known.
+            false if !failed.is_empty() => Vec::new(),
+            false => times.clone(),
+        };
+        let command = shown(&result.command);
+        let how = how_it_failed(&failed);
+        if kept.is_empty() && !failed.is_empty() {
+            return Err(Error::Arm {
+                arm: shown(arm),
+                reason: format!("no run of `{command}` ended well: {how}"),
+            });
+        }
+        if kept.len() < times.len() {
+            let (left_out, all) = (times.len() - kept.len(), times.len());
+            let arm = shown(arm);
+            let text = format!(
+                "arm `{arm}`: {left_out} of {all} runs of `{command}` failed ({how}) and are left out"
+            );
+            warnings.push(TableWarning::new("failed_runs", text));
+        }
+        rows.extend(kept.into_iter().map(|time| Row {
             arm: arm.into(),
             job: result.command.clone(),
             values: BTreeMap::from([("time_s", time)]),
         }));
     }
-    rows
+    Ok(rows)
+}
+
+/// `exit codes 1, 127`, or that a signal ended it; a few of them say enough.
+fn how_it_failed(codes: &BTreeSet<Option<i64>>) -> String {
+    const LISTED: usize = 5;
+    let numbers = codes.iter().flatten().take(LISTED);
+    let numbers: Vec<String> = numbers.map(i64::to_string).collect();
+    let numbers = match numbers.len() {
+        0 => None,
+        1 => Some(format!("exit code {}", numbers[0])),
+        _ => Some(format!("exit codes {}", numbers.join(", "))),
+    };
+    let signal = codes
+        .contains(&None)
+        .then(|| "ended by a signal".to_owned());
+    let how: Vec<String> = numbers.into_iter().chain(signal).collect();
+    how.join(", ")
 }

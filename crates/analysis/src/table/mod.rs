@@ -196,5 +196,9 @@ pub fn analyze(table: &Table, request: &Request) -> Result<Vec<TableResult>, Err
         .iter()
         .map(|response| effects::draft(table, request, response))
         .collect::<Result<Vec<_>, _>>()?;
-    Ok(effects::judge(drafts, request.band))
+    let mut results = effects::judge(drafts, request.band);
+    for result in &mut results {
+        result.warnings.splice(0..0, table.warnings.iter().cloned());
+    }
+    Ok(results)
 }

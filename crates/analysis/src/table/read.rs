@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::TableWarning;
 use super::error::Error;
 
 const TEXT_BYTES_MAX: usize = 16 << 20;
@@ -18,6 +19,8 @@ pub struct Table {
     rows: Vec<Vec<String>>,
     /// Levels to compare with where the request names none.
     pub(super) baselines: Vec<(String, String)>,
+    /// What a reader must know of where its rows are from.
+    pub(super) warnings: Vec<TableWarning>,
 }
 
 impl Table {
@@ -97,6 +100,7 @@ impl Table {
             columns,
             rows,
             baselines: Vec::new(),
+            warnings: Vec::new(),
         })
     }
 

@@ -10,6 +10,10 @@ const IPERF_200M: &str = include_str!("../arms/iperf3-200m.json");
 const IPERF_REFUSED: &str = include_str!("../arms/iperf3-refused.json");
 const FIO: &str = include_str!("../arms/fio-two-processes.json");
 const FIO_JOBS: &str = include_str!("../arms/fio-two-jobs.json");
+const BIDIR_20M: &str = include_str!("../arms/iperf3-bidir-20m.json");
+const BIDIR_10M: &str = include_str!("../arms/iperf3-bidir-10m.json");
+const BIDIR_SERVER: &str = include_str!("../arms/iperf3-bidir-20m-server.json");
+const HYPERFINE_FAILED: &str = include_str!("../arms/hyperfine-failed-runs.json");
 const HYPERFINE: &str = include_str!("../arms/hyperfine-two-commands.json");
 
 fn arms(arms: &[(&str, &str)]) -> Result<(Table, Request), analysis::table::Error> {
@@ -95,6 +99,81 @@ fn hyperfine_commands_are_jobs_and_shorter_is_better() {
         "{job:?}"
     );
     assert_eq!(effect(result, "arm", "after").baseline, "before");
+}
+
+#[test]
+fn runs_of_hyperfine_that_failed_are_left_out_and_named() {
+    let results = analysed(&[("all", HYPERFINE_FAILED)]);
+    let result = &results[0];
+    assert_eq!(result.n, 9);
+    let warning = &result.warnings[0];
+    assert_eq!(warning.kind, "failed_runs");
+    let text = &warning.text;
+    assert!(
+        text.starts_with("arm `all`: 3 of 6 runs of `sh -c")
+            && text.ends_with("failed (exit code 1) and are left out"),
+        "{text}"
+    );
+    let (all, signals) = (
+        HYPERFINE_FAILED.replacen("        0,\n        1", "        2,\n        1", 1),
+        HYPERFINE_FAILED.replacen("        0,\n        1", "        null,\n        1", 1),
+    );
+    let said = |text: &str| analysed(&[("all", text)])[0].warnings[0].text.clone();
+    assert!(said(&all).contains("4 of 6 runs"), "{}", said(&all));
+    assert!(said(&all).contains("(exit codes 1, 2)"), "{}", said(&all));
+    let signals = said(&signals);
+    assert!(
+        signals.contains("(exit code 1, ended by a signal)"),
+        "{signals}"
+    );
+}
+
+#[test]
+fn commands_of_hyperfine_that_only_failed_are_refused() {
+    let said = |text: &str| arms(&[("x", text)]).unwrap_err().to_string();
+    let failed = "{\"results\":[{\"command\":\"make\",\"times\":[1,2],\"exit_codes\":[2,2]}]}";
+    assert_eq!(
+        said(failed),
+        "arm `x`: no run of `make` ended well: exit code 2"
+    );
+    // Which of the runs it was is not known.
+    assert_eq!(
+        said(&failed.replace("[1,2]", "[1,2,3]")),
+        "arm `x`: no run of `make` ended well: exit code 2"
+    );
+}
+
+#[test]
+fn both_ways_of_iperf3_at_once_are_two_responses() {
+    let given = [("20", BIDIR_20M), ("10", BIDIR_10M)];
+    let (_, request) = arms(&given).unwrap();
+    assert_eq!(request.responses, ["download_mbit_s", "upload_mbit_s"]);
+    let halved = BIDIR_20M.replace(
+        "20965901.138494886,\n   \"sender\": false",
+        "5e6,\n   \"sender\": false",
+    );
+    let results = analysed(&[("both", BIDIR_20M), ("slow download", &halved)]);
+    let download = &results[0];
+    assert_eq!(
+        (download.response.as_str(), download.unit.as_str()),
+        ("download_mbit_s", "Mbit/s")
+    );
+    let slow = effect(download, "arm", "slow download");
+    assert!((slow.estimate.unwrap() + 15.966).abs() < 0.001, "{slow:?}");
+    assert_eq!(results.len(), 1, "the upload is the same in both");
+    for result in analysed(&given) {
+        let half = effect(&result, "arm", "10");
+        assert!((half.ratio.unwrap() - 0.5).abs() < 0.01, "{half:?}");
+    }
+    // A server knows what it got of the one way and what it sent of the other.
+    let (_, request) = arms(&[("20", BIDIR_SERVER), ("10", BIDIR_10M)]).unwrap();
+    assert_eq!(request.responses, ["download_mbit_s", "upload_mbit_s"]);
+    for result in analysed(&[("20", BIDIR_SERVER), ("10", BIDIR_10M)]) {
+        let half = effect(&result, "arm", "10");
+        assert!((half.ratio.unwrap() - 0.5).abs() < 0.01, "{half:?}");
+    }
+    let error = arms(&[("one way", IPERF_400M), ("both", BIDIR_20M)]).unwrap_err();
+    assert!(error.to_string().contains("arm `one way` has"), "{error}");
 }
 
 #[test]
