@@ -1,6 +1,7 @@
 //! Files that somebody wrote or sent: each is understood or refused, whatever it was meant to be.
 #![no_main]
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use analysis::table::{Request, Table, analyze};
@@ -8,7 +9,7 @@ use host::journal::list_open;
 use host::profile::{self, Protections};
 use lab::Topology;
 use libfuzzer_sys::fuzz_target;
-use record::Recipe;
+use record::{PlanFile, Recipe};
 
 /// Columns of a table that are analysed: time is short.
 const COLUMNS_TRIED: usize = 3;
@@ -28,8 +29,26 @@ fuzz_target!(|data: &[u8]| {
             assert!(!recipe.steps().is_empty());
         }
     }
+    plan(text);
     table(text);
 });
+
+/// A plan of an experiment: what was checked can be told apart, and is bounded.
+fn plan(text: &str) {
+    let Ok(plan) = toml::from_str::<PlanFile>(text) else {
+        return;
+    };
+    if plan.check().is_err() {
+        return;
+    }
+    let budget = plan.budget_minutes.unwrap_or(1.0) * 60.0;
+    assert!(budget > 0.0 && budget < 1e6 && plan.blocks > 0 && plan.channels() > 0);
+    for factor in &plan.factors {
+        let names: BTreeSet<&str> = factor.levels.iter().map(|one| one.name.as_str()).collect();
+        assert!(names.len() == factor.levels.len() && names.len() > 1);
+        assert!(!factor.name.contains(':') && !names.contains("nan"));
+    }
+}
 
 /// A table, and outputs of benchmarks that make one; every column is once the response.
 fn table(text: &str) {

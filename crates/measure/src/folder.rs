@@ -100,7 +100,7 @@ pub(crate) fn run(
     })
 }
 
-fn check(workload: &FolderWorkload) -> Result<(), Error> {
+pub(crate) fn check(workload: &FolderWorkload) -> Result<(), Error> {
     let usage = |reason: String| Err(Error::Usage { reason });
     let block = workload.block.get();
     if !BLOCK_BYTES.contains(&block) {

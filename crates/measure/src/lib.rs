@@ -34,7 +34,7 @@ pub use runner::{Kept, Runner};
 pub use server::{FarServer, IPERF3_PORT};
 pub use share::{agreed, demanded, login};
 pub use stop::Stop;
-pub use trial::{trial, trial_main};
+pub use trial::{check, trial, trial_main};
 
 /// What TCP knows, as it is recorded.
 fn tcp_detail(tcp: &smb::TcpFacts) -> record::TcpDetail {

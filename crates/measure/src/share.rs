@@ -162,7 +162,7 @@ pub(crate) fn run(
 }
 
 /// What the engine shall do, once it is known to make sense.
-fn policy(workload: &ShareWorkload) -> Result<Policy, Error> {
+pub(crate) fn policy(workload: &ShareWorkload) -> Result<Policy, Error> {
     let usage = |reason: String| Err(Error::Usage { reason });
     let (block, depth, channels) = (workload.block.get(), workload.depth, workload.channels);
     let (least, most) = match &workload.operations {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use record::{FailureKind, KeepInput, TrialInput, TrialLine, TrialResult, Workload};
 use zeroize::Zeroizing;
 
+use crate::counters::Spans;
 use crate::stop::STOP_LOOK;
 use crate::{Error, Stop, folder, job, keep, share, task, tcp};
 
@@ -33,6 +34,21 @@ pub fn trial(
         Workload::Task(workload) => task::run(workload, input.credentials.as_ref(), stop, emit),
         Workload::Job(workload) => job::run(workload, input.credentials.as_ref(), stop, emit),
     }
+}
+
+/// Says whether a trial makes sense, before anything is touched.
+///
+/// # Errors
+/// What its trial would refuse it for: [`Error::Usage`].
+pub fn check(workload: &Workload) -> Result<(), Error> {
+    match workload {
+        Workload::Tcp(workload) => tcp::check(workload)?,
+        Workload::Share(workload) => share::policy(workload).map(drop)?,
+        Workload::Folder(workload) => folder::check(workload)?,
+        Workload::Task(workload) => task::check(workload)?,
+        Workload::Job(_) => return Ok(()),
+    }
+    Spans::new(&workload.timing()).map(drop)
 }
 
 /// What `linerate trial` does: one line of JSON in, JSON Lines out.

@@ -66,6 +66,22 @@ pub struct Design {
     /// What others published about the same question.
     #[serde(default)]
     pub published: Option<String>,
+    /// What others published of single levels, to stand beside our own figures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<PublishedFigure>,
+}
+
+/// A figure of somebody else, as it was published.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PublishedFigure {
+    /// Name of the response that it is like.
+    pub response: String,
+    /// The factor.
+    pub factor: String,
+    /// The level, against the first one of the factor.
+    pub level: String,
+    /// The figure with its unit: `x1.88`.
+    pub text: String,
 }
 
 impl Design {

@@ -8,6 +8,7 @@ mod facts;
 mod files;
 mod job;
 mod look;
+mod plan_file;
 mod recipe;
 mod run;
 mod setting;
@@ -15,7 +16,7 @@ mod task;
 mod trial;
 mod unit;
 
-pub use design::{Design, Factor, Response, StopRule};
+pub use design::{Design, Factor, PublishedFigure, Response, StopRule};
 pub use facts::{HostFacts, InterfaceAddress, LinkState, Nic, Offload, Route, System, TcpFacts};
 pub use files::{
     Cache, Data, FolderKind, FolderWorkload, KeepWorkload, Latency, Operations, Pattern, Place,
@@ -23,6 +24,7 @@ pub use files::{
 };
 pub use job::{Job, JobFile, JobWorkload, ServerCache};
 pub use look::{AddressLook, HostLoad, MtuProof, NeighbourLook, PathLook, ProcessorLoad};
+pub use plan_file::{DesignKind, PlanFactor, PlanFile, PlanLevel, PlanWorkload, PublishedLevel};
 pub use recipe::{Figure, Order, Recipe, RecipeEngine, RecipeTest, parse_bytes};
 pub use run::{
     Decision, Error, Event, Header, Plan, Question, RUN_FORMAT, RUN_VERSION, Record, Round, Run,

@@ -7,6 +7,10 @@ use crate::{Bytes, Cache, Data, Direction, Pattern, Task};
 /// Most tests of a recipe, and most passes of a test.
 const TESTS_MAX: usize = 200;
 const PASSES_MAX: u32 = 1_000;
+/// Largest test file, and most operations under way or streams of raw TCP.
+const FILE_BYTES_MAX: u64 = 1 << 44;
+const UNDER_WAY_MAX: u32 = 512;
+const STREAMS_MAX: u32 = 128;
 
 /// What carries the tests out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -148,6 +152,11 @@ impl Recipe {
                 "its times must be 0.05 s to an hour for a pass, at most an hour else".into(),
             );
         }
+        if self.file_size.get() > FILE_BYTES_MAX {
+            return Err(format!(
+                "its test file has more than {FILE_BYTES_MAX} bytes"
+            ));
+        }
         for (index, test) in self.tests.iter().enumerate() {
             let name = &test.name;
             if self.tests[..index].iter().any(|other| other.name == *name) {
@@ -162,6 +171,7 @@ impl Recipe {
             if test.other_way_percent > 99 {
                 return Err(format!("`other_way_percent` of `{name}` must be 0 to 99"));
             }
+            self.check_load(test)?;
             if let Some(task) = &test.task {
                 self.check_task(test, task)?;
             } else if self.engine == RecipeEngine::File
@@ -173,6 +183,23 @@ impl Recipe {
             }
         }
         Ok(())
+    }
+
+    fn check_load(&self, test: &RecipeTest) -> Result<(), String> {
+        let (most, count, what) = match self.engine {
+            RecipeEngine::Tcp => (STREAMS_MAX, test.threads, "streams"),
+            RecipeEngine::File => {
+                let under_way = test.threads.saturating_mul(test.depth);
+                (UNDER_WAY_MAX, under_way, "operations under way")
+            }
+        };
+        match (1..=most).contains(&count) {
+            true => Ok(()),
+            false => Err(format!(
+                "`{}` has {count} {what}; 1 to {most} are possible",
+                test.name
+            )),
+        }
     }
 
     fn check_task(&self, test: &RecipeTest, task: &Task) -> Result<(), String> {
@@ -328,7 +355,14 @@ mod tests {
     #[test]
     fn recipes_that_make_no_sense_are_refused() {
         assert_eq!(recipe().check(), Ok(()));
-        let faults: [fn(&mut Recipe); 11] = [
+        let faults: [fn(&mut Recipe); 15] = [
+            |recipe| recipe.tests[0].depth = u32::MAX,
+            |recipe| recipe.tests[1].threads = 0,
+            |recipe| recipe.file_size = Bytes::new(u64::MAX),
+            |recipe| {
+                recipe.engine = RecipeEngine::Tcp;
+                recipe.tests[0].threads = 129;
+            },
             |recipe| recipe.tests.clear(),
             |recipe| recipe.passes = 0,
             |recipe| recipe.seconds = f64::NAN,

@@ -85,6 +85,7 @@ fn design(blocks: usize) -> Design {
         },
         band: 0.02,
         published: None,
+        figures: Vec::new(),
     }
 }
 

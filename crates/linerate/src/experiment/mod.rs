@@ -45,7 +45,7 @@ pub fn run(command: &ExperimentCommand) -> Result<ExitCode, CommandError> {
 fn begin(arguments: &ExperimentArguments) -> Result<ExitCode, CommandError> {
     let stop = stop::listen()?;
     let file = plan::read(&arguments.plan)?;
-    let recipe = file.recipe(&arguments.plan, arguments.seconds)?;
+    let recipe = plan::recipe(&file, &arguments.plan, arguments.seconds)?;
     let typed = arguments.target.as_ref().or(file.target.as_ref());
     let typed = typed.ok_or_else(|| {
         CommandError::new(
@@ -59,7 +59,7 @@ fn begin(arguments: &ExperimentArguments) -> Result<ExitCode, CommandError> {
         Some(seed) => seed,
         None => tune::random_seed()?,
     };
-    let design = file.design(arguments, &recipe, &target, seed)?;
+    let design = plan::design(&file, arguments, &recipe, &target, seed)?;
     for reason in &design.left_out {
         terminal::say(&format!("left out: {reason}"));
     }

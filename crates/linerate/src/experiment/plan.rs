@@ -1,17 +1,16 @@
 //! Plans in TOML, and what they mean on these hosts.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 use experiment::{Combination, combine, order, whole_plots};
 use host::Host;
 use host::change::{self, Change};
 use record::{
-    Design, Direction, Factor, Level, Recipe, Response, Setting, StopRule, Value, Workload,
+    Design, DesignKind, Direction, Factor, Level, PlanFactor, PlanFile, PublishedFigure, Recipe,
+    Response, Setting, StopRule, Value, Workload,
 };
-use serde::Deserialize;
 
 use super::field;
 use crate::args::ExperimentArguments;
@@ -19,90 +18,8 @@ use crate::bench::recipe::Target;
 use crate::failure::{CommandError, Kind};
 use crate::set;
 
-/// A plan is a page or two.
+/// A plan, or a recipe, is a page or two.
 const PLAN_BYTES_MAX: u64 = 1 << 20;
-const BLOCKS_MAX: u32 = 1000;
-/// A week.
-const BUDGET_MINUTES_MAX: f64 = 7.0 * 24.0 * 60.0;
-const CHANNELS_MAX: u32 = 32;
-/// What the table of an experiment calls its own columns.
-const RESERVED: [&str; 2] = ["block", "plot"];
-
-/// A plan as it is written.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PlanFile {
-    /// What it is about.
-    pub title: String,
-    /// Share, folder or `tcp://ADDRESS`.
-    pub target: Option<String>,
-    #[serde(default)]
-    design: DesignKind,
-    #[serde(default = "blocks")]
-    blocks: u32,
-    /// Of the random order.
-    pub seed: Option<u64>,
-    budget_minutes: Option<f64>,
-    width_percent: Option<f64>,
-    #[serde(default = "band")]
-    band_percent: f64,
-    #[serde(default = "yes")]
-    noise: bool,
-    published: Option<String>,
-    workload: WorkloadFile,
-    #[serde(rename = "factor")]
-    factors: Vec<FactorFile>,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum DesignKind {
-    #[default]
-    Full,
-    Fraction,
-    OneAtATime,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WorkloadFile {
-    preset: Option<String>,
-    recipe: Option<String>,
-    tests: Option<Vec<String>>,
-    directions: Option<Vec<Direction>>,
-    seconds: Option<f64>,
-    warm_up_seconds: Option<f64>,
-    file_size: Option<String>,
-    channels: Option<u32>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FactorFile {
-    name: String,
-    #[serde(rename = "level")]
-    levels: Vec<LevelFile>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LevelFile {
-    name: String,
-    #[serde(default)]
-    set: Vec<String>,
-}
-
-const fn blocks() -> u32 {
-    6
-}
-
-const fn band() -> f64 {
-    2.0
-}
-
-const fn yes() -> bool {
-    true
-}
 
 fn usage(text: String) -> CommandError {
     CommandError::new(Kind::Usage, text).hint("the plans in `plans/` are examples")
@@ -116,17 +33,14 @@ fn no_preset(name: &str) -> CommandError {
 /// Reads a plan.
 pub fn read(path: &Path) -> Result<PlanFile, CommandError> {
     let name = path.display();
-    let mut text = String::new();
-    File::open(path)
-        .and_then(|file| file.take(PLAN_BYTES_MAX).read_to_string(&mut text))
-        .map_err(|error| {
-            CommandError::caused(
-                Kind::Refused,
-                format!("cannot read the plan `{name}`"),
-                &error,
-            )
-            .hint("check the path and the rights; a plan is a text file")
-        })?;
+    let text = text(path).map_err(|error| {
+        CommandError::caused(
+            Kind::Refused,
+            format!("cannot read the plan `{name}`"),
+            &error,
+        )
+        .hint("check the path and the rights; a plan is a text file of a page or two")
+    })?;
     let plan: PlanFile = toml::from_str(&text).map_err(|error| {
         let error = error.to_string();
         usage(format!(
@@ -139,234 +53,215 @@ pub fn read(path: &Path) -> Result<PlanFile, CommandError> {
     Ok(plan)
 }
 
-impl PlanFile {
-    /// What is wrong with it on any host, in a sentence.
-    fn check(&self) -> Result<(), String> {
-        let within = |name: &str, value: Option<f64>, most: f64| match value {
-            Some(value) if !(value > 0.0 && value <= most) => Err(format!(
-                "`{name}` must be above 0 and at most {most}, not {value}"
-            )),
-            _ => Ok(()),
-        };
-        within("budget_minutes", self.budget_minutes, BUDGET_MINUTES_MAX)?;
-        within("width_percent", self.width_percent, 100.0)?;
-        if !(0.0..100.0).contains(&self.band_percent) {
-            let band = self.band_percent;
-            return Err(format!(
-                "`band_percent` must be 0 or more and below 100, not {band}"
-            ));
-        }
-        let counts = [
-            ("blocks", self.blocks, BLOCKS_MAX),
-            ("channels", self.channels(), CHANNELS_MAX),
-        ];
-        for (name, count, most) in counts {
-            if !(1..=most).contains(&count) {
-                return Err(format!("`{name}` must be 1 to {most}, not {count}"));
-            }
-        }
-        let mut names = BTreeSet::new();
-        let mut places: BTreeMap<&str, &str> = BTreeMap::new();
-        for factor in &self.factors {
-            let name = factor.name.as_str();
-            if name.trim().is_empty() || RESERVED.contains(&name) {
-                return Err(format!("a factor cannot be called `{name}`"));
-            }
-            if !names.insert(name) {
-                return Err(format!("two factors are called `{name}`"));
-            }
-            for place in factor.check()? {
-                match places.insert(place, name) {
-                    Some(other) if other != name => {
-                        return Err(format!("`{other}` and `{name}` both set `{place}`"));
-                    }
-                    _ => {}
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The tests that each visit of an arm makes.
-    pub fn recipe(&self, path: &Path, seconds: Option<f64>) -> Result<Recipe, CommandError> {
-        let wanted = &self.workload;
-        let mut recipe = match (&wanted.preset, &wanted.recipe) {
-            (Some(name), None) => measure::preset(name).ok_or_else(|| no_preset(name))??,
-            (None, Some(file)) => {
-                let file = path.parent().unwrap_or(Path::new("")).join(file);
-                let text = std::fs::read_to_string(&file).map_err(|error| {
-                    let text = format!("cannot read the recipe `{}`", file.display());
-                    CommandError::caused(Kind::Refused, text, &error)
-                        .hint("the path is taken from the folder of the plan")
-                })?;
-                measure::recipe(&file.display().to_string(), &text)?
-            }
-            _ => {
-                return Err(usage(
-                    "a plan's workload has a `preset` or a `recipe`".into(),
-                ));
-            }
-        };
-        if let Some(names) = &wanted.tests {
-            if let Some(unknown) = names
-                .iter()
-                .find(|name| recipe.tests.iter().all(|test| test.name != **name))
-            {
-                let known = recipe.tests.iter().map(|test| format!("`{}`", test.name));
-                let known: Vec<String> = known.collect();
-                return Err(usage(format!("{} has no test `{unknown}`", recipe.title))
-                    .hint(format!("its tests are {}", known.join(", "))));
-            }
-            recipe.tests.retain(|test| names.contains(&test.name));
-        }
-        if let Some(ways) = &wanted.directions {
-            for test in &mut recipe.tests {
-                test.directions.clone_from(ways);
-            }
-        }
-        if let Some(size) = &wanted.file_size {
-            recipe.file_size = record::parse_bytes(size)
-                .ok_or_else(|| usage(format!("`{size}` is no size such as `64 MiB`")))?;
-        }
-        recipe.seconds = seconds.or(wanted.seconds).unwrap_or(recipe.seconds);
-        recipe.warm_up_seconds = wanted.warm_up_seconds.unwrap_or(recipe.warm_up_seconds);
-        recipe
-            .check()
-            .map_err(|reason| usage(format!("the plan's workload: {reason}")))?;
-        Ok(recipe)
-    }
-
-    /// Most channels of a share.
-    pub fn channels(&self) -> u32 {
-        self.workload.channels.unwrap_or(1)
-    }
-
-    /// The whole experiment on this target; what a host lacks is left out and told.
-    pub fn design(
-        &self,
-        arguments: &ExperimentArguments,
-        recipe: &Recipe,
-        target: &Target,
-        seed: u64,
-    ) -> Result<Design, CommandError> {
-        let responses: Vec<Response> = recipe
-            .steps()
-            .into_iter()
-            .map(|step| Response {
-                name: format!("{} {:?}", step.0.name, step.1).to_lowercase(),
-                workload: target.workload(recipe, step, None),
-            })
-            .collect();
-        let mut left_out = Vec::new();
-        let mut factors = Vec::new();
-        for file in &self.factors {
-            match factor(file, target, &responses) {
-                Ok(factor) => factors.push(factor),
-                Err(error) if error.kind() == Kind::Usage => return Err(error),
-                Err(error) => {
-                    let reason = record::Failure::from(error).chain.join(": ");
-                    left_out.push(format!("{}: {reason}", file.name));
-                }
-            }
-        }
-        if factors.is_empty() {
-            let text = format!(
-                "nothing of the plan can be varied here: {}",
-                left_out.join("; ")
-            );
-            return Err(CommandError::new(Kind::Refused, text).hint(
-                "name the hosts that may be changed with `--client` and `--server`; `linerate \
-                 inspect` shows what they have",
-            ));
-        }
-        let named: Vec<(&str, usize)> = factors
-            .iter()
-            .map(|factor| (factor.name.as_str(), factor.levels.len()))
-            .collect();
-        let combination = match self.design {
-            DesignKind::Full => Combination::Full,
-            DesignKind::Fraction => Combination::Fraction,
-            DesignKind::OneAtATime => Combination::OneAtATime,
-        };
-        let found = combine(&named, combination).map_err(|error| usage(error.to_string()))?;
-        let mut arms = found.arms;
-        let again = self
-            .noise
-            .then(|| u32::try_from(arms.len()).unwrap_or(u32::MAX));
-        if self.noise {
-            arms.extend(arms.first().cloned());
-        }
-        let whole_plots = whole_plots(&factors);
-        let blocks = arguments.blocks.unwrap_or(self.blocks);
-        Ok(Design {
-            name: "design".into(),
-            title: self.title.clone(),
-            form: match whole_plots.is_empty() {
-                true => found.form,
-                false => format!("{}, split plot", found.form),
-            },
-            factors,
-            aliases: found.aliases,
-            left_out,
-            responses,
-            blocks: order(
-                &arms,
-                &whole_plots,
-                usize::try_from(blocks).unwrap_or(usize::MAX),
-                seed,
-            ),
-            arms,
-            again,
-            whole_plots,
-            stop: StopRule {
-                budget_seconds: self
-                    .budget_minutes
-                    .map(|minutes| (minutes * 60.0).ceil() as u64),
-                width: self.width_percent.map(|percent| percent / 100.0),
-            },
-            band: self.band_percent / 100.0,
-            published: self.published.clone(),
-        })
+/// A short file of text; a long one is refused, and no part of it is taken for the whole.
+fn text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    let read = File::open(path)?
+        .take(PLAN_BYTES_MAX + 1)
+        .read_to_string(&mut text)?;
+    match read as u64 > PLAN_BYTES_MAX {
+        true => Err(io::Error::other("it has more than 1 MiB")),
+        false => Ok(text),
     }
 }
 
-impl FactorFile {
-    /// What its levels set, without the values; or what is wrong with them.
-    fn check(&self) -> Result<BTreeSet<&str>, String> {
-        let factor = &self.name;
-        if self.levels.len() < 2 {
-            return Err(format!("`{factor}` needs two levels at least"));
+/// The tests that each visit of an arm makes.
+pub fn recipe(file: &PlanFile, path: &Path, seconds: Option<f64>) -> Result<Recipe, CommandError> {
+    let wanted = &file.workload;
+    let mut recipe = match (&wanted.preset, &wanted.recipe) {
+        (Some(name), None) => measure::preset(name).ok_or_else(|| no_preset(name))??,
+        (None, Some(name)) => {
+            let file = path.parent().unwrap_or(Path::new("")).join(name);
+            let text = text(&file).map_err(|error| {
+                let text = format!("cannot read the recipe `{}`", file.display());
+                CommandError::caused(Kind::Refused, text, &error)
+                    .hint("the path is taken from the folder of the plan")
+            })?;
+            measure::recipe(&file.display().to_string(), &text)?
         }
-        let mut all = BTreeSet::new();
-        for (index, level) in self.levels.iter().enumerate() {
-            let name = &level.name;
-            if name.trim().is_empty() {
-                return Err(format!("a level of `{factor}` has no name"));
-            }
-            for other in &self.levels[..index] {
-                if other.name == *name {
-                    return Err(format!("two levels of `{factor}` are called `{name}`"));
-                }
-                if other.set == level.set {
-                    return Err(format!(
-                        "the levels `{}` and `{name}` of `{factor}` set the same",
-                        other.name
-                    ));
-                }
-            }
-            let mut own = BTreeSet::new();
-            for text in &level.set {
-                let place = text
-                    .split_once('=')
-                    .map_or(text.as_str(), |(place, _)| place);
-                if !own.insert(place) {
-                    return Err(format!("level `{name}` of `{factor}` sets `{place}` twice"));
-                }
-            }
-            all.extend(own);
+        _ => {
+            return Err(usage(
+                "a plan's workload has a `preset` or a `recipe`".into(),
+            ));
         }
-        Ok(all)
+    };
+    if let Some(names) = &wanted.tests {
+        if let Some(unknown) = names
+            .iter()
+            .find(|name| recipe.tests.iter().all(|test| test.name != **name))
+        {
+            let known = recipe.tests.iter().map(|test| format!("`{}`", test.name));
+            let known: Vec<String> = known.collect();
+            return Err(usage(format!("{} has no test `{unknown}`", recipe.title))
+                .hint(format!("its tests are {}", known.join(", "))));
+        }
+        recipe.tests.retain(|test| names.contains(&test.name));
     }
+    if let Some(ways) = &wanted.directions {
+        for test in &mut recipe.tests {
+            test.directions.clone_from(ways);
+        }
+    }
+    if let Some(size) = &wanted.file_size {
+        recipe.file_size = record::parse_bytes(size)
+            .ok_or_else(|| usage(format!("`{size}` is no size such as `64 MiB`")))?;
+    }
+    recipe.seconds = seconds.or(wanted.seconds).unwrap_or(recipe.seconds);
+    recipe.warm_up_seconds = wanted.warm_up_seconds.unwrap_or(recipe.warm_up_seconds);
+    recipe
+        .check()
+        .map_err(|reason| usage(format!("the plan's workload: {reason}")))?;
+    Ok(recipe)
+}
+
+/// What is measured, with the way it goes.
+fn responses(recipe: &Recipe, target: &Target) -> Result<Vec<(Response, Direction)>, CommandError> {
+    let mut responses: Vec<(Response, Direction)> = Vec::new();
+    for step in recipe.steps() {
+        let name = format!("{} {:?}", step.0.name, step.1).to_lowercase();
+        if responses.iter().any(|(known, _)| known.name == name) {
+            return Err(usage(format!(
+                "two tests of the recipe are called `{name}` where case does not count"
+            )));
+        }
+        let workload = target.workload(recipe, step, None);
+        responses.push((Response { name, workload }, step.1));
+    }
+    Ok(responses)
+}
+
+/// The whole experiment on this target; what a host lacks is left out and told.
+pub fn design(
+    file: &PlanFile,
+    arguments: &ExperimentArguments,
+    recipe: &Recipe,
+    target: &Target,
+    seed: u64,
+) -> Result<Design, CommandError> {
+    let steps = responses(recipe, target)?;
+    let figures = figures(file, &steps);
+    let responses: Vec<Response> = steps.into_iter().map(|(response, _)| response).collect();
+    let (factors, left_out) = factors(file, target, &responses)?;
+    let named: Vec<(&str, usize)> = factors
+        .iter()
+        .map(|factor| (factor.name.as_str(), factor.levels.len()))
+        .collect();
+    let combination = match file.design {
+        DesignKind::Full => Combination::Full,
+        DesignKind::Fraction => Combination::Fraction,
+        DesignKind::OneAtATime => Combination::OneAtATime,
+    };
+    let found = combine(&named, combination).map_err(|error| usage(error.to_string()))?;
+    let mut arms = found.arms;
+    let again = file
+        .noise
+        .then(|| u32::try_from(arms.len()).unwrap_or(u32::MAX));
+    if file.noise {
+        arms.extend(arms.first().cloned());
+    }
+    let whole_plots = whole_plots(&factors);
+    let blocks = arguments.blocks.unwrap_or(file.blocks);
+    let design = Design {
+        name: "design".into(),
+        title: file.title.clone(),
+        form: match whole_plots.is_empty() {
+            true => found.form,
+            false => format!("{}, split plot", found.form),
+        },
+        factors,
+        aliases: found.aliases,
+        left_out,
+        responses,
+        blocks: order(
+            &arms,
+            &whole_plots,
+            usize::try_from(blocks).unwrap_or(usize::MAX),
+            seed,
+        ),
+        arms,
+        again,
+        whole_plots,
+        stop: StopRule {
+            budget_seconds: file
+                .budget_minutes
+                .map(|minutes| (minutes * 60.0).ceil() as u64),
+            width: file.width_percent.map(|percent| percent / 100.0),
+        },
+        band: file.band_percent / 100.0,
+        published: file.published.clone(),
+        figures,
+    };
+    check_arms(&design)?;
+    Ok(design)
+}
+
+/// The factors that these hosts have, and why the others are left out.
+fn factors(
+    file: &PlanFile,
+    target: &Target,
+    responses: &[Response],
+) -> Result<(Vec<Factor>, Vec<String>), CommandError> {
+    let mut left_out = Vec::new();
+    let mut factors = Vec::new();
+    for file in &file.factors {
+        match factor(file, target, responses) {
+            Ok(factor) => factors.push(factor),
+            Err(error) if error.kind() == Kind::Usage => return Err(error),
+            Err(error) => {
+                let reason = record::Failure::from(error).chain.join(": ");
+                left_out.push(format!("{}: {reason}", file.name));
+            }
+        }
+    }
+    if factors.is_empty() {
+        let text = format!(
+            "nothing of the plan can be varied here: {}",
+            left_out.join("; ")
+        );
+        return Err(CommandError::new(Kind::Refused, text).hint(
+            "name the hosts that may be changed with `--client` and `--server`; `linerate \
+             inspect` shows what they have",
+        ));
+    }
+    Ok((factors, left_out))
+}
+
+/// What was published of single levels, for each response that goes the same way.
+fn figures(file: &PlanFile, responses: &[(Response, Direction)]) -> Vec<PublishedFigure> {
+    let mut figures = Vec::new();
+    for (response, way) in responses {
+        for factor in &file.factors {
+            let texts = factor
+                .levels
+                .iter()
+                .filter_map(|level| Some((level, level.published.of(*way)?)));
+            figures.extend(texts.map(|(level, text)| PublishedFigure {
+                response: response.name.clone(),
+                factor: factor.name.clone(),
+                level: level.name.clone(),
+                text: text.to_owned(),
+            }));
+        }
+    }
+    figures
+}
+
+/// Numbers that no trial takes are said before the first one, whichever factors bring them together.
+fn check_arms(design: &Design) -> Result<(), CommandError> {
+    for arm in 0..u32::try_from(design.arms.len()).unwrap_or(u32::MAX) {
+        let Some(level) = design.level(arm) else {
+            continue;
+        };
+        for response in &design.responses {
+            let whole = workload(&response.workload, &level).map_err(usage)?;
+            measure::check(&whole).map_err(|error| {
+                let text = format!("`{}` cannot be measured with {}", response.name, level.name);
+                CommandError::caused(Kind::Usage, text, &error)
+                    .hint("take smaller numbers in the plan, or in its recipe")
+            })?;
+        }
+    }
+    Ok(())
 }
 
 /// A host that does not have something, in the words of the error.
@@ -376,7 +271,7 @@ fn lacks(error: host::Error) -> CommandError {
 
 /// A factor on these hosts: every level names the same settings, each with its value.
 fn factor(
-    file: &FactorFile,
+    file: &PlanFactor,
     target: &Target,
     responses: &[Response],
 ) -> Result<Factor, CommandError> {
@@ -528,8 +423,8 @@ mod tests {
         for (head, expected) in heads {
             assert_eq!(said(head, &[depth]), expected);
         }
-        let levels: [(&[_], &str); 5] = [
-            (&[ONE], "`f` needs two levels at least"),
+        let levels: [(&[_], &str); 7] = [
+            (&[ONE], "`f` has 1 levels; 2 to 64 are possible"),
             (
                 &[ONE, ("1", "'workload:depth=2'")],
                 "two levels of `f` are called `1`",
@@ -538,7 +433,18 @@ mod tests {
                 &[ONE, ("2", ONE.1)],
                 "the levels `1` and `2` of `f` set the same",
             ),
-            (&[ONE, ("", EIGHT.1)], "a level of `f` has no name"),
+            (
+                &[ONE, ("", EIGHT.1)],
+                "a level of `f` is called ``: it needs a name",
+            ),
+            (
+                &[ONE, ("N/A", EIGHT.1)],
+                "a level of `f` is called `N/A`: that means `not measured` in a table; take another word",
+            ),
+            (
+                &[ONE, ("8 ", EIGHT.1)],
+                "a level of `f` is called `8 `: it has spaces at an end, or something that cannot be printed",
+            ),
             (
                 &[ONE, ("2", "'workload:depth=2', 'workload:depth=3'")],
                 "level `2` of `f` sets `workload:depth` twice",
@@ -555,6 +461,18 @@ mod tests {
         assert_eq!(
             said("", &[("block", depth.1)]),
             "a factor cannot be called `block`"
+        );
+        assert_eq!(
+            said("", &[("a:b", depth.1)]),
+            "a factor is called `a:b`: `a:b` is how two factors act together; take another sign"
+        );
+        assert_eq!(
+            said("factor = []", &[]),
+            "it has 0 factors; 1 to 32 are possible"
+        );
+        assert_eq!(
+            said(&format!("published = '{}'", "x".repeat(501)), &[depth]),
+            "its title and what was published are text of one line, 500 characters at most"
         );
     }
 }

@@ -128,7 +128,7 @@ pub(crate) fn run(
     })
 }
 
-fn check(workload: &TaskWorkload) -> Result<(), Error> {
+pub(crate) fn check(workload: &TaskWorkload) -> Result<(), Error> {
     let usage = |reason: String| Err(Error::Usage { reason });
     if let Err(reason) = workload.task.check() {
         return usage(reason);

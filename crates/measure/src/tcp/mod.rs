@@ -44,13 +44,7 @@ pub(crate) fn run(
     run_with(Patience::default(), workload, stop, emit)
 }
 
-fn run_with(
-    patience: Patience,
-    workload: &TcpWorkload,
-    stop: &Stop,
-    emit: &mut dyn FnMut(&TrialLine),
-) -> Result<TrialResult, Error> {
-    let spans = Spans::new(&workload.timing)?;
+pub(crate) fn check(workload: &TcpWorkload) -> Result<(), Error> {
     if !(1..=STREAMS_MAX).contains(&workload.streams) {
         let reason = format!(
             "{} streams; 1 to {STREAMS_MAX} are possible",
@@ -58,6 +52,17 @@ fn run_with(
         );
         return Err(Error::Usage { reason });
     }
+    Ok(())
+}
+
+fn run_with(
+    patience: Patience,
+    workload: &TcpWorkload,
+    stop: &Stop,
+    emit: &mut dyn FnMut(&TrialLine),
+) -> Result<TrialResult, Error> {
+    let spans = Spans::new(&workload.timing)?;
+    check(workload)?;
     let begun = Instant::now();
     let server = SocketAddr::new(workload.server, workload.port);
     let stream = stream::connect(server, workload.nic.as_deref(), patience.connect)?;

@@ -262,6 +262,7 @@ fn a_file_that_is_gone_on_with_keeps_its_whole_lines_and_takes_a_design() {
         },
         band: 0.02,
         published: None,
+        figures: Vec::new(),
     }));
     writer.append(&design).expect("room on the disk");
     let run = Run::read(&path).expect("a readable file");

@@ -1,0 +1,310 @@
+//! The plan of an experiment as people write it down.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+use crate::Direction;
+
+const BLOCKS_MAX: u32 = 1000;
+/// A week.
+const BUDGET_MINUTES_MAX: f64 = 7.0 * 24.0 * 60.0;
+const CHANNELS_MAX: u32 = 32;
+/// More than any design takes.
+const FACTORS_MAX: usize = 32;
+const LEVELS_MAX: usize = 64;
+const SETTINGS_MAX: usize = 256;
+const NAME_CHARS_MAX: usize = 60;
+/// A line or two.
+const TEXT_CHARS_MAX: usize = 500;
+/// What the table of an experiment calls its own columns.
+const RESERVED: [&str; 2] = ["block", "plot"];
+/// What stands for no value in a table, in whatever case.
+const MISSING: [&str; 3] = ["na", "n/a", "nan"];
+
+/// A plan as it is written.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanFile {
+    /// What it is about.
+    pub title: String,
+    /// Share, folder or `tcp://ADDRESS`.
+    pub target: Option<String>,
+    /// How the levels of its factors are combined.
+    #[serde(default)]
+    pub design: DesignKind,
+    /// Blocks: each holds every arm once.
+    #[serde(default = "blocks")]
+    pub blocks: u32,
+    /// Of the random order.
+    pub seed: Option<u64>,
+    /// It ends earlier once it has taken so long.
+    pub budget_minutes: Option<f64>,
+    /// It ends earlier once every interval of a main effect is narrower than this.
+    pub width_percent: Option<f64>,
+    /// Half width of practical equivalence.
+    #[serde(default = "band")]
+    pub band_percent: f64,
+    /// Whether the baseline is measured twice in each block.
+    #[serde(default = "yes")]
+    pub noise: bool,
+    /// What others published about the same question.
+    pub published: Option<String>,
+    /// What is measured.
+    pub workload: PlanWorkload,
+    /// What is varied.
+    #[serde(rename = "factor")]
+    pub factors: Vec<PlanFactor>,
+}
+
+/// How levels are combined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DesignKind {
+    /// Each with each.
+    #[default]
+    Full,
+    /// So few that main effects are told from interactions of two.
+    Fraction,
+    /// One factor moves at a time.
+    OneAtATime,
+}
+
+/// The tests of a recipe that each visit of an arm makes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanWorkload {
+    /// A recipe that comes with the program.
+    pub preset: Option<String>,
+    /// The file of another one, from the folder of the plan.
+    pub recipe: Option<String>,
+    /// Of its tests, only these.
+    pub tests: Option<Vec<String>>,
+    /// Which way they go, instead of what the recipe says.
+    pub directions: Option<Vec<Direction>>,
+    /// Seconds of a trial.
+    pub seconds: Option<f64>,
+    /// Seconds before them that do not count.
+    pub warm_up_seconds: Option<f64>,
+    /// Size of the test file, with its unit.
+    pub file_size: Option<String>,
+    /// Most channels of a share.
+    pub channels: Option<u32>,
+}
+
+/// Something that is varied.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanFactor {
+    /// Its name.
+    pub name: String,
+    /// What it is set to in turn; the first is what the others are compared with.
+    #[serde(rename = "level")]
+    pub levels: Vec<PlanLevel>,
+}
+
+/// A list of settings with a name.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanLevel {
+    /// Its name.
+    pub name: String,
+    /// Its settings, as `PLACE:WHAT=VALUE`.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// What others published of this level against the first one.
+    #[serde(default)]
+    pub published: PublishedLevel,
+}
+
+/// Published figures of a level, as they were published.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedLevel {
+    /// Of reading.
+    pub read: Option<String>,
+    /// Of writing.
+    pub write: Option<String>,
+}
+
+impl PublishedLevel {
+    /// The figure of one way.
+    #[must_use]
+    pub fn of(&self, direction: Direction) -> Option<&str> {
+        match direction {
+            Direction::Read => self.read.as_deref(),
+            Direction::Write => self.write.as_deref(),
+        }
+    }
+}
+
+const fn blocks() -> u32 {
+    6
+}
+
+const fn band() -> f64 {
+    2.0
+}
+
+const fn yes() -> bool {
+    true
+}
+
+impl PlanFile {
+    /// Most channels of a share.
+    #[must_use]
+    pub fn channels(&self) -> u32 {
+        self.workload.channels.unwrap_or(1)
+    }
+
+    /// Says what is wrong with it on any host, if something is.
+    ///
+    /// # Errors
+    /// What is wrong, in a sentence.
+    pub fn check(&self) -> Result<(), String> {
+        self.check_numbers()?;
+        let texts = [Some(&self.title), self.published.as_ref()];
+        for text in texts.into_iter().flatten() {
+            check_text(text)?;
+        }
+        if self.factors.is_empty() || self.factors.len() > FACTORS_MAX {
+            let count = self.factors.len();
+            return Err(format!(
+                "it has {count} factors; 1 to {FACTORS_MAX} are possible"
+            ));
+        }
+        let mut names = BTreeSet::new();
+        let mut places: BTreeMap<&str, &str> = BTreeMap::new();
+        for factor in &self.factors {
+            let name = factor.name.as_str();
+            check_name(name).map_err(|reason| format!("a factor is called `{name}`: {reason}"))?;
+            if RESERVED.contains(&name) {
+                return Err(format!("a factor cannot be called `{name}`"));
+            }
+            if !names.insert(name) {
+                return Err(format!("two factors are called `{name}`"));
+            }
+            for place in factor.check()? {
+                match places.insert(place, name) {
+                    Some(other) if other != name => {
+                        return Err(format!("`{other}` and `{name}` both set `{place}`"));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_numbers(&self) -> Result<(), String> {
+        let within = |name: &str, value: Option<f64>, most: f64| match value {
+            Some(value) if !(value > 0.0 && value <= most) => Err(format!(
+                "`{name}` must be above 0 and at most {most}, not {value}"
+            )),
+            _ => Ok(()),
+        };
+        within("budget_minutes", self.budget_minutes, BUDGET_MINUTES_MAX)?;
+        within("width_percent", self.width_percent, 100.0)?;
+        if !(0.0..100.0).contains(&self.band_percent) {
+            let band = self.band_percent;
+            return Err(format!(
+                "`band_percent` must be 0 or more and below 100, not {band}"
+            ));
+        }
+        let counts = [
+            ("blocks", self.blocks, BLOCKS_MAX),
+            ("channels", self.channels(), CHANNELS_MAX),
+        ];
+        for (name, count, most) in counts {
+            if !(1..=most).contains(&count) {
+                return Err(format!("`{name}` must be 1 to {most}, not {count}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl PlanFactor {
+    /// What its levels set, without the values; or what is wrong with them.
+    fn check(&self) -> Result<BTreeSet<&str>, String> {
+        let factor = &self.name;
+        if !(2..=LEVELS_MAX).contains(&self.levels.len()) {
+            let count = self.levels.len();
+            return Err(format!(
+                "`{factor}` has {count} levels; 2 to {LEVELS_MAX} are possible"
+            ));
+        }
+        let mut all = BTreeSet::new();
+        for (index, level) in self.levels.iter().enumerate() {
+            let name = &level.name;
+            check_name(name)
+                .map_err(|reason| format!("a level of `{factor}` is called `{name}`: {reason}"))?;
+            for text in [&level.published.read, &level.published.write] {
+                text.as_deref().map_or(Ok(()), check_text)?;
+            }
+            for other in &self.levels[..index] {
+                if other.name == *name {
+                    return Err(format!("two levels of `{factor}` are called `{name}`"));
+                }
+                if other.set == level.set {
+                    return Err(format!(
+                        "the levels `{}` and `{name}` of `{factor}` set the same",
+                        other.name
+                    ));
+                }
+            }
+            all.extend(level.check(factor)?);
+        }
+        Ok(all)
+    }
+}
+
+impl PlanLevel {
+    fn check(&self, factor: &str) -> Result<BTreeSet<&str>, String> {
+        let name = &self.name;
+        if self.set.len() > SETTINGS_MAX {
+            return Err(format!(
+                "level `{name}` of `{factor}` sets more than {SETTINGS_MAX} places"
+            ));
+        }
+        let mut own = BTreeSet::new();
+        for text in &self.set {
+            let place = text.split_once('=');
+            let place = place.map_or(text.as_str(), |(place, _)| place);
+            if !own.insert(place) {
+                return Err(format!("level `{name}` of `{factor}` sets `{place}` twice"));
+            }
+        }
+        Ok(own)
+    }
+}
+
+/// What cannot be a column or a cell of the experiment's table: it would be read as something else.
+fn check_name(name: &str) -> Result<(), String> {
+    let refuse = |reason: &str| Err(reason.to_owned());
+    if name.trim().is_empty() {
+        return refuse("it needs a name");
+    }
+    if MISSING.iter().any(|word| name.eq_ignore_ascii_case(word)) {
+        return refuse("that means `not measured` in a table; take another word");
+    }
+    if name.trim() != name || name.contains(char::is_control) {
+        return refuse("it has spaces at an end, or something that cannot be printed");
+    }
+    if name.contains(':') {
+        return refuse("`a:b` is how two factors act together; take another sign");
+    }
+    if name.chars().count() > NAME_CHARS_MAX {
+        return Err(format!("it is longer than {NAME_CHARS_MAX} characters"));
+    }
+    Ok(())
+}
+
+fn check_text(text: &str) -> Result<(), String> {
+    match text.chars().count() > TEXT_CHARS_MAX || text.contains(char::is_control) {
+        true => Err(format!(
+            "its title and what was published are text of one line, {TEXT_CHARS_MAX} characters at most"
+        )),
+        false => Ok(()),
+    }
+}
