@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use record::{Design, Outcome, Stage, TrialRecord};
+use record::{Design, Outcome, Response, Stage, TrialRecord};
 use serde::Serialize;
 
 use crate::comparison::CONFIDENCE_DEFAULT;
+use crate::recipe;
 use crate::statistics::{self, PairedRatios};
-use crate::table::{self, Request, Table, TableResult, TableWarning};
+use crate::table::{self, Better, Request, Table, TableResult, TableWarning};
 use crate::{Estimate, Unit};
 
 /// Something that is measured of a trial, as a column of a table.
@@ -24,9 +25,13 @@ impl Quantity {
     const COSTS: [Self; 3] = [Self::Cpu, Self::Latency, Self::Retransmits];
 
     /// The end of its column's name, which tells its unit.
-    const fn suffix(self) -> &'static str {
+    const fn suffix(self, rates: Unit) -> &'static str {
         match self {
-            Self::Rate => "mb_s",
+            Self::Rate => match rates {
+                Unit::OperationsPerSecond => "operations_s",
+                Unit::FramesPerSecond => "frames_s",
+                _ => "mb_s",
+            },
             Self::Cpu => "cpu_s_per_gb",
             Self::Latency => "latency_p99_ms",
             Self::Retransmits => "retransmits",
@@ -36,9 +41,13 @@ impl Quantity {
     fn of(self, seen: &Seen<'_>) -> Option<f64> {
         let result = seen.result;
         match self {
-            Self::Rate => Some(seen.rate / 1e6),
+            Self::Rate if seen.unit == Unit::BytesPerSecond => Some(seen.rate / 1e6),
+            Self::Rate => Some(seen.rate),
             // Nanoseconds a byte are seconds a gigabyte.
-            Self::Cpu => Some(result.cpu().get() as f64 / result.bytes().get() as f64),
+            Self::Cpu if seen.unit == Unit::BytesPerSecond => {
+                Some(result.cpu().get() as f64 / result.bytes().get() as f64)
+            }
+            Self::Cpu => None,
             Self::Latency => Some(result.latency?.p99.get() as f64 / 1e6),
             Self::Retransmits => {
                 let ours: Option<u64> = result.samples.iter().map(|one| one.retransmits).sum();
@@ -59,8 +68,10 @@ pub struct DesignSamples {
     pub arm: u32,
     /// Names of its levels, in the order of the factors.
     pub levels: Vec<String>,
-    /// Rate of each counted trial in bytes per second.
+    /// Rate of each counted trial in its unit.
     pub rates: Vec<f64>,
+    /// What these rates count.
+    pub unit: Unit,
     /// The block of each, from 0.
     pub blocks: Vec<u32>,
     /// Their median.
@@ -98,6 +109,8 @@ pub struct DesignPair {
     pub ratio: Estimate,
     /// Blocks that would settle what cannot be told yet.
     pub blocks_to_settle: Option<usize>,
+    /// What others published of this level, as they did.
+    pub published: Option<String>,
 }
 
 /// Everything that can be said of a design.
@@ -130,6 +143,8 @@ struct Seen<'a> {
     response: &'a str,
     result: &'a record::TrialResult,
     rate: f64,
+    /// What the rate counts.
+    unit: Unit,
 }
 
 /// Says everything that can be said of a design from its trials.
@@ -152,25 +167,25 @@ pub fn design<'t>(
             continue;
         };
         let measured = match &trial.outcome {
-            Outcome::Measured(result) => result.bytes_per_second().map(|rate| (result, rate)),
+            Outcome::Measured(result) => {
+                recipe::rate(&trial.workload, result).map(|rate| (result, rate))
+            }
             Outcome::Failed(_) => None,
         };
         match (measured, &trial.outcome) {
-            (Some((result, rate)), _) if rate > 0.0 => seen.push(Seen {
+            (Some((result, rate)), _) => seen.push(Seen {
                 block: *block,
                 arm: *arm,
                 response,
                 result,
                 rate,
+                unit: recipe::unit(&trial.workload),
             }),
             (_, Outcome::Failed(failure)) => {
                 let reason = failure.chain.join(": ");
                 failures.push(format!("block {}, {response}: {reason}", block + 1));
             }
-            _ => failures.push(format!(
-                "block {}, {response}: it moved no bytes",
-                block + 1
-            )),
+            _ => failures.push(format!("block {}, {response}: it did nothing", block + 1)),
         }
     }
     let mut caveats = Vec::new();
@@ -224,7 +239,7 @@ fn tables(
     let names: Vec<String> = design
         .responses
         .iter()
-        .map(|response| format!("{} {}", response.name, quantity.suffix()))
+        .map(|response| column(response, quantity))
         .collect();
     let rows: Vec<Vec<String>> = seen
         .iter()
@@ -260,6 +275,8 @@ fn tables(
     let mut results = Vec::new();
     let mut request = Request::new(names, factors);
     request.band = design.band;
+    // Its name is anybody's, and may have a word like `latency` in it.
+    request.better = (quantity == Quantity::Rate).then_some(Better::Higher);
     request.blocks = Some("block".into());
     request.plots = (!design.whole_plots.is_empty()).then(|| "plot".into());
     request.baselines = design
@@ -272,9 +289,9 @@ fn tables(
         Err(error) => caveats.push(format!("the effects cannot be estimated yet: {error}")),
     }
     for result in &mut results {
-        if let Some(name) = result.response.strip_suffix(" mb_s") {
-            result.response = name.to_owned();
-            result.unit = "MB/s".to_owned();
+        let of = |response: &&Response| column(response, Quantity::Rate) == result.response;
+        if let Some(response) = design.responses.iter().find(of) {
+            result.response.clone_from(&response.name);
         }
         for alias in &design.aliases {
             let text = format!(
@@ -288,6 +305,12 @@ fn tables(
         }
     }
     results
+}
+
+/// The name of a response's column.
+fn column(response: &Response, quantity: Quantity) -> String {
+    let suffix = quantity.suffix(recipe::unit(&response.workload));
+    format!("{} {suffix}", response.name)
 }
 
 /// Costs are families of their own, so that they take no power from the rates; a cost that is the
@@ -412,6 +435,7 @@ fn acting(
             others: String::new(),
             blocks_to_settle: ratios.blocks_to_settle(design.band, CONFIDENCE_DEFAULT),
             ratio: ratios.ratio(design.band, CONFIDENCE_DEFAULT)?,
+            published: None,
         })
     });
     pairs.collect()
@@ -443,6 +467,10 @@ fn pairs(design: &Design, seen: &[Seen<'_>]) -> Vec<DesignPair> {
                         factor: factor.name.clone(),
                         level: to.name.clone(),
                         baseline: first.name.clone(),
+                        published: match others.is_empty() {
+                            true => published(design, [&response.name, &factor.name, &to.name]),
+                            false => None,
+                        },
                         others,
                         blocks_to_settle: ratios.blocks_to_settle(design.band, CONFIDENCE_DEFAULT),
                         ratio,
@@ -452,6 +480,15 @@ fn pairs(design: &Design, seen: &[Seen<'_>]) -> Vec<DesignPair> {
         }
     }
     found
+}
+
+/// What others published of a level of a factor, for a response.
+fn published(design: &Design, [response, factor, level]: [&str; 3]) -> Option<String> {
+    let mut figures = design.figures.iter();
+    let found = figures.find(|figure| {
+        [&figure.response, &figure.factor, &figure.level] == [response, factor, level]
+    })?;
+    Some(found.text.clone())
 }
 
 /// Arms that differ in this factor only: its first level, and this one.
@@ -489,6 +526,7 @@ fn other_levels(design: &Design, arm: u32, factor: usize) -> String {
 fn samples(design: &Design, seen: &[Seen<'_>]) -> Vec<DesignSamples> {
     let mut found = Vec::new();
     for response in &design.responses {
+        let unit = recipe::unit(&response.workload);
         for arm in (0..).zip(&design.arms).map(|(arm, _)| arm) {
             let of_arm = || {
                 seen.iter()
@@ -502,13 +540,9 @@ fn samples(design: &Design, seen: &[Seen<'_>]) -> Vec<DesignSamples> {
                     .map(|factor| level_name(design, arm, factor).to_owned())
                     .collect(),
                 blocks: of_arm().map(|one| one.block).collect(),
-                median: statistics::median(
-                    &rates,
-                    design.band,
-                    CONFIDENCE_DEFAULT,
-                    Unit::BytesPerSecond,
-                ),
+                median: statistics::median(&rates, design.band, CONFIDENCE_DEFAULT, unit),
                 rates,
+                unit,
             });
         }
     }

@@ -17,6 +17,7 @@ pub use design::{DesignNoise, DesignPair, DesignResult, DesignSamples, design, i
 pub use diagnosis::{
     Contradiction, Means, REMEDIES, Remedy, SharedLink, contradictions, shared_links,
 };
+pub use recipe::{rate, unit};
 pub use run::analyze;
 
 pub use result::{

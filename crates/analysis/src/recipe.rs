@@ -8,7 +8,8 @@ use record::{
 use crate::result::{CacheMark, TestFigures, Unit};
 
 /// What the rates of a workload count.
-pub(crate) const fn unit(workload: &Workload) -> Unit {
+#[must_use]
+pub const fn unit(workload: &Workload) -> Unit {
     match workload {
         Workload::Task(work) => match work.task {
             Task::Copy(_) => Unit::BytesPerSecond,
@@ -23,8 +24,9 @@ pub(crate) const fn unit(workload: &Workload) -> Unit {
     }
 }
 
-/// The rate of a pass, if it is one that can be compared.
-pub(crate) fn rate(workload: &Workload, pass: &TrialResult) -> Option<f64> {
+/// The rate of a trial in the [unit] of its workload, if it is one that can be compared.
+#[must_use]
+pub fn rate(workload: &Workload, pass: &TrialResult) -> Option<f64> {
     let rate = match workload {
         Workload::Task(work) if unit(workload) != Unit::BytesPerSecond => {
             let seconds = pass.duration().get() as f64 / 1e9;

@@ -531,7 +531,7 @@ impl Running<'_, '_> {
             Ok(()) => self.stand.trial(&workload),
             Err(failure) => Outcome::Failed(failure),
         };
-        let rate = rate(&outcome);
+        let rate = rate(&workload, &outcome);
         let failure = rate.as_ref().err().cloned();
         // What was interrupted never was: it is run again when the experiment is taken up.
         if failure

@@ -378,7 +378,7 @@ impl Bench<'_, '_> {
             started,
             ended: self.rig.now(),
             outcome,
-            loads: Vec::new(),
+            loads: self.rig.loads(),
         };
         self.take(running, record)
     }
@@ -411,7 +411,7 @@ impl Bench<'_, '_> {
         self.next_trial_id += 1;
         running.done += usize::from(!is_discarded(&record));
         self.counted += usize::from(!is_discarded(&record));
-        let rate = rate(&record.outcome);
+        let rate = rate(&record.workload, &record.outcome);
         let failure = rate.as_ref().err().cloned();
         let rate = rate.map_err(|failure| text(&failure));
         (self.hooks.progress)(Progress::TrialEnds { rate });

@@ -1,7 +1,8 @@
 //! The one seam between experiments and machines.
 
 use record::{
-    Direction, Failure, FailureKind, Level, Nanoseconds, Outcome, Setting, Value, Workload,
+    Direction, Failure, FailureKind, HostLoad, Level, Nanoseconds, Outcome, Setting, Value,
+    Workload,
 };
 
 /// How long a trial lasts.
@@ -35,6 +36,11 @@ pub trait Rig {
 
     /// Runs one trial in a fresh session. A failure is an outcome too.
     fn trial(&mut self, workload: &Workload) -> Outcome;
+
+    /// What hosts had to do in the last trial, where somebody looked; it is told once.
+    fn loads(&mut self) -> Vec<HostLoad> {
+        Vec::new()
+    }
 
     /// The level is proven and set: mark it as kept, so that nothing puts it back by itself.
     ///
@@ -140,18 +146,15 @@ pub(crate) fn check(wanted: &Level, read: &[Setting]) -> Result<(), Failure> {
     }
 }
 
-/// Bytes per second of a trial that moved some.
+/// The rate of a trial that did something, in the unit of its workload.
 ///
 /// # Errors
 /// Why the trial tells nothing.
-pub(crate) fn rate(outcome: &Outcome) -> Result<f64, Failure> {
+pub(crate) fn rate(workload: &Workload, outcome: &Outcome) -> Result<f64, Failure> {
     match outcome {
-        Outcome::Measured(result) if result.bytes().get() > 0 => {
-            Ok(result.bytes_per_second().unwrap_or(0.0))
-        }
-        Outcome::Measured(_) => Err(Failure {
+        Outcome::Measured(result) => analysis::rate(workload, result).ok_or_else(|| Failure {
             kind: FailureKind::Internal,
-            chain: vec!["it moved no bytes".into()],
+            chain: vec!["it did nothing".into()],
             hint: None,
         }),
         Outcome::Failed(failure) => Err(failure.clone()),

@@ -1,6 +1,6 @@
 //! Experiments over several factors: what was found in words, the numbers, and the pictures.
 
-use analysis::{DesignPair, DesignResult, RunAnalysis, Verdict};
+use analysis::{DesignPair, DesignResult, DesignSamples, RunAnalysis, Unit, Verdict};
 use maud::{Markup, html};
 
 use crate::page::{Ink, Look, Page, left, right};
@@ -145,12 +145,7 @@ pub(crate) fn terminal(page: &mut Page, result: &DesignResult, look: Look) -> St
                 .median
                 .as_ref()
                 .map_or_else(|| "not measured".to_owned(), quantity::estimate);
-            let rates = samples
-                .rates
-                .iter()
-                .take(SAMPLES_MAX)
-                .map(|rate| format!("{:.1}", rate / 1e6));
-            let rates = rates.collect::<Vec<_>>().join(" ");
+            let rates = rate_list(samples, SAMPLES_MAX);
             page.row(&[
                 (Ink::Plain, &format!("  {}", left(&name, ARM_COLUMNS))),
                 (Ink::Strong, &right(&median, 12)),
@@ -202,8 +197,38 @@ fn noise_words(noise: &analysis::DesignNoise) -> String {
     format!("{}: baseline against itself {ratio}{floor}", noise.response)
 }
 
-/// A comparison as one would read it aloud.
+/// Rates in the unit that [`unit_name`] says, without repeating it.
+fn rate_list(samples: &DesignSamples, most: usize) -> String {
+    let one = |rate: &f64| match samples.unit {
+        Unit::BytesPerSecond if *rate < 1e7 => format!("{:.3}", rate / 1e6),
+        Unit::BytesPerSecond => format!("{:.1}", rate / 1e6),
+        _ => format!("{rate:.1}"),
+    };
+    let rates = samples.rates.iter().take(most).map(one);
+    rates.collect::<Vec<_>>().join(" ")
+}
+
+/// What people call the unit of a response's rates.
+fn unit_name(result: &DesignResult, response: &str) -> &'static str {
+    let mut samples = result.samples.iter();
+    let samples = samples.find(|samples| samples.response == response);
+    match samples.map(|samples| samples.unit) {
+        Some(Unit::OperationsPerSecond) => "operations/s",
+        Some(Unit::FramesPerSecond) => "frames/s",
+        _ => "MB/s",
+    }
+}
+
+/// A comparison as one would read it aloud, with the figure of others beside ours.
 fn pair_words(pair: &DesignPair, band: f64) -> String {
+    let ours = compared(pair, band);
+    match &pair.published {
+        Some(published) => format!("{ours} (published: {published})"),
+        None => ours,
+    }
+}
+
+fn compared(pair: &DesignPair, band: f64) -> String {
     let with = if pair.others.is_empty() {
         String::new()
     } else {
@@ -251,7 +276,7 @@ pub(crate) fn html(result: &DesignResult, id: &str) -> Markup {
                 @for other in 0..design.factors.len() {
                     @if other != place || design.factors.len() == 1 {
                         figure {
-                            figcaption { b { (factor.name) @if other != place { " by " (design.factors[other].name) } } ", MB/s: the medians of the arms, a line for each level" }
+                            figcaption { b { (factor.name) @if other != place { " by " (design.factors[other].name) } } ", " (unit_name(result, &response.name)) ": the medians of the arms, a line for each level" }
                             (plot::interaction(result, &response.name, [place, other], &format!("{id}-effect-{number}-{place}-{other}")))
                         }
                     }
@@ -260,14 +285,14 @@ pub(crate) fn html(result: &DesignResult, id: &str) -> Markup {
             ul { @for pair in result.pairs.iter().filter(|pair| pair.response == response.name) { li { (pair_words(pair, design.band)) } } }
             div.scroll tabindex="0" {
                 table {
-                    thead { tr { th { "arm" } th.n { "median" } th.n { "interval" } th { "samples in MB/s" } } }
+                    thead { tr { th { "arm" } th.n { "median" } th.n { "interval" } th { "samples in " (unit_name(result, &response.name)) } } }
                     tbody {
                         @for samples in result.samples.iter().filter(|one| one.response == response.name) {
                             tr {
                                 td { (samples.levels.join(", ")) @if Some(samples.arm) == design.again { " (once more)" } }
                                 td.n { (samples.median.as_ref().map_or_else(String::new, quantity::estimate)) }
                                 td.n { (samples.median.as_ref().and_then(quantity::interval_with_unit).unwrap_or_default()) }
-                                td.t { (view::rate_list(&samples.rates)) }
+                                td.t { (rate_list(samples, usize::MAX)) }
                             }
                         }
                     }

@@ -5,7 +5,7 @@
 //! ratio has a logarithmic axis, so that half and double are equally far from 1.
 
 use analysis::{
-    ArmSamples, BenchSamples, DesignResult, Estimate, ExperimentResult, LadderRung, RungName,
+    ArmSamples, BenchSamples, DesignResult, Estimate, ExperimentResult, LadderRung, RungName, Unit,
     Verdict,
 };
 use maud::{Markup, PreEscaped, html};
@@ -436,7 +436,14 @@ pub(crate) fn interaction(
             one.levels[along] == along_level && by_level.is_none_or(|level| one.levels[by] == level)
         });
         let medians: Vec<f64> = chosen
-            .filter_map(|one| finite(one.median.as_ref()?))
+            .filter_map(|one| {
+                // The grid counts in millions, as rates of bytes are told.
+                let of_people = match one.unit {
+                    Unit::BytesPerSecond => 1.0,
+                    _ => 1e6,
+                };
+                Some(finite(one.median.as_ref()?)? * of_people)
+            })
             .collect();
         (!medians.is_empty()).then(|| medians.iter().sum::<f64>() / medians.len() as f64)
     };

@@ -10,7 +10,7 @@ pub enum Better {
 }
 
 /// Units per second, by the word before `s`.
-const RATES: [(&str, &str); 12] = [
+const RATES: [(&str, &str); 14] = [
     ("bit", "bit/s"),
     ("kbit", "kbit/s"),
     ("mbit", "Mbit/s"),
@@ -23,6 +23,8 @@ const RATES: [(&str, &str); 12] = [
     ("mib", "MiB/s"),
     ("gib", "GiB/s"),
     ("packets", "packets/s"),
+    ("operations", "operations/s"),
+    ("frames", "frames/s"),
 ];
 
 /// Units that a last word says by itself.
@@ -127,6 +129,7 @@ mod tests {
             ("time_s", "s"),
             ("latency_ms", "ms"),
             ("iops", "IOPS"),
+            ("open read operations_s", "operations/s"),
             ("speed Mb/s", "unknown"),
             ("mbps", "unknown"),
             ("files_s", "unknown"),

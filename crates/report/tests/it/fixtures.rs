@@ -585,7 +585,7 @@ fn tune(candidates: Vec<Level>) -> RunAnalysis {
     })
 }
 
-fn empty(plan: Plan) -> RunAnalysis {
+pub(crate) fn empty(plan: Plan) -> RunAnalysis {
     RunAnalysis {
         plan,
         login_options: Vec::new(),

@@ -1,5 +1,6 @@
 //! What people read, kept as golden text, and what no name may do to it.
 
+mod design;
 mod fixtures;
 mod html;
 mod json;

@@ -1,0 +1,214 @@
+//! An experiment over several factors, as people and programs read it.
+
+use analysis::RunAnalysis;
+use record::{
+    Bytes, Cache, Data, Design, Direction, Factor, FolderKind, FolderWorkload, Latency, Level,
+    Nanoseconds, Operations, Outcome, Pattern, Place, Plan, PublishedFigure, Response, Sample,
+    Stage, StopRule, Task, TaskWorkload, Timing, TrialRecord, TrialResult, Workload,
+};
+use report::{Look, html, json, text};
+
+use crate::fixtures;
+
+const SECOND: Nanoseconds = Nanoseconds::new(1_000_000_000);
+const TIMING: Timing = Timing {
+    warm_up: Nanoseconds::new(0),
+    measured: SECOND,
+    interval: SECOND,
+};
+const PUBLISHED: &str = "x1.88, 113.5 to 213.8 MB/s";
+const BLOCKS: u32 = 6;
+
+fn big_file() -> Workload {
+    Workload::Folder(FolderWorkload {
+        folder: "/mnt".into(),
+        kind: FolderKind::Folder,
+        direction: Direction::Read,
+        block: Bytes::new(1 << 20),
+        depth: 1,
+        file_size: Bytes::new(1 << 26),
+        operations: Operations {
+            pattern: Pattern::Sequential,
+            threads: 1,
+            other_way_percent: 0,
+            data: Data::default(),
+            cache: Cache::default(),
+            file: None,
+        },
+        timing: TIMING,
+    })
+}
+
+fn opened_files() -> Workload {
+    Workload::Task(TaskWorkload {
+        place: Place::Folder {
+            folder: "/mnt".into(),
+            kind: FolderKind::Folder,
+        },
+        direction: Direction::Read,
+        channels: 1,
+        task: Task::Open(300),
+        data: Data::default(),
+        timing: TIMING,
+    })
+}
+
+fn design() -> Design {
+    let level = |name: &str| Level {
+        name: name.into(),
+        settings: Vec::new(),
+    };
+    let response = |name: &str, workload| Response {
+        name: name.into(),
+        workload,
+    };
+    Design {
+        name: "design".into(),
+        title: "one against two".into(),
+        form: "A against B".into(),
+        factors: vec![Factor {
+            name: "channels".into(),
+            levels: vec![level("1"), level("2")],
+        }],
+        aliases: Vec::new(),
+        left_out: Vec::new(),
+        responses: vec![
+            response("big read", big_file()),
+            response("open read", opened_files()),
+        ],
+        arms: vec![vec![0], vec![1]],
+        again: None,
+        whole_plots: Vec::new(),
+        blocks: (0..BLOCKS).map(|_| vec![0, 1]).collect(),
+        stop: StopRule {
+            budget_seconds: None,
+            width: None,
+        },
+        band: 0.02,
+        published: Some("two NICs of 1 GbE".into()),
+        figures: vec![PublishedFigure {
+            response: "big read".into(),
+            factor: "channels".into(),
+            level: "2".into(),
+            text: PUBLISHED.into(),
+        }],
+    }
+}
+
+fn trial(design: &Design, place: (u32, u32), response: usize) -> TrialRecord {
+    let (block, arm) = place;
+    let response = &design.responses[response];
+    let wobble = u64::from(block % 3) * u64::from(arm + 1);
+    let (bytes, operations) = match response.workload {
+        Workload::Task(_) => (0, 1000 + 500 * u64::from(arm) + wobble),
+        _ => (100_000_000 * u64::from(arm + 1) + 1000 * wobble, 100),
+    };
+    let each = Nanoseconds::new(SECOND.get() / operations);
+    TrialRecord {
+        id: 0,
+        stage: Stage::Visit {
+            block,
+            position: arm,
+            arm,
+            response: response.name.clone(),
+            discarded: false,
+        },
+        workload: response.workload.clone(),
+        settings: Vec::new(),
+        started: Nanoseconds::new(0),
+        ended: SECOND,
+        outcome: Outcome::Measured(Box::new(TrialResult {
+            samples: vec![Sample {
+                at: Nanoseconds::new(0),
+                duration: SECOND,
+                bytes: Bytes::new(bytes),
+                cpu: Nanoseconds::new(1000 + wobble),
+                retransmits: None,
+            }],
+            first_byte: None,
+            connections: Vec::new(),
+            session: None,
+            far_retransmits: None,
+            latency: Some(Latency {
+                operations,
+                mean: each,
+                p50: each,
+                p95: each,
+                p99: each,
+                p999: each,
+                max: each,
+            }),
+            storage: None,
+            playback: None,
+        })),
+        loads: Vec::new(),
+    }
+}
+
+fn run() -> RunAnalysis {
+    let design = design();
+    let places = (0..BLOCKS).flat_map(|block| [(block, 0), (block, 1)]);
+    let trials = places.flat_map(|place| [trial(&design, place, 0), trial(&design, place, 1)]);
+    let trials: Vec<TrialRecord> = trials.collect();
+    let plan = Plan::Experiment {
+        target: "/mnt".into(),
+        title: design.title.clone(),
+    };
+    RunAnalysis {
+        design: Some(analysis::design(&design, &trials)),
+        ..fixtures::empty(plan)
+    }
+}
+
+#[test]
+fn what_was_published_stands_beside_ours_in_text_page_and_json() {
+    let run = run();
+    // Lines of the terminal are wrapped.
+    let said = text(&run, Look::default());
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let ours = "channels 2 instead of 1: +100";
+    for whole in [said, html(&run)] {
+        let line = whole.split(ours).nth(1).expect("our own figure");
+        let line = line.split("channels 2 instead").next().unwrap_or(line);
+        assert!(
+            line.contains(&format!("(published: {PUBLISHED})")),
+            "{line}"
+        );
+        assert!(whole.contains("two NICs of 1 GbE"), "{whole}");
+        assert_eq!(whole.matches(PUBLISHED).count(), 1);
+    }
+    let design = &json(&run)["design"];
+    assert_eq!(design["design"]["published"], "two NICs of 1 GbE");
+    let pairs = design["pairs"].as_array().expect("pairs");
+    let of = |response: &str| {
+        let mut pairs = pairs.iter();
+        pairs.find(|pair| pair["response"] == response).expect("it")
+    };
+    assert_eq!(of("big read")["published"], PUBLISHED);
+    let ratio = of("big read")["ratio"]["value"].as_f64().expect("ours");
+    assert!((ratio - 2.0).abs() < 0.01, "{ratio}");
+    assert!(of("open read")["published"].is_null());
+}
+
+#[test]
+fn work_that_moves_no_bytes_is_told_in_operations() {
+    let run = run();
+    let design = &json(&run)["design"];
+    assert_eq!(design["failures"], serde_json::json!([]));
+    let samples = design["samples"].as_array().expect("samples");
+    let opened = samples
+        .iter()
+        .find(|one| one["response"] == "open read" && one["arm"] == 1);
+    let opened = opened.expect("they were measured");
+    assert_eq!(opened["unit"], "operations_per_second");
+    assert_eq!(opened["median"]["unit"], "operations_per_second");
+    assert_eq!(opened["rates"][0], 1500.0);
+    let table = &design["rates"][1];
+    assert_eq!(
+        (&table["response"], &table["unit"]),
+        (&"open read".into(), &"operations/s".into())
+    );
+    assert_eq!(table["effects"][0]["verdict"], "better");
+    assert!(text(&run, Look::default()).contains("1502 /s"));
+    assert!(html(&run).contains("samples in operations/s"));
+}
