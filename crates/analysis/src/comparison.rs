@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use record::{
-    Arm, Bytes, Direction, Outcome, Phase, Question, Schedule, SmbSession, Stage, Task,
+    Arm, Bytes, Direction, HostLoad, Outcome, Phase, Question, Schedule, SmbSession, Stage, Task,
     TrialRecord, TrialResult, Workload,
 };
 use serde::Serialize;
@@ -166,6 +166,7 @@ struct Counted<'a> {
     rate: f64,
     workload: &'a Workload,
     result: &'a TrialResult,
+    loads: &'a [HostLoad],
 }
 
 fn limits(question: &Question, caveats: &mut Vec<String>) -> (f64, f64) {
@@ -248,6 +249,7 @@ fn count<'a>(
                     rate,
                     workload: &trial.workload,
                     result: measured,
+                    loads: &trial.loads,
                 };
                 counted.insert(place, trial);
             }
@@ -346,6 +348,10 @@ fn samples(
     let median = statistics::median(&rates, band, confidence, Unit::BytesPerSecond)?;
     let (cpu_per_byte, retransmits) =
         costs(trials.iter().map(|trial| trial.result), (band, confidence));
+    let served: Vec<f64> = trials
+        .iter()
+        .filter_map(|trial| served_per_byte(trial))
+        .collect();
     Some(ArmSamples {
         arm,
         response,
@@ -354,9 +360,19 @@ fn samples(
         blocks: trials.iter().map(|trial| trial.block).collect(),
         median,
         cpu_per_byte,
+        server_cpu_per_byte: statistics::median(&served, band, confidence, Unit::SecondsPerByte),
         retransmits,
         file_size: trials.first().and_then(|trial| file_size(trial.workload)),
     })
+}
+
+/// Processor time of the file server for each byte: how much of the time it worked while it was looked
+/// at, over the trial's rate.
+fn served_per_byte(trial: &Counted) -> Option<f64> {
+    let served = |load: &HostLoad| Some((load.served?.get() as f64, load.duration.get() as f64));
+    let (spent, time) = trial.loads.iter().find_map(served)?;
+    let per_byte = spent / time / trial.rate;
+    per_byte.is_finite().then_some(per_byte)
 }
 
 /// The size of each of many files that are copied, where they have one.

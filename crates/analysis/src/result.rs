@@ -91,6 +91,8 @@ pub struct ArmSamples {
     pub median: Estimate,
     /// Processor time of our own process per byte, median over the trials.
     pub cpu_per_byte: Option<Estimate>,
+    /// Processor time of the file server's processes per byte, likewise; `None` where nobody could look.
+    pub server_cpu_per_byte: Option<Estimate>,
     /// Segments sent again at our end over all these trials, where the system says so.
     pub retransmits: Option<u64>,
     /// Size of each file, where trials copied many files of one size.

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use host::Host;
 use host::exec::Command;
-use measure::{Runner, Stop};
+use measure::{Runner, Serving, Stop};
 use record::{
-    Bytes, Credentials, Demands, Direction, Nanoseconds, ShareWorkload, Timing, TrialInput,
-    TrialResult, Workload,
+    Bytes, Credentials, Demands, Direction, HostLoad, Nanoseconds, Sample, ShareWorkload, Timing,
+    TrialInput, TrialResult, Workload,
 };
 
 use crate::args::PathArguments;
@@ -131,6 +131,29 @@ impl SharePath {
         self.runner.run(&self.input(workload), stop, &mut |_| {})
     }
 
+    /// Runs one trial on the client, and looks at what serving it costs the server, where linerate may
+    /// look there.
+    pub fn trial_served(
+        &self,
+        workload: Workload,
+        stop: &Stop,
+    ) -> (Result<TrialResult, record::Failure>, Option<HostLoad>) {
+        let server = self.server.as_ref();
+        let mut serving = match (&workload, server) {
+            (Workload::Share(share), Some(server)) => Serving::of(server.exec.as_ref(), share),
+            _ => None,
+        };
+        let mut saw = |sample: &Sample| {
+            if let Some(serving) = &mut serving {
+                serving.saw(sample);
+            }
+        };
+        let result = self.runner.run(&self.input(workload), stop, &mut saw);
+        let load = serving.zip(server);
+        let load = load.and_then(|(serving, server)| serving.load(&server.name));
+        (result, load)
+    }
+
     fn input(&self, workload: Workload) -> TrialInput {
         TrialInput {
             workload,
@@ -233,7 +256,7 @@ mod tests {
     use std::sync::Arc;
 
     use host::exec::Local;
-    use record::{Failure, HostName, Identity, Mechanism, Sample, Secret, TrialLine};
+    use record::{Failure, HostName, Identity, Mechanism, Secret, TrialLine};
 
     use super::*;
 

@@ -7,8 +7,8 @@ use host::change;
 use host::journal::Journal;
 use measure::Stop;
 use record::{
-    Bytes, CopyTask, Data, Direction, Failure, FailureKind, Level, Nanoseconds, Outcome, Place,
-    Setting, ShareWorkload, Task, TaskWorkload, Timing, TrialResult, Value, Workload,
+    Bytes, CopyTask, Data, Direction, Failure, FailureKind, HostLoad, Level, Nanoseconds, Outcome,
+    Place, Setting, ShareWorkload, Task, TaskWorkload, Timing, TrialResult, Value, Workload,
 };
 
 use crate::failure::CommandError;
@@ -57,6 +57,8 @@ pub struct PathRig<'a> {
     /// Whether what is kept is also set at the next start.
     persist: bool,
     load: Load,
+    /// What the server had to do in the last trial.
+    loads: Vec<HostLoad>,
 }
 
 impl<'a> PathRig<'a> {
@@ -92,6 +94,7 @@ impl<'a> PathRig<'a> {
             },
             persist: false,
             load: Load::default(),
+            loads: Vec::new(),
         }
     }
 
@@ -221,13 +224,19 @@ impl Rig for PathRig<'_> {
     }
 
     fn trial(&mut self, workload: &Workload) -> Outcome {
-        match self.path.trial(workload.clone(), &self.stop) {
+        let (result, load) = self.path.trial_served(workload.clone(), &self.stop);
+        self.loads = load.into_iter().collect();
+        match result {
             Ok(result) => match missing_channels(workload, &result) {
                 None => Outcome::Measured(Box::new(result)),
                 Some(failure) => Outcome::Failed(failure),
             },
             Err(failure) => Outcome::Failed(failure),
         }
+    }
+
+    fn loads(&mut self) -> Vec<HostLoad> {
+        std::mem::take(&mut self.loads)
     }
 
     fn keep(&mut self, level: &Level) -> Result<(), Failure> {

@@ -69,6 +69,7 @@ impl Counters {
             dropped: grown(self.dropped, later.dropped),
             pauses: grown(self.pauses, later.pauses),
             throttled: grown(self.throttled, later.throttled).map(Nanoseconds::new),
+            served: None,
         }
     }
 }

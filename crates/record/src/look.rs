@@ -124,6 +124,9 @@ pub struct HostLoad {
     pub pauses: Option<u64>,
     /// How long its processes, or those of its file server, were not allowed to run by a limit.
     pub throttled: Option<Nanoseconds>,
+    /// How long processors worked for the processes of its file server, where that was looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served: Option<Nanoseconds>,
 }
 
 /// What one processor did in some time, as shares of 1.

@@ -535,6 +535,8 @@ fn trials_part(experiment: &ExperimentResult, id: &str) -> Markup {
 }
 
 fn trials_table(experiment: &ExperimentResult) -> Markup {
+    let mut samples = experiment.samples.iter();
+    let looked = samples.any(|one| one.server_cpu_per_byte.is_some());
     html! {
         details {
             summary { "numbers of every trial" }
@@ -543,7 +545,8 @@ fn trials_table(experiment: &ExperimentResult) -> Markup {
                     thead {
                         tr {
                             th { "response" } th { "part" } th { "arm" } th.n { "median" } th.n { "interval" }
-                            th.n { "CPU" } th.n { "sent again" } th { "trials in MB/s, by block" }
+                            th.n { "CPU" } @if looked { th.n { "CPU of the server" } }
+                            th.n { "sent again" } th { "trials in MB/s, by block" }
                         }
                     }
                     tbody {
@@ -555,6 +558,7 @@ fn trials_table(experiment: &ExperimentResult) -> Markup {
                                 td.n { (quantity::estimate(&samples.median)) }
                                 td.n { (quantity::interval_with_unit(&samples.median).unwrap_or_default()) }
                                 td.n { (samples.cpu_per_byte.as_ref().map(quantity::estimate).unwrap_or_default()) }
+                                @if looked { td.n { (samples.server_cpu_per_byte.as_ref().map(quantity::estimate).unwrap_or_default()) } }
                                 td.n { @if let Some(count) = samples.retransmits { (count) } }
                                 td.t { (view::rate_list(&samples.rates)) }
                             }

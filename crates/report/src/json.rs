@@ -249,6 +249,7 @@ fn experiment(experiment: &ExperimentResult) -> Value {
             "blocks": samples.blocks,
             "median": estimate(&samples.median),
             "cpu_per_byte": samples.cpu_per_byte.as_ref().map(estimate),
+            "server_cpu_per_byte": samples.server_cpu_per_byte.as_ref().map(estimate),
             "retransmits": samples.retransmits,
             "files_per_second": view::files_per_second(samples),
         })).collect::<Vec<_>>(),

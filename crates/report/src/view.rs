@@ -908,19 +908,19 @@ fn stays(levels: &[Level], open: &str) -> String {
     format!("{how_long}. `linerate undo{open}` puts all of it back")
 }
 
-/// What the client's processor pays for a response, before and after: `0.52 -> 0.31 s/GB`.
+/// What the processors of both ends pay for a response, before and after, as far as it is known:
+/// `processor of the client 0.52 -> 0.31, of the server 0.80 -> 0.44 s for each GB`.
 pub(crate) fn processor_time(experiment: &ExperimentResult, effect: &Effect) -> Option<String> {
-    let of = |arm: Arm| {
-        let mut samples = experiment.samples.iter();
-        let samples = samples.find(|one| {
-            one.arm == arm && one.response == effect.response && one.phase == effect.phase
-        })?;
-        Some(samples.cpu_per_byte.as_ref()?.value * 1e9)
-    };
+    let of = |arm| arm_samples(experiment, arm, effect.response, effect.phase);
     let (a, b) = (of(Arm::A)?, of(Arm::B)?);
-    Some(format!(
-        "processor of the client {a:.2} -> {b:.2} s for each GB"
-    ))
+    let paid = |whose: &str, cost: fn(&ArmSamples) -> Option<&Estimate>| {
+        let (a, b) = (cost(a)?.value * 1e9, cost(b)?.value * 1e9);
+        Some(format!("of the {whose} {a:.2} -> {b:.2}"))
+    };
+    let client = paid("client", |samples| samples.cpu_per_byte.as_ref());
+    let server = paid("server", |samples| samples.server_cpu_per_byte.as_ref());
+    let paid: Vec<String> = client.into_iter().chain(server).collect();
+    (!paid.is_empty()).then(|| format!("processor {} s for each GB", paid.join(", ")))
 }
 
 /// The knobs of a level, a line for each value and host: ``` `nic.mtu` 9000 on `host`: a0, a1 ```.

@@ -1,7 +1,7 @@
-use analysis::{RunAnalysis, Verdict, analyze};
+use analysis::{RunAnalysis, Unit, Verdict, analyze};
 use record::{
-    Arm, Bytes, Decision, Direction, Event, Level, Nanoseconds, Outcome, Phase, Plan, Record, Run,
-    Stage, Workload,
+    Arm, Bytes, Decision, Direction, Event, HostLoad, HostName, Level, Nanoseconds, Outcome, Phase,
+    Plan, Record, Run, Stage, Workload,
 };
 
 use crate::build::{
@@ -65,6 +65,42 @@ fn an_experiment_gives_noise_effects_samples_and_the_decision() {
     assert_eq!(sample.retransmits, Some(6));
     let cpu = sample.cpu_per_byte.as_ref().expect("it was measured");
     assert!((cpu.value - 0.05 / 105e6).abs() < 1e-11);
+}
+
+#[test]
+fn what_serving_cost_is_told_for_each_byte_where_somebody_looked() {
+    let mut records = phase_records("mtu-9000", Phase::Compare, &SAME);
+    for record in &mut records {
+        let Record::Trial(trial) = record else {
+            continue;
+        };
+        let busy = match trial.stage {
+            Stage::Experiment { arm: Arm::A, .. } => 0.5,
+            _ => 0.25,
+        };
+        // Looked at for half of the time, which was as busy as the rest.
+        trial.loads = vec![HostLoad {
+            host: HostName::new("server"),
+            duration: Nanoseconds::new(500_000_000),
+            processors: Vec::new(),
+            resent: None,
+            dropped: None,
+            pauses: None,
+            throttled: None,
+            served: Some(Nanoseconds::new((busy * 500_000_000.0) as u64)),
+        }];
+    }
+    let analysis = analyze(&run(lab(), records));
+    let cost = |index: usize| {
+        let samples = &analysis.experiments[0].samples[index];
+        let cost = samples.server_cpu_per_byte.as_ref().expect("it was seen");
+        (cost.value * samples.median.value, cost.n, cost.unit)
+    };
+    for (index, busy) in [(0, 0.5), (1, 0.25)] {
+        let (share, n, unit) = cost(index);
+        assert!((share - busy).abs() < 0.002, "{share}");
+        assert_eq!((n, unit), (6, Unit::SecondsPerByte));
+    }
 }
 
 #[test]

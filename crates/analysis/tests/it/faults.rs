@@ -112,6 +112,7 @@ impl Well {
             dropped: Some(0),
             pauses: None,
             throttled: Some(Nanoseconds::new((throttled * 1e9) as u64)),
+            served: None,
         };
         self.trials(|trial| trial.loads = vec![load("client", client), load("server", server)]);
     }

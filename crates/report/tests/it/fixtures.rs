@@ -709,6 +709,7 @@ fn arm_samples(arm: Arm, response: Direction, phase: Phase, centre: f64) -> ArmS
         blocks: (0..8).collect(),
         median: rate(centre, Some([centre * 0.995, centre * 1.005]), 8),
         cpu_per_byte: None,
+        server_cpu_per_byte: None,
         retransmits: Some(0),
         file_size: None,
     }

@@ -1,4 +1,6 @@
-use report::{demo_summary, json};
+use analysis::{Estimate, Unit};
+use record::Arm;
+use report::{Look, demo_summary, html, json, text};
 use serde_json::json as value;
 
 use crate::fixtures;
@@ -46,6 +48,39 @@ fn every_estimate_has_its_unit_and_its_interval_beside_it() {
             "{name} has no estimate"
         );
     }
+}
+
+#[test]
+fn what_the_processors_of_both_ends_pay_is_told_before_and_after() {
+    let mut run = fixtures::tune_keeps_knobs();
+    for samples in run.experiments.iter_mut().flat_map(|one| &mut one.samples) {
+        let cost = |of_a: f64, of_b: f64| {
+            let value = if samples.arm == Arm::A { of_a } else { of_b };
+            Some(Estimate {
+                value: value * 1e-9,
+                unit: Unit::SecondsPerByte,
+                ..samples.median.clone()
+            })
+        };
+        (samples.cpu_per_byte, samples.server_cpu_per_byte) = (cost(0.3, 0.2), cost(0.8, 0.4));
+    }
+    let paid = "processor of the client 0.30 -> 0.20, of the server 0.80 -> 0.40 s for each GB";
+    let said = text(&run, Look::default());
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(said.matches(paid).count(), 4, "{said}");
+    let page = html(&run).replace("&gt;", ">");
+    assert_eq!(page.matches(paid).count(), 4);
+    assert!(page.contains("CPU of the server") && page.contains("0.80 CPU s/GB"));
+    let json = json(&run);
+    let samples = json["experiments"][1]["samples"].as_array();
+    let cost = &samples.expect("samples")[0]["server_cpu_per_byte"];
+    let value = cost["value"].as_f64().expect("a number");
+    assert!((value - 0.8e-9).abs() < 1e-15, "{value}");
+    assert_eq!(cost["unit"], "seconds_per_byte");
+    // Where nobody could look, nothing is invented.
+    let before = fixtures::tune_keeps_knobs();
+    assert!(!html(&before).contains("CPU of the server"));
+    assert!(!text(&before, Look::default()).contains("processor of"));
 }
 
 #[test]
