@@ -1,5 +1,6 @@
 //! `tune --goal` that is stopped in the middle: Samba's configuration is the very file it was.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
