@@ -289,6 +289,8 @@ fn tables(
         Err(error) => caveats.push(format!("the effects cannot be estimated yet: {error}")),
     }
     for result in &mut results {
+        // A row is a trial of one response and has no cells of the others.
+        result.warnings.retain(|warning| warning.kind != "missing");
         let of = |response: &&Response| column(response, Quantity::Rate) == result.response;
         if let Some(response) = design.responses.iter().find(of) {
             result.response.clone_from(&response.name);

@@ -201,6 +201,33 @@ mod tests {
     }
 
     #[test]
+    fn numbers_that_no_trial_takes_are_refused_before_it() {
+        let said = |old: &str, new: &str| {
+            let text = r#"{"engine":"share","share":{"server":"nas","port":445,"share":"data",
+                "path":""},"direction":"read","channels":1,"block":1048576,"depth":8,
+                "file_size":67108864,"operations":{"threads":1},"timing":{"warm_up":0,
+                "measured":1000000000,"interval":100000000}}"#;
+            assert!(text.contains(old), "{old}");
+            let workload = serde_json::from_str(&text.replace(old, new)).unwrap();
+            check(&workload).err().map(|error| error.to_string())
+        };
+        assert_eq!(said("\"depth\":8", "\"depth\":8"), None);
+        for (old, new) in [
+            ("\"channels\":1", "\"channels\":4000000000"),
+            ("\"depth\":8", "\"depth\":513"),
+            ("\"threads\":1", "\"threads\":65"),
+            ("\"block\":1048576", "\"block\":1099511627776"),
+            ("\"file_size\":67108864", "\"file_size\":4096"),
+            (
+                "\"measured\":1000000000",
+                "\"measured\":1000000000000000000",
+            ),
+        ] {
+            assert!(said(old, new).is_some(), "{new}");
+        }
+    }
+
+    #[test]
     fn a_password_does_not_come_back() {
         for input in [
             &b"{\"credentials\":\"hunter2\"}\n"[..],

@@ -209,6 +209,8 @@ fn work_that_moves_no_bytes_is_told_in_operations() {
         (&"open read".into(), &"operations/s".into())
     );
     assert_eq!(table["effects"][0]["verdict"], "better");
+    // Trials of the other response are not missing here.
+    assert!(!table["warnings"].to_string().contains("left out"));
     assert!(text(&run, Look::default()).contains("1502 /s"));
     assert!(html(&run).contains("samples in operations/s"));
 }
