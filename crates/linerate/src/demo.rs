@@ -130,7 +130,11 @@ impl Story<'_> {
             "--client lab://{0}/client --server lab://{0}/server",
             self.lab
         );
-        let path = SharePath::open(share::parse(&self.share)?, &self.path_arguments())?;
+        let path = SharePath::open(
+            share::parse(&self.share)?,
+            &self.path_arguments(),
+            &self.stop,
+        )?;
         let before = path
             .hosts()
             .into_iter()

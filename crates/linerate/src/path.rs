@@ -14,7 +14,7 @@ use record::{
 use crate::args::PathArguments;
 use crate::failure::{CommandError, Kind};
 use crate::share::TypedShare;
-use crate::{credentials, hosts};
+use crate::{credentials, hosts, stop};
 
 /// Bytes of one request; more gains little, and a lost channel would lose more.
 const BLOCK: Bytes = Bytes::new(1 << 20);
@@ -55,8 +55,17 @@ pub struct SharePath {
     pub runner: Runner,
 }
 
-/// The two ends, without any share.
-pub fn ends(arguments: &PathArguments) -> Result<(Host, Option<Host>, Runner), CommandError> {
+/// The two ends, without any share. Whoever asks to stop is not kept waiting for a host that does not
+/// answer.
+pub fn ends(
+    arguments: &PathArguments,
+    stop: &Stop,
+) -> Result<(Host, Option<Host>, Runner), CommandError> {
+    let arguments = arguments.clone();
+    stop::unless_asked(stop, move || reach(&arguments))
+}
+
+fn reach(arguments: &PathArguments) -> Result<(Host, Option<Host>, Runner), CommandError> {
     let client = hosts::open(&hosts::parse(&arguments.client)?)?;
     let server = arguments.server.as_deref().map(hosts::parse).transpose()?;
     let server = server.as_ref().map(hosts::open).transpose()?;
@@ -88,9 +97,13 @@ fn program(arguments: &PathArguments, client: &Host) -> Result<String, CommandEr
 
 impl SharePath {
     /// Finds the hosts and who logs in.
-    pub fn open(share: TypedShare, arguments: &PathArguments) -> Result<Self, CommandError> {
+    pub fn open(
+        share: TypedShare,
+        arguments: &PathArguments,
+        stop: &Stop,
+    ) -> Result<Self, CommandError> {
         let demands = credentials::demands(&arguments.login)?;
-        let (client, server, runner) = ends(arguments)?;
+        let (client, server, runner) = ends(arguments, stop)?;
         let lab_file = match hosts::parse(&arguments.client)? {
             hosts::Named::Lab { lab, .. } => Some(lab::find(&lab)?.credentials()),
             hosts::Named::Local | hosts::Named::Ssh(_) => None,

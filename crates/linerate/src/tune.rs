@@ -40,7 +40,7 @@ pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
     let began = Instant::now();
     let typed = share::parse(&arguments.share)?;
     let stop = stop::listen()?;
-    let path = SharePath::open(typed, &arguments.path)?;
+    let path = SharePath::open(typed, &arguments.path, &stop)?;
     let profile = profiles::asked(&arguments.profile)?;
     if let (None, Some(goal)) = (&profile, arguments.goal) {
         let fixes = find_fixes(arguments, &path, &stop)?;

@@ -114,7 +114,7 @@ fn bench_share(
 ) -> Result<PathBuf, CommandError> {
     let typed = share::parse(&arguments.target)?;
     let timing = timing(arguments.seconds.unwrap_or(SECONDS))?;
-    let path = SharePath::open(typed, &arguments.path)?;
+    let path = SharePath::open(typed, &arguments.path, stop)?;
     path.knock(stop)?;
     let header = Plan::Bench {
         target: path.share.address.to_string(),
@@ -141,7 +141,7 @@ fn bench_tcp(
     directions: &[Direction],
     stop: &Stop,
 ) -> Result<PathBuf, CommandError> {
-    let (client, server, runner) = ends(&arguments.path)?;
+    let (client, server, runner) = ends(&arguments.path, stop)?;
     let timing = timing(arguments.seconds.unwrap_or(SECONDS))?;
     let (address, port) = tcp_address(&client, host)?;
     let hosts: Vec<_> = std::iter::once(&client).chain(&server).collect();

@@ -63,6 +63,7 @@ pub fn run(arguments: &BenchArguments, recipe: Recipe) -> Result<ExitCode, Comma
         &arguments.path,
         arguments.channels,
         recipe.engine,
+        &stop,
     )?;
     if arguments.dry_run {
         dry_run(arguments, &recipe, &target);
@@ -113,6 +114,7 @@ impl Target {
         path_arguments: &PathArguments,
         channels: u32,
         engine: RecipeEngine,
+        stop: &Stop,
     ) -> Result<Self, CommandError> {
         let wants_tcp = engine == RecipeEngine::Tcp;
         let tcp = typed.strip_prefix("tcp://");
@@ -127,7 +129,7 @@ impl Target {
             .iter()
             .any(|begin| typed.starts_with(begin));
         if is_share {
-            let path = SharePath::open(share::parse(typed)?, path_arguments)?;
+            let path = SharePath::open(share::parse(typed)?, path_arguments, stop)?;
             return Ok(Self {
                 client: path.client.clone(),
                 server: path.server.clone(),
@@ -137,7 +139,7 @@ impl Target {
                 kind: TargetKind::Share(Box::new(path), channels),
             });
         }
-        let (client, server, runner) = ends(path_arguments)?;
+        let (client, server, runner) = ends(path_arguments, stop)?;
         let kind = match tcp {
             Some(host) => {
                 let (address, port) = tcp_address(&client, host)?;

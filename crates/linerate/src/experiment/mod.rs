@@ -54,7 +54,13 @@ fn begin(arguments: &ExperimentArguments) -> Result<ExitCode, CommandError> {
         )
         .hint("add for example `--target smb://HOST/SHARE`")
     })?;
-    let target = Target::open(typed, &arguments.path, file.channels(), recipe.engine)?;
+    let target = Target::open(
+        typed,
+        &arguments.path,
+        file.channels(),
+        recipe.engine,
+        &stop,
+    )?;
     let seed = match arguments.seed.or(file.seed) {
         Some(seed) => seed,
         None => tune::random_seed()?,
@@ -137,7 +143,7 @@ fn resume(arguments: &ResumeArguments) -> Result<ExitCode, CommandError> {
         Some(Workload::Tcp(_)) => RecipeEngine::Tcp,
         _ => RecipeEngine::File,
     };
-    let target = Target::open(target, &path, 1, engine)?;
+    let target = Target::open(target, &path, 1, engine, &stop)?;
     let before = run.records.into_iter().filter_map(|record| match record {
         Record::Trial(trial) => Some(*trial),
         _ => None,

@@ -85,12 +85,18 @@ fn the_ways_a_server_says_no() {
 
 /// A check of a share of nobody's, whose own programs are looked for in `folder` first.
 fn start_check(share: &str, folder: &Path) -> Child {
+    start_check_with(share, &[], folder)
+}
+
+fn start_check_with(share: &str, options: &[&str], folder: &Path) -> Child {
     let others = std::env::var("PATH").expect("a PATH");
     let mut check = Command::new(support::path());
     check
         .args(["check", share])
+        .args(options)
         .env("LINERATE_STATE_DIR", folder.join("state"))
         .env("LINERATE_PASSWORD", "secret")
+        .env("TMPDIR", folder)
         .env("PATH", format!("{}:{others}", folder.display()))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -127,6 +133,21 @@ fn a_check_that_is_interrupted_does_not_wait_for_a_name() {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     is_interrupted(check, "-TERM", folder.path());
+}
+
+#[test]
+fn a_check_that_is_interrupted_does_not_wait_for_a_host_that_does_not_answer() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let host = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = host.local_addr().expect("its address").port();
+    for end in ["--client", "--server"] {
+        let far = format!("ssh://nobody@127.0.0.1:{port}");
+        let check = start_check_with("smb://ann@127.0.0.1/media", &[end, &far], folder.path());
+        // `ssh` says who it is, and waits for an answer.
+        let (mut connection, _) = host.accept().expect("it connects");
+        assert_eq!(connection.read(&mut [0; 1]).expect("it talks"), 1);
+        is_interrupted(check, "-INT", folder.path());
+    }
 }
 
 #[test]
