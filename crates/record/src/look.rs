@@ -69,12 +69,15 @@ pub struct MtuProof {
     pub near_mtu: u32,
     /// MTU of the server's interface as its TCP announces it.
     pub far_mtu: Option<u32>,
-    /// The largest packet that went there and came back; none where not even a small one did.
+    /// The largest packet that was answered; none where not even a small one was.
     pub answered: Option<u32>,
     /// The smallest packet that had no answer, however often it was sent.
     pub unanswered: Option<u32>,
     /// Whether anybody on the way said of any of them that it is too big.
     pub told: bool,
+    /// Whether the answers are those of the server's TCP, because it answers no echo requests: then
+    /// only the way there is proven.
+    pub one_way: bool,
     /// The largest packet that the server was seen to send us, where it can be asked to.
     pub back: Option<u32>,
     /// Round trip of a small packet.

@@ -104,10 +104,15 @@ fn packet(proof: &MtuProof) -> String {
         .map_or("the server".to_owned(), |it| format!("`{it}`"));
     let pair = format!("`{}` to {remote}", proof.nic);
     let Some(most) = proof.path_mtu() else {
-        return format!("{pair}: no echo request was answered, so nothing is proven");
+        return format!("{pair}: no probe was answered, so nothing is proven");
     };
     let back = match proof.back {
         Some(back) => format!(", and {back} were seen to come back from there"),
+        None if proof.one_way => {
+            " there (what comes back is not proven: the far end answers no echo requests, and its TCP was \
+             asked instead)"
+                .to_owned()
+        }
         None => String::new(),
     };
     let far = proof
@@ -121,7 +126,7 @@ fn packet(proof: &MtuProof) -> String {
         ""
     };
     format!(
-        "{pair}: {most} bytes pass; our end takes {}{far}{back}{verdict}",
+        "{pair}: {most} bytes pass{back}; our end takes {}{far}{verdict}",
         proof.near_mtu
     )
 }

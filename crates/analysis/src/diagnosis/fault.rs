@@ -172,8 +172,13 @@ fn black_hole(seen: &Seen) -> Option<Fault> {
     let remote = remote_name(proof);
     let text = format!(
         "packets of more than {most} bytes between `{}` and `{remote}` vanish, and nobody says so; both \
-         ends send up to {wanted}, so something between them, a switch or a virtual bridge, has a smaller MTU",
-        proof.nic
+         ends send up to {wanted}, so something between them, a switch or a virtual bridge, has a smaller MTU{}",
+        proof.nic,
+        if proof.one_way {
+            " (seen on the way there; nobody answers echo requests)"
+        } else {
+            ""
+        },
     );
     let near = nic_mtu(seen.network.client, &proof.nic, most);
     let far = far_nic(seen, proof).and_then(|nic| nic_mtu(seen.network.server, &nic.name, most));

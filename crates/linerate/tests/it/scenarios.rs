@@ -159,6 +159,48 @@ fn the_largest_packet_is_exact_on_any_path_and_black_holes_are_told() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// What proves sizes where a server answers no echo requests.
+fn answer_no_echoes(lab: &Lab) {
+    let rules = "add table inet f; add chain inet f in { type filter hook input priority 0; }; \
+                 add rule inet f in icmp type echo-request drop";
+    lab.run("server", &["nft", rules]);
+}
+
+#[test]
+fn the_largest_packet_is_exact_where_nobody_answers_echo_requests() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("deaf.toml");
+    std::fs::write(&file, mtu::TOPOLOGY).expect("room on the disk");
+    let lab = Lab::of("deaf", &file);
+    answer_no_echoes(&lab);
+    let running = lab::find(lab.name()).expect("it is up");
+    for mtus in mtu::topologies(7, 4) {
+        let proof = mtu::prove(&running, &support::path(), mtus);
+        let proof = proof.unwrap_or_else(|wrong| panic!("{wrong}"));
+        assert!(proof.one_way, "{proof:?}");
+        assert!(proof.round_trip.is_some_and(|time| time.get() > 0));
+    }
+}
+
+#[test]
+fn a_switch_that_swallows_jumbo_is_told_where_nobody_answers_echo_requests() {
+    let lab = scenario("switch-swallows-jumbo");
+    answer_no_echoes(&lab);
+    let (status, said) = check(&lab, false);
+    assert_eq!(
+        (status, first(&said)),
+        (1, Some("path-mtu-black-hole")),
+        "{said}"
+    );
+    let proof = &said["look"]["mtus"][0];
+    assert_eq!(
+        (&proof["answered"], &proof["one_way"]),
+        (&1500.into(), &true.into())
+    );
+    let headline = said["diagnosis"]["headline"].to_string();
+    assert!(headline.contains("seen on the way there"), "{headline}");
+}
+
 #[test]
 fn a_neighbour_at_1500_is_told_from_one_that_takes_jumbo_and_from_one_that_is_silent() {
     let third = r#"

@@ -64,6 +64,19 @@ pub(super) fn tcp_facts(stream: &Socket) -> Option<TcpFacts> {
     })
 }
 
+pub(super) fn whole_segments(remote: SocketAddr) -> io::Result<Socket> {
+    use rustix::net::sockopt::{
+        Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery, set_ip_mtu_discover, set_ipv6_mtu_discover,
+    };
+    let domain = Domain::for_address(remote);
+    let socket = Socket::new(domain, Type::STREAM, Some(Protocol::TCP))?;
+    match remote {
+        SocketAddr::V4(_) => set_ip_mtu_discover(&socket, Ipv4PathMtuDiscovery::DO)?,
+        SocketAddr::V6(_) => set_ipv6_mtu_discover(&socket, Ipv6PathMtuDiscovery::DO)?,
+    }
+    Ok(socket)
+}
+
 /// Raw where that is allowed, because only then the answers to others' requests tell us nothing.
 pub(super) fn echo_socket(remote: IpAddr, local: &LocalEnd) -> io::Result<EchoSocket> {
     use rustix::net::sockopt::{

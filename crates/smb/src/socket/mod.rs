@@ -159,6 +159,28 @@ pub fn echo_socket(remote: IpAddr, local: &LocalEnd) -> io::Result<EchoSocket> {
     imp::echo_socket(remote, local)
 }
 
+/// A connection whose segments leave whole or not at all, and each as soon as it is written.
+///
+/// # Errors
+/// When nobody answers in time, or this system has none.
+pub fn whole_segments(
+    remote: SocketAddr,
+    local: &LocalEnd,
+    timeout: Duration,
+) -> io::Result<Socket> {
+    let socket = imp::whole_segments(remote)?;
+    socket.set_tcp_nodelay(true)?;
+    if let Some(nic) = &local.nic {
+        // Without the right it goes as the routes say.
+        imp::bind_to_nic(&socket, nic).ok();
+    }
+    if let Some(address) = local.address {
+        socket.bind(&SocketAddr::new(address, 0).into())?;
+    }
+    socket.connect_timeout(&remote.into(), timeout)?;
+    Ok(socket)
+}
+
 /// A socket for echo requests, and what it leaves to whoever uses it.
 #[derive(Debug)]
 pub struct EchoSocket {

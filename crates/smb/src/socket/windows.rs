@@ -3,7 +3,7 @@
 use mio::net::TcpStream;
 use std::fs::File;
 use std::io::{self, Write};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use socket2::Socket;
 
@@ -23,6 +23,10 @@ pub(super) fn tcp_facts(_: &Socket) -> Option<TcpFacts> {
 }
 
 pub(super) fn echo_socket(_: IpAddr, _: &LocalEnd) -> io::Result<EchoSocket> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+pub(super) fn whole_segments(_: SocketAddr) -> io::Result<Socket> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
