@@ -16,7 +16,7 @@ const NICS_DETAILED_MAX: usize = 256;
 /// Most interfaces of which all is asked before anybody wants it.
 const NICS_AHEAD_MAX: usize = 64;
 /// Commands that ask for one interface, see [`nic_commands`].
-const COMMANDS_PER_NIC: usize = 5;
+const COMMANDS_PER_NIC: usize = 6;
 
 /// Looks at a host in two batches: the whole, then each interface.
 ///
@@ -227,6 +227,7 @@ fn nic_commands(nic: &str) -> [Command; COMMANDS_PER_NIC] {
         Command::new(["ethtool", "-l", nic]),
         Command::new(["ethtool", "-i", nic]),
         Command::new(["tc", "class", "show", "dev", nic]),
+        Command::new(["cat", &format!("/sys/class/net/{nic}/uevent")]),
     ]
 }
 
@@ -287,6 +288,8 @@ fn nic(link: &ip::Link, outputs: &[Output], shaper: Option<&Shaper>) -> Nic {
         state: link.state,
         driver: text(3).and_then(|text| ethtool::driver(&text)),
         kind: link.kind.clone(),
+        medium: link.medium(text(5).as_deref()),
+        port_of: link.port_of.clone(),
         addresses: link.addresses.clone(),
         offloads: ethtool::offloads(&features),
         rx_queues,

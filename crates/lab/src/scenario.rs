@@ -3,7 +3,7 @@
 use crate::{Error, Topology};
 
 /// Names and texts, those without a fault first.
-const LIBRARY: [(&str, &str); 30] = [
+const LIBRARY: [(&str, &str); 31] = [
     ("healthy-1g", include_str!("../scenarios/healthy-1g.toml")),
     (
         "healthy-two-links",
@@ -33,6 +33,10 @@ const LIBRARY: [(&str, &str); 30] = [
     (
         "two-nics-one-subnet",
         include_str!("../scenarios/two-nics-one-subnet.toml"),
+    ),
+    (
+        "tunnel-beside-lan",
+        include_str!("../scenarios/tunnel-beside-lan.toml"),
     ),
     ("slow-link", include_str!("../scenarios/slow-link.toml")),
     (

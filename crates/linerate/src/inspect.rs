@@ -7,7 +7,7 @@ use analysis::{Contradiction, SharedLink, contradictions, shared_links};
 use host::Host;
 use host::change::{Spot, read_states};
 use host::knob::{self, Allowed, Knob, Refusal, State};
-use record::{HostFacts, KnobId, Nic, Setting, Target, Value};
+use record::{HostFacts, KnobId, Medium, Nic, Setting, Target, Value};
 use report::quantity;
 use serde_json::json;
 
@@ -207,7 +207,13 @@ fn heading(facts: &HostFacts) -> String {
 fn nic_heading(nic: &Nic) -> String {
     let addresses = nic.addresses.iter();
     let addresses = addresses.map(|entry| format!("{}/{}", entry.address, entry.prefix));
+    let medium = match nic.medium {
+        Some(Medium::Wireless) => Some("Wi-Fi".to_owned()),
+        Some(Medium::Tunnel) => Some("a tunnel".to_owned()),
+        Some(Medium::Cable | Medium::Bridge) | None => None,
+    };
     let parts = [
+        medium,
         nic.shaped.or(nic.speed).map(quantity::line_rate),
         nic.driver.clone().or_else(|| nic.kind.clone()),
         Some(format!("{:?}", nic.state).to_lowercase()),

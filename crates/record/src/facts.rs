@@ -56,6 +56,20 @@ pub enum LinkState {
     Unknown,
 }
 
+/// What carries the packets of a network interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Medium {
+    /// A line of its own.
+    Cable,
+    /// Wi-Fi.
+    Wireless,
+    /// Packets of another interface: a VPN, or another tunnel.
+    Tunnel,
+    /// The other ports of a bridge.
+    Bridge,
+}
+
 /// One network interface.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Nic {
@@ -80,6 +94,10 @@ pub struct Nic {
     pub driver: Option<String>,
     /// Kind of a virtual link as `ip` names it (`veth`, `bridge`, `vlan`).
     pub kind: Option<String>,
+    /// What carries its packets, as far as the system tells. A virtual machine's NIC is a cable to it.
+    pub medium: Option<Medium>,
+    /// The bridge or bond that it is a port of.
+    pub port_of: Option<String>,
     /// Addresses.
     pub addresses: Vec<InterfaceAddress>,
     /// Offloads by ethtool's long name (`tcp-segmentation-offload`).
@@ -162,6 +180,16 @@ pub struct TcpFacts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As files had it before a NIC told what carries its packets.
+    #[test]
+    fn an_older_nic_is_read() {
+        let text = r#"{"name":"wlan0","index":3,"mac":null,"mtu":1500,"mtu_max":null,"speed":null,
+            "shaped":null,"state":"up","driver":"iwlwifi","kind":null,"addresses":[],"offloads":{},
+            "rx_queues":1,"tx_queues":1}"#;
+        let nic: Nic = serde_json::from_str(text).expect("a NIC of an older file");
+        assert_eq!((nic.medium, nic.port_of), (None, None));
+    }
 
     #[test]
     fn subnets() {

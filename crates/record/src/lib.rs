@@ -17,7 +17,9 @@ mod trial;
 mod unit;
 
 pub use design::{Design, Factor, PublishedFigure, Response, StopRule};
-pub use facts::{HostFacts, InterfaceAddress, LinkState, Nic, Offload, Route, System, TcpFacts};
+pub use facts::{
+    HostFacts, InterfaceAddress, LinkState, Medium, Nic, Offload, Route, System, TcpFacts,
+};
 pub use files::{
     Cache, Data, FolderKind, FolderWorkload, KeepWorkload, Latency, Operations, Pattern, Place,
     Storage,

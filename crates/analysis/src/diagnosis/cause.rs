@@ -159,6 +159,7 @@ pub(super) fn losses_unexplained(seen: &Seen) -> Vec<Cause> {
 pub(super) fn remarks(seen: &Seen) -> Vec<Cause> {
     let mut remarks: Vec<Cause> = saturated(seen).into_iter().collect();
     remarks.extend(unused_links(seen));
+    remarks.extend(super::medium::remarks(seen));
     remarks.extend(super::segment::mixed(seen));
     remarks.extend(super::storage::remarks(seen));
     remarks

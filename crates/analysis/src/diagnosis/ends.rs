@@ -437,6 +437,8 @@ mod tests {
             state: LinkState::Up,
             driver: Some("igb".into()),
             kind: None,
+            medium: None,
+            port_of: None,
             addresses: vec![
                 InterfaceAddress {
                     address: address.parse().unwrap(),

@@ -4,14 +4,15 @@
 use std::net::IpAddr;
 
 use record::{
-    Direction, HostFacts, HostLoad, LinkState, MtuProof, Nic, Offload, Outcome, PathLook, Rung,
-    Setting, Target, TrialRecord, Value,
+    Direction, HostFacts, HostLoad, LinkState, Medium, MtuProof, Nic, Offload, Outcome, PathLook,
+    Rung, Setting, Target, TrialRecord, Value,
 };
 
 use super::buffer::{small_buffers, waits_for_receiver};
 use super::cause::{above_ceiling, busy_processor, cause, percent};
 use super::line::slow_line;
-use super::path::{FarEnd, Network, Pair, bit_rate, line_bits};
+use super::medium;
+use super::path::{FarEnd, Network, Pair, bit_rate, has_no_line, line_bits};
 use super::remedy::{Advice, setting};
 use super::segment::{names, short_neighbours};
 use super::{DIRECTIONS, FULL_LIMIT, LOSS_LIMIT, Seen};
@@ -20,7 +21,7 @@ use crate::statistics::computed;
 use crate::{Cause, Estimate, Fix, RungName, Trust, Unit};
 
 /// The least ratio of two line rates that counts as different.
-const FASTER: f64 = 1.5;
+pub(super) const FASTER: f64 = 1.5;
 /// What a link runs at when its cable is bad, in bits per second.
 pub(super) const SLOW_BITS: u64 = 100_000_000;
 /// The same for a link that nobody would call slow.
@@ -74,6 +75,8 @@ pub(super) struct Fault {
 pub(super) fn faults(seen: &Seen) -> Vec<Fault> {
     let found = [
         black_hole(seen),
+        medium::wifi(seen),
+        medium::tunnel(seen),
         slow_link(seen).or_else(|| slow_line(seen)),
         faster_way(seen),
         two_nics(seen),
@@ -131,7 +134,7 @@ pub(super) fn gain(seen: &Seen) -> Option<Estimate> {
 }
 
 /// Whether a rung of either direction has less than it should of the one above.
-fn loses(seen: &Seen, rung: RungName) -> bool {
+pub(super) fn loses(seen: &Seen, rung: RungName) -> bool {
     DIRECTIONS
         .into_iter()
         .any(|direction| loses_in(seen, rung, direction))
@@ -227,9 +230,13 @@ fn slow_link(seen: &Seen) -> Option<Fault> {
     fault("slow-link", text, Trust::Computed, advice)
 }
 
-/// What the slower end of a pair runs at.
+/// What the slower end of a pair runs at; nothing where an end has no line.
 fn pair_bits(pair: &Pair) -> Option<u64> {
+    if has_no_line(pair.near) {
+        return None;
+    }
     let far = match pair.far {
+        FarEnd::Nic(nic) if has_no_line(nic) => return None,
         FarEnd::Nic(nic) => line_bits(nic),
         FarEnd::Advertised(_) | FarEnd::Address => None,
     };
@@ -291,7 +298,12 @@ fn two_nics(seen: &Seen) -> Option<Fault> {
     let (host, one, other) = hosts.into_iter().find_map(|(host, nic)| {
         let host = host?;
         let twin = host.nics.iter().find(|other| {
-            other.index != nic.index && other.state != LinkState::Down && shares_subnet(nic, other)
+            // Wi-Fi beside a cable is another matter: the routes are meant to choose.
+            other.index != nic.index
+                && other.state != LinkState::Down
+                && !medium::is(nic, Medium::Wireless)
+                && !medium::is(other, Medium::Wireless)
+                && shares_subnet(nic, other)
         })?;
         Some((host, nic, twin))
     })?;
@@ -333,7 +345,8 @@ fn shares_subnet(one: &Nic, other: &Nic) -> bool {
 /// Jumbo frames at one end only.
 fn different_mtus(seen: &Seen) -> Option<Fault> {
     let by_facts = seen.used.iter().find_map(|pair| match pair.far {
-        FarEnd::Nic(far) if far.mtu != pair.near.mtu => Some((
+        // What a tunnel leaves to a packet is no fault, and its far end is another NIC.
+        FarEnd::Nic(far) if far.mtu != pair.near.mtu && !has_no_line(pair.near) => Some((
             pair.near.name.clone(),
             pair.near.mtu,
             far.name.clone(),

@@ -3,7 +3,7 @@
 use record::{HostFacts, Nic};
 
 use super::fault::{Fault, GOOD_BITS, SLOW_BITS, fault, gain};
-use super::path::{FarEnd, Pair, bit_rate, line_bits};
+use super::path::{FarEnd, Pair, bit_rate, has_no_line, line_bits};
 use super::remedy::Advice;
 use super::{DIRECTIONS, Seen};
 use crate::{RungName, Trust};
@@ -54,6 +54,9 @@ fn slow_end(seen: &Seen, pair: &Pair) -> Option<Fault> {
 
 /// Everything moves at just the rate of a slower line, both ways.
 fn slow_between(seen: &Seen, pair: &Pair) -> Option<Fault> {
+    if has_no_line(pair.near) {
+        return None;
+    }
     let mtu = f64::from(pair.mtu());
     let bits = RATES.into_iter().find(|&bits| {
         let payload = bits as f64 / 8.0 * (mtu - HEADER_BYTES) / (mtu + WIRE_BYTES);

@@ -7,6 +7,7 @@ mod ends;
 mod fault;
 mod fix;
 mod line;
+mod medium;
 mod path;
 mod remedy;
 mod segment;

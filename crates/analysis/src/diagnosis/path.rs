@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use record::{ConnectionUse, Direction, HostFacts, LinkState, Nic, ServerInterface};
+use record::{ConnectionUse, Direction, HostFacts, LinkState, Medium, Nic, ServerInterface};
 
 use crate::statistics::computed;
 use crate::{Ceiling, Unit};
@@ -232,8 +232,12 @@ impl<'a> Network<'a> {
             Direction::Write => (Some(pair.near), far),
         };
         let ends = [Some(pair.near), far];
+        let has_no_line = ends.into_iter().flatten().any(has_no_line);
+        let caveat = has_no_line.then_some(
+            "one end is on Wi-Fi or in a tunnel, which carries less than the line of the other end",
+        );
         let speeds = ends.into_iter().flatten().filter_map(trusted_speed);
-        let mut lines: Vec<Line> = speeds.map(|bits| wire(bits, None)).collect();
+        let mut lines: Vec<Line> = speeds.map(|bits| wire(bits, caveat)).collect();
         lines.extend(sender.and_then(shaper));
         let known = !lines.is_empty();
         lines.extend(receiver.and_then(shaper).and_then(|line| match known {
@@ -475,6 +479,12 @@ pub(super) fn line_bits(nic: &Nic) -> Option<u64> {
     shaped.or_else(|| trusted_speed(nic))
 }
 
+/// Whether no line rate is known by nature: Wi-Fi carries what the air allows at that moment, and a
+/// tunnel what the line of another NIC leaves to it.
+pub(super) fn has_no_line(nic: &Nic) -> bool {
+    matches!(nic.medium, Some(Medium::Wireless | Medium::Tunnel))
+}
+
 fn trusted_speed(nic: &Nic) -> Option<u64> {
     let invents = nic
         .driver
@@ -485,7 +495,7 @@ fn trusted_speed(nic: &Nic) -> Option<u64> {
         .as_deref()
         .is_none_or(|kind| TRUSTED_KINDS.contains(&kind));
     let bits = nic.speed?.get();
-    (real && !invents && (1..SPEED_BITS_MAX).contains(&bits)).then_some(bits)
+    (real && !invents && !has_no_line(nic) && (1..SPEED_BITS_MAX).contains(&bits)).then_some(bits)
 }
 
 fn has_index(interface: &ServerInterface) -> bool {
@@ -536,6 +546,8 @@ mod tests {
             state: LinkState::Up,
             driver: Some("igc".into()),
             kind: None,
+            medium: None,
+            port_of: None,
             addresses: vec![InterfaceAddress {
                 address: address.parse().expect("an address"),
                 prefix: 24,

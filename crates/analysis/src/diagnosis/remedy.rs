@@ -41,13 +41,27 @@ const SESSIONS: &str = "every session of the server, which must be started again
 const HANDS: &str = "whatever uses the link while somebody works on it";
 
 /// Everything that may be named, in the order of the way from the NICs to the disk.
-pub const REMEDIES: [Remedy; 25] = [
+pub const REMEDIES: [Remedy; 27] = [
     by_hand(
         "path-mtu-black-hole",
         "mtu-of-switch",
         "no share can be measured over it, so there is nothing to compare with",
         LINK,
         Trust::Measured,
+    ),
+    by_hand(
+        "wifi-used",
+        "use-cable",
+        "what else uses the Wi-Fi, and where a cable could lie, only you know",
+        "whatever uses the Wi-Fi at that moment",
+        Trust::Computed,
+    ),
+    by_hand(
+        "tunnel-used",
+        "around-tunnel",
+        "a tunnel protects what is sent, and what must go through it only you know",
+        "whatever uses the tunnel while its routes change",
+        Trust::Computed,
     ),
     by_hand(
         "slow-link",

@@ -6,9 +6,9 @@ use std::net::{IpAddr, SocketAddr};
 use record::{
     Arm, BitsPerSecond, Bytes, ConnectionUse, Demands, Direction, Failure, FailureKind, Header,
     HostFacts, HostName, Identity, InterfaceAddress, Job, JobFile, JobWorkload, Level, LinkState,
-    Nanoseconds, Nic, Outcome, Phase, Plan, Question, RUN_FORMAT, RUN_VERSION, Record, Run, Rung,
-    Sample, Schedule, ServerCache, ServerInterface, ShareAddress, ShareWorkload, SmbSession, Stage,
-    System, TcpFacts, TcpWorkload, Timing, TrialRecord, TrialResult, Workload,
+    Medium, Nanoseconds, Nic, Outcome, Phase, Plan, Question, RUN_FORMAT, RUN_VERSION, Record, Run,
+    Rung, Sample, Schedule, ServerCache, ServerInterface, ShareAddress, ShareWorkload, SmbSession,
+    Stage, System, TcpFacts, TcpWorkload, Timing, TrialRecord, TrialResult, Workload,
 };
 
 pub(crate) const GIGABIT: u64 = 1_000_000_000;
@@ -39,6 +39,8 @@ pub(crate) fn lab_nic(name: &str, index: u32, at: &str) -> Nic {
         state: LinkState::Up,
         driver: Some("veth".into()),
         kind: Some("veth".into()),
+        medium: None,
+        port_of: None,
         addresses: vec![InterfaceAddress {
             address: address(at),
             prefix: 24,
@@ -56,6 +58,7 @@ pub(crate) fn real_nic(name: &str, index: u32, at: &str) -> Nic {
         shaped: None,
         driver: Some("igc".into()),
         kind: None,
+        medium: Some(Medium::Cable),
         mtu_max: Some(9216),
         ..lab_nic(name, index, at)
     }

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{Diagnosis, Means, REMEDIES, analyze};
+use analysis::{Cause, Diagnosis, Means, REMEDIES, analyze};
 use record::{
-    BitsPerSecond, Bytes, HostFacts, HostLoad, HostName, KnobId, MtuProof, Nanoseconds,
-    NeighbourLook, Offload, Outcome, PathLook, ProcessorLoad, Record, Rung, ServerInterface,
+    BitsPerSecond, Bytes, HostFacts, HostLoad, HostName, KnobId, Medium, MtuProof, Nanoseconds,
+    NeighbourLook, Offload, Outcome, PathLook, ProcessorLoad, Record, Route, Rung, ServerInterface,
     Setting, Stage, Target, TcpDetail, TrialRecord, Value, Workload,
 };
 
@@ -101,6 +101,12 @@ impl Well {
         self.advertise(&[("10.77.1.2", bits, true)]);
     }
 
+    /// What carries the packets of a host's first NIC, which has no line of its own then.
+    fn medium(&mut self, host: usize, medium: Medium) {
+        let nic = &mut self.facts[host].nics[0];
+        (nic.medium, nic.speed) = (Some(medium), None);
+    }
+
     /// What both hosts had to do: `client` and `server` are shares of the time in which they were
     /// stopped by a limit.
     fn loads(&mut self, client: f64, server: f64, busy: f64) {
@@ -137,7 +143,7 @@ impl Well {
 type Inject = fn(&mut Well);
 
 /// What is wrong, whether it can be told without the server, and how it gets into a run.
-const FAULTS: [(&str, bool, Inject); 33] = [
+const FAULTS: [(&str, bool, Inject); 38] = [
     ("path-mtu-black-hole", true, |well| {
         let proof = &mut well.look.mtus[0];
         (proof.near_mtu, proof.far_mtu) = (9000, Some(9000));
@@ -166,6 +172,38 @@ const FAULTS: [(&str, bool, Inject); 33] = [
     ("two-nics-one-subnet", true, |well| {
         let twin = real_nic("a1", 3, "10.77.1.11");
         well.facts[0].nics.push(twin);
+    }),
+    ("wifi-used", true, |well| {
+        // A docked laptop: Wi-Fi and a cable in one subnet.
+        well.medium(0, Medium::Wireless);
+        well.facts[0].nics.push(real_nic("a1", 3, "10.77.1.11"));
+        well.records = ladder([45.0, 44.0, 44.5, 43.0]);
+    }),
+    ("wifi-used", true, |well| {
+        // No cable, and a server that could send more.
+        well.medium(0, Medium::Wireless);
+        well.records = ladder([45.0, 44.0, 44.5, 43.0]);
+    }),
+    ("wifi-used", false, |well| {
+        // The name stands for the server's cable, and its routes send by Wi-Fi.
+        let mut wifi = real_nic("w0", 9, "10.77.1.12");
+        (wifi.medium, wifi.speed) = (Some(Medium::Wireless), None);
+        well.facts[1].nics.push(wifi);
+        well.facts[1].routes = vec![
+            route("10.77.1.0/24", "b0", 600),
+            route("10.77.1.0/24", "w0", 100),
+        ];
+        well.records = ladder([45.0, 44.0, 44.5, 43.0]);
+    }),
+    ("tunnel-used", true, |well| {
+        // The address in the tunnel is used, and there is one in the local network.
+        well.second_link(GIGABIT);
+        well.medium(0, Medium::Tunnel);
+        well.medium(1, Medium::Tunnel);
+    }),
+    ("tunnel-used", true, |well| {
+        well.medium(0, Medium::Tunnel);
+        well.records = ladder([45.0, 44.0, 44.5, 43.0]);
     }),
     ("multichannel-off", true, |well| {
         well.second_link(GIGABIT);
@@ -332,6 +370,16 @@ const FAULTS: [(&str, bool, Inject); 33] = [
     }),
 ];
 
+fn route(destination: &str, nic: &str, metric: u32) -> Route {
+    Route {
+        destination: destination.into(),
+        gateway: None,
+        nic: nic.into(),
+        source: None,
+        metric: Some(metric),
+    }
+}
+
 fn socket_options(text: &str) -> Setting {
     Setting::Knob {
         host: HostName::new("server"),
@@ -408,6 +456,121 @@ fn what_looks_like_a_fault_and_is_none() {
     well.advertise(&[("10.77.1.2", 10 * GIGABIT, true)]);
     let diagnosis = well.said(true);
     assert_eq!(diagnosis.causes, [], "{diagnosis:#?}");
+}
+
+fn ids(causes: &[Cause]) -> Vec<&str> {
+    causes.iter().map(|cause| cause.id.as_str()).collect()
+}
+
+#[test]
+fn wifi_beside_the_cable_that_is_used_is_no_fault_and_is_told() {
+    let mut well = Well::new();
+    let mut wifi = real_nic("w0", 9, "10.77.1.11");
+    (wifi.medium, wifi.speed) = (Some(Medium::Wireless), None);
+    well.facts[0].nics.push(wifi);
+    for with_server in [true, false] {
+        let said = well.said(with_server);
+        assert_eq!(said.causes, [], "{said:#?}");
+        assert_eq!(ids(&said.remarks), ["link-saturated", "wifi-beside-cable"]);
+        assert!(
+            said.remarks[1]
+                .text
+                .contains("sends by `a0`, and its Wi-Fi `w0`")
+        );
+    }
+}
+
+#[test]
+fn wifi_is_no_fault_where_no_cable_would_be_faster() {
+    let mut well = Well::new();
+    well.medium(0, Medium::Wireless);
+    let said = well.said(true);
+    assert_eq!(said.causes, [], "{said:#?}");
+    assert!(ids(&said.remarks).contains(&"over-wifi"), "{said:#?}");
+    // A cable that moves no more than Wi-Fi did, one without a carrier, and one on which nobody answers.
+    let cable = real_nic("a1", 3, "10.77.1.11");
+    well.facts[0].nics.push(cable);
+    let said = well.said(true);
+    let remark = said.remarks.iter().find(|remark| remark.id == "over-wifi");
+    assert!(remark.is_some_and(|it| it.text.contains("`a1` is not used, and no faster")));
+    let fast = |change: fn(&mut Well)| {
+        let mut well = Well::new();
+        well.medium(0, Medium::Wireless);
+        let mut cable = real_nic("a1", 3, "10.77.1.11");
+        cable.speed = Some(BitsPerSecond::new(10 * GIGABIT));
+        well.facts[0].nics.push(cable);
+        change(&mut well);
+        ids(&well.said(true).causes).join(" ")
+    };
+    assert_eq!(fast(|_| {}), "wifi-used");
+    assert_eq!(
+        fast(|well| well.facts[0].nics[1].state = record::LinkState::Down),
+        ""
+    );
+    let dead = fast(|well| {
+        well.look.mtus.push(MtuProof {
+            nic: "a1".into(),
+            remote: Some("10.77.1.2".parse().unwrap()),
+            near_mtu: 1500,
+            ..MtuProof::default()
+        });
+    });
+    assert_eq!(dead, "");
+    // Another network, to which the cable leads by its default route only.
+    let routed = fast(|well| {
+        let nic = &mut well.facts[0].nics[1];
+        nic.addresses[0].address = "192.168.1.7".parse().unwrap();
+        well.facts[0].routes = vec![route("default", "a1", 600)];
+    });
+    assert_eq!(routed, "wifi-used");
+}
+
+#[test]
+fn the_way_that_the_routes_choose_counts_and_not_the_address() {
+    let mut well = Well::new();
+    let mut tunnel = real_nic("wg0", 9, "10.8.0.2");
+    (tunnel.medium, tunnel.speed) = (Some(Medium::Tunnel), None);
+    tunnel.kind = Some("wireguard".into());
+    tunnel.mtu = 1420;
+    well.facts[0].nics.push(tunnel);
+    well.look.addresses = vec![record::AddressLook {
+        address: "10.77.1.2".parse().unwrap(),
+        nic: Some("wg0".into()),
+        source: None,
+        gateway: None,
+    }];
+    let said = well.said(true);
+    assert_eq!(ids(&said.causes), ["tunnel-used"], "{said:#?}");
+    let text = &said.causes[0].text;
+    assert!(
+        text.contains("`wg0` (`wireguard`), while its `a0`"),
+        "{text}"
+    );
+    // Where there is no other way it is no fault.
+    well.facts[0].nics[0].addresses[0].address = "192.168.1.7".parse().unwrap();
+    well.facts[0].nics[1].addresses[0].address = "10.77.1.1".parse().unwrap();
+    let said = well.said(true);
+    assert_eq!(said.causes, [], "{said:#?}");
+    let remark = said.remarks.iter().find(|it| it.id == "through-tunnel");
+    assert!(remark.is_some_and(|it| it.text.contains("leaves 1420 bytes")));
+}
+
+#[test]
+fn a_bridge_on_the_way_is_told_with_its_ports() {
+    let mut well = Well::new();
+    well.medium(1, Medium::Bridge);
+    let mut port = real_nic("eth7", 7, "10.99.0.1");
+    port.addresses.clear();
+    port.port_of = Some("b0".into());
+    well.facts[1].nics.push(port);
+    let said = well.said(true);
+    assert_eq!(said.causes, [], "{said:#?}");
+    let remark = said.remarks.iter().find(|it| it.id == "through-bridge");
+    let text = &remark.expect("it is worth knowing").text;
+    assert!(
+        text.contains("server sends through the bridge `b0` with the port `eth7`"),
+        "{text}"
+    );
 }
 
 #[test]

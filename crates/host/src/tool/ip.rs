@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use record::{InterfaceAddress, LinkState, Route};
+use record::{InterfaceAddress, LinkState, Medium, Route};
 use serde::Deserialize;
 
 /// One element of `ip -j -d addr show`.
@@ -20,11 +20,54 @@ pub(crate) struct Link {
     pub(crate) mtu_max: Option<u32>,
     pub(crate) state: LinkState,
     pub(crate) kind: Option<String>,
+    /// The bridge or bond that it is a port of.
+    pub(crate) port_of: Option<String>,
     /// The device this one lies on, or the other end of a `veth`.
     pub(crate) lower: Option<String>,
     /// Packets that wait for the driver at most.
     pub(crate) queue_length: Option<u32>,
     pub(crate) addresses: Vec<InterfaceAddress>,
+}
+
+/// Kinds of links whose packets travel in those of another one.
+const TUNNELS: [&str; 20] = [
+    "tun",
+    "wireguard",
+    "amneziawg",
+    "ovpn",
+    "ovpn-dco",
+    "ppp",
+    "l2tp",
+    "l2tp_eth",
+    "xfrm",
+    "vti",
+    "vti6",
+    "gre",
+    "gretap",
+    "ip6gre",
+    "ip6gretap",
+    "ipip",
+    "sit",
+    "ip6tnl",
+    "vxlan",
+    "geneve",
+];
+
+impl Link {
+    /// What carries its packets, by its kind and by what the kernel says of the device behind it in
+    /// `/sys/class/net/NIC/uevent`.
+    pub(crate) fn medium(&self, uevent: Option<&str>) -> Option<Medium> {
+        let mut lines = uevent.into_iter().flat_map(str::lines);
+        if lines.any(|line| line.trim() == "DEVTYPE=wlan") {
+            return Some(Medium::Wireless);
+        }
+        match self.kind.as_deref() {
+            Some("bridge") => Some(Medium::Bridge),
+            Some(kind) => TUNNELS.contains(&kind).then_some(Medium::Tunnel),
+            // What software makes has a kind, and only Ethernet has such an address.
+            None => (uevent.is_some() && self.mac.is_some()).then_some(Medium::Cable),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -36,6 +79,7 @@ struct RawLink {
     flags: Vec<String>,
     operstate: Option<String>,
     link: Option<String>,
+    master: Option<String>,
     link_type: Option<String>,
     address: Option<String>,
     min_mtu: Option<u32>,
@@ -85,6 +129,7 @@ fn link(element: serde_json::Value) -> Option<Link> {
         mtu_max: raw.max_mtu.filter(|&mtu| mtu > 0),
         state,
         kind: raw.linkinfo.and_then(|info| info.info_kind),
+        port_of: raw.master,
         lower: raw.link,
         queue_length: raw.txqlen,
         addresses: raw.addr_info.into_iter().filter_map(address).collect(),
@@ -167,6 +212,30 @@ mod tests {
         ] {
             assert_eq!(links(text.as_bytes()), Some(Vec::new()), "{text}");
             assert_eq!(routes(text.as_bytes()), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_carries_the_packets_is_told_by_the_kind_and_the_device() {
+        let said = |more: &str, uevent: Option<&str>| {
+            let text = format!(r#"[{{"ifindex":2,"ifname":"a","mtu":1500{more}}}]"#);
+            links(text.as_bytes()).unwrap()[0].medium(uevent)
+        };
+        let ether = r#","link_type":"ether","address":"02:00:00:00:00:01""#;
+        let kind = |kind: &str| format!(r#"{ether},"linkinfo":{{"info_kind":"{kind}"}}"#);
+        let wlan = "DEVTYPE=wlan\nINTERFACE=a\nIFINDEX=2\n";
+        let plain = "INTERFACE=a\nIFINDEX=2\n";
+        assert_eq!(said(ether, Some(wlan)), Some(Medium::Wireless));
+        assert_eq!(said(ether, Some(plain)), Some(Medium::Cable));
+        assert_eq!(said("", Some(plain)), None);
+        // Where it cannot be read it may be either.
+        assert_eq!(said(ether, None), None);
+        assert_eq!(said(&kind("bridge"), None), Some(Medium::Bridge));
+        for tunnel in ["tun", "wireguard", "ppp"] {
+            assert_eq!(said(&kind(tunnel), Some(plain)), Some(Medium::Tunnel));
+        }
+        for other in ["veth", "vlan", "bond", "dummy"] {
+            assert_eq!(said(&kind(other), Some(plain)), None, "{other}");
         }
     }
 

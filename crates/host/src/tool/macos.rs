@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use record::{BitsPerSecond, Bytes, InterfaceAddress, LinkState, Nic, Offload, Route, TcpFacts};
+use record::{
+    BitsPerSecond, Bytes, InterfaceAddress, LinkState, Medium, Nic, Offload, Route, TcpFacts,
+};
 
 use super::Facts;
 use crate::exec::Command;
@@ -11,7 +13,7 @@ use crate::exec::Command;
 /// The settings of TCP that are facts.
 const TCP_KEY: &str = "net.inet.tcp.use_newreno";
 
-/// One interface of `ifconfig -a -m`.
+/// One interface of `ifconfig -a -m -v`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Interface {
     pub(crate) name: String,
@@ -28,6 +30,8 @@ pub(crate) struct Interface {
     /// Its options: `full-duplex`.
     pub(crate) medium_options: Vec<String>,
     status: Option<String>,
+    /// `Wi-Fi` or `Ethernet`, which only the long form tells.
+    class: Option<String>,
 }
 
 pub(crate) fn identity_commands() -> [Command; 2] {
@@ -44,7 +48,7 @@ pub(crate) fn facts_commands() -> [Command; 6] {
     [
         Command::new(["uname", "-r"]),
         Command::new(["sysctl", "-n", "hw.logicalcpu"]),
-        Command::new(["ifconfig", "-a", "-m"]),
+        Command::new(["ifconfig", "-a", "-m", "-v"]),
         Command::new(["sysctl", "-n", "hw.memsize"]),
         Command::new(["netstat", "-rn"]),
         Command::new(["sysctl", TCP_KEY]),
@@ -135,6 +139,7 @@ impl Interface {
             "options" => self.options = bracketed(rest),
             "capabilities" => self.capabilities = bracketed(rest),
             "ether" => self.mac = Some(rest.trim().to_owned()),
+            "type:" => self.class = Some(rest.to_owned()),
             "status:" => self.status = Some(rest.to_owned()),
             "media:" => {
                 // What is in brackets was agreed on; without them it is what was asked for.
@@ -146,6 +151,19 @@ impl Interface {
             }
             "inet" | "inet6" => self.addresses.extend(address(rest)),
             _ => {}
+        }
+    }
+
+    fn medium(&self) -> Option<Medium> {
+        match self.class.as_deref() {
+            Some("Wi-Fi") => return Some(Medium::Wireless),
+            Some("Ethernet") if !self.name.starts_with("bridge") => return Some(Medium::Cable),
+            _ => {}
+        }
+        let leads_to_one = self.flags.iter().any(|flag| flag == "POINTOPOINT");
+        match self.name.starts_with("bridge") {
+            true => Some(Medium::Bridge),
+            false => (leads_to_one && self.mac.is_none()).then_some(Medium::Tunnel),
         }
     }
 
@@ -175,6 +193,8 @@ impl Interface {
             state,
             driver: None,
             kind: None,
+            medium: self.medium(),
+            port_of: None,
             offloads: offloads
                 .map(|(name, offload)| (name.to_owned(), offload))
                 .into(),
@@ -289,6 +309,21 @@ mod tests {
         for odd in ["", "a", "1.2.3.4.5", "10/x", "Internet:", "300"] {
             assert_eq!(network(odd), None, "{odd}");
         }
+    }
+
+    #[test]
+    fn what_carries_the_packets_is_told_by_the_long_form() {
+        let text = concat!(
+            "en0: flags=8863<UP,BROADCAST> mtu 1500\n\tether a0:9a:8e:90:a6:62\n\ttype: Wi-Fi\n",
+            "en5: flags=8863<UP,BROADCAST> mtu 1500\n\tether a0:9a:8e:90:a6:63\n\ttype: Ethernet\n",
+            "en6: flags=8863<UP,BROADCAST> mtu 1500\n\tether a0:9a:8e:90:a6:64\n",
+            "bridge0: flags=8863<UP,BROADCAST> mtu 1500\n\tether a0:9a:8e:90:a6:65\n",
+            "utun3: flags=8051<UP,POINTOPOINT,RUNNING,MULTICAST> mtu 1380\n\tinet 10.8.0.2 --> 10.8.0.1\n",
+        );
+        let found: Vec<Option<Medium>> = interfaces(text).iter().map(Interface::medium).collect();
+        let known = [Medium::Wireless, Medium::Cable].map(Some);
+        let others = [None, Some(Medium::Bridge), Some(Medium::Tunnel)];
+        assert_eq!(found, [&known[..], &others[..]].concat());
     }
 
     #[test]

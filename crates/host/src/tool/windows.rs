@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use record::{BitsPerSecond, Bytes, InterfaceAddress, LinkState, Nic, Offload, Route, TcpFacts};
+use record::{
+    BitsPerSecond, Bytes, InterfaceAddress, LinkState, Medium, Nic, Offload, Route, TcpFacts,
+};
 use serde_json::{Map, Value};
 
 use super::Facts;
@@ -229,6 +231,7 @@ pub(crate) fn adapters(pattern: &str) -> Command {
             "TransmitLinkSpeed",
             "DriverFileName",
             "Virtual",
+            "InterfaceType",
         ],
         &["Status"],
     );
@@ -351,12 +354,32 @@ impl Details {
                 .text("DriverFileName")
                 .or_else(|| adapter.text("InterfaceDescription")),
             kind: is_virtual.then(|| "virtual".to_owned()),
+            medium: medium(adapter),
+            port_of: None,
             addresses: of_nic.filter_map(address).collect(),
             offloads: properties.filter_map(offload).collect(),
             rx_queues: queues,
             tx_queues: None,
             name,
         })
+    }
+}
+
+/// By the number that IANA has for the type of an interface (`ifType`), and by the drivers of VPNs that
+/// say no more than that they are virtual.
+fn medium(adapter: &Object) -> Option<Medium> {
+    let driver = adapter.text("DriverFileName").unwrap_or_default();
+    let driver = driver.to_ascii_lowercase();
+    let drivers = ["wintun", "wireguard", "tap0901", "ovpn-dco"];
+    if drivers.iter().any(|known| driver.starts_with(known)) {
+        return Some(Medium::Tunnel);
+    }
+    match adapter.number("InterfaceType")? {
+        6 if adapter.switch("Virtual") == Some(false) => Some(Medium::Cable),
+        23 | 131 => Some(Medium::Tunnel),
+        71 => Some(Medium::Wireless),
+        209 => Some(Medium::Bridge),
+        _ => None,
     }
 }
 
@@ -491,6 +514,25 @@ mod tests {
         assert_eq!(object.texts("list"), ["a", "3"]);
         assert_eq!(object.texts("alone"), ["b"]);
         assert!(object.texts("none").is_empty() && object.texts("missing").is_empty());
+    }
+
+    #[test]
+    fn what_carries_the_packets_is_told_by_the_type_and_the_driver() {
+        for (said, meant) in [
+            (r#""InterfaceType":6,"Virtual":false"#, Some(Medium::Cable)),
+            (r#""InterfaceType":6,"Virtual":true"#, None),
+            (r#""InterfaceType":71"#, Some(Medium::Wireless)),
+            (r#""InterfaceType":23"#, Some(Medium::Tunnel)),
+            (r#""InterfaceType":53"#, None),
+            (
+                r#""InterfaceType":53,"DriverFileName":"WireGuard.sys""#,
+                Some(Medium::Tunnel),
+            ),
+            (r#""DriverFileName":"ixs68.sys""#, None),
+        ] {
+            let adapter = objects(&format!("[{{{said}}}]")).unwrap().remove(0);
+            assert_eq!(medium(&adapter), meant, "{said}");
+        }
     }
 
     #[test]

@@ -66,6 +66,10 @@ fn recorded(command: &Command) -> Output {
         ["ethtool", "-k", "br0"] => said(fixture("ethtool-6.1/e1000e-k.txt")),
         ["ethtool", "-i", "br0"] => said(fixture("ethtool-6.1/e1000e-i.txt")),
         ["ethtool", ..] => failed(76),
+        // As if this one were Wi-Fi.
+        ["cat", "/sys/class/net/b0/uevent"] => said(fixture("sysfs/uevent-wlan.txt")),
+        ["cat", "/sys/class/net/odd2/uevent"] => failed(1),
+        ["cat", path] if path.ends_with("/uevent") => said(fixture("sysfs/uevent-veth.txt")),
         other => panic!("not expected: {other:?}"),
     }
 }

@@ -134,7 +134,7 @@ fn answer(machine: &mut Machine, argv: &[&str]) -> Output {
             said(format!("{key}: 1 -> {value}\n"))
         }
         ["sysctl", key] => said(format!("{key}: {}\n", machine.sysctls[key])),
-        ["ifconfig", "-a", "-m"] | ["ifconfig", "-m", "en0"] => said(ifconfig(machine)),
+        ["ifconfig", "-a", "-m", "-v"] | ["ifconfig", "-m", "en0"] => said(ifconfig(machine)),
         ["ifconfig", "-m", _] => failed(),
         ["ifconfig", "en0", word] => {
             let option = match word.trim_start_matches('-') {

@@ -27,6 +27,8 @@ fn facts(model: &Model, speed: Option<u64>) -> HostFacts {
         state: LinkState::Up,
         driver: Some("igb".into()),
         kind: None,
+        medium: None,
+        port_of: None,
         addresses: Vec::new(),
         offloads: BTreeMap::new(),
         rx_queues: None,

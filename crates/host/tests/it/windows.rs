@@ -547,10 +547,10 @@ fn facts_say(script: &str) -> String {
         ("Get-NetAdapter ", json!([
             { "Name": "Wi-Fi", "InterfaceDescription": "Intel(R) Wi-Fi", "ifIndex": 19,
                 "MacAddress": "", "MtuSize": 1500, "TransmitLinkSpeed": 18_446_744_073_709_551_615_u64,
-                "DriverFileName": "", "Virtual": false, "Status": "Disconnected" },
+                "DriverFileName": "", "Virtual": false, "InterfaceType": 71, "Status": "Disconnected" },
             { "Name": NIC, "InterfaceDescription": "Intel(R) Ethernet Controller X550", "ifIndex": 12,
                 "MacAddress": "00-15-5D-01-02-0A", "MtuSize": 9000, "TransmitLinkSpeed": 10_000_000_000_u64,
-                "DriverFileName": "ixs68.sys", "Virtual": false, "Status": "Up" },
+                "DriverFileName": "ixs68.sys", "Virtual": false, "InterfaceType": 6, "Status": "Up" },
             { "ifIndex": 13 }]).to_string()),
         ("Get-NetIPInterface", json!([{ "InterfaceAlias": NIC, "NlMtu": 1500, "AddressFamily": "IPv4" },
             { "InterfaceAlias": NIC, "NlMtu": 1280, "AddressFamily": "IPv6" }]).to_string()),
@@ -614,6 +614,8 @@ fn facts_of_a_host() {
     assert_eq!((wifi.speed, wifi.state), (None, LinkState::Down));
     assert_eq!((wifi.mac.clone(), wifi.rx_queues), (None, Some(1)));
     assert_eq!(wifi.driver.as_deref(), Some("Intel(R) Wi-Fi"));
+    assert_eq!(ethernet.medium, Some(record::Medium::Cable));
+    assert_eq!(wifi.medium, Some(record::Medium::Wireless));
     let routes: Vec<_> = facts
         .routes
         .iter()

@@ -202,6 +202,14 @@ fn a_switch_that_swallows_jumbo_is_told_where_nobody_answers_echo_requests() {
 }
 
 #[test]
+fn a_tunnel_that_takes_the_local_network_is_named() {
+    let (status, said) = check(&scenario("tunnel-beside-lan"), false);
+    assert_eq!((status, first(&said)), (1, Some("tunnel-used")), "{said}");
+    let text = said["diagnosis"]["headline"].to_string();
+    assert!(text.contains("`vpn` (`vxlan`), while its `lan1`"), "{text}");
+}
+
+#[test]
 fn a_neighbour_at_1500_is_told_from_one_that_takes_jumbo_and_from_one_that_is_silent() {
     let third = r#"
 [[host]]

@@ -891,6 +891,8 @@ fn nic(prefix: &str, index: u32, last: u8) -> Nic {
         state: LinkState::Up,
         driver: Some("veth".into()),
         kind: Some("veth".into()),
+        medium: None,
+        port_of: None,
         addresses: vec![InterfaceAddress {
             address: format!("10.77.{}.{last}", index + 1)
                 .parse()
