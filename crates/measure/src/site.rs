@@ -154,14 +154,7 @@ impl Site {
     /// Makes an empty file and closes it.
     pub(crate) fn create(&self, name: &str) -> Result<(), Error> {
         match self.top.join(name) {
-            Place::Share { tree, path } => {
-                let options = HowToOpen {
-                    disposition: Disposition::Create,
-                    folder: Some(false),
-                    ..HowToOpen::open(Access::Write)
-                };
-                Ok(tree.open(&path, &options)?.close()?)
-            }
+            Place::Share { tree, path } => Ok(tree.open(&path, &as_new_file())?.close()?),
             Place::Local(path) => {
                 let made = File::create_new(path);
                 made.map(drop).map_err(|source| self.failed(source))
@@ -231,12 +224,7 @@ impl Site {
     ) -> Result<(), Error> {
         match self.top.join(name) {
             Place::Share { tree, path } => {
-                let options = HowToOpen {
-                    disposition: Disposition::Create,
-                    folder: Some(false),
-                    ..HowToOpen::open(Access::Write)
-                };
-                let file = tree.open(&path, &options)?;
+                let file = tree.open(&path, &as_new_file())?;
                 for range in pieces(0..size, 64 << 20) {
                     if go_on().is_break() {
                         return Err(Error::Stopped);
@@ -331,6 +319,14 @@ impl Drop for Site {
         // Before the hold, and whatever has happened; what cannot be removed now is found by the next.
         remove_folder(&self.top, 0).ok();
         self.hold = None;
+    }
+}
+
+fn as_new_file() -> HowToOpen {
+    HowToOpen {
+        disposition: Disposition::Create,
+        folder: Some(false),
+        ..HowToOpen::open(Access::Write)
     }
 }
 

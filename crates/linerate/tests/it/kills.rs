@@ -1,12 +1,10 @@
 //! `kill -9` of `tune` at random moments, then `undo`: every knob reads as at the start.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use rand::{RngExt, SeedableRng};
 
-use crate::support::{self, Lab};
+use crate::support::Lab;
 
 /// Labs at once: `tune` mostly waits for its trials, and no speed matters here.
 const LABS: usize = 4;
@@ -20,37 +18,17 @@ const DELAY_MS_MAX: u64 = 8_000;
 /// Runs `tune` (with a band so wide that its baseline cannot fail on noise) until it begins the experiment on the MTU, kills it so much later, and tells
 /// whether it left a change open.
 fn tune_and_kill(lab: &Lab, run: usize, delay: Duration, idle: &mut Vec<String>) -> bool {
-    let mut tune = Command::new(support::path());
-    tune.args([
-        "tune",
-        "smb://10.77.1.2/media",
-        "--only",
-        "mtu-9000",
-        "--seconds",
-        "0.2",
-        "--band",
-        "50",
-        "--run",
-    ])
-    .arg(lab.folder().join(format!("tune-{run}.jsonl")))
-    .args(lab.ends())
-    .env("LINERATE_STATE_DIR", lab.folder().join("state"))
-    .stdin(Stdio::null())
-    .stdout(Stdio::null())
-    .stderr(Stdio::piped());
-    let mut child = tune.spawn().expect("linerate starts");
-    let said = BufReader::new(child.stderr.take().expect("a pipe"));
-    let mut heard = Vec::new();
-    let begun = said.lines().map_while(Result::ok).any(|line| {
-        let begins = line.contains("compare");
-        heard.push(line);
-        begins
-    });
-    if !begun {
-        // On a busy machine a trial can fail, and then nothing is tried. That is no kill.
-        idle.push(format!("run {run} tried nothing: {heard:#?}"));
-    }
-    if !wait_for(&mut child, if begun { delay } else { Duration::ZERO }) {
+    let run = format!("tune-{run}.jsonl");
+    let arguments = ["--only", "mtu-9000", "--seconds", "0.2", "--band", "50"];
+    let (mut child, idled) = lab.tune_until(&run, &arguments, "compare");
+    let delay = if idled.is_none() {
+        delay
+    } else {
+        Duration::ZERO
+    };
+    // On a busy machine a trial can fail, and then nothing is tried. That is no kill.
+    idle.extend(idled.map(|said| format!("{run} tried nothing: {said}")));
+    if !wait_for(&mut child, delay) {
         child.kill().expect("our own child");
         child.wait().expect("our own child");
     }

@@ -1,13 +1,12 @@
 //! `tune --goal` that is stopped in the middle: Samba's configuration is the very file it was.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 
 use serde_json::Value;
 
-use crate::support::{self, Lab};
+use crate::support::Lab;
 
 /// A link that nobody slows, and a Samba as it comes.
 const TOPOLOGY: &str = r#"
@@ -33,27 +32,11 @@ size = "1GiB"
 /// Starts a search (with a band so wide that its baseline cannot fail on noise) and waits until it says
 /// a word that begins a part of it.
 fn search_until(lab: &Lab, word: &str) -> Child {
-    let mut tune = Command::new(support::path());
-    tune.args(["tune", "smb://10.77.1.2/media", "--goal", "read"])
-        .args(["--only", "aio-read-off,sendfile-with-aio-read-off"])
-        .args(["--seconds", "0.3", "--band", "90", "--run"])
-        .arg(lab.folder().join(format!("{word}.jsonl")))
-        .args(lab.ends())
-        .env("LINERATE_STATE_DIR", lab.folder().join("state"))
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped());
-    let mut child = tune.spawn().expect("linerate starts");
-    let mut said = BufReader::new(child.stderr.take().expect("a pipe")).lines();
-    let mut heard = Vec::new();
-    let begun = said.by_ref().map_while(Result::ok).any(|line| {
-        let begins = line.contains(word);
-        heard.push(line);
-        begins
-    });
-    assert!(begun, "no `{word}`: {heard:#?}");
-    // What else it says must find a reader.
-    std::thread::spawn(move || said.for_each(drop));
+    let mut arguments = vec!["--goal", "read"];
+    arguments.extend(["--only", "aio-read-off,sendfile-with-aio-read-off"]);
+    arguments.extend(["--seconds", "0.3", "--band", "90"]);
+    let (child, instead) = lab.tune_until(&format!("{word}.jsonl"), &arguments, word);
+    assert_eq!(instead, None, "no `{word}`");
     child
 }
 

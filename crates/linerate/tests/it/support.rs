@@ -1,8 +1,10 @@
 //! A lab that goes away with its guard, and the program under test.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
@@ -158,6 +160,32 @@ impl Lab {
         let pictures = ["client", "server"].map(of).concat();
         // An address that is still being tested for duplicates is the same address.
         pictures.replace(" tentative", "")
+    }
+
+    /// Starts `tune` of the share with these arguments, and waits until it says a word that begins a
+    /// part of it; where it never does, what it said instead comes with it.
+    pub fn tune_until(&self, run: &str, arguments: &[&str], word: &str) -> (Child, Option<String>) {
+        let mut tune = Command::new(path());
+        tune.args(["tune", "smb://10.77.1.2/media"])
+            .args(arguments)
+            .args(self.ends())
+            .arg("--run")
+            .arg(self.folder().join(run))
+            .env("LINERATE_STATE_DIR", self.folder().join("state"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let mut child = tune.spawn().expect("linerate starts");
+        let mut said = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        let mut heard = Vec::new();
+        let begun = said.by_ref().map_while(Result::ok).any(|line| {
+            let begins = line.contains(word);
+            heard.push(line);
+            begins
+        });
+        // What else it says must find a reader.
+        std::thread::spawn(move || said.for_each(drop));
+        (child, (!begun).then(|| heard.join("\n")))
     }
 
     /// Names of the files on the share.

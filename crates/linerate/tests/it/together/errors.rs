@@ -177,11 +177,13 @@ fn an_unknown_field_of_a_topology_is_named() {
         64,
         "colour",
     );
-    support::linerate()
-        .args(["lab", "list"])
-        .assert()
-        .success()
-        .stdout(predicate::str::contains(name).not());
+    is_not_up(&name);
+}
+
+fn is_not_up(lab: &str) {
+    let list = support::linerate().args(["lab", "list"]).assert();
+    list.success()
+        .stdout(predicate::str::contains(lab.to_owned()).not());
 }
 
 #[test]
@@ -214,11 +216,7 @@ fn samba_that_is_not_installed_is_named_with_its_package() {
     command.arg(support::path()).arg(&name);
     command.arg(support::topology());
     one_clear_error(&mut command, 65, "samba");
-    support::linerate()
-        .args(["lab", "list"])
-        .assert()
-        .success()
-        .stdout(predicate::str::contains(name).not());
+    is_not_up(&name);
 }
 
 #[test]
