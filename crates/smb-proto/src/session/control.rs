@@ -160,10 +160,14 @@ pub(crate) fn prepare(
         | Request::Allocated { .. }
         | Request::Transceive { .. }
         | Request::ReadPipe { .. } => file_control_of(state, request)?,
-        Request::GiveBack { key, state } => {
-            let (key, state) = (*key, *state);
-            let message = LeaseBreakAcknowledgement { key, state };
-            Prepared::new(Command::OPLOCK_BREAK, TreeId::NONE, &message)
+        Request::GiveBack {
+            tree,
+            key,
+            state: left,
+        } => {
+            let (key, left) = (*key, *left);
+            let message = LeaseBreakAcknowledgement { key, state: left };
+            Prepared::new(Command::OPLOCK_BREAK, state.tree(*tree)?.id, &message)
         }
         Request::Echo => Prepared::new(Command::ECHO, TreeId::NONE, &wire::EchoRequest),
         Request::Logoff => Prepared::new(Command::LOGOFF, TreeId::NONE, &wire::LogoffRequest),

@@ -169,6 +169,8 @@ pub enum Request {
     },
     /// Agree that the server takes a lease back: [`Reply::Done`]. The session does so by itself.
     GiveBack {
+        /// The share of its file.
+        tree: TreeKey,
         /// Its key.
         key: [u8; 16],
         /// What is left of it.

@@ -386,7 +386,7 @@ impl State {
         };
         let leases = login.negotiated.dialect >= Dialect::Smb300
             && login.capabilities & capability::LEASING != 0;
-        let Request::Create { options, .. } = request else {
+        let Request::Create { tree, options, .. } = request else {
             return;
         };
         let again = matches!(options.durable, Some(Durable::Reconnect { .. }));
@@ -406,7 +406,11 @@ impl State {
             });
         }
         if let Some(lease) = options.lease {
-            self.leases.entry(lease.key).or_default();
+            let record = LeaseRecord {
+                tree: *tree,
+                epoch: None,
+            };
+            self.leases.entry(lease.key).or_insert(record);
         }
     }
 
@@ -478,8 +482,10 @@ impl Control {
 }
 
 /// A lease that was asked for.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct LeaseRecord {
+    /// Where its file is: what gives it back must name the share (3.2.5.19.2).
+    tree: TreeKey,
     /// Counts changes; a server may say each of them on several channels.
     epoch: Option<u16>,
 }
@@ -498,6 +504,7 @@ impl State {
             return;
         }
         lease.epoch = Some(notice.epoch);
+        let tree = lease.tree;
         if notice.new & lease_state::HANDLE == 0 {
             // the server keeps no such handle
             let mut files = self.files.values_mut();
@@ -507,8 +514,11 @@ impl State {
             }
         }
         if notice.flags & LeaseBreakNotice::ACKNOWLEDGE != 0 {
-            let (key, state) = (notice.key, notice.new);
-            let request = Request::GiveBack { key, state };
+            let request = Request::GiveBack {
+                tree,
+                key: notice.key,
+                state: notice.new,
+            };
             self.control.push_front(Control::own(request, None));
             self.wake_idlest();
         }

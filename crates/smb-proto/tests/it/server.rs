@@ -710,6 +710,8 @@ impl Server {
             Command::CREATE => status = self.create(header, body, &mut out),
             Command::OPLOCK_BREAK => {
                 let back = LeaseBreakAcknowledgement::decode(body).expect("a lease given back");
+                // Samba takes one without its share for none, and lets others wait for it.
+                assert_eq!(header.tree_id(), self.tree_id(), "the share of the lease");
                 self.given_back.push((back.key, back.state));
                 back.encode(&mut out);
             }
