@@ -182,6 +182,7 @@ fn options(arguments: &CopyArguments) -> Result<Options, CommandError> {
             LinksArgument::Follow => Links::Follow,
         },
         filter,
+        sessions: arguments.sessions.into(),
     })
 }
 
@@ -418,12 +419,15 @@ fn as_json(
     let failures = (summary.failures.iter())
         .map(|failure| json!({ "path": failure.path, "reason": reason(&failure.error) }));
     let channels = connections.channels().into_iter().map(|status| {
-        json!({ "local": status.local, "remote": status.remote, "bytes": ends.moved(&status) })
+        json!({
+            "local": status.local, "remote": status.remote,
+            "session": status.session + 1, "bytes": ends.moved(&status),
+        })
     });
     let servers = connections.sessions.iter().map(|connected| {
         let (share, session) = (&connected.share, &connected.session);
         let agreed = connected.agreed.as_ref();
-        let used = session.channels().len();
+        let used = channels_of_first(session);
         json!({
             "server": share.address.server, "login": proof_name(session),
             "session": agreed.map(|agreed| report::session_json(agreed, used)),
@@ -455,6 +459,12 @@ fn as_json(
         "channels": channels.collect::<Vec<_>>(),
         "rejected_channels": connections.rejected(),
     })
+}
+
+/// Those that were asked for; sessions beside it have as many each.
+fn channels_of_first(session: &Session) -> usize {
+    let channels = session.channels();
+    channels.iter().filter(|it| it.session == 0).count()
 }
 
 fn show(
@@ -497,14 +507,21 @@ fn show(
     }
     for connected in &connections.sessions {
         if let Some(agreed) = &connected.agreed {
-            let used = connected.session.channels().len();
+            let used = channels_of_first(&connected.session);
             terminal::print(&format!("  {}", report::session_text(agreed, used)));
         }
     }
     if !arguments.dry_run {
         for status in &channels {
             let size = quantity::size(Bytes::new(ends.moved(status)));
-            terminal::print(&format!("  {} -> {}: {size}", status.local, status.remote));
+            let session = match status.session {
+                0 => String::new(),
+                beside => format!(" (session {})", beside + 1),
+            };
+            terminal::print(&format!(
+                "  {} -> {}: {size}{session}",
+                status.local, status.remote
+            ));
         }
     }
     for reason in connections.rejected() {

@@ -5,6 +5,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::Waker;
 
@@ -12,7 +13,7 @@ use smb_proto::session::Reply;
 use smb_proto::{Payload, Sink, TransferKey};
 
 use crate::error::Error;
-use crate::file::{AHEAD_FACTOR, File};
+use crate::file::File;
 use crate::signal::{Signal, Stop, lock};
 
 /// Most ranges under way at once, however short they are.
@@ -85,22 +86,23 @@ impl File {
 
     fn move_directly(
         &self,
-        mut ranges: impl Iterator<Item = Range<u64>>,
+        ranges: impl Iterator<Item = Range<u64>>,
         end: End,
         stop: &Stop,
         mut progress: impl FnMut(u64),
     ) -> Result<u64, Error> {
-        let moving = Arc::new(Moving::new(end));
+        let moving = Arc::new(Moving::new(end, self.ways()));
         let _registration = stop.register(Waker::from(Arc::clone(&moving.signal)));
-        let enough = AHEAD_FACTOR * self.shared().bytes_in_flight_max();
+        let mut ranges = self.portions(ranges);
         let mut under_way = BTreeMap::new();
-        let (mut asked, mut told, mut begun, mut more) = (0, 0, 0, true);
+        let (mut told, mut begun, mut more) = (0, 0, true);
         loop {
             let mut state = lock(&moving.state);
             for number in state.over.drain(..) {
                 under_way.remove(&number);
             }
             let (done, failed) = (state.done, state.has_failed());
+            let free = self.freest_way(&state.missing);
             if under_way.is_empty() && (failed || !more) {
                 let failure = state.failure.take();
                 let refusal = state.refusal.take();
@@ -108,7 +110,9 @@ impl File {
                 progress(done - told);
                 return match (failure, refusal) {
                     (Some(failure), _) => Err(failure),
-                    (None, Some(refusal)) => Err(self.shared().error(refusal, self.path())),
+                    (None, Some((way, refusal))) => {
+                        Err(self.way(way).shared().error(refusal, self.path()))
+                    }
                     (None, None) => Ok(done),
                 };
             }
@@ -118,15 +122,17 @@ impl File {
                 self.cancel(&under_way);
                 return Err(Error::Stopped);
             }
-            let room = asked - done < enough && under_way.len() < RANGES_MAX;
             if failed {
                 self.cancel(&under_way);
-            } else if more && room {
+            } else if let Some(way) = free
+                && more
+                && under_way.len() < RANGES_MAX
+            {
                 match ranges.next() {
                     None => more = false,
                     Some(range) => {
-                        asked += range.end.saturating_sub(range.start);
-                        under_way.insert(begun, self.begin(begun, range, &moving));
+                        lock(&moving.state).missing[way] += range.end - range.start;
+                        under_way.insert(begun, (way, self.begin(begun, way, range, &moving)));
                         begun += 1;
                     }
                 }
@@ -136,24 +142,34 @@ impl File {
         }
     }
 
-    fn begin(&self, number: u64, range: Range<u64>, moving: &Arc<Moving>) -> TransferKey {
+    fn begin(
+        &self,
+        number: u64,
+        way: usize,
+        range: Range<u64>,
+        moving: &Arc<Moving>,
+    ) -> TransferKey {
         let part = Arc::new(Part {
             number,
+            way,
+            missing: AtomicU64::new(range.end - range.start),
             moving: Arc::clone(moving),
         });
-        let protocol = &self.shared().protocol;
+        let file = self.way(way);
+        let protocol = &file.shared().protocol;
         match moving.end {
-            End::Target(_) => protocol.read(self.key(), range, part),
+            End::Target(_) => protocol.read(file.key(), range, part),
             End::Source(_) => {
                 let source = Arc::clone(moving) as Arc<dyn smb_proto::Source>;
-                protocol.write_from(self.key(), range, source, part)
+                protocol.write_from(file.key(), range, source, part)
             }
         }
     }
 
-    fn cancel(&self, under_way: &BTreeMap<u64, TransferKey>) {
-        let protocol = &self.shared().protocol;
-        under_way.values().for_each(|key| protocol.cancel(*key));
+    fn cancel(&self, under_way: &BTreeMap<u64, (usize, TransferKey)>) {
+        for (way, key) in under_way.values() {
+            self.way(*way).shared().protocol.cancel(*key);
+        }
     }
 }
 
@@ -174,11 +190,13 @@ struct Moving {
 struct State {
     /// Why our end failed first. Nothing more is asked of it then.
     failure: Option<Error>,
-    /// Why the other end, or the way to it, failed first.
-    refusal: Option<smb_proto::Error>,
+    /// Why the other end, or the way to it, failed first, and whose session it was.
+    refusal: Option<(usize, smb_proto::Error)>,
     /// Bytes that are done, and how many the caller's thread was woken for.
     done: u64,
     woken_for: u64,
+    /// Bytes of ranges under way that are not done, by session.
+    missing: Vec<u64>,
     /// Ranges that are over.
     over: Vec<u64>,
 }
@@ -192,14 +210,39 @@ impl State {
 /// One range.
 struct Part {
     number: u64,
+    way: usize,
+    /// Bytes of it that are not done.
+    missing: AtomicU64,
     moving: Arc<Moving>,
 }
 
+impl Part {
+    fn advance(&self, bytes: u64) {
+        let moving = &self.moving;
+        // Its lock is held whenever `missing` changes.
+        let mut state = lock(&moving.state);
+        let missing = self.missing.load(Ordering::Relaxed);
+        let bytes = bytes.min(missing);
+        self.missing.store(missing - bytes, Ordering::Relaxed);
+        state.done += bytes;
+        state.missing[self.way] -= bytes;
+        if state.done - state.woken_for >= WAKE_BYTES {
+            state.woken_for = state.done;
+            drop(state);
+            moving.signal.tell();
+        }
+    }
+}
+
 impl Moving {
-    fn new(end: End) -> Self {
+    fn new(end: End, ways: usize) -> Self {
+        let state = State {
+            missing: vec![0; ways],
+            ..State::default()
+        };
         Self {
             end,
-            state: Mutex::default(),
+            state: Mutex::new(state),
             signal: Arc::default(),
         }
     }
@@ -207,16 +250,6 @@ impl Moving {
     fn fail(&self, error: Error) {
         lock(&self.state).failure.get_or_insert(error);
         self.signal.tell();
-    }
-
-    fn advance(&self, bytes: u64) {
-        let mut state = lock(&self.state);
-        state.done += bytes;
-        if state.done - state.woken_for >= WAKE_BYTES {
-            state.woken_for = state.done;
-            drop(state);
-            self.signal.tell();
-        }
     }
 }
 
@@ -230,20 +263,21 @@ impl Sink for Part {
             return;
         }
         match target.put(offset, payload.bytes()) {
-            Ok(()) => moving.advance(payload.len() as u64),
+            Ok(()) => self.advance(payload.len() as u64),
             Err(error) => moving.fail(error),
         }
     }
 
     fn written(&self, bytes: u64) {
-        self.moving.advance(bytes);
+        self.advance(bytes);
     }
 
     fn done(&self, outcome: smb_proto::error::Result<Reply>) {
         let mut state = lock(&self.moving.state);
         state.over.push(self.number);
+        state.missing[self.way] -= self.missing.swap(0, Ordering::Relaxed);
         if let Err(refusal) = outcome {
-            state.refusal.get_or_insert(refusal);
+            state.refusal.get_or_insert((self.way, refusal));
         }
         drop(state);
         self.moving.signal.tell();

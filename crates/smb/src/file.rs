@@ -23,6 +23,10 @@ use crate::tree::{Replace, Tree};
 /// before this thread has woken up: as much again as is in flight.
 pub(crate) const AHEAD_FACTOR: u64 = 2;
 
+/// What one of several sessions is asked for at once: enough for its channels, and little enough that
+/// all of them end at about the same time.
+const PORTION_BYTES: u64 = 4 << 20;
+
 /// An open file or folder. Dropping it closes it without waiting.
 pub struct File {
     tree: Tree,
@@ -30,6 +34,8 @@ pub struct File {
     key: FileKey,
     created: Created,
     closed: bool,
+    /// The same file over other sessions.
+    beside: Vec<Self>,
 }
 
 /// Bytes that were read, in the block they arrived in. Dropping the payload gives the block back;
@@ -58,6 +64,61 @@ impl File {
             key,
             created,
             closed: false,
+            beside: Vec::new(),
+        }
+    }
+
+    /// Takes another handle of this file, open over another session ([`Session::beside`]
+    /// (crate::Session::beside)): what is read and written from now on goes over both. A server that has
+    /// one processor at a time work on what comes over one session then uses one more. Whether it is the
+    /// same file; else it is closed.
+    ///
+    /// To compare them, both must have been opened with [`OpenOptions::disk_id`]
+    /// (crate::OpenOptions::disk_id) where the server has such numbers.
+    pub fn add_way(&mut self, other: Self) -> bool {
+        let known = |file: &Self| file.created.disk_id.filter(|(number, _)| *number != 0);
+        let same = match (known(self), known(&other)) {
+            (Some(one), Some(other)) => one == other,
+            _ => self.created.times.creation == other.created.times.creation,
+        };
+        if same {
+            self.beside.push(other);
+        }
+        same
+    }
+
+    /// Closes what [`Self::add_way`] took, and waits for it.
+    pub(crate) fn close_ways(&mut self) -> Result<(), Error> {
+        self.beside.drain(..).try_for_each(Self::close)
+    }
+
+    pub(crate) const fn ways(&self) -> usize {
+        1 + self.beside.len()
+    }
+
+    /// This file over one of its sessions.
+    pub(crate) fn way(&self, number: usize) -> &Self {
+        let other = number.checked_sub(1);
+        other.map_or(self, |other| &self.beside[other])
+    }
+
+    /// Of the sessions that have too few bytes under way the one that has the fewest.
+    pub(crate) fn freest_way(&self, under_way: &[u64]) -> Option<usize> {
+        let free = under_way.iter().enumerate().filter(|(way, bytes)| {
+            **bytes < AHEAD_FACTOR * self.way(*way).shared().bytes_in_flight_max()
+        });
+        free.min_by_key(|(_, bytes)| **bytes).map(|(way, _)| way)
+    }
+
+    /// Cuts ranges so that all sessions can share in them.
+    pub(crate) fn portions<R>(&self, ranges: R) -> Portions<R> {
+        Portions {
+            ranges,
+            rest: 0..0,
+            bytes_max: match self.ways() {
+                1 => u64::MAX,
+                _ => PORTION_BYTES,
+            },
         }
     }
 
@@ -142,10 +203,11 @@ impl File {
         R: Iterator<Item = Range<u64>>,
     {
         let arrivals = Arc::new(Arrivals::default());
+        lock(&arrivals.state).bytes_awaited = vec![0; self.ways()];
         let registration = stop.register(Waker::from(Arc::clone(&arrivals.signal)));
         Pieces {
             file: self,
-            ranges: Some(ranges),
+            ranges: Some(self.portions(ranges)),
             stop,
             arrivals,
             reads: Vec::new(),
@@ -167,6 +229,7 @@ impl File {
         F: FnMut(u64, &mut [u8]) -> Result<(), Error>,
     {
         let writes = Arc::new(Writes::default());
+        lock(&writes.state).bytes_in_flight = vec![0; self.ways()];
         let waker = Waker::from(Arc::clone(&writes.signal));
         let _registration = stop.register(waker.clone());
         let chunk_bytes = u64::from(self.shared().protocol.write_bytes_max().max(1));
@@ -177,7 +240,7 @@ impl File {
                 (range.start..range.end).step_by(usize::try_from(chunk_bytes).unwrap_or(1))
             {
                 let bytes = chunk_bytes.min(range.end - offset);
-                let Some(mut block) = self.next_block(&writes, &waker, stop)? else {
+                let Some((way, mut block)) = self.next_block(&writes, &waker, stop)? else {
                     break 'ranges;
                 };
                 let count = usize::try_from(bytes)
@@ -187,23 +250,25 @@ impl File {
                 if filled.is_err() {
                     break 'ranges;
                 }
-                lock(&writes.state).bytes_in_flight += bytes;
+                lock(&writes.state).bytes_in_flight[way] += bytes;
                 let sink = Arc::new(Write {
                     writes: Arc::clone(&writes),
+                    way,
                     bytes,
                 });
-                self.shared()
+                let file = self.way(way);
+                file.shared()
                     .protocol
-                    .write(self.key, offset, block.into_payload(count), sink);
+                    .write(file.key, offset, block.into_payload(count), sink);
                 written += bytes;
             }
         }
         loop {
             let mut state = lock(&writes.state);
-            if let Some(source) = state.failure.take() {
-                return Err(self.shared().error(source, &self.path));
+            if let Some((way, source)) = state.failure.take() {
+                return Err(self.way(way).shared().error(source, &self.path));
             }
-            if state.bytes_in_flight == 0 {
+            if state.bytes_in_flight.iter().all(|bytes| *bytes == 0) {
                 return filled.map(|()| written);
             }
             drop(state);
@@ -214,28 +279,29 @@ impl File {
         }
     }
 
-    /// A block to fill, once fewer bytes than are worth it are in flight. None after a failure.
+    /// A block to fill, and the session it goes over, once fewer bytes than are worth it are in flight
+    /// there. None after a failure.
     fn next_block(
         &self,
         writes: &Writes,
         waker: &Waker,
         stop: &Stop,
-    ) -> Result<Option<Block>, Error> {
+    ) -> Result<Option<(usize, Block)>, Error> {
         loop {
             if stop.is_stopped() {
                 return Err(Error::Stopped);
             }
-            let in_flight = {
+            let free = {
                 let state = lock(&writes.state);
                 if state.failure.is_some() {
                     return Ok(None);
                 }
-                state.bytes_in_flight
+                self.freest_way(&state.bytes_in_flight)
             };
-            if in_flight < AHEAD_FACTOR * self.shared().bytes_in_flight_max()
-                && let Some(block) = self.shared().pool.take(waker)
+            if let Some(way) = free
+                && let Some(block) = self.way(way).shared().pool.take(waker)
             {
-                return Ok(Some(block));
+                return Ok(Some((way, block)));
             }
             writes.signal.wait();
         }
@@ -416,6 +482,7 @@ impl File {
     /// # Errors
     /// When the server says no; the file is closed then as well.
     pub fn close(mut self) -> Result<(), Error> {
+        self.close_ways()?;
         self.close_now()
     }
 
@@ -462,12 +529,15 @@ struct Writes {
 
 #[derive(Default)]
 struct WritesState {
-    bytes_in_flight: u64,
-    failure: Option<smb_proto::Error>,
+    /// By session.
+    bytes_in_flight: Vec<u64>,
+    /// The first one, and whose session it was.
+    failure: Option<(usize, smb_proto::Error)>,
 }
 
 struct Write {
     writes: Arc<Writes>,
+    way: usize,
     bytes: u64,
 }
 
@@ -476,9 +546,10 @@ impl Sink for Write {
         // The reply holds the block: it goes home first, so that the writer finds it.
         let failure = outcome.err();
         let mut state = lock(&self.writes.state);
-        state.bytes_in_flight = state.bytes_in_flight.saturating_sub(self.bytes);
+        let in_flight = &mut state.bytes_in_flight[self.way];
+        *in_flight = in_flight.saturating_sub(self.bytes);
         if state.failure.is_none() {
-            state.failure = failure;
+            state.failure = failure.map(|failure| (self.way, failure));
         }
         drop(state);
         self.writes.signal.tell();
@@ -495,18 +566,47 @@ struct Arrivals {
 #[derive(Default)]
 struct ArrivalsState {
     pieces: VecDeque<Piece>,
-    /// Bytes that were asked for and have not come.
-    bytes_awaited: u64,
+    /// Bytes that were asked for and have not come, by session.
+    bytes_awaited: Vec<u64>,
     /// Reads that are over, by their number here.
     over: Vec<u64>,
-    failure: Option<smb_proto::Error>,
+    /// The first one, and whose session it was.
+    failure: Option<(usize, smb_proto::Error)>,
     /// Nobody takes any more.
     abandoned: bool,
+}
+
+impl ArrivalsState {
+    fn arrived(&mut self, way: usize, bytes: u64) {
+        let awaited = &mut self.bytes_awaited[way];
+        *awaited = awaited.saturating_sub(bytes);
+    }
+}
+
+/// Ranges, cut.
+pub(crate) struct Portions<R> {
+    ranges: R,
+    rest: Range<u64>,
+    bytes_max: u64,
+}
+
+impl<R: Iterator<Item = Range<u64>>> Iterator for Portions<R> {
+    type Item = Range<u64>;
+
+    fn next(&mut self) -> Option<Range<u64>> {
+        while self.rest.is_empty() {
+            self.rest = self.ranges.next()?;
+        }
+        let start = self.rest.start;
+        self.rest.start = self.rest.end.min(start.saturating_add(self.bytes_max));
+        Some(start..self.rest.start)
+    }
 }
 
 /// The read of one range.
 struct Read {
     number: u64,
+    way: usize,
     /// What has not come of it yet.
     awaited: Mutex<u64>,
     arrivals: Arc<Arrivals>,
@@ -523,7 +623,7 @@ impl Sink for Read {
         if state.abandoned {
             return;
         }
-        state.bytes_awaited = state.bytes_awaited.saturating_sub(bytes);
+        state.arrived(self.way, bytes);
         state.pieces.push_back(Piece { offset, payload });
         drop(state);
         self.arrivals.signal.tell();
@@ -532,10 +632,10 @@ impl Sink for Read {
     fn done(&self, outcome: smb_proto::error::Result<Reply>) {
         let missing = *lock(&self.awaited);
         let mut state = lock(&self.arrivals.state);
-        state.bytes_awaited = state.bytes_awaited.saturating_sub(missing);
+        state.arrived(self.way, missing);
         state.over.push(self.number);
         if let (Err(failure), None) = (outcome, &state.failure) {
-            state.failure = Some(failure);
+            state.failure = Some((self.way, failure));
         }
         drop(state);
         self.arrivals.signal.tell();
@@ -546,11 +646,11 @@ impl Sink for Read {
 pub struct Pieces<'file, R> {
     file: &'file File,
     /// None once they are used up or it is over.
-    ranges: Option<R>,
+    ranges: Option<Portions<R>>,
     stop: &'file Stop,
     arrivals: Arc<Arrivals>,
-    /// Reads under way.
-    reads: Vec<(u64, TransferKey)>,
+    /// Reads under way: number, session, key.
+    reads: Vec<(u64, usize, TransferKey)>,
     reads_begun: u64,
     _registration: Registration<'file>,
 }
@@ -568,10 +668,11 @@ impl<R: Iterator<Item = Range<u64>>> Iterator for Pieces<'_, R> {
             if let Some(piece) = state.pieces.pop_front() {
                 return Some(Ok(piece));
             }
-            if let Some(source) = state.failure.take() {
+            if let Some((way, source)) = state.failure.take() {
                 drop(state);
                 self.end();
-                return Some(Err(self.file.shared().error(source, &self.file.path)));
+                let shared = self.file.way(way).shared();
+                return Some(Err(shared.error(source, &self.file.path)));
             }
             drop(state);
             if self.ranges.is_none() && self.reads.is_empty() {
@@ -586,8 +687,8 @@ impl<R> Pieces<'_, R> {
     /// Ends all reads. Whether it was not over already.
     fn end(&mut self) -> bool {
         let was_under_way = self.ranges.take().is_some() || !self.reads.is_empty();
-        for (_, read) in self.reads.drain(..) {
-            self.file.shared().protocol.cancel(read);
+        for (_, way, read) in self.reads.drain(..) {
+            self.file.way(way).shared().protocol.cancel(read);
         }
         let mut state = lock(&self.arrivals.state);
         state.abandoned = true;
@@ -601,37 +702,36 @@ impl<R> Pieces<'_, R> {
 impl<R: Iterator<Item = Range<u64>>> Pieces<'_, R> {
     /// Begins reads until enough is awaited.
     fn ask_for_more(&mut self) {
-        let enough = AHEAD_FACTOR * self.file.shared().bytes_in_flight_max();
+        let file = self.file;
         let mut state = lock(&self.arrivals.state);
         self.reads
-            .retain(|(number, _)| !state.over.contains(number));
+            .retain(|(number, ..)| !state.over.contains(number));
         state.over.clear();
         if state.failure.is_some() {
             return;
         }
-        while state.bytes_awaited < enough
+        while let Some(way) = file.freest_way(&state.bytes_awaited)
             && let Some(ranges) = &mut self.ranges
         {
             let Some(range) = ranges.next() else {
                 self.ranges = None;
                 return;
             };
-            let bytes = range.end.saturating_sub(range.start);
-            if bytes == 0 {
-                continue;
-            }
-            state.bytes_awaited += bytes;
+            let bytes = range.end - range.start;
+            state.bytes_awaited[way] += bytes;
             drop(state);
             let number = self.reads_begun;
             self.reads_begun += 1;
             let arrivals = Arc::clone(&self.arrivals);
             let read = Arc::new(Read {
                 number,
+                way,
                 awaited: Mutex::new(bytes),
                 arrivals,
             });
-            let key = self.file.shared().protocol.read(self.file.key, range, read);
-            self.reads.push((number, key));
+            let over = file.way(way);
+            let key = over.shared().protocol.read(over.key, range, read);
+            self.reads.push((number, way, key));
             state = lock(&self.arrivals.state);
         }
     }

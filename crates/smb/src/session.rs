@@ -32,9 +32,6 @@ const IDLE_ECHO_AFTER: Duration = Duration::from_secs(5);
 /// Most channels of one session; servers refuse more.
 pub const CHANNELS_MAX: usize = 32;
 
-/// Blocks of a session that another one opened for small files.
-const BLOCKS_BESIDE: usize = 16;
-
 /// A server as the user typed it. Its addresses are looked up here, and each is tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Server {
@@ -107,7 +104,9 @@ impl Default for Policy {
 /// One channel at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelStatus {
-    /// Its number; never used twice in a session.
+    /// Its session: 0 the first one, from 1 on those beside it.
+    pub session: usize,
+    /// Its number; never used twice in its session.
     pub number: ChannelNumber,
     /// Our end.
     pub local: SocketAddr,
@@ -140,6 +139,8 @@ pub struct Session {
     shared: Arc<Shared>,
 }
 
+type Links = Arc<Mutex<Vec<(usize, Arc<Link>)>>>;
+
 /// What shares and files need of their session.
 pub(crate) struct Shared {
     pub(crate) protocol: smb_proto::Session,
@@ -150,7 +151,10 @@ pub(crate) struct Shared {
     /// How the first channel's login was proven.
     proof: OnceLock<Proof>,
     epoch: Instant,
-    links: Mutex<Vec<Arc<Link>>>,
+    /// Its place among the sessions beside each other.
+    number: usize,
+    /// The channels of all of these, each with the place of its session.
+    links: Links,
     /// One channel is opened after the other: Samba before 4.19 loses replies when two channels
     /// of one client negotiate at the same time (its bug 15346).
     opening: Mutex<()>,
@@ -232,7 +236,7 @@ impl Shared {
             None => routes.push(open),
         }
         drop(routes);
-        lock(&self.links).push(Arc::clone(&link));
+        lock(&self.links).push((self.number, Arc::clone(&link)));
         Ok(link)
     }
 
@@ -314,7 +318,10 @@ impl Shared {
                 return Error::of_return(&cause, &self.server.name, self.login.name());
             }
             smb_proto::Error::SessionEnded(None) => {
-                let cause = lock(&self.links).iter().find_map(|link| link.failure());
+                let links = lock(&self.links);
+                let mut own = links.iter().filter(|(session, _)| *session == self.number);
+                let cause = own.find_map(|(_, link)| link.failure());
+                drop(links);
                 smb_proto::Error::SessionEnded(cause.map(Arc::new))
             }
             source => source,
@@ -341,6 +348,17 @@ impl Session {
             link: None,
             retry: None,
         };
+        Self::connect_by(&route, server, login, policy, Arc::default())
+    }
+
+    fn connect_by(
+        route: &Route,
+        server: &Server,
+        login: &Login,
+        policy: &Policy,
+        links: Links,
+    ) -> Result<Self, Error> {
+        let known = lock(&links).iter().map(|(session, _)| session + 1).max();
         let block_bytes = usize::try_from(policy.block_bytes).unwrap_or(usize::MAX);
         let pool = BlockPool::new(policy.blocks, block_bytes);
         let protocol = smb_proto::Session::new(settings(server, login, policy)?, pool.clone())
@@ -353,7 +371,8 @@ impl Session {
             login: login.clone(),
             proof: OnceLock::new(),
             epoch: Instant::now(),
-            links: Mutex::default(),
+            number: known.unwrap_or(0),
+            links,
             opening: Mutex::default(),
             threads: Mutex::default(),
             routes: Mutex::default(),
@@ -366,7 +385,7 @@ impl Session {
         let session = Self {
             shared: Arc::new(shared),
         };
-        session.shared.open(&route)?;
+        session.shared.open(route)?;
         if let Some(limit) = policy.reconnect {
             let shared = Arc::downgrade(&session.shared);
             thread::Builder::new()
@@ -377,22 +396,35 @@ impl Session {
         Ok(session)
     }
 
-    /// One more session of the same user with the server of a share, and that share over it. It has
-    /// one channel, few blocks, and ends when its connection is lost.
-    pub(crate) fn beside(tree: &Tree) -> Result<(Self, Tree), Error> {
-        let shared = tree.shared();
-        let policy = Policy {
-            blocks: BLOCKS_BESIDE,
-            reconnect: None,
-            ..shared.policy.clone()
+    /// One more session of the same user with the server of a share, over the same ways, and that share
+    /// over it. Its channels are also among [`Self::channels`] of the first one. It is worth it where
+    /// the server has one processor at a time work on what comes over one session, as Samba, which has
+    /// a process for each.
+    ///
+    /// # Errors
+    /// When the server does not want it, or another one answers.
+    pub fn beside(tree: &Tree) -> Result<(Self, Tree), Error> {
+        let first = tree.shared();
+        let mut ways = first.routes().into_iter().map(|route| Route {
+            link: None,
+            retry: None,
+            ..route
+        });
+        let Some(way) = ways.next() else {
+            return Err(first.error(smb_proto::Error::SessionEnded(None), tree.share()));
         };
-        let session = Self::connect(&shared.server, None, &shared.login, &policy)?;
+        let links = Arc::clone(&first.links);
+        let session = Self::connect_by(&way, &first.server, &first.login, &first.policy, links)?;
+        session.obey(&lock(&first.stop));
         let again = session.tree(tree.share())?;
-        if again.is_same_server(tree) {
-            Ok((session, again))
-        } else {
-            Err(shared.odd_answer())
+        if !again.is_same_server(tree) {
+            return Err(first.odd_answer());
         }
+        for way in ways {
+            // As with the first session, what cannot be had is done without.
+            let _ = session.shared.open(&way);
+        }
+        Ok((session, again))
     }
 
     /// Whoever uses this handle also ends the wait for a way back to the server: requests that wait
@@ -509,13 +541,13 @@ impl Session {
         rejected
     }
 
-    /// All channels there ever were, at this moment. Cheap enough to be asked every few
-    /// milliseconds.
+    /// All channels there ever were, also those of sessions [beside](Self::beside) this one, at this
+    /// moment. Cheap enough to be asked every few milliseconds.
     #[must_use]
     pub fn channels(&self) -> Vec<ChannelStatus> {
         lock(&self.shared.links)
             .iter()
-            .map(|link| status(link))
+            .map(|(session, link)| status(*session, link))
             .collect()
     }
 
@@ -538,7 +570,8 @@ impl Session {
     /// The two ends of the first channel that lives.
     fn primary(&self) -> Option<Pair> {
         let links = lock(&self.shared.links);
-        let link = links.iter().find(|link| link.is_alive())?;
+        let mut own = links.iter().filter(|(it, _)| *it == self.shared.number);
+        let (_, link) = own.find(|(_, link)| link.is_alive())?;
         Some(Pair {
             local: link.local.ip(),
             remote: link.remote.ip(),
@@ -549,7 +582,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.shared.stopping.store(true, Ordering::SeqCst);
-        if lock(&self.shared.links).iter().any(|link| link.is_alive()) {
+        if !self.shared.protocol.channels_up().is_empty() {
             // The server frees everything at once when we say so; when it does not answer, it
             // will find out.
             ask_briefly(&self.shared, Request::Logoff, LOGOFF_TIMEOUT);
@@ -709,9 +742,10 @@ fn of_connect(source: io::Error, server: &str, address: SocketAddr) -> Error {
     }
 }
 
-fn status(link: &Link) -> ChannelStatus {
+fn status(session: usize, link: &Link) -> ChannelStatus {
     let counted = link.counted();
     ChannelStatus {
+        session,
         number: link.number,
         local: link.local,
         remote: link.remote,

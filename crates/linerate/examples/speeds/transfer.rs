@@ -1,5 +1,5 @@
-//! linerate's own engine as a program of its own: one file over one session, in the namespaces of
-//! the client, from a share to nowhere or from memory to a share.
+//! linerate's own engine as a program of its own: one file over as many sessions as a copy takes, in the
+//! namespaces of the client, from a share to nowhere or from memory to a share.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -25,8 +25,10 @@ pub struct Order {
     pub direction: Direction,
     /// The server's address.
     pub server: String,
-    /// Channels that must be used, no more and no less.
+    /// Channels that each session must use, no more and no less.
     pub channels: usize,
+    /// Sessions.
+    pub sessions: usize,
     /// What protects the data.
     pub protection: Protection,
     /// Name of the file on the share.
@@ -50,16 +52,21 @@ pub fn run(order: &str) -> Result<Done> {
     let session = connect(&order)?;
     let tree = session.tree(SHARE)?;
     let begin = Instant::now();
+    let mut beside = Vec::new();
+    for _ in 1..order.sessions {
+        beside.push(Session::beside(&tree)?);
+    }
+    let trees = iter::once(&tree).chain(beside.iter().map(|(_, tree)| tree));
     let bytes = match order.direction {
-        Direction::Read => read(&tree, &order)?,
-        Direction::Write => write(&tree, &order)?,
+        Direction::Read => read(trees, &order)?,
+        Direction::Write => write(trees, &order)?,
     };
     let seconds = begin.elapsed().as_secs_f64();
     let idle = session
         .channels()
         .iter()
         .any(|it| it.bytes_received + it.bytes_sent == 0);
-    if idle || session.channels().len() != order.channels {
+    if idle || session.channels().len() != order.channels * order.sessions {
         return Err(format!("not all channels were used: {:?}", session.channels()).into());
     }
     Ok(Done { bytes, seconds })
@@ -173,34 +180,50 @@ fn failed(action: &'static str, source: io::Error) -> smb::Error {
     }
 }
 
-fn read(tree: &Tree, order: &Order) -> Result<u64> {
+/// The first session makes the file, if it is made, and the others open it.
+fn open<'a>(
+    mut trees: impl Iterator<Item = &'a Tree>,
+    order: &Order,
+    options: &OpenOptions,
+) -> Result<smb::File> {
     let options = OpenOptions {
         sequential: true,
-        ..OpenOptions::open(Access::Read)
+        disk_id: true,
+        ..options.clone()
     };
+    let first = trees.next().ok_or("no session")?;
+    let mut file = first.open(&order.remote, &options)?;
+    let again = OpenOptions {
+        disposition: Disposition::Open,
+        ..options
+    };
+    for tree in trees {
+        if !file.add_way(tree.open(&order.remote, &again)?) {
+            return Err("another session found another file".into());
+        }
+    }
+    Ok(file)
+}
+
+fn read<'a>(trees: impl Iterator<Item = &'a Tree>, order: &Order) -> Result<u64> {
     let nowhere = Local(File::options().write(true).open(&order.local)?);
-    let file = tree.open(&order.remote, &options)?;
+    let file = open(trees, order, &OpenOptions::open(Access::Read))?;
     let size = file.created().size;
     let moved = file.read_to(iter::once(0..size), Arc::new(nowhere), &Stop::new(), drop)?;
     file.close()?;
     Ok(moved)
 }
 
-fn write(tree: &Tree, order: &Order) -> Result<u64> {
+fn write<'a>(trees: impl Iterator<Item = &'a Tree>, order: &Order) -> Result<u64> {
     let source = File::open(&order.local)?;
     let size = source.metadata()?.len();
     let options = OpenOptions {
         disposition: Disposition::Create,
-        sequential: true,
         ..OpenOptions::open(Access::ReadWrite)
     };
-    let file = tree.open(&order.remote, &options)?;
-    let moved = file.write_from(
-        iter::once(0..size),
-        Arc::new(Local(source)),
-        &Stop::new(),
-        drop,
-    )?;
+    let file = open(trees, order, &options)?;
+    let ranges = iter::once(0..size);
+    let moved = file.write_from(ranges, Arc::new(Local(source)), &Stop::new(), drop)?;
     file.close()?;
     Ok(moved)
 }

@@ -50,7 +50,7 @@ pub fn run(
         folders: Folders::new(),
         small: Queue::new(WAITING_MAX),
         large: Queue::new(WAITING_MAX),
-        lanes: Lanes::default(),
+        lanes: Lanes::new(job.options.sessions),
         summary: Mutex::default(),
         tops: Mutex::default(),
         over: AtomicBool::new(false),
@@ -86,10 +86,12 @@ pub(super) fn copy_file(
     if replace == Replace::Never && to.look(Links::Skip)?.is_some() {
         return Err(in_the_way(&to));
     }
+    let lanes = Lanes::new(options.sessions);
     let transfer = Transfer {
         from: &from,
         to: &to,
         found: &found,
+        lanes: lanes.of_large(found.size, [&from, &to]),
         replace,
         resume: options.resume,
         verify: options.verify,
@@ -634,6 +636,7 @@ impl Engine<'_> {
             from: &file.from,
             to: &file.to,
             found: &file.found,
+            lanes: self.lanes.of_large(file.found.size, [&file.from, &file.to]),
             replace: file.replace(),
             resume: self.options.resume,
             verify: self.options.verify,

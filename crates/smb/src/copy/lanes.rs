@@ -1,5 +1,6 @@
-//! More sessions for small files. What such a file costs is mostly the server's work, and servers
-//! have one processor at a time work on what comes over one session: Samba has a process for each.
+//! More sessions. What a small file costs is mostly the server's work, and over a fast link so is what a
+//! large one costs; servers have one processor at a time work on what comes over one session: Samba has
+//! a process for each. Many small files are shared out among the sessions, a large one goes over all.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,13 +9,14 @@ use super::place::Place;
 use crate::session::Session;
 use crate::tree::Tree;
 
-/// Sessions beside the one that is there.
-const SESSIONS: usize = 1;
+/// A login takes a few round trips and the server some milliseconds, in which a fast link carries a
+/// tenth of this.
+const LARGE_BYTES_MIN: u64 = 128 << 20;
 
-/// The sessions of one copy. There are none before [`Self::open_once`], and where the server does not
-/// want more than one.
-#[derive(Default)]
+/// The sessions of one copy beside the one that is there. There are none before [`Self::open_once`], and
+/// where the server does not want more than one.
 pub(super) struct Lanes {
+    most: usize,
     begun: AtomicBool,
     lanes: OnceLock<Vec<Lane>>,
     /// One was lost.
@@ -33,23 +35,46 @@ struct Again {
 }
 
 impl Lanes {
+    /// Not more than so many sessions in all.
+    pub(super) fn new(sessions: usize) -> Self {
+        Self {
+            most: sessions.saturating_sub(1),
+            begun: AtomicBool::new(false),
+            lanes: OnceLock::new(),
+            over: AtomicBool::new(false),
+        }
+    }
+
     /// Opens them for the shares among these places, the first time that it is called.
     pub(super) fn open_once(&self, places: [&Place; 2]) {
         if self.begun.swap(true, Ordering::Relaxed) {
             return;
         }
-        let lanes = (0..SESSIONS).map_while(|_| Lane::open(places));
+        let lanes = (0..self.most).map_while(|_| Lane::open(places));
         // Nobody else gets here.
         let _ = self.lanes.set(lanes.collect());
     }
 
     /// The lane of one of many workers; none: the session that is there anyway.
     pub(super) fn of_worker(&self, worker: usize) -> Option<&Lane> {
-        let lanes = self.lanes.get()?;
-        if self.over.load(Ordering::Relaxed) {
-            return None;
-        }
+        let lanes = self.all();
         lanes.get((worker % (lanes.len() + 1)).checked_sub(1)?)
+    }
+
+    /// Those that one file of this size is worth.
+    pub(super) fn of_large(&self, bytes: u64, places: [&Place; 2]) -> &[Lane] {
+        if bytes < LARGE_BYTES_MIN {
+            return &[];
+        }
+        self.open_once(places);
+        self.all()
+    }
+
+    fn all(&self) -> &[Lane] {
+        match self.lanes.get() {
+            Some(lanes) if !self.over.load(Ordering::Relaxed) => lanes,
+            _ => &[],
+        }
     }
 
     /// Uses none any more.
@@ -78,15 +103,20 @@ impl Lane {
         Some(Self(shares))
     }
 
+    /// The same share over this lane.
+    pub(super) fn tree<'a>(&'a self, tree: &'a Tree) -> &'a Tree {
+        let again = self.0.iter().find(|it| it.original.is_identical(tree));
+        again.map_or(tree, |again| &again.tree)
+    }
+
     /// The same place over this lane.
     pub(super) fn place(&self, place: &Place) -> Place {
-        let Place::Share { tree, path } = place else {
-            return place.clone();
-        };
-        let again = self.0.iter().find(|it| it.original.is_identical(tree));
-        Place::Share {
-            tree: again.map_or(tree, |again| &again.tree).clone(),
-            path: path.clone(),
+        match place {
+            Place::Local(_) => place.clone(),
+            Place::Share { tree, path } => Place::Share {
+                tree: self.tree(tree).clone(),
+                path: path.clone(),
+            },
         }
     }
 }

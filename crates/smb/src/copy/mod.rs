@@ -3,9 +3,8 @@
 //! Each file is written under another name and gets its own when it is complete, so that nothing
 //! that looks complete is ever short. Only a small new one on a share has its own name from the begin:
 //! there the server opens it for nobody else before it is written and closed. A tree is walked by several threads at once. Small files are
-//! moved by many threads, each of which waits for the server most of the time, and over a second
-//! session where there are many; large ones are
-//! spread over all channels, a few at a time. What waits between them is bounded, so that memory
+//! moved by many threads, each of which waits for the server most of the time; large ones are
+//! spread over all channels, a few at a time. Many small files and very large ones use a second session. What waits between them is bounded, so that memory
 //! does not grow with the tree.
 
 mod engine;
@@ -38,6 +37,9 @@ use crate::error::Error;
 use crate::signal::Stop;
 use crate::tree::{Replace, Tree};
 
+/// Sessions with one server where nobody says how many: each costs a login, and the server memory.
+pub const SESSIONS: usize = 2;
+
 /// What to do with a file that is at the destination already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Existing {
@@ -61,7 +63,7 @@ pub struct Source {
 }
 
 /// How to copy.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// What to do with what is there.
     pub existing: Existing,
@@ -80,6 +82,25 @@ pub struct Options {
     pub links: Links,
     /// Which files to take.
     pub filter: Filter,
+    /// Most sessions with one server, for very large files and many small ones: with each more, one
+    /// more of its processors can work. One that the server does not want is done without.
+    pub sessions: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            existing: Existing::default(),
+            resume: false,
+            verify: false,
+            dry_run: false,
+            delete: false,
+            names: Names::default(),
+            links: Links::default(),
+            filter: Filter::default(),
+            sessions: SESSIONS,
+        }
+    }
 }
 
 /// What to copy, and where to.

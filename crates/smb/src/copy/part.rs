@@ -6,6 +6,7 @@ use std::sync::Arc;
 use blake3::Hash;
 use smb_proto::session::FileTimes;
 
+use super::lanes::Lane;
 use super::local;
 use super::place::{Entry, Place};
 use super::record::Identity;
@@ -22,6 +23,8 @@ pub(super) struct Begin {
     pub resume: bool,
     /// Whether the copy is to have holes.
     pub has_holes: bool,
+    /// Whether it is to be written over several sessions.
+    pub several: bool,
 }
 
 impl Begin {
@@ -35,6 +38,7 @@ impl Begin {
             },
             resume: false,
             has_holes: false,
+            several: false,
         }
     }
 }
@@ -109,6 +113,13 @@ impl Source {
         }
     }
 
+    /// Goes over one more session, if it is on a share and that can be.
+    pub(super) fn add_lane(&mut self, lane: &Lane) {
+        if let Self::Share(source) = self {
+            source.add_lane(lane);
+        }
+    }
+
     pub(super) fn check_unchanged(&self) -> Result<(), Error> {
         match self {
             Self::Local(source) => source.check_unchanged(),
@@ -135,6 +146,13 @@ impl Part {
             }
             Place::Share { tree, path } => share::Part::begin(tree, path, begin)
                 .map(|(part, start)| (Self::Share(part), start)),
+        }
+    }
+
+    /// Goes over one more session, if it is on a share, was begun for that, and that can be.
+    pub(super) fn add_lane(&mut self, lane: &Lane) {
+        if let Self::Share(part) = self {
+            part.add_lane(lane);
         }
     }
 

@@ -13,6 +13,7 @@ use smb_proto::session::{
 
 use super::hash::FileHash;
 use super::holes::Holes;
+use super::lanes::Lane;
 use super::name;
 use super::part::{Begin, Finish};
 use super::place::{
@@ -212,6 +213,7 @@ pub(super) struct Source {
     file: File,
     path: String,
     pub(super) entry: Entry,
+    tree: Tree,
     holes: RefCell<Holes>,
 }
 
@@ -221,12 +223,7 @@ impl Source {
     }
 
     pub(super) fn open(tree: &Tree, path: &str, found: &Entry) -> Result<Self, Error> {
-        let options = CreateOptions {
-            folder: Some(false),
-            sequential: true,
-            ..CreateOptions::open(Access::Read)
-        };
-        let file = tree.open(path, &options)?;
+        let file = tree.open(path, &Self::options())?;
         let entry = entry(path, &operation::status(&file.created()), found.id);
         let holes = if entry.attributes & ATTRIBUTE_SPARSE != 0 {
             Holes::default()
@@ -237,8 +234,25 @@ impl Source {
             file,
             path: path.to_owned(),
             entry,
+            tree: tree.clone(),
             holes: RefCell::new(holes),
         })
+    }
+
+    fn options() -> CreateOptions {
+        CreateOptions {
+            folder: Some(false),
+            sequential: true,
+            disk_id: true,
+            ..CreateOptions::open(Access::Read)
+        }
+    }
+
+    pub(super) fn add_lane(&mut self, lane: &Lane) {
+        // Without it the copy is slower, and no other.
+        if let Ok(file) = lane.tree(&self.tree).open(&self.path, &Self::options()) {
+            self.file.add_way(file);
+        }
     }
 
     /// Asks the server for what is not known; one that does not tell has no holes.
@@ -298,6 +312,8 @@ pub(super) struct Part {
     fate: AtomicU8,
     /// Whether there is a record.
     recorded: AtomicBool,
+    /// The record, held open so that nobody else writes this copy: the part is open for others then.
+    guard: Option<File>,
 }
 
 impl Part {
@@ -306,10 +322,25 @@ impl Part {
         let (folder, name) = split(to);
         let path = joined(folder, &name::of_part(name));
         let record = joined(folder, &name::of_record(name));
-        let known = if begin.resume {
-            read_record(tree, &record)
+        let guard = if begin.several {
+            let options = CreateOptions {
+                disposition: Disposition::OpenOrCreate,
+                folder: Some(false),
+                share_write: false,
+                ..CreateOptions::open(Access::Mask(PART_RIGHTS))
+            };
+            let guard = tree.open(&record, &options);
+            Some(guard.map_err(|error| busy_or(error, &path))?)
         } else {
             None
+        };
+        let known = match (begin.resume, &guard) {
+            (true, Some(guard)) => read_record(guard),
+            (true, None) => {
+                let found = tree.open(&record, &CreateOptions::open(Access::Read));
+                found.ok().and_then(|file| read_record(&file))
+            }
+            (false, _) => None,
         };
         let options = CreateOptions {
             disposition: match known {
@@ -318,7 +349,8 @@ impl Part {
             },
             folder: Some(false),
             sequential: true,
-            share_write: false,
+            share_write: begin.several,
+            disk_id: begin.several,
             // A server that lacks the room can say so before anything is sent.
             allocation_bytes: Some(begin.source.size).filter(|_| !begin.has_holes),
             ..CreateOptions::open(Access::Mask(PART_RIGHTS))
@@ -337,6 +369,7 @@ impl Part {
             has_holes: begin.has_holes,
             fate: AtomicU8::new(REMOVE),
             recorded: AtomicBool::new(known.is_some()),
+            guard,
         };
         // What follows may be anything, and where nothing is written zeros are expected.
         if length != start {
@@ -350,6 +383,21 @@ impl Part {
             }
         }
         Ok((part, start))
+    }
+
+    pub(super) fn add_lane(&mut self, lane: &Lane) {
+        let options = CreateOptions {
+            folder: Some(false),
+            sequential: true,
+            disk_id: true,
+            ..CreateOptions::open(Access::ReadWrite)
+        };
+        // Without it the copy is slower, and no other.
+        if self.guard.is_some()
+            && let Ok(file) = lane.tree(&self.tree).open(self.file.path(), &options)
+        {
+            self.file.add_way(file);
+        }
     }
 
     pub(super) const fn file(&self) -> &File {
@@ -366,6 +414,11 @@ impl Part {
             source: self.source,
             complete,
         };
+        if let Some(guard) = &self.guard {
+            self.recorded.store(true, Ordering::Relaxed);
+            guard.write_at(0, record.to_text().as_bytes())?;
+            return guard.flush();
+        }
         let options = CreateOptions {
             disposition: Disposition::OpenOrCreate,
             folder: Some(false),
@@ -390,6 +443,8 @@ impl Part {
         if finish.sync {
             self.file.flush()?;
         }
+        // A server sets the time of a file when a handle goes that has written.
+        self.file.close_ways()?;
         self.file.set(basic(finish.times, finish.attributes))?;
         self.file
             .rename(&self.to, finish.replace)
@@ -415,14 +470,20 @@ impl Drop for Part {
         if fate == REMOVE {
             let _ = self.file.set(SetInformation::DeleteOnClose(true));
         }
-        if fate != KEEP && self.recorded.load(Ordering::Relaxed) {
-            let _ = self.tree.remove_file(&self.record);
+        if fate == KEEP {
+            return;
+        }
+        match &self.guard {
+            Some(guard) => drop(guard.set(SetInformation::DeleteOnClose(true))),
+            None if self.recorded.load(Ordering::Relaxed) => {
+                let _ = self.tree.remove_file(&self.record);
+            }
+            None => {}
         }
     }
 }
 
-fn read_record(tree: &Tree, path: &str) -> Option<Record> {
-    let file = tree.open(path, &CreateOptions::open(Access::Read)).ok()?;
+fn read_record(file: &File) -> Option<Record> {
     let mut text = vec![0; record::BYTES_MAX];
     let length = file.read_at(0, &mut text).ok()?;
     Record::parse(text.get(..length)?)

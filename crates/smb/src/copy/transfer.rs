@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use blake3::Hash;
 
 use super::hash::FileHash;
+use super::lanes::Lane;
 use super::name;
 use super::on_server::OnServer;
 use super::part::{Begin, Finish, Part, Source};
@@ -36,6 +37,8 @@ pub(super) struct Transfer<'a> {
     pub to: &'a Place,
     /// The source as its folder shows it.
     pub found: &'a Entry,
+    /// Sessions that it can use beside its own.
+    pub lanes: &'a [Lane],
     pub replace: Replace,
     pub resume: bool,
     pub verify: bool,
@@ -58,16 +61,23 @@ impl Transfer<'_> {
     /// Copies it. What is not complete is kept where a later run can go on with it, and else
     /// removed.
     pub(super) fn run(&self, progress: &Progress, stop: &Stop) -> Result<Transferred, Error> {
-        let source = Source::open(self.from, self.found)?;
+        let mut source = Source::open(self.from, self.found)?;
         let size = source.entry().size;
         let begin = Begin {
             source: source.identity(),
             resume: self.resume,
             has_holes: source.has_holes(),
+            several: !self.lanes.is_empty(),
         };
-        let (part, start) = Part::begin(self.to, &begin)?;
+        let (mut part, start) = Part::begin(self.to, &begin)?;
         progress.advance(start);
         let (on_server, not_on_server) = self.on_server(&source, &part);
+        if on_server.is_none() {
+            for lane in self.lanes {
+                source.add_lane(lane);
+                part.add_lane(lane);
+            }
+        }
         // What does not pass through this machine is read once more to be hashed.
         let hash_passing = self.verify && on_server.is_none();
         let bytes = Bytes {

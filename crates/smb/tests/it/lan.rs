@@ -98,8 +98,14 @@ impl Lan {
     }
 
     pub(crate) fn server(&self) -> Server {
+        self.server_over(0)
+    }
+
+    /// The same server over another link.
+    pub(crate) fn server_over(&self, link: u8) -> Server {
+        assert!(link < self.links);
         Server {
-            name: address(0, 2).to_string(),
+            name: address(link, 2).to_string(),
             port: 445,
         }
     }

@@ -1,5 +1,6 @@
 //! The client against real servers and against impostors.
 
+mod beside;
 mod capture;
 mod chaos;
 mod clone;

@@ -69,6 +69,7 @@ fn transfer(workload: &Workload, field: &Field) -> Result<Cost> {
         direction: workload.direction,
         server: Lan::server(0),
         channels: workload.links,
+        sessions: smb::copy::SESSIONS,
         protection: workload.protection,
         remote: Field::remote(workload).to_owned(),
         local: Field::local(workload).to_owned(),

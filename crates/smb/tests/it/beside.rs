@@ -1,0 +1,268 @@
+//! Large files over two sessions with one server.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use smb::copy::{self, Job, Options, Place, Progress, Source, Summary};
+use smb::{Error, Policy, Session, Stop, Tree};
+
+use crate::lan::{Lan, SHARE};
+use crate::pattern;
+use crate::samba::{connect, login};
+
+const MIB: u64 = 1 << 20;
+/// Large enough for a second session, and less than the share has room for.
+const BYTES: u64 = 129 * MIB + 5;
+/// What the records of copies may add, which say how far they are.
+const RECORDS: u64 = 64 << 10;
+/// What the other thing that happens waits for.
+const BEGUN: u64 = 4 * MIB;
+
+struct Begun {
+    lan: Lan,
+    session: Session,
+    tree: Tree,
+    here: tempfile::TempDir,
+}
+
+/// A server, a session with so many channels, and a large file of ours.
+fn begin(channels: usize) -> Begun {
+    let lan = Lan::new("");
+    // Little under way, so that what a slow link has begun is soon complete.
+    let policy = Policy {
+        depth: 2,
+        depth_fixed: true,
+        ..Policy::default()
+    };
+    let session = connect(&lan, &policy);
+    let rejected = session.add_channels(channels, &lan.nics());
+    assert_eq!(session.channels().len(), channels, "{rejected:?}");
+    let tree = session.tree(SHARE).expect("the share is there");
+    let here = tempfile::tempdir().expect("a folder");
+    let mut file = File::create(here.path().join("film")).expect("the folder is ours");
+    let mut piece = vec![0; MIB as usize];
+    for offset in (0..BYTES).step_by(piece.len()) {
+        let length = (BYTES - offset).min(MIB) as usize;
+        pattern::fill(7, offset, &mut piece[..length]);
+        file.write_all(&piece[..length]).expect("there is room");
+    }
+    Begun {
+        lan,
+        session,
+        tree,
+        here,
+    }
+}
+
+fn on(tree: &Tree, path: &str) -> Place {
+    Place::Share {
+        tree: tree.clone(),
+        path: path.to_owned(),
+    }
+}
+
+fn job(from: Place, to: Place, options: Options) -> Job {
+    Job {
+        sources: vec![Source {
+            place: from,
+            content: true,
+        }],
+        destination: to,
+        into: false,
+        options,
+    }
+}
+
+fn run(job: &Job, stop: &Stop) -> Summary {
+    copy::run(job, &Progress::default(), stop, &|_| {})
+}
+
+fn succeeded(summary: &Summary) {
+    assert_eq!((summary.files, summary.failed), (1, 0), "{summary:?}");
+    assert_eq!(summary.bytes, BYTES);
+}
+
+fn is_the_film(path: &Path) {
+    let stored = fs::read(path).expect("it was written");
+    assert_eq!(stored.len() as u64, BYTES);
+    assert_eq!(pattern::difference(7, 0, &stored), None);
+}
+
+/// Nothing but the copy is there.
+fn is_alone(copy: &Path) {
+    let folder = copy.parent().expect("it is in a folder");
+    let names: Vec<_> = (fs::read_dir(folder).expect("it is there"))
+        .map(|entry| entry.expect("it can be read").file_name())
+        .collect();
+    assert_eq!(names, [copy.file_name().expect("it has a name")]);
+}
+
+/// Bytes that each session moved, and the channels that it has.
+fn by_session(session: &Session) -> Vec<(u64, usize)> {
+    let mut sessions = Vec::new();
+    for channel in session.channels() {
+        sessions.resize(sessions.len().max(channel.session + 1), (0, 0));
+        let (bytes, channels) = &mut sessions[channel.session];
+        *bytes += channel.bytes_received + channel.bytes_sent;
+        *channels += 1;
+    }
+    sessions
+}
+
+#[test]
+fn a_large_file_goes_over_two_sessions_both_ways() {
+    let Begun {
+        lan,
+        session,
+        tree,
+        here,
+    } = begin(2);
+    let film = here.path().join("film");
+    let one = Options {
+        sessions: 1,
+        ..Options::default()
+    };
+    let up = |to: &str, options: Options| {
+        let job = job(Place::Local(film.clone()), on(&tree, to), options);
+        succeeded(&run(&job, &Stop::new()));
+    };
+    up("alone", one);
+    let alone = by_session(&session);
+    assert!(
+        matches!(alone[..], [(bytes, 2)] if (BYTES..BYTES + RECORDS).contains(&bytes)),
+        "{alone:?}"
+    );
+    fs::remove_file(lan.on_server("alone")).expect("it is there");
+
+    up("film", Options::default());
+    let copy = lan.on_server("film");
+    is_the_film(&copy);
+    is_alone(&copy);
+    let times = |path: &Path| fs::metadata(path).expect("it is there").mtime();
+    assert_eq!(
+        times(&copy),
+        times(&film),
+        "the last handle to close sets no time"
+    );
+    let sessions = by_session(&session);
+    assert!(
+        matches!(sessions[..], [(_, 2), (second, 2)] if second > BYTES / 10),
+        "{sessions:?}"
+    );
+    let (both, twice) = (sessions[0].0 + sessions[1].0, 2 * BYTES);
+    assert!((twice..twice + RECORDS).contains(&both), "{sessions:?}");
+
+    let back = here.path().join("back");
+    let verified = Options {
+        verify: true,
+        ..Options::default()
+    };
+    let job = job(on(&tree, "film"), Place::Local(back.clone()), verified);
+    succeeded(&run(&job, &Stop::new()));
+    is_the_film(&back);
+    let sessions = by_session(&session);
+    assert!(
+        matches!(sessions[..], [_, _, (third, 2)] if third > BYTES / 10),
+        "{sessions:?}"
+    );
+}
+
+/// Waits until so many bytes are copied.
+fn wait(progress: &Progress, bytes: u64) {
+    while progress.moved() < bytes {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn two_programs_do_not_write_one_copy() {
+    let Begun {
+        lan,
+        session: _session,
+        tree,
+        here,
+    } = begin(1);
+    let other = Session::connect(&lan.server_over(1), None, &login(), &Policy::default());
+    let other = other.expect("the server is there");
+    lan.limit(0, "60mbit");
+    let film = here.path().join("film");
+    let progress = Progress::default();
+    let job = job(Place::Local(film), on(&tree, "film"), Options::default());
+    thread::scope(|scope| {
+        let first = scope.spawn(|| copy::run(&job, &progress, &Stop::new(), &|_| {}));
+        wait(&progress, BEGUN);
+        let tree = other.tree(SHARE).expect("the share is there");
+        for sessions in [1, 2] {
+            let mut job = job.clone();
+            job.destination = on(&tree, "film");
+            job.options.sessions = sessions;
+            let refused = run(&job, &Stop::new());
+            let error = refused.failures.first().map(|failure| &failure.error);
+            assert!(
+                matches!(error, Some(Error::Busy { .. })),
+                "{sessions}: {refused:?}"
+            );
+        }
+        lan.limit(0, "10gbit");
+        succeeded(&first.join().expect("it does not panic"));
+    });
+    let copy = lan.on_server("film");
+    is_the_film(&copy);
+    is_alone(&copy);
+}
+
+#[test]
+fn a_second_session_may_be_lost_and_a_copy_stopped_and_resumed() {
+    let Begun {
+        lan,
+        session,
+        tree,
+        here,
+    } = begin(2);
+    lan.limit(0, "300mbit");
+    lan.limit(1, "300mbit");
+    let film = here.path().join("film");
+    let mut job = job(Place::Local(film), on(&tree, "film"), Options::default());
+    let (progress, stop) = (Progress::default(), Stop::new());
+    let stopped = thread::scope(|scope| {
+        let copying = scope.spawn(|| copy::run(&job, &progress, &stop, &|_| {}));
+        wait(&progress, 115 * MIB);
+        stop.stop();
+        copying.join().expect("it does not panic")
+    });
+    assert!(
+        matches!(stopped.ended_by, Some(Error::Stopped)),
+        "{stopped:?}"
+    );
+
+    job.options.resume = true;
+    let progress = Progress::default();
+    let resumed = thread::scope(|scope| {
+        let copying = scope.spawn(|| copy::run(&job, &progress, &Stop::new(), &|_| {}));
+        let lost = loop {
+            let lost = session.channels().into_iter();
+            let lost: Vec<_> = lost.filter(|it| it.session == 2 && it.alive).collect();
+            if lost.len() == 2 || copying.is_finished() {
+                break lost;
+            }
+            thread::sleep(Duration::from_millis(1));
+        };
+        assert_eq!(lost.len(), 2, "{:?}", session.channels());
+        for channel in lost {
+            let port = channel.local.port().to_string();
+            lan.on_client_run(&["ss", "-K", "sport", "=", &port]);
+        }
+        copying.join().expect("it does not panic")
+    });
+    succeeded(&resumed);
+    assert!(resumed.resumed_bytes >= MIB, "{resumed:?}");
+    let copy = lan.on_server("film");
+    is_the_film(&copy);
+    is_alone(&copy);
+    let of_second = session.channels().into_iter().filter(|it| it.session == 2);
+    assert!(of_second.count() > 2, "its channels came back");
+}
