@@ -73,19 +73,13 @@ pub(crate) fn prepare(
     Ok(match request {
         Request::TreeConnect { share } => {
             let path = name_bytes(&format!("\\\\{server}\\{share}"))?;
-            Prepared::new(
-                Command::TREE_CONNECT,
-                TreeId::NONE,
-                &TreeConnectRequest { path: &path },
-            )
+            let message = TreeConnectRequest { path: &path };
+            Prepared::new(Command::TREE_CONNECT, TreeId::NONE, &message)
         }
         Request::TreeDisconnect { tree } => {
             let tree_id = state.tree(*tree)?.id;
-            Prepared::new(
-                Command::TREE_DISCONNECT,
-                tree_id,
-                &wire::TreeDisconnectRequest,
-            )
+            let message = wire::TreeDisconnectRequest;
+            Prepared::new(Command::TREE_DISCONNECT, tree_id, &message)
         }
         Request::Create {
             tree,
@@ -165,9 +159,11 @@ pub(crate) fn prepare(
             key,
             state: left,
         } => {
-            let (key, left) = (*key, *left);
-            let message = LeaseBreakAcknowledgement { key, state: left };
-            Prepared::new(Command::OPLOCK_BREAK, state.tree(*tree)?.id, &message)
+            let left = LeaseBreakAcknowledgement {
+                key: *key,
+                state: *left,
+            };
+            Prepared::new(Command::OPLOCK_BREAK, state.tree(*tree)?.id, &left)
         }
         Request::Echo => Prepared::new(Command::ECHO, TreeId::NONE, &wire::EchoRequest),
         Request::Logoff => Prepared::new(Command::LOGOFF, TreeId::NONE, &wire::LogoffRequest),

@@ -131,7 +131,7 @@ impl Source {
 /// A copy that is not complete. It is removed unless it is completed or kept.
 pub(super) enum Part {
     Local(local::Part),
-    Share(share::Part),
+    Share(Box<share::Part>),
     /// Whatever is written to the null device is complete.
     Nowhere,
 }
@@ -145,7 +145,7 @@ impl Part {
                 local::Part::begin(path, begin).map(|(part, start)| (Self::Local(part), start))
             }
             Place::Share { tree, path } => share::Part::begin(tree, path, begin)
-                .map(|(part, start)| (Self::Share(part), start)),
+                .map(|(part, start)| (Self::Share(Box::new(part)), start)),
         }
     }
 
