@@ -560,8 +560,8 @@ pub struct CopyArguments {
     /// Most channels [default: every pair of NICs]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
     pub channels: Option<u32>,
-    /// Most sessions with one server, for very large files and many small ones: with each, one more of
-    /// its processors can work, as with Samba
+    /// Most sessions with one server, for very large files and where there are many: with each, one more
+    /// of its processors can work, as with Samba
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=8))]
     pub sessions: u8,
     /// Say what would be copied, and copy nothing

@@ -84,6 +84,13 @@ impl Tree {
         self.connected.encrypted
     }
 
+    /// Whether what is read and written is signed or encrypted.
+    #[must_use]
+    pub fn is_protected(&self) -> bool {
+        let agreed = self.shared().protocol.negotiated();
+        self.is_encrypted() || agreed.is_some_and(|agreed| agreed.data_signing || agreed.encryption)
+    }
+
     /// The share's name.
     #[must_use]
     pub fn share(&self) -> &str {

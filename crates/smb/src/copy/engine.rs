@@ -604,7 +604,7 @@ impl Engine<'_> {
         } else if file.found.size <= SMALL_BYTES_MAX && !self.options.verify {
             self.copy_small(file, worker, attempt)
         } else {
-            self.copy_large(file)
+            self.copy_large(file, worker)
         }
     }
 
@@ -631,12 +631,24 @@ impl Engine<'_> {
         });
     }
 
-    fn copy_large(&self, file: &FileJob) -> Result<Transferred, Error> {
+    fn copy_large(&self, file: &FileJob, worker: usize) -> Result<Transferred, Error> {
+        let (mut from, mut to) = (file.from.clone(), file.to.clone());
+        let lanes = self.lanes.of_large(file.found.size, [&from, &to]);
+        // What the server may copy by itself stays on one session.
+        let passes = [&from, &to].map(|end| matches!(end, Place::Local(_)));
+        if lanes.is_empty() && passes.contains(&true) {
+            if self.large.waiting() >= LARGE_FILES {
+                self.lanes.open_once([&from, &to]);
+            }
+            if let Some(lane) = self.lanes.of_worker(worker) {
+                (from, to) = (lane.place(&from), lane.place(&to));
+            }
+        }
         let transfer = Transfer {
-            from: &file.from,
-            to: &file.to,
+            from: &from,
+            to: &to,
             found: &file.found,
-            lanes: self.lanes.of_large(file.found.size, [&file.from, &file.to]),
+            lanes,
             replace: file.replace(),
             resume: self.options.resume,
             verify: self.options.verify,
@@ -657,12 +669,13 @@ impl Engine<'_> {
             self.lanes.open_once([from, to]);
         }
         let Some(lane) = self.lanes.of_worker(worker) else {
-            return self.copy_whole(file, from, to, attempt);
+            return self.copy_whole(file, worker, [from, to], attempt);
         };
-        match self.copy_whole(file, &lane.place(from), &lane.place(to), attempt) {
+        let places = [&lane.place(from), &lane.place(to)];
+        match self.copy_whole(file, worker, places, attempt) {
             Err(error) if is_lost(&error) => {
                 self.lanes.give_up();
-                self.copy_whole(file, from, to, Attempt::InDoubt)
+                self.copy_whole(file, worker, [from, to], Attempt::InDoubt)
             }
             copied => copied,
         }
@@ -671,15 +684,15 @@ impl Engine<'_> {
     fn copy_whole(
         &self,
         file: &FileJob,
-        from: &Place,
-        to: &Place,
+        worker: usize,
+        [from, to]: [&Place; 2],
         attempt: Attempt,
     ) -> Result<Transferred, Error> {
         let (found, bytes) = match from {
             Place::Local(path) => {
                 let source = local::Source::open(path)?;
                 if source.entry.size > SMALL_BYTES_MAX {
-                    return self.copy_large(file);
+                    return self.copy_large(file, worker);
                 }
                 let bytes = source.read_whole()?;
                 (source.entry, bytes)

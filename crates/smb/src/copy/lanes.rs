@@ -1,6 +1,8 @@
 //! More sessions. What a small file costs is mostly the server's work, and over a fast link so is what a
 //! large one costs; servers have one processor at a time work on what comes over one session: Samba has
-//! a process for each. Many small files are shared out among the sessions, a large one goes over all.
+//! a process for each. Many files are shared out among the sessions, a very large one is read over all.
+//! It is written over all only where signing or encryption is most of the work: the server's system lets
+//! one process at a time write to a file, and the others take processor time by waiting.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -63,7 +65,9 @@ impl Lanes {
 
     /// Those that one file of this size is worth.
     pub(super) fn of_large(&self, bytes: u64, places: [&Place; 2]) -> &[Lane] {
-        if bytes < LARGE_BYTES_MIN {
+        let [from, to] = places;
+        let gains = matches!(from, Place::Share { .. }) || is_written_over_all(to);
+        if bytes < LARGE_BYTES_MIN || !gains {
             return &[];
         }
         self.open_once(places);
@@ -81,6 +85,11 @@ impl Lanes {
     pub(super) fn give_up(&self) {
         self.over.store(true, Ordering::Relaxed);
     }
+}
+
+/// Whether a file there is better written over all sessions than over one.
+pub(super) fn is_written_over_all(to: &Place) -> bool {
+    matches!(to, Place::Share { tree, .. } if tree.is_protected())
 }
 
 impl Lane {

@@ -4,7 +4,7 @@
 //! that looks complete is ever short. Only a small new one on a share has its own name from the begin:
 //! there the server opens it for nobody else before it is written and closed. A tree is walked by several threads at once. Small files are
 //! moved by many threads, each of which waits for the server most of the time; large ones are
-//! spread over all channels, a few at a time. Many small files and very large ones use a second session. What waits between them is bounded, so that memory
+//! spread over all channels, a few at a time. Many files and very large ones use a second session. What waits between them is bounded, so that memory
 //! does not grow with the tree.
 
 mod engine;
@@ -82,7 +82,7 @@ pub struct Options {
     pub links: Links,
     /// Which files to take.
     pub filter: Filter,
-    /// Most sessions with one server, for very large files and many small ones: with each more, one
+    /// Most sessions with one server, for very large files and where there are many: with each more, one
     /// more of its processors can work. One that the server does not want is done without.
     pub sessions: usize,
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use blake3::Hash;
 
 use super::hash::FileHash;
-use super::lanes::Lane;
+use super::lanes::{Lane, is_written_over_all};
 use super::name;
 use super::on_server::OnServer;
 use super::part::{Begin, Finish, Part, Source};
@@ -67,7 +67,7 @@ impl Transfer<'_> {
             source: source.identity(),
             resume: self.resume,
             has_holes: source.has_holes(),
-            several: !self.lanes.is_empty(),
+            several: !self.lanes.is_empty() && is_written_over_all(self.to),
         };
         let (mut part, start) = Part::begin(self.to, &begin)?;
         progress.advance(start);

@@ -1,4 +1,4 @@
-//! Large files over two sessions with one server.
+//! Large files, and many, over two sessions with one server.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use smb::copy::{self, Job, Options, Place, Progress, Source, Summary};
-use smb::{Error, Policy, Session, Stop, Tree};
+use smb::{Error, Policy, Session, SigningPolicy, Stop, Tree};
 
 use crate::lan::{Lan, SHARE};
 use crate::pattern;
@@ -29,13 +29,14 @@ struct Begun {
     here: tempfile::TempDir,
 }
 
-/// A server, a session with so many channels, and a large file of ours.
+/// A server, a session that signs everything with so many channels, and a large file of ours.
 fn begin(channels: usize) -> Begun {
     let lan = Lan::new("");
     // Little under way, so that what a slow link has begun is soon complete.
     let policy = Policy {
         depth: 2,
         depth_fixed: true,
+        signing: SigningPolicy::Required,
         ..Policy::default()
     };
     let session = connect(&lan, &policy);
@@ -167,6 +168,61 @@ fn a_large_file_goes_over_two_sessions_both_ways() {
     let sessions = by_session(&session);
     assert!(
         matches!(sessions[..], [_, _, (third, 2)] if third > BYTES / 10),
+        "{sessions:?}"
+    );
+}
+
+#[test]
+fn what_is_not_protected_is_written_over_one_session_and_read_over_two() {
+    let Begun { lan, here, .. } = begin(1);
+    let session = connect(&lan, &Policy::default());
+    let tree = session.tree(SHARE).expect("the share is there");
+    let film = Place::Local(here.path().join("film"));
+    succeeded(&run(
+        &job(film, on(&tree, "film"), Options::default()),
+        &Stop::new(),
+    ));
+    assert_eq!(by_session(&session).len(), 1);
+    let back = here.path().join("back");
+    let job = job(
+        on(&tree, "film"),
+        Place::Local(back.clone()),
+        Options::default(),
+    );
+    succeeded(&run(&job, &Stop::new()));
+    is_the_film(&back);
+    let sessions = by_session(&session);
+    assert!(
+        matches!(sessions[..], [_, (second, 1)] if second > BYTES / 10),
+        "{sessions:?}"
+    );
+}
+
+#[test]
+fn many_files_are_shared_out_among_the_sessions() {
+    const FILES: u64 = 60;
+    let lan = Lan::new("");
+    let session = connect(&lan, &Policy::default());
+    let tree = session.tree(SHARE).expect("the share is there");
+    let here = tempfile::tempdir().expect("a folder");
+    let mut content = vec![0; MIB as usize];
+    for number in 0..FILES {
+        pattern::fill(number, 0, &mut content);
+        let path = here.path().join(format!("{number}"));
+        fs::write(path, &content).expect("there is room");
+    }
+    let from = Place::Local(here.path().to_owned());
+    let job = job(from, on(&tree, "all"), Options::default());
+    let summary = run(&job, &Stop::new());
+    assert_eq!((summary.files, summary.failed), (FILES, 0), "{summary:?}");
+    for number in 0..FILES {
+        let stored = fs::read(lan.on_server(&format!("all/{number}"))).expect("it was copied");
+        assert_eq!(stored.len() as u64, MIB);
+        assert_eq!(pattern::difference(number, 0, &stored), None);
+    }
+    let sessions = by_session(&session);
+    assert!(
+        matches!(sessions[..], [_, (second, 1)] if second >= MIB),
         "{sessions:?}"
     );
 }

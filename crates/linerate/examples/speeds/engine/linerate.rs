@@ -8,7 +8,7 @@ use super::{Cost, Timed, timed, to_file, whole};
 use crate::Result;
 use crate::field::Field;
 use crate::transfer::{Done, Order};
-use crate::workload::{Direction, Lan, SHARE, Task, Workload};
+use crate::workload::{Direction, Lan, Protection, SHARE, Task, Workload};
 
 pub(super) fn run(workload: &Workload, field: &Field) -> Result<Cost> {
     match workload.task {
@@ -69,7 +69,11 @@ fn transfer(workload: &Workload, field: &Field) -> Result<Cost> {
         direction: workload.direction,
         server: Lan::server(0),
         channels: workload.links,
-        sessions: smb::copy::SESSIONS,
+        // as `linerate copy` does
+        sessions: match (workload.direction, workload.protection) {
+            (Direction::Write, Protection::Nothing) => 1,
+            _ => smb::copy::SESSIONS,
+        },
         protection: workload.protection,
         remote: Field::remote(workload).to_owned(),
         local: Field::local(workload).to_owned(),
