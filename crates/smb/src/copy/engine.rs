@@ -604,7 +604,7 @@ impl Engine<'_> {
         } else if file.found.size <= SMALL_BYTES_MAX && !self.options.verify {
             self.copy_small(file, worker, attempt)
         } else {
-            self.copy_large(file, worker)
+            self.copy_large(file, worker, attempt)
         }
     }
 
@@ -631,7 +631,13 @@ impl Engine<'_> {
         });
     }
 
-    fn copy_large(&self, file: &FileJob, worker: usize) -> Result<Transferred, Error> {
+    /// One that is begun again goes on where it was, as far as that is on record.
+    fn copy_large(
+        &self,
+        file: &FileJob,
+        worker: usize,
+        attempt: Attempt,
+    ) -> Result<Transferred, Error> {
         let (mut from, mut to) = (file.from.clone(), file.to.clone());
         let lanes = self.lanes.of_large(file.found.size, [&from, &to]);
         // What the server may copy by itself stays on one session.
@@ -650,7 +656,7 @@ impl Engine<'_> {
             found: &file.found,
             lanes,
             replace: file.replace(),
-            resume: self.options.resume,
+            resume: self.options.resume || attempt == Attempt::InDoubt,
             verify: self.options.verify,
         };
         transfer.run(self.progress, self.stop)
@@ -692,7 +698,7 @@ impl Engine<'_> {
             Place::Local(path) => {
                 let source = local::Source::open(path)?;
                 if source.entry.size > SMALL_BYTES_MAX {
-                    return self.copy_large(file, worker);
+                    return self.copy_large(file, worker, attempt);
                 }
                 let bytes = source.read_whole()?;
                 (source.entry, bytes)

@@ -466,6 +466,8 @@ impl Part {
 impl Drop for Part {
     fn drop(&mut self) {
         let fate = self.fate.load(Ordering::Relaxed);
+        // What another session still writes must not meet what the next attempt writes.
+        let _ = self.file.close_ways();
         // As far as the server still listens; the error that brought us here says more.
         if fate == REMOVE {
             let _ = self.file.set(SetInformation::DeleteOnClose(true));

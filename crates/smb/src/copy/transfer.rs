@@ -198,7 +198,10 @@ fn is_final(error: &Error) -> bool {
 fn is_interruption(error: &Error) -> bool {
     matches!(
         error,
-        Error::Stopped | Error::ConnectionLost { .. } | Error::Unreachable { .. }
+        Error::Stopped
+            | Error::ConnectionLost { .. }
+            | Error::Unreachable { .. }
+            | Error::Interrupted { .. }
     )
 }
 
