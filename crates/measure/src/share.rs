@@ -4,9 +4,10 @@
 //! gone, however that comes about: after `kill -9` of the trial nothing is left on the share.
 
 use std::fmt::Display;
+use std::iter;
 use std::ops::Range;
-use std::sync::OnceLock;
 use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -118,15 +119,18 @@ pub(crate) fn run(
         .operations
         .as_ref()
         .and_then(|operations| operations.file.as_deref());
-    let file = match kept {
-        Some(kept) => tree.open(kept, &as_kept_file())?,
-        None => {
-            check_room(&tree, workload)?;
-            tree.open(&test_path(&share.path)?, &as_test_file())?
-        }
+    let path = match kept {
+        Some(kept) => kept.to_owned(),
+        None => test_path(&share.path)?,
+    };
+    let file = if kept.is_some() {
+        tree.open(&path, &as_kept_file())?
+    } else {
+        check_room(&tree, workload)?;
+        tree.open(&path, &as_test_file())?
     };
     let set_up = begun.elapsed();
-    let test = Test {
+    let mut test = Test {
         session: &session,
         file: &file,
         data: &data,
@@ -134,13 +138,21 @@ pub(crate) fn run(
         stop,
         clock: Clock::new(),
     };
+    let reads = workload.direction == Direction::Read;
+    let mut again = None;
     // Operations of their own change a file that is there; a stream may write it anew.
-    if kept.is_none() && (workload.direction == Direction::Read || contents.is_some()) {
+    if kept.is_none() && (reads || contents.is_some()) {
         test.prepare()?;
+        // Who reads a file opens one that is there. Through a handle that found it empty, Samba does not
+        // even use sendfile: it believes the size that it saw then.
+        if reads && only_reads(workload) {
+            test.file = again.insert(tree.open(&path, &as_file_that_is_there())?);
+        }
     }
     let transfer = test.transfer(&spans, emit)?;
     let latency = test.clock.latency();
-    // The handle goes first, and with it the file: a server that cannot remove it shall say so.
+    // The handles go first, and with them the file: a server that cannot remove it shall say so.
+    again.map_or(Ok(()), File::close)?;
     file.close()?;
     rejected.extend(transfer.losses(workload.channels));
     let credits = transfer.credits(workload.block.get());
@@ -319,6 +331,19 @@ pub(crate) fn test_name() -> Result<String, Error> {
     Ok(format!(".linerate-{:016x}.tmp", u64::from_ne_bytes(random)))
 }
 
+/// Whether nothing is written in between.
+fn only_reads(workload: &ShareWorkload) -> bool {
+    let operations = workload.operations.as_ref();
+    operations.is_none_or(|operations| operations.other_way_percent == 0)
+}
+
+fn as_file_that_is_there() -> OpenOptions {
+    OpenOptions {
+        folder: Some(false),
+        ..OpenOptions::open(Access::Read)
+    }
+}
+
 /// Makes a test file that others may open, and removes it once `wait`, which gets its name, returns.
 pub(crate) fn keep(
     workload: &ShareWorkload,
@@ -417,12 +442,29 @@ pub(crate) fn pieces(range: Range<u64>, each: u64) -> impl Iterator<Item = Range
     })
 }
 
-/// The whole blocks of a file from its begin, and then again from its begin, without end.
-fn round_and_round(file_size: u64, block: u64) -> impl Iterator<Item = Range<u64>> {
-    let blocks = (file_size / block).max(1);
-    (0..blocks)
-        .cycle()
-        .map(move |index| index * block..(index + 1) * block)
+/// The bytes of a file that are worth going through again and again: no request is shorter than another.
+fn whole_blocks(file_size: u64, block: u64) -> u64 {
+    (file_size / block).max(1) * block
+}
+
+/// When data first moved.
+struct First {
+    begin: Instant,
+    after: OnceLock<Duration>,
+}
+
+impl First {
+    fn note(&self) {
+        self.after.get_or_init(|| self.begin.elapsed());
+    }
+}
+
+impl smb::Target for First {
+    /// Leaves the bytes where they are: their block goes home, and they are counted by now.
+    fn put(&self, _: u64, _: &[u8]) -> Result<(), smb::Error> {
+        self.note();
+        Ok(())
+    }
 }
 
 /// A trial whose test file is open.
@@ -479,28 +521,29 @@ impl Test<'_> {
 
     fn transfer(&self, spans: &Spans, emit: &mut dyn FnMut(&TrialLine)) -> Result<Transfer, Error> {
         let stop = smb::Stop::new();
-        let first = OnceLock::new();
+        let begin = Instant::now();
+        let first = Arc::new(First {
+            begin,
+            after: OnceLock::new(),
+        });
         thread::scope(|scope| {
             let _halt = Halt(stop.clone());
             let (ended, heard) = mpsc::channel();
-            let begin = Instant::now();
             let (stop, first) = (&stop, &first);
             let transfer = move || {
-                let moved = self.move_data(stop, &|| {
-                    first.get_or_init(|| begin.elapsed());
-                });
+                let moved = self.move_data(stop, first);
                 // Nobody hears it once the trial is over.
                 ended.send(moved).ok();
             };
             spawn(scope, transfer)?;
             let mut transfer = self.count(spans, begin, &heard, emit)?;
-            transfer.first = first.get().copied();
+            transfer.first = first.after.get().copied();
             Ok(transfer)
         })
     }
 
     /// Moves data without end: until it is stopped, or something breaks.
-    fn move_data(&self, stop: &smb::Stop, begun: &(dyn Fn() + Sync)) -> Result<(), Error> {
+    fn move_data(&self, stop: &smb::Stop, first: &Arc<First>) -> Result<(), Error> {
         if let Some(operations) = &self.workload.operations {
             let workers = Workers {
                 file: self.file,
@@ -513,21 +556,19 @@ impl Test<'_> {
                 clock: &self.clock,
                 fill: &|offset, room| self.data.fill(offset, room),
             };
-            return workers.run(begun);
+            return workers.run(&|| first.note());
         }
-        let ranges = round_and_round(self.workload.file_size.get(), self.workload.block.get());
+        let end = whole_blocks(self.workload.file_size.get(), self.workload.block.get());
+        let ranges = iter::repeat(0..end);
         match self.workload.direction {
             Direction::Read => {
-                for piece in self.file.read_ranges(ranges, stop) {
-                    // Dropped where it is: its block goes home, and its bytes are counted by now.
-                    piece?;
-                    begun();
-                }
+                let nowhere = Arc::clone(first) as Arc<dyn smb::Target>;
+                self.file.read_to(ranges, nowhere, stop, drop)?;
             }
             Direction::Write => {
                 self.file.write_ranges(ranges, stop, |offset, room| {
                     self.data.fill(offset, room);
-                    begun();
+                    first.note();
                     Ok(())
                 })?;
             }
@@ -831,9 +872,10 @@ mod tests {
     }
 
     #[test]
-    fn ranges_go_round_and_never_beyond_the_end() {
-        let ranges: Vec<_> = round_and_round(10, 4).take(5).collect();
-        assert_eq!(ranges, [0..4, 4..8, 0..4, 4..8, 0..4]);
+    fn no_request_is_shorter_than_another() {
+        assert_eq!(whole_blocks(10, 4), 8);
+        assert_eq!(whole_blocks(8, 4), 8);
+        assert_eq!(whole_blocks(3, 4), 4, "the server says where it ends");
     }
 
     #[test]
