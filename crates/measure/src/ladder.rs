@@ -23,8 +23,8 @@ const SMALL_BLOCK: Bytes = Bytes::new(4 << 10);
 const SMALL_FILE: Bytes = Bytes::new(64 << 10);
 /// The file that is read from the disk and copied: what the share moves in this time.
 const FILE_SECONDS: f64 = 0.4;
-/// The least and the most bytes that it has.
-const FILE_BYTES: std::ops::RangeInclusive<u64> = 8 << 20..=256 << 20;
+/// The least and the most bytes that it has. Of less, a disk may move most in one burst.
+const FILE_BYTES: std::ops::RangeInclusive<u64> = 32 << 20..=256 << 20;
 /// How often it is copied in one trial.
 const COPIES: u32 = 3;
 /// Small files, and the size of each.
