@@ -24,7 +24,7 @@ pub const fn unit(workload: &Workload) -> Unit {
     }
 }
 
-/// The rate of a trial in the [unit] of its workload, if it is one that can be compared.
+/// The rate of a trial in the [unit()] of its workload, if it is one that can be compared.
 #[must_use]
 pub fn rate(workload: &Workload, pass: &TrialResult) -> Option<f64> {
     let rate = match workload {

@@ -13,7 +13,7 @@ use smb_proto::session::Reply;
 use smb_proto::{Payload, Sink, TransferKey};
 
 use crate::error::Error;
-use crate::file::File;
+use crate::file::{File, freest_way};
 use crate::signal::{Signal, Stop, lock};
 
 /// Most ranges under way at once, however short they are.
@@ -93,6 +93,7 @@ impl File {
     ) -> Result<u64, Error> {
         let moving = Arc::new(Moving::new(end, self.ways()));
         let _registration = stop.register(Waker::from(Arc::clone(&moving.signal)));
+        let enough = self.enough();
         let mut ranges = self.portions(ranges);
         let mut under_way = BTreeMap::new();
         let (mut told, mut begun, mut more) = (0, 0, true);
@@ -102,7 +103,7 @@ impl File {
                 under_way.remove(&number);
             }
             let (done, failed) = (state.done, state.has_failed());
-            let free = self.freest_way(&state.missing);
+            let free = freest_way(&state.missing, &enough);
             if under_way.is_empty() && (failed || !more) {
                 let failure = state.failure.take();
                 let refusal = state.refusal.take();

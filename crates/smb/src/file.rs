@@ -68,13 +68,13 @@ impl File {
         }
     }
 
-    /// Takes another handle of this file, open over another session ([`Session::beside`]
-    /// (crate::Session::beside)): what is read and written from now on goes over both. A server that has
-    /// one processor at a time work on what comes over one session then uses one more. Whether it is the
-    /// same file; else it is closed.
+    /// Takes another handle of this file, open over another session
+    /// ([`Session::beside`](crate::Session::beside)): what is read and written from now on goes over both.
+    /// A server that has one processor at a time work on what comes over one session then uses one more.
+    /// Whether it is the same file; else it is closed.
     ///
-    /// To compare them, both must have been opened with [`OpenOptions::disk_id`]
-    /// (crate::OpenOptions::disk_id) where the server has such numbers.
+    /// To compare them, both must have been opened with
+    /// [`OpenOptions::disk_id`](crate::OpenOptions::disk_id) where the server has such numbers.
     pub fn add_way(&mut self, other: Self) -> bool {
         let known = |file: &Self| file.created.disk_id.filter(|(number, _)| *number != 0);
         let same = match (known(self), known(&other)) {
@@ -102,12 +102,11 @@ impl File {
         other.map_or(self, |other| &self.beside[other])
     }
 
-    /// Of the sessions that have too few bytes under way the one that has the fewest.
-    pub(crate) fn freest_way(&self, under_way: &[u64]) -> Option<usize> {
-        let free = under_way.iter().enumerate().filter(|(way, bytes)| {
-            **bytes < AHEAD_FACTOR * self.way(*way).shared().bytes_in_flight_max()
-        });
-        free.min_by_key(|(_, bytes)| **bytes).map(|(way, _)| way)
+    /// How many bytes are worth having under way, by session. It asks the sessions, so nobody calls it
+    /// with a lock that what they tell needs.
+    pub(crate) fn enough(&self) -> Vec<u64> {
+        let enough = |way| AHEAD_FACTOR * self.way(way).shared().bytes_in_flight_max();
+        (0..self.ways()).map(enough).collect()
     }
 
     /// Cuts ranges so that all sessions can share in them.
@@ -291,12 +290,13 @@ impl File {
             if stop.is_stopped() {
                 return Err(Error::Stopped);
             }
+            let enough = self.enough();
             let free = {
                 let state = lock(&writes.state);
                 if state.failure.is_some() {
                     return Ok(None);
                 }
-                self.freest_way(&state.bytes_in_flight)
+                freest_way(&state.bytes_in_flight, &enough)
             };
             if let Some(way) = free
                 && let Some(block) = self.way(way).shared().pool.take(waker)
@@ -583,6 +583,14 @@ impl ArrivalsState {
     }
 }
 
+/// Of the sessions that have too few bytes under way the one that has the fewest.
+pub(crate) fn freest_way(under_way: &[u64], enough: &[u64]) -> Option<usize> {
+    let ways = under_way.iter().zip(enough).enumerate();
+    let free = ways.filter(|(_, (bytes, enough))| bytes < enough);
+    free.min_by_key(|(_, (bytes, _))| **bytes)
+        .map(|(way, _)| way)
+}
+
 /// Ranges, cut.
 pub(crate) struct Portions<R> {
     ranges: R,
@@ -703,6 +711,7 @@ impl<R: Iterator<Item = Range<u64>>> Pieces<'_, R> {
     /// Begins reads until enough is awaited.
     fn ask_for_more(&mut self) {
         let file = self.file;
+        let enough = file.enough();
         let mut state = lock(&self.arrivals.state);
         self.reads
             .retain(|(number, ..)| !state.over.contains(number));
@@ -710,7 +719,7 @@ impl<R: Iterator<Item = Range<u64>>> Pieces<'_, R> {
         if state.failure.is_some() {
             return;
         }
-        while let Some(way) = file.freest_way(&state.bytes_awaited)
+        while let Some(way) = freest_way(&state.bytes_awaited, &enough)
             && let Some(ranges) = &mut self.ranges
         {
             let Some(range) = ranges.next() else {

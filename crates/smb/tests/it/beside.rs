@@ -7,12 +7,12 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use smb::copy::{self, Job, Options, Place, Progress, Source, Summary};
+use smb::copy::{self, Job, Options, Place, Progress, Summary};
 use smb::{Error, Policy, Session, SigningPolicy, Stop, Tree};
 
 use crate::lan::{Lan, SHARE};
 use crate::pattern;
-use crate::samba::{connect, login};
+use crate::samba::{connect, job, login, on};
 
 const MIB: u64 = 1 << 20;
 /// Large enough for a second session, and less than the share has room for.
@@ -56,25 +56,6 @@ fn begin(channels: usize) -> Begun {
         session,
         tree,
         here,
-    }
-}
-
-fn on(tree: &Tree, path: &str) -> Place {
-    Place::Share {
-        tree: tree.clone(),
-        path: path.to_owned(),
-    }
-}
-
-fn job(from: Place, to: Place, options: Options) -> Job {
-    Job {
-        sources: vec![Source {
-            place: from,
-            content: true,
-        }],
-        destination: to,
-        into: false,
-        options,
     }
 }
 

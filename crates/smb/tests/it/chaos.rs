@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use smb::copy::{self, Event, Job, Options, Place, Progress, Source};
+use smb::copy::{self, Event, Job, Options, Place, Progress};
 use smb::{Access, Disposition, Error, OpenOptions, Pair, Policy, Replace, Session, Stop, Tree};
 
 use crate::lan::{Lan, SHARE};
 use crate::pattern;
-use crate::samba::{add_second_channel, connect, write_pattern};
+use crate::samba::{add_second_channel, connect, job, on, write_pattern};
 
 const MIB: u64 = 1 << 20;
 const BYTES: u64 = 48 * MIB + 7;
@@ -199,18 +199,6 @@ fn a_link_that_is_cut_for_good_is_said() {
     ends_a_copy(given_up, policy, |lan| lan.cut(0));
 }
 
-fn copy_of(from: Place, to: Place) -> Job {
-    Job {
-        sources: vec![Source {
-            place: from,
-            content: true,
-        }],
-        destination: to,
-        into: false,
-        options: Options::default(),
-    }
-}
-
 /// What happens in the middle of two copies, one there and one back, ends both: they say why, and
 /// nothing looks complete.
 fn ends_a_copy(
@@ -225,15 +213,16 @@ fn ends_a_copy(
     let here = tempfile::tempdir().expect("a temporary folder");
     let (source, back) = (here.path().join("source"), here.path().join("back"));
     fs::copy(lan.on_server("source"), &source).expect("it was written");
-    let there = |path: &str| Place::Share {
-        tree: tree.clone(),
-        path: path.to_owned(),
-    };
+    let there = |path: &str| on(&tree, path);
     // so that the rest takes seconds
     lan.limit(0, "80mbit");
     let jobs = [
-        copy_of(Place::Local(source), there("copy")),
-        copy_of(there("source"), Place::Local(back.clone())),
+        job(Place::Local(source), there("copy"), Options::default()),
+        job(
+            there("source"),
+            Place::Local(back.clone()),
+            Options::default(),
+        ),
     ];
     let progress = [Progress::default(), Progress::default()];
     thread::scope(|scope| {
@@ -303,17 +292,14 @@ fn a_tree_survives() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (source, back) = (folder.path().join("tree"), folder.path().join("back"));
     make_tree(&source);
-    let there = |path: &str| Place::Share {
-        tree: tree.clone(),
-        path: path.to_owned(),
-    };
+    let there = |path: &str| on(&tree, path);
     for (from, to) in [
         (Place::Local(source.clone()), there("tree")),
         (there("tree"), Place::Local(back.clone())),
     ] {
         let job = Job {
             into: true,
-            ..copy_of(from, to)
+            ..job(from, to, Options::default())
         };
         let copied = AtomicUsize::new(0);
         let summary = copy::run(&job, &Progress::default(), &Stop::new(), &|event| {

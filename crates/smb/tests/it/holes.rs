@@ -4,12 +4,12 @@ use std::fs::File;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
 
-use smb::copy::{self, Job, Options, Place, Progress, Source};
-use smb::{Policy, Session, Stop, Tree};
+use smb::copy::{self, Options, Place, Progress};
+use smb::{Policy, Session, Stop};
 
 use crate::lan::{Lan, SHARE};
 use crate::pattern;
-use crate::samba::connect;
+use crate::samba::{connect, job, on};
 
 const MIB: u64 = 1 << 20;
 /// More than the share has room for.
@@ -47,36 +47,14 @@ fn check(path: &Path) {
     }
 }
 
-fn job(from: Place, to: Place, verify: bool) -> Job {
-    Job {
-        sources: vec![Source {
-            place: from,
-            content: true,
-        }],
-        destination: to,
-        into: false,
-        options: Options {
-            verify,
-            ..Options::default()
-        },
-    }
-}
-
 fn copied(from: Place, to: Place) -> copy::Summary {
-    let job = job(from, to, false);
+    let job = job(from, to, Options::default());
     let progress = Progress::default();
     let summary = copy::run(&job, &progress, &Stop::new(), &|_| {});
     assert_eq!((summary.files, summary.failed), (1, 0), "{summary:?}");
     assert_eq!(summary.bytes, BYTES);
     assert_eq!(progress.moved(), BYTES, "holes count as moved");
     summary
-}
-
-fn on(tree: &Tree, path: &str) -> Place {
-    Place::Share {
-        tree: tree.clone(),
-        path: path.to_owned(),
-    }
 }
 
 fn moved(session: &Session) -> u64 {
@@ -137,7 +115,11 @@ fn a_file_of_many_holes_is_asked_about_more_than_once() {
             .expect("there is room");
     }
     let copy = |from, to| {
-        let job = job(from, to, true);
+        let verified = Options {
+            verify: true,
+            ..Options::default()
+        };
+        let job = job(from, to, verified);
         let summary = copy::run(&job, &Progress::default(), &Stop::new(), &|_| {});
         assert_eq!((summary.files, summary.verified), (1, 1), "{summary:?}");
     };

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use smb::copy::{Progress, download, upload};
+use smb::copy::{self, Job, Options, Place, Progress, download, upload};
 use smb::{
     Access, Dialect, Disposition, EncryptionPolicy, Error, File, FileTimes, Identity, Login,
     Mechanism, OpenOptions, Pair, Policy, Proof, Replace, SMALL_BYTES_MAX, Server, Session,
@@ -45,6 +45,27 @@ fn without_return() -> Policy {
     Policy {
         reconnect: None,
         ..Policy::default()
+    }
+}
+
+/// A place on a share.
+pub(crate) fn on(tree: &Tree, path: &str) -> Place {
+    Place::Share {
+        tree: tree.clone(),
+        path: path.to_owned(),
+    }
+}
+
+/// A copy of one file, or of what is in one folder.
+pub(crate) fn job(from: Place, to: Place, options: Options) -> Job {
+    Job {
+        sources: vec![copy::Source {
+            place: from,
+            content: true,
+        }],
+        destination: to,
+        into: false,
+        options,
     }
 }
 
