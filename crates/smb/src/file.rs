@@ -219,6 +219,9 @@ impl File {
     /// puts the bytes into the blocks that are sent, on this thread. All channels that have room
     /// write at the same time. Gives how many bytes were written.
     ///
+    /// It waits for blocks of the session: whoever fills them from [`Piece`]s of the same session that
+    /// it keeps waits for itself.
+    ///
     /// # Errors
     /// When `fill` fails, the server says no, the connection is lost, or it was stopped; then
     /// parts have been written.
@@ -227,19 +230,15 @@ impl File {
         R: Iterator<Item = Range<u64>>,
         F: FnMut(u64, &mut [u8]) -> Result<(), Error>,
     {
-        let writes = Arc::new(Writes::default());
-        lock(&writes.state).bytes_in_flight = vec![0; self.ways()];
-        let waker = Waker::from(Arc::clone(&writes.signal));
-        let _registration = stop.register(waker.clone());
+        let mut writing = Writing::new(self, stop);
         let chunk_bytes = u64::from(self.shared().protocol.write_bytes_max().max(1));
         let mut filled = Ok(());
-        let mut written = 0;
         'ranges: for range in ranges {
             for offset in
                 (range.start..range.end).step_by(usize::try_from(chunk_bytes).unwrap_or(1))
             {
                 let bytes = chunk_bytes.min(range.end - offset);
-                let Some((way, mut block)) = self.next_block(&writes, &waker, stop)? else {
+                let Some((way, mut block)) = writing.next_block()? else {
                     break 'ranges;
                 };
                 let count = usize::try_from(bytes)
@@ -249,62 +248,42 @@ impl File {
                 if filled.is_err() {
                     break 'ranges;
                 }
-                lock(&writes.state).bytes_in_flight[way] += bytes;
-                let sink = Arc::new(Write {
-                    writes: Arc::clone(&writes),
-                    way,
-                    bytes,
-                });
-                let file = self.way(way);
-                file.shared()
-                    .protocol
-                    .write(file.key, offset, block.into_payload(count), sink);
-                written += bytes;
+                writing.begin(way, offset, block.into_payload(count));
             }
         }
-        loop {
-            let mut state = lock(&writes.state);
-            if let Some((way, source)) = state.failure.take() {
-                return Err(self.way(way).shared().error(source, &self.path));
-            }
-            if state.bytes_in_flight.iter().all(|bytes| *bytes == 0) {
-                return filled.map(|()| written);
-            }
-            drop(state);
-            if stop.is_stopped() {
-                return Err(Error::Stopped);
-            }
-            writes.signal.wait();
-        }
+        let written = writing.finish()?;
+        filled.map(|()| written)
     }
 
-    /// A block to fill, and the session it goes over, once fewer bytes than are worth it are in flight
-    /// there. None after a failure.
-    fn next_block(
+    /// Writes pieces of another file to where they stood there, each in the block that it came in: no
+    /// second one is waited for while pieces may have all of them. Ends with the first piece that
+    /// is an error. Gives how many bytes were written.
+    ///
+    /// # Errors
+    /// When a piece is one, the server says no, the connection is lost, or it was stopped; then parts
+    /// have been written.
+    pub(crate) fn write_pieces(
         &self,
-        writes: &Writes,
-        waker: &Waker,
+        pieces: impl Iterator<Item = Result<Piece, Error>>,
         stop: &Stop,
-    ) -> Result<Option<(usize, Block)>, Error> {
-        loop {
-            if stop.is_stopped() {
-                return Err(Error::Stopped);
-            }
-            let enough = self.enough();
-            let free = {
-                let state = lock(&writes.state);
-                if state.failure.is_some() {
-                    return Ok(None);
+    ) -> Result<u64, Error> {
+        let mut writing = Writing::new(self, stop);
+        let mut arrived = Ok(());
+        for piece in pieces {
+            let Piece { offset, payload } = match piece {
+                Ok(piece) => piece,
+                Err(error) => {
+                    arrived = Err(error);
+                    break;
                 }
-                freest_way(&state.bytes_in_flight, &enough)
             };
-            if let Some(way) = free
-                && let Some(block) = self.way(way).shared().pool.take(waker)
-            {
-                return Ok(Some((way, block)));
-            }
-            writes.signal.wait();
+            let Some(way) = writing.next_way()? else {
+                break;
+            };
+            writing.begin(way, offset, payload);
         }
+        let written = writing.finish()?;
+        arrived.map(|()| written)
     }
 
     /// The key by which the server finds this file when another one is to be copied from it.
@@ -517,6 +496,100 @@ impl fmt::Debug for File {
             .debug_struct("File")
             .field("path", &self.path)
             .finish_non_exhaustive()
+    }
+}
+
+/// The writes of one call, as the thread that begins them sees them.
+struct Writing<'a> {
+    file: &'a File,
+    stop: &'a Stop,
+    writes: Arc<Writes>,
+    waker: Waker,
+    /// Bytes that were begun.
+    bytes: u64,
+    _registration: Registration<'a>,
+}
+
+impl<'a> Writing<'a> {
+    fn new(file: &'a File, stop: &'a Stop) -> Self {
+        let writes = Arc::new(Writes::default());
+        lock(&writes.state).bytes_in_flight = vec![0; file.ways()];
+        let waker = Waker::from(Arc::clone(&writes.signal));
+        let registration = stop.register(waker.clone());
+        Self {
+            file,
+            stop,
+            writes,
+            waker,
+            bytes: 0,
+            _registration: registration,
+        }
+    }
+
+    /// The session that the next write goes over, once fewer bytes than are worth it are in flight there.
+    /// None after a failure.
+    fn next_way(&self) -> Result<Option<usize>, Error> {
+        loop {
+            if self.stop.is_stopped() {
+                return Err(Error::Stopped);
+            }
+            let enough = self.file.enough();
+            let state = lock(&self.writes.state);
+            if state.failure.is_some() {
+                return Ok(None);
+            }
+            if let Some(way) = freest_way(&state.bytes_in_flight, &enough) {
+                return Ok(Some(way));
+            }
+            drop(state);
+            self.writes.signal.wait();
+        }
+    }
+
+    /// The same, with a block of that session to fill.
+    fn next_block(&self) -> Result<Option<(usize, Block)>, Error> {
+        while let Some(way) = self.next_way()? {
+            if let Some(block) = self.file.way(way).shared().pool.take(&self.waker) {
+                return Ok(Some((way, block)));
+            }
+            self.writes.signal.wait();
+        }
+        Ok(None)
+    }
+
+    fn begin(&mut self, way: usize, offset: u64, payload: Payload) {
+        let bytes = payload.len() as u64;
+        lock(&self.writes.state).bytes_in_flight[way] += bytes;
+        let sink = Arc::new(Write {
+            writes: Arc::clone(&self.writes),
+            way,
+            bytes,
+        });
+        let file = self.file.way(way);
+        file.shared()
+            .protocol
+            .write(file.key, offset, payload, sink);
+        self.bytes += bytes;
+    }
+
+    /// Waits for all of them. Gives how many bytes that were.
+    fn finish(self) -> Result<u64, Error> {
+        loop {
+            let mut state = lock(&self.writes.state);
+            if let Some((way, source)) = state.failure.take() {
+                drop(state);
+                let shared = self.file.way(way).shared();
+                return Err(shared.error(source, &self.file.path));
+            }
+            if state.bytes_in_flight.iter().all(|bytes| *bytes == 0) {
+                return Ok(self.bytes);
+            }
+            drop(state);
+            if self.stop.is_stopped() {
+                return Err(Error::Stopped);
+            }
+            self.writes.signal.wait();
+        }
     }
 }
 

@@ -352,48 +352,24 @@ impl Bytes<'_> {
         // Counts what is asked for, to hold it against what comes.
         let asked = Cell::new(0);
         let ranges = ranges.inspect(|range| asked.set(asked.get() + range.end - range.start));
-        let mut pieces = source.file().read_ranges(ranges, self.stop);
-        let mut moved = 0;
+        let pieces = source.file().read_ranges(ranges, self.stop);
+        let moved = Cell::new(0);
+        let pass = |piece: &Piece| {
+            let bytes = piece.payload.bytes();
+            moved.set(moved.get() + bytes.len() as u64);
+            self.pass(piece.offset, bytes);
+        };
         if let Some(file) = self.part.file() {
-            let piece = RefCell::new(None::<Piece>);
-            let mut failure = None;
-            let ranges = iter::from_fn(|| match pieces.next()? {
-                Ok(next) => {
-                    let bytes = next.payload.len() as u64;
-                    let range = next.offset..next.offset + bytes;
-                    moved += bytes;
-                    *piece.borrow_mut() = Some(next);
-                    Some(range)
-                }
-                Err(error) => {
-                    failure = Some(error);
-                    None
-                }
-            });
-            file.write_ranges(ranges, self.stop, |offset, room| {
-                let piece = piece.borrow();
-                let bytes = piece.as_ref().and_then(|piece| {
-                    let begin = usize::try_from(offset.checked_sub(piece.offset)?).ok()?;
-                    piece.payload.bytes().get(begin..begin + room.len())
-                });
-                let bytes = bytes.ok_or_else(|| changed(source))?;
-                room.copy_from_slice(bytes);
-                self.pass(offset, room);
-                Ok(())
-            })?;
-            if let Some(error) = failure {
-                return Err(error);
-            }
+            let pieces = pieces.inspect(|piece| piece.iter().for_each(&pass));
+            file.write_pieces(pieces, self.stop)?;
         } else {
             for piece in pieces {
                 let piece = piece?;
-                let bytes = piece.payload.bytes();
-                self.part.write(piece.offset, bytes)?;
-                moved += bytes.len() as u64;
-                self.pass(piece.offset, bytes);
+                self.part.write(piece.offset, piece.payload.bytes())?;
+                pass(&piece);
             }
         }
-        if moved == asked.get() {
+        if moved.get() == asked.get() {
             Ok(())
         } else {
             Err(changed(source))

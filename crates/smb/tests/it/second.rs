@@ -7,16 +7,22 @@ use std::iter;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
+use smb::copy::{self, Job, Options, Progress, Summary};
 use smb::{
     Access, Cipher, Dialect, EncryptionPolicy, Error, Identity, Login, NtStatus, OpenOptions,
-    Policy, Server, Session, SigningAlgorithm, SigningPolicy,
+    Policy, Server, Session, SigningAlgorithm, SigningPolicy, Stop,
 };
 use tempfile::TempDir;
 
 use crate::lan::{PASSWORD, SHARE, USER};
 use crate::pattern;
-use crate::samba::{check_pattern, do_everything_to_files, login, login_with, write_pattern};
+use crate::samba::{
+    check_pattern, do_everything_to_files, job, login, login_with, on, write_pattern,
+};
 
 const PUBLIC: &str = "public";
 const BYTES: u64 = 3_000_001;
@@ -183,5 +189,60 @@ fn a_second_server_lets_in_whom_it_knows_and_guests_who_say_so() {
             matches!(closed, Some(Error::AccessDenied { .. })),
             "{closed:?}"
         );
+    }
+}
+
+/// A copy that is stopped, and so fails, once it takes longer than any machine needs.
+fn copied_in_time(job: &Job) -> Summary {
+    const TIME_MAX: Duration = Duration::from_secs(60);
+    let stop = Stop::new();
+    let too_late = stop.clone();
+    let (ended, end) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            if end.recv_timeout(TIME_MAX) == Err(RecvTimeoutError::Timeout) {
+                too_late.stop();
+            }
+        });
+        let summary = copy::run(job, &Progress::default(), &stop, &|_| {});
+        drop(ended);
+        summary
+    })
+}
+
+/// It does not copy by itself: what comes from it goes back over the same session.
+#[test]
+fn a_copy_through_one_session_never_waits_for_a_block_that_it_holds_itself() {
+    const FILES: u64 = 4;
+    let second = Second::new();
+    // No more of them than one channel asks for at once.
+    let policy = Policy {
+        blocks: 8,
+        ..Policy::default()
+    };
+    let session = second.connect(&login(), &policy).expect("it is there");
+    let tree = session.tree(SHARE).expect("the share is there");
+    tree.create_folder("from").expect("it can be made");
+    let bytes = 4 * BYTES;
+    for file in 0..FILES {
+        write_pattern(&tree, &format!("from/{file}"), file, iter::once(0..bytes));
+    }
+    let verified = Options {
+        verify: true,
+        ..Options::default()
+    };
+    let summary = copied_in_time(&job(on(&tree, "from"), on(&tree, "to"), verified));
+    assert_eq!(
+        (summary.files, summary.verified),
+        (FILES, FILES),
+        "{summary:?}"
+    );
+    assert_eq!(summary.on_server_bytes, 0);
+    assert!(summary.not_on_server.is_some(), "{summary:?}");
+    for file in 0..FILES {
+        let stored = fs::read(second.folder.path().join(format!("to/{file}")));
+        let stored = stored.expect("it was copied");
+        assert_eq!(stored.len() as u64, bytes);
+        assert_eq!(pattern::difference(file, 0, &stored), None);
     }
 }
