@@ -4,12 +4,17 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
+use std::mem;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use lab::{Lab, Launcher, Namespace, Topology};
 
-use crate::workload::{Direction, Lan, SHARE, TREE_FILE_BYTES, TREE_FOLDERS, Task, Workload};
+use crate::workload::{
+    Direction, FarEnd, Lan, SHARE, TREE_FILE_BYTES, TREE_FOLDERS, Task, Workload,
+};
 use crate::{Result, chain, say};
 
 /// The file that is read, on the share; and the one that is written, in the client's memory.
@@ -36,6 +41,9 @@ pub const LISTING: &str = "/run/linerate/listing";
 const SHARES: &str = "/run/linerate/shares";
 /// Bytes that files are made and compared by.
 const PIECE_BYTES: usize = 1 << 20;
+/// How long the server's processes are watched at once, and how often at most until they stand still.
+const PAUSE: Duration = Duration::from_millis(20);
+const PAUSES_MAX: usize = 50;
 /// Each page of a file begins with its own place, so that none can stand for another.
 const STAMP_EVERY: usize = 4096;
 
@@ -126,6 +134,9 @@ impl Field {
         }
         let [source, _] = self.ends(workload)?;
         match workload.task {
+            // Our own server needs no file to be read from it.
+            Task::File
+                if workload.far_end == FarEnd::Null && workload.direction == Direction::Read => {}
             Task::File => make_file(&source, workload.bytes)?,
             Task::Tree(files) => make_tree(&source, files)?,
             Task::List(entries) => {
@@ -177,16 +188,45 @@ impl Field {
         }
     }
 
-    /// Whether what a run has made is what was sent.
+    /// Whether what a run has made is what was sent. Our own server keeps nothing.
     pub fn check_contents(&self, workload: &Workload) -> Result<()> {
         let [source, target] = self.ends(workload)?;
         match (workload.task, workload.direction) {
             (Task::File, Direction::Read) | (Task::List(_), _) => Ok(()),
+            _ if workload.far_end == FarEnd::Null => Ok(()),
             (Task::File, Direction::Write) => compare(&source, &target),
             (Task::Tree(_), _) => sizes(&source)?
                 .keys()
                 .try_for_each(|name| compare(&source.join(name), &target.join(name))),
         }
+    }
+
+    /// How long the processes on the server's host have been on cores, with those of their children
+    /// that are gone, in seconds. Waits until they have nothing more to do.
+    pub fn server_cpu_seconds(&self) -> Result<f64> {
+        let mut ticks = self.server_ticks()?;
+        for _ in 0..PAUSES_MAX {
+            thread::sleep(PAUSE);
+            let before = mem::replace(&mut ticks, self.server_ticks()?);
+            if before == ticks {
+                break;
+            }
+        }
+        Ok(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
+    }
+
+    fn server_ticks(&self) -> Result<u64> {
+        let mut ticks = 0;
+        for entry in fs::read_dir(self.server()?.path("/proc"))? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let is_process = name.to_string_lossy().parse::<u32>().is_ok();
+            // It may have ended meanwhile.
+            if is_process && let Ok(stat) = fs::read_to_string(entry.path().join("stat")) {
+                ticks += process_ticks(&stat).ok_or("the kernel tells no processor times")?;
+            }
+        }
+        Ok(ticks)
     }
 
     /// Bytes that have gone over the client's NICs in this direction.
@@ -204,6 +244,15 @@ impl Field {
             .filter_map(|number| number.parse::<u64>().ok())
             .sum())
     }
+}
+
+/// User and system time of a process and of its children that are gone (proc_pid_stat(5), fields 14 to 17).
+fn process_ticks(stat: &str) -> Option<u64> {
+    // Its name, which may have any characters, ends with the last parenthesis, before field 3.
+    let (_, fields) = stat.rsplit_once(')')?;
+    let times = fields.split_whitespace().skip(11).take(4);
+    let times: Vec<u64> = times.filter_map(|field| field.parse().ok()).collect();
+    (times.len() == 4).then(|| times.iter().sum())
 }
 
 fn remove(path: &Path) -> Result<()> {

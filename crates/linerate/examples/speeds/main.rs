@@ -5,6 +5,7 @@
 
 mod engine;
 mod field;
+mod null;
 mod summary;
 mod transfer;
 mod workload;
@@ -13,10 +14,12 @@ use std::env;
 use std::error::Error;
 use std::fs;
 use std::io::{self, Write};
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::process::{self, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -25,8 +28,9 @@ use serde_json::{Value, json};
 
 use engine::{ENGINES, Engine};
 use field::Field;
+use null::Null;
 use summary::Run;
-use workload::Workload;
+use workload::{FarEnd, Workload};
 
 /// Rounds that count, unless `ROUNDS` says otherwise. One more before them is thrown away.
 const ROUNDS_DEFAULT: usize = 5;
@@ -53,6 +57,7 @@ fn main() -> ExitCode {
         ["transfer", order] => {
             transfer::run(order).and_then(|done| print(&json!(done).to_string()))
         }
+        ["serve", bytes] => serve(bytes),
         [] => bench(),
         _ => Err("no arguments are taken\nhint: see BENCHMARKS.md".into()),
     };
@@ -63,6 +68,17 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Is the server that is not the limit, with a file of so many bytes, until our input ends.
+fn serve(bytes: &str) -> Result<()> {
+    let server = Arc::new(Null::new(bytes.parse()?)?);
+    let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, FarEnd::Null.port()))?;
+    print("listening")?;
+    let serving = Arc::clone(&server);
+    thread::spawn(move || serving.serve(&listener));
+    io::copy(&mut io::stdin().lock(), &mut io::sink())?;
+    print(&json!(server.tally()).to_string())
 }
 
 /// Writes data.
@@ -220,7 +236,7 @@ fn bench() -> Result<()> {
 
 /// One engine's turn. The first round warms up, and is looked at most closely instead.
 fn play(engine: Engine, workload: &Workload, round: usize, field: &Field) -> Result<Option<Run>> {
-    let cost = engine.run(workload, field)?;
+    let (cost, server_cpu_seconds) = engine.run(workload, field)?;
     if round > 0 {
         return Ok(Some(Run {
             workload: workload.name,
@@ -228,6 +244,7 @@ fn play(engine: Engine, workload: &Workload, round: usize, field: &Field) -> Res
             round,
             engine,
             cost,
+            server_cpu_seconds,
         }));
     }
     if engine != Engine::Iperf3 {
@@ -290,7 +307,7 @@ fn machine() -> Value {
     let versions = ENGINES.map(|engine| (engine.name().to_owned(), json!(engine.version())));
     json!({
         "processor": first_line("/proc/cpuinfo", "model name"),
-        "cores": std::thread::available_parallelism().map_or(0, usize::from),
+        "cores": thread::available_parallelism().map_or(0, usize::from),
         "memory": first_line("/proc/meminfo", "MemTotal"),
         "kernel": first_line("/proc/sys/kernel/osrelease", ""),
         "system": first_line("/etc/os-release", "PRETTY_NAME"),

@@ -21,16 +21,13 @@ pub struct Run {
     /// What it gave.
     #[serde(flatten)]
     pub cost: Cost,
+    /// Time of the server's processes on cores, where it is known.
+    pub server_cpu_seconds: Option<f64>,
 }
 
 impl Run {
     fn rate(&self) -> f64 {
         self.counted / self.cost.seconds
-    }
-
-    /// Nothing where no payload is moved.
-    fn cpu_seconds_per_gigabyte(&self) -> Option<f64> {
-        (self.cost.bytes > 0).then(|| self.cost.cpu_seconds / (self.cost.bytes as f64 / 1e9))
     }
 }
 
@@ -95,13 +92,19 @@ impl Line<'_> {
         most.unwrap_or(0)
     }
 
-    fn cpu(&self) -> Option<f64> {
-        let costs = self.runs.iter();
-        middle(
-            costs
-                .filter_map(|run| run.cpu_seconds_per_gigabyte())
-                .collect(),
-        )
+    /// Seconds for each GB; nothing where no payload is moved.
+    fn per_gigabyte(&self, seconds: impl Fn(&Run) -> Option<f64>) -> Option<f64> {
+        let costs = self.runs.iter().filter(|run| run.cost.bytes > 0);
+        let costs = costs.filter_map(|run| Some(seconds(run)? / (run.cost.bytes as f64 / 1e9)));
+        middle(costs.collect())
+    }
+
+    fn client_cpu(&self) -> Option<f64> {
+        self.per_gigabyte(|run| Some(run.cost.cpu_seconds))
+    }
+
+    fn server_cpu(&self) -> Option<f64> {
+        self.per_gigabyte(|run| run.server_cpu_seconds)
     }
 }
 
@@ -119,7 +122,8 @@ pub fn json(workloads: &[&Workload], runs: &[Run]) -> Value {
         json!({
             "workload": line.workload, "engine": line.engine, "unit": line.unit,
             "min": min, "median": median, "max": max,
-            "client_cpu_s_per_gb": line.cpu().map(|cpu| rounded(cpu, 4)),
+            "client_cpu_s_per_gb": line.client_cpu().map(|cpu| rounded(cpu, 4)),
+            "server_cpu_s_per_gb": line.server_cpu().map(|cpu| rounded(cpu, 4)),
             "memory_mib_max": rounded(line.memory_bytes_max() as f64 / MIB, 1),
         })
     };
@@ -128,8 +132,8 @@ pub fn json(workloads: &[&Workload], runs: &[Run]) -> Value {
 
 /// The summary as BENCHMARKS.md shows it.
 pub fn markdown(workloads: &[&Workload], runs: &[Run]) -> String {
-    let mut text = "| workload | engine | rate | min | max | CPU s/GB | times smbclient | MiB |\n\
-        |---|---|---|---|---|---|---|---|\n"
+    let mut text = "| workload | engine | rate | min | max | CPU s/GB | server s/GB | times smbclient | MiB |\n\
+        |---|---|---|---|---|---|---|---|---|\n"
         .to_owned();
     let mut shown = "";
     for line in lines(workloads, runs) {
@@ -142,10 +146,11 @@ pub fn markdown(workloads: &[&Workload], runs: &[Run]) -> String {
         };
         shown = line.workload;
         text.push_str(&format!(
-            "| {workload} | {} | {median} {} | {min} | {max} | {} | {} | {:.0} |\n",
+            "| {workload} | {} | {median} {} | {min} | {max} | {} | {} | {} | {:.0} |\n",
             line.engine.name(),
             line.unit,
-            or_nothing(line.cpu()),
+            or_nothing(line.client_cpu()),
+            or_nothing(line.server_cpu()),
             or_nothing(line.times_smbclient),
             line.memory_bytes_max() as f64 / MIB,
         ));
@@ -163,6 +168,7 @@ pub fn table(workloads: &[&Workload], runs: &[Run]) -> String {
         "min",
         "max",
         "CPU s/GB",
+        "server s/GB",
         "times smbclient",
         "memory MiB",
         "rounds",
@@ -173,7 +179,7 @@ pub fn table(workloads: &[&Workload], runs: &[Run]) -> String {
             .times_smbclient
             .map_or("-".to_owned(), |ratio| format!("{ratio:.2}"));
         let (workload, engine) = (line.workload.to_owned(), line.engine.name().to_owned());
-        let cpu = line.cpu().map_or("-".to_owned(), |cpu| format!("{cpu:.3}"));
+        let seconds = |cpu: Option<f64>| cpu.map_or("-".to_owned(), |cpu| format!("{cpu:.3}"));
         vec![
             workload,
             engine,
@@ -181,7 +187,8 @@ pub fn table(workloads: &[&Workload], runs: &[Run]) -> String {
             line.unit.to_owned(),
             min,
             max,
-            cpu,
+            seconds(line.client_cpu()),
+            seconds(line.server_cpu()),
             ratio,
             format!("{:.0}", line.memory_bytes_max() as f64 / MIB),
             line.runs.len().to_string(),

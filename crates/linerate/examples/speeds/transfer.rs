@@ -16,7 +16,7 @@ use smb::{
 };
 
 use crate::Result;
-use crate::workload::{Direction, Protection, SHARE};
+use crate::workload::{Direction, FarEnd, Protection, SHARE};
 
 /// What is to be done, as the one argument of the program.
 #[derive(Serialize, Deserialize)]
@@ -25,6 +25,8 @@ pub struct Order {
     pub direction: Direction,
     /// The server's address.
     pub server: String,
+    /// Who answers there.
+    pub far_end: FarEnd,
     /// Channels that each session must use, no more and no less.
     pub channels: usize,
     /// Sessions.
@@ -89,9 +91,13 @@ fn connect(order: &Order) -> Result<Session> {
     };
     let server = Server {
         name: order.server.clone(),
-        port: 445,
+        port: order.far_end.port(),
     };
-    let session = Session::connect(&server, None, &login()?, &policy)?;
+    let login = match order.far_end {
+        FarEnd::Samba => user()?,
+        FarEnd::Null => Login::Anonymous,
+    };
+    let session = Session::connect(&server, None, &login, &policy)?;
     if order.channels > 1 {
         let rejected = session.add_channels(order.channels, &smb::local_nics()?);
         if session.channels().len() != order.channels {
@@ -138,7 +144,7 @@ pub fn credentials(path: &Path) -> Result<Credentials> {
     })
 }
 
-fn login() -> Result<Login> {
+fn user() -> Result<Login> {
     let Credentials { user, password } = credentials(Path::new(lab::CREDENTIALS_IN_HOST))?;
     Ok(Login::User {
         user,

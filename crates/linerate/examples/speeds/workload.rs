@@ -52,6 +52,26 @@ pub enum Protection {
     Gcm,
 }
 
+/// Who answers on the server's host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FarEnd {
+    /// Samba, with files.
+    Samba,
+    /// Our own server that is not the limit, see [`crate::null`].
+    Null,
+}
+
+impl FarEnd {
+    /// Where it listens.
+    pub const fn port(self) -> u16 {
+        match self {
+            Self::Samba => 445,
+            Self::Null => 4450,
+        }
+    }
+}
+
 /// Two hosts, their links and their server.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Lan {
@@ -133,6 +153,8 @@ pub struct Workload {
     pub bytes: u64,
     /// What protects the data.
     pub protection: Protection,
+    /// Who answers.
+    pub far_end: FarEnd,
 }
 
 const fn workload(name: &'static str, lan: &'static Lan, direction: Direction) -> Workload {
@@ -154,6 +176,15 @@ const fn workload(name: &'static str, lan: &'static Lan, direction: Direction) -
         task: Task::File,
         bytes,
         protection: Protection::Nothing,
+        far_end: FarEnd::Samba,
+    }
+}
+
+/// Against a server that is not the limit.
+const fn against_null(workload: Workload) -> Workload {
+    Workload {
+        far_end: FarEnd::Null,
+        ..workload
     }
 }
 
@@ -198,7 +229,7 @@ const fn signed(workload: Workload) -> Workload {
 }
 
 /// All workloads; those of one LAN stand together.
-pub const WORKLOADS: [Workload; 22] = [
+pub const WORKLOADS: [Workload; 24] = [
     on_one_link(workload("read_1x1gbe", &GIGABIT, Direction::Read)),
     on_one_link(workload("write_1x1gbe", &GIGABIT, Direction::Write)),
     workload("read_2x1gbe", &GIGABIT, Direction::Read),
@@ -212,6 +243,8 @@ pub const WORKLOADS: [Workload; 22] = [
     tree(workload("tree_down", &UNLIMITED, Direction::Read)),
     tree(workload("tree_up", &UNLIMITED, Direction::Write)),
     list(workload("list_100k", &UNLIMITED, Direction::Read)),
+    against_null(workload("read_source", &UNLIMITED, Direction::Read)),
+    against_null(workload("write_sink", &UNLIMITED, Direction::Write)),
     workload("read_unlimited_tuned", &TUNED, Direction::Read),
     workload("write_unlimited_tuned", &TUNED, Direction::Write),
     signed(workload("read_unlimited_signed", &SIGNED, Direction::Read)),

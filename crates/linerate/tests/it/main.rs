@@ -5,6 +5,7 @@ mod kills;
 mod mtu;
 mod scenarios;
 mod searches;
+mod speeds;
 mod structure;
 mod support;
 /// Nothing is measured here that must be believed, so `make test` runs two of these at a time.

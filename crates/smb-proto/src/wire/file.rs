@@ -558,16 +558,28 @@ pub struct ReadResponse<'a> {
     pub data: &'a [u8],
 }
 
+/// Bytes of a READ reply's body before the data, where that follows at once.
+const READ_HEAD_LENGTH: usize = READ_DATA_OFFSET as usize - HEADER_LENGTH;
+
+impl ReadResponse<'_> {
+    /// The body up to the data, for data that stands elsewhere already.
+    pub fn head(data_offset: u8, length: u32) -> [u8; READ_HEAD_LENGTH] {
+        let mut bytes = [0; READ_HEAD_LENGTH];
+        let mut out = &mut bytes[..];
+        out.put_u16_le(17);
+        out.put_u8(data_offset);
+        out.put_u8(0);
+        out.put_u32_le(length);
+        bytes
+    }
+}
+
 impl<'a> Message<'a> for ReadResponse<'a> {
     const NAME: &'static str = "READ reply";
 
     fn encode(&self, out: &mut Vec<u8>) {
         let start = out.len();
-        out.put_u16_le(17);
-        out.put_u8(self.data_offset);
-        out.put_u8(0);
-        out.put_u32_le(length32(self.data.len()));
-        out.put_u64_le(0);
+        out.put_slice(&Self::head(self.data_offset, length32(self.data.len())));
         if !self.data.is_empty() {
             let gap = usize::from(self.data_offset).saturating_sub(HEADER_LENGTH);
             out.resize(start + gap.max(16), 0);

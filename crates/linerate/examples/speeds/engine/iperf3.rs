@@ -5,7 +5,7 @@ use std::thread;
 use host::exec::{Command, Exec, Process};
 use serde_json::Value;
 
-use super::{Cost, Timed, timed};
+use super::{Cost, Timed, listening, timed};
 use crate::Result;
 use crate::field::Field;
 use crate::workload::{Direction, Lan, Workload};
@@ -54,14 +54,7 @@ fn listen(field: &Field, link: usize) -> Result<Process> {
         &address,
     ];
     let mut server = field.server()?.spawn(&Command::new(argv))?;
-    let mut output = server.take_stdout().ok_or("iperf3 has no output")?;
-    let mut line = String::new();
-    while !line.contains("listening") {
-        line.clear();
-        if output.read_line(&mut line)? == 0 {
-            return Err(format!("iperf3 does not listen on {address}").into());
-        }
-    }
+    let mut output = listening(&mut server)?;
     // What it says about its one test fits the pipe, but somebody has to hold the other end.
     thread::spawn(move || std::io::copy(&mut output, &mut std::io::sink()));
     Ok(server)

@@ -4,7 +4,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use super::{Cost, Timed, timed, to_file, whole};
+use super::{Cost, Timed, this_program, timed, to_file, whole};
 use crate::Result;
 use crate::field::Field;
 use crate::transfer::{Done, Order};
@@ -68,6 +68,7 @@ fn transfer(workload: &Workload, field: &Field) -> Result<Cost> {
     let order = Order {
         direction: workload.direction,
         server: Lan::server(0),
+        far_end: workload.far_end,
         channels: workload.links,
         // as `linerate copy` does
         sessions: match (workload.direction, workload.protection) {
@@ -78,17 +79,14 @@ fn transfer(workload: &Workload, field: &Field) -> Result<Cost> {
         remote: Field::remote(workload).to_owned(),
         local: Field::local(workload).to_owned(),
     };
-    let program = env::current_exe()?;
-    let program = program
-        .to_str()
-        .ok_or("the name of this program is not UTF-8")?;
+    let program = this_program()?;
     let order = serde_json::to_string(&order)?;
     let Timed {
         output,
         cpu_seconds,
         memory_bytes,
         ..
-    } = timed(field, &[program, "transfer", &order])?;
+    } = timed(field, &[&program, "transfer", &order])?;
     let Done { bytes, seconds } = serde_json::from_slice(&output.stdout)?;
     Ok(Cost {
         bytes,

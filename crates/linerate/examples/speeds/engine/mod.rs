@@ -1,23 +1,26 @@
 //! The programs that are compared. Each run is a fresh process in the client's namespaces, is paid
 //! for by the kernel's account of that process, and is believed only when the client's NICs and the
-//! server's file system saw the same bytes.
+//! server's file system, or our own server, saw the same bytes.
 
 mod cifs;
+mod far_end;
 mod iperf3;
 mod linerate;
 mod rclone;
 mod smbclient;
 
 use std::env;
+use std::io::BufRead;
 use std::path::Path;
 use std::time::Duration;
 
-use host::exec::{Command, Output, run_one};
+use far_end::NullServer;
+use host::exec::{Command, Output, Process, run_one};
 use serde::Serialize;
 
 use crate::Result;
 use crate::field::Field;
-use crate::workload::{Protection, Task, Workload};
+use crate::workload::{FarEnd, Protection, Task, Workload};
 
 /// How long one transfer may take: fifty times what it should on 1 GbE.
 const RUN_LIMIT: Duration = Duration::from_secs(120);
@@ -120,6 +123,10 @@ impl Engine {
     /// Whether it can do what a workload is about.
     pub fn takes(self, workload: &Workload) -> bool {
         match self {
+            // It knows our own client only.
+            Self::Smbclient | Self::Rclone | Self::Cifs if workload.far_end == FarEnd::Null => {
+                false
+            }
             Self::Linerate | Self::Smbclient | Self::Cifs => true,
             Self::Iperf3 => workload.task == Task::File,
             // It signs with AES-CMAC only.
@@ -143,9 +150,30 @@ impl Engine {
         text.lines().next().unwrap_or("unknown").to_owned()
     }
 
-    /// Moves the file of a workload once.
-    pub fn run(self, workload: &Workload, field: &Field) -> Result<Cost> {
+    /// Moves the file of a workload once. Also tells how long the server's processes were on cores
+    /// meanwhile, in seconds, where they are still there afterwards.
+    pub fn run(self, workload: &Workload, field: &Field) -> Result<(Cost, Option<f64>)> {
         field.clear(workload)?;
+        if self == Self::Iperf3 {
+            // Its servers end with it.
+            return Ok((self.run_proven(workload, field)?, None));
+        }
+        let server = match workload.far_end {
+            FarEnd::Samba => None,
+            FarEnd::Null => Some(NullServer::start(workload, field)?),
+        };
+        let before = field.server_cpu_seconds()?;
+        let cost = self.run_proven(workload, field)?;
+        let server_cpu_seconds = field.server_cpu_seconds()? - before;
+        match server {
+            Some(server) => server.end(workload)?,
+            None => field.check_arrived(workload)?,
+        }
+        Ok((cost, Some(server_cpu_seconds.max(0.0))))
+    }
+
+    /// Moves the file over the client's NICs.
+    fn run_proven(self, workload: &Workload, field: &Field) -> Result<Cost> {
         let before = field.nic_bytes(workload.direction)?;
         let cost = match self {
             Self::Linerate => linerate::run(workload, field),
@@ -164,11 +192,30 @@ impl Engine {
             let asked = workload.bytes;
             return Err(format!("moved {bytes} bytes of {asked}, NICs saw {crossed}").into());
         }
-        if self != Self::Iperf3 {
-            field.check_arrived(workload)?;
-        }
         Ok(cost)
     }
+}
+
+/// The file of this program, to start it anew.
+fn this_program() -> Result<String> {
+    let program = env::current_exe()?;
+    let name = program.to_str();
+    Ok(name
+        .ok_or("the name of this program is not UTF-8")?
+        .to_owned())
+}
+
+/// What is left to be read of a server's output when it has said that it is listening.
+fn listening(server: &mut Process) -> Result<Box<dyn BufRead + Send>> {
+    let mut output = server.take_stdout().ok_or("a server has no output")?;
+    let mut line = String::new();
+    while !line.contains("listening") {
+        line.clear();
+        if output.read_line(&mut line)? == 0 {
+            return Err(format!("it does not listen: {server:?}").into());
+        }
+    }
+    Ok(output)
 }
 
 /// Runs a command on the client that does a whole task, and takes all of its time.
