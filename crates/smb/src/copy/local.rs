@@ -300,19 +300,7 @@ impl Part {
         let file = system::without_links(&mut options)
             .open(&path)
             .map_err(|source| failed("create", &path, source))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(fs::TryLockError::WouldBlock) => {
-                return Err(Error::Busy {
-                    object: name::printable(&path.to_string_lossy()),
-                });
-            }
-            // A file system without locks.
-            Err(fs::TryLockError::Error(_)) => {}
-        }
-        let metadata = file
-            .metadata()
-            .map_err(|source| failed("look at", &path, source))?;
+        let metadata = claim(&file, &path)?;
         if !metadata.is_file() {
             return Err(Error::InTheWay {
                 object: name::printable(&path.to_string_lossy()),
@@ -407,7 +395,7 @@ impl Part {
     pub(super) fn complete(self, finish: &Finish) -> Result<(), Error> {
         let finished = (|| {
             self.file.set_len(finish.size)?;
-            if finish.sync {
+            if finish.sync || system::tells_late(&self.file) {
                 self.file.sync_data()?;
             }
             self.file.set_times(file_times(finish.times))?;
@@ -419,12 +407,16 @@ impl Part {
             Ok(())
         })();
         finished.map_err(|source| failed("finish", &self.path, source))?;
-        if finish.replace == Replace::Never && self.to.symlink_metadata().is_ok() {
-            return Err(Error::InTheWay {
+        let renamed = match finish.replace {
+            Replace::Never => system::rename_to_new(&self.path, &self.to),
+            Replace::Existing => fs::rename(&self.path, &self.to),
+        };
+        renamed.map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => Error::InTheWay {
                 object: name::printable(&self.to.to_string_lossy()),
-            });
-        }
-        fs::rename(&self.path, &self.to).map_err(|source| failed("rename to", &self.to, source))?;
+            },
+            _ => failed("rename to", &self.to, source),
+        })?;
         *lock(&self.fate) = Fate::Completed;
         Ok(())
     }
@@ -440,6 +432,35 @@ impl Drop for Part {
         if fate != Fate::Keep {
             let _ = fs::remove_file(&self.record);
         }
+    }
+}
+
+/// Takes a part for this copy alone, and says what it is.
+fn claim(file: &File, path: &Path) -> Result<Metadata, Error> {
+    let busy = || Error::Busy {
+        object: name::printable(&path.to_string_lossy()),
+    };
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(fs::TryLockError::WouldBlock) => return Err(busy()),
+        // A file system without locks.
+        Err(fs::TryLockError::Error(_)) => {}
+    }
+    let metadata = file
+        .metadata()
+        .map_err(|source| failed("look at", path, source))?;
+    // Who had it may have completed it after it was opened here: then it is somebody's file.
+    match path.symlink_metadata() {
+        Ok(there) if system::is_same(&there, &metadata) => Ok(metadata),
+        _ => Err(busy()),
+    }
+}
+
+/// Gives a file a name that nothing has, as far as can be seen a moment before.
+fn look_and_rename(from: &Path, to: &Path) -> io::Result<()> {
+    match to.symlink_metadata() {
+        Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => fs::rename(from, to),
     }
 }
 
@@ -468,6 +489,7 @@ mod system {
     use std::io;
     use std::ops::Range;
     use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+    use std::path::Path;
 
     use rustix::fs::SeekFrom;
 
@@ -480,6 +502,64 @@ mod system {
 
     pub(super) fn file_id(metadata: &Metadata) -> u64 {
         metadata.ino()
+    }
+
+    /// Whether both are of one file.
+    pub(super) fn is_same(one: &Metadata, other: &Metadata) -> bool {
+        (one.dev(), one.ino()) == (other.dev(), other.ino())
+    }
+
+    /// Gives a file a name that nothing has.
+    #[cfg(target_os = "linux")]
+    pub(super) fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        use rustix::io::Errno;
+
+        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+            // The file system cannot, or not even the system.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => super::look_and_rename(from, to),
+            renamed => Ok(renamed?),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
+        super::look_and_rename(from, to)
+    }
+
+    /// Whether it may take bytes, lose them later, and tell only those who sync.
+    #[cfg(target_os = "linux")]
+    pub(super) fn tells_late(file: &File) -> bool {
+        let (Ok(system), Ok(metadata)) = (rustix::fs::fstatfs(file), file.metadata()) else {
+            return true;
+        };
+        // Numbers of 32 bits, whatever they are kept in.
+        is_elsewhere(system.f_type as u32, rustix::fs::major(metadata.dev()))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn tells_late(_: &File) -> bool {
+        false
+    }
+
+    /// Whether a file system of this kind keeps its files on another machine, or has a program keep
+    /// them who knows where.
+    #[cfg(target_os = "linux")]
+    pub(super) fn is_elsewhere(kind: u32, device: u32) -> bool {
+        const NFS: u32 = 0x6969;
+        const SMB: u32 = 0x517B;
+        const CIFS: u32 = 0xFF53_4D42;
+        const SMB2: u32 = 0xFE53_4D42;
+        const AFS: u32 = 0x5346_414F;
+        const KERNEL_AFS: u32 = 0x6B41_4653;
+        const CEPH: u32 = 0x00C3_6400;
+        const FUSE: u32 = 0x6573_5546;
+        match kind {
+            NFS | SMB | CIFS | SMB2 | AFS | KERNEL_AFS | CEPH => true,
+            // One that is on a disk of this machine has that disk's number.
+            FUSE => device == 0,
+            _ => false,
+        }
     }
 
     pub(super) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
@@ -516,6 +596,7 @@ mod system {
     use std::io;
     use std::ops::Range;
     use std::os::windows::fs::FileExt as _;
+    use std::path::Path;
 
     pub(super) fn allocation(metadata: &Metadata) -> u64 {
         metadata.len()
@@ -523,6 +604,18 @@ mod system {
 
     pub(super) fn file_id(_: &Metadata) -> u64 {
         0
+    }
+
+    pub(super) fn is_same(_: &Metadata, _: &Metadata) -> bool {
+        true
+    }
+
+    pub(super) fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
+        super::look_and_rename(from, to)
+    }
+
+    pub(super) fn tells_late(_: &File) -> bool {
+        false
     }
 
     pub(super) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
@@ -554,5 +647,76 @@ mod system {
 
     pub(super) fn next_data(_: &File, from: u64, size: u64) -> Option<Range<u64>> {
         Some(from..size)
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    fn opened(path: &Path) -> File {
+        let mut options = OpenOptions::new();
+        let options = options.write(true).create(true).truncate(false);
+        options.open(path).expect("the folder is ours")
+    }
+
+    #[test]
+    fn a_part_that_was_completed_after_it_was_opened_is_not_taken() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (part, whole) = (folder.path().join("part"), folder.path().join("whole"));
+        let is_busy = |claimed| matches!(claimed, Err(Error::Busy { .. }));
+        let late = opened(&part);
+        {
+            let first = opened(&part);
+            claim(&first, &part).expect("nobody else has it");
+            assert!(is_busy(claim(&late, &part)), "somebody has it");
+            fs::rename(&part, &whole).expect("our own folder");
+        }
+        assert!(is_busy(claim(&late, &part)), "it is somebody's file");
+        drop(late);
+        let late = opened(&whole);
+        let _next = opened(&part);
+        assert!(is_busy(claim(&late, &part)), "there is another part now");
+        claim(&late, &whole).expect("nobody has it");
+    }
+
+    #[test]
+    fn a_name_that_something_has_is_not_taken() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        let exists = |renamed: io::Result<()>| {
+            renamed.is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
+        };
+        for rename in [system::rename_to_new, look_and_rename] {
+            fs::write(&from, "new").expect("room on the disk");
+            fs::write(&to, "old").expect("room on the disk");
+            assert!(exists(rename(&from, &to)));
+            assert_eq!(fs::read(&to).expect("it is there"), b"old");
+            fs::remove_file(&to).expect("our own folder");
+            std::os::unix::fs::symlink("nowhere", &to).expect("our own folder");
+            assert!(exists(rename(&from, &to)));
+            fs::remove_file(&to).expect("our own folder");
+            rename(&from, &to).expect("nothing has the name");
+            assert_eq!(fs::read(&to).expect("it has it"), b"new");
+            fs::remove_file(&to).expect("our own folder");
+        }
+    }
+
+    #[test]
+    fn only_file_systems_of_others_are_asked_whether_they_lost_something() {
+        // A disk, by its own driver or by a program, and none.
+        for (kind, device, elsewhere) in [
+            (0x6969, 0, true),
+            (0xFE53_4D42, 0, true),
+            (0xFF53_4D42, 0, true),
+            (0x6573_5546, 0, true),
+            (0x6573_5546, 8, false),
+            (0xEF53, 8, false),
+            (0x9123_683E, 0, false),
+        ] {
+            assert_eq!(system::is_elsewhere(kind, device), elsewhere, "{kind:x}");
+        }
+        let local = File::open("/proc/self/stat").expect("Linux has it");
+        assert!(!system::tells_late(&local));
     }
 }
