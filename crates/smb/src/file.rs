@@ -74,12 +74,17 @@ impl File {
     /// Whether it is the same file; else it is closed.
     ///
     /// To compare them, both must have been opened with
-    /// [`OpenOptions::disk_id`](crate::OpenOptions::disk_id) where the server has such numbers.
+    /// [`OpenOptions::disk_id`](crate::OpenOptions::disk_id). Where the server has no such numbers, times and
+    /// size must have been the same when they were opened.
     pub fn add_way(&mut self, other: Self) -> bool {
         let known = |file: &Self| file.created.disk_id.filter(|(number, _)| *number != 0);
+        let looks = |file: &Self| {
+            let Created { times, size, .. } = file.created;
+            (times.creation, times.write, size)
+        };
         let same = match (known(self), known(&other)) {
             (Some(one), Some(other)) => one == other,
-            _ => self.created.times.creation == other.created.times.creation,
+            _ => looks(self) == looks(&other),
         };
         if same {
             self.beside.push(other);

@@ -186,6 +186,15 @@ pub(crate) struct Route {
 }
 
 impl Route {
+    /// The same without the channel that it has.
+    fn anew(&self) -> Self {
+        Self {
+            link: None,
+            retry: None,
+            ..self.clone()
+        }
+    }
+
     /// Several channels may have the same ends, but none has the same number as another.
     fn same(&self, other: &Self) -> bool {
         let number = |route: &Self| route.link.as_ref().map(|link| link.number);
@@ -405,16 +414,22 @@ impl Session {
     /// When the server does not want it, or another one answers.
     pub fn beside(tree: &Tree) -> Result<(Self, Tree), Error> {
         let first = tree.shared();
-        let mut ways = first.routes().into_iter().map(|route| Route {
-            link: None,
-            retry: None,
-            ..route
-        });
+        let mut ways = first.routes().into_iter();
         let Some(way) = ways.next() else {
             return Err(first.error(smb_proto::Error::SessionEnded(None), tree.share()));
         };
+        let alive = way.link.as_ref().filter(|link| link.is_alive());
+        // The server's name may lead to another one by now.
+        let there = Route {
+            remote: alive.map(|link| link.remote).or(way.remote),
+            ..way.anew()
+        };
         let links = Arc::clone(&first.links);
-        let session = Self::connect_by(&way, &first.server, &first.login, &first.policy, links)?;
+        let session = Self::connect_by(&there, &first.server, &first.login, &first.policy, links)?;
+        // It may come back elsewhere, as the first one may.
+        for route in lock(&session.shared.routes).iter_mut() {
+            route.remote = way.remote;
+        }
         session.obey(&lock(&first.stop));
         let again = session.tree(tree.share())?;
         if !again.is_same_server(tree) {
@@ -422,7 +437,7 @@ impl Session {
         }
         for way in ways {
             // As with the first session, what cannot be had is done without.
-            let _ = session.shared.open(&way);
+            let _ = session.shared.open(&way.anew());
         }
         Ok((session, again))
     }

@@ -11,7 +11,7 @@ use super::place::{self, Entry, Kind, Links, ObjectId, Place};
 use super::progress::{Event, FAILURES_MAX, Failure, Progress, Summary};
 use super::queue::{Folders, Queue};
 use super::transfer::{Transfer, Transferred};
-use super::{Existing, Job, Options, local, name, share, time};
+use super::{Existing, Job, Names, Options, local, name, share, time};
 use crate::error::Error;
 use crate::signal::{Stop, lock};
 use crate::small::Attempt;
@@ -236,7 +236,7 @@ impl Engine<'_> {
             (_, Place::Local(_)) => name::for_local(name, names),
             (Place::Local(_), Place::Share { .. }) => name::for_share(name, names),
             (Place::Share { .. }, Place::Share { .. }) => {
-                name::check_from_server(name).map(|()| name.to_owned())
+                name::check_from_server(name).and_then(|()| name::for_share(name, names))
             }
         };
         translated.map_err(|reason| Error::Name {
@@ -350,11 +350,35 @@ impl Engine<'_> {
             }
         }
         if self.options.delete && whole {
-            let surplus = there
-                .into_iter()
-                .filter(|(key, entry)| !seen.keys.contains(key) && self.removes(folder, entry));
-            lock(&folder.state).surplus = surplus.map(|(_, entry)| entry).collect();
+            lock(&folder.state).surplus = self.surplus(folder, there, &seen);
         }
+    }
+
+    /// What is to go of what is in a folder of the destination. A server that follows its links shows one
+    /// to a folder as that folder: to empty it would empty what stays.
+    fn surplus(&self, folder: &Folder, there: HashMap<String, Entry>, seen: &Seen) -> Vec<Entry> {
+        let is_numbered = |entry: &Entry| {
+            let has_number = ![0, u64::MAX].contains(&entry.id);
+            folder.to.is_share() && entry.kind == Kind::Folder && has_number
+        };
+        let (stay, go): (Vec<_>, Vec<_>) = (there.into_iter())
+            .partition(|(key, entry)| seen.holds(key) || !self.removes(folder, entry));
+        let stay: HashSet<u64> = (stay.iter())
+            .filter(|(_, entry)| is_numbered(entry))
+            .map(|(_, entry)| entry.id)
+            .collect();
+        let mut surplus = Vec::new();
+        for (_, entry) in go {
+            if is_numbered(&entry) && stay.contains(&entry.id) {
+                lock(&self.summary).skipped += 1;
+                let path = name::printable(&place::joined(&folder.path, &entry.name));
+                let (path, kind) = (path.as_str(), Kind::Link);
+                (self.tell)(&Event::Skipped { path, kind });
+            } else {
+                surplus.push(entry);
+            }
+        }
+        surplus
     }
 
     /// Whether something that the source does not have is to go. What the filter would not take is
@@ -453,8 +477,13 @@ impl Engine<'_> {
         };
         let name = match self.translated(&folder.to, &folder.from, &entry.name) {
             Ok(name) => name,
-            Err(_) if !taken => return,
-            Err(error) => return self.failed(&shown, error),
+            Err(error) => {
+                seen.keep(&entry.name);
+                if taken {
+                    self.failed(&shown, error);
+                }
+                return;
+            }
         };
         if let Some(other) = seen.add(&name) {
             let reason = format!("for the share it is the same name as `{other}`");
@@ -810,6 +839,8 @@ impl Transferred {
 struct Seen {
     on_share: bool,
     keys: HashSet<String>,
+    /// Those that what cannot be copied now may have got from an earlier copy.
+    kept: HashSet<String>,
 }
 
 impl Seen {
@@ -817,6 +848,7 @@ impl Seen {
         Self {
             on_share,
             keys: HashSet::new(),
+            kept: HashSet::new(),
         }
     }
 
@@ -833,6 +865,20 @@ impl Seen {
     fn add(&mut self, name: &str) -> Option<String> {
         let key = Self::key(self.on_share, name);
         self.keys.replace(key).map(|other| name::printable(&other))
+    }
+
+    /// Notes something whose name is refused: it may be there under that name, or as an earlier copy
+    /// mapped it.
+    fn keep(&mut self, name: &str) {
+        self.kept.insert(Self::key(self.on_share, name));
+        if let Ok(mapped) = name::for_share(name, Names::Map) {
+            self.kept.insert(Self::key(self.on_share, &mapped));
+        }
+    }
+
+    /// Whether what has this key is, or may be, a copy of something.
+    fn holds(&self, key: &str) -> bool {
+        self.keys.contains(key) || self.kept.contains(key)
     }
 }
 

@@ -8,6 +8,7 @@ mod holes;
 mod impostor;
 mod lan;
 mod matrix;
+mod mirror;
 mod pattern;
 mod samba;
 mod second;
