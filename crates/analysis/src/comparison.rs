@@ -350,7 +350,7 @@ fn samples(
         costs(trials.iter().map(|trial| trial.result), (band, confidence));
     let served: Vec<f64> = trials
         .iter()
-        .filter_map(|trial| served_per_byte(trial))
+        .filter_map(|trial| served_per_byte(trial.loads, trial.rate))
         .collect();
     Some(ArmSamples {
         arm,
@@ -367,11 +367,11 @@ fn samples(
 }
 
 /// Processor time of the file server for each byte: how much of the time it worked while it was looked
-/// at, over the trial's rate.
-fn served_per_byte(trial: &Counted) -> Option<f64> {
+/// at, over the trial's rate in bytes per second.
+pub(crate) fn served_per_byte(loads: &[HostLoad], rate: f64) -> Option<f64> {
     let served = |load: &HostLoad| Some((load.served?.get() as f64, load.duration.get() as f64));
-    let (spent, time) = trial.loads.iter().find_map(served)?;
-    let per_byte = spent / time / trial.rate;
+    let (spent, time) = loads.iter().find_map(served)?;
+    let per_byte = spent / time / rate;
     per_byte.is_finite().then_some(per_byte)
 }
 

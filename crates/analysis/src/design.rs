@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use record::{Design, Outcome, Response, Stage, TrialRecord};
+use record::{Design, HostLoad, Outcome, Response, Stage, TrialRecord};
 use serde::Serialize;
 
-use crate::comparison::CONFIDENCE_DEFAULT;
+use crate::comparison::{CONFIDENCE_DEFAULT, served_per_byte};
 use crate::recipe;
 use crate::statistics::{self, PairedRatios};
 use crate::table::{self, Better, Request, Table, TableResult, TableWarning};
@@ -16,13 +16,14 @@ use crate::{Estimate, Unit};
 enum Quantity {
     Rate,
     Cpu,
+    ServerCpu,
     Latency,
     Retransmits,
 }
 
 impl Quantity {
     /// What a rate costs.
-    const COSTS: [Self; 3] = [Self::Cpu, Self::Latency, Self::Retransmits];
+    const COSTS: [Self; 4] = [Self::Cpu, Self::ServerCpu, Self::Latency, Self::Retransmits];
 
     /// The end of its column's name, which tells its unit.
     const fn suffix(self, rates: Unit) -> &'static str {
@@ -33,6 +34,7 @@ impl Quantity {
                 _ => "mb_s",
             },
             Self::Cpu => "cpu_s_per_gb",
+            Self::ServerCpu => "server_cpu_s_per_gb",
             Self::Latency => "latency_p99_ms",
             Self::Retransmits => "retransmits",
         }
@@ -47,7 +49,10 @@ impl Quantity {
             Self::Cpu if seen.unit == Unit::BytesPerSecond => {
                 Some(result.cpu().get() as f64 / result.bytes().get() as f64)
             }
-            Self::Cpu => None,
+            Self::ServerCpu if seen.unit == Unit::BytesPerSecond => {
+                Some(served_per_byte(seen.loads, seen.rate)? * 1e9)
+            }
+            Self::Cpu | Self::ServerCpu => None,
             Self::Latency => Some(result.latency?.p99.get() as f64 / 1e6),
             Self::Retransmits => {
                 let ours: Option<u64> = result.samples.iter().map(|one| one.retransmits).sum();
@@ -76,6 +81,11 @@ pub struct DesignSamples {
     pub blocks: Vec<u32>,
     /// Their median.
     pub median: Option<Estimate>,
+    /// Processor time of our own process per byte, median over the trials; `None` where they move no
+    /// bytes.
+    pub cpu_per_byte: Option<Estimate>,
+    /// Processor time of the file server's processes per byte, likewise; `None` where nobody could look.
+    pub server_cpu_per_byte: Option<Estimate>,
 }
 
 /// The baseline against itself.
@@ -142,6 +152,7 @@ struct Seen<'a> {
     arm: u32,
     response: &'a str,
     result: &'a record::TrialResult,
+    loads: &'a [HostLoad],
     rate: f64,
     /// What the rate counts.
     unit: Unit,
@@ -178,6 +189,7 @@ pub fn design<'t>(
                 arm: *arm,
                 response,
                 result,
+                loads: &trial.loads,
                 rate,
                 unit: recipe::unit(&trial.workload),
             }),
@@ -323,9 +335,10 @@ fn cost_tables(design: &Design, seen: &[Seen<'_>]) -> Vec<TableResult> {
         let mut one = design.clone();
         one.responses.retain(|response| {
             let of_response = seen.iter().filter(|one| one.response == response.name);
-            let mut values = of_response.map(|one| cost.of(one));
-            let first = values.next().flatten();
-            first.is_some() && values.any(|value| value != first)
+            // Not every look at a server tells something.
+            let mut values = of_response.filter_map(|one| cost.of(one));
+            let first = values.next();
+            values.any(|value| Some(value) != first)
         });
         if !one.responses.is_empty() {
             // What keeps the effects from being estimated was said of the rates already.
@@ -535,6 +548,13 @@ fn samples(design: &Design, seen: &[Seen<'_>]) -> Vec<DesignSamples> {
                     .filter(|one| one.arm == arm && one.response == response.name)
             };
             let rates: Vec<f64> = of_arm().map(|one| one.rate).collect();
+            let middle = |values: &[f64], unit| {
+                statistics::median(values, design.band, CONFIDENCE_DEFAULT, unit)
+            };
+            let per_byte = |cost: Quantity| {
+                let seconds = of_arm().filter_map(|one| Some(cost.of(one)? / 1e9));
+                middle(&seconds.collect::<Vec<_>>(), Unit::SecondsPerByte)
+            };
             found.push(DesignSamples {
                 response: response.name.clone(),
                 arm,
@@ -542,7 +562,9 @@ fn samples(design: &Design, seen: &[Seen<'_>]) -> Vec<DesignSamples> {
                     .map(|factor| level_name(design, arm, factor).to_owned())
                     .collect(),
                 blocks: of_arm().map(|one| one.block).collect(),
-                median: statistics::median(&rates, design.band, CONFIDENCE_DEFAULT, unit),
+                median: middle(&rates, unit),
+                cpu_per_byte: per_byte(Quantity::Cpu),
+                server_cpu_per_byte: per_byte(Quantity::ServerCpu),
                 rates,
                 unit,
             });

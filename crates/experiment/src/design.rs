@@ -7,8 +7,8 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use record::{
-    Design, Failure, FailureKind, Level, Nanoseconds, Outcome, Record, Setting, Stage, TrialRecord,
-    Workload,
+    Design, Failure, FailureKind, HostLoad, Level, Nanoseconds, Outcome, Record, Setting, Stage,
+    TrialRecord, Workload,
 };
 
 use crate::error::{Error, text};
@@ -265,6 +265,11 @@ pub trait Stand {
 
     /// Runs one trial in a fresh session. A failure is an outcome too.
     fn trial(&mut self, workload: &Workload) -> Outcome;
+
+    /// What hosts had to do in the last trial, where somebody looked; it is told once.
+    fn loads(&mut self) -> Vec<HostLoad> {
+        Vec::new()
+    }
 
     /// Puts everything back as it was at the start.
     ///
@@ -548,7 +553,7 @@ impl Running<'_, '_> {
             started,
             ended: self.stand.now(),
             outcome,
-            loads: Vec::new(),
+            loads: self.stand.loads(),
         };
         let written = self
             .hooks

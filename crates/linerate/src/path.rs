@@ -146,25 +146,13 @@ impl SharePath {
 
     /// Runs one trial on the client, and looks at what serving it costs the server, where linerate may
     /// look there.
-    pub fn trial_served(
-        &self,
-        workload: Workload,
-        stop: &Stop,
-    ) -> (Result<TrialResult, record::Failure>, Option<HostLoad>) {
-        let server = self.server.as_ref();
-        let mut serving = match (&workload, server) {
-            (Workload::Share(share), Some(server)) => Serving::of(server.exec.as_ref(), share),
-            _ => None,
-        };
-        let mut saw = |sample: &Sample| {
-            if let Some(serving) = &mut serving {
-                serving.saw(sample);
-            }
-        };
-        let result = self.runner.run(&self.input(workload), stop, &mut saw);
-        let load = serving.zip(server);
-        let load = load.and_then(|(serving, server)| serving.load(&server.name));
-        (result, load)
+    pub fn trial_served(&self, workload: Workload, stop: &Stop) -> Served {
+        run_served(
+            &self.runner,
+            &self.input(workload),
+            self.server.as_ref(),
+            stop,
+        )
     }
 
     fn input(&self, workload: Workload) -> TrialInput {
@@ -204,6 +192,31 @@ impl SharePath {
             }
         }
     }
+}
+
+/// How a trial ended, and what serving it cost the server, where that is known.
+pub type Served = (Result<TrialResult, record::Failure>, Option<HostLoad>);
+
+/// Runs one trial, and looks at what serving it costs this server.
+pub fn run_served(
+    runner: &Runner,
+    input: &TrialInput,
+    server: Option<&Host>,
+    stop: &Stop,
+) -> Served {
+    let mut serving = match (&input.workload, server) {
+        (Workload::Share(share), Some(server)) => Serving::of(server.exec.as_ref(), share),
+        _ => None,
+    };
+    let mut saw = |sample: &Sample| {
+        if let Some(serving) = &mut serving {
+            serving.saw(sample);
+        }
+    };
+    let result = runner.run(input, stop, &mut saw);
+    let load = serving.zip(server);
+    let load = load.and_then(|(serving, server)| serving.load(&server.name));
+    (result, load)
 }
 
 /// Timing of a trial of so many counted seconds.

@@ -1,7 +1,8 @@
 //! Experiments over several factors: what was found in words, the numbers, and the pictures.
 
-use analysis::{DesignPair, DesignResult, DesignSamples, RunAnalysis, Unit, Verdict};
+use analysis::{DesignPair, DesignResult, DesignSamples, Estimate, RunAnalysis, Unit, Verdict};
 use maud::{Markup, html};
+use record::Design;
 
 use crate::page::{Ink, Look, Page, left, right};
 use crate::view::{self, Said, Tone};
@@ -9,6 +10,8 @@ use crate::{plot, quantity, table};
 
 /// Columns of the name of an arm on a terminal.
 const ARM_COLUMNS: usize = 34;
+/// Columns of a number of an arm.
+const NUMBER_COLUMNS: usize = 12;
 /// Samples of an arm that are listed; the others are in the run file.
 const SAMPLES_MAX: usize = 6;
 
@@ -135,12 +138,7 @@ pub(crate) fn terminal(page: &mut Page, result: &DesignResult, look: Look) -> St
             .iter()
             .filter(|one| one.response == response.name)
         {
-            let again = if Some(samples.arm) == design.again {
-                " (once more)"
-            } else {
-                ""
-            };
-            let name = format!("{}{again}", samples.levels.join(", "));
+            let name = arm_name(samples, design);
             let median = samples
                 .median
                 .as_ref()
@@ -148,10 +146,11 @@ pub(crate) fn terminal(page: &mut Page, result: &DesignResult, look: Look) -> St
             let rates = rate_list(samples, SAMPLES_MAX);
             page.row(&[
                 (Ink::Plain, &format!("  {}", left(&name, ARM_COLUMNS))),
-                (Ink::Strong, &right(&median, 12)),
+                (Ink::Strong, &right(&median, NUMBER_COLUMNS)),
                 (Ink::Faint, &format!("  {rates}")),
             ]);
         }
+        processor_rows(page, result, &response.name);
         for pair in result
             .pairs
             .iter()
@@ -183,6 +182,50 @@ pub(crate) fn terminal(page: &mut Page, result: &DesignResult, look: Look) -> St
         return String::new();
     }
     format!("\n{}", table::text(&result.rates, look))
+}
+
+/// Names of an arm's levels.
+fn arm_name(samples: &DesignSamples, design: &Design) -> String {
+    let again = match Some(samples.arm) == design.again {
+        true => " (once more)",
+        false => "",
+    };
+    format!("{}{again}", samples.levels.join(", "))
+}
+
+/// Whether anybody looked at the server's processors.
+fn looked(result: &DesignResult, response: &str) -> bool {
+    let mut samples = result.samples.iter();
+    samples.any(|one| one.response == response && one.server_cpu_per_byte.is_some())
+}
+
+/// What the processors of both ends pay for a response, as far as it is known.
+fn processor_rows(page: &mut Page, result: &DesignResult, response: &str) {
+    let looked = looked(result, response);
+    let mut row = |name: &str, [client, server]: [&str; 2]| {
+        let server = right(if looked { server } else { "" }, NUMBER_COLUMNS);
+        page.row(&[
+            (Ink::Faint, &format!("  {}", left(name, ARM_COLUMNS))),
+            (Ink::Faint, &right(client, NUMBER_COLUMNS)),
+            (Ink::Faint, server.trim_end()),
+        ]);
+    };
+    let samples = result.samples.iter();
+    let mut samples = samples
+        .filter(|one| one.response == response && one.cpu_per_byte.is_some())
+        .peekable();
+    if samples.peek().is_some() {
+        row("processor, s for each GB:", ["client", "server"]);
+    }
+    for one in samples {
+        let seconds = |cost: Option<&Estimate>| match cost {
+            Some(cost) => format!("{:.2}", cost.value * 1e9),
+            None => quantity::UNKNOWN.to_owned(),
+        };
+        let client = seconds(one.cpu_per_byte.as_ref());
+        let server = seconds(one.server_cpu_per_byte.as_ref());
+        row(&arm_name(one, &result.design), [&client, &server]);
+    }
 }
 
 fn noise_words(noise: &analysis::DesignNoise) -> String {
@@ -285,13 +328,21 @@ pub(crate) fn html(result: &DesignResult, id: &str) -> Markup {
             ul { @for pair in result.pairs.iter().filter(|pair| pair.response == response.name) { li { (pair_words(pair, design.band)) } } }
             div.scroll tabindex="0" {
                 table {
-                    thead { tr { th { "arm" } th.n { "median" } th.n { "interval" } th { "samples in " (unit_name(result, &response.name)) } } }
+                    thead {
+                        tr {
+                            th { "arm" } th.n { "median" } th.n { "interval" }
+                            th.n { "CPU" } @if looked(result, &response.name) { th.n { "CPU of the server" } }
+                            th { "samples in " (unit_name(result, &response.name)) }
+                        }
+                    }
                     tbody {
                         @for samples in result.samples.iter().filter(|one| one.response == response.name) {
                             tr {
-                                td { (samples.levels.join(", ")) @if Some(samples.arm) == design.again { " (once more)" } }
+                                td { (arm_name(samples, design)) }
                                 td.n { (samples.median.as_ref().map_or_else(String::new, quantity::estimate)) }
                                 td.n { (samples.median.as_ref().and_then(quantity::interval_with_unit).unwrap_or_default()) }
+                                td.n { (samples.cpu_per_byte.as_ref().map(quantity::estimate).unwrap_or_default()) }
+                                @if looked(result, &response.name) { td.n { (samples.server_cpu_per_byte.as_ref().map(quantity::estimate).unwrap_or_default()) } }
                                 td.t { (rate_list(samples, usize::MAX)) }
                             }
                         }

@@ -8,9 +8,9 @@ use experiment::{
     whole_plots,
 };
 use record::{
-    Design, Direction, Factor, Failure, FailureKind, HostName, KnobId, Level, Nanoseconds, Outcome,
-    Record, Response, Setting, Stage, StopRule, Target, TcpWorkload, Timing, TrialRecord, Value,
-    Workload,
+    Design, Direction, Factor, Failure, FailureKind, HostLoad, HostName, KnobId, Level,
+    Nanoseconds, Outcome, Record, Response, Setting, Stage, StopRule, Target, TcpWorkload, Timing,
+    TrialRecord, Value, Workload,
 };
 
 use crate::noise::measured;
@@ -98,6 +98,8 @@ struct Simulated<'a> {
     /// Trials left before it is as if the process were killed.
     left: &'a Cell<usize>,
     refuses: bool,
+    /// The server worked half of the time of the last trial.
+    loads: Vec<HostLoad>,
 }
 
 impl<'a> Simulated<'a> {
@@ -109,6 +111,7 @@ impl<'a> Simulated<'a> {
             now: 0,
             left,
             refuses: false,
+            loads: Vec::new(),
         }
     }
 }
@@ -144,6 +147,16 @@ impl Stand for Simulated<'_> {
         }
         self.left.set(self.left.get() - 1);
         self.now += 1_000_000_000;
+        self.loads = vec![HostLoad {
+            host: HostName::new("server"),
+            duration: TIMING.measured,
+            processors: Vec::new(),
+            resent: None,
+            dropped: None,
+            pauses: None,
+            throttled: None,
+            served: Some(Nanoseconds::new(TIMING.measured.get() / 2)),
+        }];
         let high = |at: usize, value| matches!(&self.settings[at], Setting::Knob { value: Value::Integer(now), .. } if *now == value);
         // The large MTU helps with the other buffer only.
         let mut rate = 100_000_000;
@@ -154,6 +167,10 @@ impl Stand for Simulated<'_> {
             rate /= 2;
         }
         measured(TIMING.measured, rate)
+    }
+
+    fn loads(&mut self) -> Vec<HostLoad> {
+        std::mem::take(&mut self.loads)
     }
 
     fn put_back(&mut self) -> Result<(), Failure> {
@@ -217,6 +234,8 @@ fn an_experiment_that_ends_after_any_trial_and_goes_on_is_the_same_experiment() 
     let wanted = places(&trials(&whole));
     assert_eq!(wanted.len(), 6 * 5 * 2);
     let answer = analysis::design(&design, &trials(&whole));
+    let mut samples = answer.samples.iter();
+    assert!(samples.all(|one| one.server_cpu_per_byte.is_some()));
     for kill in 0..trials(&whole).len() {
         let mut records = Vec::new();
         let left = Cell::new(kill);

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use host::Host;
 use measure::{FarServer, Kept, Runner, Stop};
 use record::{
-    Bytes, Credentials, Direction, Event, FolderKind, FolderWorkload, KeepInput, KeepWorkload,
-    Nanoseconds, Operations, Outcome, Place, Plan, Recipe, RecipeEngine, RecipeTest, Record,
-    ShareWorkload, Stage, Task, TaskWorkload, TcpWorkload, Timing, TrialInput, TrialRecord,
+    Bytes, Credentials, Direction, Event, FolderKind, FolderWorkload, HostLoad, KeepInput,
+    KeepWorkload, Nanoseconds, Operations, Outcome, Place, Plan, Recipe, RecipeEngine, RecipeTest,
+    Record, ShareWorkload, Stage, Task, TaskWorkload, TcpWorkload, Timing, TrialInput, TrialRecord,
     Workload,
 };
 use report::quantity;
@@ -20,7 +20,7 @@ use super::{outcome, tcp_address};
 use crate::args::{BenchArguments, PathArguments};
 use crate::changes::look;
 use crate::failure::{CommandError, Kind};
-use crate::path::{SharePath, ends};
+use crate::path::{SharePath, ends, run_served};
 use crate::runs::{self, Recorder};
 use crate::terminal::Progress;
 use crate::{share, stop, terminal};
@@ -265,6 +265,20 @@ impl Target {
 
     /// Runs one pass; where linerate may start an `iperf3 -s` at the far end, it does.
     pub fn pass(&self, workload: &Workload, stop: &Stop) -> Outcome {
+        self.watched(workload, None, stop).0
+    }
+
+    /// The same, and looks at what serving it costs the server, where linerate may look there.
+    pub fn pass_served(&self, workload: &Workload, stop: &Stop) -> (Outcome, Option<HostLoad>) {
+        self.watched(workload, self.server.as_ref(), stop)
+    }
+
+    fn watched(
+        &self,
+        workload: &Workload,
+        watched: Option<&Host>,
+        stop: &Stop,
+    ) -> (Outcome, Option<HostLoad>) {
         let mut input = TrialInput {
             workload: workload.clone(),
             credentials: self.credentials.clone(),
@@ -275,13 +289,13 @@ impl Target {
                     tcp.port = far.port();
                     Some(far)
                 }
-                Err(error) => return Outcome::Failed(CommandError::from(error).into()),
+                Err(error) => return (Outcome::Failed(CommandError::from(error).into()), None),
             },
             _ => None,
         };
-        let result = outcome(self.runner.run(&input, stop, &mut |_| {}));
+        let (result, load) = run_served(&self.runner, &input, watched, stop);
         drop(far);
-        result
+        (outcome(result), load)
     }
 }
 

@@ -8,13 +8,15 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use analysis::RunAnalysis;
 use experiment::{DesignEnd, DesignHooks, DesignNews, Stand, run_design};
+use host::Host;
 use host::change::{self, Change};
 use host::journal::{self, Journal, UndoMode};
 use measure::Stop;
 use record::{
-    Design, Event, Failure, FailureKind, Level, Nanoseconds, Outcome, Plan, RecipeEngine, Record,
-    Setting, TrialRecord, Workload,
+    Design, Event, Failure, FailureKind, HostLoad, Level, Nanoseconds, Outcome, Plan, RecipeEngine,
+    Record, Response, Setting, TrialRecord, Workload,
 };
 use serde_json::json;
 
@@ -202,6 +204,8 @@ struct HostStand<'a> {
     levers: Levers,
     began: Instant,
     stop: &'a Stop,
+    /// What the server had to do in the last trial.
+    loads: Vec<HostLoad>,
 }
 
 impl Stand for HostStand<'_> {
@@ -223,13 +227,19 @@ impl Stand for HostStand<'_> {
     }
 
     fn trial(&mut self, workload: &Workload) -> Outcome {
-        match self.target.pass(workload, self.stop) {
+        let (outcome, load) = self.target.pass_served(workload, self.stop);
+        self.loads = load.into_iter().collect();
+        match outcome {
             Outcome::Measured(result) => match missing_channels(workload, &result) {
                 None => Outcome::Measured(result),
                 Some(failure) => Outcome::Failed(failure),
             },
             failed @ Outcome::Failed(_) => failed,
         }
+    }
+
+    fn loads(&mut self) -> Vec<HostLoad> {
+        std::mem::take(&mut self.loads)
     }
 
     fn put_back(&mut self) -> Result<(), Failure> {
@@ -265,6 +275,7 @@ fn carry_out(
         levers: Levers::new(hosts, journal, recorder.clone(), stop.clone()),
         began,
         stop,
+        loads: Vec::new(),
     };
     let visits: usize = design.blocks.iter().map(Vec::len).sum();
     let total = visits * design.responses.len();
@@ -304,7 +315,27 @@ fn carry_out(
         }
     }
     let analysis = runs::show(&path, output)?;
+    if let Some(why) = unseen(&analysis, stand.target.server.as_ref()) {
+        terminal::say(&why);
+    }
     Ok(runs::exit_code(&analysis))
+}
+
+/// Why nobody knows what serving cost the server's processors, where a share was measured.
+fn unseen(analysis: &RunAnalysis, server: Option<&Host>) -> Option<String> {
+    let result = analysis.design.as_ref()?;
+    let is_of_a_share = |response: &Response| matches!(response.workload, Workload::Share(_));
+    let mut seen = result.samples.iter();
+    if !result.design.responses.iter().any(is_of_a_share)
+        || seen.any(|samples| samples.server_cpu_per_byte.is_some())
+    {
+        return None;
+    }
+    let text = "what serving costs the server's processors is not known";
+    Some(match server {
+        Some(server) => format!("{text}: {} does not tell", server.name),
+        None => format!("{text}; `--server HOST` says where to look"),
+    })
 }
 
 fn tell(progress: &terminal::Progress, design: &Design, news: &DesignNews<'_>) {

@@ -1,12 +1,8 @@
 //! `tune --goal` that is stopped in the middle: Samba's configuration is the very file it was.
 
-use std::fs;
-use std::path::Path;
 use std::process::{Child, Command};
 
-use serde_json::Value;
-
-use crate::support::Lab;
+use crate::support::{self, Lab};
 
 /// A link that nobody slows, and a Samba as it comes.
 const TOPOLOGY: &str = r#"
@@ -70,7 +66,7 @@ fn a_search_that_is_interrupted_or_killed_leaves_the_configuration_as_it_was() {
     assert_eq!(configuration(&lab), before);
     nothing_is_changed(&lab);
 
-    costs_of_the_server_were_seen(&lab.folder().join("screening of.jsonl"));
+    support::costs_of_the_server_were_seen(&lab.folder().join("screening of.jsonl"));
 
     let mut killed = search_until(&lab, "screening");
     wait_for_a_change(&lab, &before);
@@ -79,30 +75,6 @@ fn a_search_that_is_interrupted_or_killed_leaves_the_configuration_as_it_was() {
     lab.linerate().arg("undo").assert().success();
     assert_eq!(configuration(&lab), before);
     nothing_is_changed(&lab);
-}
-
-/// Trials tell how long the server's processors worked for them, and that is not for ever.
-fn costs_of_the_server_were_seen(run: &Path) {
-    let text = fs::read_to_string(run).expect("the run file");
-    let records = text.lines().map(serde_json::from_str::<Value>);
-    let records: Vec<Value> = records.map_while(Result::ok).collect();
-    let counted = |one: &&Value| {
-        one["kind"] == "trial"
-            && one["stage"]["discarded"] == false
-            && !one["outcome"]["measured"].is_null()
-    };
-    let trials: Vec<&Value> = records.iter().filter(counted).collect();
-    let mut seen = 0;
-    for trial in &trials {
-        let load = &trial["loads"][0];
-        // On a machine with much to do, a look may come too late to say anything.
-        if let (Some(served), Some(duration)) = (load["served"].as_u64(), load["duration"].as_u64())
-        {
-            assert!(served > 0 && served < 64 * duration, "{load}");
-            seen += 1;
-        }
-    }
-    assert!(seen > 0, "none of {} trials", trials.len());
 }
 
 fn nothing_is_changed(lab: &Lab) {

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// All that knobs can move, and what could move with it.
@@ -199,4 +200,28 @@ impl Drop for Lab {
     fn drop(&mut self) {
         drop(self.linerate().args(["lab", "down", &self.name]).output());
     }
+}
+
+/// Trials tell how long the server's processors worked for them, and that is not for ever.
+pub fn costs_of_the_server_were_seen(run: &Path) {
+    let text = fs::read_to_string(run).expect("the run file");
+    let records = text.lines().map(serde_json::from_str::<Value>);
+    let records: Vec<Value> = records.map_while(Result::ok).collect();
+    let counted = |one: &&Value| {
+        one["kind"] == "trial"
+            && one["stage"]["discarded"] == false
+            && !one["outcome"]["measured"].is_null()
+    };
+    let trials: Vec<&Value> = records.iter().filter(counted).collect();
+    let mut seen = 0;
+    for trial in &trials {
+        let load = &trial["loads"][0];
+        // On a machine with much to do, a look may come too late to say anything.
+        if let (Some(served), Some(duration)) = (load["served"].as_u64(), load["duration"].as_u64())
+        {
+            assert!(served > 0 && served < 64 * duration, "{load}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 0, "none of {} trials", trials.len());
 }

@@ -2,9 +2,10 @@
 
 use analysis::RunAnalysis;
 use record::{
-    Bytes, Cache, Data, Design, Direction, Factor, FolderKind, FolderWorkload, Latency, Level,
-    Nanoseconds, Operations, Outcome, Pattern, Place, Plan, PublishedFigure, Response, Sample,
-    Stage, StopRule, Task, TaskWorkload, Timing, TrialRecord, TrialResult, Workload,
+    Bytes, Cache, Data, Design, Direction, Factor, FolderKind, FolderWorkload, HostLoad, HostName,
+    Latency, Level, Nanoseconds, Operations, Outcome, Pattern, Place, Plan, PublishedFigure,
+    Response, Sample, Stage, StopRule, Task, TaskWorkload, Timing, TrialRecord, TrialResult,
+    Workload,
 };
 use report::{Look, html, json, text};
 
@@ -146,10 +147,15 @@ fn trial(design: &Design, place: (u32, u32), response: usize) -> TrialRecord {
 }
 
 fn run() -> RunAnalysis {
+    run_with(|_| {})
+}
+
+fn run_with(change: impl Fn(&mut TrialRecord)) -> RunAnalysis {
     let design = design();
     let places = (0..BLOCKS).flat_map(|block| [(block, 0), (block, 1)]);
     let trials = places.flat_map(|place| [trial(&design, place, 0), trial(&design, place, 1)]);
-    let trials: Vec<TrialRecord> = trials.collect();
+    let mut trials: Vec<TrialRecord> = trials.collect();
+    trials.iter_mut().for_each(change);
     let plan = Plan::Experiment {
         target: "/mnt".into(),
         title: design.title.clone(),
@@ -213,4 +219,68 @@ fn work_that_moves_no_bytes_is_told_in_operations() {
     assert!(!table["warnings"].to_string().contains("left out"));
     assert!(text(&run, Look::default()).contains("1502 /s"));
     assert!(html(&run).contains("samples in operations/s"));
+}
+
+/// The server worked half of the time for one channel, and a quarter of it for two.
+fn look_at_the_server(trial: &mut TrialRecord) {
+    let Stage::Visit { block, arm, .. } = trial.stage else {
+        return;
+    };
+    // One look came too late.
+    if (block, arm) == (0, 0) {
+        return;
+    }
+    let duration = Nanoseconds::new(SECOND.get() / 2);
+    trial.loads = vec![HostLoad {
+        host: HostName::new("server"),
+        duration,
+        processors: Vec::new(),
+        resent: None,
+        dropped: None,
+        pauses: None,
+        throttled: None,
+        served: Some(Nanoseconds::new(duration.get() / 2 / u64::from(arm + 1))),
+    }];
+}
+
+#[test]
+fn what_serving_cost_stands_beside_the_client_in_text_page_and_json() {
+    let run = run_with(look_at_the_server);
+    let said = text(&run, Look::default());
+    let rows: Vec<Vec<&str>> = said
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .skip_while(|row: &Vec<&str>| row.first() != Some(&"processor,"))
+        .take(3)
+        .collect();
+    let heading = ["processor,", "s", "for", "each", "GB:", "client", "server"];
+    assert_eq!(
+        rows,
+        [
+            heading.to_vec(),
+            vec!["1", "0.00", "5.00"],
+            vec!["2", "0.00", "1.25"]
+        ]
+    );
+    // Opening files moves no bytes.
+    assert_eq!(said.matches("s for each GB").count(), 1, "{said}");
+    assert_eq!(html(&run).matches("CPU of the server").count(), 1);
+    let design = &json(&run)["design"];
+    let cost = &design["samples"][0]["server_cpu_per_byte"];
+    let value = cost["value"].as_f64().expect("it was seen");
+    assert!((value - 5e-9).abs() < 1e-12, "{cost}");
+    assert_eq!(cost["n"], BLOCKS - 1);
+    let costs = design["costs"].as_array().expect("costs");
+    let of_server = |one: &&serde_json::Value| one["response"] == "big read server_cpu_s_per_gb";
+    let effects = &costs.iter().find(of_server).expect("its table")["effects"];
+    assert_eq!(effects[0]["verdict"], "better", "{effects}");
+
+    let blind = self::run();
+    let said = text(&blind, Look::default());
+    assert!(
+        said.contains("client\n") && !said.contains("  server"),
+        "{said}"
+    );
+    assert!(!html(&blind).contains("CPU of the server"));
+    assert!(json(&blind)["design"]["samples"][0]["server_cpu_per_byte"].is_null());
 }

@@ -365,3 +365,55 @@ fn every_plan_of_the_repository_can_be_read() {
     }
     assert_eq!(plans, 6);
 }
+
+/// Long enough that two looks at the server fit into each trial.
+const SERVED_PLAN: &str = r#"
+title = "served"
+target = "smb://10.77.1.2/media"
+blocks = 2
+
+[workload]
+preset = "cdm8"
+tests = ["SEQ 1 MiB Q8 T1"]
+directions = ["read"]
+file_size = "8 MiB"
+seconds = 0.4
+warm_up_seconds = 0.05
+
+[[factor]]
+name = "depth"
+[[factor.level]]
+name = "1"
+set = ["workload:depth=1"]
+[[factor.level]]
+name = "8"
+set = ["workload:depth=8"]
+"#;
+
+#[test]
+fn what_serving_costs_is_told_where_the_server_may_be_looked_at() {
+    let lab = Lab::up("plan-served");
+    let plan = lab.folder().join("served.toml");
+    fs::write(&plan, SERVED_PLAN).expect("room on the disk");
+    let run = lab.folder().join("served.jsonl");
+    let experiment = |more: &[&str], ends: &[String]| {
+        let mut command = lab.linerate();
+        command.args(["experiment", "run"]).arg(&plan).args(ends);
+        let output = command.args(more).output().expect("linerate starts");
+        let [said, told] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+        assert!(output.status.code().is_some_and(|code| code <= 2), "{told}");
+        (said, told)
+    };
+    let file = run.display().to_string();
+    let (said, told) = experiment(&["--run", &file], &lab.ends());
+    support::costs_of_the_server_were_seen(&run);
+    assert!(said.contains("      server\n"), "{said}");
+    assert!(!told.contains("processors is not known"), "{told}");
+    let (said, told) = experiment(&["--blocks", "1"], &lab.ends()[..2]);
+    assert!(said.contains("client\n"), "{said}");
+    assert!(
+        told.contains("`--server HOST` says where to look"),
+        "{told}"
+    );
+}
