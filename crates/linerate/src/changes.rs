@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::args::{JsonArguments, UndoArguments};
 use crate::failure::CommandError;
-use crate::{hosts, terminal};
+use crate::{hosts, stop, terminal};
 
 /// Lists what is changed now. Exit code 1 where something is.
 pub fn list(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
@@ -93,6 +93,7 @@ pub fn undo(arguments: &UndoArguments) -> Result<ExitCode, CommandError> {
         (false, true) => UndoMode::Force,
         (false, false) => UndoMode::Ours,
     };
+    stop::end_cleanly()?;
     let undone = undo_all(&journal::state_folders(), arguments.id.as_deref(), mode)?;
     let complete = undone.iter().all(|change| change.closed) || mode == UndoMode::DryRun;
     if arguments.json {

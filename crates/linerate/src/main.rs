@@ -51,13 +51,16 @@ fn main() -> ExitCode {
             };
         }
     };
-    match run(&arguments.command) {
+    let code = match run(&arguments.command) {
         Ok(code) => code,
         Err(error) => {
             terminal::say(&error.to_string());
             error.exit_code()
         }
-    }
+    };
+    // Whoever was interrupted does not wait for a thread that still connects to a host.
+    host::exec::let_go();
+    code
 }
 
 fn run(command: &Command) -> Result<ExitCode, CommandError> {

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -35,10 +36,15 @@ pub struct Words {
     pub left: &'static str,
 }
 
+/// Who wants to hear of each of them.
+type Listener = Box<dyn Fn() + Send>;
+
+static LISTENER: Mutex<Option<Listener>> = Mutex::new(None);
+
 /// Listens, and calls `stop` at each of them.
 pub fn listen_with(words: Words, stop: impl Fn() + Send + 'static) -> Result<(), CommandError> {
     let seen = AtomicU32::new(0);
-    let listening = ctrlc::set_handler(move || {
+    let listener = move || {
         stop();
         if seen.fetch_add(1, Ordering::Relaxed) == 0 {
             let stopping = words.stopping;
@@ -48,13 +54,39 @@ pub fn listen_with(words: Words, stop: impl Fn() + Send + 'static) -> Result<(),
         } else {
             leave(words.left);
         }
+    };
+    *locked(&LISTENER) = Some(Box::new(listener));
+    hear()
+}
+
+/// From now on whoever does not listen ends at once all the same, but leaves no connection behind.
+pub fn end_cleanly() -> Result<(), CommandError> {
+    hear()
+}
+
+/// Hears them, and tells the listener that there is then.
+fn hear() -> Result<(), CommandError> {
+    static HEARS: Mutex<bool> = Mutex::new(false);
+    let mut hears = locked(&HEARS);
+    if *hears {
+        return Ok(());
+    }
+    let hearing = ctrlc::set_handler(|| match &*locked(&LISTENER) {
+        Some(listener) => listener(),
+        None => leave(&interrupted().to_string()),
     });
-    listening
+    *hears = hearing.is_ok();
+    hearing
         .map_err(|error| CommandError::caused(Kind::Internal, "cannot listen for Ctrl-C", &error))
 }
 
+fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Does work that changes nothing, on a thread of its own. Whoever asks to stop is not kept waiting
-/// for it: what it has started on a host ends within its own time limit.
+/// for it: what it has started on a host ends within its own time limit, and a connection that it is
+/// making ends with the program.
 pub fn unless_asked<T: Send + 'static>(
     stop: &Stop,
     work: impl FnOnce() -> Result<T, CommandError> + Send + 'static,
@@ -94,6 +126,7 @@ pub fn interrupted() -> CommandError {
 )]
 fn leave(left: &str) {
     terminal::say(left);
+    host::exec::let_go();
     std::process::exit(i32::from(exit_code(Kind::Interrupted)));
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 pub use local::{Ender, Local, OUTPUT_BYTES_MAX, Process, STDERR_BYTES_MAX};
 pub(crate) use once::Once;
 pub use replay::{Exchange, Recorder, Replay, Transcript};
-pub use ssh::{Destination, Ssh, SshProblem};
+pub use ssh::{Destination, Ssh, SshProblem, let_go};
 
 use crate::Error;
 

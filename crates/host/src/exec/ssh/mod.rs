@@ -1,25 +1,26 @@
 //! A host that is reached with the system's own `ssh`, so that its keys, agents and `~/.ssh/config`
 //! count. One connection is shared by everything that runs there; nothing is left at either end.
 
+mod folder;
 mod script;
 
-use std::env;
 use std::fmt;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use record::{HostName, System};
-use tempfile::TempDir;
 
 use super::local::refused_by_sudo;
 use super::{
     Command, Exec, Local, OUTPUT_BYTES_MAX, Output, Privilege, Process, STATUS_NO_PROGRAM,
 };
 use crate::Error;
+use folder::SocketFolder;
+pub use folder::let_go;
 use script::{Frames, Heard, Skipping};
 
 /// How long it may take until a connection stands and somebody is logged in.
@@ -34,8 +35,6 @@ const END_LIMIT: Duration = Duration::from_secs(5);
 const BATCH_STDERR_BYTES_MAX: usize = 1 << 20;
 /// Most that an error repeats of what `ssh` said.
 const SAID_CHARS_MAX: usize = 500;
-/// Longest folder in which a socket's name still fits, with what `ssh` adds to it.
-const SOCKET_FOLDER_BYTES_MAX: usize = 60;
 /// What every use of `ssh` is told. It must never ask, never forward anything, never run anything
 /// but our line, never accept a key that nobody has compared, and notice when nobody answers.
 const OPTIONS: [&str; 14] = [
@@ -192,7 +191,7 @@ enum Shell {
 struct Connection {
     // In the order in which they must go. Nobody looks at the first two, which cannot be shared.
     _holder: Mutex<(Box<dyn Write + Send>, Process)>,
-    socket_folder: TempDir,
+    socket_folder: SocketFolder,
     shell: Shell,
     is_root: bool,
 }
@@ -261,7 +260,6 @@ impl Ssh {
 
     /// A connection where this shell answers; else what was said instead.
     fn try_open(&self, shell: Shell) -> Result<Result<Connection, String>, Error> {
-        let socket_folder = socket_folder()?;
         let token = token()?;
         let (line, input) = match shell {
             Shell::Posix => {
@@ -279,11 +277,10 @@ impl Ssh {
                 )
             }
         };
-        let socket = socket_folder.path().join("socket");
-        let control = format!("ControlPath={}", socket.display());
-        let argv = self.argv(&["ControlMaster=yes", &control], line);
-        let opening = Command::new(argv).with_stdin(input);
-        let mut holder = Local::new().spawn(&opening)?;
+        let (socket_folder, mut holder) = folder::start(|socket| {
+            let control = control_path(socket);
+            Command::new(self.argv(&["ControlMaster=yes", &control], line)).with_stdin(input)
+        })?;
         let (Some(lifeline), Some(stdout)) = (holder.take_stdin(), holder.take_stdout()) else {
             return Err(self.problem(SshProblem::Garbage, "it has no pipes"));
         };
@@ -322,8 +319,7 @@ impl Ssh {
 
     /// The `ssh` for one more session of the shared connection.
     fn session(&self, connection: &Connection) -> Command {
-        let socket = connection.socket_folder.path().join("socket");
-        let control = format!("ControlPath={}", socket.display());
+        let control = control_path(&connection.socket_folder.socket());
         let line = match connection.shell {
             Shell::Posix => script::POSIX_BOOTSTRAP.to_owned(),
             Shell::PowerShell => script::powershell_bootstrap(),
@@ -502,18 +498,9 @@ fn check_sudo(
     }
 }
 
-/// A folder that only we can look into; it goes when it is dropped.
-fn socket_folder() -> Result<TempDir, Error> {
-    let usual = env::temp_dir();
-    let folder = if usual.as_os_str().len() > SOCKET_FOLDER_BYTES_MAX {
-        PathBuf::from("/tmp")
-    } else {
-        usual
-    };
-    let made = tempfile::Builder::new()
-        .prefix("linerate-")
-        .tempdir_in(&folder);
-    made.map_err(|source| Error::SocketFolder { folder, source })
+/// Where an `ssh` is told to make, or to find, the socket of a shared connection.
+fn control_path(socket: &Path) -> String {
+    format!("ControlPath={}", socket.display())
 }
 
 /// A word that nobody can guess.

@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use predicates::prelude::*;
 
@@ -85,15 +86,14 @@ fn the_ways_a_server_says_no() {
 
 /// A check of a share of nobody's, whose own programs are looked for in `folder` first.
 fn start_check(share: &str, folder: &Path) -> Child {
-    start_check_with(share, &[], folder)
+    start(&["check", share], folder)
 }
 
-fn start_check_with(share: &str, options: &[&str], folder: &Path) -> Child {
+fn start(arguments: &[&str], folder: &Path) -> Child {
     let others = std::env::var("PATH").expect("a PATH");
-    let mut check = Command::new(support::path());
-    check
-        .args(["check", share])
-        .args(options)
+    let mut command = Command::new(support::path());
+    command
+        .args(arguments)
         .env("LINERATE_STATE_DIR", folder.join("state"))
         .env("LINERATE_PASSWORD", "secret")
         .env("TMPDIR", folder)
@@ -101,15 +101,15 @@ fn start_check_with(share: &str, options: &[&str], folder: &Path) -> Child {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
-    check.spawn().expect("linerate starts")
+    command.spawn().expect("linerate starts")
 }
 
 /// It ends although what it waits for does not, says why, and keeps no file.
-fn is_interrupted(check: Child, signal: &str, folder: &Path) {
-    let id = check.id().to_string();
+fn is_interrupted(child: Child, signal: &str, folder: &Path) {
+    let id = child.id().to_string();
     let sent = Command::new("kill").args([signal, &id]).status();
     assert!(sent.expect("kill starts").success());
-    let output = check.wait_with_output().expect("our own child");
+    let output = child.wait_with_output().expect("our own child");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(130), "{said}");
     assert!(said.contains("error: interrupted"), "{said}");
@@ -136,18 +136,89 @@ fn a_check_that_is_interrupted_does_not_wait_for_a_name() {
 }
 
 #[test]
-fn a_check_that_is_interrupted_does_not_wait_for_a_host_that_does_not_answer() {
+fn who_is_interrupted_does_not_wait_for_a_host_that_does_not_answer_and_leaves_nothing() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let host = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = host.local_addr().expect("its address").port();
-    for end in ["--client", "--server"] {
-        let far = format!("ssh://nobody@127.0.0.1:{port}");
-        let check = start_check_with("smb://ann@127.0.0.1/media", &[end, &far], folder.path());
-        // `ssh` says who it is, and waits for an answer.
-        let (mut connection, _) = host.accept().expect("it connects");
-        assert_eq!(connection.read(&mut [0; 1]).expect("it talks"), 1);
-        is_interrupted(check, "-INT", folder.path());
+    let host = SilentHost::new();
+    let check = ["check", "smb://ann@127.0.0.1/media"];
+    for arguments in [
+        [check[0], check[1], "--client", &host.name].as_slice(),
+        &[check[0], check[1], "--server", &host.name],
+        &["inspect", &host.name],
+        &["set", &host.name, "tcp.sack=on"],
+    ] {
+        let child = start(arguments, folder.path());
+        let connection = host.accept();
+        assert_eq!(socket_folders(folder.path()).len(), 1, "{arguments:?}");
+        is_interrupted(child, "-INT", folder.path());
+        is_over(connection);
+        assert_eq!(socket_folders(folder.path()), Vec::<PathBuf>::new());
     }
+}
+
+#[test]
+fn what_one_leaves_who_is_killed_while_connecting_the_next_one_removes() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let host = SilentHost::new();
+    let mut killed = start(&["inspect", &host.name], folder.path());
+    let connection = host.accept();
+    killed.kill().expect("our own child");
+    killed.wait().expect("our own child");
+    let left = socket_folders(folder.path());
+    assert_eq!(left.len(), 1, "{left:?}");
+    // Its `ssh` would give up after 10 s.
+    drop(connection);
+    let next = start(&["inspect", &host.name], folder.path());
+    let _connection = host.accept();
+    // Another one meanwhile leaves it alone.
+    let other = start(&["inspect", &host.name], folder.path());
+    let _other = host.accept();
+    let there = socket_folders(folder.path());
+    assert!(there.len() == 2 && !there.contains(&left[0]), "{there:?}");
+    for child in [next, other] {
+        is_interrupted(child, "-TERM", folder.path());
+    }
+    assert_eq!(socket_folders(folder.path()), Vec::<PathBuf>::new());
+}
+
+/// A host that takes connections and says nothing.
+struct SilentHost {
+    listener: TcpListener,
+    name: String,
+}
+
+impl SilentHost {
+    fn new() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("its address").port();
+        let name = format!("ssh://nobody@127.0.0.1:{port}");
+        Self { listener, name }
+    }
+
+    /// The next `ssh` that connects; it says who it is, and waits for an answer.
+    fn accept(&self) -> TcpStream {
+        let (mut connection, _) = self.listener.accept().expect("it connects");
+        assert_eq!(connection.read(&mut [0; 1]).expect("it talks"), 1);
+        connection
+    }
+}
+
+/// The `ssh` at the other end is gone, and has not waited until it gives up after 10 s.
+fn is_over(mut connection: TcpStream) {
+    let patience = Duration::from_secs(5);
+    connection
+        .set_read_timeout(Some(patience))
+        .expect("it takes that");
+    let ended = connection.read_to_end(&mut Vec::new());
+    let waits = |error: &std::io::Error| error.kind() != std::io::ErrorKind::ConnectionReset;
+    assert!(!ended.as_ref().is_err_and(waits), "{ended:?}");
+}
+
+/// Folders for sockets of `ssh` in the folder of temporary files.
+fn socket_folders(temporary: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(temporary).expect("our own folder");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let named = |path: &PathBuf| path.display().to_string().contains("linerate-ssh-");
+    paths.filter(named).collect()
 }
 
 #[test]
