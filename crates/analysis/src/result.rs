@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use record::{
     Arm, Bytes, Decision, Direction, HostFacts, Latency, Level, Nanoseconds, PathLook, Phase, Plan,
-    Playback, Question, SmbSession, Workload,
+    Playback, Question, ShareAddress, SmbSession, Workload,
 };
 use serde::Serialize;
 
@@ -299,6 +299,8 @@ pub struct Fix {
     pub blocked: Option<String>,
     /// The very commands that do it or help with it, where there are any.
     pub commands: Vec<String>,
+    /// The share by another address of its server, where a check of that one shows whether it helps.
+    pub elsewhere: Option<ShareAddress>,
     /// How sure it is.
     pub trust: Trust,
 }
@@ -445,6 +447,8 @@ pub struct SessionKind {
 pub struct RunAnalysis {
     /// What was asked for.
     pub plan: Plan,
+    /// The user, as typed before the host of the share.
+    pub user: Option<String>,
     /// The options that said how to log in and what the session must be.
     pub login_options: Vec<String>,
     /// Program and version that wrote the run.

@@ -47,6 +47,7 @@ pub fn analyze(run: &Run) -> RunAnalysis {
     }
     RunAnalysis {
         plan: run.header.plan.clone(),
+        user: run.header.user.clone(),
         login_options: run.header.login_options.clone(),
         program: run.header.program.clone(),
         seed: run.header.seed,

@@ -72,7 +72,7 @@ pub fn measure(
     let pairs = seen.looked.mtus.len();
     let mut recorder = Recorder::with_facts(
         &arguments.output,
-        &arguments.path.login,
+        (&arguments.share, &arguments.path.login),
         header,
         0,
         seen.facts,

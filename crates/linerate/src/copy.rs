@@ -27,7 +27,8 @@ const RATE_SECONDS_MIN: f64 = 0.01;
 /// Columns for the path of what could not be copied; a longer one pushes its reason to the right.
 const PATH_COLUMNS: usize = 32;
 /// What to do about a copy that ended before its end.
-const GOES_ON: &str = "nothing that looks complete was left; `--resume` goes on with the rest";
+const GOES_ON: &str =
+    "nothing that looks complete was left; the same command with `--resume` goes on with the rest";
 /// Some file could not be copied.
 const EXIT_SOME_FAILED: u8 = 1;
 
@@ -52,7 +53,7 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
     let asked = stop.clone();
     let words = stop::Words {
         stopping: "what is not complete is removed, or kept for `--resume`",
-        left: "left at once\nhint: `--resume` goes on with it",
+        left: "left at once\nhint: the same command with `--resume` goes on with it",
     };
     stop::listen_with(words, move || asked.stop())?;
     let mut connections = Connections::new(arguments, &stop)?;

@@ -100,7 +100,8 @@ pub fn demands(login: &LoginArguments) -> Result<Demands, CommandError> {
     Ok(demands)
 }
 
-/// What of this another command needs to log in alike, as one types it. Who logs in and what proves it is nobody's business.
+/// What of this another command needs to log in alike, as one types it. A password is never in it; of a
+/// file that has one, the path is.
 pub fn options(login: &LoginArguments) -> Vec<String> {
     let named = |value: Option<PossibleValue>| value.map(|value| value.get_name().to_owned());
     let asked = &login.demands;
@@ -111,7 +112,13 @@ pub fn options(login: &LoginArguments) -> Vec<String> {
         (login.anonymous, "--anonymous"),
         (asked.encrypt, "--encrypt"),
     ];
+    let file = login.credentials.as_deref();
+    let file = file.and_then(|path| std::path::absolute(path).ok());
     let values = [
+        (
+            "--credentials",
+            file.and_then(|path| path.to_str().map(str::to_owned)),
+        ),
         ("--kdc", login.kdc.clone()),
         (
             "--dialect-min",
@@ -292,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_command_needs_to_log_in_alike_is_kept_and_nothing_secret() {
+    fn what_another_command_needs_to_log_in_alike_is_kept() {
         #[derive(clap::Parser)]
         struct Typed {
             #[command(flatten)]
@@ -310,12 +317,15 @@ mod tests {
             "--ntlm --encrypt",
             "--kerberos --kdc dc.example:88",
             "--dialect-min 3.0 --dialect-max 3.0.2 --sign data-unsigned",
+            "--credentials /root/.nas --sign required",
         ] {
             assert_eq!(kept(typed), typed);
         }
+        let here = std::env::current_dir().expect("a folder");
+        let file = here.join("nas");
         assert_eq!(
-            kept("--credentials /root/secret --sign required"),
-            "--sign required"
+            kept("--credentials nas"),
+            format!("--credentials {}", file.display())
         );
     }
 

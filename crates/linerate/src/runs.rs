@@ -14,9 +14,8 @@ use serde_json::json;
 
 use crate::args::{LoginArguments, OutputArguments, ReportArguments};
 use crate::changes::look;
-use crate::credentials;
 use crate::failure::{CommandError, Kind};
-use crate::terminal;
+use crate::{credentials, share, terminal};
 
 /// A run that is being written.
 #[derive(Debug)]
@@ -28,21 +27,22 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Starts a run file, in the state folder where the user names none.
+    /// Starts a run file, in the state folder where the user names none. What is measured and who logs
+    /// in is told as it was typed.
     pub fn start(
         output: &OutputArguments,
-        login: &LoginArguments,
+        typed: (&str, &LoginArguments),
         plan: Plan,
         seed: u64,
         hosts: &[&Host],
     ) -> Result<Self, CommandError> {
-        Self::with_facts(output, login, plan, seed, facts(hosts)?)
+        Self::with_facts(output, typed, plan, seed, facts(hosts)?)
     }
 
     /// The same where the hosts were looked at already.
     pub fn with_facts(
         output: &OutputArguments,
-        login: &LoginArguments,
+        (target, login): (&str, &LoginArguments),
         plan: Plan,
         seed: u64,
         facts: Vec<HostFacts>,
@@ -61,6 +61,7 @@ impl Recorder {
             program: concat!("linerate ", env!("CARGO_PKG_VERSION")).into(),
             seed,
             plan,
+            user: share::parse(target).ok().and_then(|share| share.user),
             login_options: credentials::options(login),
             facts,
             started,

@@ -158,6 +158,23 @@ mod tests {
     }
 
     #[test]
+    fn a_share_is_written_as_it_is_read() {
+        for text in [
+            "smb://nas/media",
+            "smb://WORK;ann@[fe80::1]:4450/media/a/b",
+            "smb://ann@[2001:db8::2]/s",
+        ] {
+            let TypedShare { address, user } =
+                parse(text).unwrap_or_else(|error| panic!("{error:?}"));
+            assert_eq!(
+                record::with_user(&address.to_string(), user.as_deref()),
+                text
+            );
+        }
+        assert_eq!(record::with_user("tcp://nas", Some("ann")), "tcp://nas");
+    }
+
+    #[test]
     fn what_is_no_share_is_refused_and_a_password_is_not_repeated() {
         for text in [
             "nas/media",

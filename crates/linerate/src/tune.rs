@@ -527,7 +527,7 @@ fn carry_out(
     };
     let recorder = Recorder::start(
         &arguments.output,
-        &arguments.path.login,
+        (&arguments.share, &arguments.path.login),
         header,
         plan.seed,
         &path.hosts(),

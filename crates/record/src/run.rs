@@ -32,8 +32,11 @@ pub struct Header {
     pub seed: u64,
     /// What was asked for.
     pub plan: Plan,
+    /// The user, as typed before the host of the share: `user` or `DOMAIN;user`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
     /// The options that said how to log in and what the session must be, as one types them; never a
-    /// user, a password or a file that has one.
+    /// password, at most the path of a file that has one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub login_options: Vec<String>,
     /// The hosts as they were at the start, client first.

@@ -110,7 +110,10 @@ pub struct ShareAddress {
 
 impl fmt::Display for ShareAddress {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "smb://{}", self.server)?;
+        match self.server.contains(':') {
+            true => write!(formatter, "smb://[{}]", self.server)?,
+            false => write!(formatter, "smb://{}", self.server)?,
+        }
         if self.port != 445 {
             write!(formatter, ":{}", self.port)?;
         }
@@ -119,6 +122,15 @@ impl fmt::Display for ShareAddress {
             write!(formatter, "/{}", self.path)?;
         }
         Ok(())
+    }
+}
+
+/// A target as one types it: a share with the user before its host, and anything else as it is.
+#[must_use]
+pub fn with_user(target: &str, user: Option<&str>) -> String {
+    match (target.strip_prefix("smb://"), user) {
+        (Some(place), Some(user)) => format!("smb://{user}@{place}"),
+        _ => target.to_owned(),
     }
 }
 

@@ -373,7 +373,7 @@ fn fix_part(fix: &Fix, analysis: &RunAnalysis) -> Markup {
             div.what { (prose(&fix.text)) }
             div { span.good-word { (view::prediction(fix)) } span.quiet { " · disturbs: " (prose(&fix.disturbs)) } }
             @for command in view::fix_commands(fix, analysis) { div { code { (command) } } }
-            @if let Some(reason) = fix.blocked.as_ref().filter(|_| fix.commands.is_empty()) {
+            @if let Some(reason) = view::cannot_be_tried(fix) {
                 div { span.doubtful-word { "cannot be tried here: " } (prose(reason)) }
             }
             @if !settings.is_empty() {

@@ -20,4 +20,4 @@ pub use html::{Content, Section, html, html_story};
 pub use json::{demo_summary, json, session as session_json};
 pub use page::{Colour, Look};
 pub use terminal::{table, text};
-pub use view::{session as session_text, task as task_text};
+pub use view::{own_command, session as session_text, task as task_text};

@@ -328,7 +328,7 @@ fn one_fix(page: &mut Page, number: usize, fix: &Fix, analysis: &RunAnalysis) {
     for command in view::fix_commands(fix, analysis) {
         page.paragraph(5, 7, &[(Ink::Plain, "$"), (Ink::Strong, &command)]);
     }
-    if let Some(reason) = fix.blocked.as_ref().filter(|_| fix.commands.is_empty()) {
+    if let Some(reason) = view::cannot_be_tried(fix) {
         page.paragraph(
             5,
             5,

@@ -127,19 +127,39 @@ pub(crate) fn date(analysis: &RunAnalysis) -> String {
 
 /// The command that measures the same again.
 pub(crate) fn repeat_command(analysis: &RunAnalysis) -> String {
-    command_line(command(&analysis.plan), analysis)
+    let subject = subject(&analysis.plan);
+    match &analysis.plan {
+        Plan::Experiment { .. } => on_target(
+            &["experiment", "run", "PLAN", "--target"],
+            &subject,
+            analysis,
+        ),
+        plan => on_target(&[command(plan)], &subject, analysis),
+    }
 }
 
 /// A command on the same share and hosts, in a session of the same kind.
 pub(crate) fn command_line(command: &str, analysis: &RunAnalysis) -> String {
-    let mut line = format!("linerate {command} {}", quoted(&subject(&analysis.plan)));
-    for (option, host) in ["--client", "--server"].iter().zip(&analysis.facts) {
-        line.push_str(&format!(" {option} {}", quoted(host.name.as_str())));
-    }
-    for word in &analysis.login_options {
-        line.push_str(&format!(" {}", quoted(word)));
-    }
-    line
+    on_target(&[command], &subject(&analysis.plan), analysis)
+}
+
+/// A command on this target from the same hosts, with all that says how to log in but a password.
+fn on_target(command: &[&str], target: &str, analysis: &RunAnalysis) -> String {
+    let target = record::with_user(target, analysis.user.as_deref());
+    let hosts = analysis.facts.iter().map(|host| host.name.as_str());
+    let hosts = ["--client", "--server"].into_iter().zip(hosts);
+    let words = command.iter().copied().chain([target.as_str()]);
+    let words = words.chain(hosts.flat_map(|(option, host)| [option, host]));
+    own_command(words.chain(analysis.login_options.iter().map(String::as_str)))
+}
+
+/// A command of linerate as a POSIX shell takes it.
+pub fn own_command<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    let words = words.into_iter().map(quoted);
+    std::iter::once("linerate".to_owned())
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// What proves a fix, or helps with it.
@@ -151,7 +171,19 @@ pub(crate) fn fix_commands(fix: &Fix, analysis: &RunAnalysis) -> Vec<String> {
             quoted(&fix.id)
         )
     });
-    proves.into_iter().chain(fix.commands.clone()).collect()
+    let elsewhere = fix.elsewhere.as_ref();
+    let shows = elsewhere.map(|share| on_target(&["check"], &share.to_string(), analysis));
+    proves
+        .into_iter()
+        .chain(fix.commands.clone())
+        .chain(shows)
+        .collect()
+}
+
+/// Why nothing can be done about it here, not even by hand.
+pub(crate) fn cannot_be_tried(fix: &Fix) -> Option<&str> {
+    let by_hand = !fix.commands.is_empty() || fix.elsewhere.is_some();
+    fix.blocked.as_deref().filter(|_| !by_hand)
 }
 
 /// As a POSIX shell takes it.

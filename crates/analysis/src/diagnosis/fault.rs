@@ -270,15 +270,12 @@ fn faster_way(seen: &Seen) -> Option<Fault> {
         Unit::Ratio,
         vec!["the ratio of the two line rates".into()],
     );
-    let share = seen
-        .share
-        .map_or("SHARE", |share| share.share.share.as_str());
     let advice = Advice::new(format!(
         "reach the server by `{}`: use that address, or let its name stand for it in `hosts` or DNS",
         pair.remote
     ))
     .gains(Some(ratio))
-    .commands([format!("linerate check smb://{}/{share}", pair.remote)]);
+    .elsewhere(seen.share_at(pair.remote));
     fault("faster-way-unused", text, Trust::Computed, advice)
 }
 

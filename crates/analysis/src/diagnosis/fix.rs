@@ -68,6 +68,7 @@ fn channels(seen: &Seen) -> Option<Fix> {
         disturbs: "nothing: the channels belong to the session that asks for them".into(),
         blocked,
         commands: Vec::new(),
+        elsewhere: None,
         trust: Trust::Computed,
     })
 }
@@ -151,6 +152,7 @@ fn jumbo(seen: &Seen) -> Option<Fix> {
         disturbs: "these links, for a moment at each change: many drivers reset the NIC".into(),
         blocked,
         commands: Vec::new(),
+        elsewhere: None,
         trust: Trust::Computed,
     })
 }

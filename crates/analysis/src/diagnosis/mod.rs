@@ -14,9 +14,11 @@ mod segment;
 mod storage;
 mod transfer;
 
+use std::net::IpAddr;
+
 use record::{
-    Direction, HostFacts, HostName, Outcome, PathLook, Rung, ServerInterface, ShareWorkload,
-    SmbSession, Stage, TrialRecord, TrialResult, Workload,
+    Direction, HostFacts, HostName, Outcome, PathLook, Rung, ServerInterface, ShareAddress,
+    ShareWorkload, SmbSession, Stage, TrialRecord, TrialResult, Workload,
 };
 
 use crate::comparison::{BAND_DEFAULT, CONFIDENCE_DEFAULT, direction_name, failure, rate};
@@ -90,6 +92,15 @@ impl<'a> Seen<'a> {
     fn rate(&self, rung: RungName, direction: Direction) -> Option<f64> {
         let rung = self.rung(rung, direction)?;
         rung.rate.as_ref().map(|rate| rate.value)
+    }
+
+    /// The share as it is called by another address of its server.
+    fn share_at(&self, remote: IpAddr) -> Option<ShareAddress> {
+        let share = self.share.map(|workload| workload.share.clone())?;
+        Some(ShareAddress {
+            server: remote.to_string(),
+            ..share
+        })
     }
 
     /// The first rung that loses more than a tenth; of both directions the one that loses more.

@@ -1,6 +1,6 @@
 //! What is done about each cause: by which means, what that disturbs, and how sure it is to help.
 
-use record::{HostFacts, KnobId, Level, Setting, System, Target, Value};
+use record::{HostFacts, KnobId, Level, Setting, ShareAddress, System, Target, Value};
 
 use crate::{Estimate, Fix, Trust};
 
@@ -241,6 +241,7 @@ pub(super) struct Advice {
     pub(super) predicted: Option<Estimate>,
     pub(super) settings: Vec<Setting>,
     pub(super) commands: Vec<String>,
+    pub(super) elsewhere: Option<ShareAddress>,
 }
 
 impl Advice {
@@ -267,6 +268,10 @@ impl Advice {
             commands: commands.into_iter().collect(),
             ..self
         }
+    }
+
+    pub(super) fn elsewhere(self, elsewhere: Option<ShareAddress>) -> Self {
+        Self { elsewhere, ..self }
     }
 
     /// The fix of a cause; none where the table knows of none.
@@ -301,6 +306,7 @@ impl Advice {
             disturbs: remedy.disturbs.into(),
             blocked,
             commands,
+            elsewhere: self.elsewhere,
             trust: remedy.trust,
         })
     }

@@ -72,12 +72,13 @@ pub(super) fn own_segment(seen: &Seen) -> Option<Fix> {
     let short = short_neighbours(seen, &seen.used);
     let pair = seen.used.first().filter(|_| !short.is_empty())?;
     let plan = idle_link(seen).or_else(|| second_subnet(seen, pair));
-    let (way, commands) = plan.unwrap_or_else(|| {
+    let (way, mut commands, remote) = plan.unwrap_or_else(|| {
         let way = format!(
             "a cable, port or VLAN between the two with MTU {JUMBO_MTU} and addresses of its own"
         );
-        (way, Vec::new())
+        (way, Vec::new(), None)
     });
+    commands.extend(remote.and_then(|remote| named(seen, remote)));
     Some(Fix {
         id: "jumbo-segment".into(),
         text: format!(
@@ -95,12 +96,16 @@ pub(super) fn own_segment(seen: &Seen) -> Option<Fix> {
             .into(),
         blocked: Some("which addresses are free, and how they are to last, only you know".into()),
         commands,
+        elsewhere: remote.and_then(|remote| seen.share_at(remote)),
         trust: Trust::Measured,
     })
 }
 
+/// What it is in words, what makes it, and the server's address in it.
+type Segment = (String, Vec<String>, Option<IpAddr>);
+
 /// A second link between the two on which nobody was seen that takes less.
-fn idle_link(seen: &Seen) -> Option<(String, Vec<String>)> {
+fn idle_link(seen: &Seen) -> Option<Segment> {
     let pair = seen.usable.iter().find(|pair| {
         let idle = seen
             .used
@@ -112,13 +117,12 @@ fn idle_link(seen: &Seen) -> Option<(String, Vec<String>)> {
     for (host, nic) in ends(seen, pair) {
         commands.extend(raise(host, nic));
     }
-    commands.extend(reach(seen, pair.remote));
     let way = format!("the idle link {} with MTU {JUMBO_MTU}", pair.name());
-    Some((way, commands))
+    Some((way, commands, Some(pair.remote)))
 }
 
 /// A subnet of the two on the same cable: its routes alone have the large MTU.
-fn second_subnet(seen: &Seen, pair: &Pair) -> Option<(String, Vec<String>)> {
+fn second_subnet(seen: &Seen, pair: &Pair) -> Option<Segment> {
     let ours = linux(seen.network.client)?;
     let hosts = [Some(ours), seen.network.server];
     let net = (0..=u8::MAX).find(|net| is_free(&hosts, *net))?;
@@ -135,14 +139,13 @@ fn second_subnet(seen: &Seen, pair: &Pair) -> Option<(String, Vec<String>)> {
         commands.extend(routes.filter_map(keep_small).map(|line| line + &at));
         commands.push(format!("ip address add {}/24 dev {name}{at}", address(end)));
     }
-    commands.extend(reach(seen, address(2).into()));
     let way = format!(
         "as a subnet of its own on the same cable: `{}/24` at the client and `{}/24` at the server with MTU \
          {JUMBO_MTU}, all other routes of these NICs with {STANDARD_MTU}",
         address(1),
         address(2)
     );
-    Some((way, commands))
+    Some((way, commands, Some(address(2).into())))
 }
 
 fn ends<'a>(seen: &Seen<'a>, pair: &Pair<'a>) -> Vec<(&'a HostFacts, &'a Nic)> {
@@ -195,22 +198,14 @@ fn keep_small(route: &Route) -> Option<String> {
     })
 }
 
-/// Has the server's name stand for its new address, and looks whether all is well there.
-fn reach(seen: &Seen, remote: IpAddr) -> Vec<String> {
-    let Some(share) = seen.share.map(|workload| &workload.share) else {
-        return Vec::new();
-    };
+/// Has the server's name stand for its new address.
+fn named(seen: &Seen, remote: IpAddr) -> Option<String> {
+    let share = seen.share.map(|workload| &workload.share)?;
     let named = share.server.parse::<IpAddr>().is_err();
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-._".contains(letter);
     let name = named && share.server.chars().all(is_plain);
     let ours = seen.network.client.map(at).unwrap_or_default();
-    let entry = name.then(|| format!("echo '{remote} {}' >> /etc/hosts{ours}", share.server));
-    let remote = match remote {
-        IpAddr::V4(address) => address.to_string(),
-        IpAddr::V6(address) => format!("[{address}]"),
-    };
-    let check = format!("linerate check smb://{remote}/{}", share.share);
-    entry.into_iter().chain([check]).collect()
+    name.then(|| format!("echo '{remote} {}' >> /etc/hosts{ours}", share.server))
 }
 
 /// Whether neither host has anything in `10.9.NET.0/24`.

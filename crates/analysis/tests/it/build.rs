@@ -278,6 +278,7 @@ pub(crate) fn run(facts: Vec<HostFacts>, records: Vec<Record>) -> Run {
             program: "linerate 0.1.0".into(),
             seed: 7,
             plan: Plan::Check { share: share() },
+            user: None,
             login_options: Vec::new(),
             facts,
             started: "2026-11-21T09:00:00Z".parse().expect("a timestamp"),

@@ -484,6 +484,7 @@ fn header() -> Header {
             },
             candidates: plan().candidates.into_iter().map(|one| one.level).collect(),
         },
+        user: None,
         login_options: Vec::new(),
         facts: Vec::new(),
         started: "2026-11-21T09:00:00Z".parse().expect("a timestamp"),

@@ -122,7 +122,7 @@ fn bench_share(
     };
     let recorder = Recorder::start(
         &arguments.output,
-        &arguments.path.login,
+        (&arguments.target, &arguments.path.login),
         header,
         0,
         &path.hosts(),
@@ -149,7 +149,8 @@ fn bench_tcp(
         target: arguments.target.clone(),
         recipe: None,
     };
-    let recorder = Recorder::start(&arguments.output, &arguments.path.login, header, 0, &hosts)?;
+    let typed = (arguments.target.as_str(), &arguments.path.login);
+    let recorder = Recorder::start(&arguments.output, typed, header, 0, &hosts)?;
     repeat(arguments, recorder, directions, stop, &mut |direction| {
         let mut tcp = TcpWorkload {
             server: address,

@@ -78,7 +78,8 @@ pub fn run(arguments: &BenchArguments, recipe: Recipe) -> Result<ExitCode, Comma
         target: target.name.clone(),
         recipe: Some(Box::new(recipe.clone())),
     };
-    let recorder = Recorder::start(&arguments.output, &arguments.path.login, header, 0, &hosts)?;
+    let typed = (arguments.target.as_str(), &arguments.path.login);
+    let recorder = Recorder::start(&arguments.output, typed, header, 0, &hosts)?;
     let file = kept.as_ref().map(|kept| kept.file().to_owned());
     let path = passes(arguments, &recipe, &target, (file, recorder), &stop);
     drop(kept);

@@ -21,7 +21,8 @@ use record::{
 use serde_json::json;
 
 use crate::args::{
-    ExperimentArguments, ExperimentCommand, OutputArguments, PathArguments, ResumeArguments,
+    ExperimentArguments, ExperimentCommand, LoginArguments, OutputArguments, PathArguments,
+    ResumeArguments,
 };
 use crate::bench::recipe::Target;
 use crate::changes::{self, look, undo_all};
@@ -29,7 +30,7 @@ use crate::failure::{CommandError, Kind};
 use crate::levers::{Levers, SharedRecorder};
 use crate::rig::missing_channels;
 use crate::runs::{self, Recorder};
-use crate::{stop, terminal, tune};
+use crate::{credentials, stop, terminal, tune};
 
 /// What a trial takes beside its time: process, session, test file.
 const TRIAL_OVERHEAD: Duration = Duration::from_millis(500);
@@ -81,7 +82,7 @@ fn begin(arguments: &ExperimentArguments) -> Result<ExitCode, CommandError> {
     };
     let mut recorder = Recorder::start(
         &arguments.output,
-        &arguments.path.login,
+        (typed, &arguments.path.login),
         header,
         seed,
         &target.hosts(),
@@ -92,7 +93,7 @@ fn begin(arguments: &ExperimentArguments) -> Result<ExitCode, CommandError> {
         target,
         recorder,
         Vec::new(),
-        (&arguments.output, &stop),
+        (&arguments.output, &arguments.path.login, &stop),
     )
 }
 
@@ -145,14 +146,16 @@ fn resume(arguments: &ResumeArguments) -> Result<ExitCode, CommandError> {
         Some(Workload::Tcp(_)) => RecipeEngine::Tcp,
         _ => RecipeEngine::File,
     };
-    let target = Target::open(target, &path, 1, engine, &stop)?;
+    let target = record::with_user(target, run.header.user.as_deref());
+    let target = Target::open(&target, &path, 1, engine, &stop)?;
     let before = run.records.into_iter().filter_map(|record| match record {
         Record::Trial(trial) => Some(*trial),
         _ => None,
     });
     let before: Vec<TrialRecord> = before.collect();
     terminal::say(&format!("{} trials are there already", before.len()));
-    carry_out(&design, target, recorder, before, (&output, &stop))
+    let how = (&output, &arguments.login, &stop);
+    carry_out(&design, target, recorder, before, how)
 }
 
 /// What an experiment that was killed had set goes back first: every arm is set from the start.
@@ -256,7 +259,7 @@ fn carry_out(
     target: Target,
     recorder: Recorder,
     before: Vec<TrialRecord>,
-    (output, stop): (&OutputArguments, &Stop),
+    (output, login, stop): (&OutputArguments, &LoginArguments, &Stop),
 ) -> Result<ExitCode, CommandError> {
     let path = recorder.path().to_owned();
     let knobs = design.factors.iter().flat_map(|factor| &factor.levels);
@@ -297,10 +300,10 @@ fn carry_out(
     };
     let ended = run_design(&mut stand, design, before, &mut hooks);
     drop(progress);
-    let again = format!(
-        "`linerate experiment resume {}` goes on with it",
-        path.display()
-    );
+    let (file, options) = (path.display().to_string(), credentials::options(login));
+    let words = ["experiment", "resume", &file].into_iter();
+    let words = words.chain(options.iter().map(String::as_str));
+    let again = format!("`{}` goes on with it", report::own_command(words));
     let ended = ended.map_err(|error| {
         CommandError::from_error(Kind::Refused, &error).hint("see `linerate changes`")
     })?;

@@ -21,6 +21,7 @@ fn share() -> ShareAddress {
 /// With what version 1 did not have at first.
 fn header_of_today() -> Header {
     Header {
+        user: Some("WORK;ann".into()),
         login_options: vec!["--sign".into(), "required".into()],
         ..header()
     }
@@ -33,6 +34,7 @@ fn header() -> Header {
         program: "linerate 0.1.0".into(),
         seed: 7,
         plan: Plan::Check { share: share() },
+        user: None,
         login_options: Vec::new(),
         facts: Vec::new(),
         started: "2026-11-21T09:00:00Z"

@@ -141,39 +141,53 @@ pub(crate) fn check_one_link_of_two() -> RunAnalysis {
         transfers: Vec::new(),
         request: None,
         fixes: vec![
+            fix(
+                [
+                    "channels-2",
+                    "use both links by multichannel",
+                    "nothing; new sessions only",
+                ],
+                both_links(),
+                ratio(2.0, Some([1.9, 2.0]), 0),
+            ),
+            fix(
+                [
+                    "mtu-9000",
+                    "MTU 9000 on all four NICs of both links",
+                    "both links for about a second; open connections survive",
+                ],
+                jumbo(),
+                ratio(1.052, None, 0),
+            ),
             Fix {
-                id: "channels-2".into(),
-                text: "use both links by multichannel".into(),
-                level: both_links(),
-                predicted: Some(ratio(2.0, Some([1.9, 2.0]), 0)),
-                commands: Vec::new(),
-                trust: Trust::Computed,
-                disturbs: "nothing; new sessions only".into(),
-                blocked: None,
-            },
-            Fix {
-                id: "mtu-9000".into(),
-                text: "MTU 9000 on all four NICs of both links".into(),
-                level: jumbo(),
-                predicted: Some(ratio(1.052, None, 0)),
-                commands: Vec::new(),
-                trust: Trust::Computed,
-                disturbs: "both links for about a second; open connections survive".into(),
-                blocked: None,
-            },
-            Fix {
-                id: "smb-aio".into(),
-                text: "answer small reads at once (`aio read size` 0)".into(),
-                level: level("no asynchronous reads", vec![]),
-                predicted: Some(ratio(1.01, None, 0)),
-                commands: Vec::new(),
-                trust: Trust::Computed,
-                disturbs: "sessions of other users".into(),
                 blocked: Some("the server's settings cannot be written from here".into()),
+                ..fix(
+                    [
+                        "smb-aio",
+                        "answer small reads at once (`aio read size` 0)",
+                        "sessions of other users",
+                    ],
+                    level("no asynchronous reads", vec![]),
+                    ratio(1.01, None, 0),
+                )
             },
         ],
     });
     run
+}
+
+fn fix([id, text, disturbs]: [&str; 3], level: Level, predicted: Estimate) -> Fix {
+    Fix {
+        id: id.into(),
+        text: text.into(),
+        level,
+        predicted: Some(predicted),
+        commands: Vec::new(),
+        elsewhere: None,
+        trust: Trust::Computed,
+        disturbs: disturbs.into(),
+        blocked: None,
+    }
 }
 
 pub(crate) fn check_share_slow() -> RunAnalysis {
@@ -588,6 +602,7 @@ fn tune(candidates: Vec<Level>) -> RunAnalysis {
 pub(crate) fn empty(plan: Plan) -> RunAnalysis {
     RunAnalysis {
         plan,
+        user: None,
         login_options: Vec::new(),
         program: "linerate 0.1.0".into(),
         seed: 20_261_121,

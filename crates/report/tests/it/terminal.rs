@@ -1,4 +1,5 @@
 use analysis::Verdict;
+use record::{Plan, ShareAddress};
 use report::{Colour, Look, table, text};
 
 use crate::fixtures;
@@ -282,6 +283,14 @@ fn suggested_commands_repeat_how_one_logged_in() {
     let mut run = fixtures::check_one_link_of_two();
     let login = ["--guest", "--dialect-max", "3.0"];
     run.login_options = login.map(str::to_owned).into();
+    run.user = Some("WORK;ann".into());
+    let diagnosis = run.diagnosis.as_mut().expect("a diagnosis");
+    diagnosis.fixes[2].elsewhere = Some(ShareAddress {
+        server: "fd77::2".into(),
+        port: 4450,
+        share: "data".into(),
+        path: "big files".into(),
+    });
     let words: Vec<String> = text(&run, Look::default())
         .split_whitespace()
         .map(str::to_owned)
@@ -292,11 +301,26 @@ fn suggested_commands_repeat_how_one_logged_in() {
         "{words}"
     );
     let page = report::html(&run);
-    for command in ["tune", "check"] {
-        let command = format!(
-            "linerate {command} smb://10.77.1.2/data --client lab://demo/client \
-             --server lab://demo/server --guest --dialect-max 3.0"
-        );
+    let rest = "--client lab://demo/client --server lab://demo/server --guest --dialect-max 3.0";
+    for command in [
+        "tune 'smb://WORK;ann@10.77.1.2/data'",
+        "check 'smb://WORK;ann@10.77.1.2/data'",
+        "check 'smb://WORK;ann@[fd77::2]:4450/data/big files'",
+    ] {
+        let command = format!("linerate {command} {rest}");
         assert!(page.contains(&command), "`{command}` is not there");
     }
+    assert!(!page.contains("cannot be tried here"), "{page}");
+}
+
+/// Of an experiment everything is known but where its plan is.
+#[test]
+fn an_experiment_is_repeated_with_its_own_command() {
+    let run = fixtures::empty(Plan::Experiment {
+        target: "smb://10.77.1.2/data".into(),
+        title: "some".into(),
+    });
+    let command =
+        "linerate experiment run PLAN --target smb://10.77.1.2/data --client lab://demo/client";
+    assert!(report::html(&run).contains(command));
 }
