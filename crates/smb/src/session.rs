@@ -54,9 +54,7 @@ pub struct Policy {
     pub encryption: EncryptionPolicy,
     /// Ciphers to offer, best first.
     pub ciphers: Vec<Cipher>,
-    /// Most bytes of one READ or WRITE; the server and its credits may bound it further. What is sent
-    /// from a file without being copied goes in up to four times as large WRITEs, unless the depth is
-    /// fixed.
+    /// Most bytes of one READ or WRITE; the server and its credits may bound it further.
     pub block_bytes: u32,
     /// READs and WRITEs in flight on one channel.
     pub depth: usize,

@@ -164,14 +164,12 @@ pub fn table(workloads: &[&Workload], runs: &[Run]) -> String {
         "workload",
         "engine",
         "rate",
-        "unit",
         "min",
         "max",
         "CPU s/GB",
         "server s/GB",
         "times smbclient",
-        "memory MiB",
-        "rounds",
+        "MiB",
     ];
     let row = |line: Line<'_>| {
         let [min, median, max] = line.rates().map(|rate| format!("{rate:.0}"));
@@ -183,15 +181,13 @@ pub fn table(workloads: &[&Workload], runs: &[Run]) -> String {
         vec![
             workload,
             engine,
-            median,
-            line.unit.to_owned(),
+            format!("{median} {}", line.unit),
             min,
             max,
             seconds(line.client_cpu()),
             seconds(line.server_cpu()),
             ratio,
             format!("{:.0}", line.memory_bytes_max() as f64 / MIB),
-            line.runs.len().to_string(),
         ]
     };
     let rows: Vec<Vec<String>> = lines(workloads, runs).into_iter().map(row).collect();

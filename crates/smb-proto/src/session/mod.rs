@@ -218,8 +218,7 @@ pub struct SessionSettings {
     pub encryption: EncryptionPolicy,
     /// Ciphers to offer, best first; none: encryption is not offered.
     pub ciphers: Vec<Cipher>,
-    /// Most bytes of one READ or WRITE; also bounded by server, credits and block. Up to four times as
-    /// many where bytes go from their origin and the depth is not fixed.
+    /// Most bytes of one READ or WRITE; also bounded by server, credits and block.
     pub chunk_bytes_max: u32,
     /// Most bytes under way on one channel.
     pub depth_bytes_max: u64,
