@@ -15,7 +15,7 @@ pub mod table;
 pub use comparison::{PhaseResult, phase};
 pub use design::{DesignNoise, DesignPair, DesignResult, DesignSamples, design, is_narrow};
 pub use diagnosis::{
-    Contradiction, Means, REMEDIES, Remedy, SharedLink, contradictions, shared_links,
+    Contradiction, Means, REMEDIES, Remedy, SharedLink, contradictions, quoted, shared_links,
 };
 pub use recipe::{rate, unit};
 pub use run::analyze;

@@ -457,6 +457,7 @@ impl Error {
                 "see `linerate changes`, then `linerate undo {change}`"
             )),
             Self::Apply { source, .. } => source.hint(),
+            Self::UnknownKnob { .. } => Some("`linerate inspect HOST` lists what can be set there".into()),
             Self::NoSuchProfile { known, .. } => Some(format!("there are: {}", known.join(", "))),
             Self::ProfileProtection { .. } => Some(
                 "read the profile, and say `--even-protections` if that is what you want".into(),

@@ -10,13 +10,19 @@ use clap_complete::Shell;
 #[command(name = "linerate", version, about, max_term_width = 100)]
 #[command(after_help = "\
 exit codes:
-  0    well                         64   the request makes no sense
-  1    something was found          65   refused: a server, a rule, rights or a program that lacks
-  2    could not tell               69   nobody answers
-  130  interrupted                  70   internal error, or a peer that breaks the protocol
+  0    well
+  1    something was found (`check`, `inspect`), is changed (`changes`), is left (`undo`, `demo`), or
+       was not copied (`copy`)
+  2    could not tell
+  64   the request makes no sense
+  65   refused: by a server, by a rule, for missing rights or a missing program
+  69   nobody answers
+  70   internal error, or a peer that breaks the protocol
+  130  interrupted
+`lab run` gives the exit code of its command
 
-run files and open changes are kept in /var/lib/linerate (root) or $XDG_STATE_HOME/linerate;
-LINERATE_STATE_DIR names another folder")]
+run files and open changes are kept in /var/lib/linerate (root) or $XDG_STATE_HOME/linerate, else
+~/.local/state/linerate; LINERATE_STATE_DIR names another folder")]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
@@ -26,7 +32,7 @@ pub struct Arguments {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Measure the path to a share and name the first thing that loses; changes nothing
+    /// Measure the path to a share and name the first thing that loses; changes no setting
     Check(CheckArguments),
     /// Measure a share, a folder, a disk or raw TCP: one workload, or what a known benchmark does
     Bench(BenchArguments),
@@ -188,7 +194,7 @@ pub struct CheckArguments {
     pub path: PathArguments,
     #[command(flatten)]
     pub output: OutputArguments,
-    /// Fresh sessions per rung and direction
+    /// Fresh sessions per rung and direction; after 44 s no further one is begun
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub repetitions: u32,
     /// Counted seconds of each trial
@@ -226,7 +232,7 @@ pub struct BenchArguments {
     /// Do what a known benchmark does: cdm9, cdm9-nvme, cdm8, atto, iperf, copy, lantest, frames
     #[arg(long, value_name = "NAME", conflicts_with = "recipe")]
     pub preset: Option<String>,
-    /// Do what a recipe of your own says, in TOML like those in crates/measure/presets
+    /// Do what a recipe of your own says, in TOML; docs/files.md says how
     #[arg(long, value_name = "FILE")]
     pub recipe: Option<PathBuf>,
     /// Size of the test file of a preset or recipe, as `256 MiB`
@@ -245,9 +251,9 @@ pub struct BenchArguments {
     /// Which way [default: both, or what the preset says]
     #[arg(long, value_enum)]
     pub direction: Option<DirectionArgument>,
-    /// Most channels of the share, or streams of raw TCP
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=32))]
-    pub channels: u32,
+    /// Most channels of the share, or streams of raw TCP without a preset or recipe [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
+    pub channels: Option<u32>,
     /// Repetitions, each in a fresh session [default: 5, or what the preset says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repetitions: Option<u32>,
@@ -283,7 +289,8 @@ pub struct TuneArguments {
     /// Have the hosts set at their next start as well what is kept, as `set --persist` does
     #[arg(long)]
     pub persist: bool,
-    /// Print the schedule and the very commands, and change nothing
+    /// Print the schedule and the very commands, and change no setting; unless `--profile` says what to
+    /// try, a short check measures the path first
     #[arg(long)]
     pub dry_run: bool,
     /// Blocks of each experiment; each holds every arm once
@@ -296,14 +303,19 @@ pub struct TuneArguments {
     #[arg(long, value_name = "PERCENT", default_value_t = 2.0)]
     pub band: f64,
     /// Try only these changes, by the ids that a dry run shows (`mtu-9000`)
-    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "ID",
+        value_delimiter = ',',
+        conflicts_with = "profile"
+    )]
     pub only: Vec<String>,
     /// Search for the best setting for this: the check's fixes, what the client asks for and what is set
     /// at both ends, alone and together; else the check's fixes are tried one after the other
     #[arg(long, value_enum, conflicts_with = "profile")]
     pub goal: Option<GoalArgument>,
     /// How long the search may take, as `90s`, `10m` or `1h`
-    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration)]
+    #[arg(long, value_name = "TIME", default_value = "10m", requires = "goal", value_parser = duration)]
     pub budget: std::time::Duration,
     /// Seed of the random order [default: a new one, recorded in the run file]
     #[arg(long)]
@@ -317,7 +329,7 @@ pub struct TuneArguments {
 pub struct ProfileArguments {
     /// What the rules of a profile say: one that `linerate profiles` lists, or a file of your own.
     /// `tune` keeps it only if it is proven to be faster, `set` makes it without measuring
-    #[arg(long, value_name = "NAME or FILE")]
+    #[arg(long, value_name = "NAME|FILE")]
     pub profile: Option<String>,
     /// Leave these knobs of the profile alone
     #[arg(long, value_name = "ID", value_delimiter = ',', requires = "profile")]
@@ -367,7 +379,7 @@ pub enum ExperimentCommand {
 /// `experiment run`.
 #[derive(Debug, Args)]
 pub struct ExperimentArguments {
-    /// The plan, in TOML like those in `plans/`
+    /// The plan, in TOML like those in `plans/`; docs/files.md says how
     pub plan: PathBuf,
     /// What is measured, instead of what the plan says: a share, a folder, or `tcp://ADDRESS`
     #[arg(long, value_name = "TARGET")]
@@ -618,10 +630,10 @@ pub struct LsArguments {
 pub enum LabCommand {
     /// Build the LAN of a topology file and leave it running
     Up {
-        /// The topology
+        /// The topology, in TOML; docs/files.md says how
         #[arg(required_unless_present = "scenario", conflicts_with = "scenario")]
         file: Option<PathBuf>,
-        /// A LAN of the library instead, with something wrong in it
+        /// A LAN of the library instead: a healthy one, or one with something wrong in it
         #[arg(long, value_name = "NAME")]
         scenario: Option<String>,
         /// Name of the lab [default: the file's or the scenario's name]

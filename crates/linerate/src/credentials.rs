@@ -159,7 +159,19 @@ fn find_user(
     lab_file: Option<&Path>,
 ) -> Result<Credentials, CommandError> {
     if let Some(path) = &login.credentials {
-        return read_file(path);
+        let found = read_file(path)?;
+        let named = share.user.as_deref();
+        let named = named.map(|user| user.split_once(';').map_or(user, |(_, user)| user));
+        return match named {
+            Some(named) if named != found.user => {
+                let text = format!(
+                    "the share names the user `{named}`, and the credentials file `{}`",
+                    found.user
+                );
+                Err(CommandError::new(Kind::Usage, text).hint("leave one of them out"))
+            }
+            _ => Ok(found),
+        };
     }
     let (domain, user) = match share.user.as_deref().map(|user| user.split_once(';')) {
         Some(Some((domain, user))) => (domain.to_owned(), Some(user.to_owned())),
@@ -176,7 +188,7 @@ fn find_user(
         Some(user) => user,
         None => {
             return Err(CommandError::new(Kind::Usage, "no user name is given")
-                .hint("write the share as `smb://user@host/share`, or use `--credentials FILE`"));
+                .hint("write the share as `smb://user@host/share`, use `--credentials FILE`, or go in with `--guest` or `--anonymous`"));
         }
     };
     let password = find_password(&user, share)?;

@@ -70,6 +70,11 @@ impl CommandError {
         self
     }
 
+    /// What failed and why, on one line, for where it is no failure of the command.
+    pub fn text(&self) -> String {
+        printable(&self.failure.chain.join(": ")).to_string()
+    }
+
     /// The failure as a record.
     pub fn failure(&self) -> &Failure {
         &self.failure

@@ -71,12 +71,14 @@ pub fn run(arguments: &InspectArguments) -> Result<ExitCode, CommandError> {
 fn explain(id: &str, json: bool) -> Result<ExitCode, CommandError> {
     let own: Vec<&Knob> = knob::KNOBS.iter().filter(|knob| knob.id == id).collect();
     if own.is_empty() {
-        let mut near: Vec<&str> = Vec::new();
-        for knob in knob::KNOBS {
-            if !near.contains(&knob.id) {
-                near.push(knob.id);
-            }
+        let family = |id: &str| id.split_once('.').map(|(family, _)| family.to_owned());
+        let all = || knob::KNOBS.iter().map(|knob| knob.id);
+        let mut near: Vec<&str> = all().filter(|one| family(one) == family(id)).collect();
+        if near.is_empty() {
+            near = all().collect();
         }
+        near.sort_unstable();
+        near.dedup();
         let text = format!("there is no knob `{id}`");
         return Err(
             CommandError::new(Kind::Usage, text).hint(format!("there are: {}", near.join(", ")))

@@ -29,12 +29,10 @@ pub fn run(command: &LabCommand) -> Result<ExitCode, CommandError> {
                 }
             };
             let name = name.clone().unwrap_or(usual_name);
-            if *dry_run {
-                describe(&name, &topology, *json, "would be built");
-                return Ok(ExitCode::SUCCESS);
+            if !dry_run {
+                up(&name, &topology)?;
             }
-            up(&name, &topology)?;
-            describe(&name, &topology, *json, "is up");
+            describe(&name, &topology, *json, *dry_run);
             Ok(ExitCode::SUCCESS)
         }
         LabCommand::Scenarios(arguments) => scenarios(arguments),
@@ -48,7 +46,11 @@ pub fn run(command: &LabCommand) -> Result<ExitCode, CommandError> {
             let name = name.clone().map_or_else(only_one, Ok)?;
             if *dry_run {
                 lab::find(&name)?;
-                terminal::print(&format!("the lab `{name}` would be taken down"));
+                if *json {
+                    terminal::print_json(&json!({ "dry_run": true, "lab": name }));
+                } else {
+                    terminal::print(&format!("the lab `{name}` would be taken down"));
+                }
                 return Ok(ExitCode::SUCCESS);
             }
             down(&name, *json)
@@ -99,15 +101,17 @@ fn name_of(file: &Path) -> Result<String, CommandError> {
     })
 }
 
-fn describe(name: &str, topology: &Topology, json: bool, what: &str) {
+fn describe(name: &str, topology: &Topology, json: bool, dry_run: bool) {
     if json {
         terminal::print_json(&json!({
+            "dry_run": dry_run,
             "lab": name,
             "hosts": topology.hosts.iter().map(|host| format!("lab://{name}/{host}")).collect::<Vec<_>>(),
             "shares": shares(topology),
         }));
         return;
     }
+    let what = if dry_run { "would be built" } else { "is up" };
     terminal::print(&format!("lab `{name}` {what}"));
     let mut rows = Vec::new();
     for link in &topology.links {

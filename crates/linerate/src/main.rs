@@ -63,6 +63,15 @@ fn main() -> ExitCode {
     code
 }
 
+/// A command as people type it: completion scripts would offer what is hidden too.
+fn as_typed(command: &clap::Command) -> clap::Command {
+    let kept = command.get_subcommands().filter(|one| !one.is_hide_set());
+    clap::Command::new(command.get_name().to_owned())
+        .about(command.get_about().cloned().unwrap_or_default())
+        .args(command.get_arguments())
+        .subcommands(kept.map(as_typed))
+}
+
 fn run(command: &Command) -> Result<ExitCode, CommandError> {
     match command {
         Command::Check(arguments) => check::run(arguments),
@@ -81,12 +90,15 @@ fn run(command: &Command) -> Result<ExitCode, CommandError> {
         Command::Lab(command) => lab_command::run(command),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Completions { shell } => {
+            // Into memory: it panics where a pipe is closed early.
+            let mut script = Vec::new();
             clap_complete::generate(
                 *shell,
-                &mut Arguments::command(),
+                &mut as_typed(&Arguments::command()),
                 "linerate",
-                &mut std::io::stdout(),
+                &mut script,
             );
+            terminal::print_piece(&String::from_utf8_lossy(&script));
             Ok(ExitCode::SUCCESS)
         }
         Command::Trial => trial::run(),

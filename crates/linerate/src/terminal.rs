@@ -11,7 +11,7 @@ const COLUMNS_MAX: usize = 100;
 /// Narrowest terminal that reports are fitted to.
 const COLUMNS_MIN: usize = 60;
 
-/// Writes data. A reader that went away ends the program quietly, as with any filter.
+/// Writes data. A reader that went away is not told: the program ends as it would have.
 pub fn print(text: &str) {
     let mut stdout = anstream::stdout().lock();
     let ended = if text.ends_with('\n') { "" } else { "\n" };

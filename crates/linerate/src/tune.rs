@@ -52,18 +52,15 @@ pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
         None => plan(arguments, find_fixes(arguments, &path, &stop)?)?,
     };
     let Some(plan) = plan else {
-        terminal::print(match &arguments.profile.profile {
-            Some(_) => "there is nothing to try: the profile changes nothing here",
-            None => "there is nothing to try: the check found no change that promises anything",
-        });
-        return Ok(ExitCode::SUCCESS);
+        let reason = match &arguments.profile.profile {
+            Some(_) => "the profile changes nothing here",
+            None => "the check found no change that promises anything",
+        };
+        return Ok(nothing_to_try(arguments, reason));
     };
     if arguments.persist {
-        // Better refused now than when everything has been measured.
-        let hosts: Vec<_> = path.hosts().into_iter().cloned().collect();
         for candidate in &plan.candidates {
-            let kept = change::kept(&hosts, &knobs(&candidate.level))?;
-            Change::plan(&hosts, &kept, "look")?;
+            can_be_kept(&path, &candidate.level)?;
         }
     }
     if arguments.dry_run {
@@ -73,6 +70,24 @@ pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
     let file = experiment(arguments, &path, &plan, &state, &stop)?;
     let analysis = runs::show(&file, &arguments.output)?;
     Ok(runs::exit_code(&analysis))
+}
+
+fn nothing_to_try(arguments: &TuneArguments, reason: &str) -> ExitCode {
+    if arguments.output.json {
+        terminal::print_json(&json!({ "candidates": [], "reason": reason }));
+    } else {
+        terminal::print(&format!("there is nothing to try: {reason}"));
+    }
+    ExitCode::SUCCESS
+}
+
+/// Whether the hosts can be made to have this at their next start too: better refused now than when
+/// everything has been measured.
+fn can_be_kept(path: &SharePath, level: &Level) -> Result<(), CommandError> {
+    let hosts: Vec<_> = path.hosts().into_iter().cloned().collect();
+    let kept = change::kept(&hosts, &knobs(level))?;
+    Change::plan(&hosts, &kept, "look")?;
+    Ok(())
 }
 
 /// A short check of the same path tells what could help.
@@ -127,6 +142,23 @@ fn proposals(
         }
         proposals.retain(|one| arguments.only.contains(&one.candidate.id));
     }
+    if arguments.persist {
+        proposals.retain(|one| {
+            let refused = can_be_kept(path, &one.candidate.level).err();
+            if let Some(error) = &refused {
+                let id = &one.candidate.id;
+                terminal::say(&format!(
+                    "not tried: `{id}` cannot be kept: {}",
+                    error.text()
+                ));
+            }
+            refused.is_none()
+        });
+    }
+    for one in proposals.iter().skip(experiment::CANDIDATES_MAX) {
+        let (id, most) = (&one.candidate.id, experiment::CANDIDATES_MAX);
+        terminal::say(&format!("not tried: `{id}`: there are more than {most}"));
+    }
     proposals.truncate(experiment::CANDIDATES_MAX);
     Ok(proposals)
 }
@@ -145,8 +177,10 @@ fn search(
         .collect();
     let candidates: Vec<Candidate> = proposals.into_iter().map(|one| one.candidate).collect();
     if candidates.is_empty() {
-        terminal::print("there is nothing to try: all is as the rules of thumb say");
-        return Ok(ExitCode::SUCCESS);
+        return Ok(nothing_to_try(
+            arguments,
+            "all is as the rules of thumb say",
+        ));
     }
     let (mut plan, left_out) = search_plan(arguments, goal, candidates)?;
     plan.budget = Some(arguments.budget.saturating_sub(began.elapsed()));
@@ -441,7 +475,7 @@ fn dry_run(
         look(),
     ));
     for (candidate, commands) in &commands {
-        print_commands(&candidate.level.name, commands);
+        print_commands(&candidate.id, commands);
     }
     let seconds = [preview.at_least, preview.at_most].map(|duration| duration.as_secs());
     terminal::print(&format!(

@@ -155,7 +155,7 @@ pub(crate) fn run(
     again.map_or(Ok(()), File::close)?;
     file.close()?;
     rejected.extend(transfer.losses(workload.channels));
-    let credits = transfer.credits(workload.block.get());
+    let credits = transfer.credits();
     let agreed = agreed(&session, &tree, rejected).map(|session| SmbSession {
         credits,
         credit_waits: transfer.after.first().map(|channel| channel.credit_starved),
@@ -659,9 +659,10 @@ impl Test<'_> {
 
 impl Transfer {
     /// The most credits that the first channel had: those that were left and those in use.
-    fn credits(&self, block: u64) -> Option<u64> {
-        let each = block.div_ceil(CREDIT_BYTES).max(1);
-        let held = |channel: &ChannelStatus| channel.credits + channel.in_flight * each;
+    fn credits(&self) -> Option<u64> {
+        let held = |channel: &ChannelStatus| {
+            channel.credits + channel.bytes_in_flight.div_ceil(CREDIT_BYTES)
+        };
         let firsts = [self.before.first(), self.after.first()];
         firsts.into_iter().flatten().map(held).max()
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use analysis::{
     ArmSamples, Effect, Estimate, ExperimentResult, Fix, LadderRung, NoiseFloor, RunAnalysis,
-    RungName, Trust, Verdict,
+    RungName, Trust, Verdict, quoted,
 };
 use record::{
     Arm, Decision, Direction, FolderKind, Identity, Job, Level, Phase, Place, Plan, Setting,
@@ -184,17 +184,6 @@ pub(crate) fn fix_commands(fix: &Fix, analysis: &RunAnalysis) -> Vec<String> {
 pub(crate) fn cannot_be_tried(fix: &Fix) -> Option<&str> {
     let by_hand = !fix.commands.is_empty() || fix.elsewhere.is_some();
     fix.blocked.as_deref().filter(|_| !by_hand)
-}
-
-/// As a POSIX shell takes it.
-fn quoted(word: &str) -> String {
-    let plain =
-        |character: char| character.is_ascii_alphanumeric() || "/:.@_-+=,".contains(character);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 /// The one sentence a busy person reads.

@@ -93,6 +93,7 @@ struct Counters {
     written_bytes: AtomicU64,
     credits: AtomicU64,
     outstanding: AtomicU64,
+    outstanding_bytes: AtomicU64,
     credit_starved: AtomicU64,
     block_starved: AtomicU64,
 }
@@ -104,6 +105,7 @@ pub(crate) struct Counted {
     pub(crate) written_bytes: u64,
     pub(crate) credits: u64,
     pub(crate) outstanding: u64,
+    pub(crate) outstanding_bytes: u64,
     pub(crate) credit_starved: u64,
     pub(crate) block_starved: u64,
 }
@@ -157,6 +159,7 @@ impl Link {
             written_bytes: load(&self.counters.written_bytes),
             credits: load(&self.counters.credits),
             outstanding: load(&self.counters.outstanding),
+            outstanding_bytes: load(&self.counters.outstanding_bytes),
             credit_starved: load(&self.counters.credit_starved),
             block_starved: load(&self.counters.block_starved),
         }
@@ -168,6 +171,10 @@ impl Link {
         store(&self.counters.written_bytes, statistics.written_bytes);
         store(&self.counters.credits, statistics.credits.into());
         store(&self.counters.outstanding, statistics.outstanding.into());
+        store(
+            &self.counters.outstanding_bytes,
+            statistics.outstanding_bytes,
+        );
         store(&self.counters.credit_starved, statistics.credit_starved);
         store(&self.counters.block_starved, statistics.block_starved);
     }

@@ -122,6 +122,8 @@ pub struct ChannelStatus {
     pub credits: u64,
     /// Requests in flight.
     pub in_flight: u64,
+    /// Payload of the READs and WRITEs among them.
+    pub bytes_in_flight: u64,
     /// How often work had to wait for credits.
     pub credit_starved: u64,
     /// How often work had to wait for a block.
@@ -768,6 +770,7 @@ fn status(session: usize, link: &Link) -> ChannelStatus {
         tcp: link.tcp_facts(),
         credits: counted.credits,
         in_flight: counted.outstanding,
+        bytes_in_flight: counted.outstanding_bytes,
         credit_starved: counted.credit_starved,
         block_starved: counted.block_starved,
         alive: link.is_alive(),

@@ -76,7 +76,7 @@ pub(super) fn faults(seen: &Seen) -> Vec<Fault> {
     let found = [
         black_hole(seen),
         medium::wifi(seen),
-        medium::tunnel(seen),
+        medium::needless_tunnel(seen),
         slow_link(seen).or_else(|| slow_line(seen)),
         faster_way(seen),
         two_nics(seen),
@@ -85,6 +85,8 @@ pub(super) fn faults(seen: &Seen) -> Vec<Fault> {
         offloads_off(seen),
         segments_lost(seen).or_else(|| segments_overtaken(seen)),
         small_buffers(seen),
+        // What loses segments or has too small a window does so in a tunnel too.
+        medium::slow_tunnel(seen),
         throttled(seen, 0),
         throttled(seen, 1),
         old_dialect(seen),

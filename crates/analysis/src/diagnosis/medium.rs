@@ -59,22 +59,11 @@ pub(super) fn wifi(seen: &Seen) -> Option<Fault> {
     fault("wifi-used", text, Trust::Computed, advice)
 }
 
-/// A tunnel is used, and a direct way is there or raw TCP loses in it.
-pub(super) fn tunnel(seen: &Seen) -> Option<Fault> {
+/// A tunnel is used though there is a direct way.
+pub(super) fn needless_tunnel(seen: &Seen) -> Option<Fault> {
     let sender = sends_over(seen, Medium::Tunnel)?;
     let (host, name) = (&sender.host.name, tunnel_name(sender.nic));
-    let Some((near, remote)) = way_around(seen, sender) else {
-        let text = format!(
-            "{host} sends through the tunnel {name}: it rides on another line and handles each packet once more, \
-             and so is the limit"
-        );
-        let advice = Advice::new(
-            "where both are in one network, reach the server without the tunnel; elsewhere look at the \
-             processors of both ends of the tunnel while data goes through it",
-        );
-        return loses(seen, RungName::Tcp)
-            .then(|| fault("tunnel-used", text, Trust::Computed, advice))?;
-    };
+    let (near, remote) = way_around(seen, sender)?;
     let text = format!(
         "{host} sends through the tunnel {name}, while its `{}` is in one subnet with `{remote}`",
         near.name
@@ -85,6 +74,25 @@ pub(super) fn tunnel(seen: &Seen) -> Option<Fault> {
         near.name
     ))
     .commands(route_to(sender.host, remote));
+    fault("tunnel-used", text, Trust::Computed, advice)
+}
+
+/// Raw TCP loses in a tunnel, and there is no other way.
+pub(super) fn slow_tunnel(seen: &Seen) -> Option<Fault> {
+    let sender = sends_over(seen, Medium::Tunnel)?;
+    if way_around(seen, sender).is_some() || !loses(seen, RungName::Tcp) {
+        return None;
+    }
+    let text = format!(
+        "{} sends through the tunnel {}: it rides on another line and handles each packet once more, and so is \
+         the limit",
+        sender.host.name,
+        tunnel_name(sender.nic)
+    );
+    let advice = Advice::new(
+        "where both are in one network, reach the server without the tunnel; elsewhere look at the \
+         processors of both ends of the tunnel while data goes through it",
+    );
     fault("tunnel-used", text, Trust::Computed, advice)
 }
 
@@ -104,14 +112,20 @@ pub(super) fn remarks(seen: &Seen) -> Vec<Cause> {
                     format!("{host} sends over Wi-Fi by `{nic}`; {beside}"),
                 ))
             }
-            Some(Medium::Tunnel) if tunnel(seen).is_none() => Some((
-                "through-tunnel",
-                format!(
-                    "{host} sends through the tunnel {}, which rides on another line and leaves {} bytes to a packet",
-                    tunnel_name(sender.nic),
-                    sender.nic.mtu
-                ),
-            )),
+            Some(Medium::Tunnel)
+                if needless_tunnel(seen)
+                    .or_else(|| slow_tunnel(seen))
+                    .is_none() =>
+            {
+                Some((
+                    "through-tunnel",
+                    format!(
+                        "{host} sends through the tunnel {}, which rides on another line and leaves {} bytes to a packet",
+                        tunnel_name(sender.nic),
+                        sender.nic.mtu
+                    ),
+                ))
+            }
             Some(Medium::Bridge) => Some((
                 "through-bridge",
                 format!("{host} sends through the bridge `{nic}`{}", ports(sender)),

@@ -27,7 +27,7 @@ use crate::{Ceiling, Diagnosis, Estimate, LadderRung, RungName, Unit};
 use path::{Network, Pair};
 
 pub use ends::{Contradiction, SharedLink, contradictions, shared_links};
-pub use remedy::{Means, REMEDIES, Remedy};
+pub use remedy::{Means, REMEDIES, Remedy, quoted};
 
 /// A rung that has less than this share of the one above has lost something.
 const LOSS_LIMIT: f64 = 0.9;

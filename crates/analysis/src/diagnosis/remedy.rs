@@ -328,6 +328,18 @@ pub(super) fn setting(
     })
 }
 
+/// A word of a command as a POSIX shell takes it.
+#[must_use]
+pub fn quoted(word: &str) -> String {
+    let plain =
+        |character: char| character.is_ascii_alphanumeric() || "/:.@_-+=,".contains(character);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
 /// One `linerate set` for each host.
 fn set_commands(settings: &[Setting]) -> Vec<String> {
     let mut commands: Vec<(&str, String)> = Vec::new();
@@ -345,11 +357,11 @@ fn set_commands(settings: &[Setting]) -> Vec<String> {
             Target::Host => String::new(),
             other => format!("@{other}"),
         };
-        let word = format!(" {id}{at}={value}");
+        let word = format!(" {}", quoted(&format!("{id}{at}={value}")));
         let host = host.as_str();
         match commands.iter_mut().find(|(known, _)| *known == host) {
             Some((_, command)) => command.push_str(&word),
-            None => commands.push((host, format!("linerate set {host}{word}"))),
+            None => commands.push((host, format!("linerate set {}{word}", quoted(host)))),
         }
     }
     commands.into_iter().map(|(_, command)| command).collect()

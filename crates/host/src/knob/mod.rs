@@ -534,7 +534,13 @@ impl Knob {
         let kind = TargetKind::of(target);
         if kind != self.on {
             let (own, other) = (self.on.text(), kind.text());
-            return Err(Refusal::new(format!("it belongs to {own}, not to {other}")));
+            let refusal = Refusal::new(format!("it belongs to {own}, not to {other}"));
+            return Err(match kind {
+                TargetKind::Host => refusal.hint(
+                    "name it behind an `@`, as `nic.mtu@eth0`; `linerate inspect HOST` shows the names",
+                ),
+                _ => refusal,
+            });
         }
         match target {
             Target::Host => Ok(""),

@@ -63,6 +63,8 @@ impl Link {
         }
         match self.kind.as_deref() {
             Some("bridge") => Some(Medium::Bridge),
+            // A TAP device is rather the port of a virtual machine than the end of a VPN.
+            Some("tun") if self.mac.is_some() => None,
             Some(kind) => TUNNELS.contains(&kind).then_some(Medium::Tunnel),
             // What software makes has a kind, and only Ethernet has such an address.
             None => (uevent.is_some() && self.mac.is_some()).then_some(Medium::Cable),
@@ -231,10 +233,12 @@ mod tests {
         // Where it cannot be read it may be either.
         assert_eq!(said(ether, None), None);
         assert_eq!(said(&kind("bridge"), None), Some(Medium::Bridge));
-        for tunnel in ["tun", "wireguard", "ppp"] {
+        for tunnel in ["wireguard", "ppp", "vxlan"] {
             assert_eq!(said(&kind(tunnel), Some(plain)), Some(Medium::Tunnel));
         }
-        for other in ["veth", "vlan", "bond", "dummy"] {
+        let tun = r#","link_type":"none","linkinfo":{"info_kind":"tun"}"#;
+        assert_eq!(said(tun, Some(plain)), Some(Medium::Tunnel));
+        for other in ["tun", "veth", "vlan", "bond", "dummy"] {
             assert_eq!(said(&kind(other), Some(plain)), None, "{other}");
         }
     }

@@ -127,8 +127,9 @@ fn bench_share(
         0,
         &path.hosts(),
     )?;
-    let workload =
-        |direction| Workload::Share(path.workload(direction, arguments.channels, timing));
+    let workload = |direction| {
+        Workload::Share(path.workload(direction, arguments.channels.unwrap_or(1), timing))
+    };
     repeat(arguments, recorder, directions, stop, &mut |direction| {
         let workload = workload(direction);
         (workload.clone(), outcome(path.trial(workload, stop)))
@@ -156,7 +157,7 @@ fn bench_tcp(
             server: address,
             port,
             direction,
-            streams: arguments.channels,
+            streams: arguments.channels.unwrap_or(1),
             nic: None,
             timing,
         };

@@ -113,7 +113,7 @@ impl Target {
     pub fn open(
         typed: &str,
         path_arguments: &PathArguments,
-        channels: u32,
+        channels: Option<u32>,
         engine: RecipeEngine,
         stop: &Stop,
     ) -> Result<Self, CommandError> {
@@ -129,6 +129,11 @@ impl Target {
         let is_share = ["smb://", "//", "\\\\"]
             .iter()
             .any(|begin| typed.starts_with(begin));
+        if channels.is_some() && !is_share {
+            let text = format!("`--channels` has no meaning here: `{typed}` is no share");
+            return Err(CommandError::new(Kind::Usage, text)
+                .hint("a recipe of your own says how many streams or threads there are"));
+        }
         if is_share {
             let path = SharePath::open(share::parse(typed)?, path_arguments, stop)?;
             return Ok(Self {
@@ -137,7 +142,7 @@ impl Target {
                 runner: path.runner.clone(),
                 credentials: Some(path.credentials.clone()),
                 name: path.share.address.to_string(),
-                kind: TargetKind::Share(Box::new(path), channels),
+                kind: TargetKind::Share(Box::new(path), channels.unwrap_or(1)),
             });
         }
         let (client, server, runner) = ends(path_arguments, stop)?;

@@ -60,7 +60,7 @@ fn begin(arguments: &ExperimentArguments) -> Result<ExitCode, CommandError> {
     let target = Target::open(
         typed,
         &arguments.path,
-        file.channels(),
+        file.workload.channels,
         recipe.engine,
         &stop,
     )?;
@@ -147,7 +147,7 @@ fn resume(arguments: &ResumeArguments) -> Result<ExitCode, CommandError> {
         _ => RecipeEngine::File,
     };
     let target = record::with_user(target, run.header.user.as_deref());
-    let target = Target::open(&target, &path, 1, engine, &stop)?;
+    let target = Target::open(&target, &path, None, engine, &stop)?;
     let before = run.records.into_iter().filter_map(|record| match record {
         Record::Trial(trial) => Some(*trial),
         _ => None,

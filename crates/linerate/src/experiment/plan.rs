@@ -377,6 +377,20 @@ fn settings(text: &str, target: &Target) -> Result<Setting, CommandError> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn the_examples_of_the_documentation_are_understood() {
+        let page = include_str!("../../../../docs/files.md");
+        let blocks = page.split("```toml\n").skip(1);
+        let blocks: Vec<&str> = blocks.filter_map(|rest| rest.split("```").next()).collect();
+        let [plan, recipe] = blocks.as_slice() else {
+            panic!("{blocks:?}");
+        };
+        let plan: PlanFile = toml::from_str(plan).expect("as it is written");
+        assert_eq!(plan.check(), Ok(()));
+        let recipe = measure::recipe("files.md", recipe).expect("as it is written");
+        assert_eq!(recipe.check(), Ok(()));
+    }
+
     fn said(head: &str, factors: &[(&str, &[(&str, &str)])]) -> String {
         let mut text = format!("title = \"t\"\n{head}\n[workload]\npreset = \"cdm8\"\n");
         for (name, levels) in factors {

@@ -52,6 +52,11 @@ impl Depth {
         self.under_way
     }
 
+    /// Their payload.
+    pub(super) fn under_way_bytes(&self) -> u64 {
+        self.under_way_bytes
+    }
+
     /// Whether as much is under way as may be.
     pub(super) fn is_reached(&self) -> bool {
         let (bytes, times) = self.limit();

@@ -134,6 +134,8 @@ pub struct ChannelStatistics {
     pub credits: u32,
     /// Requests under way.
     pub outstanding: u32,
+    /// Payload of the READs and WRITEs among them.
+    pub outstanding_bytes: u64,
     /// How often work had to wait for credits.
     pub credit_starved: u64,
     /// How often work had to wait for a block.
@@ -416,6 +418,7 @@ impl Channel {
         ChannelStatistics {
             credits: self.credits.balance(),
             outstanding: u32::try_from(self.outstanding.len()).unwrap_or(u32::MAX),
+            outstanding_bytes: self.depth.under_way_bytes(),
             ..self.statistics
         }
     }

@@ -12,10 +12,33 @@ fn help_names_every_command_and_the_exit_codes() {
     let help = support::linerate().arg("--help").assert().success();
     let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
     for word in [
-        "check", "bench", "tune", "inspect", "set", "undo", "changes", "analyze", "report", "copy",
-        "ls ", "lab", "demo", "64", "130",
+        "check",
+        "bench",
+        "tune",
+        "experiment",
+        "inspect",
+        "set",
+        "profiles",
+        "undo",
+        "changes",
+        "analyze",
+        "report",
+        "copy",
+        "ls",
+        "lab",
+        "demo",
+        "completions",
+        "64",
+        "65",
+        "69",
+        "70",
+        "130",
     ] {
-        assert!(help.contains(word), "`{word}` is not in the help:\n{help}");
+        let begin = format!("\n  {word} ");
+        assert!(
+            help.contains(&begin),
+            "`{word}` is not in the help:\n{help}"
+        );
     }
     support::linerate().arg("no-such-command").assert().code(64);
 }
@@ -27,7 +50,11 @@ fn completions_come_for_the_usual_shells() {
             .args(["completions", shell])
             .assert()
             .success();
-        assert!(script.get_output().stdout.len() > 1_000, "{shell}");
+        let script = String::from_utf8_lossy(&script.get_output().stdout).into_owned();
+        let offers = |word: &str| script.contains(word);
+        assert!(offers("undo") && offers("--dry-run"), "{shell}: {script}");
+        let hidden = ["supervise", "trial"].map(|word| format!("linerate__{word}"));
+        assert!(!hidden.iter().any(|word| script.contains(word)), "{shell}");
     }
 }
 
