@@ -9,7 +9,7 @@ use crate::comparison::{CONFIDENCE_DEFAULT, served_per_byte};
 use crate::recipe;
 use crate::statistics::{self, PairedRatios};
 use crate::table::{self, Better, Request, Table, TableResult, TableWarning};
-use crate::{Estimate, Unit};
+use crate::{Estimate, Unit, Verdict};
 
 /// Something that is measured of a trial, as a column of a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -117,6 +117,9 @@ pub struct DesignPair {
     pub others: String,
     /// How many times the first level (Hodges-Lehmann on the log ratios of blocks).
     pub ratio: Estimate,
+    /// That of its effect on the rates, after Holm's correction over all of them; `None` with some
+    /// levels of the others only, which nobody tested.
+    pub verdict: Option<Verdict>,
     /// Blocks that would settle what cannot be told yet.
     pub blocks_to_settle: Option<usize>,
     /// What others published of this level, as they did.
@@ -144,6 +147,15 @@ pub struct DesignResult {
     pub failures: Vec<String>,
     /// What a reader must know.
     pub caveats: Vec<String>,
+}
+
+impl DesignResult {
+    /// Whether any effect on a rate is shown, or shown not to matter.
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        let mut effects = self.rates.iter().flat_map(|table| &table.effects);
+        effects.any(|effect| effect.verdict != Verdict::Undecided)
+    }
 }
 
 /// A counted trial.
@@ -201,8 +213,17 @@ pub fn design<'t>(
         }
     }
     let mut caveats = Vec::new();
-    let rates = tables(design, &seen, &mut caveats, Quantity::Rate);
-    let costs = cost_tables(design, &seen);
+    let mut rates = tables(design, &seen, &mut caveats, Quantity::Rate);
+    let mut costs = cost_tables(design, &seen);
+    let noise = noise(design, &seen);
+    let alarm = noise.iter().any(|noise| noise.alarm);
+    if alarm {
+        rates.iter_mut().chain(&mut costs).for_each(hold_back);
+    }
+    let mut pairs = [pairs(design, &seen), together(design, &seen)].concat();
+    for (pair, ratios) in &mut pairs {
+        judge(pair, ratios, design.band, &rates, alarm);
+    }
     let per_block = design.blocks.first().map_or(0, Vec::len) * design.responses.len();
     let mut of_block: BTreeMap<u32, usize> = BTreeMap::new();
     for one in &seen {
@@ -216,11 +237,46 @@ pub fn design<'t>(
             .count(),
         rates,
         costs,
-        noise: noise(design, &seen),
-        pairs: [pairs(design, &seen), together(design, &seen)].concat(),
+        noise,
+        pairs: pairs.into_iter().map(|(pair, _)| pair).collect(),
         samples: samples(design, &seen),
         failures,
         caveats,
+    }
+}
+
+/// Decides nothing, because the baseline differed from itself.
+fn hold_back(table: &mut TableResult) {
+    for effect in &mut table.effects {
+        effect.verdict = Verdict::Undecided;
+    }
+    let text = "the baseline differed from itself, so no difference here can be believed";
+    table.warnings.push(TableWarning::new("alarm", text.into()));
+}
+
+/// Gives a pair the verdict of its effect, and what would settle it by the same correction.
+fn judge(
+    pair: &mut DesignPair,
+    ratios: &PairedRatios,
+    band: f64,
+    rates: &[TableResult],
+    alarm: bool,
+) {
+    if !pair.others.is_empty() {
+        return;
+    }
+    let of_response = rates.iter().find(|table| table.response == pair.response);
+    let effect = of_response.and_then(|table| {
+        let mut effects = table.effects.iter();
+        effects.find(|effect| effect.factor == pair.factor && effect.level == pair.level)
+    });
+    let verdict = effect.map_or(Verdict::Undecided, |effect| effect.verdict);
+    pair.verdict = Some(verdict);
+    if verdict == Verdict::Undecided && !alarm {
+        let effects = rates.iter().flat_map(|table| &table.effects);
+        let tested = effects.filter(|effect| effect.p.is_some()).count().max(1);
+        let confidence = 1.0 - (1.0 - CONFIDENCE_DEFAULT) / tested as f64;
+        pair.blocks_to_settle = ratios.blocks_to_settle(band, confidence);
     }
 }
 
@@ -404,7 +460,7 @@ fn over(
 
 /// What two factors do only together: how many times more one does at a level of the other than at
 /// the other's first.
-fn together(design: &Design, seen: &[Seen<'_>]) -> Vec<DesignPair> {
+fn together(design: &Design, seen: &[Seen<'_>]) -> Vec<(DesignPair, PairedRatios)> {
     let mut found = Vec::new();
     for response in &design.responses {
         for one in 0..design.factors.len() {
@@ -421,7 +477,7 @@ fn acting(
     seen: &[Seen<'_>],
     response: &str,
     [one, other]: [usize; 2],
-) -> Vec<DesignPair> {
+) -> Vec<(DesignPair, PairedRatios)> {
     let name = |place: usize, level: u32| {
         let level = design.factors[place].levels.get(level as usize);
         level.map_or("", |level| level.name.as_str())
@@ -439,7 +495,7 @@ fn acting(
             return None;
         }
         let ratios = over(seen, response, &there, &here);
-        Some(DesignPair {
+        let pair = DesignPair {
             response: response.to_owned(),
             factor: format!(
                 "{}:{}",
@@ -448,16 +504,18 @@ fn acting(
             level: format!("{}:{}", name(one, level), name(other, with)),
             baseline: format!("{}:{}", name(one, 0), name(other, 0)),
             others: String::new(),
-            blocks_to_settle: ratios.blocks_to_settle(design.band, CONFIDENCE_DEFAULT),
+            verdict: None,
+            blocks_to_settle: None,
             ratio: ratios.ratio(design.band, CONFIDENCE_DEFAULT)?,
             published: None,
-        })
+        };
+        Some((pair, ratios))
     });
     pairs.collect()
 }
 
 /// Each level against the first of its factor: over all combinations of the others, and with each.
-fn pairs(design: &Design, seen: &[Seen<'_>]) -> Vec<DesignPair> {
+fn pairs(design: &Design, seen: &[Seen<'_>]) -> Vec<(DesignPair, PairedRatios)> {
     let mut found = Vec::new();
     for response in &design.responses {
         for (place, factor) in design.factors.iter().enumerate() {
@@ -477,7 +535,7 @@ fn pairs(design: &Design, seen: &[Seen<'_>]) -> Vec<DesignPair> {
                         [(arm, _)] if arms.len() > 1 => other_levels(design, *arm, place),
                         _ => String::new(),
                     };
-                    found.push(DesignPair {
+                    let pair = DesignPair {
                         response: response.name.clone(),
                         factor: factor.name.clone(),
                         level: to.name.clone(),
@@ -487,9 +545,11 @@ fn pairs(design: &Design, seen: &[Seen<'_>]) -> Vec<DesignPair> {
                             false => None,
                         },
                         others,
-                        blocks_to_settle: ratios.blocks_to_settle(design.band, CONFIDENCE_DEFAULT),
+                        verdict: None,
+                        blocks_to_settle: None,
                         ratio,
-                    });
+                    };
+                    found.push((pair, ratios));
                 }
             }
         }

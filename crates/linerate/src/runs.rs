@@ -244,10 +244,13 @@ pub fn exit_code(analysis: &RunAnalysis) -> ExitCode {
             Some(diagnosis) if diagnosis.complete => ExitCode::SUCCESS,
             _ => ExitCode::from(2),
         },
-        Plan::Experiment { .. } if !analysis.finished => ExitCode::from(2),
+        Plan::Experiment { .. } => match &analysis.design {
+            Some(design) if analysis.finished && design.is_decided() => ExitCode::SUCCESS,
+            _ => ExitCode::from(2),
+        },
         Plan::Tune { .. } | Plan::Bench { .. } if !analysis.finished || undecided => {
             ExitCode::from(2)
         }
-        Plan::Tune { .. } | Plan::Bench { .. } | Plan::Experiment { .. } => ExitCode::SUCCESS,
+        Plan::Tune { .. } | Plan::Bench { .. } => ExitCode::SUCCESS,
     }
 }

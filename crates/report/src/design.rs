@@ -1,5 +1,6 @@
 //! Experiments over several factors: what was found in words, the numbers, and the pictures.
 
+use analysis::table::TableEffect;
 use analysis::{DesignPair, DesignResult, DesignSamples, Estimate, RunAnalysis, Unit, Verdict};
 use maud::{Markup, html};
 use record::Design;
@@ -14,10 +15,6 @@ const ARM_COLUMNS: usize = 34;
 const NUMBER_COLUMNS: usize = 12;
 /// Samples of an arm that are listed; the others are in the run file.
 const SAMPLES_MAX: usize = 6;
-
-fn verdict(pair: &DesignPair, band: f64) -> Verdict {
-    analysis::statistics::verdict(&pair.ratio, band, 0.95)
-}
 
 fn whole(result: &DesignResult) -> impl Iterator<Item = &DesignPair> {
     let main = |pair: &&DesignPair| pair.others.is_empty() && !pair.factor.contains(':');
@@ -44,7 +41,58 @@ pub fn so_far(result: &DesignResult) -> String {
     }
 }
 
-/// One sentence for the busy: what makes a difference, and whether it depends on something else.
+/// A level of a factor and what it does to a response: what the experiment was asked.
+struct Question<'a> {
+    response: &'a str,
+    factor: &'a str,
+    level: &'a str,
+    effect: Option<&'a TableEffect>,
+    pair: Option<&'a DesignPair>,
+    measured: bool,
+}
+
+impl Question<'_> {
+    fn verdict(&self) -> Verdict {
+        self.effect
+            .map_or(Verdict::Undecided, |effect| effect.verdict)
+    }
+}
+
+fn questions(result: &DesignResult) -> Vec<Question<'_>> {
+    let design = &result.design;
+    let mut questions = Vec::new();
+    for response in &design.responses {
+        let mut tables = result.rates.iter();
+        let table = tables.find(|table| table.response == response.name);
+        for (place, factor) in design.factors.iter().enumerate() {
+            for (number, level) in (0..).zip(&factor.levels).skip(1) {
+                let mut effects = table.iter().flat_map(|table| &table.effects);
+                let at = |samples: &DesignSamples| {
+                    let arm = design.arms.get(samples.arm as usize);
+                    samples.response == response.name
+                        && arm.and_then(|arm| arm.get(place)) == Some(&number)
+                        && !samples.rates.is_empty()
+                };
+                questions.push(Question {
+                    response: &response.name,
+                    factor: &factor.name,
+                    level: &level.name,
+                    effect: effects
+                        .find(|one| one.factor == factor.name && one.level == level.name),
+                    pair: whole(result).find(|pair| {
+                        [&pair.response, &pair.factor, &pair.level]
+                            == [&response.name, &factor.name, &level.name]
+                    }),
+                    measured: result.samples.iter().any(at),
+                });
+            }
+        }
+    }
+    questions
+}
+
+/// One sentence for the busy: what makes a difference, whether it depends on something else, and what
+/// is not known.
 pub(crate) fn headline(analysis: &RunAnalysis) -> Said {
     let Some(result) = &analysis.design else {
         return Said::new(Tone::Doubtful, "nothing was measured");
@@ -55,42 +103,93 @@ pub(crate) fn headline(analysis: &RunAnalysis) -> Said {
             "the baseline differed from itself, so nothing here can be believed",
         );
     }
-    let band = result.design.band;
-    let found: Vec<String> = whole(result)
-        .filter(|pair| matches!(verdict(pair, band), Verdict::Better | Verdict::Worse))
-        .map(|pair| {
-            let change = quantity::signed_difference(&pair.ratio);
-            format!(
-                "{} {} instead of {}: {} {change}",
-                pair.factor, pair.level, pair.baseline, pair.response
-            )
-        })
-        .collect();
-    let together: Vec<String> = result
-        .rates
-        .iter()
-        .flat_map(|table| table.effects.iter().map(move |effect| (table, effect)))
-        .filter(|(_, effect)| {
-            effect.factor.contains(':') && effect.p_holm.is_some_and(|p| p < 0.05)
-        })
-        .map(|(table, effect)| {
-            format!(
-                "{} act together on {}",
-                effect.factor.replace(':', " and "),
-                table.response
-            )
-        })
-        .collect();
-    let mut said = found;
-    said.extend(together);
-    said.dedup();
-    match said.is_empty() {
-        true => Said::new(
-            Tone::Neutral,
-            "no difference was shown that is larger than the noise",
-        ),
-        false => Said::new(Tone::Good, said.join("; ")),
+    if result.samples.iter().all(|one| one.rates.is_empty()) {
+        let why = match result.failures.is_empty() {
+            true => "nothing was measured",
+            false => "nothing was measured: every trial failed",
+        };
+        return Said::new(Tone::Doubtful, why);
     }
+    let questions = questions(result);
+    let mut said: Vec<String> = questions.iter().filter_map(shown).collect();
+    said.extend(acting_together(result));
+    said.dedup();
+    let found = !said.is_empty();
+    let unknown = unknown(&questions);
+    let tone = match (found, unknown.is_empty()) {
+        (true, _) => Tone::Good,
+        (false, false) => Tone::Doubtful,
+        (false, true) => Tone::Neutral,
+    };
+    said.extend(unknown);
+    match said.is_empty() {
+        true => Said::new(tone, "no difference that matters"),
+        false => Said::new(tone, said.join("; ")),
+    }
+}
+
+/// A difference that is shown.
+fn shown(question: &Question<'_>) -> Option<String> {
+    let effect = question.effect?;
+    if !matches!(effect.verdict, Verdict::Better | Verdict::Worse) {
+        return None;
+    }
+    let change = match question.pair {
+        Some(pair) => quantity::signed_difference(&pair.ratio),
+        // In a fraction no two arms differ in one factor alone.
+        None => effect.ratio.map_or_else(String::new, |ratio| {
+            format!("{:+.1} %", 100.0 * (ratio - 1.0))
+        }),
+    };
+    Some(format!(
+        "{} {} instead of {}: {} {change}",
+        question.factor, question.level, effect.baseline, question.response
+    ))
+}
+
+fn acting_together(result: &DesignResult) -> Vec<String> {
+    let alone = |name: &str| result.design.factors.iter().any(|one| one.name == name);
+    let tables = result.rates.iter();
+    let effects = tables.flat_map(|table| table.effects.iter().map(move |effect| (table, effect)));
+    let shown = effects.filter(|(_, effect)| {
+        !alone(&effect.factor) && matches!(effect.verdict, Verdict::Better | Verdict::Worse)
+    });
+    let words = shown.map(|(table, effect)| {
+        let both = effect.factor.replace(':', " and ");
+        format!("{both} act together on {}", table.response)
+    });
+    words.collect()
+}
+
+/// What cannot be told yet, and what was never measured.
+fn unknown(questions: &[Question<'_>]) -> Vec<String> {
+    let mut said = Vec::new();
+    let open = |question: &&Question<'_>| question.verdict() == Verdict::Undecided;
+    let names = |questions: &[&Question<'_>]| {
+        let mut names: Vec<String> = questions
+            .iter()
+            .map(|one| format!("{} {}", one.factor, one.level))
+            .collect();
+        names.dedup();
+        names.join(", ")
+    };
+    let (open, missing): (Vec<&Question<'_>>, Vec<&Question<'_>>) =
+        questions.iter().filter(open).partition(|one| one.measured);
+    if !open.is_empty() {
+        let blocks: Option<Vec<usize>> = open
+            .iter()
+            .map(|one| one.pair.and_then(|pair| pair.blocks_to_settle))
+            .collect();
+        let settle = match blocks.and_then(|blocks| blocks.into_iter().max()) {
+            Some(blocks) => format!(" ({blocks} blocks would probably settle it)"),
+            None => String::new(),
+        };
+        said.push(format!("cannot tell yet: {}{settle}", names(&open)));
+    }
+    if !missing.is_empty() {
+        said.push(format!("never measured: {}", names(&missing)));
+    }
+    said
 }
 
 /// The part of the page on a terminal.
@@ -156,8 +255,10 @@ pub(crate) fn terminal(page: &mut Page, result: &DesignResult, look: Look) -> St
             .iter()
             .filter(|pair| pair.response == response.name)
         {
-            let tone = view::verdict_tone(verdict(pair, design.band));
-            page.paragraph(2, 6, &[(Ink::Toned(tone), &pair_words(pair, design.band))]);
+            let ink = pair.verdict.map_or(Ink::Plain, |verdict| {
+                Ink::Toned(view::verdict_tone(verdict))
+            });
+            page.paragraph(2, 6, &[(ink, &pair_words(pair))]);
         }
     }
     for failure in &result.failures {
@@ -263,24 +364,26 @@ fn unit_name(result: &DesignResult, response: &str) -> &'static str {
 }
 
 /// A comparison as one would read it aloud, with the figure of others beside ours.
-fn pair_words(pair: &DesignPair, band: f64) -> String {
-    let ours = compared(pair, band);
+fn pair_words(pair: &DesignPair) -> String {
+    let ours = compared(pair);
     match &pair.published {
         Some(published) => format!("{ours} (published: {published})"),
         None => ours,
     }
 }
 
-fn compared(pair: &DesignPair, band: f64) -> String {
+fn compared(pair: &DesignPair) -> String {
     let with = if pair.others.is_empty() {
         String::new()
     } else {
         format!(" with {}", pair.others)
     };
-    let settle = match (verdict(pair, band), pair.blocks_to_settle) {
-        (Verdict::Undecided, Some(blocks)) => format!("; {blocks} blocks would probably settle it"),
-        _ => String::new(),
-    };
+    let settle = pair.blocks_to_settle.map_or_else(String::new, |blocks| {
+        format!("; {blocks} blocks would probably settle it")
+    });
+    let verdict = pair.verdict.map_or_else(String::new, |verdict| {
+        format!(", {}", view::verdict(verdict))
+    });
     if let Some((one, other)) = pair.factor.split_once(':') {
         let (level, at) = pair.level.split_once(':').unwrap_or((&pair.level, ""));
         let (_, first) = pair
@@ -288,18 +391,16 @@ fn compared(pair: &DesignPair, band: f64) -> String {
             .split_once(':')
             .unwrap_or((&pair.baseline, ""));
         return format!(
-            "what {one} {level} does with {other} {at}, over what it does with {first}: {}, {}{settle}",
+            "what {one} {level} does with {other} {at}, over what it does with {first}: {}{verdict}{settle}",
             quantity::signed_difference(&pair.ratio),
-            view::verdict(verdict(pair, band)),
         );
     }
     format!(
-        "{} {} instead of {}{with}: {}, {}{settle}",
+        "{} {} instead of {}{with}: {}{verdict}{settle}",
         pair.factor,
         pair.level,
         pair.baseline,
         quantity::signed_difference(&pair.ratio),
-        view::verdict(verdict(pair, band)),
     )
 }
 
@@ -325,7 +426,7 @@ pub(crate) fn html(result: &DesignResult, id: &str) -> Markup {
                     }
                 }
             }
-            ul { @for pair in result.pairs.iter().filter(|pair| pair.response == response.name) { li { (pair_words(pair, design.band)) } } }
+            ul { @for pair in result.pairs.iter().filter(|pair| pair.response == response.name) { li { (pair_words(pair)) } } }
             div.scroll tabindex="0" {
                 table {
                     thead {

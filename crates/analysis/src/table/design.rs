@@ -118,20 +118,8 @@ impl Design {
                 return Err(Error::NotAFactor(shown(column)));
             }
         }
-        let factors = mains
-            .iter()
-            .zip(&columns)
-            .map(|(name, column)| {
-                let baseline = baselines.iter().find(|(factor, _)| factor == *name);
-                factor(
-                    table,
-                    name,
-                    *column,
-                    &rows,
-                    baseline.map(|(_, level)| level.as_str()),
-                )
-            })
-            .collect::<Result<Vec<_>, _>>()?;
+        let columns: Vec<_> = mains.iter().copied().zip(columns).collect();
+        let (factors, places) = varied(table, &columns, &rows, &baselines, warnings)?;
         let block = match (block, &request.blocks) {
             (Some(column), Some(name)) => Some(factor(table, name, column, &rows, None)?),
             _ => None,
@@ -149,9 +137,10 @@ impl Design {
         });
         let pairs = named
             .iter()
-            .map(|name| pair(name, &factors))
+            .map(|name| pair(name, &mains))
             .collect::<Result<BTreeSet<_>, _>>()?
             .into_iter()
+            .filter_map(|[one, other]| Some([places[one]?, places[other]?]))
             .collect();
         let mut design = Self {
             response: response.into(),
@@ -399,7 +388,7 @@ fn complete<'a>(
 
 fn check_values(response: &str, values: &[f64]) -> Result<(), Error> {
     let Some(first) = values.first() else {
-        return Err(Error::Empty("complete rows to compare"));
+        return Err(Error::NoRows(shown(response)));
     };
     if values.len() == 1 {
         return Err(Error::TooFewRows {
@@ -421,6 +410,39 @@ fn check_values(response: &str, values: &[f64]) -> Result<(), Error> {
         return Err(Error::OutOfRange(shown(response)));
     }
     Ok(())
+}
+
+/// The factors that were varied in these rows, and of each that was named its place among them.
+fn varied(
+    table: &Table,
+    columns: &[(&String, usize)],
+    rows: &[usize],
+    baselines: &[&(String, String)],
+    warnings: &mut Vec<TableWarning>,
+) -> Result<(Vec<Factor>, Vec<Option<usize>>), Error> {
+    let (mut factors, mut places) = (Vec::new(), Vec::new());
+    let mut refused = None;
+    for (name, column) in columns {
+        let baseline = baselines.iter().find(|(factor, _)| factor == *name);
+        let baseline = baseline.map(|(_, level)| level.as_str());
+        match factor(table, name, *column, rows, baseline) {
+            Ok(factor) => {
+                places.push(Some(factors.len()));
+                factors.push(factor);
+            }
+            Err(error @ Error::OneLevel { .. }) => {
+                places.push(None);
+                let text = format!("{error}: it is left out");
+                warnings.push(TableWarning::new("left_out", text));
+                refused.get_or_insert(error);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    match refused {
+        Some(error) if factors.is_empty() => Err(error),
+        _ => Ok((factors, places)),
+    }
 }
 
 fn factor(
@@ -511,8 +533,8 @@ fn plain(level: &str) -> String {
     }
 }
 
-fn pair(name: &str, factors: &[Factor]) -> Result<[usize; 2], Error> {
-    let place = |name: &str| factors.iter().position(|factor| factor.name == name);
+fn pair(name: &str, mains: &[&String]) -> Result<[usize; 2], Error> {
+    let place = |name: &str| mains.iter().position(|main| *main == name);
     // A name may contain a colon itself, so every one is tried.
     let split = name.match_indices(':').find_map(|(colon, _)| {
         let [one, other] = [place(&name[..colon])?, place(&name[colon + 1..])?];

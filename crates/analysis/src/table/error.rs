@@ -47,6 +47,9 @@ pub enum Error {
     /// Two columns of the same name.
     #[error("column `{0}` occurs twice in the header")]
     DuplicateColumn(String),
+    /// A response that has no row with everything in it.
+    #[error("no row of `{0}` is complete")]
+    NoRows(String),
     /// A response that is no number.
     #[error("row {row}, column `{column}`: `{cell}` is not a number")]
     NotANumber {
@@ -171,6 +174,17 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether it is about the rows of one response, so that others may be answered.
+    pub(super) const fn is_of_rows(&self) -> bool {
+        matches!(
+            self,
+            Self::NoRows(_)
+                | Self::OneLevel { .. }
+                | Self::TooFewRows { .. }
+                | Self::AllEqual { .. }
+        )
+    }
+
     /// What to do next.
     #[must_use]
     pub fn hint(&self) -> String {
@@ -183,6 +197,7 @@ impl Error {
             Self::LongCell { .. } | Self::Csv(_) => {
                 "save it as CSV in UTF-8, and look for a quote that is not closed".into()
             }
+            Self::NoRows(_) => "look for empty cells among its values, and in the columns of the factors".into(),
             Self::DuplicateColumn(_) => "give each column a name of its own".into(),
             Self::NotANumber { cell, .. } => not_a_number(cell),
             Self::NoSuchColumn { columns, .. } => format!("the columns are {columns}"),

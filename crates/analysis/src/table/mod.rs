@@ -178,12 +178,13 @@ impl TableWarning {
     }
 }
 
-/// Analyses every response asked for, in that order.
+/// Analyses every response asked for, in that order. A response whose rows cannot answer, because
+/// all of its values are the same or they are too few, is left out with a warning of the others.
 ///
 /// # Errors
 ///
-/// The table cannot answer the question: a column is missing or no number, a factor has one level,
-/// there are fewer rows than parameters, or every value is the same.
+/// The table cannot answer the question: a column is missing or no number; or for no response it can:
+/// every factor has one level, there are fewer rows than parameters, or every value is the same.
 pub fn analyze(table: &Table, request: &Request) -> Result<Vec<TableResult>, Error> {
     if request.responses.is_empty() {
         return Err(Error::NoResponse);
@@ -191,14 +192,27 @@ pub fn analyze(table: &Table, request: &Request) -> Result<Vec<TableResult>, Err
     if !(request.band.is_finite() && (0.0..1.0).contains(&request.band)) {
         return Err(Error::Band(request.band));
     }
-    let drafts = request
-        .responses
+    let mut drafts = Vec::new();
+    let mut refused = Vec::new();
+    for response in &request.responses {
+        match effects::draft(table, request, response) {
+            Ok(draft) => drafts.push(draft),
+            Err(error) if error.is_of_rows() => refused.push(error),
+            Err(error) => return Err(error),
+        }
+    }
+    // One response says nothing against the others.
+    let left_out: Vec<TableWarning> = refused
         .iter()
-        .map(|response| effects::draft(table, request, response))
-        .collect::<Result<Vec<_>, _>>()?;
+        .map(|error| TableWarning::new("left_out", format!("{error}: it is left out")))
+        .collect();
+    if let (true, Some(error)) = (drafts.is_empty(), refused.into_iter().next()) {
+        return Err(error);
+    }
     let mut results = effects::judge(drafts, request.band);
     for result in &mut results {
-        result.warnings.splice(0..0, table.warnings.iter().cloned());
+        let of_table = table.warnings.iter().chain(&left_out);
+        result.warnings.splice(0..0, of_table.cloned());
     }
     Ok(results)
 }

@@ -2,10 +2,10 @@
 
 use analysis::RunAnalysis;
 use record::{
-    Bytes, Cache, Data, Design, Direction, Factor, FolderKind, FolderWorkload, HostLoad, HostName,
-    Latency, Level, Nanoseconds, Operations, Outcome, Pattern, Place, Plan, PublishedFigure,
-    Response, Sample, Stage, StopRule, Task, TaskWorkload, Timing, TrialRecord, TrialResult,
-    Workload,
+    Bytes, Cache, Data, Design, Direction, Factor, Failure, FailureKind, FolderKind,
+    FolderWorkload, HostLoad, HostName, Latency, Level, Nanoseconds, Operations, Outcome, Pattern,
+    Place, Plan, PublishedFigure, Response, Sample, Stage, StopRule, Task, TaskWorkload, Timing,
+    TrialRecord, TrialResult, Workload,
 };
 use report::{Look, html, json, text};
 
@@ -283,4 +283,134 @@ fn what_serving_cost_stands_beside_the_client_in_text_page_and_json() {
     );
     assert!(!html(&blind).contains("CPU of the server"));
     assert!(json(&blind)["design"]["samples"][0]["server_cpu_per_byte"].is_null());
+}
+
+/// Two factors in six blocks with a baseline once more; `rate` gives MB/s of `(block, arm)`, where a
+/// trial went well.
+fn two_factors(rate: impl Fn(u32, u32) -> Option<f64>) -> RunAnalysis {
+    let mut design = design();
+    let level = |name: &str| Level {
+        name: name.into(),
+        settings: Vec::new(),
+    };
+    let factor = |name: &str| Factor {
+        name: name.into(),
+        levels: vec![level("off"), level("on")],
+    };
+    design.factors = vec![factor("f0"), factor("f1")];
+    design.responses.truncate(1);
+    design.arms = vec![vec![0, 0], vec![1, 0], vec![0, 1], vec![1, 1], vec![0, 0]];
+    design.again = Some(4);
+    design.blocks = (0..BLOCKS).map(|_| vec![0, 1, 2, 3, 4]).collect();
+    design.figures.clear();
+    let mut trials = Vec::new();
+    for block in 0..BLOCKS {
+        for arm in 0..5 {
+            let mut trial = trial(&design, (block, arm), 0);
+            trial.outcome = match (rate(block, arm), trial.outcome) {
+                (Some(rate), Outcome::Measured(mut result)) => {
+                    result.samples[0].bytes = Bytes::new((rate * 1e6) as u64);
+                    Outcome::Measured(result)
+                }
+                _ => Outcome::Failed(Failure {
+                    kind: FailureKind::Refused,
+                    chain: vec!["it broke".into()],
+                    hint: None,
+                }),
+            };
+            trials.push(trial);
+        }
+    }
+    let plan = Plan::Experiment {
+        target: "/mnt".into(),
+        title: design.title.clone(),
+    };
+    RunAnalysis {
+        design: Some(analysis::design(&design, &trials)),
+        ..fixtures::empty(plan)
+    }
+}
+
+/// Rates around 100 MB/s, a few percent apart, in an order without a pattern.
+fn noisy(block: u32, arm: u32) -> f64 {
+    100.0 + f64::from((block * 31 + arm * 17 + block * arm * 7) % 11) - 5.0
+}
+
+fn words(run: &RunAnalysis) -> String {
+    let said = text(run, Look::default());
+    said.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn decided(run: &RunAnalysis) -> bool {
+    run.design.as_ref().expect("a design").is_decided()
+}
+
+#[test]
+fn what_is_not_decided_is_not_called_no_difference() {
+    let open = two_factors(|block, arm| Some(noisy(block, arm)));
+    let said = words(&open);
+    assert!(said.contains("cannot tell yet: f0 on, f1 on"), "{said}");
+    assert!(said.contains("blocks would probably settle it)"), "{said}");
+    assert!(!decided(&open));
+    let nothing = two_factors(|_, _| None);
+    assert!(words(&nothing).contains("nothing was measured: every trial failed"));
+    assert!(!decided(&nothing));
+    let same = two_factors(|block, arm| Some(100.0 + noisy(block, arm) / 1000.0));
+    assert!(words(&same).contains("no difference that matters"));
+    assert!(decided(&same));
+}
+
+/// The other factor is still told where a level of one never worked.
+#[test]
+fn a_level_that_always_fails_is_said_to_be_unknown() {
+    let run = two_factors(|block, arm| {
+        let gain = f64::from(arm % 2) * 40.0;
+        (arm != 2 && arm != 3).then(|| gain + noisy(block, arm) / 10.0)
+    });
+    let said = words(&run);
+    assert!(said.contains("f0 on instead of off: big read +"), "{said}");
+    assert!(said.contains("never measured: f1 on"), "{said}");
+}
+
+#[test]
+fn when_the_baseline_differs_from_itself_nothing_is_decided() {
+    let run = two_factors(|block, arm| {
+        let gain = [0.0, 50.0, 0.0, 50.0, 30.0][arm as usize];
+        Some(gain + noisy(block, arm) / 10.0)
+    });
+    let said = words(&run);
+    assert!(said.contains("nothing here can be believed"), "{said}");
+    assert!(!said.contains("is better than"), "{said}");
+    assert!(!decided(&run));
+    let value = json(&run);
+    for effect in value["design"]["rates"][0]["effects"]
+        .as_array()
+        .expect("effects")
+    {
+        assert_eq!(effect["verdict"], "undecided");
+    }
+    assert_eq!(value["design"]["pairs"][0]["verdict"], "undecided");
+}
+
+/// Its own interval excludes no difference in one pair, which is to be expected of that many pairs.
+#[test]
+fn the_headline_is_corrected_for_how_much_was_asked() {
+    // In f0 each block differs the same way, by less than the blocks differ among their arms.
+    let gain = [1.2, 0.4, 2.0, 0.6, 3.2, 0.5];
+    let run = two_factors(|block, arm| {
+        let sign = if arm % 2 == 1 { 1.0 } else { 0.0 };
+        Some(100.0 + noisy(block, arm / 2) + sign * gain[block as usize])
+    });
+    let design = run.design.as_ref().expect("a design");
+    let pair = &design.pairs[0];
+    let [low, _] = pair.ratio.interval.expect("an interval");
+    assert!(pair.factor == "f0" && low > 1.0, "{pair:?}");
+    let effect = &design.rates[0].effects[0];
+    assert!(effect.p_holm.expect("it was tested") > 0.05, "{effect:?}");
+    assert_eq!(pair.verdict, Some(effect.verdict));
+    assert!(
+        words(&run).contains("cannot tell yet: f0 on"),
+        "{}",
+        words(&run)
+    );
 }
