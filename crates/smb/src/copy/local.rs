@@ -14,7 +14,7 @@ use super::place::{
     ATTRIBUTE_ARCHIVE, ATTRIBUTE_FOLDER, ATTRIBUTE_READ_ONLY, Entry, Kind, Links, is_absent,
 };
 use super::record::{self, Identity, Record};
-use super::time;
+use super::{system, time};
 use crate::error::Error;
 use crate::signal::lock;
 use crate::tree::Replace;
@@ -456,14 +456,6 @@ fn claim(file: &File, path: &Path) -> Result<Metadata, Error> {
     }
 }
 
-/// Gives a file a name that nothing has, as far as can be seen a moment before.
-fn look_and_rename(from: &Path, to: &Path) -> io::Result<()> {
-    match to.symlink_metadata() {
-        Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
-        Err(_) => fs::rename(from, to),
-    }
-}
-
 fn read_record(path: &Path) -> Option<Record> {
     let file = system::without_links(OpenOptions::new().read(true))
         .open(path)
@@ -480,173 +472,6 @@ pub(super) fn failed(action: &'static str, path: &Path, source: io::Error) -> Er
         action,
         path: path.to_owned(),
         source,
-    }
-}
-
-#[cfg(unix)]
-mod system {
-    use std::fs::{File, Metadata, OpenOptions};
-    use std::io;
-    use std::ops::Range;
-    use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
-    use std::path::Path;
-
-    use rustix::fs::SeekFrom;
-
-    /// `st_blocks` counts in this unit whatever the file system does.
-    const BLOCK_BYTES: u64 = 512;
-
-    pub(super) fn allocation(metadata: &Metadata) -> u64 {
-        metadata.blocks().saturating_mul(BLOCK_BYTES)
-    }
-
-    pub(super) fn file_id(metadata: &Metadata) -> u64 {
-        metadata.ino()
-    }
-
-    /// Whether both are of one file.
-    pub(super) fn is_same(one: &Metadata, other: &Metadata) -> bool {
-        (one.dev(), one.ino()) == (other.dev(), other.ino())
-    }
-
-    /// Gives a file a name that nothing has.
-    #[cfg(target_os = "linux")]
-    pub(super) fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
-        use rustix::fs::{CWD, RenameFlags, renameat_with};
-        use rustix::io::Errno;
-
-        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-            // The file system cannot, or not even the system.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => super::look_and_rename(from, to),
-            renamed => Ok(renamed?),
-        }
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    pub(super) fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
-        super::look_and_rename(from, to)
-    }
-
-    /// Whether it may take bytes, lose them later, and tell only those who sync.
-    #[cfg(target_os = "linux")]
-    pub(super) fn tells_late(file: &File) -> bool {
-        let (Ok(system), Ok(metadata)) = (rustix::fs::fstatfs(file), file.metadata()) else {
-            return true;
-        };
-        // Numbers of 32 bits, whatever they are kept in.
-        is_elsewhere(system.f_type as u32, rustix::fs::major(metadata.dev()))
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    pub(super) fn tells_late(_: &File) -> bool {
-        false
-    }
-
-    /// Whether a file system of this kind keeps its files on another machine, or has a program keep
-    /// them who knows where.
-    #[cfg(target_os = "linux")]
-    pub(super) fn is_elsewhere(kind: u32, device: u32) -> bool {
-        const NFS: u32 = 0x6969;
-        const SMB: u32 = 0x517B;
-        const CIFS: u32 = 0xFF53_4D42;
-        const SMB2: u32 = 0xFE53_4D42;
-        const AFS: u32 = 0x5346_414F;
-        const KERNEL_AFS: u32 = 0x6B41_4653;
-        const CEPH: u32 = 0x00C3_6400;
-        const FUSE: u32 = 0x6573_5546;
-        match kind {
-            NFS | SMB | CIFS | SMB2 | AFS | KERNEL_AFS | CEPH => true,
-            // One that is on a disk of this machine has that disk's number.
-            FUSE => device == 0,
-            _ => false,
-        }
-    }
-
-    pub(super) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
-        options.custom_flags(libc::O_NONBLOCK)
-    }
-
-    pub(super) fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {
-        options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
-    }
-
-    pub(super) fn read_exact_at(file: &File, offset: u64, room: &mut [u8]) -> io::Result<()> {
-        file.read_exact_at(room, offset)
-    }
-
-    pub(super) fn write_all_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        file.write_all_at(bytes, offset)
-    }
-
-    /// A file system that does not know its holes has none.
-    pub(super) fn next_data(file: &File, from: u64, size: u64) -> Option<Range<u64>> {
-        let begin = match rustix::fs::seek(file, SeekFrom::Data(from)) {
-            Ok(begin) => begin,
-            Err(rustix::io::Errno::NXIO) => return None,
-            Err(_) => return Some(from..size),
-        };
-        let end = rustix::fs::seek(file, SeekFrom::Hole(begin)).unwrap_or(size);
-        (begin < size).then(|| begin..end.min(size))
-    }
-}
-
-#[cfg(windows)]
-mod system {
-    use std::fs::{File, Metadata, OpenOptions};
-    use std::io;
-    use std::ops::Range;
-    use std::os::windows::fs::FileExt as _;
-    use std::path::Path;
-
-    pub(super) fn allocation(metadata: &Metadata) -> u64 {
-        metadata.len()
-    }
-
-    pub(super) fn file_id(_: &Metadata) -> u64 {
-        0
-    }
-
-    pub(super) fn is_same(_: &Metadata, _: &Metadata) -> bool {
-        true
-    }
-
-    pub(super) fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
-        super::look_and_rename(from, to)
-    }
-
-    pub(super) fn tells_late(_: &File) -> bool {
-        false
-    }
-
-    pub(super) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
-        options
-    }
-
-    pub(super) fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {
-        options
-    }
-
-    pub(super) fn read_exact_at(file: &File, offset: u64, room: &mut [u8]) -> io::Result<()> {
-        let mut done = 0;
-        while done < room.len() {
-            match file.seek_read(&mut room[done..], offset + done as u64)? {
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                count => done += count,
-            }
-        }
-        Ok(())
-    }
-
-    pub(super) fn write_all_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        let mut done = 0;
-        while done < bytes.len() {
-            done += file.seek_write(&bytes[done..], offset + done as u64)?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn next_data(_: &File, from: u64, size: u64) -> Option<Range<u64>> {
-        Some(from..size)
     }
 }
 
@@ -687,7 +512,7 @@ mod tests {
         let exists = |renamed: io::Result<()>| {
             renamed.is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
         };
-        for rename in [system::rename_to_new, look_and_rename] {
+        for rename in [system::rename_to_new, system::look_and_rename] {
             fs::write(&from, "new").expect("room on the disk");
             fs::write(&to, "old").expect("room on the disk");
             assert!(exists(rename(&from, &to)));

@@ -21,6 +21,7 @@ mod progress;
 mod queue;
 mod record;
 mod share;
+mod system;
 mod time;
 mod transfer;
 
