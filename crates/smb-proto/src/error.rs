@@ -205,6 +205,8 @@ impl NtStatus {
     pub const NOT_A_DIRECTORY: Self = Self(0xC000_0103);
     /// `STATUS_CANCELLED`.
     pub const CANCELLED: Self = Self(0xC000_0120);
+    /// `STATUS_CANNOT_DELETE`.
+    pub const CANNOT_DELETE: Self = Self(0xC000_0121);
     /// `STATUS_FILE_CLOSED`.
     pub const FILE_CLOSED: Self = Self(0xC000_0128);
     /// `STATUS_USER_SESSION_DELETED`.
@@ -306,6 +308,7 @@ const NAMES: &[(NtStatus, &str)] = &[
     (NtStatus::DIRECTORY_NOT_EMPTY, "STATUS_DIRECTORY_NOT_EMPTY"),
     (NtStatus::NOT_A_DIRECTORY, "STATUS_NOT_A_DIRECTORY"),
     (NtStatus::CANCELLED, "STATUS_CANCELLED"),
+    (NtStatus::CANNOT_DELETE, "STATUS_CANNOT_DELETE"),
     (NtStatus::FILE_CLOSED, "STATUS_FILE_CLOSED"),
     (
         NtStatus::USER_SESSION_DELETED,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smb_proto::session::{
     Access, CreateOptions, Created, Disposition, FileTimes, Reply, Request, SetInformation,
 };
-use smb_proto::{Error as ProtocolError, FileKey};
+use smb_proto::{Error as ProtocolError, FileKey, NtStatus};
 
 use crate::error::Error;
 use crate::request::ask_protocol;
@@ -20,8 +20,10 @@ pub const SMALL_BYTES_MAX: usize = Request::SMALL_BYTES_MAX as usize;
 const ATTEMPTS_MAX: usize = 4;
 /// Rights to set times and attributes.
 const SET_RIGHTS: u32 = 0x0010_0000 | 0x80 | 0x100;
-/// The attribute of a folder (MS-FSCC).
+/// Attributes (MS-FSCC 2.6).
+const READ_ONLY: u32 = 0x1;
 const FOLDER: u32 = 0x10;
+const NORMAL: u32 = 0x80;
 
 /// Something done to one path of a share.
 #[derive(Clone, Debug)]
@@ -46,12 +48,12 @@ pub enum Operation {
         /// Where.
         path: String,
     },
-    /// Remove a file, or a link to anything: [`Outcome::Done`].
+    /// Remove a file, also a read-only one, or a link to anything: [`Outcome::Done`].
     RemoveFile {
         /// Where.
         path: String,
     },
-    /// Remove an empty folder: [`Outcome::Done`].
+    /// Remove an empty folder, also a read-only one: [`Outcome::Done`].
     RemoveFolder {
         /// Where.
         path: String,
@@ -231,7 +233,36 @@ fn read(tree: &Tree, path: &str) -> Result<Outcome, Error> {
     }
 }
 
+/// These attributes without that of being read-only, and never none where they are some: those that a
+/// file has stay then.
+pub(crate) const fn writable(attributes: u32) -> u32 {
+    match attributes & !READ_ONLY {
+        0 if attributes != 0 => NORMAL,
+        left => left,
+    }
+}
+
+/// Removes it, also where it is read-only.
 pub(crate) fn remove(tree: &Tree, path: &str, folder: bool) -> Result<Outcome, Error> {
+    let removed = remove_writable(tree, path, folder);
+    let refused = |error: &Error| error.status() == Some(NtStatus::CANNOT_DELETE);
+    if !removed.as_ref().is_err_and(refused) {
+        return removed;
+    }
+    let attributes = tree.status(path)?.attributes;
+    if attributes & READ_ONLY == 0 {
+        return removed;
+    }
+    tree.set_basic(path, FileTimes::default(), writable(attributes))?;
+    let removed = remove_writable(tree, path, folder);
+    if removed.is_err() {
+        // It stays as it was; why it does says more than that this failed as well.
+        let _ = tree.set_basic(path, FileTimes::default(), attributes);
+    }
+    removed
+}
+
+fn remove_writable(tree: &Tree, path: &str, folder: bool) -> Result<Outcome, Error> {
     let mut lost = false;
     again_if_lost(tree, path, |_| {
         let options = CreateOptions {

@@ -15,6 +15,7 @@ use smb_proto::{Error as ProtocolError, FileKey};
 use crate::error::Error;
 use crate::operation::{
     SmallFile, again_if_lost, ask_chain, create, done, is_loss, not_done, opened, remove, rename,
+    writable,
 };
 use crate::request::tell;
 use crate::tree::{Replace, Tree};
@@ -56,13 +57,15 @@ fn write_new(tree: &Tree, small: &SmallFile) -> Result<(), Error> {
     let file = FileKey::OF_CHAIN;
     let options = CreateOptions {
         disposition: Disposition::Create,
+        attributes: small.attributes,
         share_read: false,
-        ..options(small, WRITE_RIGHTS)
+        ..options(WRITE_RIGHTS)
     };
     let mut links = vec![create(tree, &small.path, options)];
-    links.extend(content(tree, small));
     // The first files tell whether the server keeps what was set before the WRITE.
-    let asks = small.times.write != 0 && tree.keeps_times_set_early().is_none();
+    let keeps = tree.keeps_times_set_early();
+    links.extend(content(small, small.attributes, keeps.unwrap_or(true)));
+    let asks = small.times.write != 0 && keeps.is_none();
     if asks {
         let what = QueryInformation::Basic;
         links.push(Request::Query { file, what });
@@ -118,27 +121,21 @@ fn set_basic(tree: &Tree, small: &SmallFile) -> Result<(), Error> {
     tree.set_basic(&small.path, small.times, small.attributes)
 }
 
-fn options(small: &SmallFile, rights: u32) -> CreateOptions {
+fn options(rights: u32) -> CreateOptions {
     CreateOptions {
         folder: Some(false),
-        attributes: small.attributes,
         share_write: false,
         ..CreateOptions::open(Access::Mask(rights))
     }
 }
 
 /// Its bytes, times and attributes. A time that was set through a handle is not touched by what is
-/// written through that handle later (MS-FSA 2.1.5.15.2), and so costs the server least: where it
-/// is known to do so.
-fn content(tree: &Tree, small: &SmallFile) -> Vec<Request> {
+/// written through that handle later (MS-FSA 2.1.5.15.2), and so costs the server least: `early`
+/// where it does so.
+fn content(small: &SmallFile, attributes: u32, early: bool) -> Vec<Request> {
     let file = FileKey::OF_CHAIN;
-    let what = SetInformation::Basic {
-        times: small.times,
-        attributes: small.attributes,
-    };
-    let mut links = vec![Request::Set { file, what }];
+    let mut links = vec![set(small, attributes, file)];
     if !small.content.is_empty() {
-        let early = tree.keeps_times_set_early().unwrap_or(true);
         let place = if early { links.len() } else { 0 };
         let store = Request::Store {
             file,
@@ -148,6 +145,12 @@ fn content(tree: &Tree, small: &SmallFile) -> Vec<Request> {
         links.insert(place, store);
     }
     links
+}
+
+fn set(small: &SmallFile, attributes: u32, file: FileKey) -> Request {
+    let times = small.times;
+    let what = SetInformation::Basic { times, attributes };
+    Request::Set { file, what }
 }
 
 /// Makes a WRITE that wrote too little a failure.
@@ -204,16 +207,21 @@ fn replace(tree: &Tree, small: &SmallFile) -> Result<(), Error> {
     written
 }
 
-/// Writes it all under another name, with its times.
+/// Writes it all under another name, with its times. It is not read-only yet: if it does not get its
+/// name, nobody could remove or overwrite it.
 fn write_part(tree: &Tree, small: &SmallFile, path: String) -> Result<Part, Error> {
+    let attributes = writable(small.attributes);
     let options = CreateOptions {
+        attributes,
         disposition: Disposition::CreateOrTruncate,
         disk_id: true,
         // another program with the same idea must not give its name to what this one writes
-        ..options(small, PART_RIGHTS)
+        ..options(PART_RIGHTS)
     };
     let mut links = vec![create(tree, &path, options)];
-    links.extend(content(tree, small));
+    // Nobody asks here whether the server keeps what was set before the WRITE.
+    let early = tree.keeps_times_set_early().unwrap_or(false);
+    links.extend(content(small, attributes, early));
     let mut replies = ask_chain(tree, &small.path, links)?.into_iter();
     let (file, created) = match replies.next() {
         Some(reply) => opened(tree, &small.path, reply)?,
@@ -239,9 +247,13 @@ fn name_part(tree: &Tree, small: &SmallFile, part: Part) -> Result<(), Error> {
     if let Request::Set { file: about, .. } = &mut rename {
         *about = file;
     }
-    let links = vec![rename, Request::Close { file }];
+    let mut links = vec![rename];
+    if writable(small.attributes) != small.attributes {
+        links.push(set(small, small.attributes, file));
+    }
+    links.push(Request::Close { file });
     let mut replies = ask_chain(tree, &small.path, links)?.into_iter();
-    let (Some(renamed), Some(closed)) = (replies.next(), replies.next()) else {
+    let Some(renamed) = replies.next() else {
         return Err(tree.shared().odd_answer());
     };
     if let Err(error) = done(tree, &small.path, renamed) {
@@ -249,10 +261,13 @@ fn name_part(tree: &Tree, small: &SmallFile, part: Part) -> Result<(), Error> {
         let _ = remove(tree, &part.path, false);
         return Err(error);
     }
-    match closed {
-        Ok(Reply::Closed) => Ok(()),
-        other => Err(not_done(tree, &small.path, other)),
+    for reply in replies {
+        match reply {
+            Ok(Reply::Done | Reply::Closed) => {}
+            other => return Err(not_done(tree, &small.path, other)),
+        }
     }
+    Ok(())
 }
 
 /// Removes what was written, as far as the server still listens; the first error says more.

@@ -200,7 +200,7 @@ impl Tree {
         self.run(Operation::CreateFolder { path }).map(drop)
     }
 
-    /// Removes a file, or a link to anything.
+    /// Removes a file, also a read-only one, or a link to anything.
     ///
     /// # Errors
     /// When it does not exist, is a folder, is in use or may not be removed.
@@ -209,7 +209,7 @@ impl Tree {
         self.run(Operation::RemoveFile { path }).map(drop)
     }
 
-    /// Removes an empty folder.
+    /// Removes an empty folder, also a read-only one.
     ///
     /// # Errors
     /// When it does not exist, is not empty, is no folder, is in use or may not be removed.
