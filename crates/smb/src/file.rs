@@ -92,6 +92,11 @@ impl File {
         same
     }
 
+    /// Hears something of each session that [`Self::add_way`] brought: then none of them is lost.
+    pub(crate) fn hear_ways(&self) -> Result<(), Error> {
+        self.beside.iter().try_for_each(|way| way.size().map(drop))
+    }
+
     /// Closes what [`Self::add_way`] took, and waits for it.
     pub(crate) fn close_ways(&mut self) -> Result<(), Error> {
         self.beside.drain(..).try_for_each(Self::close)

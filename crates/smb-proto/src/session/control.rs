@@ -14,15 +14,15 @@ use super::{FileKey, Sink, TreeKey};
 use crate::error::{Error, NtStatus, Result};
 use crate::plan::ServerInterface;
 use crate::wire::{
-    self, BasicInformation, Command, CopyChunks, CopyChunksDone, CreateContext, CreateRequest,
-    CreateResponse, DiskId, DispositionInformation, DurableGrant, DurableReconnect, DurableRequest,
-    EndOfFileInformation, ExtentsToDuplicate, FileId, FileRange, FsAttributeInformation,
-    FsFullSizeInformation, HEADER_LENGTH, Header, InterfaceRecord, IoctlRequest, IoctlResponse,
-    LeaseBreakAcknowledgement, LeaseContext, LeaseVersion2, Message, NetworkInterfaces,
-    QueryDirectoryRequest, QueryDirectoryResponse, QueryInfoRequest, QueryInfoResponse,
-    ReadRequest, ReadResponse, RenameInformation, ResumeKey, SetInfoRequest, StandardInformation,
-    TreeConnectRequest, TreeConnectResponse, WriteRequest, WriteResponse, class, context, control,
-    utf16,
+    self, BasicInformation, Command, CopyChunk, CopyChunks, CopyChunksDone, CreateContext,
+    CreateRequest, CreateResponse, DiskId, DispositionInformation, DurableGrant, DurableReconnect,
+    DurableRequest, EndOfFileInformation, ExtentsToDuplicate, FileId, FileRange,
+    FsAttributeInformation, FsFullSizeInformation, HEADER_LENGTH, Header, InterfaceRecord,
+    IoctlRequest, IoctlResponse, LeaseBreakAcknowledgement, LeaseContext, LeaseVersion2, Message,
+    NetworkInterfaces, QueryDirectoryRequest, QueryDirectoryResponse, QueryInfoRequest,
+    QueryInfoResponse, ReadRequest, ReadResponse, RenameInformation, ResumeKey, SetInfoRequest,
+    StandardInformation, TreeConnectRequest, TreeConnectResponse, WriteRequest, WriteResponse,
+    class, context, control, utf16,
 };
 
 /// Most bytes of one listing; bounds what a reply may make us allocate.
@@ -664,12 +664,17 @@ fn success(
             Reply::Information(information(*what, QueryInfoResponse::decode(body)?.data)?)
         }
         Request::Fetch { bytes_max, .. } => Reply::Bytes(fetched(body, *bytes_max)?),
-        Request::Store { bytes, .. } => {
+        Request::Store {
+            file,
+            offset,
+            bytes,
+        } => {
             let count = WriteResponse::decode(body)?.count;
             if count == 0 || count as usize > bytes.len() {
                 let problem = format!("it wrote {count} bytes of {}", bytes.len());
                 return Err(Error::Misbehaving(problem));
             }
+            state.note_confirmed(*file, offset.saturating_add(count.into()));
             Reply::Stored(count)
         }
         Request::Set { file, what } => {
@@ -680,8 +685,16 @@ fn success(
         Request::ResumeKey { .. } => {
             Reply::ResumeKey(ResumeKey::decode(IoctlResponse::decode(body)?.output)?.key)
         }
-        Request::CopyChunks { .. } => {
-            Reply::Copied(CopyChunksDone::decode(IoctlResponse::decode(body)?.output)?)
+        Request::CopyChunks { to, chunks, .. } => {
+            let done = CopyChunksDone::decode(IoctlResponse::decode(body)?.output)?;
+            for end in ends_of_copied(chunks, done.total_bytes) {
+                state.note_confirmed(*to, end);
+            }
+            Reply::Copied(done)
+        }
+        Request::Clone { to, range, .. } => {
+            state.note_confirmed(*to, range.end);
+            Reply::Done
         }
         Request::Allocated { .. } => Reply::Allocated {
             ranges: ranges(IoctlResponse::decode(body)?.output)?,
@@ -707,6 +720,17 @@ fn success(
 fn copy_limits(message: &[u8]) -> Option<CopyChunksDone> {
     let body = message.get(HEADER_LENGTH..)?;
     CopyChunksDone::decode(IoctlResponse::decode(body).ok()?.output).ok()
+}
+
+/// Up to where the target has each of the chunks of which the server says that it copied so many bytes,
+/// from the first one on.
+fn ends_of_copied(chunks: &[CopyChunk], bytes: u32) -> impl Iterator<Item = u64> {
+    let mut left = bytes;
+    chunks.iter().map_while(move |chunk| {
+        let length = chunk.length.min(left);
+        left -= length;
+        (length > 0).then(|| chunk.to.saturating_add(length.into()))
+    })
 }
 
 fn ranges(output: &[u8]) -> Result<Vec<Range<u64>>> {

@@ -461,6 +461,13 @@ impl State {
         }
     }
 
+    /// Notes that the server has confirmed what a file has up to here.
+    pub(crate) fn note_confirmed(&mut self, key: FileKey, end: u64) {
+        if let Some(file) = self.files.get_mut(&key.0) {
+            file.confirmed_bytes = file.confirmed_bytes.max(end);
+        }
+    }
+
     pub(crate) fn forget_file(&mut self, key: FileKey) {
         let file = self.files.remove(&key.0);
         if let Some(lease) = file.and_then(|file| file.options.lease) {

@@ -1023,15 +1023,16 @@ impl State {
         if record.failure.is_none() {
             record.bytes += u64::from(bytes);
             let reached = piece.range.start + u64::from(bytes);
-            // of a READ this says only what the server has shown
-            if let Some(file) = self.files.get_mut(&record.file.0) {
-                file.confirmed_bytes = file.confirmed_bytes.max(reached);
-            }
+            let file = record.file;
             if bytes == 0 {
                 record.end_at(piece.range.start);
             } else if reached < piece.range.end {
                 record.again.push((reached..piece.range.end, piece.tries));
                 self.queue_read(key);
+            }
+            if bytes > 0 {
+                // of a READ this says only what the server has shown
+                self.note_confirmed(file, reached);
             }
         }
         self.end_transfer_if_over(key)
@@ -1129,10 +1130,7 @@ impl State {
             tries,
         } = write;
         let done = bytes as usize;
-        if let Some(record) = self.files.get_mut(&file.0) {
-            let end = offset.saturating_add(u64::from(bytes));
-            record.confirmed_bytes = record.confirmed_bytes.max(end);
-        }
+        self.note_confirmed(file, offset.saturating_add(u64::from(bytes)));
         let range = payload.range();
         if done < range.len() {
             let payload = Payload::new(payload.into_block(), range.start + done..range.end);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use smb_proto::session::{
     Access, CreateOptions, Disposition, FileTimes, Information, QueryInformation, SetInformation,
 };
+use smb_proto::wire::CopyChunk;
 use smb_proto::{Error, FileKey, NtStatus, Reply, Request};
 
 use crate::losses::{LENGTH, content, copy};
@@ -130,14 +131,44 @@ fn a_file_that_is_another_one_by_now_is_left_alone() {
 
 #[test]
 fn a_server_that_lost_what_it_had_confirmed_is_caught() {
+    loses_what_it_confirmed(|world, file| {
+        let ear = Arc::new(Ear::default());
+        let payload = world.block(&[7; 100]);
+        world
+            .session
+            .write(file, LENGTH as u64, payload, ear.clone());
+        world.run_until(|_| ear.is_done());
+        ear.outcome()
+    });
+    loses_what_it_confirmed(|world, file| {
+        let chunk = |to, length| CopyChunk {
+            from: 0,
+            to,
+            length,
+        };
+        let chunks = vec![chunk(LENGTH as u64, 60), chunk(LENGTH as u64 + 60, 40)];
+        world.ask(Request::CopyChunks {
+            to: file,
+            key: [1; 24],
+            chunks,
+        })
+    });
+    loses_what_it_confirmed(|world, file| {
+        let end = LENGTH as u64 + 100;
+        world.server.content.resize(LENGTH + 100, 7);
+        world.ask(Request::Clone {
+            from: file,
+            to: file,
+            range: 0..end,
+        })
+    });
+}
+
+/// What is done makes the file 100 bytes longer, of which one is lost.
+fn loses_what_it_confirmed(done: impl FnOnce(&mut World, FileKey) -> Result<Reply, Error>) {
     let (mut world, file) = world(1, Behaviour::default());
-    let ear = Arc::new(Ear::default());
-    let payload = world.block(&[7; 100]);
-    world
-        .session
-        .write(file, LENGTH as u64, payload, ear.clone());
-    world.run_until(|_| ear.is_done());
-    assert!(ear.outcome().is_ok());
+    let confirmed = done(&mut world, file);
+    assert!(confirmed.is_ok(), "{confirmed:?}");
     world.meanwhile = |server| server.content.truncate(LENGTH + 99);
     world.kill_all(Death::Early);
     let failed = world.ask(Request::Flush { file });

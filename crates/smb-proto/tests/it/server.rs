@@ -7,14 +7,14 @@ use smb_proto::crypto::{self, PreauthHash, Signer};
 use smb_proto::sealing::{Sealer, SealingKeys};
 use smb_proto::session::{Cipher, Dialect, FileTimes, SigningAlgorithm};
 use smb_proto::wire::{
-    self, Command, CreateResponse, DirectoryRecord, DirectoryRecords, DiskId, DurableGrant,
-    DurableReconnect, DurableRequest, ErrorResponse, FileId, FsFullSizeInformation, HEADER_LENGTH,
-    Header, InterfaceRecord, IoctlRequest, IoctlResponse, LeaseBreakAcknowledgement, LeaseContext,
-    Message, NegotiateContext, NegotiateRequest, NegotiateResponse, NetworkInterfaces, ReadRequest,
-    ReadResponse, SessionSetupRequest, SessionSetupResponse, SetInfoRequest, StandardInformation,
-    TransformHeader, TreeConnectResponse, ValidateNegotiateRequest, ValidateNegotiateResponse,
-    WriteRequest, WriteResponse, capability, context, control, flags, frame_prefix, security_mode,
-    utf16,
+    self, Command, CopyChunks, CopyChunksDone, CreateResponse, DirectoryRecord, DirectoryRecords,
+    DiskId, DurableGrant, DurableReconnect, DurableRequest, ErrorResponse, FileId,
+    FsFullSizeInformation, HEADER_LENGTH, Header, InterfaceRecord, IoctlRequest, IoctlResponse,
+    LeaseBreakAcknowledgement, LeaseContext, Message, NegotiateContext, NegotiateRequest,
+    NegotiateResponse, NetworkInterfaces, ReadRequest, ReadResponse, SessionSetupRequest,
+    SessionSetupResponse, SetInfoRequest, StandardInformation, TransformHeader,
+    TreeConnectResponse, ValidateNegotiateRequest, ValidateNegotiateResponse, WriteRequest,
+    WriteResponse, capability, context, control, flags, frame_prefix, security_mode, utf16,
 };
 
 use crate::world::Random;
@@ -1104,6 +1104,18 @@ impl Server {
             if self.behaviour.validate_status != NtStatus::SUCCESS {
                 return self.behaviour.validate_status;
             }
+        } else if request.control == control::COPY_CHUNKS {
+            let asked = CopyChunks::decode(request.input).expect("COPY_CHUNKS");
+            for chunk in &asked.chunks {
+                let end = (chunk.to + u64::from(chunk.length)) as usize;
+                self.content.resize(self.content.len().max(end), 0);
+            }
+            CopyChunksDone {
+                chunks: asked.chunks.len() as u32,
+                chunk_bytes: 0,
+                total_bytes: asked.chunks.iter().map(|chunk| chunk.length).sum(),
+            }
+            .encode(&mut output);
         } else {
             let interface = InterfaceRecord {
                 index: u32::MAX,

@@ -35,10 +35,10 @@ pub(super) struct OnServer {
 
 impl OnServer {
     /// Asks the server to copy from this file later, all of it, to another one.
-    pub(super) fn begin(source: &File, size: u64, to: &File) -> Result<Self, Error> {
+    pub(super) fn begin(source: &File, to: &File) -> Result<Self, Error> {
         let key = source.resume_key()?;
-        // There must be something to share with. Who cannot say what he can do copies.
-        let clones = to.can_share_storage().unwrap_or(false) && to.set_size(size).is_ok();
+        // Who cannot say what he can do copies.
+        let clones = to.can_share_storage().unwrap_or(false);
         Ok(Self {
             key,
             limits: Cell::new(LIMITS),
@@ -51,11 +51,16 @@ impl OnServer {
     /// least one.
     pub(super) fn copy(&self, to: &File, range: &Range<u64>) -> Result<u64, Error> {
         if let Some(clusters) = clusters(range).filter(|_| self.clones.get()) {
-            let bytes = clusters.end - clusters.start;
-            match to.clone_from(self.source, clusters) {
-                Ok(()) => return Ok(bytes),
+            let Range { start, end } = clusters;
+            // There must be something to share with, and no more: the length shows what was lost.
+            let cloned = to.set_size(end);
+            match cloned.and_then(|()| to.clone_from(self.source, clusters)) {
+                Ok(()) => return Ok(end - start),
                 // Two volumes of one server, perhaps.
-                Err(error) if error.status().is_some() => self.clones.set(false),
+                Err(error) if error.status().is_some() => {
+                    self.clones.set(false);
+                    to.set_size(start)?;
+                }
                 Err(error) => return Err(error),
             }
         }

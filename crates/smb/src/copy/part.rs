@@ -195,7 +195,7 @@ impl Part {
     pub(super) fn hash(&self, size: u64, stop: &crate::Stop) -> Result<Option<Hash>, Error> {
         match self {
             Self::Local(part) => part.hash().map(Some),
-            Self::Share(part) => share::hash(part.file(), size, stop).map(Some),
+            Self::Share(part) => part.hash(size, stop).map(Some),
             Self::Nowhere => Ok(None),
         }
     }

@@ -18,9 +18,10 @@ use super::name;
 use super::part::{Begin, Finish};
 use super::place::{
     ATTRIBUTE_FOLDER, ATTRIBUTE_LINK, ATTRIBUTE_SPARSE, ATTRIBUTES_KEPT, Entry, Kind, ObjectId,
-    joined,
+    is_absent, joined,
 };
 use super::record::{self, Identity, Record};
+use super::transfer::RESUME_BYTES_MIN;
 use crate::error::Error;
 use crate::file::File;
 use crate::operation::{self, Content, SMALL_BYTES_MAX, SmallFile, Status};
@@ -360,29 +361,49 @@ impl Part {
             .map_err(|error| busy_or(error, &path))?;
         let length = file.created().size;
         let start = known.map_or(0, |known| known.resume_at(&begin.source, length));
-        let part = Self {
+        let mut part = Self {
             file,
             tree: tree.clone(),
             to: to.to_owned(),
             record,
             source: begin.source,
             has_holes: begin.has_holes,
-            fate: AtomicU8::new(REMOVE),
-            recorded: AtomicBool::new(known.is_some()),
+            // What can be gone on with is not lost because this time it cannot.
+            fate: AtomicU8::new(if start > 0 { KEEP } else { REMOVE }),
+            recorded: AtomicBool::new(start > 0),
             guard,
         };
+        if start == 0 {
+            part.forget_record()?;
+        }
         // What follows may be anything, and where nothing is written zeros are expected.
         if length != start {
             part.file.set_size(start)?;
         }
         if begin.has_holes {
             match part.file.set_sparse() {
-                // Many file systems need no asking, or have no holes; the bytes are the same.
                 Err(error) if error.status().is_none() => return Err(error),
-                _ => part.file.set_size(begin.source.size)?,
+                // Many file systems need no asking, or have no holes; the bytes are the same.
+                _ => {}
             }
         }
+        *part.fate.get_mut() = REMOVE;
         Ok((part, start))
+    }
+
+    /// Before any byte is written: what a record of an earlier part says would be believed of this one.
+    /// Where the file is too small for a record, one that is there is of another file.
+    fn forget_record(&self) -> Result<(), Error> {
+        match &self.guard {
+            Some(guard) if guard.created().size > 0 => guard.set_size(0),
+            None if self.source.size >= RESUME_BYTES_MIN => {
+                match self.tree.remove_file(&self.record) {
+                    Err(error) if !is_absent(&error) => Err(busy_or(error, self.file.path())),
+                    _ => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn add_lane(&mut self, lane: &Lane) {
@@ -439,13 +460,39 @@ impl Part {
         }
     }
 
+    /// Gives it its length, which the last byte that is written does where it does not end with a hole.
+    /// Not before all is written: from a file that has its length nobody sees that the server lost
+    /// some of it.
+    fn reach(&self, size: u64) -> Result<(), Error> {
+        if self.has_holes {
+            self.file.set_size(size)?;
+        }
+        Ok(())
+    }
+
+    /// Reads back what was written.
+    pub(super) fn hash(&self, size: u64, stop: &Stop) -> Result<Hash, Error> {
+        self.reach(size)?;
+        hash(&self.file, size, stop)
+    }
+
     pub(super) fn complete(mut self, finish: &Finish) -> Result<(), Error> {
+        self.reach(finish.size)?;
         if finish.sync {
             self.file.flush()?;
         }
-        // A server sets the time of a file when a handle goes that has written.
+        // A server sets the time of a file when a handle goes that has written. Of a session that is
+        // lost at this moment we would not hear whether it has gone.
+        self.file.hear_ways()?;
         self.file.close_ways()?;
-        self.file.set(basic(finish.times, finish.attributes))?;
+        if let Some(guard) = &self.guard {
+            // Without it, somebody else may have begun to write this.
+            let guarded = guard.size();
+            guarded.map_err(|error| busy_or(error, self.file.path()))?;
+        }
+        // A part that cannot get its name must not be read-only: nobody could remove it.
+        let attributes = operation::writable(finish.attributes);
+        self.file.set(basic(finish.times, attributes))?;
         self.file
             .rename(&self.to, finish.replace)
             .map_err(|error| match error {
@@ -455,6 +502,9 @@ impl Part {
                 error => error,
             })?;
         self.fate.store(COMPLETED, Ordering::Relaxed);
+        if attributes != finish.attributes {
+            self.file.set(basic(finish.times, finish.attributes))?;
+        }
         if self.has_holes {
             // Samba forgets it when attributes or names are set; the file is whole all the same.
             let _ = self.file.set_sparse();
@@ -472,12 +522,18 @@ impl Drop for Part {
         if fate == REMOVE {
             let _ = self.file.set(SetInformation::DeleteOnClose(true));
         }
-        if fate == KEEP {
-            return;
+        // The next attempt opens both, perhaps on a faster channel: it must find them closed.
+        if fate != COMPLETED {
+            let _ = self.file.close_now();
         }
-        match &self.guard {
-            Some(guard) => drop(guard.set(SetInformation::DeleteOnClose(true))),
-            None if self.recorded.load(Ordering::Relaxed) => {
+        match &mut self.guard {
+            Some(guard) => {
+                if fate != KEEP {
+                    let _ = guard.set(SetInformation::DeleteOnClose(true));
+                }
+                let _ = guard.close_now();
+            }
+            None if fate != KEEP && self.recorded.load(Ordering::Relaxed) => {
                 let _ = self.tree.remove_file(&self.record);
             }
             None => {}

@@ -22,7 +22,7 @@ use crate::signal::{Stop, lock};
 use crate::tree::Replace;
 
 /// Smaller files are copied anew rather than continued.
-const RESUME_BYTES_MIN: u64 = 8 << 20;
+pub(super) const RESUME_BYTES_MIN: u64 = 8 << 20;
 /// After so long all that was asked for is waited for, and what is complete by then is put on
 /// record. The channels are idle for a round trip then.
 const SEGMENT: Duration = Duration::from_secs(1);
@@ -149,7 +149,7 @@ impl Transfer<'_> {
                     let reason = "two names or two users make two sessions of it";
                     return (None, tree.is_same_server(to).then(|| reason.to_owned()));
                 }
-                match OnServer::begin(source.file(), source.entry.size, part.file()) {
+                match OnServer::begin(source.file(), part.file()) {
                     Ok(on_server) => (Some(on_server), None),
                     Err(error) => (None, Some(refusal(&error))),
                 }
@@ -330,6 +330,9 @@ impl Bytes<'_> {
             if data.start > end {
                 self.pass_hole(end..data.start);
                 end = data.start;
+            }
+            // It does not end behind a hole: the copy would be shorter than what is put on record.
+            if data.is_empty() {
                 continue;
             }
             let bytes = match on_server.copy(to, &data) {

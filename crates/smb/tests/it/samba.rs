@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use smb::copy::{self, Job, Options, Place, Progress, download, upload};
+use smb::copy::{self, Existing, Job, Options, Place, Progress, download, upload};
 use smb::{
     Access, Dialect, Disposition, EncryptionPolicy, Error, File, FileTimes, Identity, Login,
     Mechanism, OpenOptions, Pair, Policy, Proof, Replace, SMALL_BYTES_MAX, Server, Session,
@@ -832,6 +832,61 @@ fn a_copy_keeps_bytes_and_time() {
         ["there"],
         "no part is left"
     );
+}
+
+#[test]
+fn read_only_files_are_replaced_and_removed_and_their_parts_too() {
+    // One for each way in which a file gets its name.
+    const FILES: [(&str, usize); 2] = [("small", 1000), ("large", MIB as usize)];
+    let lan = Lan::new("");
+    let session = connect(&lan, &Policy::default());
+    let tree = session.tree(SHARE).expect("the share is there");
+    let here = tempfile::tempdir().expect("a temporary folder");
+    for (name, bytes) in FILES {
+        let path = here.path().join(name);
+        fs::write(&path, vec![7; bytes]).expect("there is room");
+        let mut permissions = fs::metadata(&path).expect("it is there").permissions();
+        permissions.set_readonly(true);
+        fs::set_permissions(path, permissions).expect("it is ours");
+    }
+    let from = Place::Local(here.path().to_owned());
+    let mut job = job(from, on(&tree, "all"), Options::default());
+    let run = |job: &Job| copy::run(job, &Progress::default(), &Stop::new(), &|_| {});
+    let is_read_only = |name: &str| {
+        let status = tree.status(&format!("all/{name}"));
+        status.expect("it was copied").attributes & 1 != 0
+    };
+    let names = || -> Vec<_> {
+        let entries = fs::read_dir(lan.on_server("all")).expect("it was copied");
+        let entries = entries.map(|entry| entry.expect("it can be read").file_name());
+        entries.collect()
+    };
+    let summary = run(&job);
+    assert_eq!((summary.files, summary.failed), (2, 0), "{summary:?}");
+    assert!(FILES.iter().all(|(name, _)| is_read_only(name)));
+
+    // What is open cannot be replaced.
+    job.options.existing = Existing::Replace;
+    let open = FILES.map(|(name, _)| {
+        let file = tree.open(&format!("all/{name}"), &OpenOptions::open(Access::Read));
+        file.expect("it was copied")
+    });
+    let refused = run(&job);
+    assert_eq!((refused.files, refused.failed), (0, 2), "{refused:?}");
+    assert_eq!(names().len(), 2, "no part is left: {:?}", names());
+    for file in open {
+        file.close().expect("it is open");
+    }
+    let replaced = run(&job);
+    assert_eq!((replaced.files, replaced.failed), (2, 0), "{replaced:?}");
+    assert!(FILES.iter().all(|(name, _)| is_read_only(name)));
+
+    fs::remove_dir_all(here.path()).expect("it is ours");
+    fs::create_dir(here.path()).expect("it is ours");
+    job.options.delete = true;
+    let emptied = run(&job);
+    assert_eq!((emptied.deleted, emptied.failed), (2, 0), "{emptied:?}");
+    assert!(names().is_empty());
 }
 
 #[test]
