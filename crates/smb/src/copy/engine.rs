@@ -87,16 +87,23 @@ pub(super) fn copy_file(
         return Err(in_the_way(&to));
     }
     let lanes = Lanes::new(options.sessions);
+    let places = [&from, &to];
     let transfer = Transfer {
         from: &from,
         to: &to,
         found: &found,
-        lanes: lanes.of_large(found.size, [&from, &to]),
+        lanes: lanes.of_large(found.size, places),
         replace,
         resume: options.resume,
         verify: options.verify,
     };
-    Ok(transfer.run(progress, stop)?.bytes)
+    let mut copied = transfer.run(progress, stop);
+    if !transfer.lanes.is_empty() {
+        copied = lanes.or_first(copied, stop, || {
+            transfer.over_first(places).run(progress, stop)
+        });
+    }
+    Ok(copied?.bytes)
 }
 
 /// What all threads of one copy share.
@@ -667,28 +674,35 @@ impl Engine<'_> {
         worker: usize,
         attempt: Attempt,
     ) -> Result<Transferred, Error> {
-        let (mut from, mut to) = (file.from.clone(), file.to.clone());
-        let lanes = self.lanes.of_large(file.found.size, [&from, &to]);
+        let places = [&file.from, &file.to];
+        let lanes = self.lanes.of_large(file.found.size, places);
+        let mut lane = None;
         // What the server may copy by itself stays on one session.
-        let passes = [&from, &to].map(|end| matches!(end, Place::Local(_)));
+        let passes = places.map(|end| matches!(end, Place::Local(_)));
         if lanes.is_empty() && passes.contains(&true) {
             if self.large.waiting() >= LARGE_FILES {
-                self.lanes.open_once([&from, &to]);
+                self.lanes.open_once(places);
             }
-            if let Some(lane) = self.lanes.of_worker(worker) {
-                (from, to) = (lane.place(&from), lane.place(&to));
-            }
+            lane = self.lanes.of_worker(worker);
         }
+        let over_lane = places.map(|place| lane.map(|lane| lane.place(place)));
+        let [from, to] = [0, 1].map(|end| over_lane[end].as_ref().unwrap_or(places[end]));
         let transfer = Transfer {
-            from: &from,
-            to: &to,
+            from,
+            to,
             found: &file.found,
             lanes,
             replace: file.replace(),
             resume: self.options.resume || attempt == Attempt::InDoubt,
             verify: self.options.verify,
         };
-        transfer.run(self.progress, self.stop)
+        let copied = transfer.run(self.progress, self.stop);
+        if lane.is_none() && lanes.is_empty() {
+            return copied;
+        }
+        self.lanes.or_first(copied, self.stop, || {
+            transfer.over_first(places).run(self.progress, self.stop)
+        })
     }
 
     /// One that is held in memory whole, so that it takes few round trips. Where many wait, some go
@@ -707,13 +721,10 @@ impl Engine<'_> {
             return self.copy_whole(file, worker, [from, to], attempt);
         };
         let places = [&lane.place(from), &lane.place(to)];
-        match self.copy_whole(file, worker, places, attempt) {
-            Err(error) if is_lost(&error) => {
-                self.lanes.give_up();
-                self.copy_whole(file, worker, [from, to], Attempt::InDoubt)
-            }
-            copied => copied,
-        }
+        let copied = self.copy_whole(file, worker, places, attempt);
+        self.lanes.or_first(copied, self.stop, || {
+            self.copy_whole(file, worker, [from, to], Attempt::InDoubt)
+        })
     }
 
     fn copy_whole(
@@ -898,14 +909,6 @@ fn decide(source: &Entry, there: Option<&Entry>, options: &Options) -> Decision 
         Existing::Update if !kept && source.times.write < there.times.write => Decision::Newer,
         Existing::Update | Existing::Replace => Decision::Copy { replaces: true },
     }
-}
-
-/// Whether the server can no longer be heard.
-const fn is_lost(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::ConnectionLost { .. } | Error::Protocol { .. } | Error::Unreachable { .. }
-    )
 }
 
 /// Whether after this nothing more can be copied.

@@ -4,16 +4,24 @@
 //! It is written over all only where signing or encryption is most of the work: the server's system lets
 //! one process at a time write to a file, and the others take processor time by waiting.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::task::Waker;
+use std::time::{Duration, Instant};
 
 use super::place::Place;
+use crate::error::Error;
 use crate::session::Session;
+use crate::signal::{Signal, Stop};
 use crate::tree::Tree;
 
 /// A login takes a few round trips and the server some milliseconds, in which a fast link carries a
 /// tenth of this.
 const LARGE_BYTES_MIN: u64 = 128 << 20;
+/// How long a server may take to notice that a session is gone, and to close what that had open.
+const NOTICE_TIME_MAX: Duration = Duration::from_secs(10);
+/// When to ask it again.
+const NOTICE_WAIT: Duration = Duration::from_millis(100);
 
 /// The sessions of one copy beside the one that is there. There are none before [`Self::open_once`], and
 /// where the server does not want more than one.
@@ -81,10 +89,47 @@ impl Lanes {
         }
     }
 
-    /// Uses none any more.
-    pub(super) fn give_up(&self) {
+    /// What came of something that was done over one of these; where that is lost, what comes of it over
+    /// the first session. None of them is used any more then.
+    pub(super) fn or_first<T>(
+        &self,
+        done: Result<T, Error>,
+        stop: &Stop,
+        mut over_first: impl FnMut() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if !done.as_ref().is_err_and(is_lost) {
+            return done;
+        }
         self.over.store(true, Ordering::Relaxed);
+        let signal = Arc::<Signal>::default();
+        let _registration = stop.register(Waker::from(Arc::clone(&signal)));
+        let begun = Instant::now();
+        loop {
+            match over_first() {
+                // It is ourselves whom the server takes for another copy.
+                Err(Error::Busy { .. }) if begun.elapsed() < NOTICE_TIME_MAX => {}
+                done => return done,
+            }
+            signal.wait_until(Instant::now() + NOTICE_WAIT);
+            if stop.is_stopped() {
+                return Err(Error::Stopped);
+            }
+        }
     }
+}
+
+/// Whether a session has ended, so that another one may still be well.
+const fn is_lost(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::ConnectionLost { .. }
+            | Error::Protocol { .. }
+            | Error::Unreachable { .. }
+            | Error::LoginRefused { .. }
+            | Error::GuestOnly { .. }
+            | Error::Credentials { .. }
+            | Error::Incompatible { .. }
+    )
 }
 
 /// Whether a file there is better written over all sessions than over one.

@@ -57,7 +57,18 @@ pub(super) struct Transferred {
     pub hash: Option<String>,
 }
 
-impl Transfer<'_> {
+impl<'a> Transfer<'a> {
+    /// The same between these places, over no other session, and from where it is on record.
+    pub(super) fn over_first(&self, [from, to]: [&'a Place; 2]) -> Self {
+        Self {
+            from,
+            to,
+            lanes: &[],
+            resume: true,
+            ..*self
+        }
+    }
+
     /// Copies it. What is not complete is kept where a later run can go on with it, and else
     /// removed.
     pub(super) fn run(&self, progress: &Progress, stop: &Stop) -> Result<Transferred, Error> {
@@ -200,6 +211,7 @@ fn is_interruption(error: &Error) -> bool {
         error,
         Error::Stopped
             | Error::ConnectionLost { .. }
+            | Error::LoginRefused { .. }
             | Error::Unreachable { .. }
             | Error::Interrupted { .. }
     )

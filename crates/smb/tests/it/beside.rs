@@ -31,6 +31,11 @@ struct Begun {
 
 /// A server, a session that signs everything with so many channels, and a large file of ours.
 fn begin(channels: usize) -> Begun {
+    begin_with(channels, BYTES)
+}
+
+/// The same where so many bytes of the file are no hole.
+fn begin_with(channels: usize, data: u64) -> Begun {
     let lan = Lan::new("");
     // Little under way, so that what a slow link has begun is soon complete.
     let policy = Policy {
@@ -46,11 +51,12 @@ fn begin(channels: usize) -> Begun {
     let here = tempfile::tempdir().expect("a folder");
     let mut file = File::create(here.path().join("film")).expect("the folder is ours");
     let mut piece = vec![0; MIB as usize];
-    for offset in (0..BYTES).step_by(piece.len()) {
-        let length = (BYTES - offset).min(MIB) as usize;
+    for offset in (0..data).step_by(piece.len()) {
+        let length = (data - offset).min(MIB) as usize;
         pattern::fill(7, offset, &mut piece[..length]);
         file.write_all(&piece[..length]).expect("there is room");
     }
+    file.set_len(BYTES).expect("it takes no room");
     Begun {
         lan,
         session,
@@ -262,6 +268,96 @@ fn two_programs_do_not_write_one_copy() {
     is_alone(&copy);
 }
 
+/// Copies until `enough` says so, and stops then.
+fn stop_when(job: &Job, enough: impl Fn(&Progress) -> bool) {
+    let (progress, stop) = (Progress::default(), Stop::new());
+    let stopped = thread::scope(|scope| {
+        let copying = scope.spawn(|| copy::run(job, &progress, &stop, &|_| {}));
+        while !copying.is_finished() && !enough(&progress) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        stop.stop();
+        copying.join().expect("it does not panic")
+    });
+    let ended_by = &stopped.ended_by;
+    assert!(matches!(ended_by, Some(Error::Stopped)), "{stopped:?}");
+}
+
+#[test]
+fn what_is_on_record_of_bytes_that_are_gone_is_not_believed() {
+    const DATA: u64 = 48 * MIB;
+    let Begun {
+        lan,
+        session: _session,
+        tree,
+        here,
+    } = begin_with(1, DATA);
+    for sessions in [1, 2] {
+        let name = format!("film-{sessions}");
+        let film = Place::Local(here.path().join("film"));
+        let mut job = job(film, on(&tree, &name), Options::default());
+        job.options.sessions = sessions;
+        lan.limit(0, "200mbit");
+        stop_when(&job, |_| is_on_record(&lan));
+        assert!(is_on_record(&lan), "there is something to go on with");
+        // Each begins anew and ends before anything is on record.
+        for resume in [false, true] {
+            job.options.resume = resume;
+            stop_when(&job, |progress| progress.moved() >= MIB);
+            assert!(!is_on_record(&lan), "{sessions}: nothing is complete");
+        }
+        lan.limit(0, "10gbit");
+        // Also where what is read back ends with a hole.
+        job.options.verify = sessions == 1;
+        let whole = run(&job, &Stop::new());
+        succeeded(&whole);
+        assert_eq!(whole.resumed_bytes, 0, "{sessions}");
+        let copy = lan.on_server(&name);
+        let stored = fs::read(&copy).expect("it was written");
+        assert_eq!(stored.len() as u64, BYTES);
+        let (data, hole) = stored.split_at(DATA as usize);
+        assert_eq!(pattern::difference(7, 0, data), None, "{sessions}");
+        assert!(hole.iter().all(|byte| *byte == 0));
+        is_alone(&copy);
+        fs::remove_file(copy).expect("it is there");
+    }
+}
+
+#[test]
+fn a_second_session_may_be_lost_for_good() {
+    let Begun {
+        lan,
+        session,
+        tree,
+        here,
+    } = begin(1);
+    lan.limit(0, "200mbit");
+    let film = Place::Local(here.path().join("film"));
+    let job = job(film, on(&tree, "film"), Options::default());
+    let copied = thread::scope(|scope| {
+        let copying = scope.spawn(|| run(&job, &Stop::new()));
+        while !copying.is_finished() && !is_on_record(&lan) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        lan.change_password("another one");
+        let second = session.channels().into_iter().find(|it| it.session == 1);
+        let port = second.expect("it has a channel").local.port().to_string();
+        lan.on_client_run(&["ss", "-K", "sport", "=", &port]);
+        lan.limit(0, "10gbit");
+        copying.join().expect("it does not panic")
+    });
+    succeeded(&copied);
+    assert!(copied.resumed_bytes >= MIB, "{copied:?}");
+    let copy = lan.on_server("film");
+    is_the_film(&copy);
+    is_alone(&copy);
+    let sessions = by_session(&session);
+    assert!(
+        matches!(sessions[..], [_, (_, 1)]),
+        "it did not come back: {sessions:?}"
+    );
+}
+
 #[test]
 fn a_second_session_may_be_lost_and_a_copy_stopped_and_resumed() {
     let Begun {
@@ -274,20 +370,8 @@ fn a_second_session_may_be_lost_and_a_copy_stopped_and_resumed() {
     lan.limit(1, "200mbit");
     let film = here.path().join("film");
     let mut job = job(Place::Local(film), on(&tree, "film"), Options::default());
-    let (progress, stop) = (Progress::default(), Stop::new());
-    let stopped = thread::scope(|scope| {
-        let copying = scope.spawn(|| copy::run(&job, &progress, &stop, &|_| {}));
-        // until there is something to go on with
-        while !copying.is_finished() && !is_on_record(&lan) {
-            thread::sleep(Duration::from_millis(1));
-        }
-        stop.stop();
-        copying.join().expect("it does not panic")
-    });
-    assert!(
-        matches!(stopped.ended_by, Some(Error::Stopped)),
-        "{stopped:?}"
-    );
+    // until there is something to go on with
+    stop_when(&job, |_| is_on_record(&lan));
 
     job.options.resume = true;
     let progress = Progress::default();
