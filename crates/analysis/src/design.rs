@@ -344,7 +344,10 @@ fn tables(
     let mut request = Request::new(names, factors);
     request.band = design.band;
     // Its name is anybody's, and may have a word like `latency` in it.
-    request.better = (quantity == Quantity::Rate).then_some(Better::Higher);
+    request.better = Some(match quantity {
+        Quantity::Rate => Better::Higher,
+        _ => Better::Lower,
+    });
     request.blocks = Some("block".into());
     request.plots = (!design.whole_plots.is_empty()).then(|| "plot".into());
     request.baselines = design

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use analysis::Verdict;
-use analysis::table::{self, Request, Table, TableResult};
+use analysis::table::{self, Better, Request, Table, TableResult};
 use record::Run;
 
-use crate::args::AnalyzeArguments;
+use crate::args::{AnalyzeArguments, BetterArgument};
 use crate::changes::look;
 use crate::failure::{CommandError, Kind};
 use crate::{runs, terminal};
@@ -103,6 +103,10 @@ fn table_results(arguments: &AnalyzeArguments) -> Result<Vec<TableResult>, Comma
     }
     request.blocks.clone_from(&arguments.blocks);
     request.band = arguments.band / 100.0;
+    request.better = arguments.better.map(|better| match better {
+        BetterArgument::Higher => Better::Higher,
+        BetterArgument::Lower => Better::Lower,
+    });
     request.baselines.extend(pairs(&arguments.baseline)?);
     request.only = pairs(&arguments.only)?;
     table::analyze(&table, &request).map_err(wrong)

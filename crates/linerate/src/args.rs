@@ -531,9 +531,21 @@ pub struct AnalyzeArguments {
     /// Differences of a table smaller than this many percent do not matter
     #[arg(long, value_name = "PERCENT", default_value_t = 2.0)]
     pub band: f64,
+    /// Whether more of what was measured is better [default: as the names of the columns tell]
+    #[arg(long, value_enum)]
+    pub better: Option<BetterArgument>,
     /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,
+}
+
+/// Which values of a table are better.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum BetterArgument {
+    /// Rates
+    Higher,
+    /// Times, losses, costs
+    Lower,
 }
 
 /// `report`.

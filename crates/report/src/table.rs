@@ -75,6 +75,18 @@ fn sentences(result: &TableResult) -> Vec<(Tone, String)> {
             sentences.push((view::verdict_tone(wanted), sentence));
         }
     }
+    // Shown, and not known for which of them it speaks.
+    let differs = |effect: &&TableEffect| {
+        result.warnings.iter().any(|one| one.kind == "direction")
+            && effect.verdict == Verdict::Undecided
+            && effect.p_holm.is_some_and(|p| p < SIGNIFICANCE)
+    };
+    sentences.extend(result.effects.iter().filter(differs).map(|effect| {
+        let change = change(effect).unwrap_or_default();
+        let [factor, level, from] = [&effect.factor, &effect.level, &effect.baseline];
+        let sentence = format!("`{factor}={level}` differs from `{from}`: {change}{unit}");
+        (Tone::Doubtful, sentence)
+    }));
     // That two do nothing more together is the usual case and need not be read pair by pair.
     let is_pair = |effect: &&TableEffect| {
         let [from, to] = [&effect.baseline, &effect.level].map(|level| level.contains(':'));
@@ -84,7 +96,7 @@ fn sentences(result: &TableResult) -> Vec<(Tone, String)> {
         let effects = result
             .effects
             .iter()
-            .filter(|effect| !known || !is_pair(effect));
+            .filter(|effect| !known || !(is_pair(effect) || differs(effect)));
         let chosen =
             effects.filter(|effect| effect.verdict == verdict && effect.p.is_some() == known);
         let names: Vec<String> = chosen
@@ -106,7 +118,9 @@ fn sentences(result: &TableResult) -> Vec<(Tone, String)> {
     }
     let pairs: Vec<&TableEffect> = result.effects.iter().filter(is_pair).collect();
     let quiet = |effect: &&TableEffect| {
-        effect.p.is_some() && !matches!(effect.verdict, Verdict::Better | Verdict::Worse)
+        effect.p.is_some()
+            && !matches!(effect.verdict, Verdict::Better | Verdict::Worse)
+            && !differs(effect)
     };
     match pairs.iter().copied().filter(quiet).count() {
         0 => {}
@@ -326,6 +340,15 @@ mod tests {
             page(JUMBO, &jumbo, 100)
         );
         insta::assert_snapshot!(both);
+    }
+
+    #[test]
+    fn a_difference_of_unknown_direction_is_told_as_one() {
+        let text = "a,y\n0,10\n1,20\n0,11\n1,21\n0,10.5\n1,20.5\n";
+        let page = page(text, &Request::new(["y"], ["a"]), 100);
+        assert!(page.contains("`a=1` differs from `0`: +10.0"), "{page}");
+        assert!(page.contains("--better higher"), "{page}");
+        assert!(!page.contains("cannot tell"), "{page}");
     }
 
     #[test]

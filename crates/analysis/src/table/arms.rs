@@ -45,6 +45,8 @@ struct IperfEnd {
 struct IperfSum {
     bits_per_second: f64,
     retransmits: Option<u64>,
+    /// Of the packets of UDP.
+    lost_percent: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -289,12 +291,18 @@ fn iperf(arm: &str, end: &IperfEnd) -> Vec<Row> {
     for (sums, rate_name, count_name) in ways {
         let known = || sums.into_iter().filter_map(Option::as_ref);
         // What arrived counts, not what was handed to the system; a server that only sent knows no more
-        // than that.
-        let sum = known().find(|sum| sum.bits_per_second != 0.0);
+        // than that. Where all was lost, nothing arrived.
+        let lost = |sum: &IperfSum| sum.lost_percent.unwrap_or(0.0).clamp(0.0, 100.0);
+        let sum = known().find(|sum| sum.bits_per_second != 0.0 || lost(sum) > 0.0);
         let Some(sum) = sum.or_else(|| known().next()) else {
             continue;
         };
-        values.insert(rate_name, sum.bits_per_second / 1e6);
+        // Older versions have one sum, of what was sent.
+        let arrived = match sums[0] {
+            Some(_) => 1.0,
+            None => 1.0 - lost(sum) / 100.0,
+        };
+        values.insert(rate_name, sum.bits_per_second * arrived / 1e6);
         let retransmits = sums[2].as_ref().and_then(|sent| sent.retransmits);
         values.extend(retransmits.map(|count| (count_name, count as f64)));
     }

@@ -30,13 +30,26 @@ pub(super) struct Factor {
     pub(super) of_row: Vec<usize>,
 }
 
+impl Factor {
+    fn new(table: &Table, name: &str, column: usize, rows: &[usize]) -> Self {
+        let found: BTreeSet<&str> = rows.iter().map(|row| table.cell(*row, column)).collect();
+        let mut levels: Vec<&str> = found.into_iter().collect();
+        sort_levels(&mut levels);
+        let places: BTreeMap<&str, usize> = levels.iter().copied().zip(0..).collect();
+        Self {
+            name: name.into(),
+            of_row: rows
+                .iter()
+                .map(|row| places[table.cell(*row, column)])
+                .collect(),
+            levels: levels.into_iter().map(str::to_owned).collect(),
+        }
+    }
+}
+
 /// What a column of the model stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Term {
-    Mean,
-    Block {
-        level: usize,
-    },
     Main {
         factor: usize,
         level: usize,
@@ -50,7 +63,6 @@ pub(super) enum Term {
 impl Term {
     pub(super) fn involves(self, factor: usize) -> bool {
         match self {
-            Self::Mean | Self::Block { .. } => false,
             Self::Main { factor: own, .. } => own == factor,
             Self::Pair { factors, .. } => factors.contains(&factor),
         }
@@ -121,9 +133,11 @@ impl Design {
         let columns: Vec<_> = mains.iter().copied().zip(columns).collect();
         let (factors, places) = varied(table, &columns, &rows, &baselines, warnings)?;
         let block = match (block, &request.blocks) {
-            (Some(column), Some(name)) => Some(factor(table, name, column, &rows, None)?),
+            (Some(column), Some(name)) => Some(Factor::new(table, name, column, &rows)),
             _ => None,
         };
+        // One block is none.
+        let block = block.filter(|block| block.levels.len() > 1);
         let plots = plot.map(|column| {
             let mut known = BTreeMap::new();
             let plot = |(place, row): (usize, &usize)| {
@@ -198,11 +212,6 @@ impl Design {
             |factor: usize, level: usize, row: usize| self.factors[factor].of_row[row] == level;
         (0..self.len())
             .map(|row| match term {
-                Term::Mean => true,
-                Term::Block { level } => self
-                    .block
-                    .as_ref()
-                    .is_some_and(|block| block.of_row[row] == level),
                 Term::Main { factor, level } => at(factor, level, row),
                 Term::Pair { factors, levels } => {
                     (0..2).all(|place| at(factors[place], levels[place], row))
@@ -221,9 +230,15 @@ impl Design {
             .all(|(plot, value)| *first.entry(*plot).or_insert(*value) == *value)
     }
 
+    /// The block of each row, from 0; without blocks all rows are one.
+    pub(super) fn groups(&self) -> Vec<usize> {
+        let block = self.block.as_ref();
+        block.map_or_else(|| vec![0; self.len()], |block| block.of_row.clone())
+    }
+
     /// The model's columns, or those that a condition keeps.
     pub(super) fn basis(&self, keep: impl Fn(Term) -> bool) -> Basis {
-        let mut basis = Basis::new(self.len());
+        let mut basis = Basis::new(self.groups());
         for term in self.terms.iter().filter(|term| keep(**term)) {
             basis.push(&self.column(*term));
         }
@@ -233,10 +248,6 @@ impl Design {
     /// A term as people write it.
     pub(super) fn name(&self, term: Term) -> String {
         match term {
-            Term::Mean => "the mean".into(),
-            Term::Block { level } => self.block.as_ref().map_or_else(String::new, |block| {
-                format!("`{}={}`", block.name, shown(&block.levels[level]))
-            }),
             Term::Main { factor, level } => {
                 let factor = &self.factors[factor];
                 format!("`{}={}`", factor.name, shown(&factor.levels[level]))
@@ -264,7 +275,7 @@ impl Design {
 
     fn model(&self) -> Result<Vec<Term>, Error> {
         let levels = |factor: &Factor| factor.levels.len() - 1;
-        let blocks = self.block.as_ref().map_or(0, levels);
+        let blocks = self.block.as_ref().map_or(1, |block| block.levels.len());
         let mains: usize = self.factors.iter().map(levels).sum();
         let pairs = self.pairs.iter();
         let pairs: usize = pairs
@@ -274,19 +285,20 @@ impl Design {
                     .product::<usize>()
             })
             .sum();
-        let parameters = 1 + blocks + mains + pairs;
-        if parameters > PARAMETERS_MAX {
+        let columns = 1 + mains + pairs;
+        if columns > PARAMETERS_MAX {
             return Err(Error::TooLarge {
                 what: "parameters",
                 limit: PARAMETERS_MAX,
             });
         }
-        if parameters * self.len() > CELLS_MAX {
+        if columns * self.len() > CELLS_MAX {
             return Err(Error::TooLarge {
                 what: "rows times parameters",
                 limit: CELLS_MAX,
             });
         }
+        let parameters = blocks + mains + pairs;
         if parameters > self.len() {
             return Err(Error::TooFewRows {
                 response: shown(&self.response),
@@ -294,8 +306,7 @@ impl Design {
                 parameters,
             });
         }
-        let mut terms = vec![Term::Mean];
-        terms.extend((1..=blocks).map(|level| Term::Block { level }));
+        let mut terms = Vec::new();
         for (place, factor) in self.factors.iter().enumerate() {
             let levels = 1..factor.levels.len();
             terms.extend(levels.map(|level| Term::Main {
@@ -452,46 +463,37 @@ fn factor(
     rows: &[usize],
     baseline: Option<&str>,
 ) -> Result<Factor, Error> {
-    let found: BTreeSet<&str> = rows.iter().map(|row| table.cell(*row, column)).collect();
-    let mut levels: Vec<&str> = found.into_iter().collect();
-    match levels.as_slice() {
-        [only] => {
-            return Err(Error::OneLevel {
-                factor: shown(name),
-                level: shown(only),
-                rows: rows.len(),
-            });
-        }
-        levels if levels.len() > LEVELS_MAX => {
-            return Err(Error::TooManyLevels {
-                factor: shown(name),
-            });
-        }
-        _ => {}
+    let mut factor = Factor::new(table, name, column, rows);
+    if let [only] = factor.levels.as_slice() {
+        return Err(Error::OneLevel {
+            factor: shown(name),
+            level: shown(only),
+            rows: rows.len(),
+        });
     }
-    sort_levels(&mut levels);
+    if factor.levels.len() > LEVELS_MAX {
+        return Err(Error::TooManyLevels {
+            factor: shown(name),
+        });
+    }
     if let Some(baseline) = baseline {
-        let Some(place) = levels.iter().position(|level| *level == baseline) else {
+        let Some(place) = factor.levels.iter().position(|level| level == baseline) else {
             return Err(Error::NoSuchLevel {
                 column: shown(name),
                 cell: shown(baseline),
                 cells: table.cells(column),
             });
         };
-        levels[..=place].rotate_right(1);
+        factor.levels[..=place].rotate_right(1);
+        for own in &mut factor.of_row {
+            *own = match (*own).cmp(&place) {
+                std::cmp::Ordering::Less => *own + 1,
+                std::cmp::Ordering::Equal => 0,
+                std::cmp::Ordering::Greater => *own,
+            };
+        }
     }
-    let place = |row: &usize| {
-        let cell = table.cell(*row, column);
-        levels
-            .iter()
-            .position(|level| *level == cell)
-            .unwrap_or_default()
-    };
-    Ok(Factor {
-        name: name.into(),
-        of_row: rows.iter().map(place).collect(),
-        levels: levels.iter().map(|level| (*level).to_owned()).collect(),
-    })
+    Ok(factor)
 }
 
 /// Numbers by size, other levels by a number in front and then by the alphabet; what one starts from

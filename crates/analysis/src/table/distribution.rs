@@ -43,16 +43,18 @@ pub(super) fn t_quantile_two_sided(p: f64, degrees: usize) -> f64 {
     low + (high - low) / 2.0
 }
 
-/// Holm's adjusted probabilities, in the order given.
-pub(super) fn holm(probabilities: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..probabilities.len()).collect();
-    order.sort_by(|one, other| probabilities[*one].total_cmp(&probabilities[*other]));
-    let mut adjusted = vec![1.0; probabilities.len()];
+/// Holm's adjusted probabilities, in the order given; each `(probability, weight)` has its share of the
+/// error by its weight, which is more than 0 (Holm 1979, section 4).
+pub(super) fn holm(tests: &[(f64, f64)]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..tests.len()).collect();
+    let share = |place: &usize| tests[*place].0 / tests[*place].1;
+    order.sort_by(|one, other| share(one).total_cmp(&share(other)));
+    let mut adjusted = vec![1.0; tests.len()];
     let mut at_least = 0.0_f64;
-    for (rank, place) in order.into_iter().enumerate() {
-        let left = (probabilities.len() - rank) as f64;
-        at_least = at_least.max((probabilities[place] * left).min(1.0));
-        adjusted[place] = at_least;
+    for (rank, place) in order.iter().enumerate() {
+        let left: f64 = order[rank..].iter().map(|place| tests[*place].1).sum();
+        at_least = at_least.max((share(place) * left).min(1.0));
+        adjusted[*place] = at_least;
     }
     adjusted
 }
@@ -98,7 +100,7 @@ mod tests {
     /// 0.01 x 4, 0.02 x 3 raised to what came before, 0.04 x 2, and 0.03 x 2 in between.
     #[test]
     fn holm_steps_down_and_never_falls() {
-        let adjusted = holm(&[0.04, 0.01, 0.03, 0.5]);
+        let adjusted = holm(&[(0.04, 1.0), (0.01, 1.0), (0.03, 1.0), (0.5, 1.0)]);
         let expected = [0.09, 0.04, 0.09, 0.5];
         assert!(
             adjusted
@@ -108,5 +110,13 @@ mod tests {
             "{adjusted:?}"
         );
         assert!(holm(&[]).is_empty());
+        // Two of half the weight leave more to the first: 0.01 x 2, then 0.02 / 0.5 x 1.
+        let weighted = holm(&[(0.01, 1.0), (0.02, 0.5), (0.5, 0.5)]);
+        let expected = [0.02, 0.04, 0.5];
+        let pairs = || weighted.iter().zip(expected);
+        assert!(
+            pairs().all(|(one, other)| near(*one, other)),
+            "{weighted:?}"
+        );
     }
 }

@@ -26,7 +26,8 @@ const ROUNDING: f64 = 1e-9;
 /// A response before Holm's correction, which needs the others.
 pub(super) struct Draft {
     pub(super) response: String,
-    pub(super) better: Better,
+    /// Not known where neither the request nor the name says it.
+    pub(super) better: Option<Better>,
     pub(super) n: usize,
     pub(super) effects: Vec<EffectDraft>,
     pub(super) tests: Vec<TableTest>,
@@ -48,6 +49,8 @@ pub(super) struct EffectDraft {
     reference: Option<f64>,
     /// Level over baseline.
     ratio: Option<f64>,
+    /// Whether nobody named it: an interaction that was looked for.
+    screened: bool,
     /// For an interaction: the first factor alone, the second alone, and both, over the baseline.
     apart: Option<[f64; 3]>,
 }
@@ -103,7 +106,6 @@ impl EffectDraft {
     /// The effect of a term that cannot be told from others.
     pub(super) fn aliased(design: &Design, term: Term) -> Self {
         let (factor, level, baseline) = match term {
-            Term::Mean | Term::Block { .. } => Default::default(),
             Term::Main { factor, level } => {
                 let factor = &design.factors[factor];
                 (
@@ -133,7 +135,15 @@ impl EffectDraft {
             degrees: 0,
             reference: None,
             ratio: None,
+            screened: false,
             apart: None,
+        }
+    }
+
+    pub(super) fn screened(self) -> Self {
+        Self {
+            screened: true,
+            ..self
         }
     }
 
@@ -168,7 +178,13 @@ impl EffectDraft {
         Some(t_quantile_two_sided(SIGNIFICANCE, self.degrees) * error?)
     }
 
-    fn verdict(&self, better: Better, band: f64, half: Option<f64>, p: Option<f64>) -> Verdict {
+    fn verdict(
+        &self,
+        better: Option<Better>,
+        band: f64,
+        half: Option<f64>,
+        p: Option<f64>,
+    ) -> Verdict {
         let (Some(estimate), Some(half), Some(p)) = (self.estimate, half, p) else {
             return Verdict::Undecided;
         };
@@ -176,8 +192,11 @@ impl EffectDraft {
         match self.reference {
             Some(reference) if reaches <= band * reference => Verdict::Equivalent,
             _ if p >= SIGNIFICANCE => Verdict::Undecided,
-            _ if (estimate > 0.0) == (better == Better::Higher) => Verdict::Better,
-            _ => Verdict::Worse,
+            _ => match better {
+                None => Verdict::Undecided,
+                Some(better) if (estimate > 0.0) == (better == Better::Higher) => Verdict::Better,
+                Some(_) => Verdict::Worse,
+            },
         }
     }
 }
@@ -198,10 +217,11 @@ fn over(estimate: f64, error: f64) -> f64 {
 pub(super) fn draft(table: &Table, request: &Request, response: &str) -> Result<Draft, Error> {
     let mut warnings = Vec::new();
     let design = Design::new(table, request, response, &mut warnings)?;
-    let guessed = names::better(response);
-    if request.better.or(guessed).is_none() {
+    let better = request.better.or_else(|| names::better(response));
+    if better.is_none() {
         let text = format!(
-            "nothing says whether more of `{}` is better: it is taken to be",
+            "nothing says whether more of `{}` is better, so no difference in it is called better or \
+             worse: say it with `--better higher` or `--better lower`",
             shown(response)
         );
         warnings.push(TableWarning::new("direction", text));
@@ -211,23 +231,21 @@ pub(super) fn draft(table: &Table, request: &Request, response: &str) -> Result<
     let noise = Noise::new(&design, &design.terms, &basis, &fit);
     let mut draft = Draft {
         response: response.into(),
-        better: request.better.or(guessed).unwrap_or(Better::Higher),
+        better,
         n: design.len(),
         effects: Vec::new(),
         tests: Vec::new(),
         warnings,
     };
-    for (column, term) in design.terms.iter().enumerate() {
-        if matches!(term, Term::Main { .. } | Term::Pair { .. }) {
-            draft.effects.push(EffectDraft::new(
-                &design,
-                &design.terms,
-                &basis,
-                &fit,
-                &noise,
-                column,
-            ));
-        }
+    for column in 0..design.terms.len() {
+        draft.effects.push(EffectDraft::new(
+            &design,
+            &design.terms,
+            &basis,
+            &fit,
+            &noise,
+            column,
+        ));
     }
     draft.warnings.extend(design.spellings());
     draft.warnings.extend(suspect::rates(&design));
@@ -272,11 +290,13 @@ fn limits(design: &Design, basis: &Basis, fit: &Fit) -> Vec<TableWarning> {
     for (column, on) in basis.dependent() {
         let others: Vec<String> = on
             .iter()
-            .filter(|(other, _)| design.terms[*other] != Term::Mean)
             .map(|(other, _)| design.name(design.terms[*other]))
             .collect();
         let name = design.name(design.terms[*column]);
-        let text = if others.is_empty() {
+        let values = design.column(design.terms[*column]);
+        let text = if others.is_empty() && values.iter().any(|value| *value != values[0]) {
+            format!("{name} was changed from block to block only, like what else differs in them")
+        } else if others.is_empty() {
             format!("{name} never occurs, or always: it has no effect of its own to estimate")
         } else {
             format!(
@@ -308,7 +328,7 @@ fn limits(design: &Design, basis: &Basis, fit: &Fit) -> Vec<TableWarning> {
         return warnings;
     }
     if fit.sum_of_squares == 0.0 {
-        let text = "the model fits every row exactly: rounded or computed figures; the intervals have no width";
+        let text = "the model fits every row exactly: rounded or computed figures; nothing says how sure the estimates are";
         warnings.push(TableWarning::new("exact_fit", text.into()));
     }
     let mut arms = design.arms();
@@ -506,24 +526,26 @@ pub(super) fn judge(drafts: Vec<Draft>, band: f64) -> Vec<TableResult> {
 }
 
 /// Holm over effects and interactions of all responses, in the order in which [`judge`] takes them.
+/// Interactions that nobody named weigh no more, all together, than what was asked: many factors have
+/// many pairs, and looking at these must not hide what the factors do.
 fn adjusted(drafts: &[Draft], error: impl Fn(&EffectDraft) -> Option<f64>) -> Vec<f64> {
-    let mut family = Vec::new();
+    let mut family: Vec<(f64, bool)> = Vec::new();
     for draft in drafts {
-        family.extend(
-            draft
-                .effects
-                .iter()
-                .filter_map(|effect| effect.p(error(effect))),
-        );
-        family.extend(
-            draft
-                .tests
-                .iter()
-                .filter(|test| test.p_holm.is_some())
-                .map(|test| test.p),
-        );
+        let effects = draft.effects.iter();
+        family.extend(effects.filter_map(|one| Some((one.p(error(one))?, one.screened))));
+        let tests = draft.tests.iter().filter(|test| test.p_holm.is_some());
+        family.extend(tests.map(|test| (test.p, true)));
     }
-    holm(&family)
+    let screened = family.iter().filter(|(_, screened)| *screened).count();
+    let asked = family.len() - screened;
+    let weight = match asked {
+        0 => 1.0,
+        asked => (asked as f64 / screened.max(1) as f64).min(1.0),
+    };
+    let weighted = family
+        .into_iter()
+        .map(|(p, screened)| (p, if screened { weight } else { 1.0 }));
+    holm(&weighted.collect::<Vec<_>>())
 }
 
 fn judged(
@@ -562,8 +584,8 @@ fn judged(
             .push(TableWarning::new("mean_against_median", text));
     }
     let ratio = match draft.better {
-        Better::Higher => effect.ratio,
-        Better::Lower => effect.ratio.map(f64::recip),
+        Some(Better::Lower) => effect.ratio.map(f64::recip),
+        Some(Better::Higher) | None => effect.ratio,
     };
     TableEffect {
         low: effect

@@ -62,7 +62,8 @@ pub struct Request {
     pub interactions: Interactions,
     /// Differences within this share of the baseline do not matter.
     pub band: f64,
-    /// Whether more is better; where not given the response's name says so.
+    /// Whether more is better; where not given the response's name says so, and where that does not
+    /// either, nothing is called better or worse.
     pub better: Option<Better>,
 }
 
@@ -127,7 +128,8 @@ pub struct TableEffect {
     pub ratio: Option<f64>,
     /// Probability of such an estimate if there were no effect.
     pub p: Option<f64>,
-    /// The same after Holm's correction over all effects and interactions of all responses.
+    /// The same after Holm's correction over all effects and interactions of all responses, in which
+    /// the interactions that nobody named weigh at most as much together as what was asked.
     pub p_holm: Option<f64>,
     /// Against the band.
     pub verdict: Verdict,

@@ -45,20 +45,20 @@ const SPANS: [&str; 7] = [
     "time", "latency", "duration", "elapsed", "wall", "user", "system",
 ];
 
-const LOWER: [&str; 13] = [
-    "latency",
-    "time",
-    "duration",
-    "elapsed",
-    "seconds",
-    "sec",
+const LOWER: [&str; 8] = [
+    "latency", "time", "duration", "elapsed", "seconds", "sec", "cpu", "wall",
+];
+/// Of these fewer are better, also by the second; but a rate may be named after what it was measured under.
+const LOSSES: [&str; 9] = [
     "retransmits",
     "retrans",
-    "cpu",
     "loss",
+    "lost",
+    "drops",
+    "dropped",
     "errors",
+    "failures",
     "jitter",
-    "wall",
 ];
 const HIGHER: [&str; 7] = [
     "throughput",
@@ -88,7 +88,7 @@ pub(super) fn unit(response: &str) -> &'static str {
             .map(|(_, unit)| *unit)
     };
     let unit = match lower.as_slice() {
-        [.., span, "s"] if SPANS.contains(span) => Some("s"),
+        [.., span, "s"] if SPANS.contains(span) || span.ends_with("time") => Some("s"),
         [.., amount, "per", "s" | "sec" | "second"] | [.., amount, "s"] => named(&RATES, amount),
         [.., word] => named(&WORDS, word),
         [] => None,
@@ -102,8 +102,10 @@ pub(super) fn better(response: &str) -> Option<Better> {
     let has = |list: &[&str]| lower.iter().any(|word| list.contains(&word.as_str()));
     match unit(response) {
         "ns" | "us" | "ms" | "s" | "retransmits" => Some(Better::Lower),
-        _ if has(&LOWER) => Some(Better::Lower),
+        UNKNOWN_UNIT | "%" | "bytes" if has(&LOWER) || has(&LOSSES) => Some(Better::Lower),
         UNKNOWN_UNIT | "%" | "bytes" => has(&HIGHER).then_some(Better::Higher),
+        // Packets a second that were lost, or packets a second in spite of loss.
+        _ if has(&LOSSES) => None,
         _ => Some(Better::Higher),
     }
 }
@@ -152,6 +154,11 @@ mod tests {
             ("p99 latency", Some(Better::Lower)),
             ("cpu_percent", Some(Better::Lower)),
             ("error_loss_rate", Some(Better::Lower)),
+            ("time_machine_write_mb_s", Some(Better::Higher)),
+            ("cpu_limited_read_mb_s", Some(Better::Higher)),
+            ("runtime_s", Some(Better::Lower)),
+            ("lost_packets_s", None),
+            ("files_s", None),
             ("y", None),
             ("percent", None),
         ];

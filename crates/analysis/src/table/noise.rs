@@ -11,6 +11,9 @@ use super::linear::{Basis, Fit};
 /// A share of the weights that is rounding.
 const ROUNDING: f64 = 1e-9;
 
+/// A share of the residual sum of squares that is rounding.
+const RESIDUAL_ROUNDING: f64 = 1e-14;
+
 /// A variance, and what it was estimated from.
 #[derive(Clone, Copy)]
 pub(super) struct Variance {
@@ -32,7 +35,9 @@ impl<'d> Noise<'d> {
     pub(super) fn new(design: &'d Design, terms: &[Term], basis: &Basis, fit: &Fit) -> Self {
         let variance = |squares: f64, degrees: usize| {
             let value = squares / degrees as f64;
-            (degrees > 0).then_some(Variance { value, degrees })
+            // Where nothing but rounding is left over, nothing was learnt of the noise.
+            let known = degrees > 0 && squares > RESIDUAL_ROUNDING * fit.sum_of_squares;
+            known.then_some(Variance { value, degrees })
         };
         let Some(plots) = design.plots.as_deref() else {
             return Self {
@@ -44,7 +49,7 @@ impl<'d> Noise<'d> {
         let sums = sums(plots, &fit.residuals);
         let among: f64 = sums.iter().map(|(sum, rows)| sum * sum / rows).sum();
         let among = among.min(fit.sum_of_squares);
-        let mut of_plots = Basis::new(design.len());
+        let mut of_plots = Basis::new(design.groups());
         for term in terms {
             let column = design.column(*term);
             if design.is_between_plots(&column) {

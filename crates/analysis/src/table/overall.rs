@@ -8,6 +8,12 @@ use super::distribution::{chi_squared_upper, f_upper};
 use super::linear::{Basis, Fit};
 use super::noise::Noise;
 
+/// A share of the sum of squares that is rounding.
+const ROUNDING: f64 = 1e-22;
+/// Up to so many ways of giving the ranks to the arms Kruskal and Wallis' test tries all of them; above,
+/// chi-squared is close enough.
+const ARRANGEMENTS_MAX: f64 = 200_000.0;
+
 /// One-way analysis of variance and Kruskal-Wallis over the combinations of all factors, where some were
 /// measured more than once; then each factor of several levels on its own.
 pub(super) fn tests(
@@ -30,7 +36,7 @@ pub(super) fn tests(
                 .iter()
                 .map(|factor| factor.name.clone())
                 .collect();
-            tests.push(one_way_anova(&design.values, &arms, over.clone()));
+            tests.extend(one_way_anova(&design.values, &arms, over.clone()));
             tests.push(kruskal_wallis(&design.values, &arms, over));
         }
     }
@@ -43,7 +49,8 @@ pub(super) fn tests(
     tests
 }
 
-fn one_way_anova(values: &[f64], arms: &[Vec<usize>], over: Vec<String>) -> TableTest {
+/// `None` where the repeats do not differ, which says nothing of how they would.
+fn one_way_anova(values: &[f64], arms: &[Vec<usize>], over: Vec<String>) -> Option<TableTest> {
     let mean = |rows: &mut dyn Iterator<Item = usize>| {
         let (mut sum, mut count) = (0.0, 0.0);
         for row in rows {
@@ -63,7 +70,8 @@ fn one_way_anova(values: &[f64], arms: &[Vec<usize>], over: Vec<String>) -> Tabl
             .sum::<f64>();
     }
     let degrees = [arms.len() - 1, values.len() - arms.len()];
-    f_test("one_way_anova", over, between, within, degrees)
+    let largest: f64 = values.iter().map(|value| value * value).sum();
+    (within > ROUNDING * largest).then(|| f_test("one_way_anova", over, between, within, degrees))
 }
 
 fn f_test(
@@ -114,7 +122,8 @@ fn kruskal_wallis(values: &[f64], arms: &[Vec<usize>], over: Vec<String>) -> Tab
         let sum: f64 = arm.iter().map(|row| ranks[*row]).sum();
         sum * sum / arm.len() as f64
     });
-    let uncorrected = 12.0 / (n * (n + 1.0)) * squares.sum::<f64>() - 3.0 * (n + 1.0);
+    let squares = squares.sum::<f64>();
+    let uncorrected = 12.0 / (n * (n + 1.0)) * squares - 3.0 * (n + 1.0);
     // Never 0: a table of equal values was refused before.
     let statistic = uncorrected / (1.0 - ties / (n.powi(3) - n));
     let degrees = arms.len() - 1;
@@ -123,9 +132,49 @@ fn kruskal_wallis(values: &[f64], arms: &[Vec<usize>], over: Vec<String>) -> Tab
         over,
         statistic,
         degrees_of_freedom: vec![degrees],
-        p: chi_squared_upper(statistic, degrees),
+        p: exact(&ranks, arms, squares).unwrap_or_else(|| chi_squared_upper(statistic, degrees)),
         p_holm: None,
     }
+}
+
+/// The share of all ways of giving these ranks to the arms that tell them apart as well as these do;
+/// `None` where there are too many.
+fn exact(ranks: &[f64], arms: &[Vec<usize>], squares: f64) -> Option<f64> {
+    let mut placed = 0.0;
+    let mut ways = 1.0;
+    for arm in arms {
+        for count in 1..=arm.len() {
+            placed += 1.0;
+            ways *= placed / count as f64;
+        }
+    }
+    if ways > ARRANGEMENTS_MAX {
+        return None;
+    }
+    let sizes: Vec<f64> = arms.iter().map(|arm| arm.len() as f64).collect();
+    let mut open: Vec<(usize, f64)> = arms.iter().map(|arm| (arm.len(), 0.0)).collect();
+    // Equal ones may differ by rounding.
+    let found = reaching(ranks, &sizes, &mut open, squares * (1.0 - 1e-12));
+    Some((found / ways).min(1.0))
+}
+
+/// In how many ways the ranks fill the arms, of which `open` has the places left and the sum so far.
+fn reaching(ranks: &[f64], sizes: &[f64], open: &mut [(usize, f64)], least: f64) -> f64 {
+    let Some((rank, rest)) = ranks.split_first() else {
+        let squares = open.iter().zip(sizes);
+        let squares: f64 = squares.map(|((_, sum), size)| sum * sum / size).sum();
+        return if squares >= least { 1.0 } else { 0.0 };
+    };
+    let mut found = 0.0;
+    for arm in 0..open.len() {
+        let before = open[arm];
+        if let Some(left) = before.0.checked_sub(1) {
+            open[arm] = (left, before.1 + rank);
+            found += reaching(rest, sizes, open, least);
+            open[arm] = before;
+        }
+    }
+    found
 }
 
 /// Whether the model is worse without a factor.

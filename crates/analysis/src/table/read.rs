@@ -17,6 +17,8 @@ const MISSING: [&str; 4] = ["", "na", "n/a", "nan"];
 pub struct Table {
     columns: Vec<String>,
     rows: Vec<Vec<String>>,
+    /// Columns whose numbers are written with a decimal comma.
+    commas: BTreeSet<usize>,
     /// Levels to compare with where the request names none.
     pub(super) baselines: Vec<(String, String)>,
     /// What a reader must know of where its rows are from.
@@ -25,7 +27,8 @@ pub struct Table {
 
 impl Table {
     /// Reads comma, semicolon or tab separated text: lines that start with `#` are comments, the first
-    /// other line is the header.
+    /// other line is the header; in front of all may be Excel's `sep=;`. Where no comma separates,
+    /// numbers may have decimal commas.
     ///
     /// # Errors
     ///
@@ -38,12 +41,14 @@ impl Table {
             });
         }
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let (named, text) = separator(text);
+        let delimiter = named.unwrap_or_else(|| delimiter(text));
         if text.trim_start().starts_with(['{', '[']) {
             return Err(Error::Json);
         }
         let mut reader = csv::ReaderBuilder::new()
             .comment(Some(b'#'))
-            .delimiter(delimiter(text))
+            .delimiter(delimiter)
             .flexible(true)
             .has_headers(false)
             .trim(csv::Trim::All)
@@ -83,7 +88,30 @@ impl Table {
             check_cells(&cells, &columns, row, line(&record))?;
             rows.push(cells);
         }
-        Self::new(columns, rows)
+        let mut table = Self::new(columns, rows)?;
+        if delimiter != b',' {
+            let columns = 0..table.columns.len();
+            table.commas = columns.filter(|column| table.has_commas(*column)).collect();
+        }
+        Ok(table)
+    }
+
+    /// Whether all that is there are whole numbers or such with a decimal comma, and one of these cannot
+    /// be a comma between thousands.
+    fn has_commas(&self, column: usize) -> bool {
+        let cells = (0..self.rows()).filter_map(|row| self.present(row, column));
+        let mut sure = false;
+        for cell in cells {
+            let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+            let unsigned = cell.strip_prefix(['-', '+']).unwrap_or(cell);
+            let (whole, part) = unsigned.split_once(',').unwrap_or((unsigned, "0"));
+            if whole.is_empty() || part.is_empty() || !digits(whole) || !digits(part) {
+                return false;
+            }
+            let thousands = part.len() == 3 && whole.len() <= 3 && !whole.starts_with('0');
+            sure |= unsigned.contains(',') && !thousands;
+        }
+        sure
     }
 
     pub(crate) fn new(columns: Vec<String>, rows: Vec<Vec<String>>) -> Result<Self, Error> {
@@ -99,6 +127,7 @@ impl Table {
         Ok(Self {
             columns,
             rows,
+            commas: BTreeSet::new(),
             baselines: Vec::new(),
             warnings: Vec::new(),
         })
@@ -153,7 +182,11 @@ impl Table {
         let Some(cell) = self.present(row, column) else {
             return Ok(None);
         };
-        match cell.parse::<f64>() {
+        let number = match self.commas.contains(&column) {
+            true => cell.replace(',', ".").parse::<f64>(),
+            false => cell.parse::<f64>(),
+        };
+        match number {
             Ok(number) if number.is_finite() => Ok(Some(number)),
             _ => Err(Error::NotANumber {
                 row: row + 1,
@@ -161,6 +194,17 @@ impl Table {
                 cell: shown(cell),
             }),
         }
+    }
+}
+
+/// The first line by which Excel is told what separates cells, as `sep=;`, and what comes after it.
+fn separator(text: &str) -> (Option<u8>, &str) {
+    let (line, rest) = text.split_once('\n').unwrap_or((text, ""));
+    match line.trim_end().strip_prefix("sep=").map(str::as_bytes) {
+        Some([delimiter @ (b',' | b';' | b'\t')]) => (Some(*delimiter), rest),
+        // Spaces at its end are a tab that is the delimiter.
+        Some([]) if line.starts_with("sep=\t") => (Some(b'\t'), rest),
+        _ => (None, text),
     }
 }
 
@@ -255,5 +299,25 @@ mod tests {
         let table = Table::from_csv("v,w\nNA,1\n,1\n").unwrap();
         assert_eq!(table.number(0, 0).unwrap(), None);
         assert_eq!(table.number(1, 0).unwrap(), None);
+    }
+
+    #[test]
+    fn tables_of_excel_are_read() {
+        let numbers = |text: &str| {
+            let table = Table::from_csv(text).unwrap();
+            let values: Result<Vec<_>, _> =
+                (0..table.rows()).map(|row| table.number(row, 1)).collect();
+            values.map_err(|error| error.to_string())
+        };
+        let expected = Ok(vec![Some(1.5), Some(-1234.0), None, Some(0.25)]);
+        let rows = "a;v\nx;1,5\nx;-1234\ny;\ny;0,25\n";
+        assert_eq!(numbers(rows), expected);
+        assert_eq!(numbers(&format!("\u{feff}sep=;\r\n{rows}")), expected);
+        assert_eq!(numbers(&rows.replace(';', "\t")), expected);
+        let said = |cell: &str| Err(format!("row 1, column `v`: `{cell}` is not a number"));
+        // Thousands, as likely as not; and both ways in one column.
+        assert_eq!(numbers("a;v\nx;1,110\ny;980\n"), said("1,110"));
+        assert_eq!(numbers("a;v\nx;1,5\ny;9.5\n"), said("1,5"));
+        assert_eq!(numbers("a,v\nx,\"1,5\"\n"), said("1,5"));
     }
 }

@@ -1,5 +1,7 @@
 //! Interactions that nobody named: each pair of factors on its own, on top of the main effects.
 
+use std::collections::BTreeMap;
+
 use super::design::{Design, Term};
 use super::distribution::f_upper;
 use super::effects::{Draft, EffectDraft};
@@ -9,6 +11,9 @@ use super::{TableTest, TableWarning};
 
 /// Columns of all pairs together; a table with more is not screened.
 const COLUMNS_MAX: usize = 128;
+/// Cells of the columns of all pairs; of more, those that are not screened are not held against the main
+/// effects either.
+const CELLS_MAX: usize = 1 << 20;
 /// Cosine of the angle between two contrasts that are the same one.
 const SAME: f64 = 1.0 - 1e-9;
 
@@ -45,6 +50,9 @@ pub(super) fn screen(design: &Design, basis: &mut Basis, fit: &Fit, draft: &mut 
         draft
             .warnings
             .push(TableWarning::new("interactions_skipped", text));
+        if columns * design.len() <= CELLS_MAX {
+            hidden(design, basis, &pairs, draft);
+        }
         return;
     }
     let mut contrasts = Vec::new();
@@ -117,7 +125,7 @@ fn settle(design: &Design, contrasts: Vec<Contrast>, draft: &mut Draft) {
             if contrast.degrees == 0 {
                 draft.warnings.push(nothing_left(&names[0]));
             }
-            draft.effects.push(contrast.effect);
+            draft.effects.push(contrast.effect.screened());
             continue;
         }
         let text = format!(
@@ -137,22 +145,54 @@ fn settle(design: &Design, contrasts: Vec<Contrast>, draft: &mut Draft) {
     }
 }
 
-fn aliased(design: &Design, basis: &Basis, pair: [usize; 2], draft: &mut Draft) {
-    let mut others: Vec<String> = Vec::new();
-    let own = basis
-        .dependent()
-        .iter()
-        .filter(|(column, _)| *column >= design.terms.len());
-    for (_, on) in own {
-        for (column, _) in on {
-            match design.terms.get(*column) {
-                None | Some(Term::Mean) => {}
-                Some(term) => others.push(design.name(*term)),
-            }
+/// Says of each set of main effects which interactions it cannot be told from, where these are not
+/// tested.
+fn hidden(design: &Design, basis: &mut Basis, pairs: &[[usize; 2]], draft: &mut Draft) {
+    let mut behind: BTreeMap<Vec<String>, Vec<String>> = BTreeMap::new();
+    let before = basis.rank();
+    for pair in pairs {
+        let mark = basis.mark();
+        for term in design.pair_terms(*pair) {
+            basis.push(&design.column(term));
         }
+        let others = mixed_with(design, basis, *pair);
+        if basis.rank() == before && !others.is_empty() {
+            behind
+                .entry(others)
+                .or_default()
+                .push(design.pair_name(*pair));
+        }
+        basis.rewind(mark);
     }
-    others.sort_unstable();
-    others.dedup();
+    for (mains, pairs) in behind {
+        let text = format!(
+            "{} cannot be told from `{}`",
+            mains.join(" with "),
+            pairs.join("`, `")
+        );
+        draft.warnings.push(TableWarning::new("aliased", text));
+    }
+}
+
+/// The terms that a pair's columns, pushed last, depend on: those of its own factors only where there
+/// are no others.
+fn mixed_with(design: &Design, basis: &Basis, pair: [usize; 2]) -> Vec<String> {
+    let own = basis.dependent().iter();
+    let own = own.filter(|(column, _)| *column >= design.terms.len());
+    let on = own.flat_map(|(_, on)| on);
+    let terms = on.filter_map(|(column, _)| design.terms.get(*column));
+    let (own, foreign): (Vec<Term>, Vec<Term>) = terms
+        .copied()
+        .partition(|term| pair.iter().any(|factor| term.involves(*factor)));
+    let terms = if foreign.is_empty() { own } else { foreign };
+    let mut names: Vec<String> = terms.into_iter().map(|term| design.name(term)).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+fn aliased(design: &Design, basis: &Basis, pair: [usize; 2], draft: &mut Draft) {
+    let others = mixed_with(design, basis, pair);
     let name = design.pair_name(pair);
     let text = if others.is_empty() {
         format!("`{name}` cannot be estimated: its two factors were never changed together")

@@ -44,11 +44,12 @@ pub(super) fn rows(design: &Design, basis: &Basis, fit: &Fit) -> Vec<TableWarnin
 
 /// A level whose ratio is that of a slip: the whole of it may be in another unit.
 pub(super) fn level(factor: &str, level: &str, ratio: Option<f64>) -> Option<TableWarning> {
-    const PREFIX: std::ops::RangeInclusive<f64> = 900.0..=1130.0;
-    const BITS: std::ops::RangeInclusive<f64> = 7.9..=8.1;
     let ratio = ratio?;
     let times = ratio.max(ratio.recip());
-    (PREFIX.contains(&times) || BITS.contains(&times)).then(|| {
+    // 5 % more is an effect as good as any other.
+    let mut slips = SLIPS.iter().filter(|(slip, _)| *slip > 2.0);
+    let is_slip = slips.any(|(slip, _)| (times.ln() - slip.ln()).abs() <= ROOM_MAX);
+    is_slip.then(|| {
         let what = format!("`{}={}`", shown(factor), shown(level));
         let text = format!("all rows of {what} are about {times:.0} times apart: another unit?");
         TableWarning::new("unit_slip", text)

@@ -239,3 +239,25 @@ fn jobs_count_only_where_one_arm_has_several() {
     let (_, request) = arms(&[("a", &one("cp x y")), ("b", &one("rsync x y"))]).unwrap();
     assert_eq!(request.factors, ["arm"]);
 }
+
+/// UDP through a filter that takes everything, as new and old versions tell it.
+#[test]
+fn packets_that_were_lost_did_not_arrive() {
+    let sent = r#""sum_sent":{"bits_per_second":1e9,"lost_percent":0}"#;
+    let new = |rate: f64, lost: f64| {
+        format!(
+            r#"{{"end":{{{sent},"sum":{{"bits_per_second":1e9,"lost_percent":{lost}}},
+            "sum_received":{{"bits_per_second":{rate},"lost_percent":{lost}}}}}}}"#
+        )
+    };
+    let old = |lost: f64| {
+        format!(r#"{{"end":{{"sum":{{"bits_per_second":1e9,"lost_percent":{lost}}}}}}}"#)
+    };
+    for [before, after] in [[new(0.0, 100.0), new(9e8, 10.0)], [old(100.0), old(10.0)]] {
+        let arms = [("before".to_owned(), before), ("after".to_owned(), after)];
+        let (table, request) = Table::from_arms(&arms).unwrap();
+        let result = &analyze(&table, &request).unwrap()[0];
+        let change = effect(result, "arm", "after").estimate.unwrap();
+        assert!((change - 900.0).abs() < 1e-9, "{change}");
+    }
+}

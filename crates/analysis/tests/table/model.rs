@@ -177,15 +177,16 @@ fn figures_without_noise_are_said_to_be_so() {
     let text = "a,b,y_mb_s\n0,0,10\n1,0,20\n0,1,10\n1,1,20\n0,0,10\n";
     let result = one(text, &Request::new(["y_mb_s"], ["a", "b"]));
     assert_eq!(warnings(&result, "exact_fit").len(), 1);
-    assert_eq!(effect(&result, "a", "1").p, Some(0.0));
-    assert_eq!(
-        (
-            effect(&result, "b", "1").estimate,
-            effect(&result, "b", "1").p
-        ),
-        (Some(0.0), Some(1.0))
-    );
-    assert_eq!(effect(&result, "b", "1").verdict, Verdict::Equivalent);
+    for (factor, estimate) in [("a", 10.0), ("b", 0.0)] {
+        let effect = effect(&result, factor, "1");
+        assert!(
+            (effect.estimate.unwrap() - estimate).abs() < 1e-9,
+            "{effect:?}"
+        );
+        assert_eq!((effect.low, effect.p), (None, None));
+        assert_eq!(effect.verdict, Verdict::Undecided);
+    }
+    assert!(result.tests.iter().all(|test| test.name != "one_way_anova"));
 }
 
 #[test]
@@ -194,4 +195,123 @@ fn a_name_that_says_nothing_is_warned_about() {
     let result = one(text, &Request::new(["y"], ["a"]));
     assert_eq!(result.unit, "unknown");
     assert_eq!(warnings(&result, "direction").len(), 1);
+    let shown = effect(&result, "a", "1");
+    assert!(shown.p_holm.unwrap() < 0.05 && shown.verdict == Verdict::Undecided);
+    let mut request = Request::new(["y"], ["a"]);
+    request.better = Some(Better::Lower);
+    let result = one(text, &request);
+    assert!(warnings(&result, "direction").is_empty());
+    assert_eq!(effect(&result, "a", "1").verdict, Verdict::Worse);
+}
+
+/// As many blocks as an experiment may have; what is changed only between them is said to be.
+#[test]
+fn blocks_may_be_many_or_one() {
+    let table = |blocks: usize| {
+        let mut text = "a,day,noon,y_mb_s\n".to_owned();
+        for day in 0..blocks {
+            let (base, noon) = (100.0 + (day * 7 % 13) as f64, day % 2);
+            let noise = (day * 5 % 11) as f64 / 10.0;
+            text.push_str(&format!("off,{day},{noon},{}\n", base + noise));
+            text.push_str(&format!("on,{day},{noon},{}\n", base + 6.0 - noise));
+            text.push_str(&format!("on,{day},{noon},{}\n", base + 4.0 + noise));
+        }
+        text
+    };
+    let mut request = Request::new(["y_mb_s"], ["a", "noon"]);
+    request.blocks = Some("day".into());
+    let many = one(&table(1000), &request);
+    let found = effect(&many, "a", "on");
+    assert!((found.estimate.unwrap() - 4.5).abs() < 0.1, "{found:?}");
+    assert_eq!(found.verdict, Verdict::Better);
+    assert_eq!(effect(&many, "noon", "1").estimate, None);
+    assert_eq!(
+        warnings(&many, "aliased")[0].text,
+        "`noon=1` was changed from block to block only, like what else differs in them"
+    );
+    let single = one(&table(1), &request);
+    assert_eq!((single.n, single.effects.len()), (3, 1));
+    request.blocks = None;
+    request.factors.truncate(1);
+    assert_eq!(one(&table(1), &request).effects, single.effects);
+}
+
+#[test]
+fn what_has_nothing_to_say_is_left_out_and_takes_nothing_with_it() {
+    let text = "a,b,y_mb_s,retransmits,z_mb_s\n\
+                0,x,10,0,\n1,x,20,0,\n0,x,11,0,\n1,x,21,0,\n0,x,10.5,0,\n";
+    let table = Table::from_csv(text).unwrap();
+    let request = Request::new(["y_mb_s", "retransmits", "z_mb_s"], ["a", "b", "a:b"]);
+    let results = analyze(&table, &request).unwrap();
+    assert_eq!((results.len(), results[0].effects.len()), (1, 1));
+    assert_eq!(effect(&results[0], "a", "1").verdict, Verdict::Better);
+    let said: Vec<&str> = warnings(&results[0], "left_out")
+        .iter()
+        .map(|warning| warning.text.as_str())
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "every row of `retransmits` has the same value, 0: it is left out",
+            "no row of `z_mb_s` is complete: it is left out",
+            "factor `b` has one level, `x`, in all 5 rows: it is left out",
+        ]
+    );
+    let nothing = Request::new(["retransmits", "z_mb_s"], ["a"]);
+    let error = analyze(&table, &nothing).unwrap_err().to_string();
+    assert!(error.starts_with("every row of `retransmits`"), "{error}");
+}
+
+/// Half of a 2^3 design leaves no row over, and still it is known what hides behind what.
+#[test]
+fn a_saturated_fraction_says_what_hides_behind_what() {
+    let text = "a,b,c,y_mb_s\n0,0,1,10\n1,0,0,12\n0,1,0,13\n1,1,1,19\n";
+    let result = one(text, &Request::new(["y_mb_s"], ["a", "b", "c"]));
+    let said: Vec<&str> = warnings(&result, "aliased")
+        .iter()
+        .map(|warning| warning.text.as_str())
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "`a=1` cannot be told from `b:c`",
+            "`b=1` cannot be told from `a:c`",
+            "`c=1` cannot be told from `a:b`",
+        ]
+    );
+    assert_eq!(warnings(&result, "interactions_skipped").len(), 1);
+}
+
+/// Three against three rows can be arranged in twenty ways, of which two are as far apart as this.
+#[test]
+fn ranks_of_few_rows_are_counted_out() {
+    let text = "a,y_mb_s\n0,1\n0,2\n0,3\n1,4\n1,5\n1,6.5\n";
+    let result = one(text, &Request::new(["y_mb_s"], ["a"]));
+    let kruskal = &result.tests[1];
+    assert_eq!(format!("{:.3}", kruskal.statistic), "3.857");
+    assert!((kruskal.p - 0.1).abs() < 1e-12, "{kruskal:?}");
+}
+
+/// Eight factors have 28 pairs, which together weigh no more than the eight.
+#[test]
+fn interactions_that_nobody_named_take_little_from_what_was_asked() {
+    let mut text = "a,b,c,d,e,f,g,h,y_mb_s\n".to_owned();
+    for run in 0_u32..64 {
+        let bits: Vec<u32> = (0..6).map(|bit| run >> bit & 1).collect();
+        let more = [bits[0] ^ bits[1] ^ bits[2], bits[2] ^ bits[3] ^ bits[4]];
+        let noise = f64::from(run * 37 % 64) / 16.0 + f64::from(run * run % 29) / 10.0;
+        for bit in bits.iter().chain(&more) {
+            text.push_str(&format!("{bit},"));
+        }
+        text.push_str(&format!("{}\n", 100.0 + f64::from(bits[0]) + noise));
+    }
+    let factors = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    let result = one(&text, &Request::new(["y_mb_s"], factors));
+    let tested = result.effects.iter().filter(|effect| effect.p.is_some());
+    let least = tested.min_by(|one, other| one.p.unwrap().total_cmp(&other.p.unwrap()));
+    let (least, times) = least
+        .map(|least| (least, least.p_holm.unwrap() / least.p.unwrap()))
+        .unwrap();
+    assert!(result.effects.len() == 8 + 28 && !least.factor.contains(':'));
+    assert!((times - 16.0).abs() < 1e-9, "{times}: {least:?}");
 }

@@ -88,6 +88,22 @@ fn a_level_in_another_unit_is_named() {
     );
 }
 
+/// Two arms in other units are seldom also equally fast.
+#[test]
+fn a_level_in_another_unit_is_named_with_room_for_a_difference() {
+    let slips = |times: f64| {
+        let rows = [100.0, 101.0, 99.0].map(|rate| format!("a,{rate}\nb,{}\n", rate * times));
+        let text = format!("tool,speed\n{}", rows.concat());
+        warnings(&one(&text, &Request::new(["speed"], ["tool"])), "unit_slip").len()
+    };
+    for times in [8.44, 6.6, 850.0, 1.0 / 1200.0] {
+        assert_eq!(slips(times), 1, "{times}");
+    }
+    for times in [2.0, 5.0, 20.0, 1.05] {
+        assert_eq!(slips(times), 0, "{times}");
+    }
+}
+
 #[test]
 fn an_outlier_is_named_and_kept() {
     let result = analysed(&table(Some((5, 1.3))));
