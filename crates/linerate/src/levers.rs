@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use experiment::Sink;
 use host::change::{self, Change, OpenChange};
 use host::exec::Command;
-use host::journal::Journal;
+use host::journal::{Journal, UndoMode};
 use host::{Host, facts};
 use measure::Stop;
-use record::{Event, Failure, Level, LinkState, Record, Setting, Target, Value};
+use record::{Event, Failure, HostName, Level, LinkState, Record, Setting, Target, Value};
 
 use crate::failure::CommandError;
 use crate::runs::Recorder;
@@ -43,12 +43,37 @@ pub struct Levers {
     /// Asked while links settle.
     pub stop: Stop,
     changes: Vec<Lever>,
+    /// The changes that were kept, in their order.
+    kept: Vec<String>,
 }
 
 /// A change in the journal that is made and taken back as the arms want it.
 struct Lever {
     change: OpenChange,
     made: bool,
+    /// It is about what the hosts set at their next start, and no level names that.
+    keeps: bool,
+}
+
+impl Lever {
+    /// Whether it is made, and a level wants it so.
+    fn holds_in(&self, level: &Level) -> bool {
+        self.made && (self.keeps || self.is_wanted(level))
+    }
+
+    fn is_wanted(&self, level: &Level) -> bool {
+        let mut items = self.change.items().iter();
+        items.all(|item| value_in(level, item) == Some(&item.after))
+    }
+
+    /// Whether it changes the place of a setting.
+    fn changes(&self, setting: &Setting) -> bool {
+        let mut items = self.change.items().iter();
+        items.any(|item| {
+            matches!(setting, Setting::Knob { host, target, id, .. }
+                if *host == item.host && *target == item.target && *id == item.knob)
+        })
+    }
 }
 
 impl Levers {
@@ -65,6 +90,7 @@ impl Levers {
             recorder,
             stop,
             changes: Vec::new(),
+            kept: Vec::new(),
         }
     }
 
@@ -76,55 +102,74 @@ impl Levers {
         Ok(())
     }
 
-    /// Leaves what a level sets, and puts back everything else.
-    pub fn keep(&mut self, level: &Level) -> Result<(), Failure> {
-        for Lever { change, made } in std::mem::take(&mut self.changes) {
-            let in_level = change
-                .items()
-                .iter()
-                .all(|item| value_in(level, item) == Some(&item.after));
-            if in_level && made {
-                change.keep().map_err(CommandError::from)?;
-            } else {
-                let id = change.id().to_owned();
-                change.close().map_err(CommandError::from)?;
-                self.recorder.0.borrow_mut().event(Event::ChangeUndone {
-                    change: id,
-                    restored: true,
-                })?;
-            }
+    /// Leaves what a level sets, and puts back everything else. With `persist` the hosts set at their
+    /// next start as well what was changed for it. Whatever fails, [`Self::put_back`] undoes all of it.
+    pub fn keep(&mut self, level: &Level, persist: bool) -> Result<(), Failure> {
+        if persist {
+            // What is refused here is refused before anything stays.
+            self.keep_over_restarts(level)?;
+        }
+        let all = std::mem::take(&mut self.changes).into_iter();
+        let (stays, goes): (Vec<Lever>, Vec<Lever>) = all.partition(|lever| lever.holds_in(level));
+        self.changes = stays;
+        self.put_back_these(goes)?;
+        while !self.changes.is_empty() {
+            let kept = self.changes.remove(0).change.keep();
+            self.kept.push(kept.map_err(CommandError::from)?);
         }
         Ok(())
     }
 
-    /// Tells the hosts to set at their next start as well what stays.
-    pub fn keep_over_restarts(&self, level: &Level) -> Result<(), CommandError> {
-        let kept = change::kept(&self.hosts, &level.settings)?;
+    /// Tells the hosts to set at their next start as well what was changed for a level.
+    fn keep_over_restarts(&mut self, level: &Level) -> Result<(), CommandError> {
+        let changed: Vec<Setting> = level
+            .settings
+            .iter()
+            .filter(|setting| {
+                let mut stays = self.changes.iter().filter(|lever| lever.holds_in(level));
+                stays.any(|lever| lever.changes(setting))
+            })
+            .cloned()
+            .collect();
+        let kept = change::kept(&self.hosts, &changed)?;
         let planned = Change::plan(&self.hosts, &kept, &self.recorder.0.borrow().id)?;
         let Some(journal) = self.journal.as_ref().filter(|_| !planned.is_empty()) else {
             return Ok(());
         };
-        let mut change = journal.begin(planned)?;
-        self.recorder.0.borrow_mut().event(Event::ChangeOpened {
-            change: change.id().to_owned(),
-        })?;
-        change.apply()?;
-        change.keep()?;
-        Ok(())
+        let change = journal.begin(planned)?;
+        let id = change.id().to_owned();
+        // Another lever, which is put back with the others and before them.
+        self.changes.push(Lever {
+            change,
+            made: true,
+            keeps: true,
+        });
+        let opened = Event::ChangeOpened { change: id };
+        self.recorder.0.borrow_mut().event(opened)?;
+        match self.changes.last_mut() {
+            Some(lever) => Ok(lever.change.apply()?),
+            None => Ok(()),
+        }
     }
 
-    /// Puts back everything.
+    /// Puts back everything, also what has been kept.
     pub fn put_back(&mut self) -> Result<(), Failure> {
+        let open = std::mem::take(&mut self.changes);
+        let mut left = self.put_back_these(open).err();
+        for id in std::mem::take(&mut self.kept).into_iter().rev() {
+            let undone = self.undo(&id);
+            self.note_undone(id, undone.is_ok());
+            left = left.or(undone.err().map(|error| CommandError::from(error).into()));
+        }
+        left.map_or(Ok(()), Err)
+    }
+
+    fn put_back_these(&self, levers: Vec<Lever>) -> Result<(), Failure> {
         let mut left = None;
-        for Lever { change, .. } in std::mem::take(&mut self.changes).into_iter().rev() {
+        for Lever { change, .. } in levers.into_iter().rev() {
             let id = change.id().to_owned();
             let closed = change.close();
-            let event = Event::ChangeUndone {
-                change: id,
-                restored: closed.is_ok(),
-            };
-            // What is put back counts for more than what is written down about it.
-            drop(self.recorder.0.borrow_mut().event(event));
+            self.note_undone(id, closed.is_ok());
             left = left.or(closed.err());
         }
         match left {
@@ -133,27 +178,50 @@ impl Levers {
         }
     }
 
+    /// Undoes a change that was kept.
+    fn undo(&self, id: &str) -> Result<(), host::Error> {
+        let Some(journal) = &self.journal else {
+            return Ok(());
+        };
+        let resolve = |name: &HostName| {
+            let host = self.hosts.iter().find(|host| host.name == *name);
+            host.cloned()
+                .ok_or_else(|| host::Error::UnknownHost { name: name.clone() })
+        };
+        let undone = journal.undo(Some(id), UndoMode::Ours, &resolve)?;
+        let reports = undone.iter().flat_map(|change| &change.reports);
+        let left: Vec<String> = reports
+            .filter(|report| !report.outcome.is_settled())
+            .map(ToString::to_string)
+            .collect();
+        if undone.iter().all(|change| change.closed) {
+            return Ok(());
+        }
+        Err(host::Error::NotRestored {
+            change: id.to_owned(),
+            left,
+        })
+    }
+
+    fn note_undone(&self, change: String, restored: bool) {
+        let event = Event::ChangeUndone { change, restored };
+        // What is put back counts for more than what is written down about it.
+        drop(self.recorder.0.borrow_mut().event(event));
+    }
+
     /// Makes the knobs of a level, by the changes that are open already or by a new one.
     fn set_knobs(&mut self, level: &Level) -> Result<bool, CommandError> {
         let mut moved = false;
         // What must go back goes first: two changes may be of the same knob.
         for lever in self.changes.iter_mut().filter(|lever| lever.made) {
-            let items = lever.change.items().iter();
-            if !items
-                .clone()
-                .all(|item| value_in(level, item) == Some(&item.after))
-            {
+            if !lever.is_wanted(level) {
                 lever.change.revert()?;
                 lever.made = false;
                 moved = true;
             }
         }
         for lever in self.changes.iter_mut().filter(|lever| !lever.made) {
-            let items = lever.change.items().iter();
-            if items
-                .clone()
-                .all(|item| value_in(level, item) == Some(&item.after))
-            {
+            if lever.is_wanted(level) {
                 lever.change.apply()?;
                 lever.made = true;
                 moved = true;
@@ -192,7 +260,11 @@ impl Levers {
                 change: change.id().to_owned(),
             })?;
             change.apply()?;
-            self.changes.push(Lever { change, made: true });
+            self.changes.push(Lever {
+                change,
+                made: true,
+                keeps: false,
+            });
         }
         Ok(true)
     }
@@ -246,4 +318,186 @@ fn value_in<'l>(level: &'l Level, item: &change::Item) -> Option<&'l Value> {
         } if *host == item.host && *target == item.target && *id == item.knob => Some(value),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::{Arc, Mutex};
+
+    use host::exec::{Exec, Output, Process};
+    use record::{KnobId, Plan, ShareAddress};
+
+    use super::*;
+    use crate::args::{LoginArguments, OutputArguments};
+
+    /// A host with two settings and the folder that it reads at its start.
+    #[derive(Debug)]
+    struct Scene {
+        /// By the keys of `sysctl`.
+        values: Mutex<BTreeMap<String, String>>,
+        /// What is kept, by the file's path.
+        files: Mutex<BTreeMap<String, String>>,
+        /// Whether nothing can be written below `/etc`.
+        full: bool,
+    }
+
+    const SACK: &str = "net.ipv4.tcp_sack";
+    const IDLE: &str = "net.ipv4.tcp_slow_start_after_idle";
+
+    impl Scene {
+        fn new(full: bool) -> Arc<Self> {
+            let values = [SACK, IDLE].map(|key| (key.to_owned(), "1".to_owned()));
+            Arc::new(Self {
+                values: Mutex::new(values.into()),
+                files: Mutex::default(),
+                full,
+            })
+        }
+
+        fn values(&self) -> Vec<String> {
+            self.values.lock().unwrap().values().cloned().collect()
+        }
+
+        fn files(&self) -> Vec<String> {
+            self.files.lock().unwrap().keys().cloned().collect()
+        }
+
+        fn answer(&self, argv: &[&str]) -> Result<String, &'static str> {
+            let mut files = self.files.lock().unwrap();
+            let mut values = self.values.lock().unwrap();
+            match argv {
+                ["uname", ..] => Ok("Linux\n".into()),
+                ["ip", "-j", ..] => Ok("[]".into()),
+                ["nproc"] => Ok("2\n".into()),
+                ["sysctl", "-e", ..] => {
+                    let lines = values.iter();
+                    Ok(lines
+                        .map(|(key, value)| format!("{key} = {value}\n"))
+                        .collect())
+                }
+                ["sysctl", .., pair] => {
+                    let (key, value) = pair.split_once('=').ok_or("no pair")?;
+                    values.insert(key.into(), value.into());
+                    Ok(String::new())
+                }
+                ["sh", "-c", _, "sh", ""] => Ok(files.values().cloned().collect()),
+                ["sh", "-c", _, "sh", path] => {
+                    files.remove(*path);
+                    Ok(String::new())
+                }
+                ["sh", "-c", _, "sh", ..] if self.full => Err("no space left on device"),
+                ["sh", "-c", _, "sh", path, _, text] => {
+                    files.insert((*path).into(), (*text).into());
+                    Ok(String::new())
+                }
+                _ => Ok(String::new()),
+            }
+        }
+    }
+
+    impl Exec for Scene {
+        fn run(&self, commands: &[Command]) -> Result<Vec<Output>, host::Error> {
+            let outputs = commands.iter().map(|command| {
+                let argv: Vec<&str> = command.argv.iter().map(String::as_str).collect();
+                let answer = self.answer(&argv);
+                Output {
+                    status: i32::from(answer.is_err()),
+                    stderr: answer.as_ref().err().copied().unwrap_or_default().into(),
+                    stdout: answer.unwrap_or_default().into(),
+                }
+            });
+            Ok(outputs.collect())
+        }
+
+        fn spawn(&self, command: &Command) -> Result<Process, host::Error> {
+            panic!("nothing is spawned here: {command:?}")
+        }
+    }
+
+    fn levers(scene: &Arc<Scene>, folder: &Path) -> Levers {
+        let output = OutputArguments {
+            json: false,
+            run: Some(folder.join("run.jsonl")),
+            html: None,
+        };
+        let plan = Plan::Tune {
+            share: ShareAddress {
+                server: "nas".into(),
+                port: 445,
+                share: "media".into(),
+                path: String::new(),
+            },
+            candidates: Vec::new(),
+        };
+        let login = ("smb://nas/media", &LoginArguments::default());
+        let recorder = Recorder::with_facts(&output, login, plan, 1, Vec::new());
+        let recorder = SharedRecorder(Rc::new(RefCell::new(recorder.unwrap())));
+        let host = Host::new(HostName::new("nas"), Arc::<Scene>::clone(scene)).unwrap();
+        let journal = Journal::open(folder, "run").unwrap();
+        Levers::new(vec![host], Some(journal), recorder, Stop::default())
+    }
+
+    /// Two settings, each on or off.
+    fn level(sack: bool, idle: bool) -> Level {
+        let knobs = [("tcp.sack", sack), ("tcp.slow_start_after_idle", idle)];
+        let settings = knobs.map(|(id, on)| Setting::Knob {
+            host: HostName::new("nas"),
+            target: Target::Host,
+            id: KnobId::new(id),
+            value: Value::Switch(on),
+        });
+        Level {
+            name: "some".into(),
+            settings: settings.into(),
+        }
+    }
+
+    #[test]
+    fn only_what_was_changed_is_kept_over_restarts() {
+        let (scene, folder) = (Scene::new(false), tempfile::tempdir().unwrap());
+        let mut levers = levers(&scene, folder.path());
+        // Both are tried, and one of them is worth it.
+        levers.set(&level(false, false)).unwrap();
+        levers.set(&level(true, false)).unwrap();
+        levers.keep(&level(true, false), true).unwrap();
+        drop(levers);
+        assert_eq!(scene.values(), ["1", "0"]);
+        let files = scene.files();
+        assert!(
+            matches!(&files[..], [file] if file.contains("slow_start_after_idle")),
+            "{files:?}"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_kept_over_restarts_is_put_back_as_a_whole() {
+        let (scene, folder) = (Scene::new(true), tempfile::tempdir().unwrap());
+        let mut levers = levers(&scene, folder.path());
+        levers.set(&level(false, false)).unwrap();
+        levers.keep(&level(false, false), true).unwrap_err();
+        levers.put_back().unwrap();
+        assert_eq!(scene.values(), ["1", "1"]);
+        let open = host::journal::list_open(folder.path()).unwrap().open;
+        assert_eq!(open, Vec::new());
+    }
+
+    #[test]
+    fn what_was_kept_is_put_back_where_more_cannot_be_kept() {
+        let (scene, folder) = (Scene::new(false), tempfile::tempdir().unwrap());
+        let mut levers = levers(&scene, folder.path());
+        levers.set(&level(false, false)).unwrap();
+        levers.keep(&level(false, false), true).unwrap();
+        assert_eq!(
+            (scene.values().concat(), scene.files().len()),
+            ("00".into(), 2)
+        );
+        levers.put_back().unwrap();
+        assert_eq!(
+            (scene.values().concat(), scene.files().len()),
+            ("11".into(), 0)
+        );
+        let open = host::journal::list_open(folder.path()).unwrap().open;
+        assert_eq!(open, Vec::new());
+    }
 }

@@ -240,11 +240,7 @@ impl Rig for PathRig<'_> {
     }
 
     fn keep(&mut self, level: &Level) -> Result<(), Failure> {
-        self.levers.keep(level)?;
-        if self.persist {
-            self.levers.keep_over_restarts(level)?;
-        }
-        Ok(())
+        self.levers.keep(level, self.persist)
     }
 
     fn put_back(&mut self, level: &Level) -> Result<(), Failure> {
