@@ -334,13 +334,17 @@ struct Running<'a, 'b> {
     hooks: &'a mut DesignHooks<'b>,
     trials: Vec<TrialRecord>,
     done: BTreeSet<Place>,
+    /// What failed when the experiment was run before. Where it fails again that is nothing new, so
+    /// that an experiment comes to its end although one of its arms cannot be set.
+    failed_before: BTreeSet<Place>,
     next_id: u64,
     failures: usize,
     /// The arm that is set now.
     set: Option<u32>,
 }
 
-/// Runs a design, or what of it is not in `before`, the trials of earlier times.
+/// Runs a design, or what of it is not in `before`, the trials of earlier times. Those of them that
+/// failed are run again.
 ///
 /// # Errors
 /// When the run file cannot be written, or not everything could be put back.
@@ -355,28 +359,35 @@ pub fn run_design(
         .into_iter()
         .filter(|trial| place(trial).is_some())
         .collect();
-    let done = trials.iter().filter_map(place).collect();
+    let (failed, measured): (Vec<_>, Vec<_>) = trials
+        .iter()
+        .partition(|trial| rate(&trial.workload, &trial.outcome).is_err());
+    let done: BTreeSet<Place> = measured.into_iter().filter_map(place).collect();
+    let failed_before = failed.into_iter().filter_map(place).collect();
     let mut running = Running {
         stand,
         design,
         hooks,
         trials,
         done,
+        failed_before,
         next_id,
         failures: 0,
         set: None,
     };
     let ended = running.blocks();
     // Whatever happened: first the hosts, then the words.
-    let put_back = running.stand.put_back();
-    let end = ended?;
-    if let Err(failure) = put_back {
-        return Err(Error::NotRestored {
+    match (running.stand.put_back(), ended) {
+        (Ok(()), ended) => ended,
+        (Err(failure), Err(Error::Record { source })) => Err(Error::NotRestored {
+            failure,
+            before: Some(source),
+        }),
+        (Err(failure), _) => Err(Error::NotRestored {
             failure,
             before: None,
-        });
+        }),
     }
-    Ok(end)
 }
 
 fn place(trial: &TrialRecord) -> Option<Place> {
@@ -561,12 +572,13 @@ impl Running<'_, '_> {
             .append(&Record::Trial(Box::new(record.clone())));
         written.map_err(|source| Error::Record { source })?;
         self.next_id += 1;
+        let is_new = place(&record).is_none_or(|place| !self.failed_before.contains(&place));
         if !discarded {
             self.done.extend(place(&record));
             self.trials.push(record);
         }
         (self.hooks.news)(DesignNews::Ended(rate.map_err(|failure| text(&failure))));
-        self.failures += usize::from(failure.is_some());
+        self.failures += usize::from(failure.is_some() && is_new);
         Ok(failure
             .filter(|_| self.failures > FAILURES_MAX)
             .map(DesignEnd::Failed))

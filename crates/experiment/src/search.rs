@@ -14,8 +14,8 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use record::{
-    Decision, Direction, Event, Level, Nanoseconds, Outcome, Phase, Round, Schedule, Stage,
-    TrialRecord,
+    Decision, Direction, Event, FailureKind, Level, Nanoseconds, Outcome, Phase, Round, Schedule,
+    Stage, TrialRecord,
 };
 
 use crate::Error;
@@ -171,6 +171,7 @@ pub fn search(
         tuning,
         plan,
         began,
+        preparation: Duration::ZERO,
         factors: Vec::new(),
         noise: 0.0,
         usual_noise: 0.0,
@@ -190,6 +191,8 @@ struct Search<'a, 'b> {
     tuning: Tuning<'a, 'b>,
     plan: &'a SearchPlan,
     began: Nanoseconds,
+    /// How long it took to set each candidate once.
+    preparation: Duration,
     factors: Vec<Factor>,
     /// Standard deviation of a trial's logarithm.
     noise: f64,
@@ -218,6 +221,7 @@ impl Search<'_, '_> {
             }
         };
         self.factors = self.tried()?;
+        self.return_refused()?;
         if self.factors.is_empty() {
             return Ok(start);
         }
@@ -250,6 +254,44 @@ impl Search<'_, '_> {
         }
         kept.retain(|factor| !factor.is_empty());
         Ok(kept)
+    }
+
+    /// Sets each candidate once. What cannot be set is returned: a screening would meet it in half of
+    /// its settings, and would fail by it.
+    fn return_refused(&mut self) -> Result<(), Interruption> {
+        let began = self.tuning.bench.rig.now().get();
+        let start = self.tuning.start.clone();
+        let mut touches_links = false;
+        for (index, candidate) in self.plan.tune.candidates.iter().enumerate() {
+            if !self.factors.iter().flatten().any(|one| *one == index) {
+                continue;
+            }
+            self.tuning.bench.stop_if_asked()?;
+            let level = merged(&start, &candidate.level);
+            (self.tuning.bench.hooks.progress)(Progress::Setting {
+                level: level.name.clone(),
+            });
+            touches_links |= needs_wash_out(&start, &level);
+            match self.tuning.back_to(&level) {
+                Ok(()) => {}
+                Err(Interruption::Failed(failure)) if failure.kind != FailureKind::Interrupted => {
+                    let reason = format!("it cannot be set: {}", text(&failure));
+                    self.tuning.decide(candidate, Decision::Returned, reason)?;
+                    self.factors
+                        .iter_mut()
+                        .for_each(|factor| factor.retain(|one| *one != index));
+                }
+                Err(interruption) => return Err(interruption),
+            }
+        }
+        self.factors.retain(|factor| !factor.is_empty());
+        self.tuning.back_to(&start)?;
+        if touches_links {
+            self.tuning.bench.visited = None;
+        }
+        let took = self.tuning.bench.rig.now().get().saturating_sub(began);
+        self.preparation = Duration::from_nanos(took);
+        Ok(())
     }
 
     fn level(&self, point: &[usize]) -> Level {
@@ -554,7 +596,7 @@ impl Search<'_, '_> {
             .map(|factor| (with - model.mean(&without(factor, best)), factor))
             .collect();
         order.sort_by(|one, two| one.0.total_cmp(&two.0));
-        let mut proven = Vec::new();
+        let mut proven: Vec<(usize, String)> = Vec::new();
         // Those that are left, and that of all together.
         let mut proofs = order.len() + 2;
         for (gain, factor) in order {
@@ -586,6 +628,13 @@ impl Search<'_, '_> {
                 }
                 Err(reason) => {
                     *best = rest;
+                    // What was proven before was so beside what goes now.
+                    for (_, earlier) in &mut proven {
+                        let id = &candidate.id;
+                        earlier.push_str(&format!(
+                            "; `{id}` was part of the rest then, and has been put back since"
+                        ));
+                    }
                     self.tuning.decide(
                         &candidate,
                         Decision::Returned,
@@ -743,7 +792,8 @@ impl Search<'_, '_> {
         };
         let now = self.tuning.bench.rig.now().get();
         let elapsed = Duration::from_nanos(now.saturating_sub(self.began.get()));
-        let each = elapsed.as_secs_f64() / used as f64;
+        let measuring = elapsed.saturating_sub(self.preparation);
+        let each = measuring.as_secs_f64() / used as f64;
         let by_time = budget.saturating_sub(elapsed).as_secs_f64() / each.max(1e-3);
         by_number.min(by_time as usize)
     }

@@ -255,7 +255,7 @@ impl Tuning<'_, '_> {
     }
 
     /// Sets a level and makes sure that it holds.
-    fn back_to(&mut self, level: &Level) -> Result<(), Interruption> {
+    pub(crate) fn back_to(&mut self, level: &Level) -> Result<(), Interruption> {
         self.bench
             .rig
             .set(level)

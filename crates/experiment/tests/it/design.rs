@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use experiment::{
-    Combination, DesignEnd, DesignHooks, DesignNews, Sink, Stand, combine, order, run_design,
-    whole_plots,
+    Combination, DesignEnd, DesignHooks, DesignNews, Error, Sink, Stand, combine, order,
+    run_design, whole_plots,
 };
 use record::{
     Design, Direction, Factor, Failure, FailureKind, HostLoad, HostName, KnobId, Level,
@@ -100,6 +100,8 @@ struct Simulated<'a> {
     refuses: bool,
     /// The server worked half of the time of the last trial.
     loads: Vec<HostLoad>,
+    /// Whether it cannot be put back in the end.
+    is_lost: bool,
 }
 
 impl<'a> Simulated<'a> {
@@ -112,6 +114,7 @@ impl<'a> Simulated<'a> {
             left,
             refuses: false,
             loads: Vec::new(),
+            is_lost: false,
         }
     }
 }
@@ -174,6 +177,9 @@ impl Stand for Simulated<'_> {
     }
 
     fn put_back(&mut self) -> Result<(), Failure> {
+        if self.is_lost {
+            return Err(refused(FailureKind::Unreachable));
+        }
         self.settings.clone_from(&self.start);
         Ok(())
     }
@@ -347,6 +353,79 @@ fn an_arm_that_cannot_be_set_is_told_and_ends_it_in_time() {
         found.failures[0].contains("no") && found.rates.is_empty(),
         "{found:?}"
     );
+}
+
+#[test]
+fn what_failed_is_run_again_when_the_experiment_is_taken_up() {
+    let design = design(3);
+    let forever = Cell::new(usize::MAX);
+    let mut records = Vec::new();
+    let mut stand = Simulated::new(&forever);
+    stand.refuses = true;
+    let end = run(&mut stand, &design, Vec::new(), &mut records);
+    assert!(matches!(end, DesignEnd::Failed(_)), "{end:?}");
+    let failed = trials(&records);
+    // The host can be had again.
+    stand.refuses = false;
+    let mut whole = Vec::new();
+    let end = run(&mut stand, &design, failed.clone(), &mut whole);
+    assert_eq!(end, DesignEnd::Complete);
+    assert_eq!(places(&trials(&whole)).len(), 3 * 5 * 2);
+    let all = [failed, trials(&whole)].concat();
+    assert_eq!(analysis::design(&design, &all).blocks_done, 3);
+    let ids: BTreeSet<u64> = all.iter().map(|trial| trial.id).collect();
+    assert_eq!(ids.len(), all.len());
+
+    // What fails each time does not keep the rest from being reached.
+    let mut before = Vec::new();
+    stand.refuses = true;
+    let ends = (0..3).map(|_| {
+        let mut records = Vec::new();
+        let end = run(&mut stand, &design, before.clone(), &mut records);
+        before.extend(trials(&records));
+        end
+    });
+    let ends: Vec<DesignEnd> = ends.collect();
+    assert_eq!(ends[2], DesignEnd::Complete, "{ends:?}");
+}
+
+/// A run file on a full disk.
+struct Full;
+
+impl Sink for Full {
+    fn append(&mut self, _: &Record) -> Result<(), record::Error> {
+        Err(record::Error::Io {
+            action: "write",
+            path: "run.jsonl".into(),
+            source: std::io::Error::other("no space left on device"),
+        })
+    }
+}
+
+#[test]
+fn what_could_not_be_put_back_is_said_also_where_the_run_file_is_full() {
+    let end = |is_lost: bool| {
+        let forever = Cell::new(usize::MAX);
+        let mut stand = Simulated::new(&forever);
+        stand.is_lost = is_lost;
+        let mut hooks = DesignHooks {
+            sink: &mut Full,
+            stop: &|| false,
+            news: &mut |_: DesignNews<'_>| {},
+            narrow: &|_| false,
+        };
+        run_design(&mut stand, &design(2), Vec::new(), &mut hooks).unwrap_err()
+    };
+    assert!(matches!(end(false), Error::Record { .. }));
+    let error = end(true);
+    let lost = matches!(
+        &error,
+        Error::NotRestored {
+            before: Some(_),
+            ..
+        }
+    );
+    assert!(lost, "{error:?}");
 }
 
 #[test]

@@ -14,6 +14,7 @@ use record::{
 
 use crate::landscape::{KNOBS, Landscape, Machine, find, knob, plan};
 use crate::noise::Noise;
+use crate::rig::{self, Call, SimulatedRig, as_predicted, failure, mtu};
 
 /// The long version is `make tuning`.
 #[test]
@@ -325,4 +326,38 @@ fn too_few_trials_are_refused_before_anything_is_touched() {
     let refused = search(&mut machine, &plan, &mut hooks);
     assert!(matches!(refused, Err(Error::Plan { reason }) if reason.contains("40 are needed")));
     assert_eq!(machine.trials, 0);
+}
+
+#[test]
+fn a_candidate_that_cannot_be_set_is_returned_and_the_others_are_tried() {
+    let mut rig = SimulatedRig::new(as_predicted);
+    rig.fault = Box::new(|call, _| match call {
+        Call::Set(level) if level.settings.iter().any(|one| mtu(9000).contains(one)) => {
+            Some(failure("the driver makes 9014 of it"))
+        }
+        _ => None,
+    });
+    let plan = SearchPlan {
+        tune: rig::plan(),
+        elsewhere: Vec::new(),
+        trials_max: 400,
+        budget: None,
+    };
+    let mut records: Vec<Record> = Vec::new();
+    let mut hooks = Hooks {
+        sink: &mut records,
+        stop: &|| false,
+        progress: &mut |_| {},
+    };
+    let outcome = search(&mut rig, &plan, &mut hooks).unwrap();
+    assert_eq!(outcome.ended, Ended::Finished);
+    let decision = |id: &str| {
+        let mut decisions = outcome.decisions.iter();
+        let decided = decisions.find(|decided| decided.experiment == id).unwrap();
+        (decided.decision, decided.reason.clone())
+    };
+    assert_eq!(decision("channels-2").0, Decision::Kept);
+    let (jumbo, reason) = decision("mtu-9000");
+    assert_eq!(jumbo, Decision::Returned);
+    assert_eq!(reason, "it cannot be set: the driver makes 9014 of it");
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use host::change::{Change, read_back};
+use host::exec::{Command, Local, run_one};
 use host::journal::{Journal, Report, UndoMode, UndoOutcome, Undone, list_open};
 use host::{Error, Host};
 use record::{HostName, KnobId, Setting, Target, Value};
@@ -788,6 +789,19 @@ fn the_second_of_two_is_refused_and_told_who_is_first() {
     assert!(list_open(folder.path()).unwrap().open.is_empty());
     drop(first);
     Journal::open(folder.path(), "undo").unwrap();
+}
+
+#[test]
+fn a_full_disk_is_not_in_the_way_of_undo() {
+    let folder = folder();
+    for name in ["open", "closed"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    // What is written there never fits: a `/dev/full` of its own.
+    let lock = folder.path().join("lock");
+    let argv = ["mknod", lock.to_str().unwrap(), "c", "1", "7"];
+    run_one(&Local::new(), &Command::new(argv)).unwrap();
+    assert!(undo(&folder, UndoMode::Ours, &[]).is_empty());
 }
 
 #[test]
