@@ -373,10 +373,11 @@ impl Part {
         written.map_err(|source| failed("write", &self.record, source))
     }
 
-    /// Reads back, from the begin on.
-    pub(super) fn hash(&self) -> Result<blake3::Hash, Error> {
+    /// Reads back what has come, from the begin on; so much it is with a hole at its end.
+    pub(super) fn hash(&self, size: u64) -> Result<blake3::Hash, Error> {
         let hash = (|| {
             let mut file = &self.file;
+            file.set_len(size)?;
             file.seek(SeekFrom::Start(0))?;
             let mut hasher = blake3::Hasher::new();
             hasher.update_reader(file)?;

@@ -194,7 +194,7 @@ impl Part {
     /// Reads back what was written; none where nothing can be.
     pub(super) fn hash(&self, size: u64, stop: &crate::Stop) -> Result<Option<Hash>, Error> {
         match self {
-            Self::Local(part) => part.hash().map(Some),
+            Self::Local(part) => part.hash(size).map(Some),
             Self::Share(part) => part.hash(size, stop).map(Some),
             Self::Nowhere => Ok(None),
         }

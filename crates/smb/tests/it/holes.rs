@@ -114,6 +114,9 @@ fn a_file_of_many_holes_is_asked_about_more_than_once() {
         file.write_all_at(&content, offset as u64)
             .expect("there is room");
     }
+    // The last one is at the end.
+    let size = 2 * RANGES * PAGE + 300_000;
+    file.set_len(size as u64).expect("there is room");
     let copy = |from, to| {
         let verified = Options {
             verify: true,
