@@ -131,7 +131,7 @@ impl Design {
             }
         }
         let columns: Vec<_> = mains.iter().copied().zip(columns).collect();
-        let (factors, places) = varied(table, &columns, &rows, &baselines, warnings)?;
+        let (factors, places) = varied((table, response), &columns, &rows, &baselines, warnings)?;
         let block = match (block, &request.blocks) {
             (Some(column), Some(name)) => Some(Factor::new(table, name, column, &rows)),
             _ => None,
@@ -425,7 +425,7 @@ fn check_values(response: &str, values: &[f64]) -> Result<(), Error> {
 
 /// The factors that were varied in these rows, and of each that was named its place among them.
 fn varied(
-    table: &Table,
+    (table, response): (&Table, &str),
     columns: &[(&String, usize)],
     rows: &[usize],
     baselines: &[&(String, String)],
@@ -436,12 +436,12 @@ fn varied(
     for (name, column) in columns {
         let baseline = baselines.iter().find(|(factor, _)| factor == *name);
         let baseline = baseline.map(|(_, level)| level.as_str());
-        match factor(table, name, *column, rows, baseline) {
+        match factor((table, response), name, *column, rows, baseline) {
             Ok(factor) => {
                 places.push(Some(factors.len()));
                 factors.push(factor);
             }
-            Err(error @ Error::OneLevel { .. }) => {
+            Err(error @ (Error::OneLevel { .. } | Error::NoBaseline { .. })) => {
                 places.push(None);
                 let text = format!("{error}: it is left out");
                 warnings.push(TableWarning::new("left_out", text));
@@ -457,7 +457,7 @@ fn varied(
 }
 
 fn factor(
-    table: &Table,
+    (table, response): (&Table, &str),
     name: &str,
     column: usize,
     rows: &[usize],
@@ -478,6 +478,13 @@ fn factor(
     }
     if let Some(baseline) = baseline {
         let Some(place) = factor.levels.iter().position(|level| level == baseline) else {
+            if (0..table.rows()).any(|row| table.cell(row, column) == baseline) {
+                return Err(Error::NoBaseline {
+                    response: shown(response),
+                    factor: shown(name),
+                    level: shown(baseline),
+                });
+            }
             return Err(Error::NoSuchLevel {
                 column: shown(name),
                 cell: shown(baseline),

@@ -90,6 +90,18 @@ pub enum Error {
         /// Rows that were left.
         rows: usize,
     },
+    /// A factor that was varied, only not from where it is to be compared.
+    #[error(
+        "no complete row of `{response}` has `{factor}={level}`, which others are held against"
+    )]
+    NoBaseline {
+        /// Response.
+        response: String,
+        /// Factor.
+        factor: String,
+        /// What was asked for.
+        level: String,
+    },
     /// A factor that looks like a measurement.
     #[error("factor `{factor}` has more than {} levels", design::LEVELS_MAX)]
     TooManyLevels {
@@ -179,6 +191,7 @@ impl Error {
         matches!(
             self,
             Self::NoRows(_)
+                | Self::NoBaseline { .. }
                 | Self::OneLevel { .. }
                 | Self::TooFewRows { .. }
                 | Self::AllEqual { .. }
@@ -208,6 +221,7 @@ impl Error {
             Self::NoResponse => "name a column with measured values".into(),
             Self::BadInteraction(_) => "write `a:b` with two different factors that are named too".into(),
             Self::OneLevel { .. } => "leave it out of the factors, or keep rows in which it is different".into(),
+            Self::NoBaseline { .. } => "measure it too, or name another with `--baseline`".into(),
             Self::TooManyLevels { .. } => "it looks like a measurement; give it as a response, or group its values".into(),
             Self::NoSuchLevel { cells, .. } => format!("in it are {cells}"),
             Self::NotAFactor(_) => "name it among the factors too".into(),

@@ -47,7 +47,7 @@ impl Table {
             return Err(Error::Json);
         }
         let mut reader = csv::ReaderBuilder::new()
-            .comment(Some(b'#'))
+            .comment((!is_counted(text)).then_some(b'#'))
             .delimiter(delimiter)
             .flexible(true)
             .has_headers(false)
@@ -208,11 +208,19 @@ fn separator(text: &str) -> (Option<u8>, &str) {
     }
 }
 
+/// Whether the first column is called `#`, as that of a running number often is.
+fn is_counted(text: &str) -> bool {
+    ["#,", "#;", "#\t"]
+        .iter()
+        .any(|start| text.starts_with(start))
+}
+
 /// What separates the cells of the header, which is the first line that is no comment.
 fn delimiter(text: &str) -> u8 {
+    let counted = is_counted(text);
     let header = text
         .lines()
-        .find(|line| !line.starts_with('#') && !line.trim().is_empty());
+        .find(|line| (counted || !line.starts_with('#')) && !line.trim().is_empty());
     let header = header.unwrap_or_default();
     let count = |delimiter: u8| header.bytes().filter(|byte| *byte == delimiter).count();
     // The last of equal ones wins, so the comma stands last.
@@ -310,6 +318,8 @@ mod tests {
             values.map_err(|error| error.to_string())
         };
         let expected = Ok(vec![Some(1.5), Some(-1234.0), None, Some(0.25)]);
+        let counted = Table::from_csv("#;a,b;v\n1;x;2\n").unwrap();
+        assert_eq!(counted.columns().collect::<Vec<_>>(), ["#", "a,b", "v"]);
         let rows = "a;v\nx;1,5\nx;-1234\ny;\ny;0,25\n";
         assert_eq!(numbers(rows), expected);
         assert_eq!(numbers(&format!("\u{feff}sep=;\r\n{rows}")), expected);

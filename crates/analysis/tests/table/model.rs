@@ -315,3 +315,18 @@ fn interactions_that_nobody_named_take_little_from_what_was_asked() {
     assert!(result.effects.len() == 8 + 28 && !least.factor.contains(':'));
     assert!((times - 16.0).abs() < 1e-9, "{times}: {least:?}");
 }
+
+/// As where all trials of a level failed.
+#[test]
+fn a_factor_without_its_baseline_is_left_out_alone() {
+    let text = "a,b,y_mb_s\n0,x,\n0,y,10\n1,y,20\n0,z,11\n1,z,21\n0,y,10.5\n";
+    let mut request = Request::new(["y_mb_s"], ["a", "b"]);
+    request.baselines = vec![("b".into(), "x".into())];
+    let result = one(text, &request);
+    assert_eq!(result.effects.len(), 1);
+    assert_eq!(effect(&result, "a", "1").verdict, Verdict::Better);
+    assert_eq!(
+        warnings(&result, "left_out")[0].text,
+        "no complete row of `y_mb_s` has `b=x`, which others are held against: it is left out"
+    );
+}
