@@ -1,16 +1,16 @@
 //! `linerate changes` and `linerate undo`.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use host::journal::{self, Journal, UndoMode, UndoOutcome, Undone};
+use host::journal::{self, Journal, Listing, UndoMode, UndoOutcome, Undone};
 use host::knob;
 use report::Look;
 use serde_json::json;
 
 use crate::args::{JsonArguments, UndoArguments};
-use crate::failure::CommandError;
+use crate::failure::{CommandError, Kind};
 use crate::{hosts, stop, terminal};
 
 /// Lists what is changed now. Exit code 1 where something is.
@@ -94,13 +94,18 @@ pub fn undo(arguments: &UndoArguments) -> Result<ExitCode, CommandError> {
         (false, false) => UndoMode::Ours,
     };
     stop::end_cleanly()?;
-    let undone = undo_all(&journal::state_folders(), arguments.id.as_deref(), mode)?;
-    let complete = undone.iter().all(|change| change.closed) || mode == UndoMode::DryRun;
+    let Undoing { undone, errors } =
+        undo_all(&journal::state_folders(), arguments.id.as_deref(), mode)?;
+    for error in &errors {
+        terminal::say(&error.to_string());
+    }
+    let all_closed = undone.iter().all(|change| change.closed) || mode == UndoMode::DryRun;
+    let complete = all_closed && errors.is_empty();
     if arguments.json {
         let changes: Vec<_> = undone.iter().map(change_json).collect();
-        terminal::print_json(
-            &json!({ "dry_run": arguments.dry_run, "undone": changes, "complete": complete }),
-        );
+        let errors: Vec<String> = errors.iter().map(CommandError::text).collect();
+        terminal::print_json(&json!({ "dry_run": arguments.dry_run, "undone": changes,
+            "errors": errors, "complete": complete }));
     } else if undone.is_empty() {
         terminal::print("nothing is changed, so there is nothing to undo");
     } else {
@@ -131,36 +136,102 @@ fn hints<'a>(outcomes: impl Iterator<Item = &'a UndoOutcome>) -> BTreeSet<&'stat
     hints.collect()
 }
 
-/// Puts back in each of these journals; the named change must be in one of them.
+/// What was put back, and what could not even be looked at.
+pub struct Undoing {
+    /// The changes that were undone, or tried to.
+    pub undone: Vec<Undone>,
+    /// Journals and changes that cannot be read.
+    pub errors: Vec<CommandError>,
+}
+
+/// Puts back in each of these journals; the named change must be in one of them, and in one only. What
+/// is wrong with one journal does not keep the others from being put back, nor from being told.
 pub fn undo_all(
     folders: &[PathBuf],
     id: Option<&str>,
     mode: UndoMode,
-) -> Result<Vec<Undone>, CommandError> {
-    let mut undone = Vec::new();
-    let mut found = false;
+) -> Result<Undoing, CommandError> {
+    let mut errors = Vec::new();
+    let mut named = Vec::new();
     for folder in folders {
-        let listing = journal::list_open(folder)?;
-        if listing.open.is_empty() && listing.damaged.is_empty() {
-            continue;
+        match journal::list_open(folder) {
+            Ok(listing) => named.extend(changes_named(folder, listing, id, &mut errors)),
+            Err(error) => errors.push(error.into()),
         }
-        for error in &listing.damaged {
-            terminal::say(&format!("warning: {error}"));
-        }
-        let journal = Journal::open(folder, "undo")?;
-        match journal.undo(id, mode, &hosts::resolve) {
-            Ok(more) => {
-                found = true;
-                undone.extend(more);
-            }
+    }
+    if let (Some(id), true) = (id, named.len() > 1) {
+        let names: Vec<String> = named
+            .iter()
+            .map(|(folder, own)| format!("`{own}` in `{}`", folder.display()))
+            .collect();
+        let text = format!("`{id}` is more than one change: {}", names.join(", "));
+        return Err(CommandError::new(Kind::Usage, text).hint("name it in full"));
+    }
+    named.dedup_by(|one, other| one.0 == other.0);
+    let mut undone = Vec::new();
+    for (folder, _) in &named {
+        let of_folder = Journal::open(folder, "undo")
+            .and_then(|journal| journal.undo(id, mode, &hosts::resolve));
+        match of_folder {
+            Ok(more) => undone.extend(more),
+            // Ended meanwhile, or told already.
             Err(host::Error::NoSuchChange { .. }) => {}
-            Err(error) => return Err(error.into()),
+            Err(host::Error::JournalDamaged { .. }) if id.is_none() => {}
+            Err(error) => errors.push(error.into()),
         }
     }
-    match id {
-        Some(id) if !found => Err(host::Error::NoSuchChange { id: id.to_owned() }.into()),
-        _ => Ok(undone),
+    match (undone.is_empty(), id) {
+        (true, _) if !errors.is_empty() => Err(errors.remove(0)),
+        (true, Some(id)) => Err(host::Error::NoSuchChange { id: id.to_owned() }.into()),
+        _ => Ok(Undoing { undone, errors }),
     }
+}
+
+/// The changes of a journal that are asked for, by name or all of them; those that are damaged are
+/// errors where all are to be undone.
+fn changes_named<'f>(
+    folder: &'f Path,
+    listing: Listing,
+    wanted: Option<&str>,
+    errors: &mut Vec<CommandError>,
+) -> Vec<(&'f Path, String)> {
+    let mut ids: Vec<String> = listing.open.into_iter().map(|open| open.id).collect();
+    for error in listing.damaged {
+        if let host::Error::JournalDamaged { path, .. } = &error {
+            let stem = path.file_stem().unwrap_or_default();
+            ids.push(stem.to_string_lossy().into_owned());
+        }
+        if wanted.is_none() {
+            errors.push(error.into());
+        }
+    }
+    let number = |id: &str| id.split_once('-').map(|(number, _)| number.to_owned());
+    ids.retain(|id| {
+        wanted.is_none_or(|wanted| id == wanted || number(id).as_deref() == Some(wanted))
+    });
+    ids.into_iter().map(|id| (folder, id)).collect()
+}
+
+/// Says so where a run has left its changes behind: what is measured now is measured with them.
+pub fn tell_leftovers() {
+    let folders = journal::state_folders().into_iter();
+    let open = folders
+        .filter_map(|folder| journal::list_open(&folder).ok())
+        .flat_map(|listing| listing.open);
+    let runs: BTreeSet<String> = open
+        .filter(|change| !change.kept)
+        .map(|change| format!("`{}`", change.run))
+        .collect();
+    if runs.is_empty() {
+        return;
+    }
+    let runs: Vec<String> = runs.into_iter().collect();
+    terminal::say(&format!(
+        "warning: what {} changed is still so, because it was cut short or is still at work: what is \
+         measured now is measured with it",
+        runs.join(", ")
+    ));
+    terminal::say("hint: `linerate changes` shows it, `linerate undo` puts it back");
 }
 
 /// What was put back, with the value read back at the end.
@@ -260,5 +331,45 @@ mod tests {
         let again = said(&[failed.clone(), failed.clone(), UndoOutcome::Restored]);
         assert!(again.len() == 1 && again.iter().all(|hint| hint.contains("tries it again")));
         assert_eq!(said(&[failed, UndoOutcome::Foreign]).len(), 2);
+    }
+
+    /// A change of nothing in a journal, which stays until it is undone.
+    fn change(folder: &Path) -> String {
+        let journal = Journal::open(folder, "tune").unwrap();
+        let planned = host::change::Change::plan(&[], &[], "tune").unwrap();
+        journal.begin(planned).unwrap().keep().unwrap()
+    }
+
+    #[test]
+    fn what_cannot_be_undone_is_told_beside_what_was() {
+        let [own, other] = [(), ()].map(|()| tempfile::tempdir().unwrap());
+        change(own.path());
+        std::fs::write(own.path().join("open/7-beef.jsonl"), "").unwrap();
+        // Its lock cannot be had.
+        change(other.path());
+        std::fs::remove_file(other.path().join("lock")).unwrap();
+        std::fs::create_dir(other.path().join("lock")).unwrap();
+        let folders = [&own, &other].map(|folder| folder.path().to_owned());
+        let done = undo_all(&folders, None, UndoMode::Ours).unwrap();
+        assert!(matches!(&done.undone[..], [change] if change.closed));
+        let errors: Vec<String> = done.errors.iter().map(CommandError::text).collect();
+        assert!(
+            errors.len() == 2 && errors[0].contains("7-beef") && errors[1].contains("lock"),
+            "{errors:?}"
+        );
+    }
+
+    #[test]
+    fn a_number_that_two_journals_have_names_neither() {
+        let folders = [(), ()].map(|()| tempfile::tempdir().unwrap());
+        let ids = folders.each_ref().map(|folder| change(folder.path()));
+        let paths = folders.each_ref().map(|folder| folder.path().to_owned());
+        let error = undo_all(&paths, Some("1"), UndoMode::Ours).err().unwrap();
+        assert!(ids.iter().all(|id| error.text().contains(id)), "{error}");
+        let done = undo_all(&paths, Some(&ids[1]), UndoMode::Ours).unwrap();
+        assert_eq!(
+            (done.undone[0].change.clone(), done.undone.len()),
+            (ids[1].clone(), 1)
+        );
     }
 }

@@ -44,6 +44,7 @@ const RUNGS: [Rung; 6] = [
 pub fn run(arguments: &CheckArguments) -> Result<ExitCode, CommandError> {
     let typed = share::parse(&arguments.share)?;
     let stop = stop::listen()?;
+    changes::tell_leftovers();
     let path = SharePath::open(typed, &arguments.path, &stop)?;
     let file = measure(arguments, &path, &RUNGS, &stop)?;
     let analysis = runs::show(&file, &arguments.output)?;

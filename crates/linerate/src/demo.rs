@@ -168,11 +168,8 @@ impl Story<'_> {
                 .iter()
                 .any(|open| open.id == *id)
             {
-                undone.extend(changes::undo_all(
-                    std::slice::from_ref(&state),
-                    Some(id),
-                    UndoMode::Ours,
-                )?);
+                let folder = std::slice::from_ref(&state);
+                undone.extend(changes::undo_all(folder, Some(id), UndoMode::Ours)?.undone);
             }
         }
         tell(&changes::text(&undone));

@@ -28,7 +28,7 @@ use crate::path::{SharePath, timing};
 use crate::profiles::{self, Judged};
 use crate::rig::{Load, PathRig};
 use crate::runs::{self, Recorder};
-use crate::{candidates, check, share, stop, terminal};
+use crate::{candidates, changes, check, share, stop, terminal};
 
 /// Time around the counted time of a trial: process, session, test file, warm-up.
 const TRIAL_OVERHEAD: Duration = Duration::from_millis(1100);
@@ -40,6 +40,7 @@ pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
     let began = Instant::now();
     let typed = share::parse(&arguments.share)?;
     let stop = stop::listen()?;
+    changes::tell_leftovers();
     let path = SharePath::open(typed, &arguments.path, &stop)?;
     let profile = profiles::asked(&arguments.profile)?;
     if let (None, Some(goal)) = (&profile, arguments.goal) {

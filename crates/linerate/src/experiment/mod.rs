@@ -15,8 +15,8 @@ use host::change::{self, Change};
 use host::journal::{self, Journal, UndoMode};
 use measure::Stop;
 use record::{
-    Design, Event, Failure, FailureKind, HostLoad, Level, Nanoseconds, Outcome, Plan, RecipeEngine,
-    Record, Response, Setting, TrialRecord, Workload,
+    Design, Event, Failure, FailureKind, HostFacts, HostLoad, Level, Nanoseconds, Outcome, Plan,
+    RecipeEngine, Record, Response, Setting, TrialRecord, Workload,
 };
 use serde_json::json;
 
@@ -47,6 +47,7 @@ pub fn run(command: &ExperimentCommand) -> Result<ExitCode, CommandError> {
 
 fn begin(arguments: &ExperimentArguments) -> Result<ExitCode, CommandError> {
     let stop = stop::listen()?;
+    changes::tell_leftovers();
     let file = plan::read(&arguments.plan)?;
     let recipe = plan::recipe(&file, &arguments.plan, arguments.seconds)?;
     let typed = arguments.target.as_ref().or(file.target.as_ref());
@@ -148,6 +149,7 @@ fn resume(arguments: &ResumeArguments) -> Result<ExitCode, CommandError> {
     };
     let target = record::with_user(target, run.header.user.as_deref());
     let target = Target::open(&target, &path, None, engine, &stop)?;
+    same_machines(&run.header.facts, &runs::facts(&target.hosts())?)?;
     let before = run.records.into_iter().filter_map(|record| match record {
         Record::Trial(trial) => Some(*trial),
         _ => None,
@@ -156,6 +158,24 @@ fn resume(arguments: &ResumeArguments) -> Result<ExitCode, CommandError> {
     terminal::say(&format!("{} trials are there already", before.len()));
     let how = (&output, &arguments.login, &stop);
     carry_out(&design, target, recorder, before, how)
+}
+
+/// What two machines measured must not stand in one table, although both go by the same name.
+fn same_machines(then: &[HostFacts], now: &[HostFacts]) -> Result<(), CommandError> {
+    for (then, now) in then.iter().zip(now) {
+        // An id that could not be read then or now proves nothing.
+        if let (Some(was), Some(is)) = (&then.machine_id, &now.machine_id)
+            && was != is
+        {
+            let text = format!(
+                "`{}` is another machine than the one that the experiment began on, or was installed anew",
+                then.name
+            );
+            return Err(CommandError::new(Kind::Refused, text)
+                .hint("begin a new experiment, or go on with this one where it began"));
+        }
+    }
+    Ok(())
 }
 
 /// What an experiment that was killed had set goes back first: every arm is set from the start.
@@ -170,7 +190,7 @@ fn put_back_what_was_left(recorder: &mut Recorder) -> Result<(), CommandError> {
         let mut found = Vec::new();
         for id in &left {
             let folder = std::slice::from_ref(&state);
-            let undone = undo_all(folder, Some(id), UndoMode::Ours)?;
+            let undone = undo_all(folder, Some(id), UndoMode::Ours)?.undone;
             let restored = undone.iter().all(|change| change.closed);
             recorder.event(Event::ChangeUndone {
                 change: id.clone(),
@@ -457,4 +477,26 @@ fn dry_run(
         "seed {seed}; about {seconds} s; nothing was changed"
     ));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_experiment_goes_on_only_on_the_machines_it_began_on() {
+        let host = host::Host::local().unwrap();
+        let mut now = runs::facts(&[&host]).unwrap();
+        now[0].machine_id = Some("one".into());
+        let mut then = now.clone();
+        same_machines(&then, &now).unwrap();
+        then[0].machine_id = None;
+        same_machines(&then, &now).unwrap();
+        then[0].machine_id = Some("another".into());
+        let error = same_machines(&then, &now).unwrap_err();
+        assert!(
+            error.text().contains("`local` is another machine"),
+            "{error}"
+        );
+    }
 }
