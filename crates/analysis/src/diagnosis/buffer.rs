@@ -20,6 +20,8 @@ const TINY_WINDOW_BYTES: u64 = 48 << 10;
 const SET_BYTES_MIN: u64 = 1 << 20;
 /// The setting of a host without which a window has 16 bits.
 const SCALING: &str = "tcp.window_scaling";
+/// The one without which a receive buffer keeps the size that it begins with.
+const TUNING: &str = "tcp.window_autotuning";
 /// What a system gives to a buffer by itself at most, and with it to a path of that length.
 const USUAL_BYTES: f64 = 6_291_456.0;
 /// How far rates of one share may differ and still be one window for each round trip.
@@ -33,6 +35,7 @@ pub(super) fn small_buffers(seen: &Seen) -> Option<Fault> {
     let mut ways = DIRECTIONS.into_iter().filter(slow);
     ways.find_map(|direction| {
         by_scaling(seen)
+            .or_else(|| by_tuning(seen, direction))
             .or_else(|| by_facts(seen, direction))
             .or_else(|| by_socket_options(seen, direction))
             .or_else(|| by_window(seen, direction))
@@ -49,13 +52,8 @@ pub(super) fn waits_for_receiver(seen: &Seen, rung: Rung) -> bool {
 fn by_scaling(seen: &Seen) -> Option<Fault> {
     let round_trip = long_round_trip(seen)?;
     let hosts = [seen.network.client, seen.network.server];
-    let host = hosts.into_iter().flatten().find(|host| {
-        let mut settings = seen.look.into_iter().flat_map(|look| &look.settings);
-        settings.any(|setting| {
-            matches!(setting, Setting::Knob { host: of, id, value: Value::Switch(false), .. }
-                if *of == host.name && id.as_str() == SCALING)
-        })
-    })?;
+    let mut hosts = hosts.into_iter().flatten();
+    let host = hosts.find(|host| is_off(seen, host, SCALING))?;
     let text = format!(
         "window scaling is off at {}, so that no more than 64 KiB can be under way, on a path of {:.1} ms",
         host.name,
@@ -67,6 +65,44 @@ fn by_scaling(seen: &Seen) -> Option<Fault> {
             Some(host),
             Target::Host,
             SCALING,
+            Value::Switch(true),
+        ));
+    fault("receive-buffer-small", text, Trust::Measured, advice)
+}
+
+/// Whether a switch of a host is off.
+fn is_off(seen: &Seen, host: &HostFacts, switch: &str) -> bool {
+    let mut settings = seen.look.into_iter().flat_map(|look| &look.settings);
+    settings.any(|setting| {
+        matches!(setting, Setting::Knob { host: of, id, value: Value::Switch(false), .. }
+            if *of == host.name && id.as_str() == switch)
+    })
+}
+
+/// A receive buffer that does not grow, and begins with less than the path holds.
+fn by_tuning(seen: &Seen, direction: Direction) -> Option<Fault> {
+    let round_trip = long_round_trip(seen)?;
+    let needed = seen.rate(RungName::Ceiling, direction)? * round_trip as f64 / 1e9;
+    let host = match direction {
+        Direction::Read => seen.network.client,
+        Direction::Write => seen.network.server,
+    }?;
+    let first = host.tcp.receive_buffer?[1];
+    if first as f64 * WINDOW_OF_BUFFER >= needed || !is_off(seen, host, TUNING) {
+        return None;
+    }
+    let text = format!(
+        "window auto-tuning is off at {} ({}), so that its receive buffer stays at {first} bytes, and {needed:.0} \
+         would be under way if the link were full",
+        host.name,
+        direction_name(direction)
+    );
+    let advice = Advice::new(format!("turn window auto-tuning on again at {}", host.name))
+        .gains(gain(seen))
+        .sets(setting(
+            Some(host),
+            Target::Host,
+            TUNING,
             Value::Switch(true),
         ));
     fault("receive-buffer-small", text, Trust::Measured, advice)

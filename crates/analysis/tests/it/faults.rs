@@ -143,7 +143,7 @@ impl Well {
 type Inject = fn(&mut Well);
 
 /// What is wrong, whether it can be told without the server, and how it gets into a run.
-const FAULTS: [(&str, bool, Inject); 38] = [
+const FAULTS: [(&str, bool, Inject); 39] = [
     ("path-mtu-black-hole", true, |well| {
         let proof = &mut well.look.mtus[0];
         (proof.near_mtu, proof.far_mtu) = (9000, Some(9000));
@@ -334,6 +334,17 @@ const FAULTS: [(&str, bool, Inject); 38] = [
             host: HostName::new("server"),
             target: Target::Host,
             id: KnobId::new("tcp.window_scaling"),
+            value: Value::Switch(false),
+        });
+    }),
+    ("receive-buffer-small", false, |well| {
+        well.records = ladder([30.0, 117.0, 29.0, 116.0]);
+        well.look.mtus[0].round_trip = Some(Nanoseconds::new(4_000_000));
+        well.facts[0].tcp.receive_buffer = Some([4096, 131_072, 6_291_456]);
+        well.look.settings.push(Setting::Knob {
+            host: HostName::new("client"),
+            target: Target::Host,
+            id: KnobId::new("tcp.window_autotuning"),
             value: Value::Switch(false),
         });
     }),
