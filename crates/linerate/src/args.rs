@@ -11,8 +11,8 @@ use clap_complete::Shell;
 #[command(after_help = "\
 exit codes:
   0    well
-  1    something was found (`check`, `inspect`), is changed (`changes`), is left (`undo`, `demo`), or
-       was not copied (`copy`)
+  1    something was found (`check`, `inspect`), is changed (`changes`), is left (`undo`, `demo`),
+       or was not copied (`copy`)
   2    could not tell
   64   the request makes no sense
   65   refused: by a server, by a rule, for missing rights or a missing program
