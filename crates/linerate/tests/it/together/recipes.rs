@@ -151,11 +151,13 @@ fn tasks_on_whole_files_run_on_a_share_and_in_a_folder_and_leave_nothing() {
     let recipe = lab.folder().join("tasks.toml");
     fs::write(&recipe, TASKS).expect("room on the disk");
     let recipe = recipe.display().to_string();
-    for target in [
-        "smb://10.77.1.2/media",
-        &folder.path().display().to_string(),
+    let folder_path = folder.path().display().to_string();
+    let with_recipe = ["--recipe", recipe.as_str()];
+    for (target, channels) in [
+        ("smb://10.77.1.2/media", &["--channels", "2"][..]),
+        (folder_path.as_str(), &[]),
     ] {
-        let value = bench(&lab, target, &["--recipe", &recipe, "--channels", "2"]);
+        let value = bench(&lab, target, &[&with_recipe, channels].concat());
         let tests = value["bench"].as_array().expect("tests");
         let rows: Vec<String> = tests
             .iter()
