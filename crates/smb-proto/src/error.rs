@@ -217,8 +217,12 @@ impl NtStatus {
     pub const PATH_NOT_COVERED: Self = Self(0xC000_0257);
     /// `STATUS_NETWORK_SESSION_EXPIRED`.
     pub const NETWORK_SESSION_EXPIRED: Self = Self(0xC000_035C);
+    /// `STATUS_SERVER_UNAVAILABLE`.
+    pub const SERVER_UNAVAILABLE: Self = Self(0xC000_0466);
     /// `STATUS_FILE_NOT_AVAILABLE`.
     pub const FILE_NOT_AVAILABLE: Self = Self(0xC000_0467);
+    /// `STATUS_SHARE_UNAVAILABLE`.
+    pub const SHARE_UNAVAILABLE: Self = Self(0xC000_0480);
 
     /// Whether this is an error (the two severity bits are set); warnings are not.
     pub fn is_error(self) -> bool {
@@ -320,7 +324,9 @@ const NAMES: &[(NtStatus, &str)] = &[
         NtStatus::NETWORK_SESSION_EXPIRED,
         "STATUS_NETWORK_SESSION_EXPIRED",
     ),
+    (NtStatus::SERVER_UNAVAILABLE, "STATUS_SERVER_UNAVAILABLE"),
     (NtStatus::FILE_NOT_AVAILABLE, "STATUS_FILE_NOT_AVAILABLE"),
+    (NtStatus::SHARE_UNAVAILABLE, "STATUS_SHARE_UNAVAILABLE"),
 ];
 
 impl std::fmt::Display for NtStatus {

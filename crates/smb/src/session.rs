@@ -713,6 +713,7 @@ fn settings(server: &Server, login: &Login, policy: &Policy) -> Result<SessionSe
         depth_requests_max: policy.depth,
         depth_fixed: policy.depth_fixed,
         reconnect: policy.reconnect.is_some(),
+        restore_time_max: policy.reconnect.unwrap_or_default(),
         ..SessionSettings::new(server.name.clone(), random()?)
     })
 }

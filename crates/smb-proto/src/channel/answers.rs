@@ -61,7 +61,7 @@ impl Channel {
                 self.conclude(control, header, message, now)
             }
             Job::Link { chain, position } => {
-                self.link_answered(chain, position, header, std::mem::take(message))
+                self.link_answered(chain, position, header, std::mem::take(message), now)
             }
             Job::Validate(connected) => self.was_validated(*connected, header, message, now),
             // a success goes into its block and not here, unless it comes a second time
@@ -75,7 +75,9 @@ impl Channel {
                         self.session.read_in_vain(self.number);
                     }
                     NtStatus::END_OF_FILE => self.session.read_done(self.number, &piece, 0),
-                    status => self.session.read_refused(self.number, &piece, status),
+                    status => {
+                        self.session.read_refused(self.number, piece, status, now);
+                    }
                 }
                 Ok(())
             }

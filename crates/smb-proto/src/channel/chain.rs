@@ -128,7 +128,7 @@ impl Channel {
             .map(|pending| pending.job)
         {
             Some(Job::Link { chain, position }) => {
-                self.link_answered(chain, position, header, message)
+                self.link_answered(chain, position, header, message, now)
             }
             _ => Ok(()),
         }
@@ -141,6 +141,7 @@ impl Channel {
         position: usize,
         header: &Header,
         message: Vec<u8>,
+        now: Time,
     ) -> Result<()> {
         let header = *header;
         let answer = Answer { header, message };
@@ -156,6 +157,12 @@ impl Channel {
             }
             return Ok(());
         }
+        let put_off = self
+            .session
+            .put_off_chain(self.number, control, &answers, now);
+        let Some(control) = put_off else {
+            return Ok(());
+        };
         let sink = Arc::clone(&control.sink);
         let done = self.session.chain_done(self.number, &control, answers);
         if let Err(error) = &done {

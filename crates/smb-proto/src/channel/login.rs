@@ -467,8 +467,8 @@ impl Channel {
         }
     }
 
-    /// The session has expired (3.2.5.1.7): what was refused for that waits until one channel has
-    /// logged in again. Keys and ids stay as they are.
+    /// The session has expired (3.2.5.1.7): what was refused for that waits until a channel that can
+    /// has logged in again. Keys and ids stay as they are.
     pub(super) fn expired(&mut self, pending: Pending) -> Result<()> {
         if matches!(pending.job, Job::Negotiate | Job::SessionSetup) {
             self.renewal = None;
@@ -510,6 +510,7 @@ impl Channel {
         }
         .encode(&mut body);
         let mut outgoing = Outgoing::new(Command::SESSION_SETUP);
+        // where it is signed, this is the channel that logged in, whose key is the session's
         outgoing.guard = self.keys.guard(TreeId::NONE);
         self.send(outgoing, &body, Job::SessionSetup, now).map(drop)
     }

@@ -34,7 +34,7 @@ pub use transmit::OriginPart;
 use transmit::{Front, Transmit};
 
 use crate::auth::Authenticator;
-use crate::error::{Error, Result};
+use crate::error::{Error, NtStatus, Result};
 use crate::session::{ChannelNumber, Dialect, Lost, Session, loss};
 use crate::time::Time;
 
@@ -448,6 +448,15 @@ impl Channel {
         }
         if let Some(cause) = self.session.ended() {
             self.close(cause.map(|cause| Error::SessionEnded(Some(cause))));
+        } else if self.session.cannot_be_renewed()
+            && matches!(self.phase, Phase::Up)
+            && self.outstanding.len() == 0
+        {
+            // what is under way is not lost: the server refuses it, so it can wait for another login
+            self.close(Some(Error::Refused {
+                doing: "what came after the session had expired".into(),
+                status: NtStatus::NETWORK_SESSION_EXPIRED,
+            }));
         }
     }
 

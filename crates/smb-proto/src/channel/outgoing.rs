@@ -4,11 +4,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::Channel;
 use super::credits::{self, CREDIT_BYTES};
 use super::keys::Guard;
 use super::login::Agreed;
 use super::pending::{Job, Pending};
+use super::{Channel, Event};
 use crate::block::{Payload, Reservation};
 use crate::error::{Error, NtStatus, Result};
 use crate::session::{Appetite, Dialect, Pull, ReadPiece, TreeId, Work, Write, says_replay};
@@ -66,7 +66,7 @@ impl Channel {
             let data = match &pull {
                 Pull::Work(work) => matches!(work, Work::Read(..) | Work::Write(..)),
                 Pull::DataWaits => true,
-                Pull::Nothing => false,
+                Pull::Nothing | Pull::Renew => false,
             };
             if data && short && !std::mem::replace(&mut self.credit_starved, true) {
                 self.statistics.credit_starved += 1;
@@ -80,6 +80,10 @@ impl Channel {
                     break;
                 }
                 Pull::Nothing => break,
+                Pull::Renew => {
+                    self.events.push_back(Event::Expired);
+                    break;
+                }
             }
         }
         Ok(())

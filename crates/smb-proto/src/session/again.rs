@@ -13,7 +13,8 @@ use crate::wire::Command;
 /// How often a request may lose its channel: one that takes every channel with it, because a
 /// server cannot bear it, must end at some time.
 const LOSSES_MAX: u8 = 8;
-/// How often a server may put a request off because an older copy of it is not done.
+/// How often a server may put a request off because it is not ready for it, as where an older copy
+/// of it is not done.
 const REFUSALS_MAX: u8 = 14;
 const BACK_OFF_FIRST: Duration = Duration::from_millis(20);
 const BACK_OFF_MAX: Duration = Duration::from_secs(5);
@@ -196,9 +197,20 @@ pub(crate) fn was_done(request: &Request, status: NtStatus) -> bool {
     }
 }
 
+/// Whether the server says that it, the share or the file is only not ready (3.3.4.4): it has not
+/// done what was asked for, or still does an older copy of it.
+pub(crate) fn is_not_ready(status: NtStatus) -> bool {
+    [
+        NtStatus::SERVER_UNAVAILABLE,
+        NtStatus::SHARE_UNAVAILABLE,
+        NtStatus::FILE_NOT_AVAILABLE,
+    ]
+    .contains(&status)
+}
+
 /// Whether the server keeps count per open file of requests with this command (3.3.5.2.10), so
 /// that an old copy cannot land after a new one.
-pub(crate) fn is_counted(command: Command) -> bool {
+fn is_counted(command: Command) -> bool {
     [Command::WRITE, Command::SET_INFO, Command::IOCTL].contains(&command)
 }
 

@@ -8,6 +8,7 @@ use super::request::{Access, CreateOptions, Created, Reply, Request};
 use super::state::{Appetite, Calls, FileRecord, State};
 use super::{ChannelNumber, FileKey, Session, Sink, again, state};
 use crate::error::{Error, NtStatus, Result};
+use crate::time::Time;
 use crate::wire::{FileId, Header};
 
 /// What one credit pays for.
@@ -220,6 +221,34 @@ impl State {
 }
 
 impl Session {
+    /// Puts off a chain that the server is not ready for, so that nothing of it was done: its CREATE
+    /// failed. Gives it back where it is not so, or was put off too often.
+    pub(crate) fn put_off_chain(
+        &self,
+        number: ChannelNumber,
+        mut control: Control,
+        answers: &[Answer],
+        now: Time,
+    ) -> Option<Control> {
+        let status = answers.first().map(|answer| answer.header.status);
+        let opens = matches!(
+            &control.request,
+            Request::Chain(links) if matches!(links.first(), Some(Request::Create { .. }))
+        );
+        if !opens || !status.is_some_and(again::is_not_ready) || self.ended().is_some() {
+            return Some(control);
+        }
+        let Some(wait) = control.tries.refused() else {
+            return Some(control);
+        };
+        self.with_calls(|state| {
+            state.one_less(number);
+            state.put_off(now.after(wait), again::Lost::Control(control));
+            Calls::new()
+        });
+        None
+    }
+
     /// All requests of a chain were answered. `Err`: an answer makes no sense; then the sink has not
     /// heard yet, and the channel must end.
     pub(crate) fn chain_done(

@@ -16,6 +16,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
+use std::time::Duration;
 
 pub use request::{
     Access, CreateOptions, Created, DirectoryEntry, Disposition, Durable, FileTimes, FsSize,
@@ -234,6 +235,8 @@ pub struct SessionSettings {
     /// ([`Session::is_lost`], [`Session::give_up`]). Files are opened so that they can be taken up
     /// again.
     pub reconnect: bool,
+    /// How long after that, once it is logged in, a share that is not there is waited for.
+    pub restore_time_max: Duration,
 }
 
 impl SessionSettings {
@@ -258,6 +261,7 @@ impl SessionSettings {
             depth_fixed: false,
             previous_session_id: 0,
             reconnect: false,
+            restore_time_max: Duration::from_secs(60),
         }
     }
 }
@@ -303,6 +307,8 @@ struct Shared {
     state: Mutex<State>,
     /// The state's phase is `Ended`; readable without the lock.
     ended: AtomicBool,
+    /// The session has expired, and no channel can log in again; readable without the lock.
+    cannot_be_renewed: AtomicBool,
     /// The state's channel sequence; readable without the lock.
     channel_sequence: AtomicU16,
     /// When a channel has to look for work that was put off, in nanoseconds; readable without the
@@ -331,12 +337,13 @@ impl Session {
         if settings.chunk_bytes_max == 0 || settings.depth_requests_max == 0 {
             return invalid("a session needs chunks and depth above zero");
         }
-        let state = State::new(settings.reconnect, settings.client_guid);
+        let state = State::new(&settings);
         let shared = Shared {
             settings,
             pool,
             state: Mutex::new(state),
             ended: AtomicBool::new(false),
+            cannot_be_renewed: AtomicBool::new(false),
             channel_sequence: AtomicU16::new(0),
             look_again_at: AtomicU64::new(u64::MAX),
         };
@@ -504,6 +511,11 @@ impl Session {
         claims
     }
 
+    /// Whether the session has expired and no channel can log in again: it has to be made anew.
+    pub(crate) fn cannot_be_renewed(&self) -> bool {
+        self.shared.cannot_be_renewed.load(Ordering::Acquire)
+    }
+
     /// The session is as good as new.
     pub(crate) fn renewed(&self) {
         self.shared.lock().renewed();
@@ -599,14 +611,15 @@ impl Session {
         });
     }
 
-    pub(crate) fn read_refused(&self, number: ChannelNumber, piece: &ReadPiece, status: NtStatus) {
-        self.with_calls(|state| {
-            state.one_less(number);
-            match piece.copies.answer() {
-                true => state.read_refused(piece, status),
-                false => Calls::new(),
-            }
-        });
+    /// The server is not ready for a READ yet, or refuses it.
+    pub(crate) fn read_refused(
+        &self,
+        number: ChannelNumber,
+        piece: ReadPiece,
+        status: NtStatus,
+        now: Time,
+    ) {
+        self.with_calls(|state| state.read_refused(number, piece, status, now));
     }
 
     /// A READ was answered that another channel had brought already.
@@ -660,6 +673,9 @@ impl Session {
         self.shared
             .ended
             .store(matches!(state.phase, Phase::Ended(_)), Ordering::Release);
+        self.shared
+            .cannot_be_renewed
+            .store(state.cannot_be_renewed(), Ordering::Release);
         let look_again_at = state.look_again_at().map_or(u64::MAX, Time::as_nanos);
         self.shared
             .look_again_at

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::again::{Lost, Tries};
+use super::again::{self, Lost, Tries};
 use super::control::{self, Control};
 use super::request::{
     Access, CreateOptions, Created, Disposition, Durable, Lease, Reply, Request, SetInformation,
@@ -38,6 +38,8 @@ pub(crate) struct Restoring {
     again: Vec<Control>,
     /// So many of that wait for their time.
     put_off: usize,
+    /// A share that is not there may come until then.
+    shares_until: Option<Time>,
     under_way: Vec<(ChannelNumber, Restores)>,
 }
 
@@ -279,9 +281,7 @@ impl State {
         if let Some(place) = under_way.position(|entry| *entry == (number, what)) {
             self.restoring.under_way.swap_remove(place);
         }
-        // the server may not have noticed yet that the old handle is gone
-        let not_yet = [NtStatus::SHARING_VIOLATION, NtStatus::FILE_NOT_AVAILABLE];
-        if not_yet.contains(&header.status)
+        if self.is_not_yet(what, header.status, now)
             && let Some(wait) = control.tries.refused()
         {
             self.restoring.put_off += 1;
@@ -295,6 +295,20 @@ impl State {
         self.end_restoring_if_over();
         self.wake_all();
         Ok(())
+    }
+
+    /// Whether the server may think otherwise of it in a while.
+    fn is_not_yet(&mut self, what: Restores, status: NtStatus, now: Time) -> bool {
+        match what {
+            // a server that has just been started may not have all of its disks yet
+            Restores::Tree(_) if status == NtStatus::BAD_NETWORK_NAME => {
+                let limit = now.after(self.restore_time_max);
+                now < *self.restoring.shares_until.get_or_insert(limit)
+            }
+            // it may not have noticed yet that the old handle is gone
+            Restores::File(_) if status == NtStatus::SHARING_VIOLATION => true,
+            _ => again::is_not_ready(status),
+        }
     }
 
     fn restored_tree(&mut self, key: u32, header: &Header, message: &[u8]) -> Result<()> {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
+use std::time::Duration;
 
 use super::again::{self, Lost, Tries};
 use super::chain;
@@ -12,7 +13,7 @@ use super::control::{self, Control, Prepared};
 use super::request::{CreateOptions, Created, Reply, Request};
 use super::restore::{self, LeaseRecord, Restoring};
 use super::twice::{Copies, UnderWay};
-use super::{ChannelNumber, FileKey, Negotiated, Sink, Source, TreeKey};
+use super::{ChannelNumber, FileKey, Negotiated, SessionSettings, Sink, Source, TreeKey};
 use crate::block::{BlockPool, Payload, Reservation};
 use crate::crypto::Signer;
 use crate::error::{Error, NtStatus, Result};
@@ -62,6 +63,17 @@ pub(crate) enum Joins {
     Binds(Arc<Login>),
     /// To log in again after this login was lost.
     After(Arc<Login>),
+}
+
+/// The login again, of a session that has expired.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Renewal {
+    /// This channel shall do it.
+    Wanted(ChannelNumber),
+    /// It does.
+    UnderWay(ChannelNumber),
+    /// No channel can; all of them end, and the session is made anew.
+    Impossible,
 }
 
 /// How the server knows a share.
@@ -275,16 +287,18 @@ pub(crate) struct State {
     write_next: bool,
     /// Whether there may be channels again when there is none.
     pub(crate) reconnects: bool,
+    pub(crate) restore_time_max: Duration,
     client_guid: [u8; 16],
     pub(crate) next_guid: u64,
-    /// The channel that logs in again, because the session has expired.
-    renewing: Option<ChannelNumber>,
+    /// The channel that logged in, and did not bind.
+    login_channel: Option<ChannelNumber>,
+    renewal: Option<Renewal>,
     pub(crate) restoring: Restoring,
     pub(crate) leases: BTreeMap<[u8; 16], LeaseRecord>,
 }
 
 impl State {
-    pub(crate) fn new(reconnects: bool, client_guid: [u8; 16]) -> Self {
+    pub(crate) fn new(settings: &SessionSettings) -> Self {
         Self {
             phase: Phase::Fresh,
             logged_off: false,
@@ -303,10 +317,12 @@ impl State {
             later: Vec::new(),
             slow_at: None,
             write_next: false,
-            reconnects,
-            client_guid,
+            reconnects: settings.reconnect,
+            restore_time_max: settings.restore_time_max,
+            client_guid: settings.client_guid,
             next_guid: 0,
-            renewing: None,
+            login_channel: None,
+            renewal: None,
             restoring: Restoring::default(),
             leases: BTreeMap::new(),
         }
@@ -347,6 +363,12 @@ impl State {
         if let Some(channel) = self.channels.get_mut(&number) {
             channel.up = true;
         }
+        let bound = self
+            .login()
+            .is_some_and(|before| Arc::ptr_eq(before, login));
+        if !bound {
+            self.login_channel = Some(number);
+        }
         match &self.phase {
             Phase::Fresh => self.phase = Phase::Up(Arc::clone(login)),
             // it was binding when the last one was lost, and the server did not lose the session
@@ -374,8 +396,12 @@ impl State {
             self.channel_sequence = self.channel_sequence.wrapping_add(1);
         }
         self.restoring.leave(number);
-        self.renewing.take_if(|renewing| *renewing == number);
         let last = !self.channels.values().any(|channel| channel.up);
+        self.login_channel.take_if(|login| *login == number);
+        self.renewal.take_if(|renewal| match renewal {
+            Renewal::Wanted(by) | Renewal::UnderWay(by) => *by == number,
+            Renewal::Impossible => last,
+        });
         let mut calls = Calls::new();
         if last
             && was_up
@@ -476,7 +502,8 @@ impl State {
         self.later.push((until, work));
     }
 
-    /// A request was not done because the session has expired.
+    /// A request was not done because the session has expired. Whether this channel shall log in
+    /// again.
     pub(crate) fn expired(&mut self, number: ChannelNumber, work: Lost) -> (bool, Calls) {
         self.one_less(number);
         let calls = match (self.check_open(), work) {
@@ -495,16 +522,43 @@ impl State {
             }
             (Ok(()), Lost::Read(piece)) => self.read_again(piece),
         };
-        let claims = self.renewing.is_none() && self.check_open().is_ok();
-        if claims {
-            self.renewing = Some(number);
+        if self.renewal.is_none() && self.check_open().is_ok() {
+            self.renewal = Some(match self.renews(number) {
+                Some(by) => Renewal::Wanted(by),
+                None => Renewal::Impossible,
+            });
+            self.wake_all();
         }
-        (claims, calls)
+        (self.claims_renewal(number), calls)
+    }
+
+    /// Which channel logs in again. What it sends then is to be signed with the session's key
+    /// (3.2.4.1.1), and servers verify it by the channel's (3.3.5.2.4): only on the channel that
+    /// logged in they are the same. Where nothing of that is signed, any channel can.
+    fn renews(&self, number: ChannelNumber) -> Option<ChannelNumber> {
+        let negotiated = &self.login()?.negotiated;
+        match negotiated.signing && !negotiated.encryption {
+            true => self.login_channel,
+            false => Some(number),
+        }
+    }
+
+    fn claims_renewal(&mut self, number: ChannelNumber) -> bool {
+        let claims = self.renewal == Some(Renewal::Wanted(number));
+        if claims {
+            self.renewal = Some(Renewal::UnderWay(number));
+        }
+        claims
     }
 
     pub(crate) fn renewed(&mut self) {
-        self.renewing = None;
+        self.renewal = None;
         self.wake_all();
+    }
+
+    /// Whether the session has expired and no channel can log in again.
+    pub(crate) fn cannot_be_renewed(&self) -> bool {
+        self.renewal == Some(Renewal::Impossible)
     }
 
     /// When something that was put off is due.
@@ -759,7 +813,10 @@ impl State {
         server: &str,
         calls: &mut Calls,
     ) -> Pull {
-        if self.renewing.is_some() {
+        if self.claims_renewal(number) {
+            return Pull::Renew;
+        }
+        if self.renewal.is_some() {
             return Pull::Nothing;
         }
         if let Phase::Lost(_) | Phase::Restoring(_) = self.phase {
@@ -993,18 +1050,17 @@ impl State {
         now: Time,
     ) -> Result<Option<Result<Reply>>> {
         self.one_less(number);
-        if header.status == NtStatus::FILE_NOT_AVAILABLE
-            && again::is_counted(header.command)
+        if let Some(what) = control.restores {
+            return self
+                .restored(number, control, what, (header, message), now)
+                .map(|()| None);
+        }
+        if again::is_not_ready(header.status)
             && self.check_open().is_ok()
             && let Some(wait) = control.tries.refused()
         {
             self.put_off(now.after(wait), Lost::Control(control));
             return Ok(None);
-        }
-        if let Some(what) = control.restores {
-            return self
-                .restored(number, control, what, (header, message), now)
-                .map(|()| None);
         }
         let mut header = *header;
         if control.tries.is_replay() && again::was_done(&control.request, header.status) {
@@ -1047,7 +1103,7 @@ impl State {
         now: Time,
     ) -> Calls {
         self.one_less(number);
-        if status == NtStatus::FILE_NOT_AVAILABLE
+        if again::is_not_ready(status)
             && self.check_open().is_ok()
             && let Some(wait) = work.refused()
         {
@@ -1078,10 +1134,27 @@ impl State {
         self.end_transfer_if_over(key)
     }
 
-    /// The server said no to a READ.
-    pub(crate) fn read_refused(&mut self, piece: &ReadPiece, status: NtStatus) -> Calls {
-        let failure = self.refused_read(piece, status);
-        self.read_failed(piece, failure)
+    /// The server says no to a READ, for now or for good.
+    pub(crate) fn read_refused(
+        &mut self,
+        number: ChannelNumber,
+        mut piece: ReadPiece,
+        status: NtStatus,
+        now: Time,
+    ) -> Calls {
+        self.one_less(number);
+        if again::is_not_ready(status)
+            && self.check_open().is_ok()
+            && let Some(wait) = piece.tries.refused()
+        {
+            self.put_off(now.after(wait), Lost::Read(piece));
+            return Calls::new();
+        }
+        if !piece.copies.answer() {
+            return Calls::new();
+        }
+        let failure = self.refused_read(&piece, status);
+        self.read_failed(&piece, failure)
     }
 
     fn refused_read(&self, piece: &ReadPiece, status: NtStatus) -> Error {
@@ -1177,4 +1250,6 @@ pub(crate) enum Pull {
     /// There are READs or WRITEs, but no block for them or no appetite.
     DataWaits,
     Nothing,
+    /// The session has expired, and this channel is to log in again.
+    Renew,
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use smb_proto::session::{
     Access, CreateOptions, Created, Dialect, Disposition, FileTimes, SetInformation,
 };
+use smb_proto::wire::Command;
 use smb_proto::{Error, FileKey, NtStatus, Reply, Request, TreeKey};
 
 use crate::server::{Behaviour, Encrypts, Lie};
@@ -116,6 +117,25 @@ fn a_small_file_comes_in_one_go() {
         let (_, other) = content_of(world.ask(read(tree, "folder/file")));
         assert!(other == content, "{case}");
     }
+}
+
+#[test]
+fn a_chain_that_the_server_is_not_ready_for_is_asked_for_again() {
+    let content = Random::new(1).bytes(4321);
+    let (mut world, tree) = world(1, Behaviour::default(), &content, 1);
+    let refusal = (Command::CREATE, NtStatus::SHARE_UNAVAILABLE);
+    world.server.not_yet = Some((refusal.0, refusal.1, 3));
+    let (_, bytes) = content_of(world.ask(read(tree, "folder/file")));
+    assert!(bytes == content);
+    assert_eq!((world.server.chains, world.server.opens), (4, 0));
+    // but not for ever
+    world.server.not_yet = Some((refusal.0, refusal.1, usize::MAX));
+    let begun = world.now;
+    for failed in replies(world.ask(read(tree, "folder/file"))) {
+        let status = failed.expect_err("it is never ready").status();
+        assert_eq!(status, Some(refusal.1));
+    }
+    assert!(world.now - begun < 60_000_000_000);
 }
 
 #[test]

@@ -6,9 +6,10 @@ use std::sync::atomic::Ordering;
 use smb_proto::session::{
     Access, CreateOptions, Disposition, Durable, Information, QueryInformation, SetInformation,
 };
+use smb_proto::wire::Command;
 use smb_proto::{Error, FileKey, NtStatus, Reply, Request, TreeKey};
 
-use crate::server::Behaviour;
+use crate::server::{Behaviour, Server};
 use crate::world::{BLOCK, Death, Ear, Random, Spring, World};
 
 pub(crate) const LENGTH: usize = 3 * BLOCK + 4321;
@@ -183,12 +184,14 @@ fn all_channels_but_one_may_die_one_after_the_other() {
 
 /// Submits a request, and kills the channel it is on once the server has it.
 fn lose(request: impl FnOnce(TreeKey, FileKey) -> Request) -> Result<Reply, Error> {
-    lose_and_count(request).0
+    lose_and_count(request, |_| {}).0
 }
 
-/// The same, with how many requests said that they are replays.
+/// The same, with what the server is like from then on; gives also how many requests said that they
+/// are replays.
 fn lose_and_count(
     request: impl FnOnce(TreeKey, FileKey) -> Request,
+    then: impl FnOnce(&mut Server),
 ) -> (Result<Reply, Error>, usize) {
     let (mut world, file) = World::open(1, Behaviour::default(), content(1), 2);
     let request = request(world.tree(), file);
@@ -199,6 +202,7 @@ fn lose_and_count(
     let asks = |world: &mut World, number| world.channel(number).statistics().outstanding > 0;
     let victim = usize::from(!asks(&mut world, 0));
     assert!(asks(&mut world, victim), "the answer has not come");
+    then(&mut world.server);
     world.kill(victim, Death::Late);
     world.run_until(|_| ear.is_done());
     (ear.outcome(), world.server.replays)
@@ -253,18 +257,63 @@ fn what_can_be_repeated_is() {
 
 #[test]
 fn a_create_that_the_server_can_recognise_is_replayed() {
-    let (created, replays) = lose_and_count(|tree, _| {
-        let mut request = create(tree, Disposition::Create, false);
-        if let Request::Create { options, .. } = &mut request {
-            options.durable = Some(Durable::Request {
-                create_guid: [7; 16],
-                timeout_ms: 0,
-            });
-        }
-        request
-    });
+    let (created, replays) = lose_and_count(create_once, |_| {});
     assert!(matches!(created, Ok(Reply::Created(..))), "{created:?}");
     assert_eq!(replays, 1);
+}
+
+/// A CREATE that only one with its GUID can be done again for.
+fn create_once(tree: TreeKey, _: FileKey) -> Request {
+    let mut request = create(tree, Disposition::Create, false);
+    if let Request::Create { options, .. } = &mut request {
+        options.durable = Some(Durable::Request {
+            create_guid: [7; 16],
+            timeout_ms: 0,
+        });
+    }
+    request
+}
+
+#[test]
+fn a_create_whose_first_copy_is_not_done_yet_is_waited_for() {
+    let refusal = (Command::CREATE, NtStatus::FILE_NOT_AVAILABLE, 3);
+    let (created, replays) = lose_and_count(create_once, |server| {
+        server.not_yet = Some(refusal);
+    });
+    assert!(matches!(created, Ok(Reply::Created(..))), "{created:?}");
+    assert_eq!(replays, 4);
+}
+
+#[test]
+fn a_server_that_is_not_ready_is_asked_again() {
+    for status in [
+        NtStatus::SERVER_UNAVAILABLE,
+        NtStatus::SHARE_UNAVAILABLE,
+        NtStatus::FILE_NOT_AVAILABLE,
+    ] {
+        for command in [
+            Command::TREE_CONNECT,
+            Command::CREATE,
+            Command::READ,
+            Command::WRITE,
+            Command::SET_INFO,
+            Command::FLUSH,
+            Command::QUERY_INFO,
+            Command::CLOSE,
+        ] {
+            let (before, after) = (content(1), content(2));
+            let (mut world, file) = World::open(1, Behaviour::default(), before.clone(), CHANNELS);
+            world.server.not_yet = Some((command, status, 3));
+            let tree = world.tree();
+            let created = world.ask(create(tree, Disposition::Open, false));
+            assert!(matches!(created, Ok(Reply::Created(..))), "{created:?}");
+            copy(&mut world, file, &before, &after);
+            assert!(world.server.content == after, "{command:?}, {status}");
+            let left = world.server.not_yet.map(|(.., left)| left);
+            assert_eq!(left, Some(0), "{command:?} was asked for again");
+            assert_eq!(world.pool.in_use(), 0);
+        }
+    }
 }
 
 #[test]

@@ -2,12 +2,13 @@
 //! clearly why it does not.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use smb_proto::session::{
     Access, CreateOptions, Disposition, FileTimes, Information, QueryInformation, SetInformation,
 };
-use smb_proto::wire::CopyChunk;
-use smb_proto::{Error, FileKey, NtStatus, Reply, Request};
+use smb_proto::wire::{Command, CopyChunk};
+use smb_proto::{Error, FileKey, NtStatus, Reply, Request, SessionSettings};
 
 use crate::losses::{LENGTH, content, copy};
 use crate::server::{Behaviour, Encrypts};
@@ -203,6 +204,53 @@ fn a_file_that_cannot_be_opened_again_says_so() {
 }
 
 #[test]
+fn a_share_that_comes_late_is_waited_for() {
+    let late = |refusals: usize| {
+        let (mut world, file) = world(1, Behaviour::default());
+        world.server.not_yet = Some((Command::TREE_CONNECT, NtStatus::BAD_NETWORK_NAME, refusals));
+        world.kill_all(Death::Early);
+        let (begun, (outcome, _)) = (world.now, world.read(file, 0..10));
+        (outcome, (world.now - begun) / 1_000_000_000)
+    };
+    let (outcome, _) = late(5);
+    assert!(outcome.is_ok(), "{outcome:?}");
+    let (outcome, seconds) = late(usize::MAX);
+    let error = outcome.expect_err("it never comes");
+    assert_eq!(error.status(), Some(NtStatus::BAD_NETWORK_NAME));
+    assert!((10..60).contains(&seconds), "{seconds}");
+    // without such a reason to hope, it is said at once
+    let (mut world, _) = world(1, Behaviour::default());
+    world.server.not_yet = Some((Command::TREE_CONNECT, NtStatus::BAD_NETWORK_NAME, 1));
+    let begun = world.now;
+    let refused = world.ask(Request::TreeConnect {
+        share: "data".into(),
+    });
+    assert!(refused.is_err(), "{refused:?}");
+    assert!(world.now - begun < 1_000_000_000);
+}
+
+#[test]
+fn a_share_is_waited_for_no_longer_than_it_may_take() {
+    let change = |settings: &mut SessionSettings| {
+        settings.reconnect = true;
+        settings.restore_time_max = Duration::from_secs(1);
+    };
+    let mut world = World::with(1, Behaviour::default(), content(1), change, 64);
+    let file = world.bring_up(CHANNELS);
+    let never = (
+        Command::TREE_CONNECT,
+        NtStatus::BAD_NETWORK_NAME,
+        usize::MAX,
+    );
+    world.server.not_yet = Some(never);
+    world.kill_all(Death::Early);
+    let begun = world.now;
+    let (outcome, _) = world.read(file, 0..10);
+    assert!(outcome.is_err(), "{outcome:?}");
+    assert!((1..3).contains(&((world.now - begun) / 1_000_000_000)));
+}
+
+#[test]
 fn a_rename_that_nobody_heard_of_is_found() {
     let (mut world, file) = world(1, Behaviour::default());
     // the server knows one path; the file is thought to have another, and may have this one
@@ -354,7 +402,8 @@ fn a_session_may_expire_at_every_step_of_a_copy() {
         let (mut whole, file) = world(seed, behaviour(seed));
         let begin = whole.steps;
         copy(&mut whole, file, &before, &after);
-        let mut renewals = 0;
+        let signs = behaviour(seed).encrypts != Encrypts::Session;
+        let (mut renewals, mut anew) = (0, 0);
         for step in begin + 1..whole.steps {
             let (mut world, file) = world(seed, behaviour(seed));
             world.expiry = Some(step);
@@ -366,11 +415,71 @@ fn a_session_may_expire_at_every_step_of_a_copy() {
             let case = format!("seed {seed}, step {step}");
             assert!(world.server.content == after, "{case}: the bytes differ");
             assert_eq!(world.pool.in_use(), 0, "{case}: all blocks came home");
-            assert_eq!(world.server.logins, 0, "{case}: it is the same session");
+            let renewable = !signs || world.closed(0).is_none();
+            assert!(!renewable || world.server.logins == 0, "{case}");
             renewals += world.server.renewals;
+            anew += world.server.logins;
         }
         assert!(renewals > 20, "{renewals}");
+        assert_eq!(anew > 0, signs, "{anew}");
     }
+}
+
+/// The channel that logged in is gone, and the session expires.
+fn expires_without_its_login(signing_required: bool, reconnect: bool) -> (World, FileKey) {
+    let behaviour = Behaviour {
+        signing_required,
+        ..Behaviour::default()
+    };
+    let change = |settings: &mut SessionSettings| settings.reconnect = reconnect;
+    let mut world = World::with(1, behaviour, content(1), change, 64);
+    let file = world.bring_up(CHANNELS);
+    world.kill(0, Death::Early);
+    world.server.expired = true;
+    (world, file)
+}
+
+#[test]
+fn only_the_channel_that_logged_in_signs_a_login_again() {
+    let (mut world, file) = expires_without_its_login(true, true);
+    let (outcome, bytes) = world.read(file, 0..LENGTH as u64);
+    assert!(outcome.is_ok(), "{outcome:?}");
+    assert!(bytes == content(1));
+    assert_eq!((world.server.renewals, world.server.logins), (0, 1));
+    // where nothing is signed, there is no key to be wrong about
+    let (mut world, file) = expires_without_its_login(false, true);
+    let (outcome, _) = world.read(file, 0..LENGTH as u64);
+    assert!(outcome.is_ok(), "{outcome:?}");
+    assert_eq!((world.server.renewals, world.server.logins), (1, 0));
+    // and a session that does not come back says what it ended with
+    let (mut world, file) = expires_without_its_login(true, false);
+    let (outcome, _) = world.read(file, 0..10);
+    let error = outcome.expect_err("no channel can log in again");
+    assert_eq!(error.status(), Some(NtStatus::NETWORK_SESSION_EXPIRED));
+    world.run_out();
+    assert_eq!(world.pool.in_use(), 0);
+}
+
+#[test]
+fn what_an_expired_session_refused_is_not_lost_with_it() {
+    let (mut world, folder) = expires_without_its_login(true, true);
+    // nobody can take a lock a second time that may have been taken: it must not count as lost
+    let lock = Request::Lock {
+        file: folder,
+        offset: 0,
+        bytes: 1,
+        unlock: false,
+    };
+    let ears: Vec<_> = (0..5).map(|_| Arc::new(Ear::default())).collect();
+    for ear in &ears {
+        world.session.submit(lock.clone(), ear.clone());
+    }
+    world.run_until(|_| ears.iter().all(|ear| ear.is_done()));
+    for ear in ears {
+        let outcome = ear.outcome();
+        assert!(matches!(outcome, Ok(Reply::Done)), "{outcome:?}");
+    }
+    assert_eq!(world.server.logins, 1);
 }
 
 #[test]

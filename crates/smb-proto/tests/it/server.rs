@@ -203,6 +203,8 @@ pub(crate) struct Server {
     /// Nothing is done until somebody logs in again.
     pub(crate) expired: bool,
     pub(crate) renewals: usize,
+    /// So many requests with this command are refused so before one is done.
+    pub(crate) not_yet: Option<(Command, NtStatus, usize)>,
     pub(crate) opened_again: usize,
     /// The number of the file in its file system.
     pub(crate) file_number: u64,
@@ -279,6 +281,7 @@ impl Server {
             taken_up: 0,
             expired: false,
             renewals: 0,
+            not_yet: None,
             opened_again: 0,
             file_number: 77,
             file_times: FileTimes::default(),
@@ -627,9 +630,10 @@ impl Server {
         let data = [Command::READ, Command::WRITE].contains(&header.command);
         let signer = match header.command {
             Command::NEGOTIATE => None,
-            Command::SESSION_SETUP if !self.connections[number].renewing => {
+            Command::SESSION_SETUP => {
                 let binding = message[HEADER_LENGTH + 2] & 1 != 0;
-                self.session_signer.as_ref().filter(|_| binding)
+                let renewing = self.connections[number].renewing;
+                self.session_signer.as_ref().filter(|_| binding || renewing)
             }
             _ => self.connections[number].signer.as_ref(),
         };
@@ -690,6 +694,13 @@ impl Server {
         } else {
             self.check_sequence(header, random)
         };
+        if let Some((command, refusal, left)) = &mut self.not_yet
+            && *command == header.command
+            && *left > 0
+        {
+            *left -= 1;
+            status = *refusal;
+        }
         match header.command {
             _ if status != NtStatus::SUCCESS => {}
             Command::NEGOTIATE => self.negotiate(number, message, &mut out),
@@ -844,6 +855,7 @@ impl Server {
             assert!(!connection.binding && number > 0);
             self.logins += 1;
             self.session_signer = None;
+            self.expired = false;
             (self.keys, self.sealer, self.handle) = (None, None, None);
             self.opens = 0;
             self.nonces.clear();
@@ -1239,8 +1251,10 @@ impl Server {
                 .signer
                 .as_ref()
                 .filter(|_| !self.behaviour.last_word_unsigned),
-            (Command::SESSION_SETUP, _) if !connection.renewing => {
-                self.session_signer.as_ref().filter(|_| connection.binding)
+            (Command::SESSION_SETUP, _) => {
+                let signed = connection.renewing && request.has(flags::SIGNED);
+                let signed = signed || connection.binding;
+                self.session_signer.as_ref().filter(|_| signed)
             }
             _ => connection
                 .signer
