@@ -30,36 +30,7 @@ const ROUNDS: usize = 6;
 /// How far a preset may be off.
 const BAND: f64 = 0.02;
 
-/// The rows of `cdm9`, shorter, each once.
-const RECIPE: &str = r#"
-title = "cdm9 rows"
-file_size = "256 MiB"
-seconds = 1
-passes = 1
-figure = "best"
-
-[[test]]
-name = "SEQ 1 MiB Q8 T1"
-block = "1 MiB"
-depth = 8
-
-[[test]]
-name = "SEQ 1 MiB Q1 T1"
-block = "1 MiB"
-
-[[test]]
-name = "RND 4 KiB Q32 T1"
-pattern = "random"
-block = "4 KiB"
-depth = 32
-
-[[test]]
-name = "RND 4 KiB Q1 T1"
-pattern = "random"
-block = "4 KiB"
-"#;
-
-/// The same as somebody types them: name, what follows `--rw=` and `--rw=rand`, block, depth.
+/// The rows of `cdm9` as somebody types them: name, what follows `--rw=` and `--rw=rand`, block, depth.
 const JOBS: [(&str, bool, &str, &str); 4] = [
     ("SEQ 1 MiB Q8 T1", false, "1m", "8"),
     ("SEQ 1 MiB Q1 T1", false, "1m", "1"),
@@ -195,54 +166,82 @@ fn iperf(rate: &str, rounds: usize, random: &mut ChaCha8Rng) -> Result<bool> {
     well
 }
 
+/// Row by row, so that the two ways are as near to each other in time as can be.
 fn fio(folder: &Path, rounds: usize, random: &mut ChaCha8Rng) -> Result<bool> {
     let program = program()?;
-    let (recipe, file) = (folder.join("rows.toml"), folder.join("by-hand.bin"));
-    fs::write(&recipe, RECIPE)?;
-    let by_linerate = || {
-        let run = folder.join("run.jsonl");
-        let output = Command::new(&program)
-            .args(["bench", &folder.display().to_string(), "--json", "--recipe"])
-            .arg(&recipe)
-            .arg("--run")
-            .arg(&run)
-            .output();
-        fs::remove_file(&run).ok();
-        figures(&output?.stdout)
-    };
-    let by_hand = || {
-        let mut found = Figures::new();
-        for way in ["read", "write"] {
-            for (name, random, block, depth) in JOBS {
-                let prefix = if random { "rand" } else { "" };
-                let output = Command::new("fio")
-                    .args([
-                        "--name=by-hand",
-                        "--size=256m",
-                        "--ioengine=libaio",
-                        "--direct=1",
-                    ])
-                    .args(["--time_based", "--runtime=1", "--output-format=json"])
-                    .args(["--norandommap", "--randrepeat=0"])
-                    .arg(format!("--filename={}", file.display()))
-                    .arg(format!("--rw={prefix}{way}"))
-                    .arg(format!("--bs={block}"))
-                    .arg(format!("--iodepth={depth}"))
-                    .output()?;
-                let said: Value = serde_json::from_slice(&output.stdout)?;
-                let rate = said["jobs"][0][way]["bw_bytes"].as_f64();
-                found.push((format!("{name} {way}"), rate.ok_or("no figure")?));
-            }
+    let (recipe, file) = (folder.join("row.toml"), folder.join("by-hand.bin"));
+    let mut well = true;
+    for way in ["read", "write"] {
+        for job in JOBS {
+            fs::write(&recipe, row(job, way))?;
+            let by_linerate = || {
+                let run = folder.join("run.jsonl");
+                let output = Command::new(&program)
+                    .args(["bench", &folder.display().to_string(), "--json", "--recipe"])
+                    .arg(&recipe)
+                    .arg("--run")
+                    .arg(&run)
+                    .output();
+                fs::remove_file(&run).ok();
+                figures(&output?.stdout)
+            };
+            let by_hand = || by_hand(job, way, &file);
+            // The first lays the file out.
+            by_hand()?;
+            well &= in_turn("cdm9", rounds, random, &by_linerate, &by_hand)?;
         }
-        Ok(found)
-    };
-    // The first lays the file out.
-    by_hand()?;
-    let well = in_turn("cdm9", rounds, random, &by_linerate, &by_hand);
+    }
     for path in [recipe, file] {
         fs::remove_file(path).ok();
     }
-    well
+    Ok(well)
+}
+
+/// One row of `cdm9`, shorter and once.
+fn row((name, random, block, depth): (&str, bool, &str, &str), way: &str) -> String {
+    let pattern = if random { "random" } else { "sequential" };
+    let block = block.replace('m', " MiB").replace('k', " KiB");
+    format!(
+        r#"
+title = "a row of cdm9"
+file_size = "256 MiB"
+seconds = 1
+passes = 1
+figure = "best"
+
+[[test]]
+name = "{name}"
+pattern = "{pattern}"
+directions = ["{way}"]
+block = "{block}"
+depth = {depth}
+"#
+    )
+}
+
+fn by_hand(
+    (name, random, block, depth): (&str, bool, &str, &str),
+    way: &str,
+    file: &Path,
+) -> Result<Figures> {
+    let prefix = if random { "rand" } else { "" };
+    let output = Command::new("fio")
+        .args([
+            "--name=by-hand",
+            "--size=256m",
+            "--ioengine=libaio",
+            "--direct=1",
+        ])
+        .args(["--time_based", "--runtime=1", "--output-format=json"])
+        .args(["--norandommap", "--randrepeat=0"])
+        .arg(format!("--filename={}", file.display()))
+        .arg(format!("--rw={prefix}{way}"))
+        .arg(format!("--bs={block}"))
+        .arg(format!("--iodepth={depth}"))
+        .output()?;
+    let said: Value = serde_json::from_slice(&output.stdout)?;
+    let rate = said["jobs"][0][way]["bw_bytes"].as_f64();
+    Ok(vec![(format!("{name} {way}"), rate.ok_or("no figure")?)])
 }
 
 /// What the original would print of each test, from the JSON of `bench`.

@@ -34,3 +34,8 @@ fn warnings<'a>(result: &'a TableResult, kind: &str) -> Vec<&'a TableWarning> {
         .filter(|warning| warning.kind == kind)
         .collect()
 }
+
+fn texts<'a>(result: &'a TableResult, kind: &str) -> Vec<&'a str> {
+    let warnings = warnings(result, kind).into_iter();
+    warnings.map(|warning| warning.text.as_str()).collect()
+}

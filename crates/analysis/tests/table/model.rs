@@ -3,7 +3,7 @@
 use analysis::Verdict;
 use analysis::table::{Better, Interactions, Request, Table, analyze};
 
-use crate::{effect, one, warnings};
+use crate::{effect, one, texts, warnings};
 
 #[test]
 fn the_answer_serialises_to_the_agreed_names() {
@@ -63,10 +63,7 @@ fn interactions_of_a_half_fraction_are_named_in_pairs() {
         ));
     }
     let result = one(&text, &Request::new(["y_mb_s"], ["a", "b", "c", "d"]));
-    let said: Vec<&str> = warnings(&result, "aliased")
-        .iter()
-        .map(|warning| warning.text.as_str())
-        .collect();
+    let said = texts(&result, "aliased");
     assert_eq!(
         said,
         [
@@ -89,10 +86,7 @@ fn an_interaction_that_is_a_main_effect_is_said_to_be_one() {
     let text =
         "a,b,c,y_mb_s\n0,0,1,10\n1,0,0,12\n0,1,0,13\n1,1,1,19\n0,0,1,11\n1,1,1,18\n0,1,0,12\n";
     let result = one(text, &Request::new(["y_mb_s"], ["a", "b", "c"]));
-    let said: Vec<&str> = warnings(&result, "aliased")
-        .iter()
-        .map(|warning| warning.text.as_str())
-        .collect();
+    let said = texts(&result, "aliased");
     assert!(said[0].starts_with("`a:b` cannot be told from"), "{said:?}");
     assert!(said[0].contains("`c=1`"), "{said:?}");
 }
@@ -267,10 +261,7 @@ fn what_has_nothing_to_say_is_left_out_and_takes_nothing_with_it() {
 fn a_saturated_fraction_says_what_hides_behind_what() {
     let text = "a,b,c,y_mb_s\n0,0,1,10\n1,0,0,12\n0,1,0,13\n1,1,1,19\n";
     let result = one(text, &Request::new(["y_mb_s"], ["a", "b", "c"]));
-    let said: Vec<&str> = warnings(&result, "aliased")
-        .iter()
-        .map(|warning| warning.text.as_str())
-        .collect();
+    let said = texts(&result, "aliased");
     assert_eq!(
         said,
         [

@@ -156,12 +156,16 @@ fn run_with(change: impl Fn(&mut TrialRecord)) -> RunAnalysis {
     let trials = places.flat_map(|place| [trial(&design, place, 0), trial(&design, place, 1)]);
     let mut trials: Vec<TrialRecord> = trials.collect();
     trials.iter_mut().for_each(change);
+    analysed(&design, &trials)
+}
+
+fn analysed(design: &Design, trials: &[TrialRecord]) -> RunAnalysis {
     let plan = Plan::Experiment {
         target: "/mnt".into(),
         title: design.title.clone(),
     };
     RunAnalysis {
-        design: Some(analysis::design(&design, &trials)),
+        design: Some(analysis::design(design, trials)),
         ..fixtures::empty(plan)
     }
 }
@@ -321,14 +325,7 @@ fn two_factors(rate: impl Fn(u32, u32) -> Option<f64>) -> RunAnalysis {
             trials.push(trial);
         }
     }
-    let plan = Plan::Experiment {
-        target: "/mnt".into(),
-        title: design.title.clone(),
-    };
-    RunAnalysis {
-        design: Some(analysis::design(&design, &trials)),
-        ..fixtures::empty(plan)
-    }
+    analysed(&design, &trials)
 }
 
 /// Rates around 100 MB/s, a few percent apart, in an order without a pattern.
