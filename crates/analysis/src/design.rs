@@ -1,6 +1,6 @@
 //! An experiment over several factors: effects and interactions, noise, and the samples behind them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::{Design, HostLoad, Outcome, Response, Stage, TrialRecord};
 use serde::Serialize;
@@ -178,9 +178,11 @@ pub fn design<'t>(
 ) -> DesignResult {
     let mut failures = Vec::new();
     let mut seen = Vec::new();
+    let (mut places, mut doubled) = (BTreeSet::new(), 0);
     for trial in trials {
         let Stage::Visit {
             block,
+            position,
             arm,
             response,
             discarded: false,
@@ -195,6 +197,11 @@ pub fn design<'t>(
             }
             Outcome::Failed(_) => None,
         };
+        // What went on twice with one file has measured visits twice.
+        if measured.is_some() && !places.insert((*block, *position, response)) {
+            doubled += 1;
+            continue;
+        }
         match (measured, &trial.outcome) {
             (Some((result, rate)), _) => seen.push(Seen {
                 block: *block,
@@ -213,6 +220,11 @@ pub fn design<'t>(
         }
     }
     let mut caveats = Vec::new();
+    if doubled > 0 {
+        caveats.push(format!(
+            "trials of visits that were measured already, which do not count: {doubled}"
+        ));
+    }
     let mut rates = tables(design, &seen, &mut caveats, Quantity::Rate);
     let mut costs = cost_tables(design, &seen);
     let noise = noise(design, &seen);

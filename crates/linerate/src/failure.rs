@@ -107,6 +107,9 @@ impl From<record::Error> for CommandError {
     fn from(error: record::Error) -> Self {
         let hint = match &error {
             record::Error::Io { .. } => "check the path, the rights and the room on the disk",
+            record::Error::InUse { .. } => {
+                "let it end there, or stop it there with Ctrl-C and type this again"
+            }
             record::Error::Line { .. } => "the file was altered; use an undamaged copy of it",
             record::Error::NotARun { .. } => {
                 "give a file that `check`, `bench`, `tune` or `experiment` wrote"

@@ -1,9 +1,11 @@
 //! The run file: JSON Lines, a header and then tagged records, each synced before anybody computes
 //! with it.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +20,10 @@ pub const RUN_FORMAT: &str = "linerate-run";
 pub const RUN_VERSION: u32 = 1;
 /// Longest line that is read; a longer one is an error, so that no file can eat the memory.
 const LINE_BYTES_MAX: u64 = 64 << 20;
+/// How long the lock of a dead linerate may still be held by what it was about to start, and how
+/// often that is looked at.
+const HEIR_LIMIT: Duration = Duration::from_secs(1);
+const HEIR_LOOK: Duration = Duration::from_millis(20);
 
 /// The first line of a run file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -219,6 +225,12 @@ pub enum Error {
         /// Why it failed.
         source: io::Error,
     },
+    /// Two that write into it would cut each other's lines, and count trials twice.
+    #[error("another linerate is writing the run file `{}`", path.display())]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
     /// A line is not what it should be.
     #[error("line {line} of the run file `{}` cannot be understood", path.display())]
     Line {
@@ -239,7 +251,8 @@ pub enum Error {
     },
 }
 
-/// Appends to a run file; every record is on the disk when `append` returns.
+/// Appends to a run file; every record is on the disk when `append` returns. Nobody else writes into
+/// the file as long as this is there.
 #[derive(Debug)]
 pub struct RunWriter {
     file: File,
@@ -254,6 +267,7 @@ impl RunWriter {
     pub fn create(path: &Path, header: &Header) -> Result<Self, Error> {
         let file = OpenOptions::new().write(true).create_new(true).open(path);
         let file = file.map_err(|source| io_error("create", path, source))?;
+        lock(&file, path)?;
         let mut writer = Self {
             file,
             path: path.to_owned(),
@@ -272,11 +286,13 @@ impl RunWriter {
     /// Goes on with a file; a last line that was cut off is taken out of it. Gives what it holds.
     ///
     /// # Errors
-    /// When it cannot be read or written, or is no run file.
+    /// When it cannot be read or written, is no run file, or another linerate writes into it.
     pub fn resume(path: &Path) -> Result<(Self, Run), Error> {
-        let run = Run::read(path)?;
         let file = OpenOptions::new().read(true).append(true).open(path);
         let mut file = file.map_err(|source| io_error("open", path, source))?;
+        // Before it is read: what another one writes meanwhile would be lost.
+        lock(&file, path)?;
+        let run = Run::read(path)?;
         let whole = whole_lines(&mut file);
         let cut = whole.and_then(|length| file.set_len(length).and_then(|()| file.sync_all()));
         cut.map_err(|source| io_error("cut the last line of", path, source))?;
@@ -370,6 +386,26 @@ impl Run {
             }
         }
         Ok(run)
+    }
+}
+
+/// Locks a file until it is closed.
+fn lock(file: &File, path: &Path) -> Result<(), Error> {
+    let patience = Instant::now() + HEIR_LIMIT;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if Instant::now() < patience => thread::sleep(HEIR_LOOK),
+            Err(TryLockError::WouldBlock) => {
+                let path = path.to_owned();
+                return Err(Error::InUse { path });
+            }
+            // A file system without locks is no reason to measure nothing.
+            Err(TryLockError::Error(source)) if source.kind() == io::ErrorKind::Unsupported => {
+                return Ok(());
+            }
+            Err(TryLockError::Error(source)) => return Err(io_error("lock", path, source)),
+        }
     }
 }
 

@@ -339,6 +339,32 @@ fn links_that_were_reset_are_washed_out_and_plots_stay_together() {
 }
 
 #[test]
+fn what_was_measured_twice_counts_once() {
+    let design = design(3);
+    let forever = Cell::new(usize::MAX);
+    let mut records = Vec::new();
+    run(
+        &mut Simulated::new(&forever),
+        &design,
+        Vec::new(),
+        &mut records,
+    );
+    let once = trials(&records);
+    let again = once.iter().cloned().map(|mut trial| {
+        trial.outcome = measured(TIMING.measured, 1);
+        trial
+    });
+    let twice: Vec<TrialRecord> = once.iter().cloned().chain(again).collect();
+    let mut found = analysis::design(&design, &twice);
+    let caveats = std::mem::take(&mut found.caveats);
+    assert_eq!(found, analysis::design(&design, &once));
+    assert!(
+        matches!(&caveats[..], [said] if said.ends_with("do not count: 30")),
+        "{caveats:?}"
+    );
+}
+
+#[test]
 fn an_arm_that_cannot_be_set_is_told_and_ends_it_in_time() {
     let design = design(6);
     let forever = Cell::new(usize::MAX);

@@ -273,6 +273,25 @@ fn a_file_that_is_gone_on_with_keeps_its_whole_lines_and_takes_a_design() {
 }
 
 #[test]
+fn what_one_writes_nobody_else_goes_on_with() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("run.jsonl");
+    let writer = RunWriter::create(&path, &header()).expect("a new file");
+    // As it is while a line is being written.
+    let mut half = fs::read(&path).expect("the file");
+    half.extend_from_slice(b"{\"kind\":\"trial\",\"id\":");
+    fs::write(&path, &half).expect("room on the disk");
+    let refused = || matches!(RunWriter::resume(&path), Err(Error::InUse { .. }));
+    assert!(refused());
+    assert_eq!(fs::read(&path).expect("the file"), half);
+    drop(writer);
+    let (writer, _) = RunWriter::resume(&path).expect("it is left in peace");
+    assert!(refused());
+    assert!(Run::read(&path).is_ok(), "it can always be looked at");
+    drop(writer);
+}
+
+#[test]
 fn a_newer_version_is_refused_with_what_to_do() {
     let (_folder, path) = written();
     let text = fs::read_to_string(&path).expect("the file");

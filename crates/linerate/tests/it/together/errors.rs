@@ -38,6 +38,21 @@ fn what_is_no_share_is_a_usage_error() {
 }
 
 #[test]
+fn what_is_being_written_is_not_gone_on_with() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("run.jsonl");
+    let mut half = fs::read(support::run_fixture()).expect("the fixture");
+    half.extend_from_slice(b"{\"kind\":\"tri");
+    fs::write(&path, &half).expect("room on the disk");
+    let writer = fs::File::open(&path).expect("our own file");
+    writer.lock().expect("nobody else has it");
+    let mut resume = support::linerate();
+    resume.args(["experiment", "resume"]).arg(&path);
+    one_clear_error(&mut resume, 65, "another linerate is writing the run file");
+    assert_eq!(fs::read(&path).expect("our own file"), half);
+}
+
+#[test]
 fn the_ways_a_server_says_no() {
     let lab = Lab::up("errors");
     let wrong = lab.folder().join("wrong");
