@@ -165,10 +165,14 @@ fn field_in(level: &Level, name: &str) -> Option<i64> {
 
 /// An arm whose channels did not come up was not tried, so its rate says nothing about them.
 pub fn missing_channels(workload: &Workload, result: &TrialResult) -> Option<Failure> {
-    let Workload::Share(share) = workload else {
-        return None;
+    let channels = match workload {
+        Workload::Share(share) => share.channels,
+        Workload::Task(work) if matches!(work.place, Place::Share { .. }) => work.channels,
+        Workload::Task(_) | Workload::Tcp(_) | Workload::Folder(_) | Workload::Job(_) => {
+            return None;
+        }
     };
-    let wanted = usize::try_from(share.channels).unwrap_or(usize::MAX);
+    let wanted = usize::try_from(channels).unwrap_or(usize::MAX);
     if result.connections.len() >= wanted {
         return None;
     }
@@ -256,9 +260,69 @@ impl Rig for PathRig<'_> {
 
 #[cfg(test)]
 mod tests {
-    use record::{Demands, ShareAddress};
+    use record::{ConnectionUse, Demands, ShareAddress};
 
     use super::*;
+
+    #[test]
+    fn channels_that_are_missing_are_missed_in_every_workload_of_a_share() {
+        let timing = Timing {
+            warm_up: Nanoseconds::new(0),
+            measured: Nanoseconds::new(1_000_000_000),
+            interval: Nanoseconds::new(1_000_000_000),
+        };
+        let share = ShareWorkload {
+            share: ShareAddress {
+                server: "nas".into(),
+                port: 445,
+                share: "media".into(),
+                path: String::new(),
+            },
+            direction: Direction::Read,
+            channels: 2,
+            block: Bytes::new(1 << 20),
+            depth: 8,
+            operations: None,
+            file_size: Bytes::new(1 << 26),
+            demands: Demands::default(),
+            timing,
+        };
+        let end: std::net::SocketAddr = ([127, 0, 0, 1], 445).into();
+        let connection = ConnectionUse {
+            local: end,
+            remote: end,
+            nic: None,
+            bytes: Bytes::new(1),
+            round_trip: None,
+            retransmits: None,
+            tcp: None,
+        };
+        let came_up = |count: usize| TrialResult {
+            connections: vec![connection.clone(); count],
+            samples: Vec::new(),
+            first_byte: None,
+            session: None,
+            far_retransmits: None,
+            latency: None,
+            storage: None,
+            playback: None,
+        };
+        let task = small_files(share.clone());
+        let in_a_folder = TaskWorkload {
+            place: Place::Folder {
+                folder: "/mnt".into(),
+                kind: record::FolderKind::Folder,
+            },
+            ..task.clone()
+        };
+        for workload in [Workload::Share(share), Workload::Task(task)] {
+            let failure = missing_channels(&workload, &came_up(1)).expect("one is missing");
+            assert_eq!(failure.chain, ["1 of 2 channels came up"]);
+            assert_eq!(missing_channels(&workload, &came_up(2)), None);
+        }
+        let folder = Workload::Task(in_a_folder);
+        assert_eq!(missing_channels(&folder, &came_up(0)), None);
+    }
 
     #[test]
     fn small_files_are_copied_in_the_way_and_the_time_that_is_asked_for() {

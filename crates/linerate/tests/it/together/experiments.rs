@@ -108,6 +108,59 @@ fn a_dry_run_tells_the_schedule_and_what_a_host_lacks() {
     assert_eq!(lab.facts(), before);
 }
 
+const COPY_RECIPE: &str = r#"
+title = "one file"
+
+[[test]]
+name = "file"
+task.copy = { files = 1, size = "1 MiB" }
+"#;
+
+const COPY_PLAN: &str = r#"
+title = "copied over one channel and two"
+target = "smb://10.77.1.2/media"
+blocks = 2
+noise = false
+
+[workload]
+recipe = "copy.toml"
+directions = ["read"]
+
+[[factor]]
+name = "channels"
+[[factor.level]]
+name = "1"
+set = ["workload:channels=1"]
+[[factor.level]]
+name = "2"
+set = ["workload:channels=2"]
+"#;
+
+#[test]
+fn a_copy_over_a_channel_that_did_not_come_up_is_not_measured() {
+    let topology = fs::read_to_string(support::topology()).expect("the demo's topology");
+    let without = topology.replace("multichannel = true", "multichannel = false");
+    assert_ne!(topology, without);
+    let lab = Lab::described("plan-copy", &without);
+    let plan = lab.folder().join("plan.toml");
+    fs::write(&plan, COPY_PLAN).expect("room on the disk");
+    fs::write(lab.folder().join("copy.toml"), COPY_RECIPE).expect("room on the disk");
+    let run = lab.folder().join("run.jsonl");
+    let mut experiment = lab.linerate();
+    experiment.args(["experiment", "run"]).arg(&plan);
+    let experiment = experiment.args(lab.ends()).arg("--run").arg(&run);
+    let output = experiment.output().expect("linerate starts");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    let trials = trials(&run);
+    assert_eq!(trials.len(), 4, "{told}");
+    for trial in trials {
+        let why = trial["outcome"]["failed"]["chain"][0].as_str();
+        let wanted = (trial["stage"]["arm"] == 1).then_some("1 of 2 channels came up");
+        assert_eq!(why, wanted, "{trial}");
+    }
+}
+
 /// Kills where the tests run; this variable says otherwise.
 const KILLS: usize = 2;
 const KILLS_VARIABLE: &str = "LINERATE_EXPERIMENT_KILLS";
