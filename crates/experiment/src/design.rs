@@ -45,6 +45,9 @@ pub struct Arms {
     pub form: String,
 }
 
+/// The fewest factors that a fraction is known for; fewer have as few arms in a full factorial.
+pub const FRACTION_FACTORS_MIN: usize = GENERATORS[0].0;
+
 /// Which factors the further columns of a fraction are the product of, by how many factors there are.
 const GENERATORS: [(usize, &[&[usize]]); 5] = [
     (4, &[&[0, 1, 2]]),
@@ -137,7 +140,7 @@ fn fraction(factors: &[(&str, usize)]) -> Result<(Vec<Vec<u32>>, String), Error>
     let found = GENERATORS.iter().find(|(count, _)| *count == factors.len());
     let Some((_, generators)) = found else {
         return refuse(format!(
-            "a fraction is known for 4 to 8 factors and not for {}",
+            "a fraction is known for {FRACTION_FACTORS_MIN} to 8 factors and not for {}",
             factors.len()
         ));
     };
@@ -240,6 +243,65 @@ pub fn whole_plots(factors: &[record::Factor]) -> Vec<u32> {
         Vec::new()
     } else {
         plots
+    }
+}
+
+/// A visit of an arm, as it goes where nothing fails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Visit {
+    /// Which arm.
+    pub arm: u32,
+    /// The arm that is set for a moment before, so that links are reset.
+    pub away: Option<u32>,
+    /// What runs before the trials that count, and does not count.
+    pub wash_out: Option<Workload>,
+}
+
+/// All visits of a design, in their order.
+#[must_use]
+pub fn visits(design: &Design) -> Vec<Visit> {
+    let mut set = None;
+    let mut visits = Vec::new();
+    for row in &design.blocks {
+        for (position, arm) in (0..).zip(row) {
+            let Some(level) = design.level(*arm) else {
+                continue;
+            };
+            let away = away(design, set, position, &level);
+            let first = design.responses.first();
+            let wash_out = first.filter(|_| washes_out(design, away.or(set), &level));
+            visits.push(Visit {
+                arm: *arm,
+                away,
+                wash_out: wash_out.map(|response| shorter(&response.workload)),
+            });
+            set = Some(*arm);
+        }
+    }
+    visits
+}
+
+/// Where a plot begins with what the last one ended with, its links are reset all the same, by a switch
+/// to this arm and back: plots that share a reset are not as many as they seem.
+fn away(design: &Design, set: Option<u32>, position: u32, to: &Level) -> Option<u32> {
+    let begins = position == 0 || design.whole_plots.is_empty();
+    let resets = |from: &Level| switch_cost(from, to) >= SwitchCost::LinkReset;
+    let from = set.and_then(|arm| design.level(arm))?;
+    if !begins || resets(&from) {
+        return None;
+    }
+    let mut arms = (0..).zip(&design.arms).map(|(arm, _)| arm);
+    arms.find(|arm| design.level(*arm).is_some_and(|level| resets(&level)))
+}
+
+/// Whether a switch from what is set to this level resets links; the first one may.
+fn washes_out(design: &Design, set: Option<u32>, to: &Level) -> bool {
+    match set.and_then(|arm| design.level(arm)) {
+        Some(from) => switch_cost(&from, to) >= SwitchCost::LinkReset,
+        None => to.settings.iter().any(|setting| match setting {
+            Setting::Knob { id, .. } => id.as_str().starts_with("nic."),
+            Setting::Workload { .. } => false,
+        }),
     }
 }
 
@@ -452,10 +514,15 @@ impl Running<'_, '_> {
             block: block as usize,
             level: &level.name,
         });
-        self.renew(position, &level);
-        let knobs = knobs(&level);
-        let set = self.stand.set(&knobs);
-        let washes_out = self.washes_out(&level);
+        if let Some(arm) = away(design, self.set, position, &level)
+            && let Some(away) = design.level(arm)
+        {
+            // What is refused here is refused again, and told, when it is that arm's turn.
+            let set = self.stand.set(&knobs(&away));
+            self.set = set.is_ok().then_some(arm);
+        }
+        let set = self.stand.set(&knobs(&level));
+        let washes_out = washes_out(design, self.set, &level);
         self.set = set.is_ok().then_some(arm);
         let stage = |response: &str, discarded: bool| Stage::Visit {
             block,
@@ -486,36 +553,6 @@ impl Running<'_, '_> {
             }
         }
         Ok(None)
-    }
-
-    /// Where a plot begins with what the last one ended with, its links are reset all the same: plots
-    /// that share a reset are not as many as they seem.
-    fn renew(&mut self, position: u32, to: &Level) {
-        let begins = position == 0 || self.design.whole_plots.is_empty();
-        let resets = |from: &Level| switch_cost(from, to) >= SwitchCost::LinkReset;
-        let from = self.set.and_then(|arm| self.design.level(arm));
-        if !begins || from.is_none_or(|from| resets(&from)) {
-            return;
-        }
-        let arms = (0..).zip(&self.design.arms).map(|(arm, _)| arm);
-        let mut away = arms.filter_map(|arm| Some((arm, self.design.level(arm)?)));
-        if let Some((arm, level)) = away.find(|(_, level)| resets(level)) {
-            // What is refused here is refused again, and told, when it is that arm's turn.
-            let set = self.stand.set(&knobs(&level));
-            self.set = set.is_ok().then_some(arm);
-        }
-    }
-
-    /// Whether a switch to this level resets links; the first one may.
-    fn washes_out(&self, to: &Level) -> bool {
-        let from = self.set.and_then(|arm| self.design.level(arm));
-        match from {
-            Some(from) => switch_cost(&from, to) >= SwitchCost::LinkReset,
-            None => to.settings.iter().any(|setting| match setting {
-                Setting::Knob { id, .. } => id.as_str().starts_with("nic."),
-                Setting::Workload { .. } => false,
-            }),
-        }
     }
 
     /// Reads back, and only then measures; written down before anything is computed with it.

@@ -15,8 +15,8 @@ mod search;
 mod tune;
 
 pub use design::{
-    ARMS_MAX, Arms, Combination, DesignEnd, DesignHooks, DesignNews, Stand, combine, order,
-    run_design, whole_plots,
+    ARMS_MAX, Arms, Combination, DesignEnd, DesignHooks, DesignNews, FRACTION_FACTORS_MIN, Stand,
+    Visit, combine, order, run_design, visits, whole_plots,
 };
 pub use error::Error;
 pub use phase::{Hooks, Progress, Sink};

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use experiment::{
     Combination, DesignEnd, DesignHooks, DesignNews, Error, Sink, Stand, combine, order,
-    run_design, whole_plots,
+    run_design, visits, whole_plots,
 };
 use record::{
     Design, Direction, Factor, Failure, FailureKind, HostLoad, HostName, KnobId, Level,
@@ -102,6 +102,8 @@ struct Simulated<'a> {
     loads: Vec<HostLoad>,
     /// Whether it cannot be put back in the end.
     is_lost: bool,
+    /// How often something was set.
+    sets: usize,
 }
 
 impl<'a> Simulated<'a> {
@@ -115,6 +117,7 @@ impl<'a> Simulated<'a> {
             refuses: false,
             loads: Vec::new(),
             is_lost: false,
+            sets: 0,
         }
     }
 }
@@ -137,6 +140,7 @@ impl Stand for Simulated<'_> {
             return Err(refused(FailureKind::Refused));
         }
         self.settings.clone_from(&level.settings);
+        self.sets += 1;
         Ok(())
     }
 
@@ -362,6 +366,46 @@ fn what_was_measured_twice_counts_once() {
         matches!(&caveats[..], [said] if said.ends_with("do not count: 30")),
         "{caveats:?}"
     );
+}
+
+#[test]
+fn visits_are_told_before_as_they_go_then() {
+    let both_reset = {
+        let factors = vec![
+            factor("mtu", "nic.mtu", &[1500, 9000]),
+            factor("buffer", "nic.buffer", &[0, 1]),
+        ];
+        let one = design(1);
+        Design {
+            blocks: order(&one.arms, &[], 6, 7),
+            whole_plots: whole_plots(&factors),
+            factors,
+            ..one
+        }
+    };
+    assert!(both_reset.whole_plots.is_empty());
+    for design in [design(6), both_reset] {
+        let forever = Cell::new(usize::MAX);
+        let mut stand = Simulated::new(&forever);
+        let mut records = Vec::new();
+        run(&mut stand, &design, Vec::new(), &mut records);
+        let trials = trials(&records);
+        let washed = trials.iter().filter_map(|trial| match trial.stage {
+            Stage::Visit {
+                arm,
+                discarded: true,
+                ..
+            } => Some((arm, trial.workload.clone())),
+            _ => None,
+        });
+        let visits = visits(&design);
+        let told = visits.iter();
+        let told = told.filter_map(|visit| Some((visit.arm, visit.wash_out.clone()?)));
+        assert_eq!(told.collect::<Vec<_>>(), washed.collect::<Vec<_>>());
+        let ways_away = visits.iter().filter(|visit| visit.away.is_some()).count();
+        assert!(ways_away > 0, "a plot that begins as the last one ended");
+        assert_eq!(stand.sets, visits.len() + ways_away);
+    }
 }
 
 #[test]

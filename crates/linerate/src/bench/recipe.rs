@@ -450,21 +450,51 @@ fn lasts(recipe: &Recipe, test: &RecipeTest) -> Option<f64> {
     timed.then_some(recipe.seconds)
 }
 
-/// How long a pass takes, about, with what is prepared for it.
+/// How long a pass takes, about, with what is prepared for it; the test file is there already.
 fn pass_seconds(recipe: &Recipe, test: &RecipeTest) -> f64 {
     let begin = recipe.warm_up_seconds + PASS_OVERHEAD.as_secs_f64();
-    let Some(task) = &test.task else {
-        return begin + recipe.seconds;
+    let task = test.task.as_ref();
+    begin + task.map_or(recipe.seconds, |task| task_seconds(task, recipe.seconds))
+}
+
+/// How long a trial takes, about, with what is prepared for it: a test file too, where none is kept.
+pub fn trial_seconds(workload: &Workload) -> f64 {
+    let timing = workload.timing();
+    let [begin, measured] = [
+        PASS_OVERHEAD + Duration::from(timing.warm_up),
+        timing.measured.into(),
+    ]
+    .map(|time| time.as_secs_f64());
+    let with_file = |size: Bytes, kept: Option<&String>| {
+        let made = if kept.is_none() { size.get() } else { 0 };
+        made as f64 / USUAL_BYTES_PER_SECOND + measured
     };
+    begin
+        + match workload {
+            Workload::Share(share) => {
+                let operations = share.operations.as_ref();
+                let kept = operations.and_then(|operations| operations.file.as_ref());
+                with_file(share.file_size, kept)
+            }
+            Workload::Folder(folder) => {
+                with_file(folder.file_size, folder.operations.file.as_ref())
+            }
+            Workload::Task(work) => task_seconds(&work.task, measured),
+            Workload::Tcp(_) | Workload::Job(_) => measured,
+        }
+}
+
+/// How long a task takes, about, with what is prepared for it, where a timed one lasts so long.
+fn task_seconds(task: &Task, timed: f64) -> f64 {
     let files = f64::from(task.files()) / USUAL_FILES_PER_SECOND;
     let moved = task.room().get() as f64 / USUAL_BYTES_PER_SECOND;
     let steps = match task {
         Task::Lock(times) => f64::from(*times) / USUAL_FILES_PER_SECOND,
         Task::Copy(_) => moved,
-        Task::Play(_) => recipe.seconds,
+        Task::Play(_) => timed,
         Task::Create(_) | Task::Open(_) | Task::Remove(_) | Task::List(_) => 0.0,
     };
-    begin + moved + files + steps
+    moved + files + steps
 }
 
 /// The most that there is of our files at one time.

@@ -8,8 +8,9 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use analysis::RunAnalysis;
-use experiment::{DesignEnd, DesignHooks, DesignNews, Stand, run_design};
+use analysis::table::{TableEffect, TableResult};
+use analysis::{DesignResult, RunAnalysis};
+use experiment::{DesignEnd, DesignHooks, DesignNews, Stand, Visit, run_design, visits};
 use host::Host;
 use host::change::{self, Change};
 use host::journal::{self, Journal, UndoMode};
@@ -24,7 +25,7 @@ use crate::args::{
     ExperimentArguments, ExperimentCommand, LoginArguments, OutputArguments, PathArguments,
     ResumeArguments,
 };
-use crate::bench::recipe::Target;
+use crate::bench::recipe::{Target, trial_seconds};
 use crate::changes::{self, look, undo_all};
 use crate::failure::{CommandError, Kind};
 use crate::levers::{Levers, SharedRecorder};
@@ -32,8 +33,6 @@ use crate::rig::missing_channels;
 use crate::runs::{self, Recorder};
 use crate::{credentials, stop, terminal, tune};
 
-/// What a trial takes beside its time: process, session, test file.
-const TRIAL_OVERHEAD: Duration = Duration::from_millis(500);
 /// Setting an arm and waiting until it has settled.
 const SWITCH: Duration = Duration::from_millis(300);
 
@@ -72,6 +71,9 @@ fn begin(arguments: &ExperimentArguments) -> Result<ExitCode, CommandError> {
     let design = plan::design(&file, arguments, &recipe, &target, seed)?;
     for reason in &design.left_out {
         terminal::say(&format!("left out: {reason}"));
+    }
+    if !design.left_out.is_empty() {
+        terminal::say(&format!("what is left is run as: {}", design.form));
     }
     if arguments.dry_run {
         dry_run(arguments, &design, &target, seed)?;
@@ -379,10 +381,42 @@ fn tell(progress: &terminal::Progress, design: &Design, news: &DesignNews<'_>) {
         }
         DesignNews::Block(trials) => {
             let known = analysis::design(design, *trials);
-            let lines = report::design::so_far(&known);
+            let lines = so_far(&known);
             progress.note(&format!("after {} blocks: {lines}", known.blocks_done));
         }
     }
+}
+
+/// What is known so far, in a line. In a fraction no two arms differ in one factor alone: there it is
+/// what is fitted to all of them.
+fn so_far(known: &DesignResult) -> String {
+    let factors = &known.design.factors;
+    let main = |effect: &&TableEffect| factors.iter().any(|factor| factor.name == effect.factor);
+    let of_table = |table: &TableResult| -> Vec<String> {
+        let main = table.effects.iter().filter(main);
+        main.filter_map(|effect| Some(fitted(table, effect, effect.estimate?)))
+            .collect()
+    };
+    let fitted: Vec<String> = known.rates.iter().flat_map(of_table).collect();
+    match known.pairs.is_empty() && !fitted.is_empty() {
+        true => fitted.join("; "),
+        false => report::design::so_far(known),
+    }
+}
+
+/// An effect of a level in words.
+fn fitted(table: &TableResult, effect: &TableEffect, estimate: f64) -> String {
+    let ratio = effect.ratio.map(|ratio| 100.0 * (ratio - 1.0));
+    let percent = ratio.map_or_else(String::new, |percent| format!("{percent:+.1} %, "));
+    let unit = &table.unit;
+    let interval = match (effect.low, effect.high) {
+        (Some(low), Some(high)) => format!(" [{low:+.1}, {high:+.1}]"),
+        _ => ", how sure is not known yet".to_owned(),
+    };
+    format!(
+        "{} {} {}: {percent}{estimate:+.1} {unit}{interval}",
+        table.response, effect.factor, effect.level
+    )
 }
 
 fn dry_run(
@@ -399,17 +433,7 @@ fn dry_run(
             commands.push((factor.name.as_str(), level.name.as_str(), change.commands()));
         }
     }
-    let visit: Duration = design
-        .responses
-        .iter()
-        .map(|response| {
-            let timing = response.workload.timing();
-            Duration::from(timing.warm_up) + Duration::from(timing.measured) + TRIAL_OVERHEAD
-        })
-        .sum();
-    let visits =
-        u32::try_from(design.blocks.iter().map(Vec::len).sum::<usize>()).unwrap_or(u32::MAX);
-    let seconds = ((visit + SWITCH) * visits).as_secs();
+    let seconds = seconds(design).ceil() as u64;
     let names: Vec<String> = (0..design.arms.len())
         .map(|arm| {
             let level = u32::try_from(arm).ok().and_then(|arm| design.level(arm));
@@ -473,15 +497,219 @@ fn dry_run(
             terminal::print("  nothing: it is so now, or a setting of the session only");
         }
     }
+    let mut responses = design.responses.iter();
+    let beside = match responses.all(|one| matches!(one.workload, Workload::Tcp(_))) {
+        true => "",
+        false => " where the target moves 100 MB/s",
+    };
     terminal::print(&format!(
-        "seed {seed}; about {seconds} s; nothing was changed"
+        "seed {seed}; about {seconds} s{beside}; nothing was changed"
     ));
     Ok(())
 }
 
+/// How long all of it takes, about, where no stop rule ends it.
+fn seconds(design: &Design) -> f64 {
+    let of_visit = |visit: Visit| {
+        let level = design.level(visit.arm);
+        let of_trial = |workload: &Workload| {
+            let whole = level.as_ref().map(|level| plan::workload(workload, level));
+            trial_seconds(whole.and_then(Result::ok).as_ref().unwrap_or(workload))
+        };
+        let counted = design.responses.iter().map(|response| &response.workload);
+        let trials: f64 = counted.chain(&visit.wash_out).map(of_trial).sum();
+        let switches = 1 + u32::from(visit.away.is_some());
+        trials + (SWITCH * switches).as_secs_f64()
+    };
+    visits(design).into_iter().map(of_visit).sum()
+}
+
 #[cfg(test)]
 mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
+    use experiment::{Combination, combine, order};
+    use record::{
+        Bytes, CopyTask, Data, Demands, Direction, Factor, HostName, KnobId, Operations, Place,
+        Sample, ShareAddress, ShareWorkload, Stage, StopRule, Task, TaskWorkload, TcpWorkload,
+        Timing, TrialResult, Value,
+    };
+
     use super::*;
+
+    const SECOND: Nanoseconds = Nanoseconds::new(1_000_000_000);
+    const TIMING: Timing = Timing {
+        warm_up: SECOND,
+        measured: Nanoseconds::new(4 * SECOND.get()),
+        interval: SECOND,
+    };
+
+    fn address() -> ShareAddress {
+        ShareAddress {
+            server: "nas".into(),
+            port: 445,
+            share: "media".into(),
+            path: String::new(),
+        }
+    }
+
+    /// A trial with a test file of a gigabyte.
+    fn big_file() -> Workload {
+        Workload::Share(ShareWorkload {
+            share: address(),
+            direction: Direction::Read,
+            channels: 1,
+            block: Bytes::new(1 << 20),
+            depth: 8,
+            file_size: Bytes::new(1_000_000_000),
+            demands: Demands::default(),
+            operations: Some(Operations {
+                pattern: record::Pattern::Sequential,
+                threads: 1,
+                other_way_percent: 0,
+                data: Data::default(),
+                cache: record::Cache::Direct,
+                file: None,
+            }),
+            timing: TIMING,
+        })
+    }
+
+    /// A trial that copies as much.
+    fn copy() -> Workload {
+        Workload::Task(TaskWorkload {
+            place: Place::Share {
+                share: address(),
+                demands: Demands::default(),
+            },
+            direction: Direction::Read,
+            channels: 1,
+            task: Task::Copy(CopyTask {
+                files: 1000,
+                folders: 10,
+                size: Bytes::new(1_000_000),
+                size_max: None,
+            }),
+            data: Data::default(),
+            timing: TIMING,
+        })
+    }
+
+    fn tcp() -> Workload {
+        Workload::Tcp(TcpWorkload {
+            server: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            port: 1,
+            direction: Direction::Read,
+            streams: 1,
+            nic: None,
+            timing: TIMING,
+        })
+    }
+
+    fn design(kind: Combination, names: &[&str], workload: Workload, blocks: usize) -> Design {
+        let level = |name: &str, value: i64| Level {
+            name: value.to_string(),
+            settings: vec![Setting::Knob {
+                host: HostName::new("local"),
+                target: record::Target::Nic("lan1".into()),
+                id: KnobId::new(format!("nic.{name}")),
+                value: Value::Integer(value),
+            }],
+        };
+        let factor = |name: &&str| Factor {
+            name: (*name).into(),
+            levels: vec![level(name, 0), level(name, 1)],
+        };
+        let named: Vec<(&str, usize)> = names.iter().map(|name| (*name, 2)).collect();
+        let found = combine(&named, kind).unwrap();
+        Design {
+            name: "design".into(),
+            title: "some".into(),
+            form: found.form,
+            factors: names.iter().map(factor).collect(),
+            aliases: found.aliases,
+            left_out: Vec::new(),
+            responses: vec![Response {
+                name: "rate".into(),
+                workload,
+            }],
+            blocks: order(&found.arms, &[], blocks, 7),
+            arms: found.arms,
+            again: None,
+            whole_plots: Vec::new(),
+            stop: StopRule {
+                budget_seconds: None,
+                width: None,
+            },
+            band: 0.02,
+            published: None,
+            figures: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_dry_run_counts_the_files_that_are_made_and_what_washes_out() {
+        let takes = |workload: Workload| {
+            let design = design(Combination::Full, &["mtu"], workload, 1);
+            seconds(&design).round() as u64
+        };
+        // Two visits, each of a link that was reset: one trial washes out, a quarter as long where it
+        // is timed, and one counts. Process, session and switch are about 1.4 s.
+        assert_eq!(takes(tcp()), 2 * (1 + 1 + 1 + 4) + 1);
+        assert_eq!(takes(big_file()), 2 * (10 + 1 + 1 + 10 + 1 + 4) + 1);
+        // 10 s until the files are there, 10 s for their copy, 1 s for their names.
+        assert_eq!(takes(copy()), 2 * 2 * (1 + 10 + 10 + 1) + 1);
+    }
+
+    #[test]
+    fn what_is_known_of_a_fraction_is_told_while_it_runs() {
+        let design = design(Combination::Fraction, &["a", "b", "c", "d"], tcp(), 3);
+        // `b` is worth 20 MB/s, the others nothing; single trials differ a little.
+        let trial = |block: u32, (position, arm): (u32, &u32)| {
+            let high = design.arms[*arm as usize][1];
+            let noise = (block * 7 + position * 3) % 5;
+            let result = TrialResult {
+                samples: vec![Sample {
+                    at: Nanoseconds::new(0),
+                    duration: SECOND,
+                    bytes: Bytes::new(100_000_000 + u64::from(high * 20_000_000 + noise * 10_000)),
+                    cpu: Nanoseconds::new(1),
+                    retransmits: None,
+                }],
+                first_byte: None,
+                connections: Vec::new(),
+                session: None,
+                far_retransmits: None,
+                latency: None,
+                storage: None,
+                playback: None,
+            };
+            TrialRecord {
+                id: 0,
+                stage: Stage::Visit {
+                    block,
+                    position,
+                    arm: *arm,
+                    response: "rate".into(),
+                    discarded: false,
+                },
+                workload: tcp(),
+                settings: Vec::new(),
+                started: SECOND,
+                ended: SECOND,
+                outcome: Outcome::Measured(Box::new(result)),
+                loads: Vec::new(),
+            }
+        };
+        let rows = (0..).zip(&design.blocks);
+        let trials = rows.flat_map(|(block, row)| (0..).zip(row).map(move |one| trial(block, one)));
+        let known = analysis::design(&design, &trials.collect::<Vec<_>>());
+        let said = so_far(&known);
+        assert!(said.contains("rate b 1: +20.0 %, +20.0 MB/s [+"), "{said}");
+        assert_eq!(said.split("; ").count(), 4, "{said}");
+        let nothing = so_far(&analysis::design(&design, &[]));
+        assert_eq!(nothing, "nothing is known yet");
+    }
 
     #[test]
     fn an_experiment_goes_on_only_on_the_machines_it_began_on() {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use experiment::{Combination, combine, order, whole_plots};
+use experiment::{Arms, Combination, FRACTION_FACTORS_MIN, combine, order, whole_plots};
 use host::Host;
 use host::change::{self, Change};
 use record::{
@@ -142,16 +142,7 @@ pub fn design(
     let figures = figures(file, &steps);
     let responses: Vec<Response> = steps.into_iter().map(|(response, _)| response).collect();
     let (factors, left_out) = factors(file, target, &responses)?;
-    let named: Vec<(&str, usize)> = factors
-        .iter()
-        .map(|factor| (factor.name.as_str(), factor.levels.len()))
-        .collect();
-    let combination = match file.design {
-        DesignKind::Full => Combination::Full,
-        DesignKind::Fraction => Combination::Fraction,
-        DesignKind::OneAtATime => Combination::OneAtATime,
-    };
-    let found = combine(&named, combination).map_err(|error| usage(error.to_string()))?;
+    let found = combined(file.design, &factors, &left_out)?;
     let mut arms = found.arms;
     let again = file
         .noise
@@ -193,6 +184,46 @@ pub fn design(
     };
     check_arms(&design)?;
     Ok(design)
+}
+
+/// The arms of the factors that are left. What a host lacks may leave too few for a fraction; all
+/// combinations of them are no more arms than that had.
+fn combined(
+    design: DesignKind,
+    factors: &[Factor],
+    left_out: &[String],
+) -> Result<Arms, CommandError> {
+    let named: Vec<(&str, usize)> = factors
+        .iter()
+        .map(|factor| (factor.name.as_str(), factor.levels.len()))
+        .collect();
+    let too_few = factors.len() < FRACTION_FACTORS_MIN && !left_out.is_empty();
+    let combination = match design {
+        DesignKind::Fraction if !too_few => Combination::Fraction,
+        DesignKind::Full | DesignKind::Fraction => Combination::Full,
+        DesignKind::OneAtATime => Combination::OneAtATime,
+    };
+    let mut found = combine(&named, combination).map_err(|error| {
+        let error = usage(error.to_string());
+        match left_out.is_empty() {
+            true => error,
+            false => error.hint(format!(
+                "what is left of the plan here is {}; left out: {}",
+                names(factors),
+                left_out.join("; ")
+            )),
+        }
+    })?;
+    if design == DesignKind::Fraction && too_few {
+        let instead = format!(" instead of a fraction, which takes {FRACTION_FACTORS_MIN} factors");
+        found.form.push_str(&instead);
+    }
+    Ok(found)
+}
+
+fn names(factors: &[Factor]) -> String {
+    let names = factors.iter().map(|factor| format!("`{}`", factor.name));
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// The factors that these hosts have, and why the others are left out.
@@ -391,6 +422,42 @@ mod tests {
         assert_eq!(recipe.check(), Ok(()));
     }
 
+    fn factors(count: usize) -> Vec<Factor> {
+        let level = |name: &str| Level {
+            name: name.into(),
+            settings: Vec::new(),
+        };
+        let factor = |number| Factor {
+            name: format!("f{number}"),
+            levels: vec![level("off"), level("on")],
+        };
+        (0..count).map(factor).collect()
+    }
+
+    #[test]
+    fn a_fraction_goes_on_without_what_a_host_lacks() {
+        let lacking = ["lro: not here".to_owned()];
+        let fraction =
+            |count, left_out: &[String]| combined(DesignKind::Fraction, &factors(count), left_out);
+        let full = fraction(3, &lacking).unwrap();
+        assert_eq!(full.arms.len(), 8);
+        assert_eq!(
+            full.form,
+            "full factorial instead of a fraction, which takes 4 factors"
+        );
+        let fractional = fraction(4, &lacking).unwrap();
+        assert_eq!(fractional.arms.len(), 8);
+        assert!(fractional.form.starts_with("fractional"), "{fractional:?}");
+        // What is wrong with the plan itself is wrong on any host.
+        let error = fraction(3, &[]).unwrap_err().to_string();
+        assert!(error.contains("not for 3"), "{error}");
+        let error = fraction(9, &lacking).unwrap_err().to_string();
+        assert!(
+            error.contains("not for 9") && error.contains("`f8`; left out: lro: not here"),
+            "{error}"
+        );
+    }
+
     fn said(head: &str, factors: &[(&str, &[(&str, &str)])]) -> String {
         let mut text = format!("title = \"t\"\n{head}\n[workload]\npreset = \"cdm8\"\n");
         for (name, levels) in factors {
@@ -428,6 +495,11 @@ mod tests {
             (
                 "width_percent = -1",
                 "`width_percent` must be above 0 and at most 100, not -1",
+            ),
+            (
+                "design = \"fraction\"\nwidth_percent = 1",
+                "`width_percent` cannot end a fraction: no two of its arms differ in one factor \
+                 alone; say `blocks` or `budget_minutes`",
             ),
             (
                 "band_percent = 100",

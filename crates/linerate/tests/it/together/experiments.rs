@@ -106,6 +106,27 @@ fn a_dry_run_tells_the_schedule_and_what_a_host_lacks() {
         assert!(said.contains(wanted), "`{wanted}` is not in:\n{said}");
     }
     assert_eq!(lab.facts(), before);
+    // What is left of a fraction is too little for one.
+    let fourth = r#"
+[[factor]]
+name = "timestamps"
+[[factor.level]]
+name = "on"
+set = ["client:tcp.timestamps=1"]
+[[factor.level]]
+name = "off"
+set = ["client:tcp.timestamps=0"]
+"#;
+    fs::write(&plan, format!("design = \"fraction\"{PLAN}{fourth}")).expect("room on the disk");
+    let mut fraction = lab.linerate();
+    fraction.args(["experiment", "run", "--dry-run"]).arg(&plan);
+    let output = fraction.args(lab.ends()).assert().success();
+    let (said, told) = (&output.get_output().stdout, &output.get_output().stderr);
+    let (said, told) = (String::from_utf8_lossy(said), String::from_utf8_lossy(told));
+    assert!(told.contains("left out: flow_control"), "{told}");
+    let form = "full factorial instead of a fraction, which takes 4 factors";
+    assert!(said.contains(form) && told.contains(form), "{said}{told}");
+    assert!(said.contains("9 arms"), "{said}");
 }
 
 const COPY_RECIPE: &str = r#"
