@@ -462,9 +462,9 @@ pub(crate) fn html(result: &DesignResult, id: &str) -> Markup {
                                 tr {
                                     td { (effect.factor) }
                                     td { (effect.baseline) ", " (effect.level) }
-                                    td.n { @if let Some(estimate) = effect.estimate { (format!("{estimate:+.4} {}", unit(&one.unit))) } @else { "cannot be estimated" } }
-                                    td.n { @if let (Some(low), Some(high)) = (effect.low, effect.high) { (format!("[{low:.4}, {high:.4}]")) } }
-                                    td.n { @if let Some(p) = effect.p_holm { (format!("{p:.4}")) } }
+                                    td.n { @if let Some(change) = table::change(effect) { (change) (table::unit(one)) } @else { "cannot be estimated" } }
+                                    td.n { (table::interval(effect).unwrap_or_default()) }
+                                    td.n { (effect.p_holm.map(table::probability).unwrap_or_default()) }
                                     td { (view::verdict(effect.verdict)) }
                                 }
                             }
@@ -477,8 +477,4 @@ pub(crate) fn html(result: &DesignResult, id: &str) -> Markup {
         @for failure in &result.failures { p { "failed: " (failure) } }
         @for caveat in &result.caveats { p.quiet { (caveat) } }
     }
-}
-
-fn unit(unit: &str) -> &str {
-    if unit == "unknown" { "" } else { unit }
 }

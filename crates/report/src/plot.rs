@@ -250,6 +250,8 @@ fn finite(estimate: &Estimate) -> Option<f64> {
 /// The phases in the order in which they are run.
 const PHASES: [Phase; 3] = [Phase::SameAgainstSame, Phase::Compare, Phase::Confirm];
 const STRIP_TOP: f64 = 24.0;
+/// Room that a line of small text takes.
+const TEXT_HEIGHT: f64 = 12.0;
 const STRIP_BOTTOM: f64 = 196.0;
 /// Blocks that are left empty between two phases.
 const PHASE_GAP: f64 = 1.0;
@@ -506,12 +508,35 @@ pub(crate) fn interaction(
                     }
                 }
             }
-            @if let (Some(name), Some(Some(rate))) = (name, rates.last()) {
-                (text("tick", axis.ends[1] + 1.0, scale.place(*rate) + 4.0, "start", name))
-            }
+        }
+        @for (place, names) in names_of_lines(&points, &scale) {
+            (text("tick", axis.ends[1] + 1.0, place + 4.0, "start", &names))
         }
     };
     svg(&caption, STRIP_BOTTOM + 22.0, &content)
+}
+
+/// The names of lines beside their ends, and how far down; lines that end too near to each other for
+/// two names have one together.
+fn names_of_lines(
+    lines: &[(Option<&str>, Vec<Option<f64>>)],
+    scale: &Heights,
+) -> Vec<(f64, String)> {
+    let mut named: Vec<(f64, String)> = Vec::new();
+    for (name, rates) in lines {
+        let (Some(name), Some(Some(rate))) = (name, rates.last()) else {
+            continue;
+        };
+        let place = scale.place(*rate);
+        match named
+            .iter_mut()
+            .find(|(other, _)| (other - place).abs() < TEXT_HEIGHT)
+        {
+            Some((_, names)) => names.push_str(&format!(", {name}")),
+            None => named.push((place, (*name).to_owned())),
+        }
+    }
+    named
 }
 
 struct Heights {
@@ -857,6 +882,20 @@ mod tests {
                 "{low} {high} {ticks:?}"
             );
         }
+    }
+
+    #[test]
+    fn lines_that_end_together_share_their_names() {
+        let scale = Heights::around(900e6, 1200e6);
+        let lines = [
+            (Some("on"), vec![Some(1100e6), Some(1200e6)]),
+            (Some("off"), vec![Some(900e6), Some(1199e6)]),
+            (Some("half"), vec![Some(900e6), Some(950e6)]),
+            (Some("none"), vec![Some(900e6), None]),
+        ];
+        let named = names_of_lines(&lines, &scale);
+        let names: Vec<&str> = named.iter().map(|(_, names)| names.as_str()).collect();
+        assert_eq!(names, ["on, off", "half"]);
     }
 
     #[test]

@@ -238,7 +238,7 @@ fn warnings(page: &mut Page, warnings: &[TableWarning]) {
     }
 }
 
-fn unit(result: &TableResult) -> String {
+pub(crate) fn unit(result: &TableResult) -> String {
     match result.unit.as_str() {
         "unknown" => String::new(),
         unit => format!(" {unit}"),
@@ -246,12 +246,12 @@ fn unit(result: &TableResult) -> String {
 }
 
 /// The estimate with its sign.
-fn change(effect: &TableEffect) -> Option<String> {
+pub(crate) fn change(effect: &TableEffect) -> Option<String> {
     let estimate = effect.estimate.filter(|estimate| estimate.is_finite())?;
     Some(signed(estimate, decimals(effect)))
 }
 
-fn interval(effect: &TableEffect) -> Option<String> {
+pub(crate) fn interval(effect: &TableEffect) -> Option<String> {
     let [low, high] = [effect.low?, effect.high?];
     let decimals = decimals(effect);
     (low.is_finite() && high.is_finite())
@@ -288,7 +288,7 @@ fn signed(number: f64, decimals: usize) -> String {
     if is_zero { text[1..].to_owned() } else { text }
 }
 
-fn probability(p: f64) -> String {
+pub(crate) fn probability(p: f64) -> String {
     if p < 0.001 {
         "<0.001".into()
     } else {
