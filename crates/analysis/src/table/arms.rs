@@ -12,6 +12,8 @@ use super::{Request, TableWarning};
 
 const TEXT_BYTES_MAX: usize = 64 << 20;
 const ARMS_MAX: usize = 1000;
+/// Two runs at the same time may end within fewer milliseconds.
+const FORGETS_AFTER: f64 = 500.0;
 /// What to do about an arm that was not understood.
 pub(super) const HINT: &str = "give what `iperf3 --json`, `fio --output-format=json` or `hyperfine \
      --export-json` wrote in a run that ended well";
@@ -22,6 +24,8 @@ struct Document {
     error: Option<String>,
     end: Option<IperfEnd>,
     jobs: Option<Vec<FioJob>>,
+    /// When fio wrote it.
+    timestamp_ms: Option<f64>,
     results: Option<Vec<HyperfineResult>>,
     /// iperf3 that was stopped has them and no end.
     intervals: Option<IgnoredAny>,
@@ -58,8 +62,27 @@ struct FioJob {
     /// Number of an error of the system, 0 for none.
     #[serde(default)]
     error: i64,
+    /// When it began, which newer versions tell; 0 where it has not.
+    job_start: Option<u64>,
+    /// Whole seconds of the whole run.
+    elapsed: Option<f64>,
     read: Option<FioDirection>,
     write: Option<FioDirection>,
+}
+
+impl FioJob {
+    fn directions(&self) -> [Option<&FioDirection>; 2] {
+        [self.read.as_ref(), self.write.as_ref()]
+    }
+
+    /// Bytes and milliseconds, of reads and of writes.
+    fn done(&self) -> [f64; 4] {
+        let [read, write] = self.directions().map(|way| {
+            let way = way.map(|way| (way.io_bytes, way.runtime));
+            way.unwrap_or_default()
+        });
+        [read.0, read.1, write.0, write.1].map(Option::unwrap_or_default)
+    }
 }
 
 #[derive(Deserialize)]
@@ -68,6 +91,9 @@ struct FioDirection {
     /// KiB/s.
     bw: Option<f64>,
     iops: Option<f64>,
+    io_bytes: Option<f64>,
+    /// Milliseconds.
+    runtime: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -92,7 +118,8 @@ impl Table {
     /// after the other. Several texts of one arm are repetitions. The first arm is the baseline. The
     /// request asks for what was measured in every arm; a factor `job` is added where one arm holds
     /// several jobs of one kind, and is the only one where there is one arm. Runs that hyperfine saw
-    /// fail are left out, and a warning of every result says so.
+    /// fail are left out, and so is what fio said of a run before its end; a warning of every result
+    /// says so.
     ///
     /// # Errors
     ///
@@ -228,11 +255,22 @@ fn read(
     let start = text
         .find('{')
         .ok_or_else(|| refuse("there is no JSON object in it"))?;
-    for document in serde_json::Deserializer::from_str(&text[start..]).into_iter::<Document>() {
-        let document = document.map_err(|source| Error::ArmJson {
-            arm: shown(arm),
-            source,
-        })?;
+    let documents = serde_json::Deserializer::from_str(&text[start..]).into_iter();
+    let documents: Result<Vec<Document>, _> = documents.collect();
+    let mut documents = documents.map_err(|source| Error::ArmJson {
+        arm: shown(arm),
+        source,
+    })?;
+    let all = documents.len();
+    only_last_of_each_run(&mut documents);
+    if documents.len() < all {
+        let (left_out, arm) = (all - documents.len(), shown(arm));
+        let text = format!(
+            "arm `{arm}`: {left_out} of {all} results of fio are what it said of a run that went on; only the last of each run counts"
+        );
+        warnings.push(TableWarning::new("unfinished_runs", text));
+    }
+    for document in documents {
         if let Some(error) = document.error {
             return Err(refuse(&format!("the run failed: {}", shown(&error))));
         }
@@ -314,6 +352,54 @@ fn iperf(arm: &str, end: &IperfEnd) -> Vec<Row> {
         job: String::new(),
         values,
     }]
+}
+
+/// With `--status-interval` fio writes a whole document of all that it has done so far again and again:
+/// these are no repetitions.
+fn only_last_of_each_run(documents: &mut Vec<Document>) {
+    let goes_on: Vec<bool> = documents
+        .windows(2)
+        .map(|pair| is_of_one_run(&pair[0], &pair[1]))
+        .chain([false])
+        .collect();
+    let mut goes_on = goes_on.into_iter();
+    documents.retain(|_| !goes_on.next().unwrap_or_default());
+}
+
+/// Whether two documents, one after the other, are of one run of fio.
+fn is_of_one_run(before: &Document, after: &Document) -> bool {
+    let (Some(one), Some(two)) = (&before.jobs, &after.jobs) else {
+        return false;
+    };
+    let pairs = || one.iter().zip(two);
+    let same_jobs = one.len() == two.len()
+        && pairs().all(|(one, two)| one.jobname == two.jobname && one.groupid == two.groupid);
+    if !same_jobs {
+        return false;
+    }
+    let starts = || pairs().filter_map(|(one, two)| Some((one.job_start?, two.job_start?)));
+    if starts().any(|(one, _)| one > 0) {
+        return starts().all(|(one, two)| one == two || one == 0);
+    }
+    let (Some(first), Some(second)) = (before.timestamp_ms, after.timestamp_ms) else {
+        return false;
+    };
+    // Another run begins when the one before it has been told of, so that it is shorter than the time
+    // between the two.
+    let between = second - first;
+    let longest = |of: fn(&FioJob) -> f64| two.iter().map(of).fold(0.0, f64::max);
+    let runs = longest(|job| job.done()[1].max(job.done()[3]));
+    // Seconds that have begun, of the whole program: also of what it does before it counts.
+    let whole = (longest(|job| job.elapsed.unwrap_or_default()) - 1.0) * 1e3;
+    // What was done before it counts is forgotten then.
+    let grew = pairs().all(|(one, two)| {
+        let done = one.done().into_iter().zip(two.done());
+        done.into_iter().all(|(one, two)| two >= one)
+    });
+    match grew {
+        true => between >= 0.0 && (between < runs || between <= whole),
+        false => between >= FORGETS_AFTER && between <= whole,
+    }
 }
 
 /// Jobs of one group run together and add up; groups run one after the other.

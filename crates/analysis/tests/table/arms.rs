@@ -9,6 +9,8 @@ const IPERF_400M: &str = include_str!("../arms/iperf3-400m.json");
 const IPERF_200M: &str = include_str!("../arms/iperf3-200m.json");
 const IPERF_REFUSED: &str = include_str!("../arms/iperf3-refused.json");
 const FIO: &str = include_str!("../arms/fio-two-processes.json");
+const FIO_MEANWHILE: &str = include_str!("../arms/fio-status-interval.json");
+const FIO_RAMP: &str = include_str!("../arms/fio-status-interval-ramp.json");
 const FIO_JOBS: &str = include_str!("../arms/fio-two-jobs.json");
 const BIDIR_20M: &str = include_str!("../arms/iperf3-bidir-20m.json");
 const BIDIR_10M: &str = include_str!("../arms/iperf3-bidir-10m.json");
@@ -76,6 +78,66 @@ fn fio_groups_are_rows_and_their_directions_columns() {
     let half = effect(&result, "arm", "b");
     assert!((half.ratio.unwrap() - 0.5).abs() < 1e-6, "{half:?}");
     assert_eq!(half.p, None);
+}
+
+/// What fio wrote with `--status-interval=1`: a document for each second, all of the same run.
+#[test]
+fn what_fio_says_of_a_run_that_goes_on_is_no_repetition() {
+    let each: Vec<&str> = FIO_MEANWHILE.split_inclusive("\n}\n").collect();
+    let (last, earlier) = each.split_last().unwrap();
+    assert!(earlier.len() > 1, "{}", each.len());
+    let slower = last.replace("\"bw_bytes\" : ", "\"bw_bytes\" : 1");
+    let results = analysed(&[("all", FIO_MEANWHILE), ("end", &slower)]);
+    let result = &results[0];
+    assert_eq!(result.n, 2);
+    let warning = &result.warnings[0];
+    assert_eq!(warning.kind, "unfinished_runs");
+    let (count, all) = (earlier.len(), each.len());
+    assert_eq!(
+        warning.text,
+        format!(
+            "arm `all`: {count} of {all} results of fio are what it said of a run that went on; \
+             only the last of each run counts"
+        )
+    );
+    // What came before it began to count is no run of its own either.
+    let slower = FIO_RAMP.replace("\"bw_bytes\" : ", "\"bw_bytes\" : 1");
+    for ramp in [FIO_RAMP, &FIO_RAMP.replace(" 983040,", " 9830400,")] {
+        let results = analysed(&[("all", ramp), ("end", &slower)]);
+        assert_eq!(results[0].n, 2);
+    }
+    // The last one is what counts.
+    let (whole, _) = arms(&[("all", FIO_MEANWHILE), ("end", &slower)]).unwrap();
+    let (alone, _) = arms(&[("all", last), ("end", &slower)]).unwrap();
+    assert_eq!(
+        format!("{whole:?}").split("warnings").next(),
+        format!("{alone:?}").split("warnings").next()
+    );
+}
+
+#[test]
+fn runs_of_fio_one_after_the_other_are_repetitions() {
+    let rows = |text: &str| {
+        let (table, _) = arms(&[("one", FIO), ("many", text)]).unwrap();
+        format!("{table:?}").matches("\"many\"").count()
+    };
+    let later = FIO.replace("1795254079632", "1795254080700");
+    assert_eq!(rows(&[FIO, &later].concat()), 2);
+    assert_eq!(rows(&[later.as_str(), FIO].concat()), 2);
+    // Newer versions say when a job began.
+    let began = |text: &str, when: &str| {
+        let with = format!("\"groupid\" : 0,\n \"job_start\" : {when},");
+        text.replace("\"groupid\" : 0,", &with)
+    };
+    let together = [began(FIO, "17"), began(&later, "17")].concat();
+    assert_eq!(rows(&together), 1);
+    let soon = FIO.replace("1795254079632", "1795254079633");
+    assert_eq!(rows(&[FIO, &soon].concat()), 1);
+    assert_eq!(rows(&[began(FIO, "17"), began(&soon, "18")].concat()), 2);
+    assert_eq!(
+        rows(&[FIO, &soon.replace("\"seq\"", "\"other\"")].concat()),
+        2
+    );
 }
 
 #[test]
