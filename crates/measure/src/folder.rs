@@ -8,7 +8,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -29,6 +29,8 @@ use crate::{Error, Stop, operations};
 const BLOCK_BYTES: std::ops::RangeInclusive<u64> = 512..=1 << 30;
 /// What direct operations must be a multiple of.
 const SECTOR_BYTES: u64 = 512;
+/// The largest sector that is looked for.
+const SECTOR_BYTES_MAX: usize = 64 << 10;
 /// How long `fio` may take beside its warm-up and counted time.
 const FIO_OVERHEAD: Duration = Duration::from_secs(30);
 /// Longest output of `fio` that is read.
@@ -38,8 +40,9 @@ const FIO_END: Duration = Duration::from_secs(10);
 /// How the engine is called where people read.
 pub(crate) const FIO: &str = "fio";
 
-/// File systems by the number that `statfs` gives, and whether they are at the far end of a network.
-const FILE_SYSTEMS: [(u64, &str, bool); 12] = [
+/// File systems by the number that `statfs` gives, and whether they are at the far end of a network, or
+/// of a hypervisor.
+const FILE_SYSTEMS: [(u64, &str, bool); 18] = [
     (0xEF53, "ext4", false),
     (0x5846_5342, "xfs", false),
     (0x9123_683E, "btrfs", false),
@@ -52,6 +55,12 @@ const FILE_SYSTEMS: [(u64, &str, bool); 12] = [
     (0x6969, "nfs", true),
     (0x6573_5546, "fuse", true),
     (0x0102_1997, "9p", true),
+    (0x00C3_6400, "ceph", true),
+    (0x0BD0_0BD0, "lustre", true),
+    (0x4750_4653, "gpfs", true),
+    (0x1983_0326, "beegfs", true),
+    (0x5346_414F, "afs", true),
+    (0x786F_4256, "vboxsf", true),
 ];
 
 /// Measures a folder.
@@ -77,6 +86,16 @@ pub(crate) fn run(
     let path = named.or_else(|| own.as_ref().map(TestFile::path));
     let path = PathBuf::from(path.unwrap_or_default());
     let storage = storage(&path, workload.operations.cache)?;
+    if let Some(least) = storage.direct.then(|| direct_bytes(&path)).flatten()
+        && !workload.block.get().is_multiple_of(least)
+    {
+        let block = workload.block.get();
+        return Err(Error::Usage {
+            reason: format!(
+                "operations of {block} bytes past the cache; the disk takes multiples of {least}"
+            ),
+        });
+    }
     let set_up = begun.elapsed();
     let output = fio(&fio_command(workload, &path, storage.direct), &spans, stop)?;
     let (sample, latency) = parse(&output, workload).ok_or_else(|| Error::Fio {
@@ -177,6 +196,10 @@ pub fn fio_command(workload: &FolderWorkload, file: &Path, direct: bool) -> Comm
             "--ramp_time={}",
             milliseconds(workload.timing.warm_up)
         ));
+    }
+    let writes = workload.direction == Direction::Write || operations.other_way_percent > 0;
+    if operations.write_through && writes {
+        argv.push("--sync=dsync".to_owned());
     }
     if operations.data == Data::Zeros {
         argv.push("--zero_buffers".to_owned());
@@ -300,6 +323,27 @@ fn storage(file: &Path, cache: Cache) -> Result<Storage, Error> {
         direct,
         folder: None,
     })
+}
+
+/// What operations past the cache must be a multiple of there; none where nobody can tell.
+pub(crate) fn direct_bytes(file: &Path) -> Option<u64> {
+    let mut options = OpenOptions::new();
+    options.custom_flags(OFlags::DIRECT.bits().cast_signed());
+    let file = options.read(true).open(file).ok()?;
+    // Memory that begins at a multiple of it as well.
+    let mut room = vec![0; 2 * SECTOR_BYTES_MAX];
+    let from = room.as_ptr().align_offset(SECTOR_BYTES_MAX);
+    let room = room.get_mut(from..from + SECTOR_BYTES_MAX)?;
+    let sizes = std::iter::successors(Some(SECTOR_BYTES), |size| Some(size * 2));
+    for size in sizes.take_while(|size| *size <= SECTOR_BYTES_MAX as u64) {
+        let piece = room.get_mut(..usize::try_from(size).ok()?)?;
+        match file.read_at(piece, size) {
+            Ok(_) => return Some(size),
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
+            Err(_) => return None,
+        }
+    }
+    None
 }
 
 pub(crate) fn file_system(path: &Path) -> Result<(String, bool), Error> {

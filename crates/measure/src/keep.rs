@@ -5,7 +5,7 @@ use std::thread;
 
 use record::{Bytes, Direction, KeepInput, Nanoseconds, Place, ShareWorkload, Timing, TrialLine};
 
-use crate::folder::TestFile;
+use crate::folder::{TestFile, direct_bytes};
 use crate::share;
 use crate::stop::STOP_LOOK;
 use crate::{Error, Stop};
@@ -21,8 +21,9 @@ pub(crate) fn run(
     emit: &mut dyn FnMut(&TrialLine),
 ) -> Result<(), Error> {
     let keep = &input.keep;
-    let mut wait = |file: String| {
-        emit(&TrialLine::Kept { file });
+    let mut wait = |file: String, direct: Option<u64>| {
+        let direct = direct.map(Bytes::new);
+        emit(&TrialLine::Kept { file, direct });
         while !stop.is_asked() {
             thread::sleep(STOP_LOOK);
         }
@@ -31,7 +32,9 @@ pub(crate) fn run(
         Place::Folder { folder, kind } => {
             let folder = Path::new(folder);
             let file = TestFile::create(folder, *kind, keep.file_size.get(), keep.data, stop)?;
-            wait(file.path());
+            let path = file.path();
+            let direct = direct_bytes(Path::new(&path));
+            wait(path, direct);
             Ok(())
         }
         Place::Share { share, demands } => {
@@ -56,7 +59,7 @@ pub(crate) fn run(
                 keep.data,
                 input.credentials.as_ref(),
                 stop,
-                &mut wait,
+                &mut |file| wait(file, None),
             )
         }
     }

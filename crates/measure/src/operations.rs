@@ -332,6 +332,7 @@ mod tests {
             other_way_percent,
             data: record::Data::Random,
             cache: record::Cache::Direct,
+            write_through: false,
             file: None,
         };
         assert_eq!(under_way(&operations(16, 30), 32).ok(), Some(512));

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use host::exec::{Command, Exec, Output, Process, STATUS_NO_PROGRAM};
 use record::{
-    Failure, FailureKind, KeepInput, MtuProof, Sample, TrialInput, TrialLine, TrialResult, Workload,
+    Bytes, Failure, FailureKind, KeepInput, MtuProof, Sample, TrialInput, TrialLine, TrialResult,
+    Workload,
 };
 use serde::Serialize;
 use zeroize::Zeroizing;
@@ -141,8 +142,9 @@ impl Runner {
         let limit = OVERHEAD + Duration::from_secs(input.keep.file_size.get() / SLOWEST_SHARE);
         let (process, stdin, heard) = self.start(input)?;
         match wait(&heard, Instant::now() + limit, stop, &mut |_| {}) {
-            Waited::Line(TrialLine::Kept { file }) => Ok(Kept {
+            Waited::Line(TrialLine::Kept { file, direct }) => Ok(Kept {
                 file,
+                direct,
                 held: Some((process, stdin)),
             }),
             line => match self.end(line, limit, stdin, process) {
@@ -222,6 +224,7 @@ impl Runner {
 /// A test file that is there until this is dropped.
 pub struct Kept {
     file: String,
+    direct: Option<Bytes>,
     held: Option<(Process, Stdin)>,
 }
 
@@ -230,6 +233,12 @@ impl Kept {
     #[must_use]
     pub fn file(&self) -> &str {
         &self.file
+    }
+
+    /// What operations past the client's cache must be a multiple of, where that is known.
+    #[must_use]
+    pub const fn direct(&self) -> Option<Bytes> {
+        self.direct
     }
 }
 

@@ -124,10 +124,10 @@ pub(crate) fn run(
         None => test_path(&share.path)?,
     };
     let file = if kept.is_some() {
-        tree.open(&path, &as_kept_file())?
+        tree.open(&path, &as_kept_file(workload))?
     } else {
         check_room(&tree, workload)?;
-        tree.open(&path, &as_test_file())?
+        tree.open(&path, &as_test_file(workload))?
     };
     let set_up = begun.elapsed();
     let mut test = Test {
@@ -360,7 +360,7 @@ pub(crate) fn keep(
     let path = test_path(&share.path)?;
     let options = OpenOptions {
         share_write: true,
-        ..as_test_file()
+        ..as_test_file(workload)
     };
     let file = tree.open(&path, &options)?;
     let test = Test {
@@ -376,18 +376,25 @@ pub(crate) fn keep(
     Ok(file.close()?)
 }
 
-fn as_kept_file() -> OpenOptions {
+fn writes_through(workload: &ShareWorkload) -> bool {
+    let operations = workload.operations.as_ref();
+    operations.is_some_and(|operations| operations.write_through)
+}
+
+fn as_kept_file(workload: &ShareWorkload) -> OpenOptions {
     OpenOptions {
         disposition: Disposition::Open,
+        write_through: writes_through(workload),
         folder: Some(false),
         share_write: true,
         ..OpenOptions::open(Access::ReadWrite)
     }
 }
 
-fn as_test_file() -> OpenOptions {
+fn as_test_file(workload: &ShareWorkload) -> OpenOptions {
     OpenOptions {
         disposition: Disposition::Create,
+        write_through: writes_through(workload),
         folder: Some(false),
         delete_on_close: true,
         share_write: false,
@@ -870,6 +877,28 @@ mod tests {
             let refused = super::policy(&bad);
             assert!(matches!(refused, Err(Error::Usage { .. })), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn what_must_be_written_through_is_opened_so() {
+        let operations = |write_through| record::Operations {
+            pattern: record::Pattern::Sequential,
+            threads: 1,
+            other_way_percent: 0,
+            data: Contents::Random,
+            cache: record::Cache::Direct,
+            write_through,
+            file: None,
+        };
+        for through in [false, true] {
+            let workload = ShareWorkload {
+                operations: Some(operations(through)),
+                ..workload()
+            };
+            assert_eq!(as_test_file(&workload).write_through, through);
+            assert_eq!(as_kept_file(&workload).write_through, through);
+        }
+        assert!(!as_test_file(&workload()).write_through);
     }
 
     #[test]

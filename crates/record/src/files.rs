@@ -55,6 +55,9 @@ pub struct Operations {
     /// The client's cache; our own client of shares has none.
     #[serde(default)]
     pub cache: Cache,
+    /// Each write is on its disk before it counts as done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub write_through: bool,
     /// A test file that is there already; without it the trial makes its own.
     #[serde(default)]
     pub file: Option<String>,

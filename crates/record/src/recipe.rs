@@ -69,6 +69,9 @@ pub struct Recipe {
     /// The client's cache.
     #[serde(default)]
     pub cache: Cache,
+    /// Each write to the test file is on its disk before it counts as done.
+    #[serde(default)]
+    pub write_through: bool,
     /// Passes of each test that count.
     #[serde(default = "passes")]
     pub passes: u32,
@@ -151,6 +154,9 @@ impl Recipe {
             return Err(
                 "its times must be 0.05 s to an hour for a pass, at most an hour else".into(),
             );
+        }
+        if self.write_through && !self.needs_file() {
+            return Err("`write_through` needs a test that writes to the test file".into());
         }
         if self.file_size.get() > FILE_BYTES_MAX {
             return Err(format!(
@@ -320,6 +326,7 @@ mod tests {
             file_size: file_size(),
             data: Data::Random,
             cache: Cache::Direct,
+            write_through: false,
             passes: 1,
             discard: 0,
             seconds: 1.0,
@@ -355,8 +362,12 @@ mod tests {
     #[test]
     fn recipes_that_make_no_sense_are_refused() {
         assert_eq!(recipe().check(), Ok(()));
-        let faults: [fn(&mut Recipe); 15] = [
+        let faults: [fn(&mut Recipe); 16] = [
             |recipe| recipe.tests[0].depth = u32::MAX,
+            |recipe| {
+                recipe.engine = RecipeEngine::Tcp;
+                recipe.write_through = true;
+            },
             |recipe| recipe.tests[1].threads = 0,
             |recipe| recipe.file_size = Bytes::new(u64::MAX),
             |recipe| {

@@ -323,6 +323,9 @@ pub enum TrialLine {
     Kept {
         /// The name, for [`Operations::file`].
         file: String,
+        /// What operations past the client's cache must be a multiple of, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        direct: Option<Bytes>,
     },
 }
 

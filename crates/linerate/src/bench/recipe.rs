@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use host::Host;
 use measure::{FarServer, Kept, Runner, Stop};
 use record::{
-    Bytes, Credentials, Direction, Event, FolderKind, FolderWorkload, HostLoad, KeepInput,
+    Bytes, Cache, Credentials, Direction, Event, FolderKind, FolderWorkload, HostLoad, KeepInput,
     KeepWorkload, Nanoseconds, Operations, Outcome, Place, Plan, Recipe, RecipeEngine, RecipeTest,
     Record, ShareWorkload, Stage, Task, TaskWorkload, TcpWorkload, Timing, TrialInput, TrialRecord,
     Workload,
@@ -74,17 +74,53 @@ pub fn run(arguments: &BenchArguments, recipe: Recipe) -> Result<ExitCode, Comma
         .collect();
     // The file comes first: whatever keeps us from it is said before there is a run file.
     let kept = target.keep(&recipe, &stop)?;
+    let mut recipe = recipe;
+    let note = match kept.as_ref().and_then(Kept::direct) {
+        Some(least) if recipe.cache == Cache::Direct => leave_out_smaller(&mut recipe, least)?,
+        _ => None,
+    };
     let header = Plan::Bench {
         target: target.name.clone(),
         recipe: Some(Box::new(recipe.clone())),
     };
     let typed = (arguments.target.as_str(), &arguments.path.login);
-    let recorder = Recorder::start(&arguments.output, typed, header, 0, &hosts)?;
+    let mut recorder = Recorder::start(&arguments.output, typed, header, 0, &hosts)?;
+    if let Some(text) = note {
+        recorder.event(Event::Note { text })?;
+    }
     let file = kept.as_ref().map(|kept| kept.file().to_owned());
     let path = passes(arguments, &recipe, &target, (file, recorder), &stop);
     drop(kept);
     let analysis = runs::show(&path?, &arguments.output)?;
     Ok(runs::exit_code(&analysis))
+}
+
+/// Leaves out tests whose blocks the disk cannot take past the client's cache, and says so.
+fn leave_out_smaller(recipe: &mut Recipe, least: Bytes) -> Result<Option<String>, CommandError> {
+    let fits =
+        |test: &RecipeTest| test.task.is_some() || test.block.get().is_multiple_of(least.get());
+    let left_out: Vec<String> = recipe
+        .tests
+        .iter()
+        .filter(|test| !fits(test))
+        .map(|test| format!("`{}`", test.name))
+        .collect();
+    if left_out.is_empty() {
+        return Ok(None);
+    }
+    recipe.tests.retain(fits);
+    let names = left_out.join(", ");
+    let why = format!(
+        "past the client's cache the disk takes multiples of {} only",
+        quantity::size(least)
+    );
+    if recipe.tests.is_empty() {
+        let text = format!("nothing of this can run here: {why}");
+        return Err(CommandError::new(Kind::Usage, text).hint(
+            "write a recipe of your own with larger blocks, or with `cache = \"buffered\"`",
+        ));
+    }
+    Ok(Some(format!("{names} left out: {why}")))
 }
 
 /// The whole path of a folder on the client.
@@ -238,6 +274,7 @@ impl Target {
             other_way_percent: test.other_way_percent,
             data: recipe.data,
             cache: recipe.cache,
+            write_through: recipe.write_through,
             file,
         };
         match &self.kind {

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use measure::{Error, Stop, trial, trial_main};
+use measure::{Error, Stop, fio_command, trial, trial_main};
 use record::{
     Bytes, Cache, Data, Direction, FailureKind, FolderKind, FolderWorkload, KeepInput,
     KeepWorkload, Operations, Pattern, Place, Timing, TrialInput, TrialLine, TrialResult, Workload,
@@ -42,6 +42,7 @@ fn workload(folder: &Path, direction: Direction, pattern: Pattern) -> FolderWork
             other_way_percent: 0,
             data: Data::Random,
             cache: Cache::Direct,
+            write_through: false,
             file: None,
         },
         timing: Timing {
@@ -85,6 +86,22 @@ fn fio_measures_a_folder_both_ways_and_nothing_is_left() {
             assert_eq!(names(folder.path()), Vec::<String>::new());
         }
     }
+}
+
+#[test]
+fn fio_writes_through_where_that_is_asked_for() {
+    let folder = folder();
+    let through = |direction, write_through| {
+        let mut asked = workload(folder.path(), direction, Pattern::Sequential);
+        asked.operations.write_through = write_through;
+        let argv = fio_command(&asked, Path::new("/file"), true).argv;
+        let result = run(asked).unwrap();
+        assert!(result.bytes().get() > 0, "{result:?}");
+        argv.contains(&"--sync=dsync".to_owned())
+    };
+    assert!(through(Direction::Write, true));
+    assert!(!through(Direction::Write, false));
+    assert!(!through(Direction::Read, true));
 }
 
 #[test]
@@ -189,10 +206,13 @@ fn a_kept_file_is_there_for_trials_until_nobody_keeps_it() {
             panic!("it ends by itself")
         })
     });
-    let TrialLine::Kept { file } = lines.recv_timeout(Duration::from_secs(20)).unwrap() else {
+    let TrialLine::Kept { file, direct } = lines.recv_timeout(Duration::from_secs(20)).unwrap()
+    else {
         panic!("no file is kept");
     };
     assert_eq!(fs::metadata(&file).unwrap().len(), 8 << 20);
+    let direct = direct.expect("it is on a disk").get();
+    assert!((512..=4096).contains(&direct), "{direct}");
     let content = fs::read(&file).unwrap();
     let zeros = content.iter().filter(|&&byte| byte == 0).count();
     assert!(zeros < content.len() / 100, "{zeros}");

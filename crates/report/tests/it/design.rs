@@ -34,6 +34,7 @@ fn big_file() -> Workload {
             other_way_percent: 0,
             data: Data::default(),
             cache: Cache::default(),
+            write_through: false,
             file: None,
         },
         timing: TIMING,

@@ -144,6 +144,71 @@ fn a_recipe_runs_on_a_share_and_in_a_folder_and_leaves_nothing() {
     assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
 }
 
+/// Runs what follows in a folder on a disk of 4096 bytes a sector, which goes away with the process.
+const ON_LARGE_SECTORS: &str = r#"set -e
+truncate -s 64M "$0/image"
+mkfs.ext4 -q -b 4096 "$0/image"
+mkdir "$0/disk"
+device=$(losetup --find --show --sector-size 4096 "$0/image")
+mount "$device" "$0/disk" || { losetup --detach "$device"; exit 1; }
+losetup --detach "$device"
+"$@"
+"#;
+
+#[test]
+fn a_sweep_leaves_out_what_is_smaller_than_a_sector_of_the_disk() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let bench = |more: &[&str]| {
+        let mut command = assert_cmd::Command::new("unshare");
+        command.args(["--mount", "sh", "-c", ON_LARGE_SECTORS]);
+        command.arg(folder.path()).arg(support::path());
+        command
+            .arg("bench")
+            .arg(folder.path().join("disk"))
+            .args(more)
+            .env("LINERATE_STATE_DIR", folder.path().join("state"));
+        let output = command.output().expect("unshare starts");
+        for made in ["image", "disk"].map(|name| folder.path().join(name)) {
+            fs::remove_file(&made)
+                .or_else(|_| fs::remove_dir(&made))
+                .expect("it was made");
+        }
+        output
+    };
+    let recipe = folder.path().join("sweep.toml");
+    let text = "title = 'sweep'\nfile_size = '8 MiB'\nseconds = 0.05\npasses = 1\nsweep = true\n";
+    let row = |size: &str| format!("[[test]]\nname = '{size}'\nblock = '{size}'\n");
+    let write = |sizes: &[&str]| {
+        let rows: String = sizes.iter().map(|size| row(size)).collect();
+        fs::write(&recipe, format!("{text}{rows}")).expect("room on the disk");
+    };
+    write(&["512 B", "6 KiB", "4 KiB", "64 KiB"]);
+    let path = recipe.display().to_string();
+    let output = bench(&["--recipe", &path, "--json"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let value: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let tests = value["bench"].as_array().expect("tests");
+    let names: Vec<_> = tests.iter().map(|test| &test["test"]["name"]).collect();
+    assert_eq!(names, ["4 KiB", "64 KiB", "4 KiB", "64 KiB"]);
+    assert!(
+        tests
+            .iter()
+            .all(|test| test["failures"] == serde_json::json!([]))
+    );
+    assert_eq!(
+        value["notes"],
+        serde_json::json!([
+            "`512 B`, `6 KiB` left out: past the client's cache the disk takes multiples of 4 KiB only"
+        ])
+    );
+    write(&["512 B"]);
+    let output = bench(&["--recipe", &path]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(64), "{said}");
+    assert!(said.contains("nothing of this can run here"), "{said}");
+}
+
 #[test]
 fn tasks_on_whole_files_run_on_a_share_and_in_a_folder_and_leave_nothing() {
     let lab = Lab::up("tasks");
