@@ -7,6 +7,10 @@ use record::{
 
 use crate::result::{CacheMark, TestFigures, Unit};
 
+/// File systems whose direct operations go to the disk. Others take them and may use their cache all the
+/// same, as zfs does.
+const PASS_THE_CACHE_BY: [&str; 5] = ["ext4", "xfs", "btrfs", "f2fs", "overlayfs"];
+
 /// What the rates of a workload count.
 #[must_use]
 pub const fn unit(workload: &Workload) -> Unit {
@@ -136,15 +140,13 @@ fn mark(workload: &Workload, pass: &TrialResult, facts: &[HostFacts]) -> Option<
 }
 
 fn of_storage(storage: &Storage) -> CacheMark {
-    match (
-        storage.file_system.as_str(),
-        storage.direct,
-        storage.network,
-    ) {
+    let name = storage.file_system.as_str();
+    match (name, storage.direct, storage.network) {
         ("tmpfs", ..) => CacheMark::Memory,
         (_, false, _) => CacheMark::ClientCache,
         (_, true, true) => CacheMark::ServerCacheOrMedia,
-        (_, true, false) => CacheMark::Media,
+        (_, true, false) if PASS_THE_CACHE_BY.contains(&name) => CacheMark::Media,
+        (_, true, false) => CacheMark::CacheOrMedia,
     }
 }
 
@@ -159,6 +161,25 @@ fn of_server(size: Bytes, facts: &[HostFacts]) -> CacheMark {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_file_systems_that_are_known_for_it_give_figures_of_the_media() {
+        let mark = |name: &str, network, direct| {
+            of_storage(&Storage {
+                file_system: name.into(),
+                network,
+                direct,
+                folder: None,
+            })
+        };
+        assert_eq!(mark("xfs", false, true), CacheMark::Media);
+        assert_eq!(mark("xfs", false, false), CacheMark::ClientCache);
+        for other in ["zfs", "file system 0x1234"] {
+            assert_eq!(mark(other, false, true), CacheMark::CacheOrMedia, "{other}");
+        }
+        assert_eq!(mark("ceph", true, true), CacheMark::ServerCacheOrMedia);
+        assert_eq!(mark("tmpfs", false, true), CacheMark::Memory);
+    }
 
     #[test]
     fn the_figure_is_the_originals() {

@@ -116,6 +116,9 @@ pub struct BenchSamples {
     pub cpu_per_byte: Option<Estimate>,
     /// Segments sent again at our end over all repetitions, where the system says so.
     pub retransmits: Option<u64>,
+    /// Payload per second that fits through the NICs in use, where more than that came out: then the
+    /// link is not what its facts say, or the bytes took another way.
+    pub exceeded: Option<f64>,
     /// Repetitions that failed, with their reasons.
     pub failures: Vec<String>,
 }
@@ -132,6 +135,8 @@ pub enum CacheMark {
     ServerCache,
     /// The server's memory or its disks; linerate cannot look there.
     ServerCacheOrMedia,
+    /// A cache or the disks: nobody knows whether direct operations pass its cache by there.
+    CacheOrMedia,
     /// The disks.
     Media,
 }

@@ -1,7 +1,8 @@
 //! From a run file to everything that can be said of it.
 
 use record::{
-    Event, Outcome, Plan, Record, Run, Schedule, SmbSession, Stage, TrialRecord, Workload,
+    Event, Outcome, Plan, Record, Run, Schedule, SmbSession, Stage, TrialRecord, TrialResult,
+    Workload,
 };
 
 use crate::comparison::{
@@ -75,7 +76,42 @@ fn design_of(run: &Run, trials: &[&TrialRecord]) -> Option<DesignResult> {
         Record::Design(design) => Some(design),
         _ => None,
     })?;
-    Some(crate::design::design(design, trials.iter().copied()))
+    let mut result = crate::design::design(design, trials.iter().copied());
+    for response in &design.responses {
+        let of_response = trials.iter().filter(|trial| {
+            matches!(&trial.stage, Stage::Visit { response: of, discarded: false, .. } if *of == response.name)
+        });
+        let measured = of_response.filter_map(|trial| match &trial.outcome {
+            Outcome::Measured(result) => Some(result.as_ref()),
+            Outcome::Failed(_) => None,
+        });
+        let measured: Vec<&TrialResult> = measured.collect();
+        if let Some(fits) = exceeded(run, &response.workload, &measured) {
+            result.caveats.push(format!(
+                "`{}` came out at more than the {:.1} MB/s that fit through the NICs in use: the link is not what its facts say, or the bytes took another way",
+                response.name,
+                fits / 1e6
+            ));
+        }
+    }
+    Some(result)
+}
+
+/// What fits through the NICs in use, where some trial moved more.
+fn exceeded(run: &Run, workload: &Workload, measured: &[&TrialResult]) -> Option<f64> {
+    let operations = match workload {
+        Workload::Share(share) => share.operations.as_ref(),
+        _ => None,
+    };
+    // A line carries as much again the other way.
+    if operations.is_some_and(|operations| operations.other_way_percent > 0) {
+        return None;
+    }
+    let facts = &run.header.facts;
+    let found = measured
+        .iter()
+        .filter_map(|result| diagnosis::exceeded(facts, workload.direction(), result));
+    found.reduce(f64::max)
 }
 
 /// Trials of a run should all have the same kind of session but for its channels; if a server was
@@ -364,6 +400,7 @@ fn bench(run: &Run, trials: &[&TrialRecord]) -> Vec<BenchSamples> {
                 unit,
                 cpu_per_byte,
                 retransmits,
+                exceeded: exceeded(run, workload, &measured),
                 failures,
             }
         })

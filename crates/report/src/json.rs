@@ -294,6 +294,7 @@ fn bench(bench: &BenchSamples) -> Value {
         "median": bench.median.as_ref().map(estimate),
         "cpu_per_byte": bench.cpu_per_byte.as_ref().map(estimate),
         "retransmits": bench.retransmits,
+        "more_than_fits": bench.exceeded,
         "failures": bench.failures,
         "test": bench.test.as_ref().map(|test| test_figures(test, bench.unit)),
     })

@@ -4,7 +4,8 @@ use analysis::{BenchSamples, CacheMark, RunAnalysis, TestFigures, Unit};
 use maud::{Markup, html};
 use record::{Direction, Figure, Nanoseconds, Plan, Recipe, Workload};
 
-use crate::page::{Ink, Page, bar, left, right};
+use crate::page::{Ink, Page, bar, finite_max, left, right};
+use crate::text::width;
 use crate::view::{self, Said, Tone};
 use crate::{plot, quantity};
 
@@ -23,6 +24,8 @@ const HEADERS: [&str; 9] = [
 /// Columns of a size and of a rate beside the bars of a sweep.
 const SIZE_COLUMNS: usize = 9;
 const RATE_COLUMNS: usize = 12;
+/// Columns of a bar that tells something.
+const BAR_COLUMNS: usize = 12;
 
 /// The recipe of a run, if it is one of a recipe.
 pub(crate) fn of(analysis: &RunAnalysis) -> Option<&Recipe> {
@@ -46,6 +49,8 @@ pub(crate) fn headline(recipe: &Recipe, analysis: &RunAnalysis) -> Said {
     let best = |way: Direction| {
         let figures = tests(analysis).filter(|(bench, _)| bench.workload.direction() == way);
         let figures = figures.filter(|(bench, _)| bench.unit == Unit::BytesPerSecond);
+        // What no link can have carried is no figure of it.
+        let figures = figures.filter(|(bench, _)| bench.exceeded.is_none());
         let figures = figures.filter_map(|(_, test)| Some((test.figure?, &test.name)));
         figures.max_by(|one, other| one.0.total_cmp(&other.0))
     };
@@ -59,7 +64,12 @@ pub(crate) fn headline(recipe: &Recipe, analysis: &RunAnalysis) -> Said {
         .collect();
     if said.is_empty() {
         let any = tests(analysis).any(|(_, test)| test.figure.is_some());
+        let believed = tests(analysis).all(|(bench, _)| bench.exceeded.is_none());
         return match any {
+            true if !believed => {
+                let text = format!("{}: nothing that can be believed", recipe.title);
+                Said::new(Tone::Bad, text)
+            }
             true => Said::new(Tone::Neutral, format!("{}: see each test", recipe.title)),
             false => Said::new(Tone::Doubtful, "nothing was measured"),
         };
@@ -114,6 +124,9 @@ fn notes(recipe: &Recipe, analysis: &RunAnalysis) -> Vec<String> {
     let mut marks: Vec<CacheMark> = tests(analysis).filter_map(|(_, test)| test.cache).collect();
     marks.sort_by_key(|mark| *mark as u8);
     marks.dedup();
+    if recipe.sweep {
+        notes.extend(in_both_units(analysis));
+    }
     notes.extend(marks.into_iter().map(|mark| cache(mark).to_owned()));
     if recipe.data == record::Data::Zeros {
         notes.push("the data are zeros: whatever packs them on the way looks faster".to_owned());
@@ -140,6 +153,9 @@ const fn cache(mark: CacheMark) -> &'static str {
         }
         CacheMark::ServerCacheOrMedia => {
             "server cache or its disks: which of them answered cannot be seen from here"
+        }
+        CacheMark::CacheOrMedia => {
+            "a cache or the disks: whether direct operations pass the cache of this file system by is not known"
         }
         CacheMark::Media => "media: the client's cache was passed by",
     }
@@ -176,8 +192,18 @@ fn cells(bench: &BenchSamples, test: &TestFigures) -> Vec<String> {
     ]
 }
 
-/// What a task came to beside its numbers: missed frames, and what a copy needs to begin.
+/// What a test came to beside its numbers.
 fn said(bench: &BenchSamples, test: &TestFigures) -> Option<String> {
+    let exceeded = bench.exceeded.map(|fits| {
+        let fits = quantity::rate(fits);
+        format!("more than the {fits} that fit through the NICs in use")
+    });
+    let said: Vec<String> = exceeded.into_iter().chain(of_task(bench, test)).collect();
+    (!said.is_empty()).then(|| said.join(" · "))
+}
+
+/// What a task came to: missed frames, and what a copy needs to begin.
+fn of_task(bench: &BenchSamples, test: &TestFigures) -> Option<String> {
     if let Some(playback) = test.playback {
         let due = view::counted(
             usize::try_from(playback.due).unwrap_or(usize::MAX),
@@ -204,11 +230,19 @@ fn said(bench: &BenchSamples, test: &TestFigures) -> Option<String> {
     Some(format!("in {time}, first byte after {first}"))
 }
 
+/// A figure that cannot be believed does not look like one that can.
+const fn figure_ink(bench: &BenchSamples) -> Ink {
+    match bench.exceeded {
+        Some(_) => Ink::StrongToned(Tone::Bad),
+        None => Ink::Strong,
+    }
+}
+
 /// The part of the page on a terminal.
 pub(crate) fn terminal(page: &mut Page, recipe: &Recipe, analysis: &RunAnalysis) {
     page.gap();
     if recipe.sweep {
-        sweep(page, analysis);
+        sweep(page, recipe, analysis);
     } else {
         for (bench, test) in tests(analysis) {
             let cells = cells(bench, test);
@@ -229,7 +263,7 @@ pub(crate) fn terminal(page: &mut Page, recipe: &Recipe, analysis: &RunAnalysis)
             page.row(&[
                 (Ink::Strong, &left(name, 20)),
                 (Ink::Plain, &left(way, 6)),
-                (Ink::Strong, &right(figure, 12)),
+                (figure_ink(bench), &right(figure, 12)),
                 (Ink::Plain, "  median "),
                 (Ink::Plain, median),
                 (Ink::Faint, "  "),
@@ -284,32 +318,104 @@ fn points(analysis: &RunAnalysis) -> Vec<(&str, [Option<f64>; 2])> {
     points
 }
 
-fn sweep(page: &mut Page, analysis: &RunAnalysis) {
-    let points = points(analysis);
-    let all = points
+fn sweep(page: &mut Page, recipe: &Recipe, analysis: &RunAnalysis) {
+    let rows = by_size(analysis);
+    let longest = finite_max(rows.iter().filter_map(|(_, test)| test.figure));
+    let known: Vec<[String; 2]> = rows
         .iter()
-        .flat_map(|(_, figures)| figures.iter().flatten());
-    let longest = all
-        .copied()
-        .filter(|rate| rate.is_finite())
-        .fold(0.0, f64::max);
-    let columns = page
+        .map(|(bench, _)| {
+            let median = bench.median.as_ref();
+            let cpu = bench.cpu_per_byte.as_ref();
+            [
+                median.map_or_else(String::new, quantity::estimate_with_interval),
+                cpu.map_or_else(String::new, quantity::estimate),
+            ]
+        })
+        .collect();
+    let widest = |column: usize| known.iter().map(|texts| width(&texts[column]) + 2).max();
+    let widths = [0, 1].map(|column| widest(column).unwrap_or(0));
+    // What is known of each figure, as far as a bar is left that tells sizes apart.
+    let room = page
         .columns()
-        .saturating_sub(SIZE_COLUMNS + 7 + RATE_COLUMNS + 3)
-        .min(50);
-    for (name, figures) in &points {
-        for (way, figure) in ["write", "read"].into_iter().zip(figures) {
-            let Some(figure) = figure else { continue };
-            let label = if way == "write" { name } else { "" };
-            page.row(&[
-                (Ink::Strong, &right(label, SIZE_COLUMNS)),
-                (Ink::Faint, &format!("  {}", left(way, 5))),
-                (Ink::Plain, &right(&quantity::rate(*figure), RATE_COLUMNS)),
-                (Ink::Plain, "  "),
-                (Ink::Plain, &bar(figure / longest, columns)),
-            ]);
+        .saturating_sub(SIZE_COLUMNS + 7 + RATE_COLUMNS + 2);
+    let used = |count: usize| widths[..count].iter().sum::<usize>();
+    let fits = |count: &usize| room >= used(*count) + BAR_COLUMNS;
+    let fit = (0..=widths.len()).rev().find(fits).unwrap_or(0);
+    let columns = (room - used(fit)).min(50);
+    let mut before = "";
+    for ((bench, test), texts) in rows.iter().zip(&known) {
+        let Some(figure) = test.figure else { continue };
+        let label = if before == test.name { "" } else { &test.name };
+        before = &test.name;
+        let way = view::direction(bench.workload.direction());
+        let beside = texts.iter().zip(widths).take(fit);
+        let beside: String = beside.map(|(text, width)| left(text, width)).collect();
+        page.row(&[
+            (Ink::Strong, &right(label, SIZE_COLUMNS)),
+            (Ink::Faint, &format!("  {}", left(way, 5))),
+            (
+                figure_ink(bench),
+                &right(&quantity::rate(figure), RATE_COLUMNS),
+            ),
+            (Ink::Plain, "  "),
+            (Ink::Faint, &beside),
+            (Ink::Plain, &bar(figure / longest, columns)),
+        ]);
+    }
+    let medians = rows.iter().filter_map(|(bench, _)| bench.median.as_ref());
+    let with_interval = medians.filter_map(quantity::interval).next().is_some();
+    let median = match with_interval {
+        true => ", their median and its interval",
+        false => ", their median (too few for an interval)",
+    };
+    let beside = [median, ", what a byte costs our processors"][..fit].concat();
+    let text = format!(
+        "of each size: the {} of the passes{beside}",
+        figure(recipe.figure)
+    );
+    page.paragraph(2, 4, &[(Ink::Faint, &text)]);
+}
+
+/// The tests of a sweep: each size with its ways together, writing first.
+fn by_size(analysis: &RunAnalysis) -> Vec<(&BenchSamples, &TestFigures)> {
+    let mut sizes: Vec<&str> = Vec::new();
+    for (_, test) in tests(analysis) {
+        if !sizes.contains(&test.name.as_str()) {
+            sizes.push(&test.name);
         }
     }
+    let mut all: Vec<_> = tests(analysis).collect();
+    all.sort_by_key(|(bench, test)| {
+        let size = sizes.iter().position(|name| *name == test.name);
+        (size, bench.workload.direction() == Direction::Read)
+    });
+    all
+}
+
+/// The best of a sweep each way in both units that people call MB.
+fn in_both_units(analysis: &RunAnalysis) -> Option<String> {
+    let best = |way: Direction| {
+        let figures = tests(analysis).filter(|(bench, _)| bench.workload.direction() == way);
+        let best = finite_max(figures.filter_map(|(_, test)| test.figure));
+        (best > 0.0).then(|| {
+            let way = view::direction(way);
+            format!(
+                "{way} {:.1} MB/s or {:.1} MiB/s",
+                best / 1e6,
+                best / 1_048_576.0
+            )
+        })
+    };
+    let best: Vec<String> = [Direction::Write, Direction::Read]
+        .into_iter()
+        .filter_map(best)
+        .collect();
+    (!best.is_empty()).then(|| {
+        format!(
+            "MB are 10^6 bytes here and MiB 2^20; which of them the original counts in is not known: at most {}",
+            best.join(", ")
+        )
+    })
 }
 
 /// The part of the page in a browser.

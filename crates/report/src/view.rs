@@ -404,6 +404,7 @@ pub(crate) fn alerts(analysis: &RunAnalysis) -> Vec<Said> {
             ),
         ));
     }
+    alerts.extend(more_than_fits(analysis));
     let prices = analysis.notes.iter().filter(|note| is_price(note));
     alerts.extend(prices.map(|note| Said::new(Tone::Doubtful, note.clone())));
     let not_back = analysis.changes.iter();
@@ -422,6 +423,36 @@ pub(crate) fn alerts(analysis: &RunAnalysis) -> Vec<Said> {
             .map(|warning| Said::new(Tone::Doubtful, format!("run file: {warning}"))),
     );
     alerts
+}
+
+/// Rates of `bench` that no link can have carried.
+fn more_than_fits(analysis: &RunAnalysis) -> Option<Said> {
+    let above = analysis
+        .bench
+        .iter()
+        .filter(|bench| bench.exceeded.is_some());
+    let names: Vec<String> = above
+        .clone()
+        .map(|bench| match &bench.test {
+            Some(test) => {
+                let way = direction(bench.workload.direction());
+                format!("`{}` {way}", test.name)
+            }
+            None => workload_short(&bench.workload),
+        })
+        .collect();
+    let fits = above.filter_map(|bench| bench.exceeded).fold(0.0, f64::max);
+    let (first, others) = names.split_first()?;
+    let others = match others.len() {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    let text = format!(
+        "{first}{others}: more than the {} that fit through the NICs in use: the link is not what \
+         its facts say, or the bytes took another way",
+        quantity::rate(fits)
+    );
+    Some(Said::new(Tone::Bad, text))
 }
 
 /// The rungs of one direction.

@@ -9,7 +9,7 @@ use crate::comparison::direction_name;
 use crate::{Cause, RungName, Trust};
 
 /// More than this over the ceiling cannot be noise of the clock.
-const ABOVE_CEILING_LIMIT: f64 = 1.05;
+pub(super) const ABOVE_CEILING_LIMIT: f64 = 1.05;
 /// The largest IP packet.
 const PACKET_BYTES_MAX: u32 = 65_535;
 /// Payload of a segment where the MTU is not known.

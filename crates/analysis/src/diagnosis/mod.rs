@@ -45,6 +45,8 @@ const RUNGS: [(Rung, RungName); 6] = [
     (Rung::Disk, RungName::Disk),
     (Rung::Copy, RungName::Copy),
 ];
+/// MTU of jumbo frames.
+const JUMBO_MTU: u32 = 9000;
 const DIRECTIONS: [Direction; 2] = [Direction::Read, Direction::Write];
 
 /// What the ladder's trials say.
@@ -216,6 +218,36 @@ pub(crate) fn ladder(
         rungs: seen.rungs,
         diagnosis: Some(diagnosis),
     }
+}
+
+/// Payload per second that fits through the NICs that a trial used, with jumbo frames at most, where it
+/// moved more than that. A server's own word on its NICs does not count here.
+pub(crate) fn exceeded(
+    facts: &[HostFacts],
+    direction: Direction,
+    result: &TrialResult,
+) -> Option<f64> {
+    let network = Network {
+        client: facts.first(),
+        server: facts.get(1),
+        advertised: &[],
+        believed: false,
+    };
+    let used = result.connections.iter();
+    let used = used.filter(|connection| connection.bytes.get() > 0);
+    let pairs: Result<Vec<Pair>, String> = used.map(|one| network.pair(one)).collect();
+    let mut own: Vec<Pair> = Vec::new();
+    for pair in pairs.ok()? {
+        if !own.contains(&pair) {
+            own.push(pair);
+        }
+    }
+    let paths = [own];
+    // An experiment may have changed it since the facts were read.
+    let fits = [None, Some(JUMBO_MTU)].map(|mtu| network.ceiling(direction, &paths, mtu));
+    let fits = fits.into_iter().flatten().map(|ceiling| ceiling.rate.value);
+    let fits = fits.reduce(f64::max)?;
+    (rate(result)? > fits * cause::ABOVE_CEILING_LIMIT).then_some(fits)
 }
 
 fn look<'a>(

@@ -1,7 +1,8 @@
 use analysis::{RunAnalysis, Unit, Verdict, analyze};
 use record::{
-    Arm, Bytes, Decision, Direction, Event, HostLoad, HostName, Level, Nanoseconds, Outcome, Phase,
-    Plan, Record, Run, Stage, Workload,
+    Arm, Bytes, Cache, Data, Decision, Design, Direction, Event, HostLoad, HostName, Level,
+    Nanoseconds, Operations, Outcome, Pattern, Phase, Plan, Record, Response, Run, ShareWorkload,
+    Stage, StopRule, Workload,
 };
 
 use crate::build::{
@@ -235,6 +236,91 @@ fn repetitions_of_bench_are_grouped_by_workload() {
     assert_eq!(read.median.as_ref().map(|median| median.value), Some(101e6));
     assert_eq!((write.rates.len(), read.retransmits), (2, Some(3)));
     assert_eq!(write.failures, ["the disk is full"]);
+}
+
+/// 104 to 110 MB/s are the ceilings' noise and larger frames; 150 MB/s go through no line of 1 Gbit/s.
+#[test]
+fn more_than_fits_through_the_nics_is_marked() {
+    let stage = |repetition| Stage::Bench {
+        repetition,
+        test: None,
+        discarded: false,
+    };
+    let bench = |rate: f64, workload: &Workload| {
+        let measured = [100.0, rate].map(|rate| Outcome::Measured(Box::new(result(rate))));
+        let records = (0..).zip(measured);
+        let records = records.map(|(at, outcome)| trial(stage(at), workload.clone(), outcome));
+        analyze(&run(lab(), records.collect())).bench[0].exceeded
+    };
+    let read = share_workload(Direction::Read);
+    assert_eq!(bench(110.0, &read), None);
+    let fits = bench(150.0, &read).expect("it is more than fits");
+    assert!((117e6..125e6).contains(&fits), "{fits}");
+    let Workload::Share(share) = read.clone() else {
+        unreachable!("it is one of a share");
+    };
+    let both_ways = Workload::Share(ShareWorkload {
+        operations: Some(Operations {
+            pattern: Pattern::Random,
+            threads: 1,
+            other_way_percent: 50,
+            data: Data::Random,
+            cache: Cache::Direct,
+            write_through: false,
+            file: None,
+        }),
+        ..share
+    });
+    assert_eq!(bench(150.0, &both_ways), None);
+    let design = Design {
+        name: "design".into(),
+        title: "one arm".into(),
+        form: "full factorial".into(),
+        factors: Vec::new(),
+        aliases: Vec::new(),
+        left_out: Vec::new(),
+        responses: vec![Response {
+            name: "some read".into(),
+            workload: read.clone(),
+        }],
+        arms: vec![Vec::new()],
+        again: None,
+        whole_plots: Vec::new(),
+        blocks: vec![vec![0]],
+        stop: StopRule {
+            budget_seconds: None,
+            width: None,
+        },
+        band: 0.02,
+        published: None,
+        figures: Vec::new(),
+    };
+    let caveats = |rate: f64| {
+        let stage = Stage::Visit {
+            block: 0,
+            position: 0,
+            arm: 0,
+            response: "some read".into(),
+            discarded: false,
+        };
+        let outcome = Outcome::Measured(Box::new(result(rate)));
+        let records = vec![
+            Record::Design(Box::new(design.clone())),
+            trial(stage, read.clone(), outcome),
+        ];
+        let found = analyze(&run(lab(), records)).design;
+        let caveats = found.expect("there is one").caveats;
+        let above = caveats
+            .into_iter()
+            .filter(|text| text.contains("that fit through"));
+        above.collect::<Vec<_>>()
+    };
+    assert_eq!(caveats(110.0), [""; 0]);
+    let said = caveats(150.0);
+    assert!(
+        said[0].starts_with("`some read` came out at more than the 12"),
+        "{said:?}"
+    );
 }
 
 /// A tune of these candidates, each a level of its own.

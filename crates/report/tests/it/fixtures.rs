@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use analysis::{
     ArmSamples, BenchSamples, Cause, Ceiling, Diagnosis, Effect, Estimate, ExperimentResult, Fix,
-    HostChange, LadderRung, NoiseFloor, RunAnalysis, RungName, SessionKind, Trust, Unit, Untried,
-    Verdict,
+    HostChange, LadderRung, NoiseFloor, RunAnalysis, RungName, SessionKind, TestFigures, Trust,
+    Unit, Untried, Verdict,
 };
 use record::{
     Arm, BitsPerSecond, Bytes, Decision, Demands, Direction, HostFacts, HostName, Identity,
     InterfaceAddress, KnobId, Level, LinkState, Nanoseconds, Nic, Offload, Phase, Plan, Question,
-    Route, Setting, ShareAddress, ShareWorkload, SmbSession, System, Target, TcpFacts, TcpWorkload,
-    Timing, Value, Workload,
+    Recipe, RecipeTest, Route, Setting, ShareAddress, ShareWorkload, SmbSession, System, Target,
+    TcpFacts, TcpWorkload, Timing, Value, Workload,
 };
 
 pub(crate) const CLIENT: &str = "lab://demo/client";
@@ -34,6 +34,7 @@ pub(crate) fn all() -> Vec<(&'static str, RunAnalysis)> {
         ("tune-failed-trials", tune_failed_trials()),
         ("tune-unfinished", tune_unfinished()),
         ("bench-share-and-tcp", bench()),
+        ("bench-sweep", sweep()),
     ]
 }
 
@@ -556,6 +557,7 @@ pub(crate) fn bench() -> RunAnalysis {
                 ..rate(0.214e-9, Some([0.2e-9, 0.23e-9]), 5)
             }),
             retransmits: Some(3),
+            exceeded: None,
             failures: vec![],
         },
         BenchSamples {
@@ -569,6 +571,7 @@ pub(crate) fn bench() -> RunAnalysis {
             median: None,
             cpu_per_byte: None,
             retransmits: None,
+            exceeded: None,
             failures: vec!["repetition 0: the share is full".into()],
         },
         BenchSamples {
@@ -586,9 +589,64 @@ pub(crate) fn bench() -> RunAnalysis {
             median: Some(rate(117.6e6, None, 3)),
             cpu_per_byte: None,
             retransmits: Some(0),
+            exceeded: None,
             failures: vec![],
         },
     ];
+    run
+}
+
+/// Two sizes of a sweep, both ways.
+pub(crate) fn sweep() -> RunAnalysis {
+    let recipe = serde_json::json!({
+        "title": "ATTO", "passes": 6, "figure": "best", "sweep": true,
+        "test": [{ "name": "4 KiB", "block": 4096 }, { "name": "64 KiB", "block": 65536 }],
+    });
+    let recipe: Recipe = serde_json::from_value(recipe).expect("a recipe");
+    let mut run = bench();
+    let one = run.bench.swap_remove(0);
+    let each = |(test, way, mbytes): (&RecipeTest, Direction, f64)| BenchSamples {
+        test: Some(TestFigures {
+            name: test.name.clone(),
+            tool: recipe.title.clone(),
+            figure: Some(mbytes * 1e6),
+            figure_latency: None,
+            operations_per_second: None,
+            latency: None,
+            cache: None,
+            first_byte: None,
+            playback: None,
+        }),
+        median: Some(rate(
+            mbytes * 0.98e6,
+            Some([mbytes * 0.96e6, mbytes * 1e6]),
+            6,
+        )),
+        workload: match &one.workload {
+            Workload::Share(share) => Workload::Share(ShareWorkload {
+                direction: way,
+                block: test.block,
+                ..share.clone()
+            }),
+            other => other.clone(),
+        },
+        ..one.clone()
+    };
+    let [small, large] = &recipe.tests[..] else {
+        unreachable!("there are two");
+    };
+    run.bench = [
+        (small, Direction::Write, 20.0),
+        (small, Direction::Read, 31.0),
+        (large, Direction::Write, 104.0),
+        (large, Direction::Read, 115.0),
+    ]
+    .map(each)
+    .to_vec();
+    run.plan = Plan::Bench {
+        target: "smb://10.77.1.2/data".into(),
+        recipe: Some(Box::new(recipe)),
+    };
     run
 }
 

@@ -1,6 +1,6 @@
 use analysis::Verdict;
 use record::{Plan, ShareAddress};
-use report::{Colour, Look, table, text};
+use report::{Colour, Look, html, json, table, text};
 
 use crate::fixtures;
 
@@ -36,6 +36,51 @@ fn pages_on_a_narrow_terminal() {
             text(&run, Look::new(50, Colour::Plain))
         );
     }
+}
+
+#[test]
+fn a_sweep_says_median_interval_and_cost_as_far_as_there_is_room() {
+    let run = fixtures::sweep();
+    let row = |columns| {
+        let page = text(&run, Look::new(columns, Colour::Plain));
+        let mut rows = page.lines().filter(|line| line.contains('█'));
+        let row = rows.find(|line| line.contains("115.0 MB/s"));
+        row.unwrap_or_else(|| panic!("{page}"))
+            .trim_end()
+            .to_owned()
+    };
+    let (known, cost) = ("112.7 MB/s [110.4, 115.0]", "0.21 CPU s/GB");
+    let (wide, middle, narrow) = (row(100), row(75), row(50));
+    assert!(wide.contains(known) && wide.contains(cost), "{wide}");
+    assert!(middle.contains(known) && !middle.contains(cost), "{middle}");
+    assert!(!narrow.contains(known), "{narrow}");
+    assert!([wide, middle, narrow].iter().all(|row| row.contains('█')));
+    let page = text(&run, Look::default());
+    let words: Vec<&str> = page.split_whitespace().collect();
+    let page = words.join(" ");
+    assert!(
+        page.contains("write 104.0 MB/s or 99.2 MiB/s, read 115.0 MB/s or 109.7 MiB/s"),
+        "{page}"
+    );
+}
+
+#[test]
+fn what_no_link_can_have_carried_is_marked_and_no_headline() {
+    let mut run = fixtures::sweep();
+    run.bench[3].exceeded = Some(106e6);
+    let page = text(&run, Look::default());
+    let words: Vec<&str> = page.split_whitespace().collect();
+    let page = words.join(" ");
+    assert!(
+        page.contains("`64 KiB` read: more than the 106.0 MB/s that fit through the NICs in use"),
+        "{page}"
+    );
+    assert!(
+        page.contains("at most read 31.0 MB/s (4 KiB), write 104.0 MB/s"),
+        "{page}"
+    );
+    assert!(html(&run).contains("that fit through the NICs in use"));
+    assert_eq!(json(&run)["bench"][3]["more_than_fits"], 106e6);
 }
 
 #[test]
