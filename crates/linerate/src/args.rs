@@ -229,7 +229,8 @@ pub struct BenchArguments {
     /// A share; a host as `tcp://ADDRESS[:PORT]` with an `iperf3 -s`; with a preset or a recipe also a
     /// folder, as of a mounted share, or `disk:FOLDER` on a local disk (both by fio)
     pub target: String,
-    /// Do what a known benchmark does: cdm9, cdm9-nvme, cdm8, atto, iperf, copy, lantest, frames
+    /// Do what a known benchmark does: cdm9, cdm9-nvme, cdm8, atto, iperf, copy, copy-10gb,
+    /// lantest, lantest-3mb, lantest-30mb, lantest-3000mb, frames, frames-fast
     #[arg(long, value_name = "NAME", conflicts_with = "recipe")]
     pub preset: Option<String>,
     /// Do what a recipe of your own says, in TOML; docs/files.md says how

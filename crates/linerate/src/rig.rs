@@ -8,7 +8,8 @@ use host::journal::Journal;
 use measure::Stop;
 use record::{
     Bytes, CopyTask, Data, Direction, Failure, FailureKind, HostLoad, Level, Nanoseconds, Outcome,
-    Place, Setting, ShareWorkload, Task, TaskWorkload, Timing, TrialResult, Value, Workload,
+    Place, Setting, ShareWorkload, Spread, Task, TaskWorkload, Timing, TrialResult, Value,
+    Workload,
 };
 
 use crate::failure::CommandError;
@@ -147,6 +148,7 @@ fn small_files(share: ShareWorkload) -> TaskWorkload {
             folders: files.div_ceil(SMALL_FILES_PER_FOLDER),
             size: SMALL_FILE,
             size_max: None,
+            spread: Spread::Even,
         }),
         data: Data::default(),
         timing: share.timing,

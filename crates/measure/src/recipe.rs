@@ -31,8 +31,13 @@ pub const PRESETS: &[Preset] = &presets![
     "atto",
     "iperf",
     "copy",
+    "copy-10gb",
     "lantest",
-    "frames"
+    "lantest-3mb",
+    "lantest-30mb",
+    "lantest-3000mb",
+    "frames",
+    "frames-fast"
 ];
 
 /// Reads a recipe and checks it.
@@ -60,7 +65,9 @@ pub fn preset(name: &str) -> Option<Result<Recipe, Error>> {
 
 #[cfg(test)]
 mod tests {
-    use record::{Direction, Figure, ListTask, Order, Pattern, RecipeEngine, RecipeTest, Task};
+    use record::{
+        Bytes, Direction, Figure, ListTask, Order, Pattern, RecipeEngine, RecipeTest, Spread, Task,
+    };
 
     use super::*;
 
@@ -119,6 +126,8 @@ mod tests {
             (512, 64 << 20, 21)
         );
         assert!(atto.sweep && atto.order == Order::Tests);
+        assert!(atto.write_through && atto.about.contains("`write_through`"));
+        assert!(!preset("cdm9").unwrap().unwrap().write_through);
         assert!(
             atto.tests
                 .iter()
@@ -157,11 +166,26 @@ mod tests {
             })
             .collect();
         assert_eq!(
-            (sizes[0], sizes[2]),
-            ((1, 1_000_000_000), (10_000, 10_000 << 12))
+            [sizes[0], sizes[1], sizes[4]],
+            [(1, 128_000_000), (1, 1_000_000_000), (10_000, 10_000 << 12)]
         );
-        assert!(sizes[1].0 == 200 && (800_000_000..1_300_000_000).contains(&sizes[1].1));
-        assert!(!copy.needs_file() && copy.steps().len() == 6);
+        assert!(sizes[2].0 == 200 && (800_000_000..1_300_000_000).contains(&sizes[2].1));
+        assert!(!copy.needs_file() && copy.steps().len() == 10);
+        let Some(Task::Copy(mixed)) = &copy.tests[3].task else {
+            panic!("{:?}", copy.tests[3]);
+        };
+        let ends = [mixed.size.get(), mixed.size_max.map_or(0, Bytes::get)];
+        assert_eq!(
+            (mixed.spread, ends),
+            (Spread::LogNormal, [1 << 10, 100 << 20])
+        );
+        assert!(
+            (400_000_000..1_000_000_000).contains(&sizes[3].1),
+            "{sizes:?}"
+        );
+        let large = preset("copy-10gb").unwrap().unwrap();
+        let room = large.tests[0].task.as_ref().map(Task::room);
+        assert_eq!(room, Some(Bytes::new(10_000_000_000)));
     }
 
     #[test]
@@ -185,7 +209,24 @@ mod tests {
             ]
         );
         assert!(lantest.needs_file());
-        assert_eq!(lantest.file_size.get(), 300_000_000);
+        let (mb, kib) = (1_000_000, 1 << 10);
+        for (class, size, block) in [
+            ("lantest-3mb", 3 * mb, 32 * kib),
+            ("lantest-30mb", 30 * mb, 64 * kib),
+            ("lantest", 300 * mb, 128 * kib),
+            ("lantest-3000mb", 3000 * mb, 1024 * kib),
+        ] {
+            let other = preset(class).unwrap().unwrap();
+            let of_file: Vec<&RecipeTest> = (other.tests.iter())
+                .filter(|test| test.task.is_none())
+                .collect();
+            assert_eq!((of_file.len(), other.tests.len()), (1, lantest.tests.len()));
+            assert_eq!(
+                (other.file_size.get(), of_file[0].block.get()),
+                (size, block),
+                "{class}"
+            );
+        }
     }
 
     #[test]
@@ -195,6 +236,18 @@ mod tests {
             Some(Task::Play(task)) => task.frame.get() / 4,
             _ => panic!("{}", test.name),
         };
+        let fast = preset("frames-fast").unwrap().unwrap();
+        let rates: Vec<u64> = (fast.tests.iter())
+            .map(|test| match &test.task {
+                Some(Task::Play(task)) => {
+                    let each = task.frame.get() * u64::from(task.per_second);
+                    each * u64::from(task.streams) / 1_000_000
+                }
+                _ => panic!("{}", test.name),
+            })
+            .collect();
+        assert_eq!(rates, [1223, 1592, 1990, 3185]);
+        assert_eq!(pixels(&fast.tests[3]), 7680 * 4320);
         let found: Vec<u64> = frames.tests.iter().map(pixels).collect();
         // Behind a header of 2048 bytes where the format has one.
         assert_eq!(found[0], 2048 * 1556 + 512);

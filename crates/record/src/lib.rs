@@ -26,14 +26,16 @@ pub use files::{
 };
 pub use job::{Job, JobFile, JobWorkload, ServerCache};
 pub use look::{AddressLook, HostLoad, MtuProof, NeighbourLook, PathLook, ProcessorLoad};
-pub use plan_file::{DesignKind, PlanFactor, PlanFile, PlanLevel, PlanWorkload, PublishedLevel};
+pub use plan_file::{
+    DesignKind, PlanFactor, PlanFile, PlanLevel, PlanWorkload, PublishedLevel, PublishedTest,
+};
 pub use recipe::{Figure, Order, Recipe, RecipeEngine, RecipeTest, parse_bytes};
 pub use run::{
     Decision, Error, Event, Header, Plan, Question, RUN_FORMAT, RUN_VERSION, Record, Round, Run,
     RunWriter, Schedule,
 };
 pub use setting::{HostName, KnobId, Level, Setting, Target, Value};
-pub use task::{CopyTask, ListTask, PlayTask, Playback, Task, TaskWorkload};
+pub use task::{CopyTask, ListTask, PlayTask, Playback, Spread, Task, TaskWorkload};
 pub use trial::{
     Arm, ConnectionUse, Credentials, Demands, Dialect, Direction, Failure, FailureKind, Identity,
     KeepInput, Mechanism, Outcome, Phase, Rung, Sample, Secret, ServerInterface, ShareAddress,

@@ -126,16 +126,38 @@ pub struct PublishedLevel {
     pub read: Option<String>,
     /// Of writing.
     pub write: Option<String>,
+    /// Of single tests, for which those above do not stand.
+    #[serde(default)]
+    pub tests: BTreeMap<String, PublishedTest>,
+}
+
+/// Published figures of one test.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedTest {
+    /// Of reading.
+    pub read: Option<String>,
+    /// Of writing.
+    pub write: Option<String>,
 }
 
 impl PublishedLevel {
-    /// The figure of one way.
+    /// The figure of a test that goes one way.
     #[must_use]
-    pub fn of(&self, direction: Direction) -> Option<&str> {
+    pub fn of(&self, test: &str, direction: Direction) -> Option<&str> {
+        let own = self.tests.get(test).map(|test| (&test.read, &test.write));
+        let (read, write) = own.unwrap_or((&self.read, &self.write));
         match direction {
-            Direction::Read => self.read.as_deref(),
-            Direction::Write => self.write.as_deref(),
+            Direction::Read => read.as_deref(),
+            Direction::Write => write.as_deref(),
         }
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let own = [&self.read, &self.write].into_iter();
+        let tests = self.tests.values();
+        let all = own.chain(tests.flat_map(|test| [&test.read, &test.write]));
+        all.filter_map(|text| text.as_deref())
     }
 }
 
@@ -247,9 +269,7 @@ impl PlanFactor {
             let name = &level.name;
             check_name(name)
                 .map_err(|reason| format!("a level of `{factor}` is called `{name}`: {reason}"))?;
-            for text in [&level.published.read, &level.published.write] {
-                text.as_deref().map_or(Ok(()), check_text)?;
-            }
+            level.published.texts().try_for_each(check_text)?;
             for other in &self.levels[..index] {
                 if other.name == *name {
                     return Err(format!("two levels of `{factor}` are called `{name}`"));

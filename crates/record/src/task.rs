@@ -45,14 +45,34 @@ pub struct CopyTask {
     /// Size of each, or of the smallest.
     #[serde(deserialize_with = "bytes")]
     pub size: Bytes,
-    /// Size of the largest, where they differ: then there are as many between 1 and 2 MiB as between
-    /// 2 and 4.
+    /// Size of the largest, where they differ.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         deserialize_with = "some_bytes"
     )]
     pub size_max: Option<Bytes>,
+    /// How they are spread in between.
+    #[serde(default, skip_serializing_if = "Spread::is_even")]
+    pub spread: Spread,
+}
+
+/// How sizes are spread between the smallest and the largest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Spread {
+    /// As many between 1 and 2 MiB as between 2 and 4.
+    #[default]
+    Even,
+    /// Their logarithms are normal: most are near the geometric middle, very small and very large ones
+    /// are rare.
+    LogNormal,
+}
+
+impl Spread {
+    const fn is_even(&self) -> bool {
+        matches!(self, Self::Even)
+    }
 }
 
 /// A folder that is listed.
@@ -100,8 +120,16 @@ impl CopyTask {
         let Some(most) = self.size_max else {
             return self.size;
         };
-        // Multiples of the golden ratio fill the range evenly, in whatever order files are taken.
-        let place = (f64::from(file) * 0.618_033_988_749_895).fract();
+        let even = |step: f64| (f64::from(file) * step).fract();
+        let place = match self.spread {
+            // Multiples of the golden ratio fill the range evenly, in whatever order files are taken.
+            Spread::Even => even(0.618_033_988_749_895),
+            // The mean of several that fill it independently is nearly normal and never leaves it.
+            Spread::LogNormal => {
+                let steps = [2.0_f64, 3.0, 5.0, 7.0].map(f64::sqrt);
+                steps.map(even).iter().sum::<f64>() / 4.0
+            }
+        };
         let [least, most] = [self.size, most].map(|size| (size.get().max(1) as f64).ln());
         Bytes::new((least + (most - least) * place).exp().round() as u64)
     }
@@ -173,6 +201,9 @@ impl Task {
             ));
         }
         match self {
+            Self::Copy(copy) if !copy.spread.is_even() && copy.size_max.is_none() => {
+                Err("`spread` needs `size_max`".to_owned())
+            }
             Self::Copy(copy) if copy.folders == 0 && copy.files > 1 => {
                 Err("several files need `folders`".to_owned())
             }
@@ -251,6 +282,32 @@ mod tests {
             folders,
             size: Bytes::new(size),
             size_max: size_max.map(Bytes::new),
+            spread: Spread::Even,
+        }
+    }
+
+    #[test]
+    fn sizes_that_are_log_normal_are_mostly_in_the_middle() {
+        let task = CopyTask {
+            spread: Spread::LogNormal,
+            ..copy(1000, 1, 1 << 10, Some(100 << 20))
+        };
+        let mut logarithms = Vec::new();
+        for file in 0..1000 {
+            let size = task.size_of(file).get();
+            assert!((1 << 10..=100 << 20).contains(&size), "{size}");
+            logarithms.push((size as f64).ln());
+        }
+        let (least, most) = (1024_f64.ln(), f64::from(100 << 20).ln());
+        let mean = logarithms.iter().sum::<f64>() / 1000.0;
+        assert!((mean - f64::midpoint(least, most)).abs() < 0.1, "{mean}");
+        // The deviation of the mean of four even ones; of a normal one 68 % are nearer, and 95 % nearer
+        // than twice that.
+        let deviation = (most - least) / 48_f64.sqrt();
+        for (times, expected) in [(1.0, 683.0), (2.0, 954.0)] {
+            let near = |one: &&f64| (**one - mean).abs() < times * deviation;
+            let found = logarithms.iter().filter(near).count() as f64;
+            assert!((found - expected).abs() < 30.0, "{found} within {times}");
         }
     }
 
@@ -291,6 +348,10 @@ mod tests {
             Task::Copy(copy(1, 0, u64::MAX, None)),
             Task::Copy(copy(1_000_000, 1, 1 << 40, None)),
             Task::Copy(copy(2, 1, 1, Some(u64::MAX))),
+            Task::Copy(CopyTask {
+                spread: Spread::LogNormal,
+                ..copy(2, 1, 1, None)
+            }),
             Task::Create(0),
             Task::Lock(1_000_001),
             Task::List(ListTask {

@@ -9,7 +9,7 @@ use host::Host;
 use host::change::{self, Change};
 use record::{
     Design, DesignKind, Direction, Factor, Level, PlanFactor, PlanFile, PublishedFigure, Recipe,
-    Response, Setting, StopRule, Value, Workload,
+    RecipeTest, Response, Setting, StopRule, Value, Workload,
 };
 
 use super::field;
@@ -114,9 +114,11 @@ pub fn recipe(file: &PlanFile, path: &Path, seconds: Option<f64>) -> Result<Reci
     Ok(recipe)
 }
 
-/// What is measured, with the way it goes.
-fn responses(recipe: &Recipe, target: &Target) -> Result<Vec<(Response, Direction)>, CommandError> {
-    let mut responses: Vec<(Response, Direction)> = Vec::new();
+/// What is measured, with its test and the way it goes.
+type Measured<'a> = (Response, (&'a RecipeTest, Direction));
+
+fn responses<'a>(recipe: &'a Recipe, target: &Target) -> Result<Vec<Measured<'a>>, CommandError> {
+    let mut responses: Vec<Measured<'a>> = Vec::new();
     for step in recipe.steps() {
         let name = format!("{} {:?}", step.0.name, step.1).to_lowercase();
         if responses.iter().any(|(known, _)| known.name == name) {
@@ -125,7 +127,7 @@ fn responses(recipe: &Recipe, target: &Target) -> Result<Vec<(Response, Directio
             )));
         }
         let workload = target.workload(recipe, step, None);
-        responses.push((Response { name, workload }, step.1));
+        responses.push((Response { name, workload }, step));
     }
     Ok(responses)
 }
@@ -139,7 +141,7 @@ pub fn design(
     seed: u64,
 ) -> Result<Design, CommandError> {
     let steps = responses(recipe, target)?;
-    let figures = figures(file, &steps);
+    let figures = figures(file, &steps)?;
     let responses: Vec<Response> = steps.into_iter().map(|(response, _)| response).collect();
     let (factors, left_out) = factors(file, target, &responses)?;
     let found = combined(file.design, &factors, &left_out)?;
@@ -258,14 +260,25 @@ fn factors(
 }
 
 /// What was published of single levels, for each response that goes the same way.
-fn figures(file: &PlanFile, responses: &[(Response, Direction)]) -> Vec<PublishedFigure> {
+fn figures(
+    file: &PlanFile,
+    responses: &[Measured<'_>],
+) -> Result<Vec<PublishedFigure>, CommandError> {
+    let levels = file.factors.iter().flat_map(|factor| &factor.levels);
+    for name in levels.flat_map(|level| level.published.tests.keys()) {
+        if responses.iter().all(|(_, (test, _))| test.name != *name) {
+            return Err(usage(format!(
+                "something is published of `{name}`, and the plan has no such test"
+            )));
+        }
+    }
     let mut figures = Vec::new();
-    for (response, way) in responses {
+    for (response, (test, way)) in responses {
         for factor in &file.factors {
             let texts = factor
                 .levels
                 .iter()
-                .filter_map(|level| Some((level, level.published.of(*way)?)));
+                .filter_map(|level| Some((level, level.published.of(&test.name, *way)?)));
             figures.extend(texts.map(|(level, text)| PublishedFigure {
                 response: response.name.clone(),
                 factor: factor.name.clone(),
@@ -274,7 +287,7 @@ fn figures(file: &PlanFile, responses: &[(Response, Direction)]) -> Vec<Publishe
             }));
         }
     }
-    figures
+    Ok(figures)
 }
 
 /// Numbers that no trial takes are said before the first one, whichever factors bring them together.
@@ -456,6 +469,56 @@ mod tests {
             error.contains("not for 9") && error.contains("`f8`; left out: lro: not here"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn what_was_published_of_a_copy_stands_beside_the_copy_only() {
+        let text = include_str!("../../../../plans/channels.toml");
+        let mut file: PlanFile = toml::from_str(text).expect("as it is written");
+        assert_eq!(file.check(), Ok(()));
+        let text = include_str!("../../../../plans/recipes/channels.toml");
+        let recipe = measure::recipe("channels.toml", text).expect("as it is written");
+        let span = record::Nanoseconds::new(1);
+        let workload = Workload::Tcp(record::TcpWorkload {
+            server: std::net::Ipv4Addr::LOCALHOST.into(),
+            port: 1,
+            direction: Direction::Read,
+            streams: 1,
+            nic: None,
+            timing: record::Timing {
+                warm_up: span,
+                measured: span,
+                interval: span,
+            },
+        });
+        let steps = recipe.steps();
+        let responses: Vec<Measured<'_>> = steps
+            .into_iter()
+            .map(|step| {
+                let response = Response {
+                    name: format!("{} {:?}", step.0.name, step.1),
+                    workload: workload.clone(),
+                };
+                (response, step)
+            })
+            .collect();
+        let found = figures(&file, &responses).expect("all of it is measured");
+        let found: Vec<(&str, &str)> = found
+            .iter()
+            .filter_map(|one| Some((one.response.as_str(), one.text.split(',').next()?)))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("SEQ 1 MiB Q8 T1 Read", "x1.88"),
+                ("SEQ 1 MiB Q8 T1 Write", "x1.48"),
+                ("one file of 500 MB Write", "x1.46"),
+            ]
+        );
+        let tests = &mut file.factors[0].levels[1].published.tests;
+        tests.insert("another".into(), record::PublishedTest::default());
+        let error = figures(&file, &responses).unwrap_err();
+        assert!(error.text().contains("`another`"), "{error}");
     }
 
     fn said(head: &str, factors: &[(&str, &[(&str, &str)])]) -> String {
