@@ -3,7 +3,7 @@
 use crate::{Error, Topology};
 
 /// Names and texts, those without a fault first.
-const LIBRARY: [(&str, &str); 31] = [
+const LIBRARY: [(&str, &str); 32] = [
     ("healthy-1g", include_str!("../scenarios/healthy-1g.toml")),
     (
         "healthy-two-links",
@@ -78,6 +78,10 @@ const LIBRARY: [(&str, &str); 31] = [
         include_str!("../scenarios/client-processor.toml"),
     ),
     ("slow-disk", include_str!("../scenarios/slow-disk.toml")),
+    (
+        "slow-disk-and-link",
+        include_str!("../scenarios/slow-disk-and-link.toml"),
+    ),
     ("few-credits", include_str!("../scenarios/few-credits.toml")),
     ("synchronous", include_str!("../scenarios/synchronous.toml")),
     (

@@ -143,6 +143,14 @@ pub(super) fn with_effect(seen: &Seen, text: &str) -> String {
     }
 }
 
+/// A cause that is no part of what was lost, with that.
+pub(super) fn beside_loss(seen: &Seen, of_ladder: &[(Rung, &TrialRecord)], text: &str) -> String {
+    match seen.first_loss() {
+        Some(_) => format!("{text}; apart from that, {}", headline(seen, of_ladder)),
+        None => text.to_owned(),
+    }
+}
+
 /// What loses without any cause that is known.
 pub(super) fn losses_unexplained(seen: &Seen) -> Vec<Cause> {
     let mut causes = Vec::new();
@@ -159,6 +167,7 @@ pub(super) fn losses_unexplained(seen: &Seen) -> Vec<Cause> {
 pub(super) fn remarks(seen: &Seen) -> Vec<Cause> {
     let mut remarks: Vec<Cause> = saturated(seen).into_iter().collect();
     remarks.extend(unused_links(seen));
+    remarks.extend(super::fault::perhaps_multichannel_off(seen));
     remarks.extend(super::medium::remarks(seen));
     remarks.extend(super::segment::mixed(seen));
     remarks.extend(super::storage::remarks(seen));

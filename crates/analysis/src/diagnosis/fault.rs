@@ -4,8 +4,8 @@
 use std::net::IpAddr;
 
 use record::{
-    Direction, HostFacts, HostLoad, LinkState, Medium, MtuProof, Nic, Offload, Outcome, PathLook,
-    Rung, Setting, Target, TrialRecord, Value,
+    Direction, HostFacts, HostLoad, InterfaceAddress, LinkState, Medium, MtuProof, Nic, Offload,
+    Outcome, PathLook, Rung, ServerInterface, Setting, Target, TrialRecord, Value,
 };
 
 use super::buffer::{small_buffers, waits_for_receiver};
@@ -26,6 +26,8 @@ pub(super) const FASTER: f64 = 1.5;
 pub(super) const SLOW_BITS: u64 = 100_000_000;
 /// The same for a link that nobody would call slow.
 pub(super) const GOOD_BITS: u64 = 1_000_000_000;
+/// How much higher the metric of a slow NIC's routes is to be than that of a fast one's.
+const METRIC_STEP: i64 = 100;
 /// A line so fast that the offloads of a NIC matter.
 const FAST_BITS: u64 = 5_000_000_000;
 /// An MTU from which they matter less.
@@ -65,21 +67,50 @@ const EXPLAIN: [&str; 6] = [
     "few-credits",
 ];
 
+/// Whether a fault can be what was lost on the way that was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Reach {
+    /// It is on that way.
+    Way,
+    /// It is beside it, on a pair of NICs that is not used, or one connection does not notice it.
+    Beside,
+}
+
 /// Something wrong, with what would put it right.
 pub(super) struct Fault {
     pub(super) cause: Cause,
     pub(super) fix: Option<Fix>,
+    pub(super) reach: Reach,
+}
+
+impl Fault {
+    fn beside(self) -> Self {
+        Self {
+            reach: Reach::Beside,
+            ..self
+        }
+    }
 }
 
 /// Everything that is wrong, first on the way first.
 pub(super) fn faults(seen: &Seen) -> Vec<Fault> {
+    let faster = faster(seen);
+    let mut ways = [
+        faster.as_ref().and_then(|it| faster_way(seen, it)),
+        two_nics(seen),
+    ];
+    if faster.is_some_and(|faster| faster.is_up_to_routes()) {
+        // That two NICs are in one subnet is why the slower one is used.
+        ways.reverse();
+    }
+    let [first_way, second_way] = ways;
     let found = [
         black_hole(seen),
         medium::wifi(seen),
         medium::needless_tunnel(seen),
-        slow_link(seen).or_else(|| slow_line(seen)),
-        faster_way(seen),
-        two_nics(seen),
+        slow_line(seen).or_else(|| slow_link(seen)),
+        first_way,
+        second_way,
         different_mtus(seen),
         // Before the packets that a NIC without them loses.
         offloads_off(seen),
@@ -114,6 +145,7 @@ pub(super) fn fault(id: &str, text: String, trust: Trust, advice: Advice) -> Opt
     Some(Fault {
         cause: cause(id, text, trust),
         fix: advice.fix(id),
+        reach: Reach::Way,
     })
 }
 
@@ -191,7 +223,10 @@ fn black_hole(seen: &Seen) -> Option<Fault> {
         "raise the MTU of the switch between the two to at least {wanted}; until then set {most} at both ends"
     ))
     .sets(near.into_iter().chain(far));
-    fault("path-mtu-black-hole", text, Trust::Measured, advice)
+    let found = fault("path-mtu-black-hole", text, Trust::Measured, advice);
+    // Where nothing got through, no pair is known to be used.
+    let elsewhere = used_proof(seen) != Some(proof) && !seen.used.is_empty();
+    found.map(|found| if elsewhere { found.beside() } else { found })
 }
 
 fn remote_name(proof: &MtuProof) -> String {
@@ -209,27 +244,39 @@ fn far_nic<'a>(seen: &Seen<'a>, proof: &MtuProof) -> Option<&'a Nic> {
 /// One link that came up far slower than another one between the same hosts.
 fn slow_link(seen: &Seen) -> Option<Fault> {
     let pairs = seen.network.all_pairs(&seen.used);
-    let rated: Vec<(u64, &Pair)> = pairs
+    let rated = pairs
         .iter()
-        .filter_map(|pair| Some((pair_bits(pair)?, pair)))
-        .collect();
-    let (slow, pair) = rated.iter().min_by_key(|(bits, _)| *bits)?;
-    let (good, _) = rated.iter().max_by_key(|(bits, _)| *bits)?;
-    if *slow > SLOW_BITS || *good < GOOD_BITS {
+        .filter_map(|pair| Some((pair_bits(pair)?, pair)));
+    let (slow, pair) = rated.min_by_key(|(bits, _)| *bits)?;
+    let rates = pairs.iter().filter_map(|pair| seen.pair_rate(pair));
+    let good = rates.max_by_key(PairRate::bits)?;
+    let is_good = match good {
+        PairRate::Told(bits) => bits >= GOOD_BITS,
+        // More than a slow one could have carried, whatever it is.
+        PairRate::Carried(bits) => bits >= GOOD_BITS / 2,
+    };
+    if slow > SLOW_BITS || !is_good {
         return None;
     }
     let text = format!(
-        "the link {} runs at {}, and another one between the two at {}: look at its cable and ports",
+        "the link {} runs at {}, and another one between the two {}: look at its cable and ports",
         pair.name(),
-        bit_rate(*slow),
-        bit_rate(*good)
+        bit_rate(slow),
+        match good {
+            PairRate::Told(bits) => format!("at {}", bit_rate(bits)),
+            PairRate::Carried(bits) => format!("carried {}", bit_rate(bits)),
+        }
     );
     let advice = Advice::new(format!(
         "change the cable of {}; a pair of wires in it is probably broken",
         pair.name()
     ))
     .commands([format!("ethtool {}", pair.near.name)]);
-    fault("slow-link", text, Trust::Computed, advice)
+    let found = fault("slow-link", text, Trust::Computed, advice)?;
+    Some(match seen.used.contains(pair) {
+        true => found,
+        false => found.beside(),
+    })
 }
 
 /// What the slower end of a pair runs at; nothing where an end has no line.
@@ -248,67 +295,150 @@ fn pair_bits(pair: &Pair) -> Option<u64> {
     }
 }
 
-/// A pair of NICs that is faster than the one in use.
-fn faster_way(seen: &Seen) -> Option<Fault> {
-    let used = seen.used.iter().filter_map(pair_bits).max()?;
-    let pairs = seen.network.all_pairs(&seen.used);
-    let (bits, pair) = pairs
-        .iter()
-        .filter_map(|pair| Some((pair_bits(pair)?, pair)))
-        .max_by_key(|(bits, _)| *bits)?;
-    if (bits as f64) < used as f64 * FASTER {
-        return None;
-    }
-    let current = seen.used.first()?;
-    let text = format!(
-        "the share is reached from {}, which runs at {}; {} runs at {} and is not used",
-        current.name(),
-        bit_rate(used),
-        pair.name(),
-        bit_rate(bits)
-    );
-    let ratio = computed(
-        bits as f64 / used as f64,
-        Unit::Ratio,
-        vec!["the ratio of the two line rates".into()],
-    );
-    let advice = Advice::new(format!(
-        "reach the server by `{}`: use that address, or let its name stand for it in `hosts` or DNS",
-        pair.remote
-    ))
-    .gains(Some(ratio))
-    .elsewhere(seen.share_at(pair.remote));
-    fault("faster-way-unused", text, Trust::Computed, advice)
+/// What is known of the rate of a pair.
+#[derive(Clone, Copy)]
+enum PairRate {
+    /// What its slower end tells.
+    Told(u64),
+    /// The most that it was seen to carry, where neither end tells anything: it is no slower.
+    Carried(u64),
 }
 
-/// Two NICs of one host in the subnet that is used: the routes send all by one of them.
+impl PairRate {
+    const fn bits(&self) -> u64 {
+        match self {
+            Self::Told(bits) | Self::Carried(bits) => *bits,
+        }
+    }
+
+    fn said(self) -> String {
+        match self {
+            Self::Told(bits) => format!("runs at {}", bit_rate(bits)),
+            Self::Carried(bits) => format!("was seen to carry {}", bit_rate(bits)),
+        }
+    }
+}
+
+/// A pair of NICs that is faster than the one in use.
+struct Faster<'a> {
+    pair: Pair<'a>,
+    rate: PairRate,
+    current: Pair<'a>,
+    used: PairRate,
+}
+
+impl Faster<'_> {
+    /// Whether the client's routes choose between its two NICs, whatever address it calls.
+    fn is_up_to_routes(&self) -> bool {
+        is_up_to_routes(&self.current, &self.pair)
+    }
+}
+
+fn is_up_to_routes(current: &Pair, other: &Pair) -> bool {
+    let mut entries = current.near.addresses.iter();
+    current.near.index != other.near.index
+        && (current.remote == other.remote || entries.any(|entry| entry.contains(other.remote)))
+}
+
+fn faster<'a>(seen: &Seen<'a>) -> Option<Faster<'a>> {
+    let current = *seen.used.first()?;
+    let told = seen.used.iter().filter_map(pair_bits).max();
+    let used = told.map(PairRate::Told).or_else(|| {
+        // Raw TCP moves what a line carries, unless a processor is what it waits for.
+        let is_clear = seen.full_host().is_none() && busy_processor(seen).is_none();
+        let is_raw = |rung: Rung| matches!(rung, Rung::Tcp | Rung::Streams);
+        let bits = seen.carried(&current, is_raw).filter(|_| is_clear)?;
+        Some(PairRate::Carried(bits))
+    })?;
+    let pairs = seen.network.all_pairs(&seen.used).into_iter();
+    let (pair, rate) = pairs
+        .filter(|pair| !seen.used.contains(pair) && !medium::is_dead(seen, pair.near, pair.remote))
+        .filter_map(|pair| Some((pair, seen.pair_rate(&pair)?)))
+        // Of several as fast, one that needs nothing but another address.
+        .max_by_key(|(pair, rate)| (rate.bits(), !is_up_to_routes(&current, pair)))?;
+    let is_faster = rate.bits() as f64 >= used.bits() as f64 * FASTER;
+    is_faster.then_some(Faster {
+        pair,
+        rate,
+        current,
+        used,
+    })
+}
+
+fn faster_way(seen: &Seen, faster: &Faster) -> Option<Fault> {
+    let (pair, current) = (&faster.pair, &faster.current);
+    let text = format!(
+        "the share is reached from {}, which {}; {} {} and is not used",
+        current.name(),
+        faster.used.said(),
+        pair.name(),
+        faster.rate.said()
+    );
+    let ratio = computed(
+        faster.rate.bits() as f64 / faster.used.bits() as f64,
+        Unit::Ratio,
+        vec![match (faster.used, faster.rate) {
+            (PairRate::Told(_), PairRate::Told(_)) => "the ratio of the two line rates".into(),
+            _ => "the ratio of what is known of the two rates".into(),
+        }],
+    );
+    let advice = match faster.is_up_to_routes() {
+        true => lower_metric(seen, faster),
+        false => Advice::new(format!(
+            "reach the server by `{}`: use that address, or let its name stand for it in `hosts` or DNS",
+            pair.remote
+        ))
+        .elsewhere(seen.share_at(pair.remote)),
+    };
+    let advice = advice.gains(Some(ratio));
+    let found = fault("faster-way-unused", text, Trust::Computed, advice)?;
+    // A link that is not filled is not what holds the share back.
+    let lost = seen.first_loss().map(|(rung, ..)| rung);
+    Some(match lost {
+        Some(RungName::Tcp | RungName::Share) => found.beside(),
+        _ => found,
+    })
+}
+
+/// What to do where both NICs of the client are in the server's subnet, so that another address of it is
+/// reached by the same one as before.
+fn lower_metric(seen: &Seen, faster: &Faster) -> Advice {
+    let (slow, fast) = (faster.current.near, faster.pair.near);
+    let routes = seen
+        .network
+        .client
+        .into_iter()
+        .flat_map(|host| &host.routes);
+    let of_fast = routes.filter(|route| route.nic == fast.name);
+    let metric = of_fast.filter_map(|route| route.metric).max().unwrap_or(0);
+    Advice::new(format!(
+        "the routes choose between `{0}` and `{1}`, whatever address is called: give those of `{1}` a lower metric \
+         than those of `{0}` (`route.interface_metric`), or each link a subnet of its own at both ends",
+        slow.name, fast.name
+    ))
+    .sets(setting(
+        seen.network.client,
+        Target::Nic(slow.name.clone()),
+        "route.interface_metric",
+        Value::Integer(i64::from(metric) + METRIC_STEP),
+    ))
+}
+
+/// Two NICs of one host in a subnet that both hosts are in: the routes send all by one of them.
 fn two_nics(seen: &Seen) -> Option<Fault> {
-    let pair = seen.used.first()?;
-    let hosts = [
-        (seen.network.client, pair.near),
-        (
-            seen.network.server,
-            match pair.far {
-                FarEnd::Nic(nic) => nic,
-                FarEnd::Advertised(_) | FarEnd::Address => pair.near,
-            },
-        ),
-    ];
-    let (host, one, other) = hosts.into_iter().find_map(|(host, nic)| {
-        let host = host?;
-        let twin = host.nics.iter().find(|other| {
-            // Wi-Fi beside a cable is another matter: the routes are meant to choose.
-            other.index != nic.index
-                && other.state != LinkState::Down
-                && !medium::is(nic, Medium::Wireless)
-                && !medium::is(other, Medium::Wireless)
-                && shares_subnet(nic, other)
-        })?;
-        Some((host, nic, twin))
+    let current = seen.used.first()?;
+    let used = seen.used.iter().map(|pair| pair.remote);
+    // An IPv6 prefix that all NICs have in common says nothing of who sends by IPv4.
+    let others = seen.network.near_remotes().into_iter();
+    let others = others.filter(|other| other.is_ipv4() == current.remote.is_ipv4());
+    let (host, one, other, remote) = used.chain(others).find_map(|remote| {
+        twins_at_client(seen, remote).or_else(|| twins_at_server(seen, remote))
     })?;
     let sender = seen
         .look
-        .and_then(|look| look.addresses.first()?.nic.clone())
+        .and_then(|look| look.addresses.first())
+        .filter(|way| way.address == remote)
+        .and_then(|way| way.nic.clone())
         .filter(|_| {
             seen.network
                 .client
@@ -325,51 +455,91 @@ fn two_nics(seen: &Seen) -> Option<Fault> {
         "give each link a subnet of its own, at both ends: for `{}` another network than for `{}`",
         other.name, one.name
     ));
-    fault("two-nics-one-subnet", text, Trust::Computed, advice)
+    fault("two-nics-one-subnet", text, Trust::Computed, advice).map(Fault::beside)
 }
 
-fn shares_subnet(one: &Nic, other: &Nic) -> bool {
-    let global = |address: IpAddr| !super::path::is_link_local(address);
-    let is_bridge_port = one.mac.is_some() && one.mac == other.mac;
-    !is_bridge_port
-        && one.addresses.iter().any(|ours| {
-            global(ours.address)
-                && other
-                    .addresses
-                    .iter()
-                    .any(|theirs| global(theirs.address) && ours.contains(theirs.address))
-        })
+/// A host, two NICs of it, and the address of the server in whose subnet both are.
+type Twins<'a> = (&'a HostFacts, &'a Nic, &'a Nic, IpAddr);
+
+fn twins_at_client<'a>(seen: &Seen<'a>, remote: IpAddr) -> Option<Twins<'a>> {
+    let client = seen.network.client?;
+    let leads = |nic: &&Nic| nic.addresses.iter().any(|entry| entry.contains(remote));
+    let used = seen.used.iter().find(|pair| pair.remote == remote);
+    let up = |nic: &&Nic| nic.state != LinkState::Down;
+    let nic = match used {
+        Some(pair) => pair.near,
+        None => client.nics.iter().filter(up).find(leads)?,
+    };
+    // Behind a router any of its networks may be the one that leads there.
+    let is_routed = !leads(&nic);
+    let twin = twin(client, nic, |entry| match is_routed {
+        true => entry.address.is_ipv4() == remote.is_ipv4(),
+        false => entry.contains(remote),
+    })?;
+    Some((client, nic, twin, remote))
+}
+
+fn twins_at_server<'a>(seen: &Seen<'a>, remote: IpAddr) -> Option<Twins<'a>> {
+    let server = seen.network.server?;
+    let is_it = |entry: &InterfaceAddress| entry.address.to_canonical() == remote;
+    let mut nics = server.nics.iter();
+    let nic = nics.find(|nic| nic.addresses.iter().any(is_it))?;
+    let twin = twin(server, nic, is_it)?;
+    Some((server, nic, twin, remote))
+}
+
+/// Another NIC of a host in the same subnet as one of these addresses of a NIC.
+fn twin<'a>(
+    host: &'a HostFacts,
+    nic: &Nic,
+    is_meant: impl Fn(&InterfaceAddress) -> bool,
+) -> Option<&'a Nic> {
+    let global = |entry: &&InterfaceAddress| !super::path::is_link_local(entry.address);
+    let ours = nic.addresses.iter().filter(global);
+    let ours: Vec<&InterfaceAddress> = ours.filter(|entry| is_meant(entry)).collect();
+    host.nics.iter().find(|other| {
+        let is_bridge_port = nic.mac.is_some() && nic.mac == other.mac;
+        let mut theirs = other.addresses.iter().filter(global);
+        // Wi-Fi beside a cable is another matter: the routes are meant to choose.
+        other.index != nic.index
+            && other.state != LinkState::Down
+            && !is_bridge_port
+            && !medium::is(nic, Medium::Wireless)
+            && !medium::is(other, Medium::Wireless)
+            && theirs.any(|entry| ours.iter().any(|own| own.contains(entry.address)))
+    })
+}
+
+/// Two ends of a link that differ in MTU.
+struct Ends {
+    near: String,
+    near_mtu: u32,
+    far: String,
+    far_mtu: u32,
 }
 
 /// Jumbo frames at one end only.
 fn different_mtus(seen: &Seen) -> Option<Fault> {
-    let by_facts = seen.used.iter().find_map(|pair| match pair.far {
-        // What a tunnel leaves to a packet is no fault, and its far end is another NIC.
-        FarEnd::Nic(far) if far.mtu != pair.near.mtu && !has_no_line(pair.near) => Some((
-            pair.near.name.clone(),
-            pair.near.mtu,
-            far.name.clone(),
-            far.mtu,
-        )),
-        _ => None,
-    });
-    let by_probe = || {
-        let proof = used_proof(seen)?;
-        let far = proof.far_mtu.filter(|far| *far < proof.near_mtu)?;
-        Some((proof.nic.clone(), proof.near_mtu, remote_name(proof), far))
-    };
-    let (near, near_mtu, far, far_mtu) = by_facts.or_else(by_probe)?;
+    let ends = differing_ends(seen)?;
+    let Ends {
+        near,
+        near_mtu,
+        far,
+        far_mtu,
+    } = &ends;
     let text = format!(
         "the two ends of a link differ in MTU: `{near}` has {near_mtu}, `{far}` has {far_mtu}"
     );
     let (least, most) = (near_mtu.min(far_mtu), near_mtu.max(far_mtu));
     // The end that is larger is made smaller: that works whatever is between them.
     let larger = if near_mtu == most {
-        nic_mtu(seen.network.client, &near, least)
+        nic_mtu(seen.network.client, near, *least)
     } else {
-        nic_mtu(seen.network.server, &far, least)
+        nic_mtu(seen.network.server, far, *least)
     };
-    let short = short_neighbours(seen, &seen.used);
+    let pairs = seen.network.all_pairs(&seen.used).into_iter();
+    let of_link: Vec<Pair> = pairs.filter(|pair| pair.near.name == *near).collect();
+    let short = short_neighbours(seen, &of_link);
     let advice = match short.is_empty() {
         true => format!(
             "set one MTU at both ends: {most} if every switch and neighbour takes it, otherwise {least}"
@@ -380,7 +550,62 @@ fn different_mtus(seen: &Seen) -> Option<Fault> {
         ),
     };
     let advice = Advice::new(advice).sets(larger);
-    fault("mtu-differs", text, Trust::Computed, advice)
+    // TCP agrees on the smaller one.
+    fault("mtu-differs", text, Trust::Computed, advice).map(Fault::beside)
+}
+
+/// The pair in use first, by the facts and then by what was proven.
+fn differing_ends(seen: &Seen) -> Option<Ends> {
+    let by_facts = |pair: &Pair| match pair.far {
+        // What a tunnel leaves to a packet is no fault, and its far end is another NIC.
+        FarEnd::Nic(far) if far.mtu != pair.near.mtu && !has_no_line(pair.near) => Some(Ends {
+            near: pair.near.name.clone(),
+            near_mtu: pair.near.mtu,
+            far: far.name.clone(),
+            far_mtu: far.mtu,
+        }),
+        _ => None,
+    };
+    let by_probe = |proof: &MtuProof| {
+        let far_mtu = proof.far_mtu.filter(|far| *far < proof.near_mtu)?;
+        Some(Ends {
+            near: proof.nic.clone(),
+            near_mtu: proof.near_mtu,
+            far: remote_name(proof),
+            far_mtu,
+        })
+    };
+    let in_use = seen.used.iter().find_map(by_facts);
+    let in_use = in_use.or_else(|| by_probe(used_proof(seen)?));
+    // NICs that only a prefix of the other family has in common are no link.
+    let is_v4 = seen.used.first().map(|pair| pair.remote.is_ipv4());
+    let same = |remote: IpAddr| is_v4.is_none_or(|is_v4| is_v4 == remote.is_ipv4());
+    let is_line = |pair: &Pair| {
+        let far = match pair.far {
+            FarEnd::Nic(nic) => has_no_line(nic),
+            FarEnd::Advertised(_) | FarEnd::Address => false,
+        };
+        !has_no_line(pair.near) && !far
+    };
+    in_use
+        .or_else(|| {
+            let pairs = seen.network.all_pairs(&seen.used).into_iter();
+            pairs
+                .filter(|pair| same(pair.remote) && is_line(pair))
+                .filter(|pair| !medium::is_dead(seen, pair.near, pair.remote))
+                .find_map(|pair| by_facts(&pair))
+        })
+        .or_else(|| {
+            let client = seen.network.client?;
+            let has_line = |proof: &&MtuProof| {
+                let mut nics = client.nics.iter();
+                nics.any(|nic| nic.name == proof.nic && !has_no_line(nic))
+            };
+            let proofs = seen.look?.mtus.iter().filter(has_line);
+            proofs
+                .filter(|proof| proof.remote.is_some_and(same))
+                .find_map(by_probe)
+        })
 }
 
 /// Segments that raw TCP, or else the share, had to send again.
@@ -496,7 +721,12 @@ fn offloads_off(seen: &Seen) -> Option<Fault> {
         ))
         .gains(gain(seen))
         .sets(settings);
-        fault("offloads-off", text, Trust::Computed, advice)
+        let found = fault("offloads-off", text, Trust::Computed, advice)?;
+        // They cost processor time: raw TCP misses it, or somebody has none left.
+        let costs = loses(seen, RungName::Tcp)
+            || seen.full_host().is_some()
+            || busy_processor(seen).is_some();
+        Some(if costs { found } else { found.beside() })
     })
 }
 
@@ -566,7 +796,12 @@ fn old_dialect(seen: &Seen) -> Option<Fault> {
     let advice =
         Advice::new("let the server speak SMB 3.1.1 (Samba: `server max protocol = SMB3`)")
             .gains(gain(seen));
-    fault("old-dialect", text, Trust::Measured, advice)
+    let found = fault("old-dialect", text, Trust::Measured, advice)?;
+    // One channel asks for as much at once by 2.1 as by 3.
+    Some(match session.dialect.as_str() {
+        "2.0.2" => found,
+        _ => found.beside(),
+    })
 }
 
 fn few_credits(seen: &Seen) -> Option<Fault> {
@@ -774,7 +1009,11 @@ fn full_processor(seen: &Seen) -> Option<Fault> {
              served by a processor each",
         );
         let fix = advice.fix(&cause.id);
-        return Some(Fault { cause, fix });
+        return Some(Fault {
+            cause,
+            fix,
+            reach: Reach::Way,
+        });
     }
     if !share_loses(seen) {
         return None;
@@ -855,28 +1094,25 @@ fn port_blocked(seen: &Seen) -> Option<Fault> {
         "let the file server's port through to `{remote}`: look at the firewalls of both ends, and at `interfaces` \
          with `bind interfaces only` of a Samba server"
     ));
-    fault("port-blocked", text, Trust::Measured, advice)
+    fault("port-blocked", text, Trust::Measured, advice).map(Fault::beside)
 }
 
 /// Several links, and a server that offers to use one.
 fn multichannel_off(seen: &Seen) -> Option<Fault> {
-    let session = seen.session?;
-    if !session.dialect.starts_with("3.") || !session.server_interfaces.is_empty() {
+    if !offers_one(seen) {
         return None;
     }
-    let links = if seen.network.server.is_some() {
-        seen.usable.len()
-    } else {
-        1 + seen.other_nics_as_good().len()
+    let (links, sure) = match seen.network.server {
+        Some(_) => (seen.usable.len(), Trust::Measured),
+        None => {
+            let others = seen.other_nics_as_good().into_iter();
+            let leading = others.filter(|nic| seen.shows_server(nic)).count();
+            (1 + leading, Trust::Computed)
+        }
     };
     if links < 2 {
         return None;
     }
-    let sure = if seen.network.server.is_some() {
-        Trust::Measured
-    } else {
-        Trust::Computed
-    };
     let text = format!("there are {links} links, and the server does not offer multichannel");
     let caveat = "the number of links, if they are alike";
     let advice = Advice::new(
@@ -893,7 +1129,28 @@ fn multichannel_off(seen: &Seen) -> Option<Fault> {
         "smb.server.multichannel",
         Value::Switch(true),
     ));
-    fault("multichannel-off", text, sure, advice)
+    fault("multichannel-off", text, sure, advice).map(Fault::beside)
+}
+
+/// A session that could have several channels, with a server that tells of no interface.
+fn offers_one(seen: &Seen) -> bool {
+    let session = seen.session;
+    session.is_some_and(|it| it.dialect.starts_with("3.") && it.server_interfaces.is_empty())
+}
+
+/// A second NIC of the client of which nobody knows where it leads, and a server that would not use it.
+pub(super) fn perhaps_multichannel_off(seen: &Seen) -> Option<Cause> {
+    if !offers_one(seen) || seen.network.server.is_some() || multichannel_off(seen).is_some() {
+        return None;
+    }
+    let mut others = seen.other_nics_as_good().into_iter();
+    let nic = others.find(|nic| !seen.leads_elsewhere(nic))?;
+    let text = format!(
+        "the server does not offer multichannel; if `{}` leads to it as well, it is not used for that (`--server HOST` \
+         would tell)",
+        nic.name
+    );
+    Some(cause("multichannel-off", text, Trust::Computed))
 }
 
 /// A list of interfaces that is not what they are: clients choose their channels by it.
@@ -914,7 +1171,8 @@ fn wrong_advertisement(seen: &Seen) -> Option<Fault> {
             text,
             Trust::Measured,
             true_advertisement(),
-        );
+        )
+        .map(Fault::beside);
     }
     // A single one is only wrong where more than it tells was moved.
     if listed.len() < 2 {
@@ -933,18 +1191,41 @@ fn wrong_advertisement(seen: &Seen) -> Option<Fault> {
             )
         })
     });
-    let uneven = || {
-        let one = listed.iter().find(|entry| entry.rss)?;
-        let other = listed
-            .iter()
-            .find(|other| !other.rss && other.speed == one.speed)?;
-        Some(format!(
-            "the server says of `{}` that it is capable of RSS and of `{}` that it is not",
-            one.address, other.address
-        ))
-    };
-    let what = wrong.or_else(uneven).or_else(|| unlisted(seen))?;
-    left_alone(what)
+    if let Some(what) = wrong {
+        return left_alone(what);
+    }
+    if let Some(text) = uneven(seen) {
+        let advice = true_advertisement();
+        return fault("advertised-wrong", text, Trust::Computed, advice).map(Fault::beside);
+    }
+    unlisted(seen).and_then(left_alone)
+}
+
+/// A link that is no slower than another one, and of which the server says that it is not capable of RSS.
+fn uneven(seen: &Seen) -> Option<String> {
+    let nics = seen.network.client.into_iter().flat_map(|host| &host.nics);
+    let entries: Vec<&InterfaceAddress> = nics.flat_map(|nic| &nic.addresses).collect();
+    // Bridges of virtual machines are in the list as well, and no client goes there.
+    let is_ours = |entry: &&ServerInterface| entries.iter().any(|own| own.contains(entry.address));
+    let listed: Vec<&ServerInterface> = seen.network.advertised.iter().filter(is_ours).collect();
+    let mut others = listed.iter().filter(|entry| !entry.rss);
+    let (one, other) = others.find_map(|other| {
+        let one = listed.iter().find(|one| {
+            let is_no_faster = one.rss && one.speed <= other.speed;
+            is_no_faster && !(seen.says_rss_rightly(one) && seen.says_rss_rightly(other))
+        })?;
+        Some((one, other))
+    })?;
+    Some(format!(
+        "the server says of `{}` that it is capable of RSS and of `{}`, {}, that it is not; Windows then leaves \
+         the latter alone",
+        one.address,
+        other.address,
+        match one.speed == other.speed {
+            true => "which is as fast".to_owned(),
+            false => format!("which runs at {}", bit_rate(other.speed.get())),
+        }
+    ))
 }
 
 fn left_alone(what: String) -> Option<Fault> {
@@ -955,6 +1236,7 @@ fn left_alone(what: String) -> Option<Fault> {
         Trust::Computed,
         true_advertisement(),
     )
+    .map(Fault::beside)
 }
 
 fn true_advertisement() -> Advice {
@@ -1069,6 +1351,67 @@ impl<'a> Seen<'a> {
         median_of(fullest).is_some_and(|busy| busy > FULL_PROCESSOR)
     }
 
+    /// A host one of whose processors was full in most trials.
+    fn full_host(&self) -> Option<&'a record::HostName> {
+        let hosts = [self.network.client, self.network.server];
+        let mut names = hosts.into_iter().flatten().map(|host| &host.name);
+        names.find(|name| self.has_full_core(name))
+    }
+
+    /// The most that a pair carried in a trial of some rungs, in bits per second.
+    fn carried(&self, pair: &Pair, is_meant: impl Fn(Rung) -> bool) -> Option<u64> {
+        let ends_have_lines =
+            !has_no_line(pair.near) && !matches!(pair.far, FarEnd::Nic(nic) if has_no_line(nic));
+        let trials = self.trials.iter().filter(|trial| is_meant(trial.rung));
+        let rates = trials.filter_map(|trial| trial.carried(pair));
+        let most = rates.max_by(f64::total_cmp).filter(|_| ends_have_lines)?;
+        (most > 0.0).then_some(most as u64)
+    }
+
+    fn pair_rate(&self, pair: &Pair) -> Option<PairRate> {
+        let carried = || self.carried(pair, |_| true).map(PairRate::Carried);
+        pair_bits(pair).map(PairRate::Told).or_else(carried)
+    }
+
+    /// Whether the server is known to have another address where a NIC of the client leads.
+    fn shows_server(&self, nic: &Nic) -> bool {
+        let is_other = |remote: IpAddr| {
+            self.used.iter().all(|pair| pair.remote != remote)
+                && nic.addresses.iter().any(|entry| entry.contains(remote))
+        };
+        self.look.is_some_and(|look| {
+            let answers = |proof: &MtuProof| {
+                proof.nic == nic.name
+                    && (proof.answered.is_some() || proof.far_mtu.is_some())
+                    && proof.remote.is_some_and(is_other)
+            };
+            look.addresses.iter().any(|way| is_other(way.address)) || look.mtus.iter().any(answers)
+        })
+    }
+
+    /// Whether a NIC of the client is known to lead to somebody else.
+    fn leads_elsewhere(&self, nic: &Nic) -> bool {
+        let mut routes = self
+            .network
+            .client
+            .into_iter()
+            .flat_map(|host| &host.routes);
+        let mut neighbours = self.look.into_iter().flat_map(|look| &look.neighbours);
+        routes.any(|route| route.nic == nic.name && leads_on(route))
+            || neighbours.any(|neighbour| neighbour.nic == nic.name)
+    }
+
+    /// Whether the server's own NIC is known to be what its list says of RSS. (The queues of virtual NICs
+    /// are as many as somebody asked for.)
+    fn says_rss_rightly(&self, entry: &ServerInterface) -> bool {
+        let mut nics = self.network.server.into_iter().flat_map(|host| &host.nics);
+        let nic = nics.find(|nic| nic.addresses.iter().any(|own| own.address == entry.address));
+        let queues = nic
+            .filter(|nic| nic.kind.is_none())
+            .and_then(|nic| nic.rx_queues);
+        queues.is_some_and(|queues| (queues > 1) == entry.rss)
+    }
+
     /// NICs of the client that are not used, and not slower than the one that is.
     fn other_nics_as_good(&self) -> Vec<&'a Nic> {
         let used = self.used.first().and_then(|pair| line_bits(pair.near));
@@ -1114,6 +1457,11 @@ impl<'a> Seen<'a> {
         let near = nics.find(|nic| nic.addresses.iter().any(|entry| entry.contains(address)))?;
         line_bits(near)
     }
+}
+
+/// Whether a route leads out of the NIC's own networks.
+fn leads_on(route: &record::Route) -> bool {
+    route.gateway.is_some() || route.destination == "default"
 }
 
 /// Whether a rung keeps the hosts as busy as it can.

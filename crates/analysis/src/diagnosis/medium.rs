@@ -236,7 +236,7 @@ fn in_subnet(nic: &Nic, peer: IpAddr) -> bool {
 }
 
 /// Whether the look has shown that nobody answers there.
-fn is_dead(seen: &Seen, nic: &Nic, remote: IpAddr) -> bool {
+pub(super) fn is_dead(seen: &Seen, nic: &Nic, remote: IpAddr) -> bool {
     let mut proofs = seen.look.into_iter().flat_map(|look| &look.mtus);
     proofs.any(|proof| {
         proof.nic == nic.name

@@ -8,6 +8,7 @@ mod fault;
 mod fix;
 mod line;
 mod medium;
+mod order;
 mod path;
 mod remedy;
 mod segment;
@@ -17,13 +18,14 @@ mod transfer;
 use std::net::IpAddr;
 
 use record::{
-    Direction, HostFacts, HostName, Outcome, PathLook, Rung, ServerInterface, ShareAddress,
-    ShareWorkload, SmbSession, Stage, TrialRecord, TrialResult, Workload,
+    ConnectionUse, Direction, HostFacts, HostName, Outcome, PathLook, Rung, ServerInterface,
+    ShareAddress, ShareWorkload, SmbSession, Stage, TrialRecord, TrialResult, Workload,
 };
 
 use crate::comparison::{BAND_DEFAULT, CONFIDENCE_DEFAULT, direction_name, failure, rate};
 use crate::statistics::{median, quotient};
 use crate::{Ceiling, Diagnosis, Estimate, LadderRung, RungName, Unit};
+use fault::Reach;
 use path::{Network, Pair};
 
 pub use ends::{Contradiction, SharedLink, contradictions, shared_links};
@@ -33,6 +35,8 @@ pub use remedy::{Means, REMEDIES, Remedy, quoted};
 const LOSS_LIMIT: f64 = 0.9;
 /// More than this over what a server tells of its NIC is no noise of the clock.
 const ABOVE_TOLD: f64 = 1.1;
+/// The same where a trial used several: what each moved is known of its connections' whole life only.
+const ABOVE_TOLD_OF_SEVERAL: f64 = 1.25;
 /// A share that has at least this share of the ceiling has filled its link: what is left is less than
 /// anybody would notice.
 const FULL_LIMIT: f64 = 0.95;
@@ -65,6 +69,16 @@ struct Measured<'a> {
     rate: f64,
     /// The NIC pairs it used, each once.
     pairs: Vec<Pair<'a>>,
+    /// What each of them carried of the rate.
+    shares: Vec<f64>,
+}
+
+impl Measured<'_> {
+    /// What a pair carried, in bits of payload per second.
+    fn carried(&self, pair: &Pair) -> Option<f64> {
+        let index = self.pairs.iter().position(|used| used == pair)?;
+        Some(self.rate * 8.0 * self.shares.get(index)?)
+    }
 }
 
 /// Everything that causes and fixes are found from.
@@ -167,21 +181,19 @@ pub(crate) fn ladder(
         };
     }
     let seen = look(facts, look_at, &of_ladder);
-    let (mut causes, mut fixes) = (Vec::new(), Vec::new());
-    for fault in fault::faults(&seen) {
-        causes.push(fault.cause);
-        fixes.extend(fault.fix);
-    }
-    for fault in storage::faults(&seen, &causes) {
-        causes.push(fault.cause);
-        fixes.extend(fault.fix);
-    }
-    let headline = match causes.first() {
-        Some(first) if cause::above_ceiling(&seen).is_none() => {
-            cause::with_effect(&seen, &first.text)
-        }
+    let faults = order::faults(&seen);
+    let headline = match faults.first() {
+        Some(first) if cause::above_ceiling(&seen).is_none() => match first.reach {
+            Reach::Way => cause::with_effect(&seen, &first.cause.text),
+            Reach::Beside => cause::beside_loss(&seen, &of_ladder, &first.cause.text),
+        },
         _ => cause::headline(&seen, &of_ladder),
     };
+    let (mut causes, mut fixes) = (Vec::new(), Vec::new());
+    for fault in faults {
+        causes.push(fault.cause);
+        fixes.extend(fault.fix);
+    }
     let unexplained = cause::losses_unexplained(&seen);
     // What is measured between other people's work is no fault of the path.
     let crowded = causes.is_empty().then(|| seen.crowded_host()).flatten();
@@ -348,12 +360,19 @@ fn measured<'a>(
             continue;
         };
         let Some(rate) = rate(result) else { continue };
-        let mut pairs: Vec<Pair> = Vec::new();
+        let (mut pairs, mut shares) = (Vec::<Pair>::new(), Vec::new());
+        let moved: f64 = result.connections.iter().map(bytes_of).sum();
         // A connection that moved nothing is no part of the path.
         for connection in result.connections.iter().filter(|one| one.bytes.get() > 0) {
+            let share = bytes_of(connection) / moved;
             match network.pair(connection) {
-                Ok(pair) if !pairs.contains(&pair) => pairs.push(pair),
-                Ok(_) => {}
+                Ok(pair) => match pairs.iter().position(|known| *known == pair) {
+                    Some(known) => shares[known] += share,
+                    None => {
+                        pairs.push(pair);
+                        shares.push(share);
+                    }
+                },
                 Err(reason) => *unknown = Some(reason),
             }
         }
@@ -364,18 +383,27 @@ fn measured<'a>(
             result,
             rate,
             pairs,
+            shares,
         });
     }
     trials
 }
 
-/// The entry of the server's list that a trial through one pair of NICs proves to be too low.
+const fn bytes_of(connection: &ConnectionUse) -> f64 {
+    connection.bytes.get() as f64
+}
+
+/// The entry of the server's list that a trial proves to be too low.
 fn beyond_told<'a>(network: &Network<'a>, trial: &Measured<'a>) -> Option<&'a ServerInterface> {
-    let [pair] = trial.pairs.as_slice() else {
-        return None;
+    let noise = match trial.pairs.len() {
+        1 => ABOVE_TOLD,
+        _ => ABOVE_TOLD_OF_SEVERAL,
     };
-    let entry = network.advertisement(pair.remote)?;
-    (trial.rate * 8.0 > entry.speed.get() as f64 * ABOVE_TOLD).then_some(entry)
+    trial.pairs.iter().find_map(|pair| {
+        let entry = network.advertisement(pair.remote)?;
+        let carried = trial.carried(pair)?;
+        (carried > entry.speed.get() as f64 * noise).then_some(entry)
+    })
 }
 
 /// What fits through the pairs that a further rung used.

@@ -364,6 +364,21 @@ impl<'a> Network<'a> {
         pairs
     }
 
+    /// The addresses of the server that a NIC of ours reaches without a router.
+    pub(super) fn near_remotes(&self) -> Vec<IpAddr> {
+        let nears = self.client.into_iter().flat_map(|client| &client.nics);
+        let up = nears.filter(|nic| nic.state != LinkState::Down);
+        let mut remotes = Vec::new();
+        for near in up.take(ENDS_MAX) {
+            for pair in self.candidates(near).take(ENDS_MAX) {
+                if !remotes.contains(&pair.remote) && remotes.len() < ENDS_MAX {
+                    remotes.push(pair.remote);
+                }
+            }
+        }
+        remotes
+    }
+
     fn candidates(&self, near: &'a Nic) -> impl Iterator<Item = Pair<'a>> {
         let network = *self;
         let from_facts = self.server.into_iter().flat_map(|server| {

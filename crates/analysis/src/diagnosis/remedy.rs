@@ -73,8 +73,8 @@ pub const REMEDIES: [Remedy; 27] = [
     by_hand(
         "faster-way-unused",
         "faster-way",
-        "the server has to be called by another address: check it by that one and compare",
-        "nothing: only the name stands for another address",
+        "the server has to be called by another address, or the routes changed: check it that way and compare",
+        "nothing where only the name stands for another address; routes that change, for a moment",
         Trust::Computed,
     ),
     by_hand(

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use analysis::{Cause, Diagnosis, Means, REMEDIES, analyze};
 use record::{
-    BitsPerSecond, Bytes, HostFacts, HostLoad, HostName, KnobId, Medium, MtuProof, Nanoseconds,
-    NeighbourLook, Offload, Outcome, PathLook, ProcessorLoad, Record, Route, Rung, ServerInterface,
-    Setting, Stage, Target, TcpDetail, TrialRecord, Value, Workload,
+    AddressLook, BitsPerSecond, Bytes, HostFacts, HostLoad, HostName, KnobId, Medium, MtuProof,
+    Nanoseconds, NeighbourLook, Offload, Outcome, PathLook, ProcessorLoad, Record, Route, Rung,
+    ServerInterface, Setting, Stage, Target, TcpDetail, TrialRecord, Value, Workload,
 };
 
 use crate::build::{GIGABIT, host, lab_nic, ladder, real_nic, run};
@@ -132,6 +132,27 @@ impl Well {
         });
     }
 
+    /// Several channels at once: what each of the two links carried, in MB/s.
+    fn channels(&mut self, rates: [f64; 2]) {
+        let mut trial = self.trial_of(Rung::Share);
+        trial.stage = Stage::Ladder {
+            rung: Rung::Channels,
+            repetition: 0,
+        };
+        if let Outcome::Measured(result) = &mut trial.outcome {
+            let mut second = result.connections[0].clone();
+            second.local = "10.77.2.1:40001".parse().unwrap();
+            second.remote = "10.77.2.2:445".parse().unwrap();
+            result.connections.push(second);
+            for (connection, rate) in result.connections.iter_mut().zip(rates) {
+                // Of the connection's whole life, which is longer than what is measured.
+                connection.bytes = Bytes::new((1.5e6 * rate) as u64);
+            }
+            result.samples[0].bytes = Bytes::new((1e6 * rates.iter().sum::<f64>()) as u64);
+        }
+        self.records.push(Record::Trial(Box::new(trial)));
+    }
+
     fn said(&self, with_server: bool) -> Diagnosis {
         let mut records = vec![Record::Look(Box::new(self.look.clone()))];
         records.extend(self.records.clone());
@@ -143,7 +164,7 @@ impl Well {
 type Inject = fn(&mut Well);
 
 /// What is wrong, whether it can be told without the server, and how it gets into a run.
-const FAULTS: [(&str, bool, Inject); 39] = [
+const FAULTS: [(&str, bool, Inject); 40] = [
     ("path-mtu-black-hole", true, |well| {
         let proof = &mut well.look.mtus[0];
         (proof.near_mtu, proof.far_mtu) = (9000, Some(9000));
@@ -205,9 +226,15 @@ const FAULTS: [(&str, bool, Inject); 39] = [
         well.medium(0, Medium::Tunnel);
         well.records = ladder([45.0, 44.0, 44.5, 43.0]);
     }),
-    ("multichannel-off", true, |well| {
+    ("multichannel-off", false, |well| {
         well.second_link(GIGABIT);
         well.advertise(&[]);
+    }),
+    ("multichannel-off", true, |well| {
+        // The server's name stands for both of its addresses.
+        well.second_link(GIGABIT);
+        well.advertise(&[]);
+        well.look.addresses = vec![way("10.77.1.2"), way("10.77.2.2")];
     }),
     ("advertised-wrong", true, |well| {
         well.second_link(GIGABIT);
@@ -391,6 +418,15 @@ fn route(destination: &str, nic: &str, metric: u32) -> Route {
     }
 }
 
+fn way(address: &str) -> AddressLook {
+    AddressLook {
+        address: address.parse().unwrap(),
+        nic: None,
+        source: None,
+        gateway: None,
+    }
+}
+
 fn socket_options(text: &str) -> Setting {
     Setting::Knob {
         host: HostName::new("server"),
@@ -544,11 +580,9 @@ fn the_way_that_the_routes_choose_counts_and_not_the_address() {
     tunnel.kind = Some("wireguard".into());
     tunnel.mtu = 1420;
     well.facts[0].nics.push(tunnel);
-    well.look.addresses = vec![record::AddressLook {
-        address: "10.77.1.2".parse().unwrap(),
+    well.look.addresses = vec![AddressLook {
         nic: Some("wg0".into()),
-        source: None,
-        gateway: None,
+        ..way("10.77.1.2")
     }];
     let said = well.said(true);
     assert_eq!(ids(&said.causes), ["tunnel-used"], "{said:#?}");
@@ -873,4 +907,454 @@ fn an_idle_link_is_the_segment_for_large_frames() {
     );
     let elsewhere = plan.elsewhere.as_ref().map(ToString::to_string);
     assert_eq!(elsewhere.as_deref(), Some("smb://10.77.2.2/media"));
+}
+
+/// What loses, and beside it what costs nothing on the way that was measured.
+#[test]
+fn what_costs_is_named_before_what_does_not() {
+    let slow_disk = |well: &mut Well| well.records = ladder([117.5, 117.4, 117.0, 20.0]);
+    let loss = |well: &mut Well| {
+        well.records = ladder([80.0, 81.0, 79.0, 80.0]);
+        well.retransmits(800);
+    };
+    let cases: [(&str, &str, Inject); 8] = [
+        (
+            "slow-link",
+            "slow-link of a pair that is not used",
+            |well| {
+                well.second_link(GIGABIT / 10);
+            },
+        ),
+        ("faster-way-unused", "a link that is not filled", |well| {
+            well.second_link(10 * GIGABIT);
+        }),
+        ("two-nics-one-subnet", "a twin at the client", |well| {
+            well.facts[0].nics.push(real_nic("a1", 3, "10.77.1.11"));
+        }),
+        ("mtu-differs", "jumbo frames at one end", |well| {
+            well.facts[0].nics[0].mtu = 9000;
+            well.look.mtus[0].near_mtu = 9000;
+        }),
+        ("multichannel-off", "two links and one channel", |well| {
+            well.second_link(GIGABIT);
+            well.advertise(&[]);
+            well.look.addresses = vec![way("10.77.1.2"), way("10.77.2.2")];
+        }),
+        (
+            "advertised-wrong",
+            "a wrong speed of the other link",
+            |well| {
+                well.second_link(GIGABIT);
+                let slow = ("10.77.2.2", GIGABIT / 10, true);
+                well.advertise(&[("10.77.1.2", GIGABIT, true), slow]);
+            },
+        ),
+        ("port-blocked", "a firewall before the other link", |well| {
+            well.second_link(GIGABIT);
+            let mut proof = well.look.mtus[0].clone();
+            (proof.nic, proof.far_mtu) = ("a1".into(), None);
+            proof.remote = Some("10.77.2.2".parse().unwrap());
+            well.look.mtus.push(proof);
+        }),
+        (
+            "old-dialect",
+            "2.1, which is as fast by one channel",
+            |well| {
+                well.sessions(|session| session.dialect = "2.1".into());
+            },
+        ),
+    ];
+    for (beside, what, inject) in cases {
+        let costs: [(&str, &str, &dyn Fn(&mut Well)); 2] = [
+            ("server-disk", "; the share writes 20.0 MB/s, ", &slow_disk),
+            ("segments-lost", "; the share reads 79.0 MB/s, ", &loss),
+        ];
+        for (cause, effect, cost) in costs {
+            for with_server in [true, false] {
+                let mut well = Well::new();
+                cost(&mut well);
+                inject(&mut well);
+                let said = well.said(with_server);
+                let named = ids(&said.causes);
+                assert_eq!(named[..2], [cause, beside], "{what}: {said:#?}");
+                assert!(said.headline.starts_with(&said.causes[0].text));
+                assert!(said.headline.contains(effect), "{}", said.headline);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_slow_disk_below_a_share_that_is_well_is_named_before_an_idle_link() {
+    for (disk, copy, first) in [(20.0, 115.0, "server-disk"), (116.0, 50.0, "local-disk")] {
+        let mut well = Well::new();
+        well.records = with_disks(disk, copy, Some("/data"));
+        well.second_link(GIGABIT / 10);
+        let said = well.said(true);
+        assert_eq!(ids(&said.causes), [first, "slow-link"]);
+        let fixes: Vec<&str> = said.fixes.iter().map(|fix| fix.id.as_str()).collect();
+        assert!(
+            fixes[0].starts_with("faster-") && fixes[1] == "cable",
+            "{fixes:?}"
+        );
+        // A link that is full holds back what comes from memory, and everything else on its way.
+        let mut well = Well::new();
+        well.records = with_disks(disk, copy, Some("/data"));
+        well.second_link(10 * GIGABIT);
+        assert_eq!(ids(&well.said(true).causes), ["faster-way-unused", first]);
+    }
+}
+
+#[test]
+fn signing_that_costs_is_named_before_a_dialect_that_does_not() {
+    let mut well = Well::new();
+    well.speed(10 * GIGABIT);
+    well.records = ladder([1170.0, 1170.0, 300.0, 290.0]);
+    well.speed(10 * GIGABIT);
+    well.sessions(|session| {
+        session.dialect = "2.1".into();
+        session.data_signed = true;
+        session.signing_algorithm = Some("HMAC-SHA256".into());
+    });
+    let said = well.said(true);
+    assert_eq!(ids(&said.causes)[..2], ["signing", "old-dialect"]);
+    // Requests of 64 KiB cost whether or not they are signed.
+    well.sessions(|session| session.dialect = "2.0.2".into());
+    let said = well.said(true);
+    assert_eq!(ids(&said.causes)[..2], ["old-dialect", "signing"]);
+}
+
+#[test]
+fn offloads_that_raw_tcp_does_not_miss_are_no_reason_for_a_slow_disk() {
+    let off = Offload {
+        on: false,
+        fixed: false,
+    };
+    let named = |tcp: f64, busy: f64| {
+        let mut well = Well::new();
+        well.records = ladder([tcp, tcp, tcp, 200.0]);
+        well.loads(0.0, 0.0, busy);
+        well.speed(10 * GIGABIT);
+        for name in ["tcp-segmentation-offload", "generic-segmentation-offload"] {
+            well.facts[0].nics[0].offloads.insert(name.into(), off);
+        }
+        ids(&well.said(true).causes)[0].to_owned()
+    };
+    assert_eq!(named(1170.0, 0.2), "server-disk");
+    assert_eq!(named(900.0, 0.2), "offloads-off");
+    assert_eq!(named(1170.0, 0.98), "offloads-off");
+}
+
+#[test]
+fn what_costs_nothing_is_not_blamed_for_a_loss_that_nothing_explains() {
+    let mut well = Well::new();
+    well.facts[0].nics.push(real_nic("a1", 3, "10.77.1.11"));
+    well.records = ladder([117.5, 117.4, 61.0, 60.0]);
+    let said = well.said(true);
+    let first = &said.causes[0];
+    assert_eq!(first.id, "two-nics-one-subnet");
+    assert_eq!(
+        said.headline,
+        format!(
+            "{}; apart from that, the share is slower than its network: it writes 60.0 MB/s, 51 % of the 117.4 MB/s \
+             that raw TCP moves over the same path",
+            first.text
+        )
+    );
+    assert!(ids(&said.causes).contains(&"share-slower-than-tcp"));
+}
+
+/// A black hole on a link that is not used takes nothing from the one that is.
+#[test]
+fn a_black_hole_beside_the_way_comes_after_what_costs() {
+    let mut well = Well::new();
+    well.records = ladder([117.5, 117.4, 117.0, 20.0]);
+    well.second_link(GIGABIT);
+    for host in &mut well.facts {
+        host.nics[1].mtu = 9000;
+    }
+    let mut proof = well.look.mtus[0].clone();
+    (proof.nic, proof.near_mtu, proof.far_mtu) = ("a1".into(), 9000, Some(9000));
+    (proof.answered, proof.unanswered) = (Some(1500), Some(1501));
+    proof.remote = Some("10.77.2.2".parse().unwrap());
+    well.look.mtus.push(proof);
+    for with_server in [true, false] {
+        let said = well.said(with_server);
+        assert_eq!(
+            ids(&said.causes)[..2],
+            ["server-disk", "path-mtu-black-hole"]
+        );
+    }
+}
+
+#[test]
+fn where_the_routes_choose_no_other_address_is_advised() {
+    let mut well = Well::new();
+    let mut fast = real_nic("a1", 3, "10.77.1.11");
+    fast.speed = Some(BitsPerSecond::new(10 * GIGABIT));
+    well.facts[0].nics.push(fast);
+    well.facts[0].routes = vec![
+        route("10.77.1.0/24", "a0", 100),
+        route("10.77.1.0/24", "a1", 200),
+    ];
+    well.facts[1].nics[0].speed = Some(BitsPerSecond::new(10 * GIGABIT));
+    well.advertise(&[("10.77.1.2", 10 * GIGABIT, true)]);
+    let fix = |well: &Well, with_server: bool| {
+        let said = well.said(with_server);
+        let mut fixes = said.fixes.into_iter();
+        let fix = fixes.find(|fix| fix.id == "faster-way").unwrap();
+        (said.causes, fix)
+    };
+    for with_server in [true, false] {
+        let (causes, fix) = fix(&well, with_server);
+        assert_eq!(ids(&causes), ["two-nics-one-subnet", "faster-way-unused"]);
+        assert!(
+            fix.text.contains("choose between `a0` and `a1`"),
+            "{fix:#?}"
+        );
+        assert!(fix.text.contains("subnet of its own"), "{fix:#?}");
+        assert_eq!(fix.elsewhere, None);
+        assert_eq!(
+            fix.commands,
+            ["linerate set client route.interface_metric@a0=300"]
+        );
+    }
+    // Another address of the server in that subnet is reached by the same NIC of ours.
+    let mut other = real_nic("b1", 3, "10.77.1.12");
+    other.speed = Some(BitsPerSecond::new(10 * GIGABIT));
+    well.facts[1].nics.push(other);
+    well.facts[1].nics[0].speed = Some(BitsPerSecond::new(GIGABIT));
+    well.advertise(&[
+        ("10.77.1.2", GIGABIT, true),
+        ("10.77.1.12", 10 * GIGABIT, true),
+    ]);
+    let (causes, fix_of_both) = fix(&well, true);
+    assert_eq!(causes[0].id, "two-nics-one-subnet");
+    assert_eq!(fix_of_both.elsewhere, None);
+    // Where it is the server's NIC alone that is slow, the address does choose.
+    well.facts[0].nics.remove(0);
+    well.facts[0].nics[0].addresses[0].address = "10.77.1.1".parse().unwrap();
+    let (_, fix_of_address) = fix(&well, true);
+    let elsewhere = fix_of_address.elsewhere.map(|share| share.to_string());
+    assert_eq!(elsewhere.as_deref(), Some("smb://10.77.1.12/media"));
+    assert_eq!(fix_of_address.commands, Vec::<String>::new());
+}
+
+#[test]
+fn a_prefix_that_nics_share_in_the_other_family_is_none_of_the_way() {
+    let share = |well: &mut Well, address: &str, host: usize, nic: usize| {
+        well.facts[host].nics[nic]
+            .addresses
+            .push(record::InterfaceAddress {
+                address: address.parse().unwrap(),
+                prefix: if address.contains(':') { 64 } else { 24 },
+            });
+    };
+    let mut well = Well::new();
+    well.second_link(GIGABIT);
+    for (host, tail) in [(0, 1), (1, 2)] {
+        share(&mut well, &format!("fd00::1:{tail}"), host, 0);
+        share(&mut well, &format!("fd00::2:{tail}"), host, 1);
+    }
+    let said = well.said(true);
+    assert_eq!(said.causes, [], "{said:#?}");
+    // The same of IPv4 addresses, which are used: by a second address of one NIC.
+    share(&mut well, "10.77.1.11", 0, 1);
+    assert_eq!(ids(&well.said(true).causes), ["two-nics-one-subnet"]);
+}
+
+#[test]
+fn twins_and_different_mtus_are_found_on_links_that_are_not_used() {
+    let with = |inject: Inject, with_server: bool| {
+        let mut well = Well::new();
+        well.second_link(GIGABIT);
+        inject(&mut well);
+        let said = well.said(with_server);
+        let named: Vec<String> = said.causes.iter().map(|it| it.id.clone()).collect();
+        (named, said.causes.first().map(|it| it.text.clone()))
+    };
+    let (named, text) = with(|well| well.facts[0].nics[1].mtu = 9000, true);
+    assert_eq!(named, ["mtu-differs"]);
+    assert!(text.unwrap().contains("`a1` has 9000, `b1` has 1500"));
+    let proven: Inject = |well| {
+        well.facts[0].nics[1].mtu = 9000;
+        let mut proof = well.look.mtus[0].clone();
+        (proof.nic, proof.near_mtu) = ("a1".into(), 9000);
+        proof.remote = Some("10.77.2.2".parse().unwrap());
+        well.look.mtus.push(proof);
+    };
+    let (named, text) = with(proven, false);
+    assert_eq!(named, ["mtu-differs"]);
+    assert!(
+        text.unwrap()
+            .contains("`a1` has 9000, `10.77.2.2` has 1500")
+    );
+    // A twin of the idle NIC.
+    let twin: Inject = |well| well.facts[0].nics.push(real_nic("a2", 4, "10.77.2.11"));
+    for with_server in [true, false] {
+        let (named, text) = with(twin, with_server);
+        assert_eq!(named, ["two-nics-one-subnet"]);
+        assert!(text.unwrap().starts_with("`a1` and `a2` of client"));
+    }
+    // Nobody answers at the other end: that is no link.
+    let dead: Inject = |well| {
+        well.facts[0].nics[1].mtu = 9000;
+        well.look.mtus.push(MtuProof {
+            nic: "a1".into(),
+            remote: Some("10.77.2.2".parse().unwrap()),
+            near_mtu: 9000,
+            ..MtuProof::default()
+        });
+    };
+    assert_eq!(with(dead, true).0, Vec::<String>::new());
+}
+
+#[test]
+fn a_second_nic_that_leads_who_knows_where_does_not_prove_that_multichannel_is_off() {
+    let mut well = Well::new();
+    well.second_link(GIGABIT);
+    well.advertise(&[]);
+    let remark = |said: &Diagnosis| {
+        let mut remarks = said.remarks.iter();
+        let found = remarks.find(|remark| remark.id == "multichannel-off");
+        found.map(|remark| remark.text.clone())
+    };
+    let said = well.said(false);
+    assert_eq!(said.causes, [], "{said:#?}");
+    assert!(
+        remark(&said)
+            .unwrap()
+            .contains("if `a1` leads to it as well")
+    );
+    assert_eq!(ids(&well.said(true).causes), ["multichannel-off"]);
+    assert_eq!(remark(&well.said(true)), None);
+    // One that leads to the internet or to others says nothing at all.
+    let mut routed = Well::new();
+    routed.second_link(GIGABIT);
+    routed.advertise(&[]);
+    let mut way_out = route("default", "a1", 100);
+    way_out.gateway = Some("10.77.2.254".parse().unwrap());
+    routed.facts[0].routes = vec![way_out];
+    well.look.neighbours = vec![NeighbourLook {
+        nic: "a1".into(),
+        ..neighbour("10.77.2.9", 1500, Some(1500))
+    }];
+    for well in [well, routed] {
+        let said = well.said(false);
+        assert_eq!((&said.causes[..], remark(&said)), (&[][..], None));
+    }
+}
+
+#[test]
+fn a_faster_link_that_the_list_denies_rss_is_named_unless_it_is_right_about_it() {
+    let named = |fast: (u64, u32), list: [bool; 2], with_server: bool| {
+        let mut well = Well::new();
+        well.second_link(fast.0);
+        // The client's own NIC is no faster, so that this is no way to be preferred.
+        well.facts[0].nics[1].speed = Some(BitsPerSecond::new(GIGABIT));
+        well.facts[1].nics[0].rx_queues = Some(4);
+        well.facts[1].nics[1].rx_queues = Some(fast.1);
+        well.advertise(&[
+            ("10.77.1.2", GIGABIT, list[0]),
+            ("10.77.2.2", fast.0, list[1]),
+        ]);
+        ids(&well.said(with_server).causes).join(" ")
+    };
+    let ten = 10 * GIGABIT;
+    // It has queues, and nobody is told.
+    assert_eq!(named((ten, 4), [true, false], true), "advertised-wrong");
+    assert_eq!(named((ten, 4), [true, false], false), "advertised-wrong");
+    assert_eq!(named((ten, 4), [true, true], true), "");
+    // It has none, and the list says so.
+    assert_eq!(named((ten, 1), [true, false], true), "");
+    // A slower one without RSS is none that anybody would take.
+    assert_eq!(named((GIGABIT / 2, 4), [true, false], true), "");
+}
+
+/// The server lists the bridge of its containers, where none of our NICs is.
+#[test]
+fn an_interface_that_nobody_reaches_may_be_without_rss() {
+    let mut well = Well::new();
+    well.advertise(&[
+        ("10.77.1.2", GIGABIT, true),
+        ("172.17.0.1", 10 * GIGABIT, false),
+        ("172.18.0.1", GIGABIT, false),
+    ]);
+    for with_server in [true, false] {
+        assert_eq!(well.said(with_server).causes, []);
+    }
+}
+
+/// NICs of virtual machines have no rate, and what went through them is known all the same.
+#[test]
+fn what_a_link_carried_stands_for_a_rate_that_nobody_tells() {
+    let untold = |well: &mut Well, link: usize| {
+        for host in &mut well.facts {
+            host.nics[link].speed = None;
+        }
+    };
+    // The used one carries more than the other one could.
+    let mut slow = Well::new();
+    slow.second_link(GIGABIT / 10);
+    untold(&mut slow, 0);
+    slow.advertise(&[]);
+    let said = slow.said(true);
+    assert_eq!(said.causes[0].id, "slow-link", "{said:#?}");
+    assert!(
+        said.causes[0].text.contains("carried 940.9 Mbit/s"),
+        "{said:#?}"
+    );
+
+    // The idle one carried more, when several channels were used at once.
+    let mut idle = Well::new();
+    idle.second_link(GIGABIT);
+    untold(&mut idle, 1);
+    idle.channels([117.0, 290.0]);
+    let said = idle.said(true);
+    assert_eq!(said.causes[0].id, "faster-way-unused", "{said:#?}");
+    let text = &said.causes[0].text;
+    assert!(
+        text.contains("`a1` to `b1` was seen to carry 2.3 Gbit/s"),
+        "{text}"
+    );
+
+    // Raw TCP moved what the used one carries, and the other one tells more.
+    let mut used = Well::new();
+    used.second_link(10 * GIGABIT);
+    untold(&mut used, 0);
+    used.advertise(&[]);
+    let named = |well: &Well| ids(&well.said(true).causes)[0].to_owned();
+    assert_eq!(named(&used), "faster-way-unused");
+    // A processor that was full may have been what it waited for.
+    used.loads(0.0, 0.0, 0.99);
+    assert_ne!(named(&used), "faster-way-unused");
+}
+
+#[test]
+fn one_of_several_channels_proves_a_speed_that_is_told_too_low() {
+    let said = |rates: [f64; 2], with_server: bool| {
+        let mut well = Well::new();
+        well.second_link(GIGABIT);
+        for host in &mut well.facts {
+            host.nics[1].speed = None;
+        }
+        let slow = ("10.77.2.2", GIGABIT / 10, true);
+        well.advertise(&[("10.77.1.2", GIGABIT, true), slow]);
+        well.channels(rates);
+        let slow = ("10.77.2.2", GIGABIT / 10, true);
+        well.advertise(&[("10.77.1.2", GIGABIT, true), slow]);
+        well.said(with_server)
+    };
+    for with_server in [true, false] {
+        let wrong = said([117.0, 60.0], with_server);
+        assert_eq!(wrong.causes[0].id, "advertised-wrong", "{wrong:#?}");
+        assert!(
+            wrong.causes[0]
+                .text
+                .contains("`10.77.2.2` that it runs at 100 Mbit/s, and more")
+        );
+        // What it carried is what it was said to.
+        let right = said([117.0, 11.7], with_server);
+        assert_eq!(right.causes, [], "{right:#?}");
+    }
 }
