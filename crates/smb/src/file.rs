@@ -14,6 +14,7 @@ use smb_proto::wire::{CopyChunk, CopyChunksDone};
 use smb_proto::{Block, FileKey, Payload, Sink, TransferKey};
 
 use crate::error::Error;
+use crate::operation::{ask_chain, not_done};
 use crate::request::{ask, tell};
 use crate::session::Shared;
 use crate::signal::{Registration, Signal, Stop, lock};
@@ -160,6 +161,22 @@ impl File {
             Information::Standard { size, .. } => Ok(size),
             _ => Err(self.shared().odd_answer()),
         }
+    }
+
+    /// Its length and times now, in one round trip.
+    pub(crate) fn size_and_times(&self) -> Result<(u64, FileTimes), Error> {
+        let file = self.key;
+        let links = [QueryInformation::Standard, QueryInformation::Basic]
+            .map(|what| Request::Query { file, what });
+        let mut now = (0, FileTimes::default());
+        for reply in ask_chain(&self.tree, &self.path, links.into())? {
+            match reply {
+                Ok(Reply::Information(Information::Standard { size, .. })) => now.0 = size,
+                Ok(Reply::Information(Information::Basic { times, .. })) => now.1 = times,
+                other => return Err(not_done(&self.tree, &self.path, other)),
+            }
+        }
+        Ok(now)
     }
 
     /// Reads into memory of the caller, which copies once; [`Self::read_ranges`] does not. Gives

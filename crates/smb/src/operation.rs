@@ -8,6 +8,7 @@ use smb_proto::session::{
 };
 use smb_proto::{Error as ProtocolError, FileKey, NtStatus};
 
+use crate::copy::printable;
 use crate::error::Error;
 use crate::request::ask_protocol;
 use crate::small::{self, Attempt};
@@ -82,9 +83,9 @@ pub enum Operation {
 ///
 /// One that is new is made, written and closed by requests that go to the server together, so that
 /// nobody can open it before all of it is there; where the server then says that it could not write
-/// it, it is removed. One that takes the place of another is written under its temporary name first.
-/// When the connection is lost in the middle, a part may stay under that name, and the next attempt
-/// uses it with `.1`, `.2` or `.3` behind it.
+/// all of it, it is removed. One that takes the place of another, or that the server wrote only some of
+/// at once, is written under its temporary name first. When the connection is lost in the middle, a part
+/// may stay under that name, and the next attempt uses it with `.1`, `.2` or `.3` behind it.
 #[derive(Clone, Debug)]
 pub struct SmallFile {
     /// Where.
@@ -224,13 +225,43 @@ fn read(tree: &Tree, path: &str) -> Result<Outcome, Error> {
     };
     let [created, fetched] = chain(tree, path, options, [fetch])?;
     let (_, created) = opened(tree, path, created)?;
+    let there = created.size.min(SMALL_BYTES_MAX as u64);
     match fetched {
+        // A server may give less at once than it is asked for.
+        Ok(Reply::Bytes(bytes)) if (bytes.len() as u64) < there => {
+            read_in_steps(tree, path, SMALL_BYTES_MAX as u64).map(Outcome::Content)
+        }
         Ok(Reply::Bytes(bytes)) => Ok(Outcome::Content(Content {
             status: status(&created),
             bytes,
         })),
         other => Err(not_done(tree, path, other)),
     }
+}
+
+/// All of a file, or the first bytes of a longer one, in as many requests as it takes. One that is
+/// changed between them is an error.
+pub(crate) fn read_in_steps(tree: &Tree, path: &str, bytes_max: u64) -> Result<Content, Error> {
+    let options = CreateOptions {
+        disk_id: true,
+        folder: Some(false),
+        sequential: true,
+        ..CreateOptions::open(Access::Read)
+    };
+    let file = tree.open(path, &options)?;
+    let created = file.created();
+    let bytes_max = usize::try_from(created.size.min(bytes_max)).unwrap_or(usize::MAX);
+    let mut bytes = vec![0; bytes_max];
+    let count = file.read_at(0, &mut bytes)?;
+    bytes.truncate(count);
+    let (size, times) = file.size_and_times()?;
+    if (size, times.write) != (created.size, created.times.write) {
+        return Err(Error::Changed {
+            object: printable(path),
+        });
+    }
+    let status = status(&created);
+    Ok(Content { status, bytes })
 }
 
 /// These attributes without that of being read-only, and never none where they are some: those that a

@@ -2,22 +2,23 @@
 //!
 //! A new one takes one round trip: CREATE, which fails where the name is taken and shares the file
 //! with nobody, SET_INFO, WRITE and CLOSE in one frame, which the server does in one go. One that
-//! takes the place of another takes two: the other must stay until all of this one is there.
+//! takes the place of another takes two: the other must stay until all of this one is there. A server may
+//! write less at once than it is given; the file then gets its name last, too.
 
 use std::sync::Arc;
 
+use smb_proto::FileKey;
 use smb_proto::session::{
     Access, CreateOptions, Disposition, Information, QueryInformation, Reply, Request,
     SetInformation,
 };
-use smb_proto::{Error as ProtocolError, FileKey};
 
 use crate::error::Error;
 use crate::operation::{
     SmallFile, again_if_lost, ask_chain, create, done, is_loss, not_done, opened, remove, rename,
     writable,
 };
-use crate::request::tell;
+use crate::request::{ask, tell};
 use crate::tree::{Replace, Tree};
 
 /// Rights to write a file and set its times (SYNCHRONIZE, read and write attributes, write data,
@@ -36,14 +37,14 @@ pub(crate) enum Attempt {
 /// Writes it.
 pub(crate) fn write(tree: &Tree, small: &SmallFile, attempt: Attempt) -> Result<(), Error> {
     if small.replace == Replace::Existing {
-        return replace(tree, small);
+        return replace(tree, small, Replace::Existing);
     }
     let mut in_doubt = attempt == Attempt::InDoubt;
     again_if_lost(tree, &small.path, |_| {
         if in_doubt {
             match left_behind(tree, small)? {
                 Left::All => return set_basic(tree, small),
-                Left::Begin => return replace(tree, small),
+                Left::Begin => return replace(tree, small, Replace::Existing),
                 Left::NothingOfIt => {}
             }
         }
@@ -77,18 +78,24 @@ fn write_new(tree: &Tree, small: &SmallFile) -> Result<(), Error> {
         None => return Err(tree.shared().odd_answer()),
     };
     let mut as_set = true;
+    let mut stored = small.content.len();
     for reply in replies {
-        let problem = match all_stored(small, reply) {
-            Ok(Reply::Stored(_) | Reply::Done | Reply::Closed) => continue,
+        match reply {
+            Ok(Reply::Stored(count)) => stored = count as usize,
+            Ok(Reply::Done | Reply::Closed) => {}
             Ok(Reply::Information(Information::Basic { times, .. })) => {
                 as_set = times.write == small.times.write;
-                continue;
             }
-            other => other,
-        };
-        // It is closed, and nobody else can have made it.
-        let _ = remove(tree, &small.path, false);
-        return Err(not_done(tree, &small.path, problem));
+            problem => {
+                // It is closed, and nobody else can have made it.
+                let _ = remove(tree, &small.path, false);
+                return Err(not_done(tree, &small.path, problem));
+            }
+        }
+    }
+    if stored < small.content.len() {
+        remove(tree, &small.path, false)?;
+        return replace(tree, small, Replace::Never);
     }
     if asks {
         tree.learn_times_set_early(as_set);
@@ -153,20 +160,6 @@ fn set(small: &SmallFile, attributes: u32, file: FileKey) -> Request {
     Request::Set { file, what }
 }
 
-/// Makes a WRITE that wrote too little a failure.
-fn all_stored(
-    small: &SmallFile,
-    reply: smb_proto::error::Result<Reply>,
-) -> smb_proto::error::Result<Reply> {
-    match reply {
-        Ok(Reply::Stored(count)) if count as usize != small.content.len() => {
-            let problem = format!("it wrote {count} bytes of {}", small.content.len());
-            Err(ProtocolError::Misbehaving(problem))
-        }
-        reply => reply,
-    }
-}
-
 /// A file that was written and does not have its name yet.
 struct Part {
     file: FileKey,
@@ -175,8 +168,8 @@ struct Part {
     id: u64,
 }
 
-/// Writes one that gets its name when all of it is there.
-fn replace(tree: &Tree, small: &SmallFile) -> Result<(), Error> {
+/// Writes one that gets its name when all of it is there, and does so if something has that name.
+fn replace(tree: &Tree, small: &SmallFile, existing: Replace) -> Result<(), Error> {
     let mut lost: Vec<String> = Vec::new();
     let written = again_if_lost(tree, &small.path, |attempt| {
         let path = match attempt {
@@ -186,7 +179,7 @@ fn replace(tree: &Tree, small: &SmallFile) -> Result<(), Error> {
         lost.push(path.clone());
         let part = write_part(tree, small, path)?;
         let (file, id) = (part.file, part.id);
-        let named = name_part(tree, small, part);
+        let named = name_part(tree, small, part, existing);
         let Err(error) = named else { return named };
         if !is_loss(&error) {
             return Err(error);
@@ -229,21 +222,59 @@ fn write_part(tree: &Tree, small: &SmallFile, path: String) -> Result<Part, Erro
     };
     let id = created.disk_id.map_or(0, |(file, _)| file);
     let part = Part { file, path, id };
+    let mut stored = small.content.len();
+    let mut written = Ok(());
     for reply in replies {
-        let problem = match all_stored(small, reply) {
-            Ok(Reply::Stored(_) | Reply::Done) => continue,
-            other => other,
-        };
+        match reply {
+            Ok(Reply::Stored(count)) => stored = count as usize,
+            Ok(Reply::Done) => {}
+            // The first one says most.
+            _ if written.is_err() => {}
+            problem => written = Err(not_done(tree, &small.path, problem)),
+        }
+    }
+    if written.is_ok() && stored < small.content.len() {
+        written = write_rest(tree, small, file, stored, attributes);
+    }
+    if let Err(error) = written {
         discard(tree, &part);
-        return Err(not_done(tree, &small.path, problem));
+        return Err(error);
     }
     Ok(part)
 }
 
+/// Goes on where a WRITE ended that wrote only some of it. Where the server lacks the room, it says so
+/// to this one.
+fn write_rest(
+    tree: &Tree,
+    small: &SmallFile,
+    file: FileKey,
+    stored: usize,
+    attributes: u32,
+) -> Result<(), Error> {
+    let mut offset = stored;
+    while let Some(rest @ [_, ..]) = small.content.get(offset..) {
+        let store = Request::Store {
+            file,
+            offset: offset as u64,
+            bytes: rest.into(),
+        };
+        match ask(tree.shared(), store, &small.path)? {
+            Reply::Stored(count) => offset += count as usize,
+            _ => return Err(tree.shared().odd_answer()),
+        }
+    }
+    // They may have been set before this was written.
+    match ask(tree.shared(), set(small, attributes, file), &small.path)? {
+        Reply::Done => Ok(()),
+        _ => Err(tree.shared().odd_answer()),
+    }
+}
+
 /// Gives it its name and closes it.
-fn name_part(tree: &Tree, small: &SmallFile, part: Part) -> Result<(), Error> {
+fn name_part(tree: &Tree, small: &SmallFile, part: Part, existing: Replace) -> Result<(), Error> {
     let file = part.file;
-    let mut rename = rename(&small.path, Replace::Existing);
+    let mut rename = rename(&small.path, existing);
     if let Request::Set { file: about, .. } = &mut rename {
         *about = file;
     }

@@ -16,7 +16,7 @@ use super::place::{
 use super::record::{self, Identity, Record};
 use super::{system, time};
 use crate::error::Error;
-use crate::signal::lock;
+use crate::signal::{Stop, lock};
 use crate::tree::Replace;
 
 /// Zeros in a row that are left out as a hole: fewer would cost more calls than space.
@@ -354,11 +354,12 @@ impl Part {
         Ok(())
     }
 
-    /// Puts on storage what was written, and then says so in the record.
-    pub(super) fn checkpoint(&self, complete: u64) -> Result<(), Error> {
-        self.file
-            .sync_data()
-            .map_err(|source| failed("write", &self.path, source))?;
+    pub(super) fn sync(&self) -> Result<(), Error> {
+        let synced = self.file.sync_data();
+        synced.map_err(|source| failed("write", &self.path, source))
+    }
+
+    pub(super) fn record(&self, complete: u64) -> Result<(), Error> {
         let record = Record {
             source: self.source,
             complete,
@@ -374,16 +375,22 @@ impl Part {
     }
 
     /// Reads back what has come, from the begin on; so much it is with a hole at its end.
-    pub(super) fn hash(&self, size: u64) -> Result<blake3::Hash, Error> {
-        let hash = (|| {
-            let mut file = &self.file;
-            file.set_len(size)?;
-            file.seek(SeekFrom::Start(0))?;
-            let mut hasher = blake3::Hasher::new();
-            hasher.update_reader(file)?;
-            Ok(hasher.finalize())
-        })();
-        hash.map_err(|source| failed("read", &self.path, source))
+    pub(super) fn hash(&self, size: u64, stop: &Stop) -> Result<blake3::Hash, Error> {
+        let failed = |source| failed("read", &self.path, source);
+        self.file.set_len(size).map_err(failed)?;
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(0)).map_err(failed)?;
+        let mut hasher = blake3::Hasher::new();
+        let mut room = vec![0; 1 << 20];
+        loop {
+            if stop.is_stopped() {
+                return Err(Error::Stopped);
+            }
+            match file.read(&mut room).map_err(failed)? {
+                0 => return Ok(hasher.finalize()),
+                count => hasher.update(&room[..count]),
+            };
+        }
     }
 
     /// Leaves the part for a later run, if its record says how far it is.

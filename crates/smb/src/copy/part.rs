@@ -173,11 +173,20 @@ impl Part {
         }
     }
 
-    /// Puts on storage what was written, and then says in the record how much that is.
-    pub(super) fn checkpoint(&self, complete: u64) -> Result<(), Error> {
+    /// Puts on storage what was written.
+    pub(super) fn sync(&self) -> Result<(), Error> {
         match self {
-            Self::Local(part) => part.checkpoint(complete),
-            Self::Share(part) => part.checkpoint(complete),
+            Self::Local(part) => part.sync(),
+            Self::Share(part) => part.file().flush(),
+            Self::Nowhere => Ok(()),
+        }
+    }
+
+    /// Says in the record how much is on storage.
+    pub(super) fn record(&self, complete: u64) -> Result<(), Error> {
+        match self {
+            Self::Local(part) => part.record(complete),
+            Self::Share(part) => part.record(complete),
             Self::Nowhere => Ok(()),
         }
     }
@@ -194,7 +203,7 @@ impl Part {
     /// Reads back what was written; none where nothing can be.
     pub(super) fn hash(&self, size: u64, stop: &crate::Stop) -> Result<Option<Hash>, Error> {
         match self {
-            Self::Local(part) => part.hash(size).map(Some),
+            Self::Local(part) => part.hash(size, stop).map(Some),
             Self::Share(part) => part.hash(size, stop).map(Some),
             Self::Nowhere => Ok(None),
         }

@@ -7,9 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use blake3::Hash;
 use smb_proto::NtStatus;
-use smb_proto::session::{
-    Access, CreateOptions, Disposition, FileTimes, Information, QueryInformation, SetInformation,
-};
+use smb_proto::session::{Access, CreateOptions, Disposition, FileTimes, SetInformation};
 
 use super::hash::FileHash;
 use super::holes::Holes;
@@ -21,7 +19,7 @@ use super::place::{
     is_absent, joined,
 };
 use super::record::{self, Identity, Record};
-use super::transfer::RESUME_BYTES_MIN;
+use super::transfer::{RESUME_BYTES_MIN, is_interruption};
 use crate::error::Error;
 use crate::file::File;
 use crate::operation::{self, Content, SMALL_BYTES_MAX, SmallFile, Status};
@@ -95,25 +93,15 @@ pub(super) fn read_small(
     found: &Entry,
     bytes_max: u64,
 ) -> Result<(Entry, Vec<u8>), Error> {
-    if found.size <= SMALL_BYTES_MAX as u64 {
-        let Content { status, bytes } = tree.read_small(path)?;
-        if bytes.len() as u64 != status.size {
-            return Err(changed(path));
-        }
-        return Ok((entry(path, &status, found.id), bytes));
+    let Content { status, bytes } = if found.size <= SMALL_BYTES_MAX as u64 {
+        tree.read_small(path)?
+    } else {
+        operation::read_in_steps(tree, path, bytes_max)?
+    };
+    if bytes.len() as u64 != status.size {
+        return Err(changed(path));
     }
-    let source = Source::open(tree, path, found)?;
-    let size = source.entry.size;
-    if size > bytes_max {
-        return Err(source.changed());
-    }
-    let mut bytes = vec![0; usize::try_from(size).unwrap_or(usize::MAX)];
-    if source.file.read_at(0, &mut bytes)? as u64 != size {
-        return Err(source.changed());
-    }
-    let Source { file, entry, .. } = source;
-    file.close()?;
-    Ok((entry, bytes))
+    Ok((entry(path, &status, found.id), bytes))
 }
 
 /// A small file, which gets its name when it is complete.
@@ -275,19 +263,12 @@ impl Source {
     }
 
     pub(super) fn check_unchanged(&self) -> Result<(), Error> {
-        let size = self.file.size()?;
-        let Information::Basic { times, .. } = self.file.query(QueryInformation::Basic)? else {
-            return Err(self.changed());
-        };
+        let (size, times) = self.file.size_and_times()?;
         if size == self.entry.size && times.write == self.entry.times.write {
             Ok(())
         } else {
-            Err(self.changed())
+            Err(changed(&self.path))
         }
-    }
-
-    fn changed(&self) -> Error {
-        changed(&self.path)
     }
 }
 
@@ -429,8 +410,7 @@ impl Part {
         &self.tree
     }
 
-    pub(super) fn checkpoint(&self, complete: u64) -> Result<(), Error> {
-        self.file.flush()?;
+    pub(super) fn record(&self, complete: u64) -> Result<(), Error> {
         let record = Record {
             source: self.source,
             complete,
@@ -455,7 +435,8 @@ impl Part {
 
     /// Leaves the part for a later run, if its record says how far it is.
     pub(super) fn keep(&self) {
-        if self.recorded.load(Ordering::Relaxed) {
+        let unfinished = self.fate.load(Ordering::Relaxed) == REMOVE;
+        if unfinished && self.recorded.load(Ordering::Relaxed) {
             self.fate.store(KEEP, Ordering::Relaxed);
         }
     }
@@ -477,6 +458,14 @@ impl Part {
     }
 
     pub(super) fn complete(mut self, finish: &Finish) -> Result<(), Error> {
+        let completed = self.finish(finish);
+        if completed.as_ref().is_err_and(is_interruption) {
+            self.keep();
+        }
+        completed
+    }
+
+    fn finish(&mut self, finish: &Finish) -> Result<(), Error> {
         self.reach(finish.size)?;
         if finish.sync {
             self.file.flush()?;

@@ -7,8 +7,6 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use blake3::Hash;
-
 use super::hash::FileHash;
 use super::lanes::{Lane, is_written_over_all};
 use super::name;
@@ -113,26 +111,19 @@ impl<'a> Transfer<'a> {
             not_on_server,
             ..
         } = bytes;
-        let recorded = match moved {
-            Ok(recorded) => recorded,
+        let checked = moved.and_then(|recorded| {
+            let passed = hash.map(RefCell::into_inner);
+            let hash = self.check_copy(&source, &part, passed, stop)?;
+            Ok((recorded, hash))
+        });
+        let (recorded, hash) = match checked {
+            Ok(checked) => checked,
             Err(error) => {
                 if is_interruption(&error) && size >= RESUME_BYTES_MIN {
                     part.keep();
                 }
                 return Err(error);
             }
-        };
-        let hash = match (&source, hash) {
-            (_, Some(hash)) => hash.into_inner().finish(),
-            (Source::Share(source), None) if self.verify => {
-                Some(super::share::hash(source.file(), size, stop)?)
-            }
-            _ => None,
-        };
-        let hash = if self.verify {
-            Some(self.compare(&part, hash, size, stop)?)
-        } else {
-            None
         };
         part.complete(&Finish {
             size,
@@ -169,14 +160,24 @@ impl<'a> Transfer<'a> {
         }
     }
 
-    /// Reads the copy back.
-    fn compare(
+    /// Reads the copy back where that is asked for, and the source too if it did not pass through here.
+    /// Gives the hash of both.
+    fn check_copy(
         &self,
+        source: &Source,
         part: &Part,
-        hash: Option<Hash>,
-        size: u64,
+        passed: Option<FileHash>,
         stop: &Stop,
-    ) -> Result<String, Error> {
+    ) -> Result<Option<String>, Error> {
+        if !self.verify {
+            return Ok(None);
+        }
+        let size = source.entry().size;
+        let hash = match (source, passed) {
+            (_, Some(passed)) => passed.finish(),
+            (Source::Share(source), None) => Some(super::share::hash(source.file(), size, stop)?),
+            (Source::Local(_), None) => None,
+        };
         let object = self.from.shown();
         let Some(source) = hash else {
             return Err(Error::Changed { object });
@@ -187,7 +188,7 @@ impl<'a> Transfer<'a> {
                 source_hash: source.to_hex().to_string(),
                 copy: copy.to_hex().to_string(),
             }),
-            _ => Ok(source.to_hex().to_string()),
+            _ => Ok(Some(source.to_hex().to_string())),
         }
     }
 }
@@ -206,7 +207,7 @@ fn is_final(error: &Error) -> bool {
 }
 
 /// Whether the same copy can go on later where this one ended.
-fn is_interruption(error: &Error) -> bool {
+pub(super) fn is_interruption(error: &Error) -> bool {
     matches!(
         error,
         Error::Stopped
@@ -263,11 +264,12 @@ impl Bytes<'_> {
     /// Moves everything from `start` on. Whether there is a record of it.
     fn move_all(&self, start: u64) -> Result<bool, Error> {
         let keeper = Keeper::default();
-        thread::scope(|scope| {
+        let moved = thread::scope(|scope| {
             let mut begun = false;
             let mut complete = start;
             let moved = loop {
-                if complete >= self.size {
+                // What is lost already is not worth the rest.
+                if complete >= self.size || keeper.has_failed() {
                     break Ok(());
                 }
                 match self.move_segment(complete) {
@@ -284,7 +286,8 @@ impl Bytes<'_> {
             };
             keeper.end();
             moved.map(|()| begun || start > 0)
-        })
+        });
+        moved.and_then(|recorded| keeper.into_outcome().map(|()| recorded))
     }
 
     /// Moves what can be moved in a while, and gives where it ended: all before that is written.
@@ -454,6 +457,8 @@ struct Keeper {
 struct KeeperState {
     complete: Option<u64>,
     ended: bool,
+    /// Why what was written is not on storage.
+    failure: Option<Error>,
 }
 
 impl Keeper {
@@ -467,15 +472,32 @@ impl Keeper {
         self.changed.notify_one();
     }
 
+    fn has_failed(&self) -> bool {
+        lock(&self.state).failure.is_some()
+    }
+
+    fn into_outcome(self) -> Result<(), Error> {
+        let state = self.state.into_inner();
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        state.failure.map_or(Ok(()), Err)
+    }
+
     fn run(&self, part: &Part) {
         let mut state = lock(&self.state);
         loop {
             if let Some(complete) = state.complete.take() {
                 drop(state);
-                // Without a record the copy goes on all the same; only a later run has to begin
-                // anew. What is wrong with the storage shows in the copy itself.
-                let _ = part.checkpoint(complete);
+                let synced = part.sync();
+                if synced.is_ok() {
+                    // Without a record the copy goes on all the same; only a later run has to begin anew.
+                    let _ = part.record(complete);
+                }
                 state = lock(&self.state);
+                if let Err(failure) = synced {
+                    // A system says once what it has lost: after this, it would say that all is well.
+                    state.failure = Some(failure);
+                    return;
+                }
                 continue;
             }
             if state.ended {

@@ -62,6 +62,23 @@ impl Lan {
         Self::with_share(2, global, &share)
     }
 
+    /// With a folder `disk` on the share whose file system thinks that it has more room than
+    /// [`Self::make_room`] gives it: it loses some of what was written, and finds out later.
+    pub(crate) fn on_a_disk_that_loses() -> Self {
+        let share = format!(
+            "mount -t tmpfs -o size={SHARE_SIZE},mode=0777 tmpfs share && mkdir room share/disk && \
+             mount -t tmpfs -o size=44m tmpfs room && truncate -s 64m room/disk && \
+             mkfs.ext2 -q -F room/disk && fallocate -l 24m room/ballast && \
+             mount -o loop room/disk share/disk && chmod 0777 share/disk"
+        );
+        Self::with_share(2, "", &share)
+    }
+
+    /// Lets that disk keep what is written from now on.
+    pub(crate) fn make_room(&self) {
+        fs::remove_file(self.on_server("../room/ballast")).expect("it is there");
+    }
+
     /// With what makes the folder `share`.
     fn with_share(links: u8, global: &str, share: &str) -> Self {
         let (client, server) = (new_network(), new_network());

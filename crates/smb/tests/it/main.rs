@@ -4,6 +4,7 @@ mod beside;
 mod capture;
 mod chaos;
 mod clone;
+mod copies;
 mod holes;
 mod impostor;
 mod lan;

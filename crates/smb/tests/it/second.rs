@@ -11,10 +11,11 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use smb::copy::{self, Job, Options, Progress, Summary};
+use smb::copy::{self, Job, Options, Place, Progress, Summary};
 use smb::{
     Access, Cipher, Dialect, EncryptionPolicy, Error, Identity, Login, NtStatus, OpenOptions,
-    Policy, Server, Session, SigningAlgorithm, SigningPolicy, Stop,
+    Policy, Replace, SMALL_BYTES_MAX, Server, Session, SigningAlgorithm, SigningPolicy, SmallFile,
+    Stop,
 };
 use tempfile::TempDir;
 
@@ -23,8 +24,11 @@ use crate::pattern;
 use crate::samba::{
     check_pattern, do_everything_to_files, job, login, login_with, on, write_pattern,
 };
+use crate::small::{check, small};
 
 const PUBLIC: &str = "public";
+/// Reads and writes a little at a time.
+const LITTLE: &str = "little";
 const BYTES: u64 = 3_000_001;
 
 /// Builds the server, which is a package of its own, so that its dependencies are not ours.
@@ -189,6 +193,51 @@ fn a_second_server_lets_in_whom_it_knows_and_guests_who_say_so() {
             matches!(closed, Some(Error::AccessDenied { .. })),
             "{closed:?}"
         );
+    }
+}
+
+#[test]
+fn a_server_may_read_and_write_less_at_once_than_it_is_asked_to() {
+    let second = Second::new();
+    let session = second.connect(&login(), &Policy::default());
+    let session = session.expect("it is there");
+    let tree = session.tree(LITTLE).expect("the share is there");
+    tree.write_small(small("small", 1, SMALL_BYTES_MAX))
+        .expect("it is written by and by");
+    check(&tree, "small", 1, SMALL_BYTES_MAX);
+    match tree.write_small(small("small", 2, SMALL_BYTES_MAX)) {
+        Err(Error::AlreadyExists { object, .. }) => assert_eq!(object, "small"),
+        other => panic!("{other:?}"),
+    }
+    let instead = SmallFile {
+        replace: Replace::Existing,
+        ..small("small", 3, SMALL_BYTES_MAX)
+    };
+    tree.write_small(instead).expect("it may be replaced");
+    check(&tree, "small", 3, SMALL_BYTES_MAX);
+    let names = tree.list("").expect("it is a folder");
+    assert_eq!(names.len(), 1, "no part is left: {names:?}");
+
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let (from, back) = (here.path().join("from"), here.path().join("back"));
+    fs::create_dir(&from).expect("our own folder");
+    const FILES: [usize; 5] = [0, 9_000, 30_000, 200_000, 300_000];
+    for bytes in FILES {
+        let mut content = vec![0; bytes];
+        pattern::fill(bytes as u64, 0, &mut content);
+        fs::write(from.join(bytes.to_string()), content).expect("there is room");
+    }
+    for (from, to) in [
+        (Place::Local(from), on(&tree, "to")),
+        (on(&tree, "to"), Place::Local(back.clone())),
+    ] {
+        let summary = copied_in_time(&job(from, to, Options::default()));
+        assert_eq!((summary.files, summary.failed), (5, 0), "{summary:?}");
+    }
+    for bytes in FILES {
+        let stored = fs::read(back.join(bytes.to_string())).expect("it was copied");
+        assert_eq!(stored.len(), bytes);
+        assert_eq!(pattern::difference(bytes as u64, 0, &stored), None);
     }
 }
 

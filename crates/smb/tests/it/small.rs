@@ -16,7 +16,7 @@ use crate::samba::{add_second_channel, connect};
 /// 2020-01-01, in the server's units.
 const TIME: u64 = 132_223_104_000_000_000;
 
-fn small(path: &str, seed: u64, bytes: usize) -> SmallFile {
+pub(crate) fn small(path: &str, seed: u64, bytes: usize) -> SmallFile {
     let mut content = vec![0; bytes];
     pattern::fill(seed, 0, &mut content);
     SmallFile {
@@ -32,7 +32,7 @@ fn small(path: &str, seed: u64, bytes: usize) -> SmallFile {
     }
 }
 
-fn check(tree: &Tree, path: &str, seed: u64, bytes: usize) {
+pub(crate) fn check(tree: &Tree, path: &str, seed: u64, bytes: usize) {
     let content = tree.read_small(path).expect("it was written");
     assert_eq!(content.status.size, bytes as u64);
     assert_eq!(content.bytes.len(), bytes.min(SMALL_BYTES_MAX));

@@ -1,5 +1,8 @@
-//! `second-server FOLDER USER PASSWORD`: serves a folder on a free port of the loopback, as `data` to
-//! its user and as `public` to everybody. It prints its address and ends with its standard input.
+//! `second-server FOLDER USER PASSWORD`: serves a folder on a free port of the loopback, as `data` and,
+//! a little at a time, as `little` to its user and as `public` to everybody. It prints its address and
+//! ends with its standard input.
+
+mod little;
 
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -14,10 +17,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let backend = || LocalFsBackend::new(folder);
     let data = Share::new("data", backend()?).user(user, Access::ReadWrite);
+    let little = Share::new("little", little::Little(backend()?)).user(user, Access::ReadWrite);
     let server = SmbServer::builder()
         .listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))
         .user(user, password)
         .share(data)
+        .share(little)
         .share(Share::new("public", backend()?).public_read_only())
         .build()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()

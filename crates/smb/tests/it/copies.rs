@@ -1,0 +1,207 @@
+//! What goes wrong while a file is copied, and what becomes of the copy then.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use smb::copy::{self, Existing, Job, Options, Place, Progress, Summary};
+use smb::{Error, Policy, Session, Stop, Tree};
+
+use crate::lan::{Lan, SHARE};
+use crate::pattern;
+use crate::samba::{connect, job, on};
+
+const MIB: u64 = 1 << 20;
+
+fn begin(lan: &Lan) -> (Session, Tree) {
+    // Little under way, so that what a slow link has begun is soon complete.
+    let policy = Policy {
+        depth: 2,
+        depth_fixed: true,
+        ..Policy::default()
+    };
+    let session = connect(lan, &policy);
+    let tree = session.tree(SHARE).expect("the share is there");
+    (session, tree)
+}
+
+fn write(path: &Path, seed: u64, bytes: u64) {
+    let mut content = vec![0; usize::try_from(bytes).expect("it is small")];
+    pattern::fill(seed, 0, &mut content);
+    fs::write(path, content).expect("there is room");
+}
+
+fn is(path: &Path, seed: u64, bytes: u64) {
+    let stored = fs::read(path).expect("it was written");
+    assert_eq!(stored.len() as u64, bytes);
+    assert_eq!(pattern::difference(seed, 0, &stored), None);
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("it is there");
+    let names = entries.map(|entry| entry.expect("it can be read").file_name());
+    let mut names: Vec<_> = names
+        .map(|name| name.into_string().expect("plain names"))
+        .collect();
+    names.sort();
+    names
+}
+
+/// Copies, and does something once it is time.
+fn copied_while(job: &Job, is_time: impl FnMut() -> bool, act: impl FnOnce(&Stop)) -> Summary {
+    let (stop, mut is_time) = (Stop::new(), is_time);
+    thread::scope(|scope| {
+        let copying = scope.spawn(|| copy::run(job, &Progress::default(), &stop, &|_| {}));
+        while !copying.is_finished() && !is_time() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        act(&stop);
+        copying.join().expect("it does not panic")
+    })
+}
+
+/// What the kernel has to say from now on.
+struct KernelLog(File);
+
+impl KernelLog {
+    fn open() -> Self {
+        let mut options = OpenOptions::new();
+        let options = options.read(true).custom_flags(libc::O_NONBLOCK);
+        let mut log = options.open("/dev/kmsg").expect("this runs as root");
+        log.seek(SeekFrom::End(0)).expect("it can be");
+        Self(log)
+    }
+
+    /// Whether a write to a disk was lost.
+    fn tells_of_a_loss(&mut self) -> bool {
+        let mut record = [0; 8192];
+        loop {
+            match self.0.read(&mut record) {
+                Ok(count) => {
+                    let record = String::from_utf8_lossy(&record[..count]);
+                    if record.contains("error, dev loop") {
+                        return true;
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return false,
+                // Some was overwritten.
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+/// The disk says once that it lost something, to whoever asks first, and later ones hear that all is
+/// well: that is not the end of the copy.
+#[test]
+fn what_a_disk_loses_in_the_middle_ends_the_copy() {
+    const BYTES: u64 = 40 * MIB;
+    for up in [true, false] {
+        let lan = Lan::on_a_disk_that_loses();
+        let (_session, tree) = begin(&lan);
+        let here = tempfile::tempdir().expect("a temporary folder");
+        let film = here.path().join("film");
+        let copy = lan.on_server("disk/film");
+        let job = if up {
+            write(&film, 7, BYTES);
+            job(
+                Place::Local(film),
+                on(&tree, "disk/film"),
+                Options::default(),
+            )
+        } else {
+            write(&lan.on_server("film"), 7, BYTES);
+            job(
+                on(&tree, "film"),
+                Place::Local(copy.clone()),
+                Options::default(),
+            )
+        };
+        lan.limit(0, "80mbit");
+        let mut log = KernelLog::open();
+        let summary = copied_while(&job, || log.tells_of_a_loss(), |_| lan.make_room());
+        assert_eq!((summary.files, summary.failed), (0, 0), "{up}: {summary:?}");
+        let ended_by = summary.ended_by;
+        match &ended_by {
+            Some(Error::DiskFull { .. }) if up => {}
+            Some(Error::LocalFile { source, .. }) if !up => {
+                assert_eq!(source.kind(), ErrorKind::StorageFull);
+            }
+            _ => panic!("{up}: {ended_by:?}"),
+        }
+        let folder = copy.parent().expect("it is in a folder");
+        assert_eq!(names(folder), ["lost+found"], "{up}");
+    }
+}
+
+#[test]
+fn a_copy_that_is_stopped_while_it_is_read_back_goes_on_later() {
+    const BYTES: u64 = 24 * MIB + 5;
+    let lan = Lan::new("");
+    let (session, tree) = begin(&lan);
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let film = here.path().join("film");
+    write(&film, 7, BYTES);
+    let mut job = job(Place::Local(film), on(&tree, "film"), Options::default());
+    job.options.verify = true;
+    // Seconds for each way.
+    lan.limit(0, "100mbit");
+    let is_read_back = || {
+        let channels = session.channels().into_iter();
+        channels.map(|it| it.bytes_received).sum::<u64>() > MIB
+    };
+    let stopped = copied_while(&job, is_read_back, Stop::stop);
+    let ended_by = &stopped.ended_by;
+    assert!(matches!(ended_by, Some(Error::Stopped)), "{stopped:?}");
+    assert!(!lan.on_server("film").exists());
+
+    lan.limit(0, "10gbit");
+    job.options.resume = true;
+    let resumed = copy::run(&job, &Progress::default(), &Stop::new(), &|_| {});
+    assert_eq!((resumed.files, resumed.verified), (1, 1), "{resumed:?}");
+    assert!(resumed.resumed_bytes >= 8 * MIB, "{resumed:?}");
+    is(&lan.on_server("film"), 7, BYTES);
+    assert_eq!(names(&lan.on_server("")), ["film"]);
+}
+
+/// Samba writes as much as there is room for, and says how much that was.
+#[test]
+fn a_small_file_that_has_room_only_in_part_is_not_there_at_all() {
+    const ROOM: u64 = 32 << 10;
+    let lan = Lan::new("");
+    let (_session, tree) = begin(&lan);
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let note = here.path().join("note");
+    write(&note, 1, 2 * ROOM);
+    fs::write(lan.on_server("old"), "old").expect("there is room");
+    let mut filler = File::create(lan.on_server("filler")).expect("there is room");
+    let mebibyte = vec![1; MIB as usize];
+    while filler.write_all(&mebibyte).is_ok() {}
+    let full = filler.metadata().expect("it is open").len();
+    filler.set_len(full - ROOM).expect("it is open");
+    for (name, existing) in [("new", Existing::Refuse), ("old", Existing::Replace)] {
+        let options = Options {
+            existing,
+            ..Options::default()
+        };
+        let job = job(Place::Local(note.clone()), on(&tree, name), options);
+        let summary = copy::run(&job, &Progress::default(), &Stop::new(), &|_| {});
+        let ended_by = &summary.ended_by;
+        assert!(
+            matches!(ended_by, Some(Error::DiskFull { .. })),
+            "{name}: {summary:?}"
+        );
+        tree.status("").expect("the session goes on");
+        assert_eq!(names(&lan.on_server("")), ["filler", "old"], "{name}");
+    }
+    let old = fs::read(lan.on_server("old")).expect("it is still there");
+    assert_eq!(old, b"old");
+    filler.set_len(0).expect("it is open");
+    let job = job(Place::Local(note), on(&tree, "new"), Options::default());
+    let summary = copy::run(&job, &Progress::default(), &Stop::new(), &|_| {});
+    assert_eq!((summary.files, summary.failed), (1, 0), "{summary:?}");
+    is(&lan.on_server("new"), 1, 2 * ROOM);
+}
