@@ -163,6 +163,24 @@ impl File {
         }
     }
 
+    /// Closes it. Whether its size and the time of its last change are what they were when it was opened.
+    ///
+    /// Looked at by its path, and only when it is closed: as long as a file is open, Samba shows the time
+    /// that it had before, unless a client changes it.
+    pub(crate) fn close_unchanged(self) -> Result<bool, Error> {
+        let (tree, path, created) = (self.tree.clone(), self.path.clone(), self.created);
+        self.close()?;
+        match tree.status(&path) {
+            Ok(now) if created.disk_id.is_none_or(|(id, _)| id == now.file_id) => {
+                Ok((now.size, now.times.write) == (created.size, created.times.write))
+            }
+            // It has another name now, or none, and is what it was.
+            Ok(_) => Ok(true),
+            Err(error) if error.status().is_some() => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Its length and times now, in one round trip.
     pub(crate) fn size_and_times(&self) -> Result<(u64, FileTimes), Error> {
         let file = self.key;

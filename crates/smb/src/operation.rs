@@ -254,8 +254,7 @@ pub(crate) fn read_in_steps(tree: &Tree, path: &str, bytes_max: u64) -> Result<C
     let mut bytes = vec![0; bytes_max];
     let count = file.read_at(0, &mut bytes)?;
     bytes.truncate(count);
-    let (size, times) = file.size_and_times()?;
-    if (size, times.write) != (created.size, created.times.write) {
+    if !file.close_unchanged()? {
         return Err(Error::Changed {
             object: printable(path),
         });

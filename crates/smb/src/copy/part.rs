@@ -126,6 +126,14 @@ impl Source {
             Self::Share(source) => source.check_unchanged(),
         }
     }
+
+    /// The same when nothing more is read of it.
+    pub(super) fn close_unchanged(self) -> Result<(), Error> {
+        match self {
+            Self::Local(source) => source.check_unchanged(),
+            Self::Share(source) => source.close_unchanged(),
+        }
+    }
 }
 
 /// A copy that is not complete. It is removed unless it is completed or kept.

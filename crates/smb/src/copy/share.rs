@@ -270,6 +270,14 @@ impl Source {
             Err(changed(&self.path))
         }
     }
+
+    pub(super) fn close_unchanged(self) -> Result<(), Error> {
+        if self.file.close_unchanged()? {
+            Ok(())
+        } else {
+            Err(changed(&self.path))
+        }
+    }
 }
 
 fn changed(path: &str) -> Error {

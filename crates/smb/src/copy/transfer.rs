@@ -116,6 +116,8 @@ impl<'a> Transfer<'a> {
             let hash = self.check_copy(&source, &part, passed, stop)?;
             Ok((recorded, hash))
         });
+        let entry = source.entry().clone();
+        let checked = checked.and_then(|checked| source.close_unchanged().map(|()| checked));
         let (recorded, hash) = match checked {
             Ok(checked) => checked,
             Err(error) => {
@@ -127,8 +129,8 @@ impl<'a> Transfer<'a> {
         };
         part.complete(&Finish {
             size,
-            times: source.entry().times,
-            attributes: source.entry().attributes_of_copy(),
+            times: entry.times,
+            attributes: entry.attributes_of_copy(),
             replace: self.replace,
             sync: recorded,
         })?;

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -165,6 +165,61 @@ fn a_copy_that_is_stopped_while_it_is_read_back_goes_on_later() {
     assert!(resumed.resumed_bytes >= 8 * MIB, "{resumed:?}");
     is(&lan.on_server("film"), 7, BYTES);
     assert_eq!(names(&lan.on_server("")), ["film"]);
+}
+
+/// Bytes that the client's system has received.
+fn received(lan: &Lan) -> u64 {
+    let said = lan.on_client_run(&["ss", "-Htin", "state", "established", "dport", "=", "445"]);
+    let counts = said.split_whitespace();
+    let counts = counts.filter_map(|word| word.strip_prefix("bytes_received:"));
+    counts
+        .map(|count| count.parse::<u64>().expect("a number"))
+        .sum()
+}
+
+#[test]
+fn a_file_that_is_written_over_while_it_is_read_is_noticed() {
+    // Too large for one frame and small enough to be held in memory, and too large for that.
+    for bytes in [200_000, 300_000] {
+        is_written_over(bytes);
+    }
+}
+
+fn is_written_over(bytes: u64) {
+    let lan = Lan::new("");
+    let (_session, tree) = begin(&lan);
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let (note, copy) = (lan.on_server("note"), here.path().join("note"));
+    write(&note, 1, bytes);
+    let job = job(
+        on(&tree, "note"),
+        Place::Local(copy.clone()),
+        Options::default(),
+    );
+    lan.limit(0, "1mbit");
+    let before = received(&lan);
+    let is_on_its_way = || received(&lan) > before + bytes / 2;
+    let summary = copied_while(&job, is_on_its_way, |_| write_over(&note, 2, bytes));
+    let failure = summary.failures.first().map(|failure| &failure.error);
+    assert!(
+        matches!(failure, Some(Error::Changed { .. })),
+        "{summary:?}"
+    );
+    assert!(names(here.path()).is_empty());
+
+    lan.limit(0, "10gbit");
+    let again = copy::run(&job, &Progress::default(), &Stop::new(), &|_| {});
+    assert_eq!((again.files, again.failed), (1, 0), "{again:?}");
+    is(&copy, 2, bytes);
+}
+
+/// Puts other bytes in the place of those of a file.
+fn write_over(path: &Path, seed: u64, bytes: u64) {
+    let mut content = vec![0; usize::try_from(bytes).expect("it is small")];
+    pattern::fill(seed, 0, &mut content);
+    let file = OpenOptions::new().write(true).open(path);
+    let written = file.and_then(|file| file.write_all_at(&content, 0));
+    written.expect("there is room");
 }
 
 /// Samba writes as much as there is room for, and says how much that was.
