@@ -222,7 +222,7 @@ fn write_over(path: &Path, seed: u64, bytes: u64) {
     written.expect("there is room");
 }
 
-/// Samba writes as much as there is room for, and says how much that was.
+/// However much of it a server writes before it has no room: Samba 4.17 says that the disk is full.
 #[test]
 fn a_small_file_that_has_room_only_in_part_is_not_there_at_all() {
     const ROOM: u64 = 32 << 10;
