@@ -17,7 +17,7 @@ const STAND_IN_FORBIDDEN: u32 = 0xF020;
 const STAND_IN_BLANK_AT_END: char = '\u{f028}';
 const STAND_IN_DOT_AT_END: char = '\u{f029}';
 /// Names of devices, which Windows takes for them with any ending.
-const DEVICES: [&str; 4] = ["CON", "PRN", "AUX", "NUL"];
+const DEVICES: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
 const NUMBERED_DEVICES: [&str; 2] = ["COM", "LPT"];
 
 /// What to do with names that a share cannot hold, as `a:b`.
@@ -37,28 +37,38 @@ pub(super) fn for_share(name: &str, names: Names) -> Result<String, String> {
         Names::Refuse => name.to_owned(),
         Names::Map => mapped(name),
     };
-    if let Some(letter) = name.chars().find(|letter| is_forbidden(*letter)) {
-        return Err(format!(
-            "a share cannot have {} in a name",
-            shown_letter(letter)
-        ));
-    }
-    if name.ends_with(['.', ' ']) {
-        return Err("a name on a share cannot end in a dot or a blank".to_owned());
-    }
-    if is_device(&name) {
-        return Err("Windows takes this name for a device".to_owned());
-    }
+    check_as_windows(&name, "a share")?;
     if name.encode_utf16().count() > LENGTH_MAX {
         return Err(format!("it is longer than {LENGTH_MAX} letters"));
     }
     Ok(name)
 }
 
+/// Whether Windows could hold it, which makes ways to elsewhere of some names: `C:x` is in the
+/// working folder of a drive, and `a.` is `a`.
+fn check_as_windows(name: &str, holder: &str) -> Result<(), String> {
+    if let Some(letter) = name.chars().find(|letter| is_forbidden(*letter)) {
+        let letter = shown_letter(letter);
+        return Err(format!("{holder} cannot have {letter} in a name"));
+    }
+    if name.ends_with(['.', ' ']) {
+        return Err(format!("a name on {holder} cannot end in a dot or a blank"));
+    }
+    if is_device(name) {
+        return Err("Windows takes this name for a device".to_owned());
+    }
+    Ok(())
+}
+
 /// The name that a file of a share gets on this machine. The server is not trusted: nothing comes
 /// out that leads out of its folder.
 pub(super) fn for_local(name: &str, names: Names) -> Result<String, String> {
     check_from_server(name)?;
+    if cfg!(windows) {
+        // It can hold the stand-ins, and not what they stand for.
+        check_as_windows(name, "this system")?;
+        return Ok(name.to_owned());
+    }
     let name = match names {
         Names::Refuse => name.to_owned(),
         Names::Map => name.chars().map(unmapped).collect(),
@@ -75,7 +85,7 @@ pub(super) fn for_local(name: &str, names: Names) -> Result<String, String> {
 }
 
 /// Whether a name as a server gave it is one, and not a way to somewhere else.
-pub(super) fn check_from_server(name: &str) -> Result<(), String> {
+pub(crate) fn check_from_server(name: &str) -> Result<(), String> {
     match name {
         "" => return Err("the server gave an empty name".to_owned()),
         "." | ".." => return Err("the server gave a way to another folder as a name".to_owned()),
@@ -158,7 +168,12 @@ fn is_device(name: &str) -> bool {
     DEVICES.contains(&stem.as_str())
         || NUMBERED_DEVICES.iter().any(|device| {
             let number = stem.strip_prefix(device);
-            number.is_some_and(|number| matches!(number.as_bytes(), [b'1'..=b'9']))
+            number.is_some_and(|number| {
+                matches!(
+                    number.as_bytes(),
+                    [b'1'..=b'9'] | [0xC2, 0xB9 | 0xB2 | 0xB3]
+                )
+            })
         })
 }
 
@@ -259,6 +274,27 @@ mod tests {
             assert!(for_local(hostile, Names::Map).is_err(), "{hostile:?}");
         }
         assert!(for_local(&"ä".repeat(128), Names::Refuse).is_err());
+    }
+
+    #[test]
+    fn what_leads_elsewhere_on_windows_is_no_name_there() {
+        for hostile in [
+            "C:x",
+            "x:y",
+            "a.",
+            "..",
+            "a ",
+            "NUL",
+            "aux.txt",
+            "conin$",
+            "COM\u{b9}.log",
+            "a?",
+        ] {
+            let refused = check_as_windows(hostile, "this system");
+            assert!(refused.is_err(), "{hostile:?}");
+            assert!(!cfg!(windows) || for_local(hostile, Names::Map).is_err());
+        }
+        assert!(check_as_windows("a.b c", "this system").is_ok());
     }
 
     #[test]
