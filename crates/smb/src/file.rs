@@ -391,11 +391,6 @@ impl File {
         }
     }
 
-    pub(crate) fn misbehaving(&self, problem: String) -> Error {
-        let source = smb_proto::Error::Misbehaving(problem);
-        self.shared().error(source, &self.path)
-    }
-
     /// Asks the server to put what was written on its storage.
     ///
     /// # Errors

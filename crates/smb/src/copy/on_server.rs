@@ -8,6 +8,7 @@ use std::ops::Range;
 use smb_proto::FileKey;
 use smb_proto::wire::{CopyChunk, CopyChunksDone};
 
+use super::name;
 use crate::error::Error;
 use crate::file::{ChunksCopied, File};
 
@@ -68,17 +69,44 @@ impl OnServer {
             let limits = self.limits.get();
             let chunks = chunks(range, &limits);
             let asked: u64 = chunks.iter().map(|chunk| u64::from(chunk.length)).sum();
-            match to.copy_chunks(&self.key, chunks)? {
-                ChunksCopied::Bytes(bytes) if (1..=asked).contains(&bytes) => return Ok(bytes),
-                ChunksCopied::Bytes(bytes) => {
-                    return Err(to.misbehaving(format!("it copied {bytes} bytes of {asked}")));
+            match answered(&limits, asked, to.copy_chunks(&self.key, chunks)?) {
+                Answered::Bytes(bytes) => return Ok(bytes),
+                Answered::Less(lower) => self.limits.set(lower),
+                Answered::Nonsense(reason) => {
+                    let object = name::printable(to.path());
+                    return Err(Error::NotCopied { object, reason });
                 }
-                ChunksCopied::TooMuch(most) => match lowered(&limits, &most) {
-                    Some(lower) => self.limits.set(lower),
-                    None => return Err(to.misbehaving("it copies no chunks at all".to_owned())),
-                },
             }
         }
+    }
+}
+
+/// Whether a server does not copy by itself what can still be copied through this machine: it
+/// refuses, or what it answers makes no sense.
+pub(super) fn is_refusal(error: &Error) -> bool {
+    let is_final = matches!(error, Error::DiskFull { .. } | Error::ConnectionLost { .. });
+    let refuses = error.status().is_some() || matches!(error, Error::NotCopied { .. });
+    refuses && !is_final
+}
+
+/// What the answer to chunks means.
+#[derive(Debug, PartialEq)]
+enum Answered {
+    Bytes(u64),
+    Less(CopyChunksDone),
+    Nonsense(&'static str),
+}
+
+fn answered(limits: &CopyChunksDone, asked: u64, copied: ChunksCopied) -> Answered {
+    match copied {
+        ChunksCopied::Bytes(bytes) if (1..=asked).contains(&bytes) => Answered::Bytes(bytes),
+        ChunksCopied::Bytes(_) => {
+            Answered::Nonsense("the server says that it copied what was not asked for")
+        }
+        ChunksCopied::TooMuch(most) => match lowered(limits, &most) {
+            Some(lower) => Answered::Less(lower),
+            None => Answered::Nonsense("the server copies no chunks at all"),
+        },
     }
 }
 
@@ -174,5 +202,28 @@ mod tests {
         assert_eq!(lowered(&less, &LIMITS), None);
         let nothing = CopyChunksDone { chunks: 0, ..less };
         assert_eq!(lowered(&LIMITS, &nothing), None);
+    }
+
+    #[test]
+    fn an_odd_answer_is_a_refusal_and_ends_nothing() {
+        let of = |copied| answered(&LIMITS, 100, copied);
+        assert_eq!(of(ChunksCopied::Bytes(100)), Answered::Bytes(100));
+        let less = CopyChunksDone {
+            chunks: 1,
+            ..LIMITS
+        };
+        assert_eq!(of(ChunksCopied::TooMuch(less)), Answered::Less(less));
+        for odd in [
+            ChunksCopied::Bytes(0),
+            ChunksCopied::Bytes(101),
+            ChunksCopied::TooMuch(LIMITS),
+        ] {
+            let Answered::Nonsense(reason) = of(odd) else {
+                panic!("it makes no sense");
+            };
+            let object = "file".to_owned();
+            assert!(is_refusal(&Error::NotCopied { object, reason }));
+        }
+        assert!(!is_refusal(&Error::Stopped));
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::hash::FileHash;
 use super::lanes::{Lane, is_written_over_all};
 use super::name;
-use super::on_server::OnServer;
+use super::on_server::{self, OnServer};
 use super::part::{Begin, Finish, Part, Source};
 use super::place::{Entry, Place};
 use super::progress::Progress;
@@ -203,11 +203,6 @@ fn refusal(error: &Error) -> String {
     }
 }
 
-/// Whether a refusal would meet a copy through this machine too.
-fn is_final(error: &Error) -> bool {
-    matches!(error, Error::DiskFull { .. } | Error::ConnectionLost { .. })
-}
-
 /// Whether the same copy can go on later where this one ended.
 pub(super) fn is_interruption(error: &Error) -> bool {
     matches!(
@@ -296,7 +291,7 @@ impl Bytes<'_> {
     fn move_segment(&self, start: u64) -> Result<u64, Error> {
         if let (Some(on_server), Some(to)) = (&*self.on_server.borrow(), self.part.file()) {
             match self.copy_on_server(on_server, to, start) {
-                Err(error) if error.status().is_some() && !is_final(&error) => {
+                Err(error) if on_server::is_refusal(&error) => {
                     *self.not_on_server.borrow_mut() = Some(refusal(&error));
                 }
                 done => return done,
