@@ -449,6 +449,7 @@ fn as_json(
         "newer": summary.newer,
         "folders": summary.folders,
         "deleted": summary.deleted,
+        "kept": summary.kept,
         "skipped": summary.skipped,
         "filtered": summary.filtered,
         "failed": summary.failed,
@@ -559,6 +560,10 @@ fn counts(summary: &Summary) -> Vec<String> {
         (summary.unchanged, "there already"),
         (summary.newer, "newer at the destination, left"),
         (summary.deleted, "removed from the destination"),
+        (
+            summary.kept,
+            "not removed, as something in their folder was not copied",
+        ),
         (summary.skipped, "left out: links, devices and the like"),
         (summary.filtered, "left out by `--include` and `--exclude`"),
         (summary.failed, "not copied"),

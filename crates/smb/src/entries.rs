@@ -8,6 +8,7 @@ use std::sync::Arc;
 use smb_proto::FileKey;
 use smb_proto::session::{Access, CreateOptions, DirectoryEntry, Reply, Request};
 
+use crate::copy::name;
 use crate::error::Error;
 use crate::file::File;
 use crate::request::{Answer, ask, begin};
@@ -21,7 +22,8 @@ const CUTS_MAX: u32 = 8;
 const AHEAD: usize = 2;
 
 /// The entries of a folder without `.` and `..`, in the server's order as far as one connection
-/// gives them. It ends after an error.
+/// gives them. It ends after an error, but for [`Error::Name`]: that is an entry whose name leads
+/// elsewhere, and the others follow.
 ///
 /// A listing cannot be continued when the answer to one of its questions was lost. Then the folder is
 /// listed from its begin again, and as long as it tells the same, all goes on behind what was given.
@@ -39,7 +41,10 @@ pub struct Entries {
     asked: VecDeque<Arc<Answer>>,
     /// The server has no more.
     complete: bool,
-    ready: VecDeque<DirectoryEntry>,
+    /// The numbers of the folder and of the one above it, as its listing tells them.
+    own: Option<u64>,
+    above: Option<u64>,
+    ready: VecDeque<Result<DirectoryEntry, Error>>,
 }
 
 impl Entries {
@@ -55,10 +60,18 @@ impl Entries {
             begun: VecDeque::new(),
             asked: VecDeque::new(),
             complete: false,
+            own: None,
+            above: None,
             ready: VecDeque::new(),
         };
         entries.begin()?;
         Ok(entries)
+    }
+
+    /// The numbers of the folder itself and of the one that it is in: of what a link leads to, not of
+    /// the link. Servers that do not tell give zero. To be asked for when all entries were taken.
+    pub(crate) fn numbers(&self) -> Option<(u64, u64)> {
+        self.own.zip(self.above)
     }
 
     fn begin(&mut self) -> Result<(), Error> {
@@ -170,22 +183,25 @@ impl Entries {
         self.ask_ahead();
         for entry in listing.entries() {
             let entry = entry.map_err(|source| shared.error(source.into(), &self.path))?;
-            if entry.name != "." && entry.name != ".." && self.is_new(&entry)? {
-                self.check_name(&entry)?;
-                self.ready.push_back(entry);
+            match entry.name.as_str() {
+                "." => self.own = Some(entry.file_id),
+                ".." => self.above = Some(entry.file_id),
+                _ if self.is_new(&entry)? => self.ready.push_back(checked(entry)),
+                _ => {}
             }
         }
         Ok(true)
     }
+}
 
-    /// Callers make paths of the names, so one that leads elsewhere must not reach them.
-    fn check_name(&self, entry: &DirectoryEntry) -> Result<(), Error> {
-        if !entry.name.is_empty() && !entry.name.contains(['/', '\\', '\0']) {
-            return Ok(());
-        }
-        let problem = format!("`{}` as the name of a file", entry.name.escape_debug());
-        let source = smb_proto::Error::Misbehaving(problem);
-        Err(self.tree.shared().error(source, &entry.name))
+/// Callers make paths of the names, so one that leads elsewhere must not reach them.
+fn checked(entry: DirectoryEntry) -> Result<DirectoryEntry, Error> {
+    match name::check_from_server(&entry.name) {
+        Ok(()) => Ok(entry),
+        Err(reason) => Err(Error::Name {
+            name: name::printable(&entry.name),
+            reason,
+        }),
     }
 }
 
@@ -224,7 +240,7 @@ impl Iterator for Entries {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(entry) = self.ready.pop_front() {
-                return Some(Ok(entry));
+                return Some(entry);
             }
             match self.fill() {
                 Ok(true) => {}

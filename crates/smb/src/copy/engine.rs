@@ -2,12 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
 use super::lanes::Lanes;
 use super::part::Finish;
-use super::place::{self, Entry, Kind, Links, ObjectId, Place};
+use super::place::{self, DEPTH_MAX, Entry, Kind, Links, ObjectId, Place, Removal, Staying};
 use super::progress::{Event, FAILURES_MAX, Failure, Progress, Summary};
 use super::queue::{Folders, Queue};
 use super::transfer::{Transfer, Transferred};
@@ -32,8 +32,6 @@ const WAITING_MAX: usize = 1024;
 const INTERRUPTIONS_MAX: usize = 3;
 /// So many small files that wait are worth one more login.
 const WAITING_FOR_LANES: usize = 256;
-/// Folders within each other: more are hostile.
-const DEPTH_MAX: usize = 200;
 
 /// Copies, and tells what is done as it is done. Errors of single files do not end it.
 pub fn run(
@@ -53,6 +51,8 @@ pub fn run(
         lanes: Lanes::new(job.options.sessions),
         summary: Mutex::default(),
         tops: Mutex::default(),
+        cleaning: Mutex::default(),
+        stay: OnceLock::new(),
         over: AtomicBool::new(false),
     };
     match engine.begin(job) {
@@ -119,8 +119,40 @@ struct Engine<'a> {
     summary: Mutex<Summary>,
     /// The folders at the destination that sources are copied to, as their server knows them.
     tops: Mutex<Vec<ObjectId>>,
+    cleaning: Mutex<Cleaning>,
+    /// What it says of folders that stay, once all are known.
+    stay: OnceLock<HashMap<u64, Staying>>,
     /// Something happened after which nothing more can be copied.
     over: AtomicBool,
+}
+
+/// What is to be removed, and what must not be. Nothing is removed before all folders have been looked
+/// into: a server that follows its links shows one to a folder as that folder, and to empty it would
+/// empty what stays.
+#[derive(Default)]
+struct Cleaning {
+    /// Folders with something that the source does not have; each counts as pending in itself.
+    folders: Vec<Arc<Folder>>,
+    /// By number, folders of a share that stay.
+    stay: HashMap<u64, Staying>,
+    /// Folders that stay and whose number nobody has told yet.
+    unnumbered: Vec<Place>,
+}
+
+impl Cleaning {
+    /// Notes a folder of a share that stays.
+    fn stays(&mut self, number: u64) -> Option<&mut Staying> {
+        place::is_number(number).then(|| self.stay.entry(number).or_default())
+    }
+
+    /// Notes one that something is copied to.
+    fn is_copied_to(&mut self, number: u64, creation: u64) {
+        if let Some(known) = self.stays(number) {
+            // File systems below each other may count alike.
+            known.is_twice |= known.creation == Some(creation);
+            known.creation.get_or_insert(creation);
+        }
+    }
 }
 
 /// A folder that is copied.
@@ -130,6 +162,10 @@ struct Folder {
     /// Path below the top, with `/`; empty at the top.
     path: String,
     depth: usize,
+    /// The number of the source, zero where there is none.
+    number: u64,
+    /// What is at the destination, as the folder above it shows it.
+    there: Option<Entry>,
     /// Of the source; none where only its content is copied into a folder that has its own times.
     found: Option<Entry>,
     parent: Option<Arc<Folder>>,
@@ -146,8 +182,68 @@ struct FolderState {
     new: bool,
     /// Something in it was changed.
     touched: bool,
+    /// Something in it could not be copied, perhaps because it is there under another spelling.
+    failed: bool,
     /// What is to be removed from the destination at the end.
     surplus: Vec<Entry>,
+}
+
+/// An entry of a folder that is copied.
+struct Item {
+    /// Its name at the destination.
+    name: String,
+    path: String,
+    shown: String,
+    /// By the filter.
+    taken: bool,
+    entry: Entry,
+}
+
+/// What is in a folder of the destination.
+struct There {
+    on_share: bool,
+    entries: HashMap<String, Entry>,
+    /// All is known that tells what of it is to go.
+    is_whole: bool,
+}
+
+impl There {
+    fn new(on_share: bool) -> Self {
+        Self {
+            on_share,
+            entries: HashMap::new(),
+            is_whole: true,
+        }
+    }
+
+    fn add(&mut self, entry: Entry) {
+        let key = Seen::key(self.on_share, &entry.name);
+        self.entries.insert(key, entry);
+    }
+
+    /// The key of what was found there under a name that the listing does not have; none if that
+    /// cannot be told.
+    fn known_as(&self, name: &str, found: &Entry) -> Option<String> {
+        let is_alike = |other: &str| name::key(other) == name::key(name);
+        let may_be = |other: &Entry| {
+            let ids = [other.id, found.id];
+            let same = if ids.into_iter().all(place::is_number) {
+                other.id == found.id
+            } else {
+                is_alike(&other.name)
+            };
+            same && other.kind == found.kind
+        };
+        let those = || self.entries.iter().filter(|(_, other)| may_be(other));
+        let mut first = those();
+        match (first.next(), first.next()) {
+            (Some((key, _)), None) => Some(key.clone()),
+            // One file of several names.
+            _ => those()
+                .find(|(_, other)| is_alike(&other.name))
+                .map(|(key, _)| key.clone()),
+        }
+    }
 }
 
 /// A file that is copied.
@@ -206,9 +302,16 @@ impl Engine<'_> {
                 });
             }
             if is_folder {
+                if self.options.delete {
+                    let mut cleaning = lock(&self.cleaning);
+                    for id in to.ids_above() {
+                        cleaning.stays(id.file);
+                    }
+                }
+                let number = found.id;
                 let found = (!source.content || there.is_none()).then_some(found);
                 self.folders
-                    .push(Arc::new(Folder::top(&source.place, to, found)));
+                    .push(Arc::new(Folder::top(&source.place, to, number, found)));
             } else {
                 let files_of = FileJob {
                     from: source.place.clone(),
@@ -290,6 +393,34 @@ impl Engine<'_> {
             self.small.close();
             self.large.close();
         });
+        self.clean();
+    }
+
+    /// Finishes the folders that something is removed from.
+    fn clean(&self) {
+        let mut cleaning = lock(&self.cleaning);
+        let folders = Mutex::new(std::mem::take(&mut cleaning.folders));
+        if lock(&folders).is_empty() || self.is_over() {
+            return;
+        }
+        for place in std::mem::take(&mut cleaning.unnumbered) {
+            if let Some(id) = place.id() {
+                cleaning.is_copied_to(id.file, id.creation);
+            }
+        }
+        let stay = std::mem::take(&mut cleaning.stay);
+        drop(cleaning);
+        self.stay.get_or_init(|| stay);
+        let next = || lock(&folders).pop();
+        thread::scope(|scope| {
+            for _ in 0..FOLDERS {
+                scope.spawn(|| {
+                    while let Some(folder) = next() {
+                        self.one_less(&folder);
+                    }
+                });
+            }
+        });
     }
 
     /// Queues a single file, unless what is at its destination speaks against it.
@@ -330,62 +461,85 @@ impl Engine<'_> {
         if self.is_over() {
             return;
         }
-        let there = match self.look_at_destination(folder) {
+        let mut there = match self.look_at_destination(folder) {
             Ok(there) => there,
-            Err(error) => return self.failed(&folder.path, error),
-        };
-        let entries = match folder.from.list(self.options.links) {
-            Ok(entries) => entries,
-            Err(error) => return self.failed(&folder.path, error),
+            Err(error) => {
+                if let Some(parent) = &folder.parent {
+                    lock(&parent.state).failed = true;
+                }
+                return self.failed(&folder.path, error);
+            }
         };
         let mut seen = Seen::new(folder.to.is_share());
-        let mut whole = true;
+        match folder.from.list(self.options.links) {
+            Ok(entries) => self.consider_all(folder, entries, &mut there, &mut seen),
+            Err(error) => {
+                there.is_whole = false;
+                self.failed(&folder.path, error);
+            }
+        }
+        if self.options.delete && !self.is_over() {
+            self.note_surplus(folder, there, &seen);
+        }
+    }
+
+    fn consider_all(
+        &self,
+        folder: &Arc<Folder>,
+        entries: impl Iterator<Item = Result<Entry, Error>>,
+        there: &mut There,
+        seen: &mut Seen,
+    ) {
+        let mut aliases = Vec::new();
         for entry in entries {
             if self.is_over() {
                 return;
             }
-            let entry = match entry {
-                Ok(entry) => entry,
+            match entry {
+                Ok(entry) if name::is_ours(&entry.name) => {}
+                Ok(entry) => aliases.extend(self.consider(folder, entry, &there.entries, seen)),
                 Err(error) => {
-                    whole = false;
+                    there.is_whole = false;
                     self.failed(&folder.path, error);
-                    continue;
                 }
-            };
-            if !name::is_ours(&entry.name) {
-                self.consider(folder, entry, &there, &mut seen);
             }
         }
-        if self.options.delete && whole {
-            lock(&folder.state).surplus = self.surplus(folder, there, &seen);
+        // By now it is known which of them have a name of their own in the source.
+        for (item, found) in aliases {
+            match there.known_as(&item.name, &found) {
+                Some(key) => {
+                    if let Some(other) = seen.add(key) {
+                        let reason = format!("here it is the same name as `{other}`");
+                        let name = name::printable(&item.name);
+                        self.failed(&item.shown, Error::Name { name, reason });
+                        continue;
+                    }
+                }
+                None => there.is_whole = false,
+            }
+            self.take(folder, item, Some(&found));
         }
     }
 
-    /// What is to go of what is in a folder of the destination. A server that follows its links shows one
-    /// to a folder as that folder: to empty it would empty what stays.
-    fn surplus(&self, folder: &Folder, there: HashMap<String, Entry>, seen: &Seen) -> Vec<Entry> {
-        let is_numbered = |entry: &Entry| {
-            let has_number = ![0, u64::MAX].contains(&entry.id);
-            folder.to.is_share() && entry.kind == Kind::Folder && has_number
-        };
-        let (stay, go): (Vec<_>, Vec<_>) = (there.into_iter())
-            .partition(|(key, entry)| seen.holds(key) || !self.removes(folder, entry));
-        let stay: HashSet<u64> = (stay.iter())
-            .filter(|(_, entry)| is_numbered(entry))
-            .map(|(_, entry)| entry.id)
-            .collect();
-        let mut surplus = Vec::new();
-        for (_, entry) in go {
-            if is_numbered(&entry) && stay.contains(&entry.id) {
-                lock(&self.summary).skipped += 1;
-                let path = name::printable(&place::joined(&folder.path, &entry.name));
-                let (path, kind) = (path.as_str(), Kind::Link);
-                (self.tell)(&Event::Skipped { path, kind });
-            } else {
-                surplus.push(entry);
+    /// Notes what is to go of what is in a folder of the destination, and which folders stay.
+    fn note_surplus(&self, folder: &Arc<Folder>, there: There, seen: &Seen) {
+        let is_whole = there.is_whole;
+        let (stay, go): (Vec<_>, Vec<_>) = there
+            .entries
+            .into_iter()
+            .partition(|(key, entry)| !is_whole || seen.holds(key) || !self.removes(folder, entry));
+        let mut cleaning = lock(&self.cleaning);
+        if folder.to.is_share() {
+            let folders = stay.iter().filter(|(_, entry)| entry.kind == Kind::Folder);
+            for (_, entry) in folders {
+                cleaning.stays(entry.id);
             }
         }
-        surplus
+        if !go.is_empty() {
+            lock(&folder.state).surplus = go.into_iter().map(|(_, entry)| entry).collect();
+            folder.pending.fetch_add(1, Ordering::AcqRel);
+            cleaning.folders.push(Arc::clone(folder));
+        }
     }
 
     /// Whether something that the source does not have is to go. What the filter would not take is
@@ -402,21 +556,24 @@ impl Engine<'_> {
     }
 
     /// Makes the folder, or finds out what is in it.
-    fn look_at_destination(&self, folder: &Folder) -> Result<HashMap<String, Entry>, Error> {
+    fn look_at_destination(&self, folder: &Folder) -> Result<There, Error> {
         let in_new_one = folder.parent.as_ref().is_some_and(|parent| {
             let state = lock(&parent.state);
             state.new || !state.exists
         });
-        let mut there = HashMap::new();
+        let mut there = There::new(folder.to.is_share());
         if !in_new_one {
             match folder.to.list(Links::Skip) {
                 Ok(entries) => {
                     for entry in entries {
-                        let entry = entry?;
-                        there.insert(Seen::key(folder.to.is_share(), &entry.name), entry);
+                        match entry {
+                            Ok(entry) => there.add(entry),
+                            Err(error) => self.pass_over(folder, &mut there, error)?,
+                        }
                     }
                     lock(&folder.state).exists = true;
                     self.note_top(folder);
+                    self.note_copied_to(folder);
                 }
                 Err(error) if place::is_absent(&error) => {}
                 Err(error) => return Err(error),
@@ -426,6 +583,33 @@ impl Engine<'_> {
             self.ensure(folder)?;
         }
         Ok(there)
+    }
+
+    /// Goes on without an entry of the destination that cannot be looked at, unless it is more than
+    /// that one.
+    fn pass_over(&self, folder: &Folder, there: &mut There, error: Error) -> Result<(), Error> {
+        match error {
+            // It was removed a moment ago.
+            error if place::is_absent(&error) => Ok(()),
+            Error::Name { .. } => {
+                there.is_whole = false;
+                if self.options.delete {
+                    self.failed(&folder.path, error);
+                }
+                Ok(())
+            }
+            error => Err(error),
+        }
+    }
+
+    fn note_copied_to(&self, folder: &Folder) {
+        if self.options.delete && folder.to.is_share() {
+            let mut cleaning = lock(&self.cleaning);
+            match &folder.there {
+                Some(there) => cleaning.is_copied_to(there.id, there.times.creation),
+                None => cleaning.unnumbered.push(folder.to.clone()),
+            }
+        }
     }
 
     /// Makes a folder of the destination with those above it, unless it is there.
@@ -446,6 +630,7 @@ impl Engine<'_> {
         if state.new {
             lock(&self.summary).folders += 1;
             self.note_top(folder);
+            self.note_copied_to(folder);
         }
         Ok(())
     }
@@ -468,14 +653,15 @@ impl Engine<'_> {
         alike(&lock(&self.tops)) && place.id().is_some_and(|id| lock(&self.tops).contains(&id))
     }
 
-    /// Decides what to do with one entry of a folder.
+    /// Decides what to do with one entry of a folder. Gives back one that has another name at the
+    /// destination, with what is there.
     fn consider(
         &self,
         folder: &Arc<Folder>,
         entry: Entry,
         there: &HashMap<String, Entry>,
         seen: &mut Seen,
-    ) {
+    ) -> Option<(Item, Entry)> {
         let path = place::joined(&folder.path, &entry.name);
         let shown = name::printable(&path);
         let taken = match entry.kind {
@@ -489,21 +675,66 @@ impl Engine<'_> {
                 if taken {
                     self.failed(&shown, error);
                 }
-                return;
+                return None;
             }
         };
-        if let Some(other) = seen.add(&name) {
+        let key = Seen::key(folder.to.is_share(), &name);
+        let there = there.get(&key);
+        if let Some(other) = seen.add(key) {
             let reason = format!("for the share it is the same name as `{other}`");
             let name = name::printable(&name);
-            return self.failed(&shown, Error::Name { name, reason });
+            self.failed(&shown, Error::Name { name, reason });
+            return None;
         }
+        let alias = match there {
+            None => self.look_for_alias(folder, &name),
+            Some(_) => Ok(None),
+        };
+        let item = Item {
+            name,
+            path,
+            shown,
+            taken,
+            entry,
+        };
+        match alias {
+            Ok(None) => self.take(folder, item, there),
+            Ok(Some(found)) => return Some((item, found)),
+            Err(error) => {
+                lock(&folder.state).failed = true;
+                self.failed(&item.shown, error);
+            }
+        }
+        None
+    }
+
+    /// What a folder of this machine has under a name that its listing does not: some file systems do
+    /// not tell capitals or ways to write an accent apart. Servers say so when it is to be made.
+    fn look_for_alias(&self, folder: &Folder, name: &str) -> Result<Option<Entry>, Error> {
+        let state = lock(&folder.state);
+        let was_there = state.exists && !state.new;
+        drop(state);
+        if folder.to.is_share() || !was_there {
+            return Ok(None);
+        }
+        folder.to.join(name).look(Links::Skip)
+    }
+
+    /// Copies one entry of a folder, unless something speaks against it.
+    fn take(&self, folder: &Arc<Folder>, item: Item, there: Option<&Entry>) {
+        let Item {
+            name,
+            path,
+            shown,
+            taken,
+            entry,
+        } = item;
         if !taken {
             lock(&self.summary).filtered += u64::from(entry.kind == Kind::File);
             return;
         }
         let to = folder.to.join(&name);
         let from = folder.from.join(&entry.name);
-        let there = there.get(&Seen::key(folder.to.is_share(), &name));
         match entry.kind {
             Kind::Folder if there.is_some_and(|there| there.kind != Kind::Folder) => {
                 self.failed(&shown, in_the_way(&to));
@@ -515,8 +746,8 @@ impl Engine<'_> {
                 }
                 None => {
                     folder.pending.fetch_add(1, Ordering::AcqRel);
-                    self.folders
-                        .push(Arc::new(Folder::below(folder, from, to, path, entry)));
+                    let below = Folder::below(folder, [from, to], path, entry, there.cloned());
+                    self.folders.push(Arc::new(below));
                 }
             },
             Kind::File => {
@@ -542,14 +773,17 @@ impl Engine<'_> {
 
     /// Why there would be no end if a folder were looked into.
     fn endless(&self, folder: &Folder, from: &Place, entry: &Entry) -> Option<&'static str> {
-        if self.options.links == Links::Follow && !from.is_share() {
-            let mut above = Some(folder);
-            while let Some(next) = above {
-                if from.holds(&next.from) {
-                    return Some("it leads back to a folder that it is in");
-                }
-                above = next.parent.as_deref();
+        let mut above = Some(folder);
+        while let Some(next) = above {
+            let leads_back = if from.is_share() {
+                leads_to(from, entry, next)
+            } else {
+                self.options.links == Links::Follow && from.holds(&next.from)
+            };
+            if leads_back {
+                return Some("it leads back to a folder that it is in");
             }
+            above = next.parent.as_deref();
         }
         if self.is_top(from, entry) {
             return Some("the copy goes into it");
@@ -576,19 +810,12 @@ impl Engine<'_> {
     /// Removes what does not belong into a folder, and gives it its times.
     fn finish(&self, folder: &Folder) -> Result<(), Error> {
         let mut state = std::mem::take(&mut *lock(&folder.state));
-        for entry in std::mem::take(&mut state.surplus) {
-            state.touched = true;
-            let shown = name::printable(&place::joined(&folder.path, &entry.name));
-            match self.remove(folder, &entry) {
-                Ok(()) => {
-                    lock(&self.summary).deleted += 1;
-                    (self.tell)(&Event::Deleted {
-                        path: &shown,
-                        kind: entry.kind,
-                    });
-                }
-                Err(error) => self.failed(&shown, error),
-            }
+        let surplus = std::mem::take(&mut state.surplus);
+        // What could not be copied may be what would be removed, under another spelling.
+        if state.failed {
+            lock(&self.summary).kept += surplus.len() as u64;
+        } else if !surplus.is_empty() {
+            state.touched |= self.remove_all(folder, &surplus);
         }
         match &folder.found {
             Some(found) if (state.new || state.touched) && !self.options.dry_run => {
@@ -598,15 +825,52 @@ impl Engine<'_> {
         }
     }
 
-    fn remove(&self, folder: &Folder, entry: &Entry) -> Result<(), Error> {
-        name::check_from_server(&entry.name).map_err(|reason| Error::Name {
-            name: name::printable(&entry.name),
-            reason,
-        })?;
-        if self.options.dry_run {
-            return Ok(());
+    /// Removes these entries of a folder. Whether something in it was changed.
+    fn remove_all(&self, folder: &Folder, surplus: &[Entry]) -> bool {
+        let Some(stay) = self.stay.get() else {
+            return false;
+        };
+        let number = folder.there.as_ref().map_or(0, |there| there.id);
+        // What one of two sources does not have may be the other's.
+        if stay.get(&number).is_some_and(|known| known.is_twice) {
+            self.left(&folder.path);
+            return false;
         }
-        folder.to.join(&entry.name).remove(entry)
+        let has_folder = surplus.iter().any(|entry| entry.kind == Kind::Folder);
+        let above = has_folder.then(|| folder.to.id()).flatten();
+        for entry in surplus {
+            let path = place::joined(&folder.path, &entry.name);
+            let mut removal = Removal {
+                stay,
+                dry_run: self.options.dry_run,
+                depth: 0,
+                path,
+                left: Vec::new(),
+            };
+            let removed = folder.to.remove_inner(entry, above, &mut removal);
+            let Removal { path, left, .. } = removal;
+            left.iter().for_each(|path| self.left(path));
+            let shown = name::printable(&path);
+            match removed {
+                Ok(true) => {
+                    lock(&self.summary).deleted += 1;
+                    (self.tell)(&Event::Deleted {
+                        path: &shown,
+                        kind: entry.kind,
+                    });
+                }
+                Ok(false) => {}
+                Err(error) => self.failed(&shown, error),
+            }
+        }
+        true
+    }
+
+    /// Notes a folder that nothing is removed from, because it may be a link.
+    fn left(&self, path: &str) {
+        lock(&self.summary).skipped += 1;
+        let (path, kind) = (&*name::printable(path), Kind::Link);
+        (self.tell)(&Event::Skipped { path, kind });
     }
 
     /// Copies one file, as one of several workers.
@@ -624,7 +888,12 @@ impl Engine<'_> {
         self.progress.file_done();
         match copied {
             Ok(copied) => self.copied(file, copied),
-            Err(error) => self.failed(&file.path, error),
+            Err(error) => {
+                if let Some(folder) = &file.folder {
+                    lock(&folder.state).failed = true;
+                }
+                self.failed(&file.path, error);
+            }
         }
     }
 
@@ -800,12 +1069,14 @@ impl Engine<'_> {
 }
 
 impl Folder {
-    fn top(from: &Place, to: Place, found: Option<Entry>) -> Self {
+    fn top(from: &Place, to: Place, number: u64, found: Option<Entry>) -> Self {
         Self {
             from: from.clone(),
             to,
             path: String::new(),
             depth: 0,
+            number,
+            there: None,
             found,
             parent: None,
             state: Mutex::default(),
@@ -813,12 +1084,20 @@ impl Folder {
         }
     }
 
-    fn below(parent: &Arc<Self>, from: Place, to: Place, path: String, found: Entry) -> Self {
+    fn below(
+        parent: &Arc<Self>,
+        [from, to]: [Place; 2],
+        path: String,
+        found: Entry,
+        there: Option<Entry>,
+    ) -> Self {
         Self {
             from,
             to,
             path,
             depth: parent.depth + 1,
+            number: found.id,
+            there,
             found: Some(found),
             parent: Some(Arc::clone(parent)),
             state: Mutex::default(),
@@ -872,9 +1151,8 @@ impl Seen {
         }
     }
 
-    /// The same name if it is there already, as it is compared.
-    fn add(&mut self, name: &str) -> Option<String> {
-        let key = Self::key(self.on_share, name);
+    /// Adds a key, and gives it back if it is there already.
+    fn add(&mut self, key: String) -> Option<String> {
         self.keys.replace(key).map(|other| name::printable(&other))
     }
 
@@ -909,6 +1187,18 @@ fn decide(source: &Entry, there: Option<&Entry>, options: &Options) -> Decision 
         Existing::Update if !kept && source.times.write < there.times.write => Decision::Newer,
         Existing::Update | Existing::Replace => Decision::Copy { replaces: true },
     }
+}
+
+/// Whether a folder of a share is, by a link of the server's, one that it is in.
+fn leads_to(from: &Place, entry: &Entry, above: &Folder) -> bool {
+    // Most are told apart without asking.
+    place::is_number(entry.id)
+        && entry.id == above.number
+        && match (from.id(), above.from.id()) {
+            (Some(id), Some(above)) => id == above,
+            _ => (above.found.as_ref())
+                .is_none_or(|found| found.times.creation == entry.times.creation),
+        }
 }
 
 /// Whether after this nothing more can be copied.
@@ -1004,6 +1294,33 @@ mod tests {
         assert_eq!(decision(&old, &folder, Replace, true), "in the way");
         let none = decide(&old, None, &Options::default());
         assert!(matches!(none, Decision::Copy { replaces: false }));
+    }
+
+    #[test]
+    fn what_is_there_under_another_spelling_is_told_by_its_number_or_its_name() {
+        let named = |name: &str, id| Entry {
+            name: name.to_owned(),
+            id,
+            ..file(0, 0)
+        };
+        let there_are = |entries: Vec<Entry>| {
+            let mut there = There::new(false);
+            entries.into_iter().for_each(|entry| there.add(entry));
+            there
+        };
+        let known = |there: &There, id| there.known_as("Photo.JPG", &named("Photo.JPG", id));
+        let photo = Some("photo.jpg".to_owned());
+        let there = there_are(vec![named("photo.jpg", 5), named("other", 6)]);
+        assert_eq!(known(&there, 5), photo);
+        assert_eq!(known(&there, 6).as_deref(), Some("other"));
+        assert_eq!(known(&there, 7), None, "it was made a moment ago");
+        // Where there are no numbers.
+        assert_eq!(known(&there, 0), photo);
+        // One file of two names.
+        let there = there_are(vec![named("photo.jpg", 5), named("other", 5)]);
+        assert_eq!(known(&there, 5), photo);
+        let there = there_are(vec![named("one", 5), named("other", 5)]);
+        assert_eq!(known(&there, 5), None);
     }
 
     #[cfg(unix)]

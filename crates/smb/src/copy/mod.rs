@@ -13,7 +13,7 @@ mod hash;
 mod holes;
 mod lanes;
 mod local;
-mod name;
+pub(crate) mod name;
 mod on_server;
 mod part;
 mod place;

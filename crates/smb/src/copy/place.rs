@@ -1,5 +1,6 @@
 //! Files and folders of either side.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use smb_proto::session::{DirectoryEntry, FileTimes};
@@ -19,6 +20,9 @@ pub(super) const ATTRIBUTE_LINK: u32 = 0x400;
 /// Those that are a file's own: read-only, hidden, system, archive. The others say how it is
 /// stored.
 pub(super) const ATTRIBUTES_KEPT: u32 = 0x1 | 0x2 | 0x4 | 0x20;
+
+/// Folders within each other: more are hostile.
+pub(super) const DEPTH_MAX: usize = 200;
 
 /// Where a file or folder is.
 #[derive(Clone, Debug)]
@@ -204,23 +208,82 @@ impl Place {
         }
     }
 
-    /// Removes a file or link, or a folder with everything in it.
-    pub(super) fn remove(&self, entry: &Entry) -> Result<(), Error> {
-        if entry.kind == Kind::Folder {
-            for inner in self.list(Links::Skip)? {
-                let inner = inner?;
-                name::check_from_server(&inner.name).map_err(|reason| Error::Name {
-                    name: name::printable(&inner.name),
-                    reason,
-                })?;
-                self.join(&inner.name).remove(&inner)?;
-            }
+    /// Removes something in this folder, whose id is `own`: a file or link, or a folder with
+    /// everything in it. Whether all of it is gone: what a server's link shows is left.
+    pub(super) fn remove_inner(
+        &self,
+        entry: &Entry,
+        own: Option<ObjectId>,
+        removal: &mut Removal<'_>,
+    ) -> Result<bool, Error> {
+        name::check_from_server(&entry.name).map_err(|reason| Error::Name {
+            name: name::printable(&entry.name),
+            reason,
+        })?;
+        self.join(&entry.name).remove(entry, own, removal)
+    }
+
+    /// `above` is the folder that it is in.
+    fn remove(
+        &self,
+        entry: &Entry,
+        above: Option<ObjectId>,
+        removal: &mut Removal<'_>,
+    ) -> Result<bool, Error> {
+        if entry.kind == Kind::Folder && !self.empty(entry, above, removal)? {
+            return Ok(false);
+        }
+        if removal.dry_run {
+            return Ok(true);
         }
         match self {
             Self::Local(path) => local::remove(path, entry.kind),
             Self::Share { tree, path } if entry.kind == Kind::Folder => tree.remove_folder(path),
             Self::Share { tree, path } => tree.remove_file(path),
         }
+        .map(|()| true)
+    }
+
+    /// Removes what is in a folder. Whether that is all.
+    fn empty(
+        &self,
+        entry: &Entry,
+        above: Option<ObjectId>,
+        removal: &mut Removal<'_>,
+    ) -> Result<bool, Error> {
+        let (inner, own) = match self {
+            Self::Local(path) => {
+                let all: Result<Vec<_>, _> = local::list(path, Links::Skip)?.collect();
+                (all?, None)
+            }
+            Self::Share { tree, path } => {
+                let own = share::id(tree, path);
+                let stays = |number| removal.stay.contains_key(&number);
+                let (inner, numbers) = share::list_all(tree, path)?;
+                if stays(entry.id)
+                    || own.is_some_and(|own| stays(own.file))
+                    || leads_elsewhere(above, own, numbers)
+                {
+                    removal.left.push(removal.path.clone());
+                    return Ok(false);
+                }
+                (inner, own)
+            }
+        };
+        if removal.depth == DEPTH_MAX {
+            let (object, reason) = (self.shown(), "it is too deep");
+            return Err(Error::NotCopied { object, reason });
+        }
+        removal.depth += 1;
+        let mut all = true;
+        for inner in inner {
+            let above = removal.path.len();
+            removal.path = joined(&removal.path, &inner.name);
+            all &= self.remove_inner(&inner, own, removal)?;
+            removal.path.truncate(above);
+        }
+        removal.depth -= 1;
+        Ok(all)
     }
 
     /// Gives a folder the times and attributes of its source.
@@ -264,6 +327,17 @@ impl Place {
         }
     }
 
+    /// What its server knows it and all folders above it by, as far as they are there.
+    pub(super) fn ids_above(&self) -> Vec<ObjectId> {
+        let mut ids = Vec::new();
+        let mut next = self.is_share().then(|| self.clone());
+        while let Some(place) = next {
+            ids.extend(place.id());
+            next = place.parent().map(|(parent, _)| parent);
+        }
+        ids
+    }
+
     /// Whether it, or a folder above it, is this one.
     fn has_above(&self, id: ObjectId) -> bool {
         self.id() == Some(id)
@@ -279,6 +353,50 @@ impl Place {
             Self::Share { tree, path } => share::id(tree, path),
         }
     }
+}
+
+/// A folder of a share that stays where something is removed.
+#[derive(Default)]
+pub(super) struct Staying {
+    /// Of one that something is copied to.
+    pub creation: Option<u64>,
+    /// It is copied to under two names, so that one of them must be a link.
+    pub is_twice: bool,
+}
+
+/// What is known and told where something is removed.
+pub(super) struct Removal<'a> {
+    /// By number, folders that stay.
+    pub stay: &'a HashMap<u64, Staying>,
+    /// Nothing is removed; what would be left is told all the same.
+    pub dry_run: bool,
+    /// Folders within each other that are being emptied.
+    pub depth: usize,
+    /// Below the top, what is removed now; at the end, what was to be removed.
+    pub path: String,
+    /// Folders that are left because they may be links.
+    pub left: Vec<String>,
+}
+
+/// Whether what a server shows as a folder in the folder `above` is in truth in another one: `numbers`
+/// are what its own listing tells of itself and of where it is. Only where all of it fits together is
+/// it believed.
+fn leads_elsewhere(
+    above: Option<ObjectId>,
+    own: Option<ObjectId>,
+    numbers: Option<(u64, u64)>,
+) -> bool {
+    let (Some(above), Some(own), Some((dot, dots))) = (above, own, numbers) else {
+        return false;
+    };
+    // One that is its own parent is a top, or shown as one.
+    let tells = dot == own.file && is_number(dots) && dots != dot;
+    own.volume != above.volume || (tells && dots != above.file)
+}
+
+/// Whether a server knows a file by this number, and not all that it has no number for.
+pub(super) fn is_number(number: u64) -> bool {
+    ![0, u64::MAX].contains(&number)
 }
 
 /// What a server knows a file or folder by.
@@ -322,5 +440,38 @@ pub(super) fn joined(folder: &str, name: &str) -> String {
         name.to_owned()
     } else {
         format!("{folder}/{name}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(volume: u64, file: u64) -> Option<ObjectId> {
+        Some(ObjectId {
+            volume,
+            file,
+            creation: 0,
+        })
+    }
+
+    #[test]
+    fn a_folder_is_where_its_own_listing_says() {
+        let above = id(1, 10);
+        assert!(!leads_elsewhere(above, id(1, 11), Some((11, 10))));
+        assert!(leads_elsewhere(above, id(1, 11), Some((11, 12))));
+        assert!(leads_elsewhere(above, id(2, 11), Some((11, 10))));
+        // Servers that do not tell, or number their listings otherwise.
+        for unknown in [
+            None,
+            Some((11, 0)),
+            Some((11, u64::MAX)),
+            Some((11, 11)),
+            Some((7, 8)),
+        ] {
+            assert!(!leads_elsewhere(above, id(1, 11), unknown), "{unknown:?}");
+        }
+        assert!(!leads_elsewhere(None, id(1, 11), Some((11, 12))));
+        assert!(!leads_elsewhere(above, None, Some((11, 12))));
     }
 }

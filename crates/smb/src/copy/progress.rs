@@ -133,6 +133,8 @@ pub struct Summary {
     pub folders: u64,
     /// Files and folders that were removed, each folder with all in it counted once.
     pub deleted: u64,
+    /// Files and folders that were not removed, because something else in their folder failed.
+    pub kept: u64,
     /// Links, devices and the like that were left out.
     pub skipped: u64,
     /// Files that `filter` left out.

@@ -68,6 +68,17 @@ pub(super) fn list(
     Ok(entries.map(|entry| entry.map(Entry::from)))
 }
 
+/// All entries of a folder, and the numbers that its listing tells of it and of the folder that it is
+/// in.
+pub(super) fn list_all(tree: &Tree, path: &str) -> Result<(Vec<Entry>, Option<(u64, u64)>), Error> {
+    let mut entries = tree.entries(path)?;
+    let all: Result<_, _> = entries
+        .by_ref()
+        .map(|entry| entry.map(Entry::from))
+        .collect();
+    Ok((all?, entries.numbers()))
+}
+
 pub(super) fn make_folder(tree: &Tree, path: &str) -> Result<bool, Error> {
     match tree.create_folder(path) {
         Ok(()) => Ok(true),
