@@ -378,13 +378,16 @@ pub(super) struct Removal<'a> {
     pub left: Vec<String>,
 }
 
+/// What a folder's listing says is its own number and that of the folder it is in.
+pub(super) type Numbers = (u64, u64);
+
 /// Whether what a server shows as a folder in the folder `above` is in truth in another one: `numbers`
 /// are what its own listing tells of itself and of where it is. Only where all of it fits together is
 /// it believed.
 fn leads_elsewhere(
     above: Option<ObjectId>,
     own: Option<ObjectId>,
-    numbers: Option<(u64, u64)>,
+    numbers: Option<Numbers>,
 ) -> bool {
     let (Some(above), Some(own), Some((dot, dots))) = (above, own, numbers) else {
         return false;

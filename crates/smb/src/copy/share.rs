@@ -15,8 +15,8 @@ use super::lanes::Lane;
 use super::name;
 use super::part::{Begin, Finish};
 use super::place::{
-    ATTRIBUTE_FOLDER, ATTRIBUTE_LINK, ATTRIBUTE_SPARSE, ATTRIBUTES_KEPT, Entry, Kind, ObjectId,
-    is_absent, joined,
+    ATTRIBUTE_FOLDER, ATTRIBUTE_LINK, ATTRIBUTE_SPARSE, ATTRIBUTES_KEPT, Entry, Kind, Numbers,
+    ObjectId, is_absent, joined,
 };
 use super::record::{self, Identity, Record};
 use super::transfer::{RESUME_BYTES_MIN, is_interruption};
@@ -70,7 +70,7 @@ pub(super) fn list(
 
 /// All entries of a folder, and the numbers that its listing tells of it and of the folder that it is
 /// in.
-pub(super) fn list_all(tree: &Tree, path: &str) -> Result<(Vec<Entry>, Option<(u64, u64)>), Error> {
+pub(super) fn list_all(tree: &Tree, path: &str) -> Result<(Vec<Entry>, Option<Numbers>), Error> {
     let mut entries = tree.entries(path)?;
     let all: Result<_, _> = entries
         .by_ref()
