@@ -912,8 +912,8 @@ fn an_idle_link_is_the_segment_for_large_frames() {
 /// What loses, and beside it what costs nothing on the way that was measured.
 #[test]
 fn what_costs_is_named_before_what_does_not() {
-    let slow_disk = |well: &mut Well| well.records = ladder([117.5, 117.4, 117.0, 20.0]);
-    let loss = |well: &mut Well| {
+    let slow_disk: Inject = |well| well.records = ladder([117.5, 117.4, 117.0, 20.0]);
+    let loss: Inject = |well| {
         well.records = ladder([80.0, 81.0, 79.0, 80.0]);
         well.retransmits(800);
     };
@@ -965,9 +965,9 @@ fn what_costs_is_named_before_what_does_not() {
         ),
     ];
     for (beside, what, inject) in cases {
-        let costs: [(&str, &str, &dyn Fn(&mut Well)); 2] = [
-            ("server-disk", "; the share writes 20.0 MB/s, ", &slow_disk),
-            ("segments-lost", "; the share reads 79.0 MB/s, ", &loss),
+        let costs: [(&str, &str, Inject); 2] = [
+            ("server-disk", "; the share writes 20.0 MB/s, ", slow_disk),
+            ("segments-lost", "; the share reads 79.0 MB/s, ", loss),
         ];
         for (cause, effect, cost) in costs {
             for with_server in [true, false] {
