@@ -75,8 +75,8 @@ pub struct MtuProof {
     pub unanswered: Option<u32>,
     /// Whether anybody on the way said of any of them that it is too big.
     pub told: bool,
-    /// Whether the answers are those of the server's TCP, because it answers no echo requests: then
-    /// only the way there is proven.
+    /// Whether the answers are those of the server's TCP, because it answers no echo requests, or none
+    /// of that size: then only the way there is proven.
     pub one_way: bool,
     /// The largest packet that the server was seen to send us, where it can be asked to.
     pub back: Option<u32>,

@@ -109,8 +109,8 @@ fn packet(proof: &MtuProof) -> String {
     let back = match proof.back {
         Some(back) => format!(", and {back} were seen to come back from there"),
         None if proof.one_way => {
-            " there (what comes back is not proven: the far end answers no echo requests, and its TCP was \
-             asked instead)"
+            " there (what comes back is not proven: the far end answers no echo requests of that size, and its \
+             TCP was asked instead)"
                 .to_owned()
         }
         None => String::new(),

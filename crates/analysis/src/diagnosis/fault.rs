@@ -212,7 +212,7 @@ fn black_hole(seen: &Seen) -> Option<Fault> {
          ends send up to {wanted}, so something between them, a switch or a virtual bridge, has a smaller MTU{}",
         proof.nic,
         if proof.one_way {
-            " (seen on the way there; nobody answers echo requests)"
+            " (seen on the way there; nobody answers echo requests of that size)"
         } else {
             ""
         },

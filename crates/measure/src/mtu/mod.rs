@@ -1,8 +1,9 @@
 //! The largest packet that passes between two NICs, proven by probes that nobody may cut.
 //!
 //! Echo requests come first: what the system believes of the path is not asked, and both directions
-//! are proven. Where nobody answers them, segments of TCP show what passes on the way there. Only the
-//! answers count, and a size that had none is tried again before it is believed.
+//! are proven. Where nobody answers them, or not the large ones, segments of TCP show what passes on
+//! the way there. Only the answers count, and a size that had none is tried again before it is
+//! believed.
 
 mod echo;
 mod segment;
@@ -124,16 +125,35 @@ fn of_pair(target: &MtuTarget) -> MtuProof {
             None => ask_briefly(&mut echoes, mtu, &mut proof),
         }
     }
-    if proof.answered.is_none()
-        && let Some(segments) = &mut segments
+    if let Some(segments) = &mut segments
+        && (proof.answered.is_none() || is_filtered(segments, &proof))
     {
+        let mut shown = MtuProof {
+            far_mtu: proof.far_mtu,
+            ..nothing_of(target)
+        };
         let mtu = mtu.min(segments.far_mtu);
-        search(segments, FIRST_WAIT, mtu, &mut proof);
-        proof.one_way = proof.answered.is_some();
-        proof.round_trip = proof.answered.and(round_trip.map(Into::into));
+        search(segments, FIRST_WAIT, mtu, &mut shown);
+        if shown.answered > proof.answered {
+            shown.one_way = true;
+            shown.round_trip = proof.round_trip.or(round_trip.map(Into::into));
+            proof = shown;
+        }
     }
     proof.took = begun.elapsed().into();
     proof
+}
+
+/// Whether segments of TCP arrive of which no echo request does: many a firewall drops large ones, or
+/// answers only so many of them, and nothing is wrong with the path.
+fn is_filtered(segments: &mut Segments, proof: &MtuProof) -> bool {
+    if !proof.is_black_hole() {
+        return false;
+    }
+    let wanted = proof.wanted();
+    let sizes = [proof.unanswered.unwrap_or(wanted), wanted].repeat(TRIES);
+    let wait = Segments::WAIT.max(segments.round_trip * ROUND_TRIPS);
+    !segments.round(&sizes, wait).is_empty()
 }
 
 /// A way to send packets of chosen sizes and to hear which of them arrive.
