@@ -7,8 +7,8 @@ use std::time::Instant;
 use host::exec::Exec;
 use record::{
     Bytes, Credentials, Data, Direction, Failure, FailureKind, HostLoad, HostName, Job, JobFile,
-    JobWorkload, KeepInput, KeepWorkload, Nanoseconds, Outcome, Place, Rung, Sample, ServerCache,
-    ShareWorkload, Stage, TcpWorkload, Timing, TrialInput, Workload,
+    JobWorkload, KeepInput, KeepWorkload, Nanoseconds, Outcome, Place, Rung, SHARE_IN_MEMORY,
+    Sample, ServerCache, ShareWorkload, Stage, TcpWorkload, Timing, TrialInput, Workload,
 };
 
 use crate::cold::{Warmth, cool};
@@ -301,7 +301,7 @@ fn no_disk(file_system: &str) -> Failure {
     Failure {
         kind: FailureKind::Refused,
         chain: vec![format!(
-            "the share is in the server's memory ({file_system}), so there is no disk to read from"
+            "{SHARE_IN_MEMORY} ({file_system}), so there is no disk to read from"
         )],
         hint: None,
     }

@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Bytes, Demands, Direction, Nanoseconds, ShareAddress};
 
+/// Begins the reason why there is no disk of a server to read from.
+pub const SHARE_IN_MEMORY: &str = "the share is in the server's memory";
+
 /// A piece of work on a share.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobWorkload {

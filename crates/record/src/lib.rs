@@ -24,7 +24,7 @@ pub use files::{
     Cache, Data, FolderKind, FolderWorkload, KeepWorkload, Latency, Operations, Pattern, Place,
     Storage,
 };
-pub use job::{Job, JobFile, JobWorkload, ServerCache};
+pub use job::{Job, JobFile, JobWorkload, SHARE_IN_MEMORY, ServerCache};
 pub use look::{AddressLook, HostLoad, MtuProof, NeighbourLook, PathLook, ProcessorLoad};
 pub use plan_file::{
     DesignKind, PlanFactor, PlanFile, PlanLevel, PlanWorkload, PublishedLevel, PublishedTest,

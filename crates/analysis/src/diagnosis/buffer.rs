@@ -12,6 +12,12 @@ use crate::{RungName, Trust};
 const LONG_NANOSECONDS: u64 = 1_000_000;
 /// The part of a receive buffer that TCP gives to the window.
 const WINDOW_OF_BUFFER: f64 = 0.5;
+/// Share of what fits through a window that is moved at least where the window is what limits.
+const FILLED: f64 = 0.6;
+/// How much more must be moved one way than the other to have lost less.
+const LESS_LOST: f64 = 1.5;
+/// The largest window that can be told in 16 bits.
+const WINDOW_BYTES_UNSCALED: f64 = 65_535.0;
 /// Share of its time in which a writer must have waited for the far end's window to be limited by it.
 const WAITED: f64 = LOSS_LIMIT / 2.0;
 /// A receive window that no system keeps to by itself while data comes.
@@ -27,20 +33,73 @@ const USUAL_BYTES: f64 = 6_291_456.0;
 /// How far rates of one share may differ and still be one window for each round trip.
 const STEADY: f64 = 1.25;
 
-/// A buffer at either end that is too small for its path.
+/// A buffer at either end that is too small for its path, the way that loses most.
 pub(super) fn small_buffers(seen: &Seen) -> Option<Fault> {
-    let slow = |direction: &Direction| {
+    let mut ways = slow_ways(seen).filter(|direction| !loses_less(seen, *direction));
+    ways.find_map(|direction| small_buffer(seen, direction))
+}
+
+/// The same the way that loses less, and for another reason then.
+pub(super) fn small_buffers_beside(seen: &Seen) -> Option<Fault> {
+    let mut ways = slow_ways(seen).filter(|direction| loses_less(seen, *direction));
+    ways.find_map(|direction| small_buffer(seen, direction))
+}
+
+fn small_buffer(seen: &Seen, direction: Direction) -> Option<Fault> {
+    by_scaling(seen, direction)
+        .or_else(|| by_tuning(seen, direction))
+        .or_else(|| by_facts(seen, direction))
+        .or_else(|| by_socket_options(seen, direction))
+        .or_else(|| by_window(seen, direction))
+        .or_else(|| by_flight(seen, direction))
+}
+
+fn slow_ways(seen: &Seen) -> impl Iterator<Item = Direction> {
+    DIRECTIONS.into_iter().filter(|direction| {
         loses_in(seen, RungName::Tcp, *direction) || loses_in(seen, RungName::Share, *direction)
-    };
-    let mut ways = DIRECTIONS.into_iter().filter(slow);
-    ways.find_map(|direction| {
-        by_scaling(seen)
-            .or_else(|| by_tuning(seen, direction))
-            .or_else(|| by_facts(seen, direction))
-            .or_else(|| by_socket_options(seen, direction))
-            .or_else(|| by_window(seen, direction))
-            .or_else(|| by_flight(seen, direction))
     })
+}
+
+/// Whether the other way loses far more.
+fn loses_less(seen: &Seen, direction: Direction) -> bool {
+    let mut others = slow_ways(seen).filter(|other| *other != direction);
+    others.any(|other| {
+        let rates = moved(seen, direction).zip(moved(seen, other));
+        rates.is_some_and(|(here, there)| here > there * LESS_LOST)
+    })
+}
+
+/// The rate that is to be explained: the share's, or else that of raw TCP.
+fn moved(seen: &Seen, direction: Direction) -> Option<f64> {
+    seen.rate(RungName::Share, direction)
+        .or_else(|| seen.rate(RungName::Tcp, direction))
+}
+
+/// A path that would hold more than a window does.
+struct Path {
+    /// The shortest round trip, in nanoseconds.
+    round_trip: u64,
+    /// Bytes that would be under way if the link were full.
+    needed: f64,
+    moved: f64,
+}
+
+impl Path {
+    fn of(seen: &Seen, direction: Direction) -> Option<Self> {
+        let round_trip = seen.round_trip_min()?;
+        Some(Self {
+            round_trip,
+            needed: seen.rate(RungName::Ceiling, direction)? * round_trip as f64 / 1e9,
+            moved: moved(seen, direction)?,
+        })
+    }
+
+    /// Whether a window of so many bytes is too small, and what is moved is about what fits through it:
+    /// what is far slower is so for another reason.
+    fn is_held_by(&self, window: f64) -> bool {
+        let fits = window * 1e9 / self.round_trip as f64;
+        window < self.needed && self.moved > fits * FILLED
+    }
 }
 
 /// Whether the trials of a rung spent their time waiting for the far end's window.
@@ -49,15 +108,18 @@ pub(super) fn waits_for_receiver(seen: &Seen, rung: Rung) -> bool {
 }
 
 /// A window that cannot be told in more than 16 bits (RFC 7323, section 2), because one end does without.
-fn by_scaling(seen: &Seen) -> Option<Fault> {
-    let round_trip = long_round_trip(seen)?;
+fn by_scaling(seen: &Seen, direction: Direction) -> Option<Fault> {
+    let path = Path::of(seen, direction)?;
+    if !path.is_held_by(WINDOW_BYTES_UNSCALED) {
+        return None;
+    }
     let hosts = [seen.network.client, seen.network.server];
     let mut hosts = hosts.into_iter().flatten();
     let host = hosts.find(|host| is_off(seen, host, SCALING))?;
     let text = format!(
         "window scaling is off at {}, so that no more than 64 KiB can be under way, on a path of {:.1} ms",
         host.name,
-        round_trip as f64 / 1e6
+        path.round_trip as f64 / 1e6
     );
     let advice = Advice::new(format!("turn window scaling on again at {}", host.name))
         .gains(gain(seen))
@@ -81,21 +143,21 @@ fn is_off(seen: &Seen, host: &HostFacts, switch: &str) -> bool {
 
 /// A receive buffer that does not grow, and begins with less than the path holds.
 fn by_tuning(seen: &Seen, direction: Direction) -> Option<Fault> {
-    let round_trip = long_round_trip(seen)?;
-    let needed = seen.rate(RungName::Ceiling, direction)? * round_trip as f64 / 1e9;
+    let path = Path::of(seen, direction)?;
     let host = match direction {
         Direction::Read => seen.network.client,
         Direction::Write => seen.network.server,
     }?;
     let first = host.tcp.receive_buffer?[1];
-    if first as f64 * WINDOW_OF_BUFFER >= needed || !is_off(seen, host, TUNING) {
+    if !path.is_held_by(first as f64 * WINDOW_OF_BUFFER) || !is_off(seen, host, TUNING) {
         return None;
     }
     let text = format!(
-        "window auto-tuning is off at {} ({}), so that its receive buffer stays at {first} bytes, and {needed:.0} \
-         would be under way if the link were full",
+        "window auto-tuning is off at {} ({}), so that its receive buffer stays at {first} bytes, and {:.0} would be \
+         under way if the link were full",
         host.name,
-        direction_name(direction)
+        direction_name(direction),
+        path.needed
     );
     let advice = Advice::new(format!("turn window auto-tuning on again at {}", host.name))
         .gains(gain(seen))
@@ -110,21 +172,25 @@ fn by_tuning(seen: &Seen, direction: Direction) -> Option<Fault> {
 
 /// The most that a host gives to a connection, against what would be under way if the link were full.
 fn by_facts(seen: &Seen, direction: Direction) -> Option<Fault> {
-    let round_trip = long_round_trip(seen)?;
-    let needed = seen.rate(RungName::Ceiling, direction)? * round_trip as f64 / 1e9;
+    let path = Path::of(seen, direction)?;
+    let tcp_is_well = !loses_in(seen, RungName::Tcp, direction);
+    if tcp_is_well && seen.rate(RungName::Tcp, direction).is_some() {
+        // It has no other buffers than the share.
+        return None;
+    }
     let (client, server) = (seen.network.client, seen.network.server);
     let (receiver, sender) = match direction {
         Direction::Read => (client, server),
         Direction::Write => (server, client),
     };
     let window = receiver.and_then(|host| Some((host, host.tcp.receive_buffer?)));
-    let small = window.filter(|(_, sizes)| sizes[2] as f64 * WINDOW_OF_BUFFER < needed);
+    let small = window.filter(|(_, sizes)| path.is_held_by(sizes[2] as f64 * WINDOW_OF_BUFFER));
     if let Some((host, sizes)) = small {
-        return too_small("receive", host, sizes, needed, direction, seen);
+        return too_small("receive", host, sizes, path.needed, direction, seen);
     }
     let buffer = sender.and_then(|host| Some((host, host.tcp.send_buffer?)));
-    let (host, sizes) = buffer.filter(|(_, sizes)| (sizes[2] as f64) < needed)?;
-    too_small("send", host, sizes, needed, direction, seen)
+    let (host, sizes) = buffer.filter(|(_, sizes)| path.is_held_by(sizes[2] as f64))?;
+    too_small("send", host, sizes, path.needed, direction, seen)
 }
 
 fn too_small(
@@ -216,9 +282,17 @@ fn by_window(seen: &Seen, direction: Direction) -> Option<Fault> {
     if !waited || seen.network.server.is_some() {
         return None;
     }
-    let tiny = seen
-        .far_window_max()
-        .filter(|window| *window < TINY_WINDOW_BYTES);
+    let largest = seen.far_window_max();
+    let tiny = largest.filter(|window| *window < TINY_WINDOW_BYTES);
+    let path = Path::of(seen, direction);
+    let is_large = |window: u64| {
+        path.as_ref()
+            .is_some_and(|path| !path.is_held_by(window as f64))
+    };
+    // A window that would do and is full all the same: it is the server that does not empty it.
+    if tiny.is_none() && largest.is_some_and(is_large) {
+        return None;
+    }
     let text = match (tiny, long_round_trip(seen)) {
         (Some(window), _) => format!(
             "the server never has room for more than {window} bytes: its receive buffer is held small, by \

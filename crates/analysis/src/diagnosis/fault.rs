@@ -8,13 +8,14 @@ use record::{
     Outcome, PathLook, Rung, ServerInterface, Setting, Target, TrialRecord, Value,
 };
 
-use super::buffer::{small_buffers, waits_for_receiver};
+use super::buffer::{small_buffers, small_buffers_beside, waits_for_receiver};
 use super::cause::{above_ceiling, busy_processor, cause, percent};
 use super::line::slow_line;
 use super::medium;
 use super::path::{FarEnd, Network, Pair, bit_rate, has_no_line, line_bits};
 use super::remedy::{Advice, setting};
 use super::segment::{names, short_neighbours};
+use super::storage;
 use super::{DIRECTIONS, FULL_LIMIT, LOSS_LIMIT, Seen};
 use crate::comparison::direction_name;
 use crate::statistics::computed;
@@ -50,12 +51,18 @@ const REQUEST_BYTES_MIN: u64 = 256 << 10;
 const IN_FLIGHT_BYTES_MIN: u64 = 1 << 20;
 /// How much slower writes must be than reads to be another matter.
 const WRITES_SLOWER: f64 = 1.3;
+/// The same where the server is not looked at, and the client has much to do: what writes cost there
+/// they may cost at the server.
+const WRITES_SLOWER_UNSEEN: f64 = 2.0;
 /// The same where others use the processors as well.
 const WRITES_SLOWER_IN_A_CROWD: f64 = 4.0;
 /// Share of a processor at which it is full.
 const FULL_PROCESSOR: f64 = 0.97;
 /// Share of all processors' time from which a host is busy with something else.
 const BUSY_HOST: f64 = 0.9;
+
+/// The same up to which it waits for something.
+const IDLE_HOST: f64 = 0.5;
 
 /// Causes that make a share slow to write, so that its disk need not be what is slow.
 const EXPLAIN: [&str; 6] = [
@@ -138,6 +145,9 @@ pub(super) fn faults(seen: &Seen) -> Vec<Fault> {
         .iter()
         .any(|fault| EXPLAIN.contains(&fault.cause.id.as_str()));
     faults.retain(|fault| !(explained && fault.cause.id == "server-disk"));
+    let is_new = |beside: &Fault| faults.iter().all(|fault| fault.cause.id != beside.cause.id);
+    let beside = small_buffers_beside(seen).filter(is_new);
+    faults.extend(beside);
     faults
 }
 
@@ -185,7 +195,7 @@ fn share_loses(seen: &Seen) -> bool {
     let unmeasured = DIRECTIONS
         .into_iter()
         .all(|direction| seen.rate(RungName::Share, direction).is_none());
-    loses(seen, RungName::Share) || unmeasured
+    loses(seen, RungName::Share) || (unmeasured && !storage::is_kept_out(seen))
 }
 
 /// The proof for the pair that the share uses.
@@ -960,12 +970,17 @@ fn synchronous(seen: &Seen) -> Option<Fault> {
 /// A disk that does not keep up, seen by writes that wait while reads from memory do not.
 fn slow_disk(seen: &Seen) -> Option<Fault> {
     // Whoever shares processors with others loses as well, and writing loses most.
-    if !loses_in(seen, RungName::Share, Direction::Write) {
+    if !loses_in(seen, RungName::Share, Direction::Write) || storage::is_in_memory(seen) {
         return None;
     }
-    let slower = match seen.crowded_host() {
-        None => WRITES_SLOWER,
-        Some(_) => WRITES_SLOWER_IN_A_CROWD,
+    let looked = seen.network.server.or(seen.network.client);
+    let idles = looked.and_then(|host| seen.idles_at_writes(&host.name));
+    let slower = match (seen.crowded_host(), seen.network.server, idles) {
+        (Some(_), ..) => WRITES_SLOWER_IN_A_CROWD,
+        // Whoever waits for a disk has nothing to do meanwhile.
+        (None, Some(_), Some(false)) => return None,
+        (None, None, Some(false)) => WRITES_SLOWER_UNSEEN,
+        (None, ..) => WRITES_SLOWER,
     };
     let read = seen.rate(RungName::Share, Direction::Read)?;
     let write = seen.rate(RungName::Share, Direction::Write)?;
@@ -1339,8 +1354,24 @@ impl<'a> Seen<'a> {
         median_of(self.loads(host).map(mean_busy)).is_some_and(|busy| busy > BUSY_HOST)
     }
 
+    /// Whether a host had time left while the share was written to; none where nobody looked.
+    fn idles_at_writes(&self, host: &'a record::HostName) -> Option<bool> {
+        let busy = self
+            .records
+            .iter()
+            .filter(|(rung, trial)| {
+                *rung == Rung::Share
+                    && trial.workload.direction() == Direction::Write
+                    && matches!(trial.outcome, Outcome::Measured(_))
+            })
+            .flat_map(|(_, trial)| &trial.loads)
+            .filter(|load| load.host == *host)
+            .map(mean_busy);
+        median_of(busy).map(|busy| busy < IDLE_HOST)
+    }
+
     fn is_idle(&self, host: &'a record::HostName) -> bool {
-        median_of(self.loads(host).map(mean_busy)).is_some_and(|busy| busy < 0.5)
+        median_of(self.loads(host).map(mean_busy)).is_some_and(|busy| busy < IDLE_HOST)
     }
 
     fn has_full_core(&self, host: &'a record::HostName) -> bool {

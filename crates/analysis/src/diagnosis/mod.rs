@@ -26,7 +26,7 @@ use crate::comparison::{BAND_DEFAULT, CONFIDENCE_DEFAULT, direction_name, failur
 use crate::statistics::{median, quotient};
 use crate::{Ceiling, Diagnosis, Estimate, LadderRung, RungName, Unit};
 use fault::Reach;
-use path::{Network, Pair};
+use path::{Network, Pair, is_only_told};
 
 pub use ends::{Contradiction, SharedLink, contradictions, shared_links};
 pub use remedy::{Means, REMEDIES, Remedy, quoted};
@@ -446,7 +446,8 @@ fn rungs<'a>(
             of_above: None,
             of_ceiling: None,
         });
-        let mut above = ceiling.clone();
+        let told = ceiling.as_ref().is_some_and(is_only_told);
+        let mut above = ceiling.clone().filter(|_| !told);
         for (rung, name) in RUNGS {
             let further = matches!(rung, Rung::Streams | Rung::Channels);
             let once = matches!(rung, Rung::Disk | Rung::Copy);
@@ -463,7 +464,8 @@ fn rungs<'a>(
                 rung: name,
                 direction,
                 of_above: share_of(&above).filter(|_| !further),
-                of_ceiling: share_of(if further { &own } else { &ceiling }),
+                of_ceiling: share_of(if further { &own } else { &ceiling })
+                    .filter(|share| !told || share.value >= FULL_LIMIT),
                 not_measured: rate
                     .is_none()
                     .then(|| why_not_measured(of_ladder, rung, direction)),

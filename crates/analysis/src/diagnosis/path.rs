@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use record::{ConnectionUse, Direction, HostFacts, LinkState, Medium, Nic, ServerInterface};
 
 use crate::statistics::computed;
-use crate::{Ceiling, Unit};
+use crate::{Ceiling, Estimate, Unit};
 
 /// Faster than any NIC there is: what virtual NICs and broken servers say.
 const SPEED_BITS_MAX: u64 = 1_600_000_000_000;
@@ -44,6 +44,10 @@ const INVENTING_DRIVERS: [&str; 9] = [
     "xen_netfront",
     "vif",
 ];
+/// What is said of a rate that nobody but the server tells of: more than it cannot be had, and whether as
+/// much can be had nobody knows.
+const ONLY_TOLD: &str =
+    "nothing but what the server advertises tells the rate, and that may be invented";
 /// Kinds of links that pass on the speed of the real ones under them.
 const TRUSTED_KINDS: [&str; 5] = ["bond", "team", "vlan", "macvlan", "ipvlan"];
 
@@ -253,12 +257,12 @@ impl<'a> Network<'a> {
                 .advertisement(pair.remote)
                 .map(|entry| entry.speed.get());
             let sane = advertised.filter(|bits| (1..SPEED_BITS_MAX).contains(bits));
-            lines.extend(sane.map(|bits| {
-                wire(
-                    bits,
-                    Some("the rate is what the server advertises, which may be invented"),
-                )
-            }));
+            // Behind Wi-Fi or a tunnel something is lost for sure.
+            let caveat = match lines.is_empty() && !has_no_line {
+                true => ONLY_TOLD,
+                false => "the rate is what the server advertises, which may be invented",
+            };
+            lines.extend(sane.map(|bits| wire(bits, Some(caveat))));
         }
         lines
     }
@@ -416,6 +420,11 @@ impl<'a> Network<'a> {
             && !is_link_local(remote)
             && near.addresses.iter().any(|entry| entry.contains(remote))
     }
+}
+
+/// Whether a ceiling is only what the server told, so that nothing loses for being below it.
+pub(super) fn is_only_told(ceiling: &Estimate) -> bool {
+    ceiling.caveats.iter().any(|caveat| caveat == ONLY_TOLD)
 }
 
 fn augment<'a>(

@@ -1,7 +1,8 @@
 //! What is below the share: the server's disk, the client's disk, and small files.
 
 use record::{
-    Direction, Job, Outcome, Rung, ServerCache, Storage, TrialRecord, TrialResult, Workload,
+    Direction, Failure, FailureKind, Job, Outcome, Rung, SHARE_IN_MEMORY, ServerCache, Storage,
+    TrialRecord, TrialResult, Workload,
 };
 
 use super::cause::percent;
@@ -89,6 +90,28 @@ pub(super) fn loses(rung: Option<&LadderRung>) -> Option<f64> {
     let share = rung?.of_above.as_ref()?;
     let most = |share: &Estimate| share.interval.map_or(share.value, |[_, high]| high);
     (most(share) < LOSS_LIMIT).then_some(share.value)
+}
+
+/// Whether the share is in its server's memory, so that no disk of it can be slow.
+pub(super) fn is_in_memory(seen: &Seen) -> bool {
+    let said = |failure: &Failure| {
+        let mut chain = failure.chain.iter();
+        chain.any(|text| text.starts_with(SHARE_IN_MEMORY))
+    };
+    failures(seen, Rung::Disk).any(said)
+}
+
+/// Whether the share could not be measured because somebody said no, and not because nothing came.
+pub(super) fn is_kept_out(seen: &Seen) -> bool {
+    failures(seen, Rung::Share).any(|failure| failure.kind == FailureKind::Refused)
+}
+
+fn failures<'a>(seen: &Seen<'a>, rung: Rung) -> impl Iterator<Item = &'a Failure> {
+    let records = seen.records.iter().filter(move |(of, _)| *of == rung);
+    records.filter_map(|(_, trial)| match &trial.outcome {
+        Outcome::Failed(failure) => Some(failure),
+        Outcome::Measured(_) => None,
+    })
 }
 
 fn trials<'a>(

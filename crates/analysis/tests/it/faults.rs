@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 
 use analysis::{Cause, Diagnosis, Means, REMEDIES, analyze};
 use record::{
-    AddressLook, BitsPerSecond, Bytes, HostFacts, HostLoad, HostName, KnobId, Medium, MtuProof,
-    Nanoseconds, NeighbourLook, Offload, Outcome, PathLook, ProcessorLoad, Record, Route, Rung,
-    ServerInterface, Setting, Stage, Target, TcpDetail, TrialRecord, Value, Workload,
+    AddressLook, BitsPerSecond, Bytes, Direction, FailureKind, HostFacts, HostLoad, HostName,
+    KnobId, Medium, MtuProof, Nanoseconds, NeighbourLook, Offload, Outcome, PathLook,
+    ProcessorLoad, Record, Route, Rung, SHARE_IN_MEMORY, ServerInterface, Setting, Stage, Target,
+    TcpDetail, TrialRecord, Value, Workload,
 };
 
-use crate::build::{GIGABIT, host, lab_nic, ladder, real_nic, run};
+use crate::build::{GIGABIT, failed, failed_rung, host, lab_nic, ladder, real_nic, run, session};
 use crate::diagnosis::with_disks;
 
 /// A run that is well: one link of 1 Gbit/s between two hosts.
@@ -297,6 +298,12 @@ const FAULTS: [(&str, bool, Inject); 40] = [
             }
         });
     }),
+    ("receive-buffer-small", true, |well| {
+        // A short way, which 16 KiB do not fill all the same.
+        well.records = ladder([30.0, 117.0, 29.0, 116.0]);
+        well.look.mtus[0].round_trip = Some(Nanoseconds::new(600_000));
+        well.facts[0].tcp.receive_buffer = Some([4096, 16_384, 32_768]);
+    }),
     ("segments-lost", true, |well| well.retransmits(800)),
     ("server-processor", false, |well| {
         well.records = ladder([60.0, 61.0, 40.0, 41.0]);
@@ -327,7 +334,7 @@ const FAULTS: [(&str, bool, Inject); 40] = [
     ("send-buffer-small", true, |well| {
         well.records = ladder([6.6, 117.0, 6.5, 116.0]);
         well.look.mtus[0].round_trip = Some(Nanoseconds::new(10_000_000));
-        well.facts[1].tcp.send_buffer = Some([4096, 16_384, 131_072]);
+        well.facts[1].tcp.send_buffer = Some([4096, 16_384, 65_536]);
         // A small request takes hardly longer than the way there and back.
         let mut request = well.trial_of(Rung::Share);
         request.stage = Stage::Ladder {
@@ -482,6 +489,135 @@ fn where_nothing_is_wrong_nothing_is_named() {
             assert!(diagnosis.complete);
         }
     }
+}
+
+/// 40 ms at 1 Gbit/s: the usual send buffer of 4 MiB lets 105 MB/s through. Who reads is held by it, and
+/// who writes half of that is not.
+#[test]
+fn a_buffer_is_blamed_for_what_it_takes_and_not_for_more() {
+    let mut well = Well::new();
+    well.records = ladder([95.0, 95.0, 88.0, 50.0]);
+    well.loads(0.0, 0.0, 0.2);
+    well.look.mtus[0].round_trip = Some(Nanoseconds::new(40_000_000));
+    for host in &mut well.facts {
+        host.tcp.send_buffer = Some([4096, 16_384, 4 << 20]);
+        host.tcp.receive_buffer = Some([4096, 131_072, 32 << 20]);
+    }
+    let said = well.said(true);
+    assert!(
+        ids(&said.causes).starts_with(&["server-disk", "send-buffer-small"]),
+        "{said:#?}"
+    );
+    // Both ways alike, it is the buffer.
+    well.records = ladder([95.0, 95.0, 88.0, 87.0]);
+    assert_eq!(well.said(true).causes[0].id, "send-buffer-small");
+    // Raw TCP fills the line, whatever is said of its buffers.
+    well.records = ladder([117.0, 117.0, 85.0, 84.0]);
+    let said = well.said(true);
+    assert!(
+        !ids(&said.causes).contains(&"send-buffer-small"),
+        "{said:#?}"
+    );
+}
+
+#[test]
+fn a_large_window_that_a_slow_server_keeps_full_is_no_small_buffer() {
+    let mut well = Well::new();
+    well.records = ladder([117.5, 117.4, 117.0, 40.0]);
+    let mut window = |bytes: u64| {
+        well.trials(|trial| {
+            if let Outcome::Measured(result) = &mut trial.outcome {
+                result.connections[0].tcp = Some(TcpDetail {
+                    round_trip_min: Nanoseconds::new(10_000_000),
+                    busy: Nanoseconds::new(1_000_000_000),
+                    receiver_limited: Nanoseconds::new(900_000_000),
+                    far_window: Some(bytes),
+                    ..TcpDetail::default()
+                });
+            }
+        });
+        well.look.mtus[0].round_trip = Some(Nanoseconds::new(10_000_000));
+        well.said(false).causes[0].id.clone()
+    };
+    // The path holds 1.2 MB.
+    assert_eq!(window(3 << 20), "server-disk");
+    assert_eq!(window(400 << 10), "receive-buffer-small");
+}
+
+/// A virtual link without a shaper, as fast as its processors, between a client and a share in memory.
+fn unlimited() -> Well {
+    let mut well = Well::new();
+    for host in &mut well.facts {
+        let nic = &mut host.nics[0];
+        (nic.driver, nic.kind) = (Some("veth".into()), Some("veth".into()));
+    }
+    well.advertise(&[("10.77.1.2", 100 * GIGABIT, true)]);
+    well
+}
+
+#[test]
+fn what_only_a_server_tells_of_a_line_makes_no_loss() {
+    let mut well = unlimited();
+    well.records = ladder([2500.0, 2450.0, 2375.0, 2400.0]);
+    well.advertise(&[("10.77.1.2", 100 * GIGABIT, true)]);
+    for with_server in [true, false] {
+        let said = well.said(with_server);
+        assert_eq!(said.causes, [], "{said:#?}");
+        assert_eq!((said.first_loss, said.complete), (None, true));
+        assert!(!said.headline.contains("lost"), "{}", said.headline);
+    }
+    // Who fills what was told has filled it.
+    well.records = ladder([117.5, 117.4, 116.9, 116.5]);
+    well.advertise(&[("10.77.1.2", GIGABIT, true)]);
+    assert_eq!(ids(&well.said(true).remarks), ["link-saturated"]);
+}
+
+#[test]
+fn a_disk_is_slow_only_where_there_is_one_and_its_server_waits_for_it() {
+    let named = |busy: f64, change: fn(&mut Well), with_server: bool| {
+        let mut well = unlimited();
+        well.records = ladder([2500.0, 2450.0, 2375.0, 1348.0]);
+        well.loads(0.0, 0.0, busy);
+        change(&mut well);
+        let said = well.said(with_server);
+        ids(&said.causes).contains(&"server-disk")
+    };
+    assert!(named(0.3, |_| {}, true));
+    assert!(named(0.3, |_| {}, false));
+    // Writing costs more than reading, and the processors tell that it does.
+    assert!(!named(0.8, |_| {}, true));
+    assert!(!named(0.8, |_| {}, false));
+    let in_memory = |well: &mut Well| {
+        let why = format!("{SHARE_IN_MEMORY} (tmpfs), so there is no disk to read from");
+        let disk = failed_rung(Rung::Disk, Direction::Read, &why);
+        well.records.push(disk);
+    };
+    assert!(!named(0.3, in_memory, true));
+}
+
+#[test]
+fn a_share_that_lets_nobody_in_has_not_lost_by_what_protects_it() {
+    let named = |kind: FailureKind| {
+        let mut well = Well::new();
+        well.look.session = Some(record::SmbSession {
+            data_signed: true,
+            signing_algorithm: Some("AES-128-CMAC".into()),
+            ..session()
+        });
+        well.trials(|trial| {
+            if matches!(trial.workload, Workload::Share(_)) {
+                trial.outcome = failed("there is nothing to read");
+                if let Outcome::Failed(failure) = &mut trial.outcome {
+                    failure.kind = kind;
+                }
+            }
+        });
+        well.said(true)
+    };
+    assert_eq!(named(FailureKind::Unreachable).causes[0].id, "signing");
+    let said = named(FailureKind::Refused);
+    assert_eq!(said.causes, [], "{said:#?}");
+    assert!(said.headline.contains("there is nothing to read"));
 }
 
 /// A virtual machine of the lab whose NICs join nothing, and a receiver that takes a little more than
