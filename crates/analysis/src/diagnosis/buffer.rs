@@ -14,6 +14,9 @@ const LONG_NANOSECONDS: u64 = 1_000_000;
 const WINDOW_OF_BUFFER: f64 = 0.5;
 /// Share of what fits through a window that is moved at least where the window is what limits.
 const FILLED: f64 = 0.6;
+/// A window that no system gives as its largest one by itself: what is held so small is a fault, however
+/// much of it is filled.
+const SMALL_WINDOW_BYTES: f64 = 262_144.0;
 /// How much more must be moved one way than the other to have lost less.
 const LESS_LOST: f64 = 1.5;
 /// The largest window that can be told in 16 bits.
@@ -98,7 +101,7 @@ impl Path {
     /// what is far slower is so for another reason.
     fn is_held_by(&self, window: f64) -> bool {
         let fits = window * 1e9 / self.round_trip as f64;
-        window < self.needed && self.moved > fits * FILLED
+        window < self.needed && (window < SMALL_WINDOW_BYTES || self.moved > fits * FILLED)
     }
 }
 

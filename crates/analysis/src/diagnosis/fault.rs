@@ -53,7 +53,7 @@ const IN_FLIGHT_BYTES_MIN: u64 = 1 << 20;
 const WRITES_SLOWER: f64 = 1.3;
 /// The same where the server is not looked at, and the client has much to do: what writes cost there
 /// they may cost at the server.
-const WRITES_SLOWER_UNSEEN: f64 = 2.0;
+const WRITES_SLOWER_UNSEEN: f64 = 1.8;
 /// The same where others use the processors as well.
 const WRITES_SLOWER_IN_A_CROWD: f64 = 4.0;
 /// Share of a processor at which it is full.
