@@ -1,5 +1,7 @@
 //! An experiment over several factors: effects and interactions, noise, and the samples behind them.
 
+mod settle;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::{Design, HostLoad, Outcome, Response, Stage, TrialRecord};
@@ -10,6 +12,8 @@ use crate::recipe;
 use crate::statistics::{self, PairedRatios};
 use crate::table::{self, Better, Request, Table, TableResult, TableWarning};
 use crate::{Estimate, Unit, Verdict};
+
+use settle::{Compared, settle};
 
 /// Something that is measured of a trial, as a column of a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -97,7 +101,8 @@ pub struct DesignNoise {
     pub ratio: Estimate,
     /// The smallest difference, as a share of 1, that so many blocks find four times out of five.
     pub smallest_detectable: Option<f64>,
-    /// Whether the baseline differed from itself, so that nothing else can be believed.
+    /// Whether the baseline differed from itself, judged by how many responses were asked, so that
+    /// nothing else of this response can be believed.
     pub alarm: bool,
 }
 
@@ -117,8 +122,8 @@ pub struct DesignPair {
     pub others: String,
     /// How many times the first level (Hodges-Lehmann on the log ratios of blocks).
     pub ratio: Estimate,
-    /// That of its effect on the rates, after Holm's correction over all of them; `None` with some
-    /// levels of the others only, which nobody tested.
+    /// That of its effect on the rates, after Holm's correction over all of them; `None` where nobody
+    /// tested it: with some levels of the others only, and of levels that only a joint test is about.
     pub verdict: Option<Verdict>,
     /// Blocks that would settle what cannot be told yet.
     pub blocks_to_settle: Option<usize>,
@@ -161,6 +166,8 @@ impl DesignResult {
 /// A counted trial.
 struct Seen<'a> {
     block: u32,
+    /// Place in the block.
+    position: u32,
     arm: u32,
     response: &'a str,
     result: &'a record::TrialResult,
@@ -205,6 +212,7 @@ pub fn design<'t>(
         match (measured, &trial.outcome) {
             (Some((result, rate)), _) => seen.push(Seen {
                 block: *block,
+                position: *position,
                 arm: *arm,
                 response,
                 result,
@@ -227,14 +235,17 @@ pub fn design<'t>(
     }
     let mut rates = tables(design, &seen, &mut caveats, Quantity::Rate);
     let mut costs = cost_tables(design, &seen);
-    let noise = noise(design, &seen);
-    let alarm = noise.iter().any(|noise| noise.alarm);
-    if alarm {
-        rates.iter_mut().chain(&mut costs).for_each(hold_back);
-    }
+    let noise = noise(design, &seen, &mut caveats);
     let mut pairs = [pairs(design, &seen), together(design, &seen)].concat();
-    for (pair, ratios) in &mut pairs {
-        judge(pair, ratios, design.band, &rates, alarm);
+    settle(design, &pairs, &mut rates);
+    let alarmed: BTreeSet<&str> = noise
+        .iter()
+        .filter(|noise| noise.alarm)
+        .map(|noise| noise.response.as_str())
+        .collect();
+    hold_back(design, &alarmed, &mut rates, &mut costs);
+    for one in &mut pairs {
+        judge(one, design.band, &rates, &alarmed);
     }
     let per_block = design.blocks.first().map_or(0, Vec::len) * design.responses.len();
     let mut of_block: BTreeMap<u32, usize> = BTreeMap::new();
@@ -250,30 +261,43 @@ pub fn design<'t>(
         rates,
         costs,
         noise,
-        pairs: pairs.into_iter().map(|(pair, _)| pair).collect(),
+        pairs: pairs.into_iter().map(|one| one.pair).collect(),
         samples: samples(design, &seen),
         failures,
         caveats,
     }
 }
 
-/// Decides nothing, because the baseline differed from itself.
-fn hold_back(table: &mut TableResult) {
-    for effect in &mut table.effects {
-        effect.verdict = Verdict::Undecided;
+/// Decides nothing of the responses in which the baseline differed from itself.
+fn hold_back(
+    design: &Design,
+    alarmed: &BTreeSet<&str>,
+    rates: &mut [TableResult],
+    costs: &mut [TableResult],
+) {
+    let of_alarmed = design.responses.iter();
+    let of_alarmed = of_alarmed.filter(|response| alarmed.contains(response.name.as_str()));
+    let of_alarmed: BTreeSet<String> = of_alarmed
+        .flat_map(|response| Quantity::COSTS.map(|cost| column(response, cost)))
+        .collect();
+    let rates = rates
+        .iter_mut()
+        .filter(|table| alarmed.contains(table.response.as_str()));
+    let costs = costs
+        .iter_mut()
+        .filter(|table| of_alarmed.contains(&table.response));
+    for table in rates.chain(costs) {
+        for effect in &mut table.effects {
+            effect.verdict = Verdict::Undecided;
+        }
+        let text = "the baseline differed from itself, so no difference here can be believed";
+        table.warnings.push(TableWarning::new("alarm", text.into()));
     }
-    let text = "the baseline differed from itself, so no difference here can be believed";
-    table.warnings.push(TableWarning::new("alarm", text.into()));
 }
 
 /// Gives a pair the verdict of its effect, and what would settle it by the same correction.
-fn judge(
-    pair: &mut DesignPair,
-    ratios: &PairedRatios,
-    band: f64,
-    rates: &[TableResult],
-    alarm: bool,
-) {
+fn judge(one: &mut Compared, band: f64, rates: &[TableResult], alarmed: &BTreeSet<&str>) {
+    let Compared { pair, ratios, .. } = one;
     if !pair.others.is_empty() {
         return;
     }
@@ -282,9 +306,12 @@ fn judge(
         let mut effects = table.effects.iter();
         effects.find(|effect| effect.factor == pair.factor && effect.level == pair.level)
     });
-    let verdict = effect.map_or(Verdict::Undecided, |effect| effect.verdict);
+    // Nothing tests it for itself, so no number of blocks would settle it.
+    let Some(verdict) = effect.map(|effect| effect.verdict) else {
+        return;
+    };
     pair.verdict = Some(verdict);
-    if verdict == Verdict::Undecided && !alarm {
+    if verdict == Verdict::Undecided && !alarmed.contains(pair.response.as_str()) {
         let effects = rates.iter().flat_map(|table| &table.effects);
         let tested = effects.filter(|effect| effect.p.is_some()).count().max(1);
         let confidence = 1.0 - (1.0 - CONFIDENCE_DEFAULT) / tested as f64;
@@ -419,63 +446,127 @@ fn cost_tables(design: &Design, seen: &[Seen<'_>]) -> Vec<TableResult> {
     results
 }
 
-fn noise(design: &Design, seen: &[Seen<'_>]) -> Vec<DesignNoise> {
+/// The gate: of many responses one is wrong by chance, so that each is judged by a share of the error.
+fn noise(design: &Design, seen: &[Seen<'_>], caveats: &mut Vec<String>) -> Vec<DesignNoise> {
     let Some(again) = design.again else {
         return Vec::new();
     };
     let responses = design.responses.iter();
-    responses
+    let measured: Vec<(&str, PairedRatios, Estimate)> = responses
         .filter_map(|response| {
             let ratios = between(seen, &response.name, &[(0, again)]);
             let ratio = ratios.ratio(design.band, CONFIDENCE_DEFAULT)?;
-            Some(DesignNoise {
-                response: response.name.clone(),
-                smallest_detectable: ratios.smallest_detectable(CONFIDENCE_DEFAULT),
-                alarm: statistics::alarm(&ratio, design.band, CONFIDENCE_DEFAULT),
-                ratio,
-            })
+            Some((response.name.as_str(), ratios, ratio))
         })
-        .collect()
+        .collect();
+    let asked = measured.len();
+    let error = (1.0 - CONFIDENCE_DEFAULT) / asked.max(1) as f64;
+    let least = statistics::blocks_min(1.0 - error);
+    let fewest = measured.iter().map(|(_, ratios, _)| ratios.len()).min();
+    if let Some(fewest) = fewest.filter(|fewest| *fewest < least) {
+        let many = match asked {
+            1 => String::new(),
+            _ => format!(" in {asked} responses at once"),
+        };
+        let tell = match fewest < statistics::blocks_min(CONFIDENCE_DEFAULT) {
+            true => "cannot tell whether the baseline differed from itself",
+            false => "tell only where the baseline differed from itself a lot",
+        };
+        caveats.push(format!("{fewest} blocks {tell}{many}; {least} are needed"));
+    }
+    let noise = measured.into_iter().map(|(response, ratios, ratio)| {
+        let is_off = statistics::alarm(&ratio, design.band, CONFIDENCE_DEFAULT);
+        let edge = (1.0 + design.band).powf(ratio.value.ln().signum());
+        let p = ratios.probability(&ratio, edge, CONFIDENCE_DEFAULT);
+        DesignNoise {
+            response: response.to_owned(),
+            smallest_detectable: ratios.smallest_detectable(CONFIDENCE_DEFAULT),
+            alarm: is_off && p.is_some_and(|p| p <= error),
+            ratio,
+        }
+    });
+    noise.collect()
+}
+
+/// The trials of a response, by block and arm.
+struct Cells(BTreeMap<(u32, u32), (f64, u32)>);
+
+impl Cells {
+    fn new(seen: &[Seen<'_>], response: &str) -> Self {
+        let of_response = seen.iter().filter(|one| one.response == response);
+        let cells = of_response.map(|one| ((one.block, one.arm), (one.rate.ln(), one.position)));
+        Self(cells.collect())
+    }
+
+    fn blocks(&self) -> Vec<u32> {
+        let mut blocks: Vec<u32> = self.0.keys().map(|(block, _)| *block).collect();
+        blocks.dedup();
+        blocks
+    }
+
+    /// Means of the logarithms of both sides of these pairs, where a block has all of them.
+    fn means(&self, block: u32, arms: &[(u32, u32)]) -> Option<[f64; 2]> {
+        let mut sums = [0.0; 2];
+        for (from, to) in arms {
+            for (sum, arm) in sums.iter_mut().zip([from, to]) {
+                *sum += self.0.get(&(block, *arm))?.0;
+            }
+        }
+        (!arms.is_empty()).then(|| sums.map(|sum| sum / arms.len() as f64))
+    }
+
+    /// Whether the first of two arms came first; of several pairs there is no such order.
+    fn is_first(&self, block: u32, arms: &[(u32, u32)]) -> Option<bool> {
+        let [(from, to)] = arms else {
+            return None;
+        };
+        let position = |arm: &u32| self.0.get(&(block, *arm)).map(|(_, position)| *position);
+        Some(position(from)? < position(to)?)
+    }
 }
 
 /// Ratios of these pairs of arms, one for each block: the mean of their logarithms.
 fn between(seen: &[Seen<'_>], response: &str, arms: &[(u32, u32)]) -> PairedRatios {
-    over(seen, response, arms, &[])
+    let cells = Cells::new(seen, response);
+    let blocks = cells.blocks().into_iter();
+    PairedRatios::in_order(blocks.filter_map(|block| {
+        let [from, to] = cells.means(block, arms)?.map(f64::exp);
+        Some((block, from, to, cells.is_first(block, arms)))
+    }))
 }
 
-/// The same, over the ratios of the pairs `below` where there are any.
+/// The same of `there`, over that of `here`. Half of the four cells are on either side, so that where
+/// both ratios are the same nothing but noise tells the sides apart.
 fn over(
     seen: &[Seen<'_>],
     response: &str,
-    arms: &[(u32, u32)],
-    below: &[(u32, u32)],
+    there: &[(u32, u32)],
+    here: &[(u32, u32)],
 ) -> PairedRatios {
-    let mut rates: BTreeMap<(u32, u32), f64> = BTreeMap::new();
-    for one in seen.iter().filter(|one| one.response == response) {
-        rates.insert((one.block, one.arm), one.rate);
-    }
-    let mut blocks: Vec<u32> = rates.keys().map(|(block, _)| *block).collect();
-    blocks.dedup();
-    let mean = |block: u32, arms: &[(u32, u32)]| -> Option<f64> {
-        let ratio = |(from, to): &(u32, u32)| {
-            Some((rates.get(&(block, *to))? / rates.get(&(block, *from))?).ln())
-        };
-        let logs: Vec<f64> = arms.iter().map(ratio).collect::<Option<_>>()?;
-        (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
-    };
-    PairedRatios::new(blocks.into_iter().filter_map(|block| {
-        let below = if below.is_empty() {
-            0.0
-        } else {
-            mean(block, below)?
-        };
-        Some((block, 1.0, (mean(block, arms)? - below).exp()))
+    let cells = Cells::new(seen, response);
+    let blocks = cells.blocks().into_iter();
+    PairedRatios::new(blocks.filter_map(|block| {
+        let [from_there, to_there] = cells.means(block, there)?;
+        let [from_here, to_here] = cells.means(block, here)?;
+        let sides = [from_there + to_here, to_there + from_here];
+        let [one, other] = sides.map(f64::exp);
+        Some((block, one, other))
     }))
+}
+
+/// What a trial of these arms usually makes, in the unit of the table.
+fn usual(seen: &[Seen<'_>], response: &str, arms: impl Iterator<Item = u32>) -> Option<f64> {
+    let arms: BTreeSet<u32> = arms.collect();
+    let of_arms = seen.iter();
+    let of_arms = of_arms.filter(|one| one.response == response && arms.contains(&one.arm));
+    let mut values: Vec<f64> = of_arms.filter_map(|one| Quantity::Rate.of(one)).collect();
+    values.sort_by(f64::total_cmp);
+    statistics::middle(&values)
 }
 
 /// What two factors do only together: how many times more one does at a level of the other than at
 /// the other's first.
-fn together(design: &Design, seen: &[Seen<'_>]) -> Vec<(DesignPair, PairedRatios)> {
+fn together(design: &Design, seen: &[Seen<'_>]) -> Vec<Compared> {
     let mut found = Vec::new();
     for response in &design.responses {
         for one in 0..design.factors.len() {
@@ -492,7 +583,7 @@ fn acting(
     seen: &[Seen<'_>],
     response: &str,
     [one, other]: [usize; 2],
-) -> Vec<(DesignPair, PairedRatios)> {
+) -> Vec<Compared> {
     let name = |place: usize, level: u32| {
         let level = design.factors[place].levels.get(level as usize);
         level.map_or("", |level| level.name.as_str())
@@ -524,13 +615,15 @@ fn acting(
             ratio: ratios.ratio(design.band, CONFIDENCE_DEFAULT)?,
             published: None,
         };
-        Some((pair, ratios))
+        let both = usual(seen, response, there.iter().map(|(_, to)| *to));
+        let base = both.map(|both| both / pair.ratio.value);
+        Some(Compared { pair, ratios, base })
     });
     pairs.collect()
 }
 
 /// Each level against the first of its factor: over all combinations of the others, and with each.
-fn pairs(design: &Design, seen: &[Seen<'_>]) -> Vec<(DesignPair, PairedRatios)> {
+fn pairs(design: &Design, seen: &[Seen<'_>]) -> Vec<Compared> {
     let mut found = Vec::new();
     for response in &design.responses {
         for (place, factor) in design.factors.iter().enumerate() {
@@ -564,7 +657,8 @@ fn pairs(design: &Design, seen: &[Seen<'_>]) -> Vec<(DesignPair, PairedRatios)> 
                         blocks_to_settle: None,
                         ratio,
                     };
-                    found.push((pair, ratios));
+                    let base = usual(seen, &response.name, group.iter().map(|(from, _)| *from));
+                    found.push(Compared { pair, ratios, base });
                 }
             }
         }

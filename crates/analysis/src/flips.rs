@@ -63,13 +63,9 @@ pub(crate) struct Blocks<'v> {
 /// The shifts of `b` over `a` that are believed at this confidence, and the confidence their
 /// interval has; `centre` is one of them.
 pub(crate) fn interval(blocks: Blocks<'_>, centre: f64, confidence: f64) -> ([f64; 2], f64) {
-    let differences = || blocks.a.iter().zip(blocks.b).map(|(a, b)| b - a);
-    let low = differences().fold(f64::INFINITY, f64::min);
-    let high = differences().fold(f64::NEG_INFINITY, f64::max);
+    let [low, high] = extremes(blocks);
     let range = high - low;
-    let usual = median(differences().map(|difference| (difference - centre).abs()));
-    // A share of what the interval will be wide; where most blocks agree, of what the others say.
-    let step = (usual / (blocks.a.len() as f64).sqrt() / 2.0).max(range / 64.0_f64.powi(2));
+    let step = first_step(blocks, centre);
     let mut missed = 0.0_f64;
     let ends = [(low, -1.0), (high, 1.0)].map(|(last, way)| {
         let outside = last + way * range.max(f64::EPSILON);
@@ -83,6 +79,51 @@ pub(crate) fn interval(blocks: Blocks<'_>, centre: f64, confidence: f64) -> ([f6
         end
     });
     ([ends[0].min(centre), ends[1].max(centre)], 1.0 - missed)
+}
+
+/// The least probability of the blocks on the way from `centre` to `shift`, which is then refused as
+/// surely as any before it; and whether there all blocks that count speak against it, so that so many
+/// blocks cannot say more.
+pub(crate) fn probability(blocks: Blocks<'_>, centre: f64, shift: f64) -> (f64, bool) {
+    let at = |shift: f64| {
+        let scores = scores(blocks, shift);
+        (one_sided(&scores), is_one_way(&scores))
+    };
+    let way = (shift - centre).signum();
+    let mut least = at(shift);
+    let mut step = first_step(blocks, centre);
+    let mut tried = centre + way * step;
+    while step > 0.0 && (tried - centre).abs() < (shift - centre).abs() {
+        let found = at(tried);
+        if found.0 < least.0 {
+            least = found;
+        }
+        step *= STEP_GROWTH;
+        tried += way * step;
+    }
+    least
+}
+
+/// The least and the greatest difference of a block.
+fn extremes(blocks: Blocks<'_>) -> [f64; 2] {
+    let differences = || blocks.a.iter().zip(blocks.b).map(|(a, b)| b - a);
+    [
+        differences().fold(f64::INFINITY, f64::min),
+        differences().fold(f64::NEG_INFINITY, f64::max),
+    ]
+}
+
+/// A share of what the interval will be wide; where most blocks agree, of what the others say.
+fn first_step(blocks: Blocks<'_>, centre: f64) -> f64 {
+    let [low, high] = extremes(blocks);
+    let differences = blocks.a.iter().zip(blocks.b).map(|(a, b)| b - a);
+    let usual = median(differences.map(|difference| (difference - centre).abs()));
+    (usual / (blocks.a.len() as f64).sqrt() / 2.0).max((high - low) / 64.0_f64.powi(2))
+}
+
+/// Whether the scores that are any all have the same sign.
+fn is_one_way(scores: &[f64]) -> bool {
+    scores.iter().all(|score| *score >= 0.0) != scores.iter().all(|score| *score <= 0.0)
 }
 
 /// The last believed shift on the way from the centre to one that is not, and the probability just
@@ -116,9 +157,13 @@ fn end(blocks: Blocks<'_>, [centre, outside]: [f64; 2], mut step: f64, error: f6
 
 /// The probability of a sum of scores as one-sided as that of the differences without this shift.
 fn exceeding(blocks: Blocks<'_>, shift: f64) -> f64 {
-    let scores = scores(blocks, shift);
+    one_sided(&scores(blocks, shift))
+}
+
+/// The share of all ways to give these scores a sign whose sum is as far from 0 as theirs.
+fn one_sided(scores: &[f64]) -> f64 {
     if scores.len() <= TRIED_N_MAX {
-        return tried(&scores);
+        return tried(scores);
     }
     let largest = scores
         .iter()
@@ -136,7 +181,7 @@ fn exceeding(blocks: Blocks<'_>, shift: f64) -> f64 {
     counted(&steps, found)
 }
 
-/// The share of all ways to give these scores a sign whose sum is as far from 0 as theirs.
+/// The same, by trying each.
 fn tried(scores: &[f64]) -> f64 {
     let whole: f64 = scores.iter().map(|score| score.abs()).sum();
     // Sums of the same scores in another order differ by rounding.

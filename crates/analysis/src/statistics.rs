@@ -42,6 +42,10 @@ const OUTLIERS_LISTED_MAX: usize = 5;
 const CAVEAT_N_MIN: usize = 5;
 /// Standard normal quantile of the drift test: 1 % two-sided, because it is asked very often.
 const DRIFT_Z: f64 = 2.576;
+/// Confidence of the interval that tells the deviation.
+const CONFIDENCE_OF_DEVIATION: f64 = 0.95;
+/// From so many blocks on their interval passes over single ones that stand apart.
+const ROBUST_N_MIN: usize = 8;
 /// Efficiency of the signed-rank interval against Student's on normal data, as a widening (pi / 3)^0.5.
 const SIGNED_RANK_WIDENING: f64 = 1.0233;
 
@@ -98,12 +102,7 @@ impl PairedRatios {
     #[must_use]
     pub fn ratio(&self, band: f64, confidence: f64) -> Option<Estimate> {
         let (value, mut interval, mut reached, mut caveats) = location(&self.logs, confidence)?;
-        if (2..=PAIRWISE_MEANS_N_MAX).contains(&self.len()) {
-            let [a, b] = &self.arms;
-            let a_first: Option<Vec<bool>> = self.a_first.iter().copied().collect();
-            let a_first = a_first.as_deref();
-            let blocks = flips::Blocks { a, b, a_first };
-            let (ends, confidence) = flips::interval(blocks, value, sane(confidence));
+        if let Some((ends, confidence)) = self.believed(value, confidence) {
             (interval, reached) = (Some(ends), Some(confidence));
         }
         caveats.extend(too_few(self.len(), reached, confidence, "blocks"));
@@ -125,12 +124,80 @@ impl PairedRatios {
         })
     }
 
+    /// The shifts that the blocks cannot refute, and the confidence these have; `None` of one block,
+    /// and of so many that nobody counts them.
+    fn believed(&self, centre: f64, confidence: f64) -> Option<([f64; 2], f64)> {
+        (2..=PAIRWISE_MEANS_N_MAX).contains(&self.len()).then(|| {
+            let a_first = self.a_first();
+            flips::interval(self.flips(a_first.as_deref()), centre, sane(confidence))
+        })
+    }
+
+    fn a_first(&self) -> Option<Vec<bool>> {
+        self.a_first.iter().copied().collect()
+    }
+
+    fn flips<'v>(&'v self, a_first: Option<&'v [bool]>) -> flips::Blocks<'v> {
+        let [a, b] = &self.arms;
+        flips::Blocks { a, b, a_first }
+    }
+
+    /// The probability of blocks that speak as clearly against a true ratio of `wanted`; `found` is
+    /// their [`Self::ratio`] at this confidence, and both say the same at it.
+    ///
+    /// So few blocks cannot be counted beyond the confidence at which all of them speak against it.
+    /// Beyond that the interval that they have is widened as Student's would be.
+    #[must_use]
+    pub fn probability(&self, found: &Estimate, wanted: f64, confidence: f64) -> Option<f64> {
+        let [low, high] = found.interval?.map(f64::ln);
+        let reached = found.confidence?;
+        let (centre, shift) = (found.value.ln(), wanted.ln());
+        let half = 0.5 * (high - low);
+        let distance = (centre - shift).abs();
+        // Without scatter there is nothing to divide by.
+        let beyond = match half > 0.0 {
+            true => student_beyond(distance / half * student(reached, self.len()), self.len()),
+            false => 0.0,
+        };
+        let (counted, is_one_way) = match self.len() {
+            2..=PAIRWISE_MEANS_N_MAX => {
+                let a_first = self.a_first();
+                flips::probability(self.flips(a_first.as_deref()), centre, shift)
+            }
+            _ => (beyond, true),
+        };
+        if (low..=high).contains(&shift) {
+            return Some(counted.max((1.0 - confidence).next_up()));
+        }
+        let least = match is_one_way {
+            true => counted.min(beyond),
+            false => counted,
+        };
+        Some(least.min(1.0 - reached))
+    }
+
+    /// Standard deviation of a block's log ratio. Where the interval passes over single blocks that
+    /// stand apart it is the one that makes such an interval, because what is found depends on that.
+    fn deviation(&self) -> Option<f64> {
+        let plain = standard_deviation(&self.logs)?;
+        if self.len() < ROBUST_N_MIN {
+            return Some(plain);
+        }
+        let (centre, _, _, _) = location(&self.logs, CONFIDENCE_OF_DEVIATION)?;
+        let Some(([low, high], reached)) = self.believed(centre, CONFIDENCE_OF_DEVIATION) else {
+            return Some(plain);
+        };
+        let n = self.len();
+        let error = 0.5 * (high - low) / student(reached, n);
+        Some(error * (n as f64).sqrt() / SIGNED_RANK_WIDENING)
+    }
+
     /// How many blocks in all would probably settle it, if the estimate and the scatter stay as they
     /// are; `None` where that is more than a thousand or nothing can be said.
     #[must_use]
     pub fn blocks_to_settle(&self, band: f64, confidence: f64) -> Option<usize> {
         let (centre, _, _, _) = location(&self.logs, confidence)?;
-        let deviation = standard_deviation(&self.logs)?;
+        let deviation = self.deviation()?;
         let band = band.max(0.0).ln_1p();
         let first = (self.len() + 1).max(blocks_min(confidence));
         (first..=BLOCKS_TO_SETTLE_MAX).find(|&n| {
@@ -154,7 +221,7 @@ impl PairedRatios {
             let power = standard_normal_quantile(POWER);
             SIGNED_RANK_WIDENING * (student(confidence, n) + power) / (n as f64).sqrt()
         };
-        Some((shift * standard_deviation(&self.logs)?).exp_m1())
+        Some((shift * self.deviation()?).exp_m1())
     }
 }
 
@@ -451,6 +518,14 @@ fn student(confidence: f64, n: usize) -> f64 {
         |_| standard_normal_quantile(probability),
         |student| student.inverse_cdf(probability),
     )
+}
+
+/// The probability of a `t` of n values at least as far from 0, on either side.
+fn student_beyond(t: f64, n: usize) -> f64 {
+    let freedom = n.saturating_sub(1).max(1) as f64;
+    let above = StudentsT::new(0.0, 1.0, freedom)
+        .map_or_else(|_| standard_normal_above(t), |student| student.sf(t));
+    2.0 * above
 }
 
 /// The shift, in standard deviations of a block's log ratio, that the interval of n normal values
@@ -896,6 +971,97 @@ mod tests {
         let simulated = detectable_by_simulation(40, 0.95).expect("forty are enough");
         let formula = SIGNED_RANK_WIDENING * (student(0.95, 40) + 0.8416) / 40.0_f64.sqrt();
         assert!((simulated / formula - 1.0).abs() < 0.05);
+    }
+
+    /// The noise is 1.3 % of a block's ratio, and one block of ten lost a third: by the plain standard
+    /// deviation nothing under 14 % would be found, and it is found from 1.5 % on.
+    #[test]
+    fn one_block_that_stands_apart_makes_no_other_noise_floor() {
+        let noise = [0.9, -1.2, 0.4, 1.5, -0.6, -1.7, 0.2, 1.1, -0.3, -0.8];
+        let shared = [0.3, -0.4, 1.2, 0.1, -0.9, 0.6, -0.2, 0.8, -1.1, 0.5];
+        let blocks = |effect: f64, lost: f64| {
+            let pairs = (0..)
+                .zip(noise)
+                .zip(shared)
+                .map(move |((block, noise), shared)| {
+                    let lost = if block == 4 { lost } else { 0.0 };
+                    let [a, b]: [f64; 2] =
+                        [shared - noise, shared + noise].map(|percent| 0.0065 * percent);
+                    (block, a.exp(), (b + effect + lost).exp())
+                });
+            PairedRatios::new(pairs)
+        };
+        let quiet = blocks(0.0, 0.0)
+            .smallest_detectable(0.95)
+            .expect("ten blocks");
+        let odd = blocks(0.0, -0.4)
+            .smallest_detectable(0.95)
+            .expect("ten blocks");
+        assert!(odd < 1.5 * quiet && odd < 0.025, "{odd} {quiet}");
+        // So large a difference is indeed found.
+        let found = blocks(odd.ln_1p(), -0.4)
+            .ratio(0.0, 0.95)
+            .expect("ten blocks");
+        assert_eq!(verdict(&found, 0.0, 0.95), Verdict::Better, "{found:?}");
+        // Half of it is settled by some blocks more, not by hundreds.
+        let more = blocks(0.008, -0.4).blocks_to_settle(0.0, 0.95);
+        assert!(more.is_some_and(|more| more < 60), "{more:?}");
+    }
+
+    /// What is said to be found four times out of five is, by the interval that decides.
+    #[test]
+    fn the_smallest_detectable_difference_is_found_four_times_out_of_five() {
+        for n in [6, 8, 10, 16] {
+            let shift = detectable_by_simulation(n, 0.95).expect("enough");
+            let effect = (0.02 * 2.0_f64.sqrt() * shift).exp_m1();
+            let better = simulate(u32::try_from(n).expect("few"), 0.02, effect, 300).better;
+            assert!((0.74..=0.88).contains(&better), "n = {n}: {better}");
+        }
+    }
+
+    /// The deviation that an interval tells is that of normal noise, where it is normal.
+    #[test]
+    fn the_deviation_of_normal_noise_is_its_own() {
+        let mut random = ChaCha8Rng::seed_from_u64(SEED);
+        for n in [8, 12, 20] {
+            let deviations = (0..200).map(|_| {
+                let pairs = (0..n).map(|block| {
+                    let [a, b] = [0, 0].map(|_| 0.01 * standard_normal_draw(&mut random));
+                    (block, a.exp(), b.exp())
+                });
+                PairedRatios::new(pairs).deviation().expect("blocks")
+            });
+            let mean = deviations.sum::<f64>() / 200.0 / (0.01 * 2.0_f64.sqrt());
+            assert!((0.92..=1.08).contains(&mean), "n = {n}: {mean}");
+        }
+    }
+
+    /// At the confidence of the interval both say the same, and less is left the farther it is off.
+    #[test]
+    fn probabilities_agree_with_intervals() {
+        let mut random = ChaCha8Rng::seed_from_u64(SEED);
+        for n in [6, 7, 9, 12, 15] {
+            for _ in 0..40 {
+                let pairs = (0..n).map(|block| {
+                    let [a, b] = [0, 0].map(|_| 0.02 * standard_normal_draw(&mut random));
+                    (block, a.exp(), (b + 0.02).exp())
+                });
+                let blocks = PairedRatios::new(pairs);
+                let ratio = blocks.ratio(0.02, 0.95).expect("blocks");
+                let at = |wanted: f64| {
+                    blocks
+                        .probability(&ratio, wanted, 0.95)
+                        .expect("it is known")
+                };
+                let [low, high] = ratio.interval.expect("an interval");
+                for wanted in [1.0, 0.98, 1.02, 1.05] {
+                    let inside = (low..=high).contains(&wanted);
+                    assert_eq!(at(wanted) > 0.05, inside, "{wanted} {ratio:?}");
+                }
+                assert!(at(0.5) <= at(low * 0.99), "{ratio:?}");
+                assert!(at(0.5) < 0.001, "{ratio:?}");
+            }
+        }
     }
 
     #[test]

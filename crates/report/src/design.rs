@@ -97,7 +97,8 @@ pub(crate) fn headline(analysis: &RunAnalysis) -> Said {
     let Some(result) = &analysis.design else {
         return Said::new(Tone::Doubtful, "nothing was measured");
     };
-    if result.noise.iter().any(|noise| noise.alarm) {
+    let alarmed = alarmed(result);
+    if !alarmed.is_empty() && alarmed.len() == result.noise.len() {
         return Said::new(
             Tone::Bad,
             "the baseline differed from itself, so nothing here can be believed",
@@ -110,7 +111,8 @@ pub(crate) fn headline(analysis: &RunAnalysis) -> Said {
         };
         return Said::new(Tone::Doubtful, why);
     }
-    let questions = questions(result);
+    let mut questions = questions(result);
+    questions.retain(|question| !alarmed.contains(&question.response));
     let mut said: Vec<String> = questions.iter().filter_map(shown).collect();
     said.extend(acting_together(result));
     said.dedup();
@@ -122,10 +124,30 @@ pub(crate) fn headline(analysis: &RunAnalysis) -> Said {
         (false, true) => Tone::Neutral,
     };
     said.extend(unknown);
+    let tone = if alarmed.is_empty() {
+        tone
+    } else {
+        Tone::Doubtful
+    };
+    if let Some((first, others)) = alarmed.split_first() {
+        let others = match others.len() {
+            0 => String::new(),
+            count => format!(" and {count} more"),
+        };
+        said.push(format!(
+            "the baseline differed from itself in {first}{others}, so nothing there can be believed"
+        ));
+    }
     match said.is_empty() {
         true => Said::new(tone, "no difference that matters"),
         false => Said::new(tone, said.join("; ")),
     }
+}
+
+/// Responses in which the baseline differed from itself.
+fn alarmed(result: &DesignResult) -> Vec<&str> {
+    let alarms = result.noise.iter().filter(|noise| noise.alarm);
+    alarms.map(|noise| noise.response.as_str()).collect()
 }
 
 /// A difference that is shown.
@@ -154,11 +176,26 @@ fn acting_together(result: &DesignResult) -> Vec<String> {
     let shown = effects.filter(|(_, effect)| {
         !alone(&effect.factor) && matches!(effect.verdict, Verdict::Better | Verdict::Worse)
     });
-    let words = shown.map(|(table, effect)| {
-        let both = effect.factor.replace(':', " and ");
-        format!("{both} act together on {}", table.response)
+    let alarmed = alarmed(result);
+    // Those of more than two levels may have a joint test only.
+    let tests = result.rates.iter();
+    let tests = tests.flat_map(|table| table.tests.iter().map(move |test| (table, test)));
+    let jointly = tests.filter(|(table, test)| {
+        test.over.len() == 1
+            && test.p_holm.is_some_and(|p| p < table::SIGNIFICANCE)
+            && !alarmed.contains(&table.response.as_str())
     });
-    words.collect()
+    let shown = shown.map(|(table, effect)| (table, effect.factor.as_str()));
+    let jointly = jointly.map(|(table, test)| (table, test.over[0].as_str()));
+    let mut words: Vec<String> = Vec::new();
+    for (table, pair) in shown.chain(jointly) {
+        let both = pair.replace(':', " and ");
+        let word = format!("{both} act together on {}", table.response);
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words
 }
 
 /// What cannot be told yet, and what was never measured.

@@ -11,7 +11,7 @@ use crate::view::{self, Tone};
 /// Warnings of one response that are shown; the JSON has them all.
 const WARNINGS_MAX: usize = 20;
 /// Probabilities under it say that there is a difference, in tests that are no part of Holm's family.
-const SIGNIFICANCE: f64 = 0.05;
+pub(crate) const SIGNIFICANCE: f64 = 0.05;
 
 /// The page, one part per response.
 #[must_use]
@@ -122,7 +122,16 @@ fn sentences(result: &TableResult) -> Vec<(Tone, String)> {
             && !matches!(effect.verdict, Verdict::Better | Verdict::Worse)
             && !differs(effect)
     };
-    match pairs.iter().copied().filter(quiet).count() {
+    // With more than two levels a pair of factors has several effects.
+    let mut quiet_pairs: Vec<&str> = Vec::new();
+    for pair in pairs.iter().copied().filter(quiet) {
+        let of_pair = |other: &&&TableEffect| other.factor == pair.factor;
+        let is_quiet = pairs.iter().filter(of_pair).all(&quiet);
+        if is_quiet && !quiet_pairs.contains(&pair.factor.as_str()) {
+            quiet_pairs.push(&pair.factor);
+        }
+    }
+    match quiet_pairs.len() {
         0 => {}
         1 => sentences.push((
             Tone::Neutral,

@@ -526,16 +526,21 @@ pub(super) fn judge(drafts: Vec<Draft>, band: f64) -> Vec<TableResult> {
 }
 
 /// Holm over effects and interactions of all responses, in the order in which [`judge`] takes them.
-/// Interactions that nobody named weigh no more, all together, than what was asked: many factors have
-/// many pairs, and looking at these must not hide what the factors do.
 fn adjusted(drafts: &[Draft], error: impl Fn(&EffectDraft) -> Option<f64>) -> Vec<f64> {
-    let mut family: Vec<(f64, bool)> = Vec::new();
+    let mut family = Vec::new();
     for draft in drafts {
         let effects = draft.effects.iter();
         family.extend(effects.filter_map(|one| Some((one.p(error(one))?, one.screened))));
         let tests = draft.tests.iter().filter(|test| test.p_holm.is_some());
         family.extend(tests.map(|test| (test.p, true)));
     }
+    corrected(&family)
+}
+
+/// Holm over probabilities, each with whether nobody asked for it. Interactions that nobody named weigh
+/// no more, all together, than what was asked: many factors have many pairs, and looking at these must
+/// not hide what the factors do.
+pub(crate) fn corrected(family: &[(f64, bool)]) -> Vec<f64> {
     let screened = family.iter().filter(|(_, screened)| *screened).count();
     let asked = family.len() - screened;
     let weight = match asked {
@@ -543,8 +548,8 @@ fn adjusted(drafts: &[Draft], error: impl Fn(&EffectDraft) -> Option<f64>) -> Ve
         asked => (asked as f64 / screened.max(1) as f64).min(1.0),
     };
     let weighted = family
-        .into_iter()
-        .map(|(p, screened)| (p, if screened { weight } else { 1.0 }));
+        .iter()
+        .map(|(p, screened)| (*p, if *screened { weight } else { 1.0 }));
     holm(&weighted.collect::<Vec<_>>())
 }
 

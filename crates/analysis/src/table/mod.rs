@@ -20,6 +20,7 @@ use serde::Serialize;
 
 use crate::Verdict;
 
+pub(crate) use effects::corrected;
 pub use error::Error;
 pub use names::Better;
 pub use read::Table;
@@ -114,8 +115,9 @@ pub struct TableEffect {
     pub level: String,
     /// What it is compared with.
     pub baseline: String,
-    /// Level minus baseline by least squares, in the response's unit; `None` where the table cannot
-    /// tell it from something else.
+    /// Level minus baseline by least squares, in the response's unit (in an experiment over pairs of
+    /// the same block: what their ratio makes of the baseline); `None` where the table cannot tell it
+    /// from something else.
     pub estimate: Option<f64>,
     /// Lower end of its 95 % interval; `None` where no degree of freedom is left.
     pub low: Option<f64>,

@@ -1,6 +1,7 @@
 //! Whole runs, written by hand, and what is said of them.
 
 mod build;
+mod designs;
 mod diagnosis;
 mod experiments;
 mod faults;

@@ -1,12 +1,22 @@
 //! The short version of `make coverage`.
 
-use crate::noise::{Noise, compare, split_plot};
+use crate::factorial::{self, Machine, alarms, full};
+use crate::noise::{self, Noise, Tally, split_plot};
 
 /// Eight shapes of 100 experiments tell a share to a percent.
 const RUNS: u32 = 100;
 
 #[test]
-fn intervals_hold_and_small_effects_are_found_whatever_the_noise() {
+fn tune_holds_its_intervals_and_finds_small_effects_whatever_the_noise() {
+    holds(noise::compare);
+}
+
+#[test]
+fn experiments_hold_their_intervals_and_find_small_effects_whatever_the_noise() {
+    holds(factorial::compare);
+}
+
+fn holds(compare: fn(Noise, f64, usize, f64, u32) -> Tally) {
     let (mut covered, mut called, mut better) = (0.0, 0.0, 0.0);
     for noise in Noise::ALL {
         let same = compare(noise, 0.02, 10, 0.0, RUNS);
@@ -19,6 +29,33 @@ fn intervals_hold_and_small_effects_are_found_whatever_the_noise() {
     assert!((0.93..=0.975).contains(&covered), "{covered}");
     assert!(called <= 0.06, "{called}");
     assert!(better >= 0.80, "{better}");
+}
+
+/// Of three effects in six or ten blocks, whatever the noise.
+#[test]
+fn factorials_call_no_difference_that_there_is_not() {
+    for (blocks, of_plot) in [(6, 0.0), (10, 0.0), (10, 0.03)] {
+        let mut called = 0.0;
+        for noise in [Noise::Normal, Noise::Outliers, Noise::Everything] {
+            let machine = Machine {
+                noise,
+                deviation: 0.02,
+                of_plot,
+                gains: [0.05, 0.0],
+            };
+            let tally = full(&machine, blocks, RUNS);
+            called += tally.called / 3.0;
+            assert!(tally.covered >= 0.90, "{noise:?}: {tally:?}");
+        }
+        assert!(called <= 0.06, "{blocks} blocks: {called}");
+    }
+}
+
+/// Judged at 95 % each, every fourth of these would be thrown away.
+#[test]
+fn a_healthy_sweep_of_many_responses_is_believed() {
+    let share = alarms(0.06, 42, 6, RUNS);
+    assert!(share <= 0.09, "{share}");
 }
 
 /// What differs from plot to plot anyway is no effect of what is switched from plot to plot. Held

@@ -2,6 +2,7 @@
 
 mod coverage;
 mod design;
+mod factorial;
 mod landscape;
 mod noise;
 mod plan;

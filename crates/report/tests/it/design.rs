@@ -390,6 +390,79 @@ fn when_the_baseline_differs_from_itself_nothing_is_decided() {
     assert_eq!(value["design"]["pairs"][0]["verdict"], "undecided");
 }
 
+#[test]
+fn what_differs_from_itself_in_one_response_is_told_beside_the_others() {
+    let mut run = two_factors(|block, arm| {
+        let gain = f64::from(arm % 2) * 40.0;
+        Some(gain + noisy(block, arm) / 10.0)
+    });
+    let design = run.design.as_mut().expect("a design");
+    let mut other = design.noise[0].clone();
+    other.response = "other read".into();
+    other.alarm = true;
+    design.noise.push(other);
+    let said = words(&run);
+    assert!(said.contains("f0 on instead of off: big read +"), "{said}");
+    let alarm = "the baseline differed from itself in other read, so nothing there can be believed";
+    assert!(said.contains(alarm), "{said}");
+}
+
+/// Four levels of one factor and two of another, which do something together only.
+fn four_by_two(blocks: u32) -> RunAnalysis {
+    let mut design = design();
+    let factor = |name: &str, levels: &[&str]| Factor {
+        name: name.into(),
+        levels: levels
+            .iter()
+            .map(|name| Level {
+                name: (*name).into(),
+                settings: Vec::new(),
+            })
+            .collect(),
+    };
+    design.factors = vec![
+        factor("mtu", &["1500", "9000 here", "9000 there", "9000"]),
+        factor("offload", &["on", "off"]),
+    ];
+    design.responses.truncate(1);
+    design.arms = (0..8).map(|arm| vec![arm / 2, arm % 2]).collect();
+    design.blocks = (0..blocks).map(|_| (0..8).collect()).collect();
+    design.figures.clear();
+    let places = (0..blocks).flat_map(|block| (0..8).map(move |arm| (block, arm)));
+    let trials = places.map(|(block, arm)| {
+        let mut one = trial(&design, (block, arm), 0);
+        if let Outcome::Measured(result) = &mut one.outcome {
+            let gain = if arm == 7 { 1.73 } else { 1.0 };
+            let rate = gain * (100.0 + noisy(block, arm) / 200.0);
+            result.samples[0].bytes = Bytes::new((rate * 1e6) as u64);
+        }
+        one
+    });
+    let trials: Vec<TrialRecord> = trials.collect();
+    let plan = Plan::Experiment {
+        target: "/mnt".into(),
+        title: design.title.clone(),
+    };
+    RunAnalysis {
+        design: Some(analysis::design(&design, &trials)),
+        ..fixtures::empty(plan)
+    }
+}
+
+/// Judged one by one in ten blocks, and by a joint test in six.
+#[test]
+fn factors_of_more_than_two_levels_are_said_to_act_together() {
+    for blocks in [6, 10] {
+        let said = words(&four_by_two(blocks));
+        let together = "mtu and offload act together on big read";
+        assert_eq!(said.matches(together).count(), 1, "{blocks} blocks: {said}");
+        let pair = "what mtu 9000 does with offload off";
+        let line = said.split(pair).nth(1).expect("the pair");
+        let line = line.split("what mtu").next().unwrap_or(line);
+        assert!(!line.contains("would probably settle it"), "{line}");
+    }
+}
+
 /// Its own interval excludes no difference in one pair, which is to be expected of that many pairs.
 #[test]
 fn the_headline_is_corrected_for_how_much_was_asked() {
