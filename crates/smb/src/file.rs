@@ -394,9 +394,14 @@ impl File {
     /// Asks the server to put what was written on its storage.
     ///
     /// # Errors
-    /// When the server says no.
+    /// When the server says no, and when all connections were lost since something was written and the
+    /// server did not keep the file open: it may have failed, and lost that.
     pub fn flush(&self) -> Result<(), Error> {
-        self.done(Request::Flush { file: self.key })
+        // Each session answers for what was written over it.
+        (0..self.ways()).try_for_each(|way| {
+            let way = self.way(way);
+            way.done(Request::Flush { file: way.key })
+        })
     }
 
     /// Takes a range for this handle alone, which fails at once where another one has it. It is given
@@ -449,7 +454,7 @@ impl File {
     /// Gives it another path in the share; it must have been opened with the right to delete.
     ///
     /// # Errors
-    /// When the server says no.
+    /// When the server says no, and as [`Self::flush`] where something of it may be lost.
     pub fn rename(&self, path: &str, replace: Replace) -> Result<(), Error> {
         let replace = replace == Replace::Existing;
         let what = SetInformation::Rename {

@@ -422,9 +422,12 @@ pub(crate) fn again_if_lost<T>(
     }
 }
 
-/// Whether it was under way on a channel that is no more.
+/// Whether it was under way on a channel that is no more, or what it is about was lost with all channels.
 pub(crate) fn is_loss(error: &Error) -> bool {
-    matches!(error.protocol(), Some(ProtocolError::ChannelLost { .. }))
+    matches!(
+        error.protocol(),
+        Some(ProtocolError::ChannelLost { .. } | ProtocolError::FileChanged { .. })
+    )
 }
 
 pub(crate) fn status(created: &Created) -> Status {

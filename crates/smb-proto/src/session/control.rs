@@ -38,6 +38,8 @@ pub(crate) struct Control {
     pub(crate) tries: Tries,
     /// The session itself asks for it, after all channels were lost.
     pub(crate) restores: Option<Restores>,
+    /// Of a FLUSH: how many changes of its file were confirmed before it was sent.
+    pub(crate) covers: u64,
 }
 
 /// A request as a message that lacks only its header.
@@ -95,7 +97,7 @@ pub(crate) fn prepare(
             )
         }
         Request::Flush { file } => {
-            let (tree_id, file) = state.file(*file)?;
+            let (tree_id, file) = state.sure_file(*file)?;
             Prepared::new(Command::FLUSH, tree_id, &wire::FlushRequest { file })
         }
         Request::Lock {
@@ -122,7 +124,7 @@ pub(crate) fn prepare(
             )?
         }
         Request::Query { file, what } => query(state.file(*file)?, *what),
-        Request::Set { file, what } => set(state.file(*file)?, what)?,
+        Request::Set { file, what } => set(place_to_set(state, *file, what)?, what)?,
         Request::Fetch {
             file,
             offset,
@@ -294,6 +296,16 @@ fn query((tree_id, file): (TreeId, FileId), what: QueryInformation) -> Prepared 
         input,
     };
     Prepared::new(Command::QUERY_INFO, tree_id, &message)
+}
+
+/// Where to set something of a file, if that makes sense whatever of it may be missing.
+fn place_to_set(state: &State, file: FileKey, what: &SetInformation) -> Result<(TreeId, FileId)> {
+    match what {
+        // who gives a name to what was written takes it for complete
+        SetInformation::Rename { .. } => state.sure_file(file),
+        SetInformation::DeleteOnClose(_) => state.file_to_remove(file),
+        SetInformation::EndOfFile(_) | SetInformation::Basic { .. } => state.file(file),
+    }
 }
 
 fn set((tree_id, file): (TreeId, FileId), what: &SetInformation) -> Result<Prepared> {
@@ -674,7 +686,7 @@ fn success(
                 let problem = format!("it wrote {count} bytes of {}", bytes.len());
                 return Err(Error::Misbehaving(problem));
             }
-            state.note_confirmed(*file, offset.saturating_add(count.into()));
+            state.note_written(*file, offset.saturating_add(count.into()));
             Reply::Stored(count)
         }
         Request::Set { file, what } => {
@@ -688,12 +700,12 @@ fn success(
         Request::CopyChunks { to, chunks, .. } => {
             let done = CopyChunksDone::decode(IoctlResponse::decode(body)?.output)?;
             for end in ends_of_copied(chunks, done.total_bytes) {
-                state.note_confirmed(*to, end);
+                state.note_written(*to, end);
             }
             Reply::Copied(done)
         }
         Request::Clone { to, range, .. } => {
-            state.note_confirmed(*to, range.end);
+            state.note_written(*to, range.end);
             Reply::Done
         }
         Request::Allocated { .. } => Reply::Allocated {

@@ -332,6 +332,10 @@ pub struct CreateOptions {
     /// Ask for a handle that outlives its connection, or take one up again:
     /// [`Created::durable_timeout_ms`]. Servers grant one only with a lease that keeps handles.
     pub durable: Option<Durable>,
+    /// Once something that was written may be missing, because all channels were lost before it was
+    /// flushed, everything fails with [`crate::Error::FileChanged`] but closing and removing it.
+    /// Otherwise only flushing and renaming do.
+    pub all_or_nothing: bool,
 }
 
 /// The right to keep what a file holds, until the server takes it back (2.2.13.2.10).
@@ -380,6 +384,7 @@ impl CreateOptions {
             disk_id: false,
             lease: None,
             durable: None,
+            all_or_nothing: false,
         }
     }
 }

@@ -2,6 +2,12 @@
 //! anything goes on, shares are connected and files are opened again: handles that the server kept
 //! (3.2.4.4) are taken up, other files are opened by their path, never made or emptied, and must
 //! still be the same. Only then all goes on where it was.
+//!
+//! A server that kept the handle has lived on, and has all that it confirmed. Of one that did not
+//! nobody can tell whether it has: its GUID stays, and the time of its start is zero with most
+//! (3.3.3). It may have failed, and keep the length of a file or its last pages without the earlier
+//! ones. So only what a FLUSH confirmed before the loss is believed of a file that is opened again;
+//! while there is more, nobody hears that it is on storage, nor gives it another name.
 
 use std::sync::Arc;
 
@@ -144,6 +150,7 @@ impl State {
     pub(crate) fn begin_restoring(&mut self, login: Arc<Login>) {
         for file in self.files.values_mut() {
             file.is_open = false;
+            file.at_risk |= file.flushed < file.changes;
         }
         let files = self.files.iter().filter(|(_, file)| file.gone.is_none());
         self.restoring = Restoring {
@@ -362,6 +369,8 @@ impl State {
             file.id = id;
             file.is_open = true;
             file.durable = taken_up || created.durable_timeout_ms.is_some();
+            file.in_doubt |= file.at_risk && !taken_up;
+            file.at_risk = false;
             if let Some(problem) = problem {
                 let path = file.path.to_string();
                 file.gone = Some(Error::FileChanged { path, problem });
@@ -457,7 +466,7 @@ impl State {
             return false;
         };
         let file = self.files.get(&file.0);
-        file.is_some_and(|file| file.gone.is_none() && *file.path == **path)
+        file.is_some_and(|file| file.gone.is_none() && !file.in_doubt && *file.path == **path)
     }
 
     /// Notes what was changed, once the server has done it.
@@ -466,7 +475,10 @@ impl State {
             return;
         };
         match what {
-            SetInformation::EndOfFile(size) => file.confirmed_bytes = *size,
+            SetInformation::EndOfFile(size) => {
+                file.confirmed_bytes = *size;
+                file.changes += 1;
+            }
             SetInformation::Rename { path, .. } => {
                 file.path = path.as_str().into();
                 file.path_in_doubt = None;
@@ -475,10 +487,30 @@ impl State {
         }
     }
 
-    /// Notes that the server has confirmed what a file has up to here.
-    pub(crate) fn note_confirmed(&mut self, key: FileKey, end: u64) {
+    /// Notes that the server has shown that a file has so many bytes.
+    pub(crate) fn note_shown(&mut self, key: FileKey, end: u64) {
         if let Some(file) = self.files.get_mut(&key.0) {
             file.confirmed_bytes = file.confirmed_bytes.max(end);
+        }
+    }
+
+    /// Notes that the server has confirmed something that was written up to here.
+    pub(crate) fn note_written(&mut self, key: FileKey, end: u64) {
+        self.note_shown(key, end);
+        if let Some(file) = self.files.get_mut(&key.0) {
+            file.changes += 1;
+        }
+    }
+
+    /// How many changes of a file's content the server has confirmed.
+    pub(crate) fn changes(&self, key: FileKey) -> u64 {
+        self.files.get(&key.0).map_or(0, |file| file.changes)
+    }
+
+    /// Notes that so many of them are on storage.
+    pub(crate) fn note_flushed(&mut self, key: FileKey, changes: u64) {
+        if let Some(file) = self.files.get_mut(&key.0) {
+            file.flushed = file.flushed.max(changes);
         }
     }
 
@@ -498,6 +530,7 @@ impl Control {
             sink: Arc::new(Nobody),
             tries: Tries::default(),
             restores,
+            covers: 0,
         }
     }
 }
@@ -575,6 +608,7 @@ impl FileRecord {
         options: &CreateOptions,
         created: Created,
     ) -> Self {
+        let empties = [Disposition::Truncate, Disposition::CreateOrTruncate];
         Self {
             tree,
             id,
@@ -584,6 +618,11 @@ impl FileRecord {
             durable: created.durable_timeout_ms.is_some(),
             changed: false,
             confirmed_bytes: 0,
+            // what was in it may come back
+            changes: u64::from(empties.contains(&options.disposition)),
+            flushed: 0,
+            at_risk: false,
+            in_doubt: false,
             listed: false,
             path_in_doubt: None,
             gone: None,

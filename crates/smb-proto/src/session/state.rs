@@ -113,6 +113,15 @@ pub(crate) struct FileRecord {
     pub(crate) changed: bool,
     /// The server has confirmed that it has so many bytes.
     pub(crate) confirmed_bytes: u64,
+    /// So many changes of its content were confirmed.
+    pub(crate) changes: u64,
+    /// So many of them a FLUSH has put on storage.
+    pub(crate) flushed: u64,
+    /// All channels were lost before the rest was, and nobody knows yet whether the server kept the
+    /// handle.
+    pub(crate) at_risk: bool,
+    /// It did not: some of that may be missing.
+    pub(crate) in_doubt: bool,
     /// Some of its entries were listed.
     pub(crate) listed: bool,
     /// Where it may be by now.
@@ -670,6 +679,26 @@ impl State {
     }
 
     pub(crate) fn file(&self, key: FileKey) -> Result<(TreeId, FileId)> {
+        let all_or_nothing = self.file_record(key)?.options.all_or_nothing;
+        match all_or_nothing {
+            true => self.sure_file(key),
+            false => self.file_to_remove(key),
+        }
+    }
+
+    /// The same, if nothing that was written can be missing.
+    pub(crate) fn sure_file(&self, key: FileKey) -> Result<(TreeId, FileId)> {
+        let record = self.file_record(key)?;
+        if record.gone.is_none() && record.in_doubt {
+            let path = record.path.to_string();
+            let problem = "what was not flushed may be lost";
+            return Err(Error::FileChanged { path, problem });
+        }
+        self.file_to_remove(key)
+    }
+
+    /// The same, whatever may be missing.
+    pub(crate) fn file_to_remove(&self, key: FileKey) -> Result<(TreeId, FileId)> {
         let record = self.file_record(key)?;
         match &record.gone {
             Some(error) => Err(error.clone()),
@@ -736,6 +765,7 @@ impl State {
             sink,
             tries: Tries::default(),
             restores: None,
+            covers: 0,
         });
         self.wake_idlest();
         Calls::new()
@@ -900,6 +930,7 @@ impl State {
             match control::prepare(self, server, &control.request, appetite.control_bytes) {
                 Ok(prepared) => {
                     match &control.request {
+                        Request::Flush { file } => control.covers = self.changes(*file),
                         Request::Set { file, what } => self.note_change(*file, Some(what)),
                         Request::CopyChunks { to: file, .. }
                         | Request::Clone { to: file, .. }
@@ -1066,7 +1097,11 @@ impl State {
         if control.tries.is_replay() && again::was_done(&control.request, header.status) {
             header.status = NtStatus::SUCCESS;
         }
-        control::conclude(self, &control.request, &header, message).map(Some)
+        let outcome = control::conclude(self, &control.request, &header, message)?;
+        if let (Request::Flush { file }, Ok(_)) = (&control.request, &outcome) {
+            self.note_flushed(*file, control.covers);
+        }
+        Ok(Some(outcome))
     }
 
     /// A READ brought so many bytes, which have been handed over; none: the file ends there.
@@ -1086,9 +1121,10 @@ impl State {
                 record.again.push((reached..piece.range.end, piece.tries));
                 self.queue_read(key);
             }
-            if bytes > 0 {
-                // of a READ this says only what the server has shown
-                self.note_confirmed(file, reached);
+            match piece.transfer.source {
+                Some(_) => self.note_written(file, reached),
+                None if bytes > 0 => self.note_shown(file, reached),
+                None => {}
             }
         }
         self.end_transfer_if_over(key)
@@ -1203,7 +1239,7 @@ impl State {
             tries,
         } = write;
         let done = bytes as usize;
-        self.note_confirmed(file, offset.saturating_add(u64::from(bytes)));
+        self.note_written(file, offset.saturating_add(u64::from(bytes)));
         let range = payload.range();
         if done < range.len() {
             let payload = Payload::new(payload.into_block(), range.start + done..range.end);

@@ -21,12 +21,22 @@ pub(crate) fn content(seed: u64) -> Vec<u8> {
 
 /// Reads all of a file, writes other bytes over it, and asks and sets everything around that.
 pub(crate) fn copy(world: &mut World, file: FileKey, before: &[u8], after: &[u8]) {
+    read_all(world, file, before);
+    write_all(world, file, after).expect("it can be written");
+    close(world, file);
+}
+
+pub(crate) fn read_all(world: &mut World, file: FileKey, before: &[u8]) {
     let (outcome, bytes) = world.read(file, 0..LENGTH as u64 + 10);
     assert!(
         matches!(outcome, Ok(Reply::Read { bytes }) if bytes == LENGTH as u64),
         "{outcome:?}"
     );
     assert!(bytes == before, "the bytes differ");
+}
+
+/// Writes other bytes over a file, and has them put on storage.
+pub(crate) fn write_all(world: &mut World, file: FileKey, after: &[u8]) -> Result<(), Error> {
     // one half in blocks of ours, the other from a source
     let (from_blocks, _) = after.split_at(2 * BLOCK);
     let from_source = Arc::new(Ear::default());
@@ -49,25 +59,27 @@ pub(crate) fn copy(world: &mut World, file: FileKey, before: &[u8], after: &[u8]
         })
         .collect();
     world.run_until(|_| ears.iter().all(|ear| ear.is_done()) && from_source.is_done());
-    for ear in ears.drain(..) {
-        let outcome = ear.outcome();
-        assert!(matches!(outcome, Ok(Reply::Written { .. })), "{outcome:?}");
-    }
+    let from_blocks: Vec<_> = ears.drain(..).map(|ear| ear.outcome()).collect();
     let rest = (LENGTH - 2 * BLOCK) as u64;
-    let outcome = from_source.outcome();
-    assert!(
-        matches!(outcome, Ok(Reply::WrittenFrom { bytes }) if bytes == rest),
-        "{outcome:?}"
-    );
+    match from_source.outcome()? {
+        Reply::WrittenFrom { bytes } => assert_eq!(bytes, rest),
+        other => panic!("{other:?}"),
+    }
     assert_eq!(from_source.written.load(Ordering::Relaxed), rest);
+    for outcome in from_blocks {
+        let reply = outcome?;
+        assert!(matches!(reply, Reply::Written { .. }), "{reply:?}");
+    }
+    let what = SetInformation::EndOfFile(LENGTH as u64);
+    for request in [Request::Set { file, what }, Request::Flush { file }] {
+        let reply = world.ask(request)?;
+        assert!(matches!(reply, Reply::Done), "{reply:?}");
+    }
+    Ok(())
+}
+
+pub(crate) fn close(world: &mut World, file: FileKey) {
     let size = LENGTH as u64;
-    let done = world.ask(Request::Set {
-        file,
-        what: SetInformation::EndOfFile(size),
-    });
-    assert!(matches!(done, Ok(Reply::Done)), "{done:?}");
-    let done = world.ask(Request::Flush { file });
-    assert!(matches!(done, Ok(Reply::Done)), "{done:?}");
     match world.ask(Request::Query {
         file,
         what: QueryInformation::Standard,

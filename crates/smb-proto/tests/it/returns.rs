@@ -10,9 +10,9 @@ use smb_proto::session::{
 use smb_proto::wire::{Command, CopyChunk};
 use smb_proto::{Error, FileKey, NtStatus, Reply, Request, SessionSettings};
 
-use crate::losses::{LENGTH, content, copy};
+use crate::losses::{LENGTH, close, content, copy, read_all, write_all};
 use crate::server::{Behaviour, Encrypts};
-use crate::world::{BLOCK, Death, Ear, World};
+use crate::world::{BLOCK, Death, Ear, Random, World};
 
 const CHANNELS: usize = 2;
 
@@ -45,10 +45,15 @@ fn world(seed: u64, behaviour: Behaviour) -> (World, FileKey) {
 }
 
 fn open(world: &mut World, disposition: Disposition) -> FileKey {
+    open_so(world, disposition, false)
+}
+
+fn open_so(world: &mut World, disposition: Disposition, all_or_nothing: bool) -> FileKey {
     let tree = world.tree();
     let options = CreateOptions {
         folder: Some(false),
         disposition,
+        all_or_nothing,
         ..CreateOptions::open(Access::ReadWrite)
     };
     let path = "folder/file".into();
@@ -64,7 +69,7 @@ fn open(world: &mut World, disposition: Disposition) -> FileKey {
 
 #[test]
 fn all_channels_may_die_at_every_step_of_a_copy() {
-    let (mut taken_up, mut opened_again) = (0, 0);
+    let (mut taken_up, mut opened_again, mut doubts) = (0, 0, 0);
     for seed in 0..3 {
         let (before, after) = (content(seed), content(seed + 100));
         let (mut whole, file) = world(seed, behaviour(seed));
@@ -72,21 +77,169 @@ fn all_channels_may_die_at_every_step_of_a_copy() {
         copy(&mut whole, file, &before, &after);
         for step in begin + 1..whole.steps {
             let death = [Death::Early, Death::Late][(seed as usize + step) % 2];
-            let (mut world, file) = world(seed, behaviour(seed));
+            let case = format!("seed {seed}, step {step}, {death:?}");
+            let (mut world, mut file) = world(seed, behaviour(seed));
+            // a server that did not keep the handle may have lost whatever was not flushed
+            world.meanwhile = |server| {
+                if !server.behaviour.durable {
+                    server.crash();
+                }
+            };
             // once more while it comes back
             world.dooms = vec![(step + 1 + step % 23, death), (step, death)];
-            copy(&mut world, file, &before, &after);
-            let case = format!("seed {seed}, step {step}, {death:?}");
-            assert!(world.server.content == after, "{case}: the bytes differ");
+            read_all(&mut world, file, &before);
+            while let Err(error) = write_all(&mut world, file, &after) {
+                assert!(is_in_doubt(&error), "{case}: {error}");
+                assert!(!world.server.behaviour.durable, "{case}");
+                doubts += 1;
+                let closed = world.ask(Request::Close { file });
+                assert!(matches!(closed, Ok(Reply::Closed)), "{case}: {closed:?}");
+                file = open_so(&mut world, Disposition::Open, step.is_multiple_of(2));
+                world.server.done_writes.clear();
+            }
+            close(&mut world, file);
+            assert!(world.server.stored == after, "{case}: the bytes differ");
             assert_eq!(world.pool.in_use(), 0, "{case}: all blocks came home");
             taken_up += world.server.taken_up;
             opened_again += world.server.opened_again;
         }
     }
     assert!(
-        taken_up > 50 && opened_again > 50,
-        "{taken_up} and {opened_again}"
+        taken_up > 50 && opened_again > 50 && doubts > 10,
+        "{taken_up}, {opened_again} and {doubts}"
     );
+}
+
+fn is_in_doubt(error: &Error) -> bool {
+    matches!(error, Error::FileChanged { problem, .. } if problem.contains("not flushed"))
+}
+
+fn rename(file: FileKey, path: &str) -> Request {
+    Request::Set {
+        file,
+        what: SetInformation::Rename {
+            path: path.into(),
+            replace: false,
+        },
+    }
+}
+
+fn write(world: &mut World, file: FileKey) -> Result<Reply, Error> {
+    let (ear, payload) = (Arc::new(Ear::default()), world.block(&[7; 100]));
+    world.session.write(file, 0, payload, ear.clone());
+    world.run_until(|_| ear.is_done());
+    ear.outcome()
+}
+
+/// A file of a server that kept no handle, after `done` and a crash.
+fn after_a_crash(all_or_nothing: bool, done: &[fn(&mut World, FileKey)]) -> (World, FileKey) {
+    let (mut world, _) = world(1, Behaviour::default());
+    let file = open_so(&mut world, Disposition::Open, all_or_nothing);
+    for done in done {
+        done(&mut world, file);
+    }
+    world.meanwhile = crate::server::Server::crash;
+    world.kill_all(Death::Early);
+    let echo = world.ask(Request::Echo);
+    assert!(matches!(echo, Ok(Reply::Done)), "{echo:?}");
+    world.server.done_writes.clear();
+    (world, file)
+}
+
+const WRITES: fn(&mut World, FileKey) = |world, file| {
+    assert!(write(world, file).is_ok());
+};
+const SETS_ITS_LENGTH: fn(&mut World, FileKey) = |world, file| {
+    let what = SetInformation::EndOfFile(LENGTH as u64);
+    assert!(world.ask(Request::Set { file, what }).is_ok());
+};
+const FLUSHES: fn(&mut World, FileKey) = |world, file| {
+    assert!(world.ask(Request::Flush { file }).is_ok());
+};
+
+#[test]
+fn what_was_not_flushed_is_not_believed() {
+    for done in [&[WRITES][..], &[SETS_ITS_LENGTH], &[FLUSHES, WRITES]] {
+        for all_or_nothing in [false, true] {
+            let (mut world, file) = after_a_crash(all_or_nothing, done);
+            // also not later
+            for _ in 0..2 {
+                for promise in [Request::Flush { file }, rename(file, "folder/other")] {
+                    let refused = world.ask(promise);
+                    assert!(refused.as_ref().is_err_and(is_in_doubt), "{refused:?}");
+                }
+                let written = write(&mut world, file);
+                assert_eq!(written.is_err(), all_or_nothing, "{written:?}");
+                let (read, _) = world.read(file, 0..10);
+                assert_eq!(read.is_err(), all_or_nothing, "{read:?}");
+                world.server.done_writes.clear();
+                world.kill_all(Death::Early);
+            }
+            let what = SetInformation::DeleteOnClose(true);
+            let removed = world.ask(Request::Set { file, what });
+            assert!(matches!(removed, Ok(Reply::Done)), "{removed:?}");
+            let closed = world.ask(Request::Close { file });
+            assert!(matches!(closed, Ok(Reply::Closed)), "{closed:?}");
+        }
+    }
+}
+
+#[test]
+fn what_was_flushed_is_believed() {
+    for done in [
+        &[][..],
+        &[WRITES, FLUSHES],
+        &[WRITES, SETS_ITS_LENGTH, FLUSHES],
+    ] {
+        let (mut world, file) = after_a_crash(true, done);
+        for _ in 0..2 {
+            assert!(write(&mut world, file).is_ok());
+            let flushed = world.ask(Request::Flush { file });
+            assert!(matches!(flushed, Ok(Reply::Done)), "{flushed:?}");
+            world.server.done_writes.clear();
+            world.kill_all(Death::Early);
+        }
+        let renamed = world.ask(rename(file, "folder/other"));
+        assert!(matches!(renamed, Ok(Reply::Done)), "{renamed:?}");
+    }
+}
+
+#[test]
+fn a_flush_answers_only_for_what_was_confirmed_before_it() {
+    for seed in 0..10 {
+        let (mut world, file) = world(1, Behaviour::default());
+        world.random = Random::new(seed);
+        let (flushed, written) = (Arc::new(Ear::default()), Arc::new(Ear::default()));
+        let payload = world.block(&[7; 100]);
+        world
+            .session
+            .submit(Request::Flush { file }, flushed.clone());
+        world.session.write(file, 0, payload, written.clone());
+        world.run_until(|_| flushed.is_done() && written.is_done());
+        assert!(flushed.outcome().is_ok() && written.outcome().is_ok());
+        world.kill_all(Death::Early);
+        let refused = world.ask(Request::Flush { file });
+        assert!(refused.as_ref().is_err_and(is_in_doubt), "{refused:?}");
+    }
+}
+
+#[test]
+fn a_server_that_kept_the_handle_has_kept_what_was_written() {
+    let (mut world, file) = world(2, behaviour(2));
+    assert!(write(&mut world, file).is_ok());
+    world.kill_all(Death::Early);
+    let flushed = world.ask(Request::Flush { file });
+    assert!(matches!(flushed, Ok(Reply::Done)), "{flushed:?}");
+    assert_eq!(world.server.taken_up, 1);
+}
+
+#[test]
+fn what_a_file_was_emptied_of_may_come_back() {
+    let (mut world, _) = world(1, Behaviour::default());
+    let file = open(&mut world, Disposition::CreateOrTruncate);
+    world.kill_all(Death::Early);
+    let refused = world.ask(Request::Flush { file });
+    assert!(refused.as_ref().is_err_and(is_in_doubt), "{refused:?}");
 }
 
 /// Loses all channels while a file is read; gives how that ends.

@@ -177,6 +177,8 @@ pub(crate) type Sent = (u64, Option<Vec<u8>>);
 pub(crate) struct Server {
     pub(crate) behaviour: Behaviour,
     pub(crate) content: Vec<u8>,
+    /// What of it is on storage.
+    pub(crate) stored: Vec<u8>,
     connections: Vec<Connection>,
     session_signer: Option<Signer>,
     keys: Option<SealingKeys>,
@@ -192,7 +194,7 @@ pub(crate) struct Server {
     /// Open.ChannelSequence of the one file there is.
     sequence: u16,
     /// WRITEs that were done, by offset; those that come again must say so.
-    done_writes: BTreeSet<u64>,
+    pub(crate) done_writes: BTreeSet<u64>,
     /// How often its client has logged in anew.
     pub(crate) logins: u64,
     /// The handle of the one file there is, in the present session.
@@ -260,6 +262,7 @@ impl Server {
     pub(crate) fn new(behaviour: Behaviour, content: Vec<u8>) -> Self {
         Self {
             behaviour,
+            stored: content.clone(),
             content,
             connections: Vec::new(),
             session_signer: None,
@@ -326,6 +329,13 @@ impl Server {
     /// The lease of the file, if it was asked for one.
     pub(crate) fn lease_key(&self) -> Option<[u8; 16]> {
         self.kept.map(|(_, key)| key)
+    }
+
+    /// Its machine fails: the file keeps its length, and of its content what is on storage.
+    pub(crate) fn crash(&mut self) {
+        let stored = self.stored.iter().chain(std::iter::repeat(&0));
+        let content = stored.take(self.content.len());
+        self.content = content.copied().collect();
     }
 
     /// Never answers again.
@@ -749,6 +759,10 @@ impl Server {
             Command::ECHO => {
                 self.echoes += 1;
                 wire::EchoResponse.encode(&mut out);
+            }
+            Command::FLUSH => {
+                self.stored.clone_from(&self.content);
+                wire::FlushResponse.encode(&mut out);
             }
             _ => wire::FlushResponse.encode(&mut out), // all empty bodies look the same
         }

@@ -28,8 +28,9 @@ const LARGE_FILES: usize = 4;
 const FOLDERS: usize = 8;
 /// Files that wait for a thread.
 const WAITING_MAX: usize = 1024;
-/// How often a file is begun again that was interrupted when all connections were lost.
-const INTERRUPTIONS_MAX: usize = 3;
+/// How often a file is begun again that was interrupted when all connections were lost: with most
+/// servers each time, and a large one then goes on where it is on record.
+const INTERRUPTIONS_MAX: usize = 10;
 /// So many small files that wait are worth one more login.
 const WAITING_FOR_LANES: usize = 256;
 

@@ -352,6 +352,7 @@ impl Part {
             sequential: true,
             share_write: begin.several,
             disk_id: begin.several,
+            all_or_nothing: true,
             // A server that lacks the room can say so before anything is sent.
             allocation_bytes: Some(begin.source.size).filter(|_| !begin.has_holes),
             ..CreateOptions::open(Access::Mask(PART_RIGHTS))
@@ -411,6 +412,7 @@ impl Part {
             folder: Some(false),
             sequential: true,
             disk_id: true,
+            all_or_nothing: true,
             ..CreateOptions::open(Access::ReadWrite)
         };
         // Without it the copy is slower, and no other.
@@ -472,8 +474,20 @@ impl Part {
 
     /// Reads back what was written.
     pub(super) fn hash(&self, size: u64, stop: &Stop) -> Result<Hash, Error> {
-        self.reach(size)?;
-        hash(&self.file, size, stop)
+        self.or_kept(self.reach(size))?;
+        if self.recorded.load(Ordering::Relaxed) {
+            // That takes long, and what is lost meanwhile shall not take all of it along.
+            self.or_kept(self.file.flush())?;
+        }
+        self.or_kept(hash(&self.file, size, stop))
+    }
+
+    /// What was interrupted is gone on with, as far as it is on record.
+    fn or_kept<T>(&self, done: Result<T, Error>) -> Result<T, Error> {
+        if matches!(done, Err(Error::Interrupted { .. })) {
+            self.keep();
+        }
+        done
     }
 
     pub(super) fn complete(mut self, finish: &Finish) -> Result<(), Error> {

@@ -156,6 +156,7 @@ fn cables_are_pulled_and_servers_die() {
         scope.spawn(a_changed_password_is_said);
         scope.spawn(a_link_that_is_cut_for_good_is_said);
         scope.spawn(a_tree_survives);
+        scope.spawn(a_copy_goes_on_where_it_is_on_record);
         scope.spawn(one_of_four_links_is_slow);
         scope.spawn(a_server_that_stays_away_is_given_up);
         scope.spawn(a_nic_that_comes_back_is_used);
@@ -318,6 +319,33 @@ fn a_tree_survives() {
     }
     assert_same_tree(&source, &lan.on_server("tree"));
     assert_same_tree(&source, &back);
+}
+
+/// Nobody knows what a server that was killed has kept of what it was not told to put on storage.
+fn a_copy_goes_on_where_it_is_on_record() {
+    let lan = Lan::new("");
+    let session = connect(&lan, &Policy::default());
+    let tree = session.tree(SHARE).expect("the share is there");
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let source = here.path().join("source");
+    let mut content = vec![0; usize::try_from(BYTES).expect("it is small")];
+    pattern::fill(5, 0, &mut content);
+    fs::write(&source, content).expect("the folder is ours");
+    // so that some of it is on record before the end
+    lan.limit(0, "80mbit");
+    let job = job(Place::Local(source), on(&tree, "copy"), Options::default());
+    let progress = Progress::default();
+    thread::scope(|scope| {
+        let copy = scope.spawn(|| copy::run(&job, &progress, &Stop::new(), &|_| {}));
+        while progress.moved() < 32 * MIB {
+            thread::sleep(Duration::from_millis(10));
+        }
+        lan.restart_samba();
+        let summary = copy.join().expect("it does not panic");
+        assert_eq!((summary.files, summary.failed), (1, 0), "{summary:?}");
+        assert!((1..BYTES).contains(&summary.resumed_bytes), "{summary:?}");
+    });
+    check_copy(&lan, 5);
 }
 
 fn one_of_four_links_is_slow() {
