@@ -204,7 +204,8 @@ pub struct CheckArguments {
     /// that for temporary files
     #[arg(long, value_name = "FOLDER")]
     pub into: Option<String>,
-    /// Leave out the rungs that write to the share; what is read is a file of our own all the same
+    /// Leave out the rungs that write to the share; what is read is a file of our own where one can be
+    /// made, and one that is there where not
     #[arg(long)]
     pub read_only: bool,
     /// Say more: every cause, pair of NICs and channel

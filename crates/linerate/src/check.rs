@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use measure::{Ladder, LadderNews, LadderPlan, LadderTrial, Stop, TcpRung};
 use record::{
     Bytes, Direction, Event, FailureKind, HostFacts, Job, PathLook, Plan, Record, Rung,
-    ShareWorkload, Stage, TrialRecord, Workload,
+    ShareWorkload, SmbSession, Stage, TrialRecord, Workload,
 };
 
 use crate::args::CheckArguments;
@@ -125,12 +125,12 @@ fn see(path: &SharePath, stop: &Stop) -> Result<Seen, CommandError> {
     let mut looked = look::at_path(path, &facts, stop)?;
     let mut is_dead_end = is_black_hole(&looked);
     if !is_dead_end {
-        match path.knock(stop) {
-            Ok(knocked) => {
-                let session = knocked.session.as_ref();
-                let listed = session.map_or(&[][..], |session| &session.server_interfaces);
+        match knock(path, stop) {
+            Ok(session) => {
+                let listed = session.as_ref();
+                let listed = listed.map_or(&[][..], |session| &session.server_interfaces);
                 look::at_other_pairs(path, &facts, listed, &mut looked, stop);
-                looked.session = knocked.session;
+                looked.session = session;
             }
             // Large packets that vanish stop a session just so: what could not be proven before may be now.
             Err(error) if error.kind() == FailureKind::Unreachable => {
@@ -149,6 +149,17 @@ fn see(path: &SharePath, stop: &Stop) -> Result<Seen, CommandError> {
         looked,
         is_dead_end,
     })
+}
+
+/// Enters the share and sees whether data comes through. One on which we may not write is entered all
+/// the same: what that leaves unmeasured, its trials say.
+fn knock(path: &SharePath, stop: &Stop) -> Result<Option<SmbSession>, CommandError> {
+    let entered = path.enter(stop)?;
+    match path.knock(stop) {
+        Ok(knocked) => Ok(knocked.session),
+        Err(error) if error.kind() == FailureKind::Refused => Ok(entered.session),
+        Err(error) => Err(error),
+    }
 }
 
 fn is_black_hole(looked: &PathLook) -> bool {
@@ -224,6 +235,7 @@ fn detail(stage: &Stage, workload: &Workload) -> String {
         Workload::Share(_) => "share",
         Workload::Folder(_) | Workload::Task(_) => "folder",
         Workload::Job(job) => match &job.job {
+            Job::Enter => "the way in",
             Job::ReadOnce { .. } => "server's disk",
             Job::Copy { .. } => "copy to a local disk",
             Job::SmallFiles { .. } => "small files",

@@ -7,8 +7,8 @@ use host::Host;
 use host::exec::Command;
 use measure::{Runner, Serving, Stop};
 use record::{
-    Bytes, Credentials, Demands, Direction, HostLoad, Nanoseconds, Sample, ShareWorkload, Timing,
-    TrialInput, TrialResult, Workload,
+    Bytes, Cache, Credentials, Data, Demands, Direction, HostLoad, Job, JobWorkload, Nanoseconds,
+    Operations, Pattern, Sample, ShareWorkload, Timing, TrialInput, TrialResult, Workload,
 };
 
 use crate::args::PathArguments;
@@ -20,6 +20,8 @@ use crate::{credentials, hosts, stop};
 const BLOCK: Bytes = Bytes::new(1 << 20);
 /// Requests in flight on each channel: 8 MiB covers 10 GbE with several milliseconds at the server.
 const DEPTH: u32 = 8;
+/// How long entering a share may take, beside what any work that is done once may.
+const ENTER_LIMIT: Duration = Duration::from_secs(40);
 /// One request of the trial that is not counted.
 const KNOCK_BLOCK: Bytes = Bytes::new(64 << 10);
 /// How long the first trial that is not counted waits for its answer.
@@ -33,6 +35,15 @@ const FILE_SIZE: Bytes = Bytes::new(64 << 20);
 /// Time that is run before time is counted, so that slow start is over; half of what is counted in
 /// trials that are too short for it.
 const WARM_UP_MAX: Duration = Duration::from_millis(300);
+/// One operation after the other.
+const ONE_AT_A_TIME: Operations = Operations {
+    pattern: Pattern::Sequential,
+    threads: 1,
+    other_way_percent: 0,
+    data: Data::Random,
+    cache: Cache::Direct,
+    file: None,
+};
 /// Samples of one trial.
 const SAMPLES: u32 = 10;
 /// The longest and the shortest trial that makes sense.
@@ -162,6 +173,18 @@ impl SharePath {
         }
     }
 
+    /// Enters the share and leaves it: nothing is made there, and nothing moved.
+    pub fn enter(&self, stop: &Stop) -> Result<TrialResult, CommandError> {
+        let workload = JobWorkload {
+            share: self.share.address.clone(),
+            direction: Direction::Read,
+            job: Job::Enter,
+            demands: self.demands,
+            limit: ENTER_LIMIT.into(),
+        };
+        Ok(self.trial(Workload::Job(workload), stop)?)
+    }
+
     /// A short trial that is not counted: whatever keeps us from the share is said before anything
     /// is measured or changed. One that gets no answer is tried again, for longer.
     pub fn knock(&self, stop: &Stop) -> Result<TrialResult, CommandError> {
@@ -177,6 +200,8 @@ impl SharePath {
                 block: KNOCK_BLOCK,
                 depth: 1,
                 file_size: KNOCK_BLOCK,
+                // They take a file of our own, so that whoever may not write is told so now.
+                operations: Some(ONE_AT_A_TIME),
                 ..self.workload(Direction::Read, 1, timing)
             };
             let input = self.input(Workload::Share(workload));

@@ -150,6 +150,16 @@ pub enum Error {
         /// Bytes that it may have.
         most: u64,
     },
+    /// No file of ours can be made on a share, and there is none of somebody's that could be read.
+    #[error("there is no file of {} on `{share}` that could be read, and none can be made", sizes(*least, u64::MAX))]
+    NothingToRead {
+        /// The share.
+        share: String,
+        /// Bytes that it must have.
+        least: u64,
+        /// Why none can be made.
+        source: Box<Error>,
+    },
     /// There is no fio on the client.
     #[error("there is no `fio` on the client, which tests folders and disks")]
     NoFio,
@@ -199,6 +209,7 @@ impl Error {
             Self::FarServer { .. }
             | Self::NoRoom { .. }
             | Self::NoFile { .. }
+            | Self::NothingToRead { .. }
             | Self::NoFio
             | Self::TestFile { .. } => FailureKind::Refused,
             Self::Share(error) => share_kind(error),
@@ -211,6 +222,15 @@ impl Error {
             | Self::System { .. } => FailureKind::Internal,
             Self::Host(error) => error.kind(),
         }
+    }
+
+    /// Whether somebody may not write, or has no room to, and may still read.
+    pub(crate) fn is_of_writing(&self) -> bool {
+        matches!(
+            self,
+            Self::NoRoom { .. }
+                | Self::Share(smb::Error::AccessDenied { .. } | smb::Error::DiskFull { .. })
+        )
     }
 
     /// What to do next, where we know it.
@@ -236,6 +256,9 @@ impl Error {
             Self::Protocol { .. } => "start a server with `iperf3 -s` there, version 3.1 or newer",
             Self::Silence { .. } => {
                 "something on the way drops full packets: is the MTU the same all along the path?"
+            }
+            Self::NothingToRead { .. } => {
+                "name a folder of the share that has a large file in it, or one that you may write to"
             }
             Self::NoFile { .. } => "name a folder of the share that has a large file in it",
             Self::NoFio => {

@@ -4,6 +4,7 @@
 //! Nothing of it stays: what it makes is in a folder of its own ([`Site`]).
 
 use std::fs::{self, File};
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,7 +18,7 @@ use smb::{Access, FileTimes, OpenOptions, Policy, Replace, SmallFile, Tree};
 
 use crate::counters::cpu;
 use crate::folder::{file_system, no_disk};
-use crate::share::{Connected, TestData, connections, joined, pieces, unbroken};
+use crate::share::{Connected, TestData, agreed, connections, joined, pieces, unbroken};
 use crate::site::Site;
 use crate::stop::{STOP_LOOK, stoppable};
 use crate::{Error, Stop, fill_random};
@@ -60,7 +61,8 @@ pub(crate) fn run(
     };
     work.run()?;
     let (samples, storage) = (work.samples, work.storage);
-    if samples.is_empty() {
+    let enters = workload.job == Job::Enter;
+    if samples.is_empty() && !enters {
         return Err(Error::Silence {
             server: workload.share.server.clone(),
             counted: workload.limit.into(),
@@ -75,7 +77,10 @@ pub(crate) fn run(
         samples,
         first_byte,
         // The ladder's other trials tell of it, and of more of it.
-        session: None,
+        session: match enters {
+            true => agreed(&connected.session, &connected.tree, Vec::new()),
+            false => None,
+        },
         far_retransmits: None,
         latency: None,
         playback: None,
@@ -93,7 +98,7 @@ fn policy(workload: &JobWorkload) -> Policy {
             ..policy
         },
         // A copy is what it is anywhere else.
-        Job::Copy { .. } | Job::SmallFiles { .. } => policy,
+        Job::Enter | Job::Copy { .. } | Job::SmallFiles { .. } => policy,
     }
 }
 
@@ -112,6 +117,7 @@ impl Work<'_> {
     fn run(&mut self) -> Result<(), Error> {
         let workload = self.workload;
         match &workload.job {
+            Job::Enter => self.enter(),
             Job::ReadOnce {
                 file, bytes_max, ..
             } => self.read_once(file, bytes_max.get()),
@@ -130,6 +136,15 @@ impl Work<'_> {
                 self.small_files(count, size.clamp(1, smb::SMALL_BYTES_MAX))
             }
         }
+    }
+
+    /// Sees that the folder is there; the top of a share always is.
+    fn enter(&self) -> Result<(), Error> {
+        let folder = self.workload.share.path.trim_matches('/');
+        if !folder.is_empty() {
+            self.connected.tree.status(folder)?;
+        }
+        Ok(())
     }
 
     /// Whether there is time for more.
@@ -164,32 +179,14 @@ impl Work<'_> {
     /// The largest file of at most so many bytes near the top of the folder.
     fn find(&self, most: u64) -> Result<(String, u64), Error> {
         let share = &self.workload.share;
-        let mut folders = vec![share.path.trim_matches('/').to_owned()];
-        let mut best: Option<(String, u64)> = None;
-        let (mut next, mut seen) = (0, 0);
-        while let Some(folder) = folders.get(next).cloned() {
-            next += 1;
-            // What we may not look into has nothing for us.
-            let entries = self.connected.tree.entries(&folder).into_iter().flatten();
-            for entry in entries.flatten().take(ENTRIES_MAX - seen) {
-                seen += 1;
-                if entry.attributes & NOT_HERE != 0 || entry.name.starts_with('.') {
-                    continue;
-                }
-                let path = joined(&folder, &entry.name);
-                if entry.attributes & FOLDER != 0 {
-                    folders.push(path);
-                } else if (FOUND_BYTES_MIN..=most).contains(&entry.size)
-                    && best.as_ref().is_none_or(|(_, size)| entry.size > *size)
-                {
-                    best = Some((path, entry.size));
-                }
-            }
-            if next >= FOLDERS_MAX || seen >= ENTRIES_MAX || !self.goes_on()? {
-                break;
-            }
-        }
-        best.ok_or_else(|| Error::NoFile {
+        let found = find(
+            &self.connected.tree,
+            &share.path,
+            FOUND_BYTES_MIN..=most,
+            &|size| size,
+            &mut || self.goes_on(),
+        )?;
+        found.ok_or_else(|| Error::NoFile {
             share: share.to_string(),
             least: FOUND_BYTES_MIN,
             most,
@@ -344,6 +341,45 @@ impl Work<'_> {
         }
         Ok(())
     }
+}
+
+/// Of the files near the top of a folder whose size is one of these, the one that `rank` puts highest
+/// for its size, and that size.
+pub(crate) fn find(
+    tree: &Tree,
+    top: &str,
+    sizes: RangeInclusive<u64>,
+    rank: &dyn Fn(u64) -> u64,
+    goes_on: &mut dyn FnMut() -> Result<bool, Error>,
+) -> Result<Option<(String, u64)>, Error> {
+    let mut folders = vec![top.trim_matches('/').to_owned()];
+    let mut best: Option<(String, u64)> = None;
+    let (mut next, mut seen) = (0, 0);
+    while let Some(folder) = folders.get(next).cloned() {
+        next += 1;
+        // What we may not look into has nothing for us.
+        let entries = tree.entries(&folder).into_iter().flatten();
+        for entry in entries.flatten().take(ENTRIES_MAX - seen) {
+            seen += 1;
+            if entry.attributes & NOT_HERE != 0 || entry.name.starts_with('.') {
+                continue;
+            }
+            let path = joined(&folder, &entry.name);
+            if entry.attributes & FOLDER != 0 {
+                folders.push(path);
+            } else if sizes.contains(&entry.size)
+                && best
+                    .as_ref()
+                    .is_none_or(|(_, size)| rank(entry.size) > rank(*size))
+            {
+                best = Some((path, entry.size));
+            }
+        }
+        if next >= FOLDERS_MAX || seen >= ENTRIES_MAX || !goes_on()? {
+            break;
+        }
+    }
+    Ok(best)
 }
 
 /// A random multiple of the size of a block, up to `most`.

@@ -222,7 +222,7 @@ impl Ladder<'_> {
         progress: &mut dyn FnMut(&Sample),
     ) -> (Workload, Outcome) {
         let kept = match workload.job {
-            Job::SmallFiles { .. } => None,
+            Job::Enter | Job::SmallFiles { .. } => None,
             Job::ReadOnce { .. } | Job::Copy { .. } => self.kept(plan, seen),
         };
         match &mut workload.job {
@@ -246,7 +246,7 @@ impl Ladder<'_> {
                     *file = JobFile::Named(kept);
                 }
             }
-            Job::SmallFiles { .. } => {}
+            Job::Enter | Job::SmallFiles { .. } => {}
         }
         self.trial(plan, Workload::Job(workload), progress)
     }

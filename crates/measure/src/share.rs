@@ -26,7 +26,7 @@ use zeroize::Zeroizing;
 use crate::counters::{self, Spans};
 use crate::operations::{self, Clock, Workers};
 use crate::stop::{STOP_LOOK, spawn, stoppable};
-use crate::{Error, Stop, fill_random};
+use crate::{Error, Stop, fill_random, job};
 
 /// Bytes of one request that make sense: a sector, and what servers take at most.
 const BLOCK_BYTES: std::ops::RangeInclusive<u64> = 512..=8 << 20;
@@ -40,6 +40,8 @@ const DEPTH_MAX: u32 = 512;
 const MEMORY_BYTES_MAX: u64 = 1 << 30;
 /// Blocks for each request in flight: one on its way, one that waits its turn behind it.
 const BLOCKS_PER_REQUEST: u64 = 2;
+/// The shortest file of somebody's that is read where none of our own can be made.
+const FOUND_BYTES_MIN: u64 = 1 << 20;
 /// The share must have room for the test file and this part of it more.
 pub(crate) const SPARE_SHARE: u64 = 10;
 /// How often we look whether an answer has come, at the border of two samples.
@@ -115,24 +117,17 @@ pub(crate) fn run(
         tree,
         mut rejected,
     } = Connected::connect(share, credentials, &policy, workload.channels)?;
-    let kept = workload
-        .operations
-        .as_ref()
-        .and_then(|operations| operations.file.as_deref());
-    let path = match kept {
-        Some(kept) => kept.to_owned(),
-        None => test_path(&share.path)?,
-    };
-    let file = if kept.is_some() {
-        tree.open(&path, &as_kept_file(workload))?
-    } else {
-        check_room(&tree, workload)?;
-        tree.open(&path, &as_test_file(workload))?
+    let opened = Opened::of(&tree, workload, stop)?;
+    let Opened { file, path, .. } = &opened;
+    // Somebody's file may be shorter than one of our own.
+    let workload = &ShareWorkload {
+        file_size: opened.size,
+        ..workload.clone()
     };
     let set_up = begun.elapsed();
     let mut test = Test {
         session: &session,
-        file: &file,
+        file,
         data: &data,
         workload,
         stop,
@@ -141,19 +136,19 @@ pub(crate) fn run(
     let reads = workload.direction == Direction::Read;
     let mut again = None;
     // Operations of their own change a file that is there; a stream may write it anew.
-    if kept.is_none() && (reads || contents.is_some()) {
+    if opened.is_new && (reads || contents.is_some()) {
         test.prepare()?;
         // Who reads a file opens one that is there. Through a handle that found it empty, Samba does not
         // even use sendfile: it believes the size that it saw then.
         if reads && only_reads(workload) {
-            test.file = again.insert(tree.open(&path, &as_file_that_is_there())?);
+            test.file = again.insert(tree.open(path, &as_file_that_is_there())?);
         }
     }
     let transfer = test.transfer(&spans, emit)?;
     let latency = test.clock.latency();
     // The handles go first, and with them the file: a server that cannot remove it shall say so.
     again.map_or(Ok(()), File::close)?;
-    file.close()?;
+    opened.file.close()?;
     rejected.extend(transfer.losses(workload.channels));
     let credits = transfer.credits();
     let agreed = agreed(&session, &tree, rejected).map(|session| SmbSession {
@@ -290,6 +285,89 @@ pub fn login(credentials: Option<&Credentials>) -> Login {
                 record::Mechanism::Ntlm => Mechanism::Ntlm,
             },
         },
+    }
+}
+
+/// The file of a trial, open.
+struct Opened {
+    file: File,
+    path: String,
+    /// Whether it is ours and empty.
+    is_new: bool,
+    /// Bytes of it that are worth going through.
+    size: Bytes,
+}
+
+impl Opened {
+    /// The one that is kept for several trials, or a new one. Who may not write reads what is there,
+    /// unless operations of their own are wanted, which take a file of our own.
+    fn of(tree: &Tree, workload: &ShareWorkload, stop: &Stop) -> Result<Self, Error> {
+        let size = workload.file_size;
+        let operations = workload.operations.as_ref();
+        if let Some(path) = operations.and_then(|operations| operations.file.clone()) {
+            let file = tree.open(&path, &as_kept_file(workload))?;
+            return Ok(Self {
+                file,
+                path,
+                is_new: false,
+                size,
+            });
+        }
+        let only_streams = workload.direction == Direction::Read && operations.is_none();
+        match Self::new(tree, workload) {
+            Err(error) if only_streams && error.is_of_writing() => {
+                Self::found(tree, workload, error, stop)
+            }
+            made => made,
+        }
+    }
+
+    fn new(tree: &Tree, workload: &ShareWorkload) -> Result<Self, Error> {
+        let path = test_path(&workload.share.path)?;
+        check_room(tree, workload)?;
+        let file = tree.open(&path, &as_test_file(workload))?;
+        Ok(Self {
+            file,
+            path,
+            is_new: true,
+            size: workload.file_size,
+        })
+    }
+
+    /// Somebody's file: of those that are long enough the shortest, for the longest is read once to tell
+    /// of the disk, and otherwise the longest.
+    fn found(
+        tree: &Tree,
+        workload: &ShareWorkload,
+        why: Error,
+        stop: &Stop,
+    ) -> Result<Self, Error> {
+        let wanted = workload.file_size.get();
+        let in_flight = workload.block.get() * u64::from(workload.depth);
+        let least = in_flight.max(FOUND_BYTES_MIN);
+        let rank = |size: u64| match size >= wanted {
+            true => u64::MAX - (size - wanted),
+            false => size,
+        };
+        let mut goes_on = || match stop.is_asked() {
+            true => Err(Error::Stopped),
+            false => Ok(true),
+        };
+        let folder = &workload.share.path;
+        let found = job::find(tree, folder, least..=u64::MAX, &rank, &mut goes_on)?;
+        let Some((path, size)) = found else {
+            return Err(Error::NothingToRead {
+                share: workload.share.to_string(),
+                least,
+                source: Box::new(why),
+            });
+        };
+        Ok(Self {
+            file: tree.open(&path, &as_file_that_is_there())?,
+            path,
+            is_new: false,
+            size: Bytes::new(size.min(wanted)),
+        })
     }
 }
 

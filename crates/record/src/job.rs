@@ -27,6 +27,9 @@ pub struct JobWorkload {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Job {
+    /// The share is entered and left: nothing is made there and nothing moved, and what was agreed with
+    /// the server is the answer.
+    Enter,
     /// A file is read from its begin to its end, once.
     ReadOnce {
         /// Which.

@@ -1101,6 +1101,7 @@ pub(crate) fn workload(workload: &Workload) -> String {
             task(&work.task)
         ),
         Workload::Job(job) => match &job.job {
+            Job::Enter => "the share, entered and left".to_owned(),
             Job::ReadOnce { .. } => "a file of the share, read once".to_owned(),
             Job::Copy { times, .. } => {
                 format!("a file of the share, copied {times} times to the client")

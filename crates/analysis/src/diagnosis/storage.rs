@@ -59,7 +59,7 @@ pub(super) fn small_files(seen: &Seen) -> Vec<SmallFiles> {
                 let size = match &trial.workload {
                     Workload::Job(job) => match &job.job {
                         Job::SmallFiles { size, .. } => size.get() as f64,
-                        Job::ReadOnce { .. } | Job::Copy { .. } => f64::NAN,
+                        Job::Enter | Job::ReadOnce { .. } | Job::Copy { .. } => f64::NAN,
                     },
                     _ => f64::NAN,
                 };
@@ -149,7 +149,7 @@ fn is_cold(seen: &Seen) -> bool {
 fn asked_folder<'a>(seen: &Seen<'a>) -> Option<&'a str> {
     trials(seen, Rung::Copy).find_map(|(trial, _)| match job(trial)? {
         Job::Copy { folder, .. } => folder.as_deref(),
-        Job::ReadOnce { .. } | Job::SmallFiles { .. } => None,
+        Job::Enter | Job::ReadOnce { .. } | Job::SmallFiles { .. } => None,
     })
 }
 

@@ -201,6 +201,100 @@ fn a_switch_that_swallows_jumbo_is_told_where_nobody_answers_echo_requests() {
     assert!(headline.contains("seen on the way there"), "{headline}");
 }
 
+/// The first proof of a check, where a server drops echo requests of more than 1000 bytes.
+fn proof_behind_a_filter(name: &str) -> (Value, Value) {
+    let lab = scenario(name);
+    let rules = "add table inet f; add chain inet f in { type filter hook input priority 0; }; \
+                 add rule inet f in icmp type echo-request meta length > 1000 drop";
+    lab.run("server", &["nft", rules]);
+    let (_, said) = check(&lab, false);
+    (said["look"]["mtus"][0].clone(), said)
+}
+
+#[test]
+fn large_echo_requests_that_a_firewall_drops_are_no_black_hole() {
+    let (proof, said) = proof_behind_a_filter("healthy-1g");
+    assert_eq!(
+        (&proof["answered"], &proof["one_way"]),
+        (&1500.into(), &true.into())
+    );
+    assert_ne!(first(&said), Some("path-mtu-black-hole"), "{said}");
+    assert!(rate(&said, "share", "read").is_some(), "{said}");
+    // What TCP does not carry either is one.
+    let (proof, said) = proof_behind_a_filter("switch-swallows-jumbo");
+    assert_eq!(proof["answered"], 1500, "{proof}");
+    assert_eq!(first(&said), Some("path-mtu-black-hole"), "{said}");
+}
+
+/// What a rung of a check's ladder moved.
+fn rate(said: &Value, name: &str, direction: &str) -> Option<f64> {
+    let mut rungs = said["ladder"].as_array()?.iter();
+    let rung = rungs.find(|rung| rung["rung"] == name && rung["direction"] == direction)?;
+    rung["rate"]["value"].as_f64()
+}
+
+#[test]
+fn a_share_that_one_may_only_read_is_measured_by_what_is_there() {
+    let topology = include_str!("../../../lab/scenarios/healthy-1g.toml");
+    let text = format!("{topology}\n[samba.global]\n\"read list\" = \"linerate\"\n");
+    let lab = Lab::described("read-list", &text);
+    // Nothing is there, and that is said; the network is measured all the same.
+    let (status, said) = check(&lab, true);
+    assert_ne!(status, 0, "{said}");
+    assert!(rate(&said, "tcp", "read").is_some(), "{said}");
+    let why = said["ladder"].to_string();
+    assert!(why.contains("of 9 MB or more"), "{why}");
+    assert!(why.contains("none can be made: no permission"), "{why}");
+    assert!(said["look"]["session"].is_object(), "{said}");
+
+    let film = "mkdir /run/linerate/shares/media/films && cd /run/linerate/shares/media/films && \
+                head -c 20000000 /dev/urandom > film";
+    lab.run("server", &["sh", "-c", film]);
+    let mut command = lab.linerate();
+    command.args(["check", SHARE, "--json", "--repetitions", "1"]);
+    command.args(["--seconds", "0.3", "--read-only"]);
+    let output = command.args(lab.ends()).output().expect("linerate starts");
+    let said: Value = serde_json::from_slice(&output.stdout).expect("JSON on standard output");
+    assert!(rate(&said, "share", "read").is_some(), "{said}");
+    assert!(said["diagnosis"]["request"].is_object(), "{said}");
+    let (_, said) = check(&lab, true);
+    assert!(rate(&said, "share", "read").is_some(), "{said}");
+    assert!(rate(&said, "share", "write").is_none(), "{said}");
+    assert!(
+        said["ladder"].to_string().contains("no permission"),
+        "{said}"
+    );
+
+    // Who needs to write is told so before anything is measured.
+    let mut bench = lab.linerate();
+    bench.args(["bench", SHARE]).args(lab.ends());
+    let output = bench.output().expect("linerate starts");
+    assert_eq!(output.status.code(), Some(65));
+}
+
+#[test]
+fn a_slow_disk_behind_a_long_way_is_named_before_the_buffers_of_the_way() {
+    let topology = include_str!("../../../lab/scenarios/slow-disk.toml");
+    let far = topology.replacen("mtu = 1500\n", "mtu = 1500\ndelay_ms = 20.0\n", 1);
+    let (status, said) = check(&Lab::described("far-disk", &far), true);
+    assert_eq!((status, first(&said)), (1, Some("server-disk")), "{said}");
+}
+
+#[test]
+fn a_buffer_that_is_small_on_a_short_way_is_named() {
+    let topology = include_str!("../../../lab/scenarios/small-buffers.toml");
+    let near = topology
+        .replacen("delay_ms = 5.0", "delay_ms = 0.3", 1)
+        .replacen("4096 65536 131072", "4096 16384 32768", 1);
+    assert!(near.contains("0.3") && near.contains("32768"));
+    let (status, said) = check(&Lab::described("near-buffers", &near), true);
+    assert_eq!(
+        (status, first(&said)),
+        (1, Some("receive-buffer-small")),
+        "{said}"
+    );
+}
+
 #[test]
 fn a_tunnel_that_takes_the_local_network_is_named() {
     let (status, said) = check(&scenario("tunnel-beside-lan"), false);
