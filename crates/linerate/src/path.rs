@@ -43,6 +43,7 @@ const ONE_AT_A_TIME: Operations = Operations {
     data: Data::Random,
     cache: Cache::Direct,
     file: None,
+    write_through: false,
 };
 /// Samples of one trial.
 const SAMPLES: u32 = 10;

@@ -221,8 +221,7 @@ fn large_echo_requests_that_a_firewall_drops_are_no_black_hole() {
     assert_ne!(first(&said), Some("path-mtu-black-hole"), "{said}");
     assert!(rate(&said, "share", "read").is_some(), "{said}");
     // What TCP does not carry either is one.
-    let (proof, said) = proof_behind_a_filter("switch-swallows-jumbo");
-    assert_eq!(proof["answered"], 1500, "{proof}");
+    let (_, said) = proof_behind_a_filter("switch-swallows-jumbo");
     assert_eq!(first(&said), Some("path-mtu-black-hole"), "{said}");
 }
 
@@ -270,14 +269,6 @@ fn a_share_that_one_may_only_read_is_measured_by_what_is_there() {
     bench.args(["bench", SHARE]).args(lab.ends());
     let output = bench.output().expect("linerate starts");
     assert_eq!(output.status.code(), Some(65));
-}
-
-#[test]
-fn a_slow_disk_behind_a_long_way_is_named_before_the_buffers_of_the_way() {
-    let topology = include_str!("../../../lab/scenarios/slow-disk.toml");
-    let far = topology.replacen("mtu = 1500\n", "mtu = 1500\ndelay_ms = 20.0\n", 1);
-    let (status, said) = check(&Lab::described("far-disk", &far), true);
-    assert_eq!((status, first(&said)), (1, Some("server-disk")), "{said}");
 }
 
 #[test]
