@@ -1,6 +1,6 @@
 //! Experiments over several factors: what was found in words, the numbers, and the pictures.
 
-use analysis::table::TableEffect;
+use analysis::table::{TableEffect, TableResult};
 use analysis::{DesignPair, DesignResult, DesignSamples, Estimate, RunAnalysis, Unit, Verdict};
 use maud::{Markup, html};
 use record::Design;
@@ -21,24 +21,53 @@ fn whole(result: &DesignResult) -> impl Iterator<Item = &DesignPair> {
     result.pairs.iter().filter(main)
 }
 
-/// What is known so far, in a line.
+/// What is known so far, in a line. In a fraction no two arms differ in one factor alone: there it is
+/// what is fitted to all of them.
 #[must_use]
 pub fn so_far(result: &DesignResult) -> String {
-    let said: Vec<String> = whole(result)
-        .map(|pair| {
-            format!(
-                "{} {} {}: {}",
-                pair.response,
-                pair.factor,
-                pair.level,
-                quantity::signed_difference(&pair.ratio)
-            )
-        })
-        .collect();
+    let said: Vec<String> = match result.pairs.is_empty() {
+        true => fitted(result).collect(),
+        false => whole(result).map(compared_shortly).collect(),
+    };
     match said.is_empty() {
         true => "nothing is known yet".into(),
         false => said.join("; "),
     }
+}
+
+fn compared_shortly(pair: &DesignPair) -> String {
+    format!(
+        "{} {} {}: {}",
+        pair.response,
+        pair.factor,
+        pair.level,
+        quantity::signed_difference(&pair.ratio)
+    )
+}
+
+/// The effects of single factors as they are fitted.
+fn fitted(result: &DesignResult) -> impl Iterator<Item = String> {
+    let factors = &result.design.factors;
+    let effects = result
+        .rates
+        .iter()
+        .flat_map(|table| table.effects.iter().map(move |effect| (table, effect)));
+    let main = effects.filter(|(_, effect)| factors.iter().any(|one| one.name == effect.factor));
+    main.filter_map(|(table, effect)| Some(fitted_effect(table, effect, effect.estimate?)))
+}
+
+fn fitted_effect(table: &TableResult, effect: &TableEffect, estimate: f64) -> String {
+    let ratio = effect.ratio.map(|ratio| 100.0 * (ratio - 1.0));
+    let percent = ratio.map_or_else(String::new, |percent| format!("{percent:+.1} %, "));
+    let unit = &table.unit;
+    let interval = match (effect.low, effect.high) {
+        (Some(low), Some(high)) => format!(" [{low:+.1}, {high:+.1}]"),
+        _ => ", how sure is not known yet".to_owned(),
+    };
+    format!(
+        "{} {} {}: {percent}{estimate:+.1} {unit}{interval}",
+        table.response, effect.factor, effect.level
+    )
 }
 
 /// A level of a factor and what it does to a response: what the experiment was asked.

@@ -60,7 +60,6 @@ const WRITES_SLOWER_IN_A_CROWD: f64 = 4.0;
 const FULL_PROCESSOR: f64 = 0.97;
 /// Share of all processors' time from which a host is busy with something else.
 const BUSY_HOST: f64 = 0.9;
-
 /// The same up to which it waits for something.
 const IDLE_HOST: f64 = 0.5;
 

@@ -208,6 +208,19 @@ fn run(
     run_design(stand, design, before, &mut hooks).unwrap()
 }
 
+/// The trials of a design that nothing gets in the way of.
+fn run_through(design: &Design) -> Vec<TrialRecord> {
+    let forever = Cell::new(usize::MAX);
+    let mut records = Vec::new();
+    run(
+        &mut Simulated::new(&forever),
+        design,
+        Vec::new(),
+        &mut records,
+    );
+    trials(&records)
+}
+
 fn trials(records: &[Record]) -> Vec<TrialRecord> {
     let each = records.iter().filter_map(|record| match record {
         Record::Trial(trial) => Some(trial.as_ref().clone()),
@@ -276,15 +289,7 @@ fn an_experiment_that_ends_after_any_trial_and_goes_on_is_the_same_experiment() 
 #[test]
 fn an_interaction_is_found_and_told_from_main_effects() {
     let design = design(6);
-    let forever = Cell::new(usize::MAX);
-    let mut records = Vec::new();
-    run(
-        &mut Simulated::new(&forever),
-        &design,
-        Vec::new(),
-        &mut records,
-    );
-    let found = analysis::design(&design, &trials(&records));
+    let found = analysis::design(&design, &run_through(&design));
     assert_eq!(found.blocks_done, 6);
     let ratio = |others: &str| {
         let mut pairs = found.pairs.iter();
@@ -322,16 +327,8 @@ fn an_interaction_is_found_and_told_from_main_effects() {
 fn links_that_were_reset_are_washed_out_and_plots_stay_together() {
     let design = design(2);
     assert_eq!(design.whole_plots, [0]);
-    let forever = Cell::new(usize::MAX);
-    let mut records = Vec::new();
-    run(
-        &mut Simulated::new(&forever),
-        &design,
-        Vec::new(),
-        &mut records,
-    );
     let mut mtu_before = None;
-    for trial in trials(&records) {
+    for trial in run_through(&design) {
         let Stage::Visit { arm, discarded, .. } = trial.stage else {
             continue;
         };
@@ -345,15 +342,7 @@ fn links_that_were_reset_are_washed_out_and_plots_stay_together() {
 #[test]
 fn what_was_measured_twice_counts_once() {
     let design = design(3);
-    let forever = Cell::new(usize::MAX);
-    let mut records = Vec::new();
-    run(
-        &mut Simulated::new(&forever),
-        &design,
-        Vec::new(),
-        &mut records,
-    );
-    let once = trials(&records);
+    let once = run_through(&design);
     let again = once.iter().cloned().map(|mut trial| {
         trial.outcome = measured(TIMING.measured, 1);
         trial

@@ -8,8 +8,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use analysis::table::{TableEffect, TableResult};
-use analysis::{DesignResult, RunAnalysis};
+use analysis::RunAnalysis;
 use experiment::{DesignEnd, DesignHooks, DesignNews, Stand, Visit, run_design, visits};
 use host::Host;
 use host::change::{self, Change};
@@ -381,42 +380,10 @@ fn tell(progress: &terminal::Progress, design: &Design, news: &DesignNews<'_>) {
         }
         DesignNews::Block(trials) => {
             let known = analysis::design(design, *trials);
-            let lines = so_far(&known);
+            let lines = report::design::so_far(&known);
             progress.note(&format!("after {} blocks: {lines}", known.blocks_done));
         }
     }
-}
-
-/// What is known so far, in a line. In a fraction no two arms differ in one factor alone: there it is
-/// what is fitted to all of them.
-fn so_far(known: &DesignResult) -> String {
-    let factors = &known.design.factors;
-    let main = |effect: &&TableEffect| factors.iter().any(|factor| factor.name == effect.factor);
-    let of_table = |table: &TableResult| -> Vec<String> {
-        let main = table.effects.iter().filter(main);
-        main.filter_map(|effect| Some(fitted(table, effect, effect.estimate?)))
-            .collect()
-    };
-    let fitted: Vec<String> = known.rates.iter().flat_map(of_table).collect();
-    match known.pairs.is_empty() && !fitted.is_empty() {
-        true => fitted.join("; "),
-        false => report::design::so_far(known),
-    }
-}
-
-/// An effect of a level in words.
-fn fitted(table: &TableResult, effect: &TableEffect, estimate: f64) -> String {
-    let ratio = effect.ratio.map(|ratio| 100.0 * (ratio - 1.0));
-    let percent = ratio.map_or_else(String::new, |percent| format!("{percent:+.1} %, "));
-    let unit = &table.unit;
-    let interval = match (effect.low, effect.high) {
-        (Some(low), Some(high)) => format!(" [{low:+.1}, {high:+.1}]"),
-        _ => ", how sure is not known yet".to_owned(),
-    };
-    format!(
-        "{} {} {}: {percent}{estimate:+.1} {unit}{interval}",
-        table.response, effect.factor, effect.level
-    )
 }
 
 fn dry_run(
@@ -706,10 +673,10 @@ mod tests {
         let rows = (0..).zip(&design.blocks);
         let trials = rows.flat_map(|(block, row)| (0..).zip(row).map(move |one| trial(block, one)));
         let known = analysis::design(&design, &trials.collect::<Vec<_>>());
-        let said = so_far(&known);
+        let said = report::design::so_far(&known);
         assert!(said.contains("rate b 1: +20.0 %, +20.0 MB/s [+"), "{said}");
         assert_eq!(said.split("; ").count(), 4, "{said}");
-        let nothing = so_far(&analysis::design(&design, &[]));
+        let nothing = report::design::so_far(&analysis::design(&design, &[]));
         assert_eq!(nothing, "nothing is known yet");
     }
 
