@@ -368,7 +368,12 @@ fn share_hint(error: &smb::Error) -> Option<String> {
              go in with `--guest`, without any protection"
         ),
         smb::Error::NoSuchShare { server, .. } => {
-            format!("`smbclient -L //{server} -U USER` lists the shares of `{server}`")
+            let host = if server.contains(':') && !server.starts_with('[') {
+                format!("[{server}]")
+            } else {
+                server.clone()
+            };
+            format!("`linerate ls smb://USER@{host}` lists the shares of `{server}`")
         }
         smb::Error::AccessDenied { .. } => {
             "the test file is made on the share: the user needs the right to write there".to_owned()

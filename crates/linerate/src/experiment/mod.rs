@@ -475,7 +475,8 @@ fn dry_run(
     Ok(())
 }
 
-/// How long all of it takes, about, where no stop rule ends it.
+/// How long all of it takes, about, and at most what the budget allows; a width that is reached may end
+/// it earlier.
 fn seconds(design: &Design) -> f64 {
     let of_visit = |visit: Visit| {
         let level = design.level(visit.arm);
@@ -488,7 +489,9 @@ fn seconds(design: &Design) -> f64 {
         let switches = 1 + u32::from(visit.away.is_some());
         trials + (SWITCH * switches).as_secs_f64()
     };
-    visits(design).into_iter().map(of_visit).sum()
+    let whole: f64 = visits(design).into_iter().map(of_visit).sum();
+    let budget = design.stop.budget_seconds;
+    budget.map_or(whole, |budget| whole.min(budget as f64))
 }
 
 #[cfg(test)]
@@ -628,6 +631,9 @@ mod tests {
         assert_eq!(takes(big_file()), 2 * (10 + 1 + 1 + 10 + 1 + 4) + 1);
         // 10 s until the files are there, 10 s for their copy, 1 s for their names.
         assert_eq!(takes(copy()), 2 * 2 * (1 + 10 + 10 + 1) + 1);
+        let mut short = design(Combination::Full, &["mtu"], tcp(), 9);
+        short.stop.budget_seconds = Some(20);
+        assert_eq!(seconds(&short).round() as u64, 20, "the budget ends it");
     }
 
     #[test]
