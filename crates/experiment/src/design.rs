@@ -13,7 +13,7 @@ use record::{
 
 use crate::error::{Error, text};
 use crate::phase::Sink;
-use crate::rig::{SwitchCost, check, rate, switch_cost};
+use crate::rig::{SwitchCost, check, lasted, rate, switch_cost};
 
 /// The most arms of a design.
 pub const ARMS_MAX: usize = 256;
@@ -555,7 +555,7 @@ impl Running<'_, '_> {
         Ok(None)
     }
 
-    /// Reads back, and only then measures; written down before anything is computed with it.
+    /// Reads back before and after it measures; written down before anything is computed with it.
     fn trial(
         &mut self,
         stage: Stage,
@@ -584,6 +584,8 @@ impl Running<'_, '_> {
             Ok(()) => self.stand.trial(&workload),
             Err(failure) => Outcome::Failed(failure),
         };
+        let ended = self.stand.now();
+        let outcome = lasted(outcome, &knobs, || self.stand.read(&knobs));
         let rate = rate(&workload, &outcome);
         let failure = rate.as_ref().err().cloned();
         // What was interrupted never was: it is run again when the experiment is taken up.
@@ -599,7 +601,7 @@ impl Running<'_, '_> {
             workload,
             settings: read.unwrap_or_default(),
             started,
-            ended: self.stand.now(),
+            ended,
             outcome,
             loads: self.stand.loads(),
         };

@@ -7,7 +7,7 @@ use record::{
 };
 
 use crate::error::text;
-use crate::rig::{Rig, TrialLength, check, rate};
+use crate::rig::{Rig, TrialLength, check, lasted, rate};
 
 /// Where records go. What `append` has taken is safe.
 pub trait Sink {
@@ -344,7 +344,7 @@ impl Bench<'_, '_> {
         Ok(())
     }
 
-    /// Reads back, and only then measures; both are one trial of the run file.
+    /// Reads back before and after it measures; all is one trial of the run file.
     fn trial(
         &mut self,
         running: &mut Running,
@@ -370,13 +370,15 @@ impl Bench<'_, '_> {
             Ok(()) => self.rig.trial(&workload),
             Err(failure) => Outcome::Failed(failure),
         };
+        let ended = self.rig.now();
+        let outcome = lasted(outcome, level, || self.rig.read(level));
         let record = TrialRecord {
             id: self.next_trial_id,
             stage: visit.place.stage(length),
             workload,
             settings: read.unwrap_or_default(),
             started,
-            ended: self.rig.now(),
+            ended,
             outcome,
             loads: self.rig.loads(),
         };

@@ -146,6 +146,26 @@ pub(crate) fn check(wanted: &Level, read: &[Setting]) -> Result<(), Failure> {
     }
 }
 
+/// The outcome of a trial, when what it measured still reads the same: a host that was silent for too
+/// long puts itself back in the middle of one.
+pub(crate) fn lasted(
+    outcome: Outcome,
+    wanted: &Level,
+    read: impl FnOnce() -> Result<Vec<Setting>, Failure>,
+) -> Outcome {
+    if let Outcome::Failed(_) = outcome {
+        return outcome;
+    }
+    match read().and_then(|found| check(wanted, &found)) {
+        Ok(()) => outcome,
+        Err(mut failure) => {
+            let text = "what was measured did not stay set to the end";
+            failure.chain.insert(0, text.into());
+            Outcome::Failed(failure)
+        }
+    }
+}
+
 /// The rate of a trial that did something, in the unit of its workload.
 ///
 /// # Errors

@@ -546,6 +546,7 @@ impl OpenChange {
     }
 
     fn try_apply(&mut self) -> Result<(), Error> {
+        let lost = self.end_lost_leases();
         let found = self.read_items()?;
         let items = self.opened.items.iter().zip(&found);
         if let Some((item, value)) = items
@@ -562,7 +563,7 @@ impl OpenChange {
         let missing: Vec<usize> = (0..found.len())
             .filter(|&at| found[at] != self.opened.items[at].after)
             .collect();
-        if !missing.is_empty() {
+        if lost || !missing.is_empty() {
             self.arm()?;
         }
         for at in missing {
@@ -575,6 +576,22 @@ impl OpenChange {
             }
         }
         self.note_after()
+    }
+
+    /// Whether a host may have put itself back, or may be about to.
+    #[must_use]
+    pub fn may_be_lost(&self) -> bool {
+        self.leases.iter().any(Lease::may_be_over)
+    }
+
+    /// What a host that was silent for too long has put back is made again with a lease of its own.
+    fn end_lost_leases(&mut self) -> bool {
+        let leases = std::mem::take(&mut self.leases).into_iter();
+        let (lost, kept): (Vec<Lease>, _) = leases.partition(Lease::may_be_over);
+        self.leases = kept;
+        let any = !lost.is_empty();
+        lost.into_iter().for_each(Lease::end);
+        any
     }
 
     /// Every host that we may lose gets a lease, unless it has one.
@@ -634,9 +651,7 @@ impl OpenChange {
     /// Remembers the snapshot with the change, so that undo can tell our doing from others'.
     fn note_after(&mut self) -> Result<(), Error> {
         let after = read_snapshot(&self.hosts, &self.opened.snapshot)?;
-        for lease in &self.leases {
-            lease.note();
-        }
+        let noted = self.leases.iter().try_for_each(Lease::note);
         if self.after.as_ref() != Some(&after) {
             self.journal.mark(
                 &self.opened.id,
@@ -646,7 +661,7 @@ impl OpenChange {
             );
             self.after = Some(after);
         }
-        Ok(())
+        noted
     }
 
     fn host(&self, name: &HostName) -> Result<&Host, Error> {

@@ -220,8 +220,10 @@ impl Levers {
                 moved = true;
             }
         }
-        for lever in self.changes.iter_mut().filter(|lever| !lever.made) {
-            if lever.is_wanted(level) {
+        for lever in &mut self.changes {
+            // A host that was silent for too long has put itself back.
+            let is_to_be_made = !lever.made || lever.change.may_be_lost();
+            if is_to_be_made && lever.is_wanted(level) {
                 lever.change.apply()?;
                 lever.made = true;
                 moved = true;

@@ -98,6 +98,8 @@ struct Simulated<'a> {
     /// Trials left before it is as if the process were killed.
     left: &'a Cell<usize>,
     refuses: bool,
+    /// Whether the host puts itself back in the middle of each trial.
+    puts_itself_back: bool,
     /// The server worked half of the time of the last trial.
     loads: Vec<HostLoad>,
     /// Whether it cannot be put back in the end.
@@ -115,6 +117,7 @@ impl<'a> Simulated<'a> {
             now: 0,
             left,
             refuses: false,
+            puts_itself_back: false,
             loads: Vec::new(),
             is_lost: false,
             sets: 0,
@@ -172,6 +175,9 @@ impl Stand for Simulated<'_> {
         }
         if workload.direction() == Direction::Write {
             rate /= 2;
+        }
+        if self.puts_itself_back {
+            self.settings.clone_from(&self.start);
         }
         measured(TIMING.measured, rate)
     }
@@ -409,6 +415,25 @@ fn an_arm_that_cannot_be_set_is_told_and_ends_it_in_time() {
         found.failures[0].contains("no") && found.rates.is_empty(),
         "{found:?}"
     );
+}
+
+#[test]
+fn a_trial_in_which_the_host_puts_itself_back_does_not_count() {
+    let forever = Cell::new(usize::MAX);
+    let mut stand = Simulated::new(&forever);
+    stand.puts_itself_back = true;
+    let mut records = Vec::new();
+    run(&mut stand, &design(1), Vec::new(), &mut records);
+    let trials = trials(&records);
+    assert!(!trials.is_empty());
+    for trial in trials {
+        // At the start there is nothing to put back.
+        let measures = matches!(trial.outcome, Outcome::Measured(_));
+        let Stage::Visit { arm, .. } = trial.stage else {
+            panic!("{trial:?}");
+        };
+        assert_eq!(measures, [0, 4].contains(&arm), "{trial:?}");
+    }
 }
 
 #[test]

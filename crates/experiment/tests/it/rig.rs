@@ -51,6 +51,8 @@ pub(crate) struct SimulatedRig<'a> {
     pub(crate) fault: Fault<'a>,
     /// Whether setting the MTU is taken and does nothing.
     pub(crate) ignores_mtu: bool,
+    /// Whether the hosts put themselves back in the middle of each trial that counts.
+    pub(crate) puts_itself_back: bool,
     /// Standard deviation of a trial.
     pub(crate) noise: f64,
     random: ChaCha8Rng,
@@ -128,6 +130,7 @@ impl<'a> SimulatedRig<'a> {
             effect: Box::new(effect),
             fault: Box::new(|_, _| None),
             ignores_mtu: false,
+            puts_itself_back: false,
             noise: 0.005,
             random: ChaCha8Rng::seed_from_u64(1),
             now: 0,
@@ -222,6 +225,9 @@ impl Rig for SimulatedRig<'_> {
         let normal: f64 = (0..12).map(|_| self.random.random::<f64>()).sum::<f64>() - 6.0;
         let mut rate = 100e6 * (self.effect)(&self.settings, share.direction);
         rate *= (self.noise * normal).exp();
+        if self.puts_itself_back && seconds == TRIAL_SECONDS {
+            self.settings.clone_from(&self.start);
+        }
         if seconds == WASH_OUT_SECONDS {
             // What a reset link does to the first trial; it must never be seen in a result.
             rate *= 0.1;

@@ -255,6 +255,31 @@ fn a_setting_that_does_not_read_back_makes_a_failed_trial() {
 }
 
 #[test]
+fn a_trial_in_which_the_hosts_put_themselves_back_does_not_count() {
+    let mut rig = SimulatedRig::new(as_predicted);
+    rig.puts_itself_back = true;
+    let (records, outcome) = tune(&mut rig, &only_jumbo());
+    let decisions = outcome.expect("it runs through").decisions;
+    assert_eq!(decisions[0].decision, Decision::Returned);
+    let failed = trials(&records)
+        .into_iter()
+        .find_map(|trial| match &trial.outcome {
+            Outcome::Failed(failure) => Some((&trial.settings, &failure.chain)),
+            Outcome::Measured(_) => None,
+        });
+    let (settings, chain) = failed.expect("a trial with other settings than at the start");
+    assert_eq!(*settings, mtu(9000));
+    assert_eq!(
+        *chain,
+        [
+            "what was measured did not stay set to the end",
+            "`MTU 9000` is not set",
+            "`nic.mtu` of `a0` on `client` reads `1500` and should be `9000`"
+        ]
+    );
+}
+
+#[test]
 fn a_few_failed_trials_are_borne_and_recorded() {
     let mut rig = SimulatedRig::new(as_predicted);
     let mut left = 2_u32;

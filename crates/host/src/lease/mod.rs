@@ -13,7 +13,7 @@ use std::fs;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -102,6 +102,16 @@ struct Life {
     over: AtomicBool,
 }
 
+impl Life {
+    fn last_renewal(&self) -> MutexGuard<'_, Instant> {
+        self.renewed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn renewed(&self) -> Instant {
+        *self.last_renewal()
+    }
+}
+
 impl Lease {
     /// Arms a lease on a host, which runs `undo` in this order when it hears nothing for `length`, or
     /// for the shortest time that its system can do. `owner` is the same in all leases of one
@@ -156,12 +166,38 @@ impl Lease {
 
     /// The change is made: from here on the host takes back only what still looks as now, where that
     /// can be told there. Without this word it takes back everything.
-    pub(crate) fn note(&self) {
+    ///
+    /// # Errors
+    /// When the host has taken the change back.
+    pub(crate) fn note(&self) -> Result<(), Error> {
         let command = match self.host.system {
             System::Windows => windows::note(&self.id),
             system @ (System::Linux | System::Macos) => posix::note(system, &self.id),
         };
-        self.host.exec.run(&[command]).ok();
+        let outputs = self.host.exec.run(&[command]).unwrap_or_default();
+        let answer = outputs
+            .first()
+            .map(|output| answer(self.host.system, output));
+        if answer != Some(Answer::Over) {
+            return Ok(());
+        }
+        self.life.over.store(true, Ordering::Relaxed);
+        Err(Error::LeaseOver {
+            name: self.host.name.clone(),
+        })
+    }
+
+    /// Whether the host may have taken the change back: it said so, or has heard nothing for so long.
+    pub(crate) fn may_be_over(&self) -> bool {
+        self.life.over.load(Ordering::Relaxed) || self.life.renewed().elapsed() >= self.length
+    }
+
+    /// Ends a lease that may be over. Where it is, the host may still be at work: what is set meanwhile
+    /// would be taken back too.
+    pub(crate) fn end(mut self) {
+        if self.disarm().is_err() {
+            self.wait_until_over();
+        }
     }
 
     /// Gives signs of life until the sender is dropped.
@@ -186,7 +222,7 @@ impl Lease {
                 });
                 match heard {
                     Some(Answer::Done) => {
-                        *life.renewed.lock().unwrap_or_else(PoisonError::into_inner) = began;
+                        *life.last_renewal() = began;
                     }
                     Some(Answer::Over) => {
                         life.over.store(true, Ordering::Relaxed);
@@ -243,12 +279,7 @@ impl Lease {
     /// Waits until the host must have taken the change back by itself.
     pub(crate) fn wait_until_over(mut self) {
         self.stop_renewing();
-        let renewed = *self
-            .life
-            .renewed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let over = renewed + self.length + Pace::of(self.host.system).late;
+        let over = self.life.renewed() + self.length + Pace::of(self.host.system).late;
         thread::sleep(over.saturating_duration_since(Instant::now()));
     }
 }

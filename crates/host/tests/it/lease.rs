@@ -60,6 +60,12 @@ impl Pair {
         Host::new(HostName::new(name), Arc::new(ssh.unwrap())).unwrap()
     }
 
+    /// Sets the server's end of the link up or down.
+    fn link(&self, state: &str) {
+        let argv = ["ip", "netns", "exec", &self.server.namespace];
+        local(&[&argv[..], &["ip", "link", "set", "s0", state]].concat());
+    }
+
     fn change(&self, host: &Host, journal: &Journal, settings: &[(&str, Value)]) -> OpenChange {
         let settings = settings.iter().map(|(id, value)| Setting::Knob {
             host: host.name.clone(),
@@ -161,19 +167,14 @@ fn a_host_that_puts_itself_back_leaves_alone_what_somebody_else_has_set() {
     let server = pair.server.namespace.as_str();
     let script = "ip link set s0 txqueuelen 77; echo 2 >/proc/sys/net/ipv4/conf/s0/arp_ignore";
     pair.server.inside(&["sh", "-c", script]);
-    let link = |state: &str| {
-        local(&[
-            "ip", "netns", "exec", server, "ip", "link", "set", "s0", state,
-        ]);
-    };
-    link("down");
+    pair.link("down");
     open.close().unwrap_err();
     assert_eq!(mtu(server), "1500");
     let features = pair.server.inside(&["ethtool", "-k", "s0"]);
     assert!(features.contains("generic-receive-offload: off"));
     let look = "cat /sys/class/net/s0/tx_queue_len /proc/sys/net/ipv4/conf/s0/arp_ignore";
     assert_eq!(pair.server.inside(&["sh", "-c", look]), "77\n2\n");
-    link("up");
+    pair.link("up");
     host.exec.reconnect();
     let undone = journal
         .undo(None, UndoMode::Ours, &|_| Ok(pair.host()))
@@ -186,6 +187,36 @@ fn a_host_that_puts_itself_back_leaves_alone_what_somebody_else_has_set() {
     let foreign: Vec<String> = foreign.collect();
     assert_eq!(foreign, ["arp.ignore", "nic.txqueuelen"]);
     assert_eq!(pair.server.inside(&["sh", "-c", look]), "77\n2\n");
+}
+
+#[test]
+fn a_change_that_is_made_again_after_a_silence_is_looked_after_again() {
+    let pair = Pair::new();
+    let host = pair.host();
+    let journal = Journal::open(pair.folder.path(), "test").unwrap();
+    let mut open = pair.change(&host, &journal, &[("nic.mtu", Value::Integer(1400))]);
+    let server = pair.server.namespace.as_str();
+    open.apply().unwrap();
+    open.revert().unwrap();
+    assert!(leases(&host));
+    pair.link("down");
+    let silent = Instant::now();
+    eventually("the host has waited for too long", || {
+        silent.elapsed() > LEASE + LATE
+    });
+    pair.link("up");
+    host.exec.reconnect();
+    open.apply().unwrap();
+    assert_eq!(mtu(server), "1400");
+    // Nobody looks after it any more.
+    pair.link("down");
+    let silent = Instant::now();
+    eventually("the host is as before", || mtu(server) == "1500");
+    let back = silent.elapsed();
+    assert!(back < LEASE + LATE, "it took {back:?}");
+    pair.link("up");
+    host.exec.reconnect();
+    open.close().unwrap();
 }
 
 #[test]
