@@ -26,7 +26,8 @@ const NO_SHARES: [&str; 4] = ["global", "homes", "printers", "print$"];
 
 /// Arguments: the file, the mark, and, to set, the section and the line. Puts our block at the end of
 /// the file in place of one that is there, or takes it out. A block without its end is somebody's
-/// accident and is left alone. The new file takes the old one's place at once, with its owner and
+/// accident and is left alone. Where the last line has no end, a comment says so above our blocks, and
+/// goes with the last of them. The new file takes the old one's place at once, with its owner and
 /// rights, and only when `testparm` takes it. A server that runs reads it again; sessions go on.
 const EDIT: &str = r##"set -eu
 umask 077
@@ -35,15 +36,28 @@ file=$(readlink -f -- "$1")
 new=$(mktemp "$file.linerate.XXXXXX")
 trap 'rm -f -- "$new"' EXIT
 cp -a -- "$file" "$new"
-{
-    awk -v mark="$2" '
-        $0 == "# linerate begins: " mark { held = 1; kept = $0; next }
-        held && $0 == "# linerate ends: " mark { held = 0; next }
-        held { kept = kept "\n" $0; next }
-        { print }
-        END { if (held) print kept }' "$file"
-    [ $# -lt 4 ] || printf '%s\n' "# linerate begins: $2" "[$3]" "	$4" "# linerate ends: $2"
-} >"$new"
+open="# linerate: no end of line above"
+is_open() { [ -n "$(tail -c 1 -- "$1")" ]; }
+if is_open "$file"; then cut=1; else cut=0; fi
+awk -v mark="$2" -v open="$open" -v cut="$cut" '
+    function put(line) { printf "%s%s", between, line; between = "\n" }
+    function take(line) {
+        if (held_open && line ~ /^# linerate begins: /) put(open)
+        held_open = line == open
+        if (!held_open) put(line)
+    }
+    $0 == "# linerate begins: " mark { held = 1; kept = $0; next }
+    held && $0 == "# linerate ends: " mark { held = 0; next }
+    held { kept = kept "\n" $0; next }
+    { take($0) }
+    END {
+        if (held) take(kept)
+        if (between && !held_open && !cut) printf "\n"
+    }' "$file" >"$new"
+if [ $# -ge 4 ]; then
+    if is_open "$new"; then printf '\n%s\n' "$open"; fi >>"$new"
+    printf '%s\n' "# linerate begins: $2" "[$3]" "	$4" "# linerate ends: $2" >>"$new"
+fi
 if ! cmp -s -- "$file" "$new"; then
     said=$(testparm -s "$new" 2>&1 >/dev/null) || { echo "$said" >&2; exit 1; }
     mv -f -- "$new" "$file"
