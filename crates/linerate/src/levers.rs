@@ -212,8 +212,9 @@ impl Levers {
     /// Makes the knobs of a level, by the changes that are open already or by a new one.
     fn set_knobs(&mut self, level: &Level) -> Result<bool, CommandError> {
         let mut moved = false;
-        // What must go back goes first: two changes may be of the same knob.
-        for lever in self.changes.iter_mut().filter(|lever| lever.made) {
+        // What must go back goes first: two changes may be of the same knob. The last one first, for a
+        // driver may give one feature back only with another.
+        for lever in self.changes.iter_mut().rev().filter(|lever| lever.made) {
             if !lever.is_wanted(level) {
                 lever.change.revert()?;
                 lever.made = false;
@@ -342,6 +343,8 @@ mod tests {
         files: Mutex<BTreeMap<String, String>>,
         /// Whether nothing can be written below `/etc`.
         full: bool,
+        /// Whether the first setting is switched on only where the second is on, as drivers tie features.
+        tied: bool,
     }
 
     const SACK: &str = "net.ipv4.tcp_sack";
@@ -349,11 +352,16 @@ mod tests {
 
     impl Scene {
         fn new(full: bool) -> Arc<Self> {
+            Self::with(full, false)
+        }
+
+        fn with(full: bool, tied: bool) -> Arc<Self> {
             let values = [SACK, IDLE].map(|key| (key.to_owned(), "1".to_owned()));
             Arc::new(Self {
                 values: Mutex::new(values.into()),
                 files: Mutex::default(),
                 full,
+                tied,
             })
         }
 
@@ -380,6 +388,9 @@ mod tests {
                 }
                 ["sysctl", .., pair] => {
                     let (key, value) = pair.split_once('=').ok_or("no pair")?;
+                    if self.tied && (key, value) == (SACK, "1") && values[IDLE] != "1" {
+                        return Err("the other one is off");
+                    }
                     values.insert(key.into(), value.into());
                     Ok(String::new())
                 }
@@ -453,6 +464,17 @@ mod tests {
             name: "some".into(),
             settings: settings.into(),
         }
+    }
+
+    #[test]
+    fn what_was_made_last_goes_back_first() {
+        let (scene, folder) = (Scene::with(false, true), tempfile::tempdir().unwrap());
+        let mut levers = levers(&scene, folder.path());
+        for on in [false, true, false, true] {
+            levers.set(&level(on, on)).unwrap();
+            assert_eq!(scene.values(), [if on { "1" } else { "0" }; 2]);
+        }
+        levers.put_back().unwrap();
     }
 
     #[test]
