@@ -299,6 +299,7 @@ fn refused(
         to: to.cloned(),
         reason: refusal.reason,
         hint: refusal.hint,
+        is_mistaken: refusal.is_mistaken,
     }
 }
 

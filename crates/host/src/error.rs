@@ -147,6 +147,8 @@ pub enum Error {
         reason: String,
         /// What to do instead.
         hint: Option<String>,
+        /// Whether nobody can mean that, so that no other host would take it either.
+        is_mistaken: bool,
     },
     /// A knob did not take a value, whatever the command said.
     #[error(

@@ -377,6 +377,7 @@ impl<'a> Restore<'a> {
             to: goal.to.clone(),
             reason: refusal.reason,
             hint: refusal.hint,
+            is_mistaken: refusal.is_mistaken,
         })?;
         for command in commands {
             run(host, goal.entry, &command)?;

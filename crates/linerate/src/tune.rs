@@ -49,7 +49,10 @@ pub fn run(arguments: &TuneArguments) -> Result<ExitCode, CommandError> {
         return search((arguments, began), goal, &path, proposals, &stop);
     }
     let plan = match profile {
-        Some(profile) => plan_profile(arguments, &path, &profile)?,
+        Some(profile) => {
+            path.knock(&stop)?;
+            plan_profile(arguments, &path, &profile)?
+        }
         None => plan(arguments, find_fixes(arguments, &path, &stop)?)?,
     };
     let Some(plan) = plan else {

@@ -263,6 +263,9 @@ pub struct Refusal {
     pub hint: Option<String>,
     /// Whether that is so because the target is not there.
     pub target_is_missing: bool,
+    /// Whether nobody can mean that: the value is of another kind or out of range, or the knob belongs
+    /// to another part of a host.
+    pub is_mistaken: bool,
 }
 
 impl Refusal {
@@ -271,6 +274,14 @@ impl Refusal {
             reason: reason.into(),
             hint: None,
             target_is_missing: false,
+            is_mistaken: false,
+        }
+    }
+
+    fn mistaken(reason: impl Into<String>) -> Self {
+        Self {
+            is_mistaken: true,
+            ..Self::new(reason)
         }
     }
 
@@ -534,7 +545,7 @@ impl Knob {
         let kind = TargetKind::of(target);
         if kind != self.on {
             let (own, other) = (self.on.text(), kind.text());
-            let refusal = Refusal::new(format!("it belongs to {own}, not to {other}"));
+            let refusal = Refusal::mistaken(format!("it belongs to {own}, not to {other}"));
             return Err(match kind {
                 TargetKind::Host => refusal.hint(
                     "name it behind an `@`, as `nic.mtu@eth0`; `linerate inspect HOST` shows the names",
@@ -619,15 +630,15 @@ fn check_allowed(allowed: &Allowed, to: &Value) -> Result<(), Refusal> {
     match (allowed, to) {
         (Allowed::Switch | Allowed::SwitchOf(_), Value::Switch(_))
         | (Allowed::AsRead, Value::Text(_)) => Ok(()),
-        (Allowed::Switch, _) => Err(Refusal::new("it takes `on` and `off`")),
+        (Allowed::Switch, _) => Err(Refusal::mistaken("it takes `on` and `off`")),
         (Allowed::SwitchOf(parts), Value::Text(part)) if parts.contains(part) => Ok(()),
-        (Allowed::SwitchOf(parts), _) => Err(Refusal::new(format!(
+        (Allowed::SwitchOf(parts), _) => Err(Refusal::mistaken(format!(
             "it takes `on`, `off` and one of `{}`",
             parts.join("`, `")
         ))),
         (Allowed::AsRead, _) => Err(Refusal::new("it is only put back")),
         (Allowed::Range { min, max }, Value::Integer(number)) => check_range(min, max, *number),
-        (Allowed::Range { .. }, _) => Err(Refusal::new("it takes a whole number")),
+        (Allowed::Range { .. }, _) => Err(Refusal::mistaken("it takes a whole number")),
         (Allowed::Numbers(numbers), Value::Integer(number)) if numbers.contains(number) => Ok(()),
         (Allowed::Numbers(numbers), _) => {
             let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
@@ -650,7 +661,7 @@ fn check_allowed(allowed: &Allowed, to: &Value) -> Result<(), Refusal> {
             "it takes {count} bytes in hexadecimal with colons between them"
         ))),
         (Allowed::Sizes, Value::Text(text)) if is_sizes(text) => Ok(()),
-        (Allowed::Sizes, _) => Err(Refusal::new(
+        (Allowed::Sizes, _) => Err(Refusal::mistaken(
             "it takes three sizes in bytes, none smaller than the one before",
         )
         .hint("write them as `4096,131072,6291456`")),
@@ -683,7 +694,7 @@ fn check_range(min: &Limit, max: &Limit, number: i64) -> Result<(), Refusal> {
     ];
     match broken.into_iter().find(|(broken, ..)| *broken) {
         None => Ok(()),
-        Some((_, limit, which)) => Err(Refusal::new(format!(
+        Some((_, limit, which)) => Err(Refusal::mistaken(format!(
             "it takes {} at {which}, because {}",
             limit.value, limit.because
         ))),

@@ -210,6 +210,15 @@ impl Target {
         std::iter::once(&self.client).chain(&self.server).collect()
     }
 
+    /// Whatever keeps us from a share is said before anything is changed, after one login: accounts are
+    /// locked after some that fail.
+    pub fn knock(&self, stop: &Stop) -> Result<(), CommandError> {
+        match &self.kind {
+            TargetKind::Share(path, _) => path.knock(stop).map(drop),
+            TargetKind::Tcp(..) | TargetKind::Folder(..) => Ok(()),
+        }
+    }
+
     /// Makes the test file that all passes use.
     fn keep(&self, recipe: &Recipe, stop: &Stop) -> Result<Option<Kept>, CommandError> {
         let Some(place) = self.place().filter(|_| recipe.needs_file()) else {

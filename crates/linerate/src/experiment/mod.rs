@@ -13,6 +13,7 @@ use experiment::{DesignEnd, DesignHooks, DesignNews, Stand, Visit, run_design, v
 use host::Host;
 use host::change::{self, Change};
 use host::journal::{self, Journal, UndoMode};
+use host::knob;
 use measure::Stop;
 use record::{
     Design, Event, Failure, FailureKind, HostFacts, HostLoad, Level, Nanoseconds, Outcome, Plan,
@@ -78,6 +79,7 @@ fn begin(arguments: &ExperimentArguments) -> Result<ExitCode, CommandError> {
         dry_run(arguments, &design, &target, seed)?;
         return Ok(ExitCode::SUCCESS);
     }
+    target.knock(&stop)?;
     let header = Plan::Experiment {
         target: target.name.clone(),
         title: design.title.clone(),
@@ -151,6 +153,7 @@ fn resume(arguments: &ResumeArguments) -> Result<ExitCode, CommandError> {
     let target = record::with_user(target, run.header.user.as_deref());
     let target = Target::open(&target, &path, None, engine, &stop)?;
     same_machines(&run.header.facts, &runs::facts(&target.hosts())?)?;
+    target.knock(&stop)?;
     let before = run.records.into_iter().filter_map(|record| match record {
         Record::Trial(trial) => Some(*trial),
         _ => None,
@@ -458,7 +461,7 @@ fn dry_run(
     for (factor, level, commands) in &commands {
         terminal::print(&format!("{factor} {level} would run:"));
         for (host, command) in commands {
-            terminal::print(&format!("  {host}: {}", command.argv.join(" ")));
+            terminal::print(&format!("  {host}: {}", knob::shown(command)));
         }
         if commands.is_empty() {
             terminal::print("  nothing: it is so now, or a setting of the session only");

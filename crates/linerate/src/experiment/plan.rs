@@ -7,9 +7,10 @@ use std::path::Path;
 use experiment::{Arms, Combination, FRACTION_FACTORS_MIN, combine, order, whole_plots};
 use host::Host;
 use host::change::{self, Change};
+use host::knob::KNOBS;
 use record::{
-    Design, DesignKind, Direction, Factor, Level, PlanFactor, PlanFile, PublishedFigure, Recipe,
-    RecipeTest, Response, Setting, StopRule, Value, Workload,
+    Design, DesignKind, Direction, Factor, KnobId, Level, PlanFactor, PlanFile, PublishedFigure,
+    Recipe, RecipeTest, Response, Setting, StopRule, Value, Workload,
 };
 
 use super::field;
@@ -239,8 +240,8 @@ fn factors(
     for file in &file.factors {
         match factor(file, target, responses) {
             Ok(factor) => factors.push(factor),
-            Err(error) if error.kind() == Kind::Usage => return Err(error),
-            Err(error) => {
+            Err(NoFactor::Wrong(error)) => return Err(error),
+            Err(NoFactor::Lacking(error)) => {
                 let reason = record::Failure::from(error).chain.join(": ");
                 left_out.push(format!("{}: {reason}", file.name));
             }
@@ -308,17 +309,44 @@ fn check_arms(design: &Design) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// A host that does not have something, in the words of the error.
-fn lacks(error: host::Error) -> CommandError {
-    CommandError::from_error(Kind::Refused, &error)
+/// Why there is no factor.
+#[derive(Debug)]
+enum NoFactor {
+    /// These hosts do not have it: the rest is run without it.
+    Lacking(CommandError),
+    /// The plan makes no sense, or nobody knows what a host has.
+    Wrong(CommandError),
+}
+
+impl From<CommandError> for NoFactor {
+    fn from(error: CommandError) -> Self {
+        Self::Wrong(error)
+    }
+}
+
+impl From<host::Error> for NoFactor {
+    fn from(error: host::Error) -> Self {
+        use host::Error::{Refused, UnknownKnob};
+        let of_another_system = |id: &KnobId| KNOBS.iter().any(|knob| knob.id == id.as_str());
+        match &error {
+            Refused {
+                is_mistaken: true,
+                hint,
+                ..
+            } => {
+                let inspect = || "`linerate inspect HOST` shows what can be set there".to_owned();
+                let wrong = CommandError::from_error(Kind::Usage, &error);
+                Self::Wrong(wrong.hint(hint.clone().unwrap_or_else(inspect)))
+            }
+            Refused { .. } => Self::Lacking(error.into()),
+            UnknownKnob { id, .. } if of_another_system(id) => Self::Lacking(error.into()),
+            _ => Self::Wrong(error.into()),
+        }
+    }
 }
 
 /// A factor on these hosts: every level names the same settings, each with its value.
-fn factor(
-    file: &PlanFactor,
-    target: &Target,
-    responses: &[Response],
-) -> Result<Factor, CommandError> {
+fn factor(file: &PlanFactor, target: &Target, responses: &[Response]) -> Result<Factor, NoFactor> {
     let mut levels = Vec::new();
     for level in &file.levels {
         let settings = level.set.iter().map(|text| settings(text, target));
@@ -335,7 +363,7 @@ fn factor(
             all.push(setting.clone());
         }
     }
-    let start = change::read_back(&hosts, &all).map_err(lacks)?;
+    let start = change::read_back(&hosts, &all)?;
     for level in &mut levels {
         for setting in &start {
             if level
@@ -346,10 +374,8 @@ fn factor(
                 continue;
             }
             if let Setting::Workload { field, .. } = setting {
-                return Err(usage(format!(
-                    "each level of `{}` must set `{field}`",
-                    file.name
-                )));
+                let text = format!("each level of `{}` must set `{field}`", file.name);
+                return Err(usage(text).into());
             }
             level.settings.push(setting.clone());
         }
@@ -357,7 +383,7 @@ fn factor(
             workload(&response.workload, level).map_err(usage)?;
         }
         // What is refused is known before anything is touched.
-        Change::plan(&hosts, &level.settings, "plan").map_err(lacks)?;
+        Change::plan(&hosts, &level.settings, "plan")?;
     }
     Ok(Factor {
         name: file.name.clone(),
@@ -387,7 +413,7 @@ fn same_place(one: &Setting, other: &Setting) -> bool {
 }
 
 /// Reads `client:ID@NAME=VALUE`, `server:ID=VALUE` or `workload:FIELD=VALUE`.
-fn settings(text: &str, target: &Target) -> Result<Setting, CommandError> {
+fn settings(text: &str, target: &Target) -> Result<Setting, NoFactor> {
     let wrong = || {
         usage(format!("`{text}` sets nothing")).hint(
             "write `client:nic.mtu@eth0=9000`, `server:smb.server.sendfile@media=on` or \
@@ -398,11 +424,9 @@ fn settings(text: &str, target: &Target) -> Result<Setting, CommandError> {
     let host = match place {
         "client" => &target.client,
         "server" => target.server.as_ref().ok_or_else(|| {
-            CommandError::new(
-                Kind::Refused,
-                format!("`{text}` needs a server that may be changed"),
-            )
-            .hint("name it with `--server HOST`")
+            let text = format!("`{text}` needs a server that may be changed");
+            let error = CommandError::new(Kind::Refused, text);
+            NoFactor::Lacking(error.hint("name it with `--server HOST`"))
         })?,
         "workload" => {
             let (field, value) = rest.split_once('=').ok_or_else(wrong)?;
@@ -411,15 +435,63 @@ fn settings(text: &str, target: &Target) -> Result<Setting, CommandError> {
                 value: Value::Text(value.to_owned()),
             });
         }
-        _ => return Err(wrong()),
+        _ => return Err(wrong().into()),
     };
-    let understood = change::understand(host, &[set::parse(rest)?]).map_err(lacks)?;
-    understood.into_iter().next().ok_or_else(wrong)
+    let understood = change::understand(host, &[set::parse(rest)?])?;
+    Ok(understood.into_iter().next().ok_or_else(wrong)?)
 }
 
 #[cfg(test)]
 mod tests {
+    use measure::Stop;
+    use record::RecipeEngine;
+
     use super::*;
+    use crate::args::{LoginArguments, PathArguments};
+
+    #[test]
+    fn what_a_host_lacks_is_left_out_and_what_nobody_can_mean_is_not() {
+        let here = PathArguments {
+            client: "local".into(),
+            server: None,
+            login: LoginArguments::default(),
+        };
+        let engine = RecipeEngine::Tcp;
+        let target = Target::open("tcp://127.0.0.1", &here, None, engine, &Stop::new()).unwrap();
+        let found = |set: &str| {
+            let text = format!("name = 'f'\n[[level]]\nname = '1'\nset = ['{set}']");
+            match factor(&toml::from_str(&text).unwrap(), &target, &[]) {
+                Ok(_) => "there",
+                Err(NoFactor::Lacking(_)) => "left out",
+                Err(NoFactor::Wrong(error)) => {
+                    assert_eq!(error.kind(), Kind::Usage, "{error}");
+                    "wrong"
+                }
+            }
+        };
+        for (set, wanted) in [
+            ("client:tcp.sack=on", "there"),
+            ("server:tcp.sack=on", "left out"),
+            ("client:power.plan=balanced", "left out"),
+            ("client:nic.mtu@none9=9000", "left out"),
+            ("client:tcp.congestion_control=none9", "left out"),
+            ("client:tcp.sackk=on", "wrong"),
+            ("client:tcp.sack=perhaps", "wrong"),
+            ("client:tcp.timestamps=3", "wrong"),
+            ("client:nic.mtu=9000", "wrong"),
+        ] {
+            assert_eq!(found(set), wanted, "{set}");
+        }
+        // A host that is lost may have all of it.
+        let lost = host::Error::Timeout {
+            argv: Vec::new(),
+            limit: std::time::Duration::ZERO,
+        };
+        let NoFactor::Wrong(error) = lost.into() else {
+            panic!("it is not known to lack anything");
+        };
+        assert_eq!(error.kind(), Kind::Unreachable);
+    }
 
     #[test]
     fn the_examples_of_the_documentation_are_understood() {

@@ -1,11 +1,13 @@
 //! Experiments over several factors, killed and taken up again.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
+use predicates::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
@@ -109,24 +111,96 @@ fn a_dry_run_tells_the_schedule_and_what_a_host_lacks() {
     // What is left of a fraction is too little for one.
     let fourth = r#"
 [[factor]]
-name = "timestamps"
+name = "buffer"
 [[factor.level]]
-name = "on"
-set = ["client:tcp.timestamps=1"]
+name = "small"
+set = ["client:tcp.rmem=4096,65536,1048576"]
 [[factor.level]]
-name = "off"
-set = ["client:tcp.timestamps=0"]
+name = "large"
+set = ["client:tcp.rmem=4096,131072,33554432"]
 "#;
     fs::write(&plan, format!("design = \"fraction\"{PLAN}{fourth}")).expect("room on the disk");
-    let mut fraction = lab.linerate();
-    fraction.args(["experiment", "run", "--dry-run"]).arg(&plan);
-    let output = fraction.args(lab.ends()).assert().success();
-    let (said, told) = (&output.get_output().stdout, &output.get_output().stderr);
-    let (said, told) = (String::from_utf8_lossy(said), String::from_utf8_lossy(told));
+    let fraction = |more: &[&str]| {
+        let mut fraction = lab.linerate();
+        fraction.args(["experiment", "run", "--dry-run"]).arg(&plan);
+        let output = fraction.args(lab.ends()).args(more).assert().success();
+        let output = output.get_output();
+        [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned())
+    };
+    let [said, told] = fraction(&[]);
     assert!(told.contains("left out: flow_control"), "{told}");
     let form = "full factorial instead of a fraction, which takes 4 factors";
     assert!(said.contains(form) && told.contains(form), "{said}{told}");
     assert!(said.contains("9 arms"), "{said}");
+    // Each command can be copied into a shell.
+    let printed = said.lines().filter_map(|line| {
+        let (_, words) = line.strip_prefix("  lab://")?.split_once(": ")?;
+        let script = format!("printf '%s\\n' {words}");
+        let read = Command::new("sh").args(["-c", &script]).output();
+        Some(String::from_utf8_lossy(&read.expect("a shell").stdout).into_owned())
+    });
+    let json: Value = serde_json::from_str(&fraction(&["--json"])[0]).expect("JSON");
+    let levels = json["commands"].as_array().expect("a list").iter();
+    let commands = levels.flat_map(|level| level["commands"].as_array().expect("a list"));
+    let argv = commands.map(|command| {
+        let words = command["argv"].as_array().expect("a list").iter();
+        let lines = words.map(|word| format!("{}\n", word.as_str().expect("a word")));
+        lines.collect::<String>()
+    });
+    let argv: Vec<String> = argv.collect();
+    assert_eq!(printed.collect::<Vec<_>>(), argv);
+    assert!(argv.concat().contains("=4096 65536 1048576\n"), "{argv:?}");
+}
+
+#[test]
+fn who_is_not_let_in_is_told_before_anything_is_changed() {
+    let lab = Lab::up("plan-login");
+    let file = |name: &str, text: &str| {
+        let path = lab.folder().join(name);
+        fs::write(&path, text).expect("room on the disk");
+        path
+    };
+    let wrong = file("wrong", "username=linerate\npassword=not this one\n");
+    fs::set_permissions(&wrong, fs::Permissions::from_mode(0o600)).expect("our own file");
+    let plan = file("killed.toml", KILLED_PLAN);
+    let plan = plan.display().to_string();
+    let run = lab.folder().join("run.jsonl");
+    let before = lab.picture();
+    let refused = |mut command: assert_cmd::Command| {
+        let refused = command.arg("--credentials").arg(&wrong).assert().code(65);
+        let says = predicate::str::contains("does not let `linerate` log in");
+        refused.stderr(says);
+    };
+    let profile = [
+        "tune",
+        "smb://10.77.1.2/media",
+        "--profile",
+        "high-throughput",
+    ];
+    for words in [&["experiment", "run", &plan][..], &profile] {
+        let mut command = lab.linerate();
+        command.args(words).args(lab.ends()).arg("--run").arg(&run);
+        refused(command);
+        assert!(!run.exists(), "{words:?}");
+    }
+    assert_eq!(lab.picture(), before);
+
+    // One that goes on where it ended adds no failure to what it has.
+    let served = file("served.toml", SERVED_PLAN);
+    let mut good = lab.linerate();
+    good.args(["experiment", "run", "--blocks", "1"])
+        .arg(served);
+    let good = good.args(lab.ends()).arg("--run").arg(&run).output();
+    let good = good.expect("linerate starts");
+    let whole = fs::read_to_string(&run).expect("the run file");
+    let (begun, _) = whole.split_once("{\"kind\":\"trial\"").unwrap_or_else(|| {
+        panic!("{}", String::from_utf8_lossy(&good.stderr));
+    });
+    fs::write(&run, begun).expect("room on the disk");
+    let mut resume = lab.linerate();
+    resume.args(["experiment", "resume"]).arg(&run);
+    refused(resume);
+    assert_eq!(fs::read_to_string(&run).expect("the run file"), begun);
 }
 
 const COPY_RECIPE: &str = r#"
