@@ -170,17 +170,13 @@ impl Channel {
         if !header.has(flags::RESPONSE) {
             return Err(Error::Misbehaving("it sends a request".into()));
         }
+        if header.message_id == u64::MAX || header.command == Command::NOTIFICATION {
+            return self.notice(header, message, sealed).map(|()| None);
+        }
         let pending = self.outstanding.get(header.message_id);
         if !sealed {
             let request_sealed = pending.is_some_and(|pending| pending.sealed);
             self.keys.check_plain(header, request_sealed)?;
-        }
-        if header.message_id == u64::MAX || header.command == Command::NOTIFICATION {
-            if header.command == Command::OPLOCK_BREAK {
-                let notice = BreakNotice::decode(&message[HEADER_LENGTH..])?;
-                self.session.broken(&notice);
-            }
-            return Ok(None);
         }
         let unknown = || {
             Error::Misbehaving(format!(
@@ -219,6 +215,17 @@ impl Channel {
         self.credits.answered(pending.credits_asked, header.credits);
         self.credit_starved = false;
         Ok(Some(header.message_id))
+    }
+
+    /// The server says something of its own accord. A lease is the client's and no session's, so
+    /// that it is taken back in plain also where all else is encrypted (3.3.4.7).
+    fn notice(&self, header: &Header, message: &[u8], sealed: bool) -> Result<()> {
+        let plain_is_fine = header.session_id == 0 || self.keys.check_plain(header, false).is_ok();
+        if header.command == Command::OPLOCK_BREAK && (sealed || plain_is_fine) {
+            let notice = BreakNotice::decode(&message[HEADER_LENGTH..])?;
+            self.session.broken(&notice);
+        }
+        Ok(())
     }
 
     /// The server says that it takes longer; the credits come now (3.2.5.1.5).

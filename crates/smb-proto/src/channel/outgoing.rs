@@ -162,13 +162,15 @@ impl Channel {
         let charges = agreed.is_none_or(|agreed| agreed.dialect > Dialect::Smb202);
         header.credit_charge = if charges { charge } else { 0 };
         header.credits = self.credits.spend(charge);
-        if agreed.is_some_and(Agreed::counts_channels) {
+        let counts_channels = agreed.is_some_and(Agreed::counts_channels);
+        if counts_channels {
             header.status = NtStatus(u32::from(self.session.channel_sequence()));
         }
         header.session_id = self.session_id;
         for (wanted, flag) in [
             (matches!(outgoing.guard, Guard::Signed(_)), flags::SIGNED),
-            (outgoing.replay, flags::REPLAY),
+            // 2.x has no such flag, and Samba refuses it there
+            (outgoing.replay && counts_channels, flags::REPLAY),
         ] {
             header.flags |= if wanted { flag } else { 0 };
         }

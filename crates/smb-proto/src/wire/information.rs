@@ -534,10 +534,14 @@ impl<'a> Message<'a> for RenameInformation<'a> {
     const NAME: &'static str = "rename information";
 
     fn encode(&self, out: &mut Vec<u8>) {
+        const HEAD: usize = 20;
+        /// Windows refuses what is shorter than its structure with its padding.
+        const LENGTH_MIN: usize = 24;
         out.put_u8(self.replace.into());
         out.put_slice(&[0; 15]); // reserved, and no root folder
         out.put_u32_le(length32(self.name.len()));
         out.put_slice(self.name);
+        out.put_bytes(0, LENGTH_MIN.saturating_sub(HEAD + self.name.len()));
     }
 
     fn decode(bytes: &'a [u8]) -> Result<Self, Malformed> {

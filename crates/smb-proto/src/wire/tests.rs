@@ -340,7 +340,7 @@ fn information_samples() -> Vec<Sample> {
         sample(&DispositionInformation { delete: true }),
         sample(&RenameInformation {
             replace: true,
-            name: b"x\0",
+            name: b"x\0y\0",
         }),
         sample(&size),
     ]
@@ -695,6 +695,18 @@ fn breaks_are_told_apart() {
         BreakNotice::decode(&lease),
         Ok(BreakNotice::Lease(_))
     ));
+}
+
+#[test]
+fn a_new_name_of_one_letter_is_padded() {
+    let renamed = RenameInformation {
+        replace: false,
+        name: b"x\0",
+    };
+    let mut bytes = Vec::new();
+    renamed.encode(&mut bytes);
+    assert_eq!(bytes.len(), 24);
+    assert_eq!(RenameInformation::decode(&bytes), Ok(renamed));
 }
 
 #[test]

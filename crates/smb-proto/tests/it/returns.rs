@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use smb_proto::session::{
-    Access, CreateOptions, Disposition, FileTimes, Information, QueryInformation, SetInformation,
+    Access, CreateOptions, Dialect, Disposition, FileTimes, Information, QueryInformation,
+    SetInformation,
 };
 use smb_proto::wire::{Command, CopyChunk};
 use smb_proto::{Error, FileKey, NtStatus, Reply, Request, SessionSettings};
 
 use crate::losses::{LENGTH, close, content, copy, read_all, write_all};
-use crate::server::{Behaviour, Encrypts};
+use crate::server::{Behaviour, Encrypts, lease_break_of};
 use crate::world::{BLOCK, Death, Ear, Random, World};
 
 const CHANNELS: usize = 2;
@@ -527,8 +528,17 @@ fn a_listing_that_was_cut_is_not_continued() {
 
 #[test]
 fn leases_are_given_back_once_on_any_channel() {
-    for victim in 0..CHANNELS {
-        let (mut world, file) = world(2, behaviour(2));
+    for (victim, encrypts) in [
+        (0, Encrypts::Share),
+        (1, Encrypts::Share),
+        (0, Encrypts::Session),
+        (1, Encrypts::Session),
+    ] {
+        let behaviour = Behaviour {
+            encrypts,
+            ..behaviour(2)
+        };
+        let (mut world, file) = world(2, behaviour);
         let key = world.server.lease_key().expect("it asked for one");
         for number in [victim, 0, 1] {
             world.break_lease(number, key, 7, 1);
@@ -540,11 +550,55 @@ fn leases_are_given_back_once_on_any_channel() {
         assert_eq!(world.server.given_back, [(key, 1)]);
         world.break_lease(victim, key, 8, 0);
         world.run_until(|world| world.server.given_back.len() > 1);
+        assert!((0..CHANNELS).all(|number| world.closed(number).is_none()));
         // without the right to keep the handle, there is none to take up
         world.kill_all(Death::Early);
         let (outcome, _) = world.read(file, 0..BLOCK as u64);
         assert!(outcome.is_ok());
         assert_eq!((world.server.taken_up, world.server.opened_again), (0, 1));
+    }
+}
+
+#[test]
+fn what_should_have_been_encrypted_takes_no_lease_back() {
+    let behaviour = Behaviour {
+        encrypts: Encrypts::Session,
+        ..behaviour(2)
+    };
+    let (mut world, _) = world(2, behaviour);
+    let key = world.server.lease_key().expect("it asked for one");
+    let mut of_a_session = lease_break_of(key, 7, 1, 1);
+    // where a frame has the SessionId
+    of_a_session[4 + 40] = 1;
+    world.say(0, of_a_session);
+    world.run_out();
+    assert_eq!(world.server.given_back, []);
+    assert!(world.is_up(0), "{:?}", world.closed(0));
+}
+
+#[test]
+fn old_dialects_have_no_word_for_a_replay() {
+    let behaviour = Behaviour {
+        dialect: Dialect::Smb210,
+        algorithm: None,
+        ..Behaviour::default()
+    };
+    let change = |settings: &mut SessionSettings| settings.reconnect = true;
+    for death in [Death::Early, Death::Late] {
+        let mut world = World::with(1, behaviour.clone(), content(1), change, 64);
+        let file = world.bring_up(1);
+        let ear = Arc::new(Ear::default());
+        let what = SetInformation::EndOfFile(LENGTH as u64);
+        world
+            .session
+            .submit(Request::Set { file, what }, ear.clone());
+        let seen = world.server.sequences.len();
+        world.run_until(|world| world.server.sequences.len() > seen);
+        world.kill_all(death);
+        world.run_until(|_| ear.is_done());
+        let outcome = ear.outcome();
+        assert!(matches!(outcome, Ok(Reply::Done)), "{outcome:?}");
+        assert_eq!(world.server.logins, 1);
     }
 }
 

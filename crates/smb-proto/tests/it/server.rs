@@ -443,6 +443,7 @@ impl Server {
         self.sequences.push(header.status.0 as u16);
     }
 
+        assert!(counts || !header.has(flags::REPLAY), "2.x has no replays");
     fn free_credits(&self, number: usize) -> u32 {
         self.behaviour
             .credits_max
@@ -626,7 +627,7 @@ impl Server {
     }
 
     /// Encrypts a frame, if it is to be.
-    pub(crate) fn seal(&mut self, frame: Vec<u8>, sealed: bool) -> Vec<u8> {
+    fn seal(&mut self, frame: Vec<u8>, sealed: bool) -> Vec<u8> {
         let Some(sealer) = self.sealer.as_mut().filter(|_| sealed) else {
             return frame;
         };

@@ -14,7 +14,7 @@ use smb_proto::{
     Session, SessionSettings, Sink, Source, Time, Transmission, TreeKey,
 };
 
-use crate::server::{Behaviour, Encrypts, FakeLogin, Server, lease_break_of};
+use crate::server::{Behaviour, FakeLogin, Server, lease_break_of};
 
 /// A small generator, so that a seed always gives the same world.
 pub(crate) struct Random(u64);
@@ -430,11 +430,13 @@ impl World {
         }
     }
 
-    /// The server takes a lease back, on this channel.
+    /// The server takes a lease back, on this channel; as servers do, in plain.
     pub(crate) fn break_lease(&mut self, number: usize, key: [u8; 16], epoch: u16, new: u32) {
-        let frame = lease_break_of(key, epoch, 1, new);
-        let all = self.server.behaviour.encrypts == Encrypts::Session;
-        let frame = self.server.seal(frame, all);
+        self.say(number, lease_break_of(key, epoch, 1, new));
+    }
+
+    /// The server says something of its own accord.
+    pub(crate) fn say(&mut self, number: usize, frame: Vec<u8>) {
         self.push(self.now, number, Delivery::Ready(Some(frame)));
     }
 

@@ -258,6 +258,43 @@ fn a_share_that_insists_on_encryption_gets_it() {
     );
 }
 
+#[test]
+fn a_lease_is_given_back_where_everything_is_encrypted() {
+    let lan = Lan::new("server smb encrypt = required");
+    let (session, other) = (
+        connect(&lan, &Policy::default()),
+        connect(&lan, &Policy::default()),
+    );
+    let tree = session.tree(SHARE).expect("the share is there");
+    write_pattern(&tree, "leased", 5, iter::once(0..MIB));
+    let to_read = OpenOptions {
+        folder: Some(false),
+        ..OpenOptions::open(Access::Read)
+    };
+    let file = tree.open("leased", &to_read).expect("it was written");
+    let others = other.tree(SHARE).expect("the share is there");
+    // Samba asks whether the file is only kept open before it refuses this, for half a minute.
+    let alone = OpenOptions {
+        share_read: false,
+        ..to_read
+    };
+    let begun = Instant::now();
+    let refused = others.open("leased", &alone).err();
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+    let status = refused.as_ref().and_then(Error::status);
+    assert_eq!(
+        status,
+        Some(smb::NtStatus::SHARING_VIOLATION),
+        "{refused:?}"
+    );
+    check_pattern(&file, 5, 0..MIB);
+    let channels = session.channels();
+    assert!(
+        matches!(&channels[..], [only] if only.alive && only.number.to_string() == "channel 0"),
+        "{channels:?}"
+    );
+}
+
 /// Waits until the counters of all channels have caught up with what was moved each way: a driver
 /// hands a piece over first and counts it then.
 fn wait_for_bytes(session: &Session, bytes: u64) {
