@@ -15,8 +15,8 @@ use crate::tree::Tree;
 
 /// The share that every server has: of pipes, and for questions that are about no share.
 pub(crate) const IPC_SHARE: &str = "IPC$";
-/// Longest answer that is read, over all its fragments.
-const ANSWER_BYTES_MAX: usize = 16 << 20;
+/// Longest list that is read, over all its answers and their fragments: more than 100 000 shares.
+const LIST_BYTES_MAX: usize = 16 << 20;
 /// Most answers that are asked for: each has at least one share.
 const ANSWERS_MAX: usize = 1000;
 /// `ERROR_ACCESS_DENIED`, and what a fault with the same meaning says.
@@ -53,28 +53,49 @@ pub enum ShareKind {
 /// Asks, and gives the shares in the server's order.
 pub(crate) fn list(session: &Session, server: &str) -> Result<Vec<ShareEntry>, Error> {
     let mut service = Service::open(session.tree(IPC_SHARE)?)?;
-    let mut shares = Vec::new();
-    let mut resume = 0;
-    for _ in 0..ANSWERS_MAX {
+    let mut list = List::default();
+    loop {
         let arguments = ShareEnumArguments {
             server: format!("\\\\{server}"),
-            resume,
+            resume: list.resume,
         };
         let answer = service.call(ShareEnumArguments::OPERATION, &encoded(&arguments))?;
-        let results = ShareEnumResults::decode(&answer);
-        let results = results.map_err(|source| service.failed(source.into()))?;
+        let more = list.add(&answer);
+        if !more.map_err(|source| service.failed(source))? {
+            return Ok(list.shares);
+        }
+    }
+}
+
+/// A list that comes in several answers.
+#[derive(Default)]
+struct List {
+    shares: Vec<ShareEntry>,
+    /// What to go on with.
+    resume: u32,
+    answers: usize,
+    bytes: usize,
+}
+
+impl List {
+    /// Takes an answer; tells whether there is more to ask for.
+    fn add(&mut self, answer: &[u8]) -> Result<bool, ProtocolError> {
+        self.answers += 1;
+        self.bytes += answer.len();
+        if self.answers > ANSWERS_MAX || self.bytes > LIST_BYTES_MAX {
+            let problem = "its list of shares has no end".to_owned();
+            return Err(ProtocolError::Misbehaving(problem));
+        }
+        let results = ShareEnumResults::decode(answer)?;
         let more = results.status == ShareEnumResults::MORE_DATA && !results.shares.is_empty();
         if results.status != 0 && !more {
-            return Err(service.refused(results.status));
+            return Err(refusal(results.status));
         }
-        shares.extend(results.shares.into_iter().map(ShareEntry::from));
-        if !more {
-            return Ok(shares);
-        }
-        resume = results.resume;
+        self.shares
+            .extend(results.shares.into_iter().map(ShareEntry::from));
+        self.resume = results.resume;
+        Ok(more)
     }
-    let problem = "its list of shares has no end".to_owned();
-    Err(service.failed(ProtocolError::Misbehaving(problem)))
 }
 
 /// The server service at the other end of a pipe.
@@ -122,7 +143,7 @@ impl Service {
                 return Err(self.failed(ProtocolError::Misbehaving(problem)));
             }
             match reply.results {
-                Ok(part) if results.len() + part.len() <= ANSWER_BYTES_MAX => {
+                Ok(part) if results.len() + part.len() <= LIST_BYTES_MAX => {
                     results.extend_from_slice(part);
                 }
                 Ok(_) => {
@@ -183,13 +204,17 @@ impl Service {
     }
 
     fn refused(&self, code: u32) -> Error {
-        self.failed(ProtocolError::Refused {
-            doing: format!("listing the shares (error {code:#x})"),
-            status: match code {
-                ACCESS_DENIED => NtStatus::ACCESS_DENIED,
-                _ => NtStatus::UNSUCCESSFUL,
-            },
-        })
+        self.failed(refusal(code))
+    }
+}
+
+fn refusal(code: u32) -> ProtocolError {
+    ProtocolError::Refused {
+        doing: format!("listing the shares (error {code:#x})"),
+        status: match code {
+            ACCESS_DENIED => NtStatus::ACCESS_DENIED,
+            _ => NtStatus::UNSUCCESSFUL,
+        },
     }
 }
 
@@ -213,4 +238,39 @@ fn encoded<'a>(message: &impl Message<'a>) -> Vec<u8> {
     let mut bytes = Vec::new();
     message.encode(&mut bytes);
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An answer of so many shares, with so many letters about each, that is not the last one.
+    fn answer(shares: usize, letters: usize) -> Vec<u8> {
+        let share = ShareRecord {
+            name: "share".to_owned(),
+            kind: 0,
+            comment: "x".repeat(letters),
+        };
+        encoded(&ShareEnumResults {
+            shares: vec![share; shares],
+            resume: 1,
+            status: ShareEnumResults::MORE_DATA,
+        })
+    }
+
+    #[test]
+    fn a_list_without_end_is_not_read() {
+        for (answer, answers_max) in [(answer(1, 0), ANSWERS_MAX), (answer(1000, 1000), 8)] {
+            let mut list = List::default();
+            let mut answers = 0;
+            let error = loop {
+                match list.add(&answer) {
+                    Ok(true) if answers < answers_max => answers += 1,
+                    Err(error) => break error,
+                    taken => panic!("{taken:?} after {answers} answers"),
+                }
+            };
+            assert!(matches!(error, ProtocolError::Misbehaving(_)), "{error}");
+        }
+    }
 }

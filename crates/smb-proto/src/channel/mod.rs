@@ -48,6 +48,8 @@ pub struct ChannelSettings {
     pub salt: [u8; 32],
     /// A request without any answer for so long ends the channel.
     pub request_timeout: Duration,
+    /// So does one that the server has only put off for so long.
+    pub interim_timeout: Duration,
     /// Negotiation and login may take so long in all.
     pub login_timeout: Duration,
     /// The driver can find bytes at the origin of a source, too: it calls [`Channel::poll_transmission`].
@@ -70,6 +72,7 @@ impl ChannelSettings {
             authenticator,
             salt,
             request_timeout: Duration::from_secs(60),
+            interim_timeout: Duration::from_secs(600),
             login_timeout: Duration::from_secs(20),
             sends_origins: false,
             echo_after: Duration::from_secs(2),
@@ -156,6 +159,7 @@ pub struct Channel {
     session: Session,
     phase: Phase,
     request_timeout: Duration,
+    interim_timeout: Duration,
     sends_origins: bool,
     silence: Silence,
     /// When the last request was ready to be sent.
@@ -205,6 +209,7 @@ impl Channel {
             session: session.clone(),
             phase: Phase::Closed,
             request_timeout: settings.request_timeout,
+            interim_timeout: settings.interim_timeout,
             sends_origins: settings.sends_origins,
             silence: Silence::new(settings.echo_after, settings.silence_max, now),
             ready_at: now,
@@ -361,8 +366,7 @@ impl Channel {
 
     /// When to call [`Self::handle_timeout`], if nothing else happens before.
     pub fn next_timeout(&self) -> Option<Time> {
-        let unanswered = self.outstanding.oldest_unanswered();
-        let request = unanswered.map(|pending| pending.sent_at.after(self.request_timeout));
+        let request = self.late_first().map(|(at, _)| at);
         let phase = match &self.phase {
             Phase::Handshake(handshake) => Some(handshake.deadline),
             Phase::Up => {
@@ -383,16 +387,15 @@ impl Channel {
         {
             self.session.look_again(now);
         }
+        if let Some((_, pending)) = self.late_first().filter(|(at, _)| now >= *at) {
+            let error = Error::TimedOut {
+                seconds: now.since(pending.sent_at).as_secs(),
+                waiting_for: pending.command.name(),
+            };
+            return self.close(Some(error));
+        }
         let oldest = self.outstanding.oldest_unanswered();
         let waiting_for = oldest.map_or("anything", |pending| pending.command.name());
-        let late = oldest.filter(|pending| now >= pending.sent_at.after(self.request_timeout));
-        if let Some(pending) = late {
-            let seconds = now.since(pending.sent_at).as_secs();
-            return self.close(Some(Error::TimedOut {
-                seconds,
-                waiting_for,
-            }));
-        }
         let done = match &self.phase {
             Phase::Handshake(handshake) if now >= handshake.deadline => Err(Error::TimedOut {
                 seconds: self.silence.seconds(now),
@@ -425,10 +428,26 @@ impl Channel {
 }
 
 impl Channel {
+    /// The request that has waited for too long first, and from when on.
+    fn late_first(&self) -> Option<(Time, &Pending)> {
+        let limits = [
+            (self.outstanding.oldest_unanswered(), self.request_timeout),
+            (self.outstanding.oldest(), self.interim_timeout),
+        ];
+        let limits = limits.into_iter().filter_map(|(pending, limit)| {
+            let pending = pending?;
+            Some((pending.sent_at.after(limit), pending))
+        });
+        limits.min_by_key(|(at, _)| *at)
+    }
+
     /// What is to be done about silence, and when, if it lasts.
     fn silence_due(&self) -> Option<(Time, Due)> {
-        match self.outstanding.oldest_sent_at() {
-            Some(oldest) => Some(self.silence.due(oldest, self.credits.balance() > 0)),
+        match self.outstanding.oldest() {
+            Some(oldest) => {
+                let can_ask = self.credits.balance() > 0;
+                Some(self.silence.due(oldest.sent_at, can_ask))
+            }
             None => {
                 let due = self.silence.idle_since().after(self.idle_echo_after?);
                 Some((due, Due::SignOfLife))

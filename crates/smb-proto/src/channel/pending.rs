@@ -156,8 +156,8 @@ impl Outstanding {
             .for_each(|pending| pending.interim = true);
     }
 
-    pub(super) fn oldest_sent_at(&self) -> Option<Time> {
-        self.requests.front().map(|pending| pending.sent_at)
+    pub(super) fn oldest(&self) -> Option<&Pending> {
+        self.requests.front()
     }
 
     /// The part of a WRITE's frame that is still to be sent.

@@ -16,6 +16,9 @@ const LOSSES_MAX: u8 = 8;
 /// How often a server may put a request off because it is not ready for it, as where an older copy
 /// of it is not done.
 const REFUSALS_MAX: u8 = 14;
+/// How often the session may have expired before a request is done: a server that renews it and
+/// still refuses would be asked for ever.
+const EXPIRIES_MAX: u8 = 3;
 const BACK_OFF_FIRST: Duration = Duration::from_millis(20);
 const BACK_OFF_MAX: Duration = Duration::from_secs(5);
 
@@ -26,6 +29,8 @@ pub(crate) struct Tries {
     losses: u8,
     /// The server was not ready for it.
     refusals: u8,
+    /// The session had expired.
+    expiries: u8,
 }
 
 impl Tries {
@@ -38,6 +43,12 @@ impl Tries {
     pub(crate) fn lost(&mut self) -> bool {
         self.losses = self.losses.saturating_add(1);
         self.losses <= LOSSES_MAX
+    }
+
+    /// Counts that the session had expired; tells whether it may be sent again.
+    pub(crate) fn expired(&mut self) -> bool {
+        self.expiries = self.expiries.saturating_add(1);
+        self.expiries <= EXPIRIES_MAX
     }
 
     /// Counts a refusal; gives how long to wait, if it may be sent again.
@@ -61,19 +72,18 @@ pub(crate) enum Lost {
 impl Lost {
     /// Counts the loss; tells whether it may be sent again.
     pub(crate) fn may_go_again(&mut self) -> bool {
-        match self {
-            Self::Control(control) => can_repeat(&control.request) && control.tries.lost(),
-            Self::Write(write) => write.tries.lost(),
-            Self::Read(piece) => piece.tries.lost(),
-        }
+        let repeatable = match self {
+            Self::Control(control) => can_repeat(&control.request),
+            Self::Write(_) | Self::Read(_) => true,
+        };
+        repeatable && self.tries().lost()
     }
 
-    /// Counts a refusal; gives how long to wait, if it may be sent again.
-    pub(crate) fn refused(&mut self) -> Option<Duration> {
+    pub(crate) fn tries(&mut self) -> &mut Tries {
         match self {
-            Self::Control(control) => control.tries.refused(),
-            Self::Write(write) => write.tries.refused(),
-            Self::Read(piece) => piece.tries.refused(),
+            Self::Control(control) => &mut control.tries,
+            Self::Write(write) => &mut write.tries,
+            Self::Read(piece) => &mut piece.tries,
         }
     }
 
@@ -244,6 +254,8 @@ mod tests {
         );
         let total: Duration = waits.iter().sum();
         assert!(total > Duration::from_secs(30) && total < Duration::from_secs(60));
+        assert_eq!((0..20).filter(|_| tries.expired()).count(), 3);
+        assert!(!tries.is_replay());
         assert_eq!((0..20).filter(|_| tries.lost()).count(), 8);
         assert!(tries.is_replay());
     }

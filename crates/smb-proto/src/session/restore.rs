@@ -568,6 +568,16 @@ impl State {
             }
         }
         if notice.flags & LeaseBreakNotice::ACKNOWLEDGE != 0 {
+            let mut waiting = self.control.iter_mut();
+            let waiting = waiting.find_map(|control| match &mut control.request {
+                Request::GiveBack { key, state, .. } if *key == notice.key => Some(state),
+                _ => None,
+            });
+            // one that waits says all there is to say, however often the server asks for it
+            if let Some(state) = waiting {
+                *state = notice.new;
+                return;
+            }
             let request = Request::GiveBack {
                 tree,
                 key: notice.key,
@@ -652,5 +662,33 @@ impl FileRecord {
         }
         let same = now.size == before.size && now.times.write == before.times.write;
         (!same).then_some("somebody has changed it")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::SessionSettings;
+
+    #[test]
+    fn a_lease_that_is_asked_for_again_and_again_is_given_back_once() {
+        let mut state = State::new(&SessionSettings::new("server", [1; 16]));
+        let (key, tree) = ([7; 16], TreeKey(1));
+        state.leases.insert(key, LeaseRecord { tree, epoch: None });
+        for epoch in 1..=10_000 {
+            state.broken(&BreakNotice::Lease(LeaseBreakNotice {
+                epoch,
+                flags: LeaseBreakNotice::ACKNOWLEDGE,
+                key,
+                current: 7,
+                new: u32::from(epoch % 2),
+            }));
+        }
+        assert_eq!(state.control.len(), 1);
+        let request = &state.control[0].request;
+        assert!(
+            matches!(request, Request::GiveBack { state: 0, .. }),
+            "{request:?}"
+        );
     }
 }

@@ -513,23 +513,32 @@ impl State {
 
     /// A request was not done because the session has expired. Whether this channel shall log in
     /// again.
-    pub(crate) fn expired(&mut self, number: ChannelNumber, work: Lost) -> (bool, Calls) {
+    pub(crate) fn expired(&mut self, number: ChannelNumber, mut work: Lost) -> (bool, Calls) {
         self.one_less(number);
-        let calls = match (self.check_open(), work) {
-            (Err(error), work) => self.give_up(work, error),
-            (Ok(()), Lost::Control(control)) if control.restores.is_some() => {
+        let failure = match self.check_open() {
+            Ok(()) if work.tries().expired() => None,
+            Ok(()) => Some(self.refusal(&work, NtStatus::NETWORK_SESSION_EXPIRED)),
+            Err(ended) => Some(ended),
+        };
+        let calls = match (failure, work) {
+            (Some(failure), Lost::Control(control)) if control.restores.is_some() => {
+                self.cannot_restore(number, &control, failure);
+                Calls::new()
+            }
+            (Some(failure), work) => self.give_up(work, failure),
+            (None, Lost::Control(control)) if control.restores.is_some() => {
                 self.restoring.expired(number, control);
                 Calls::new()
             }
-            (Ok(()), Lost::Control(control)) => {
+            (None, Lost::Control(control)) => {
                 self.control.push_front(control);
                 Calls::new()
             }
-            (Ok(()), Lost::Write(write)) => {
+            (None, Lost::Write(write)) => {
                 self.writes.push_front(write);
                 Calls::new()
             }
-            (Ok(()), Lost::Read(piece)) => self.read_again(piece),
+            (None, Lost::Read(piece)) => self.read_again(piece),
         };
         if self.renewal.is_none() && self.check_open().is_ok() {
             self.renewal = Some(match self.renews(number) {
@@ -1141,23 +1150,24 @@ impl State {
         self.one_less(number);
         if again::is_not_ready(status)
             && self.check_open().is_ok()
-            && let Some(wait) = work.refused()
+            && let Some(wait) = work.tries().refused()
         {
             self.put_off(now.after(wait), work);
             return Calls::new();
         }
-        let error = match &work {
-            Lost::Read(piece) => self.refused_read(piece, status),
-            Lost::Write(Write { file, offset, .. }) => Error::Refused {
-                doing: format!("writing `{}` at byte {offset}", self.path(*file)),
-                status,
-            },
-            Lost::Control(_) => Error::Refused {
-                doing: work.doing().into(),
-                status,
-            },
-        };
+        let error = self.refusal(&work, status);
         self.give_up(work, error)
+    }
+
+    fn refusal(&self, work: &Lost, status: NtStatus) -> Error {
+        let doing = match work {
+            Lost::Read(piece) => return self.refused_read(piece, status),
+            Lost::Write(Write { file, offset, .. }) => {
+                format!("writing `{}` at byte {offset}", self.path(*file))
+            }
+            Lost::Control(control) => control::describe(self, &control.request),
+        };
+        Error::Refused { doing, status }
     }
 
     /// A READ failed, and with it the transfer.

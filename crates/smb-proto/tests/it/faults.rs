@@ -272,12 +272,33 @@ fn a_slow_request_does_not_end_a_channel_that_lives() {
         ..Behaviour::default()
     };
     let (mut world, file) = World::open(2, behaviour, vec![0; BLOCK], 1);
-    world.server.behaviour.slow = true;
+    world.server.behaviour.slow_seconds = 150;
     let start = world.now;
     let (outcome, _) = world.read(file, 0..10);
     assert!(outcome.is_ok(), "{outcome:?}");
     assert!(Duration::from_nanos(world.now - start).as_secs() > 120);
     assert!(world.server.echoes > 10);
+}
+
+#[test]
+fn a_request_that_is_only_put_off_ends_its_channel_at_some_time() {
+    let behaviour = Behaviour {
+        interims: true,
+        ..Behaviour::default()
+    };
+    let (mut world, file) = World::open(2, behaviour, vec![0; BLOCK], 1);
+    world.server.behaviour.slow_seconds = 3600;
+    let start = world.now;
+    let outcome = world.read_forgetting(file, 0..10);
+    assert!(matches!(outcome, Err(Error::ChannelLost { .. })));
+    assert_eq!(Duration::from_nanos(world.now - start).as_secs(), 600);
+    match world.closed(0) {
+        Some(Some(Error::TimedOut {
+            seconds: 600,
+            waiting_for: "READ",
+        })) => {}
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]

@@ -344,7 +344,7 @@ fn what_cannot_be_repeated_is_an_error() {
 #[test]
 fn a_request_that_no_channel_survives_ends_at_some_time() {
     let (mut world, file) = World::open(1, Behaviour::default(), content(1), 1);
-    world.server.behaviour.slow = true;
+    world.server.behaviour.slow_seconds = 150;
     world.server.behaviour.interims = true;
     let ear = Arc::new(Ear::default());
     let written = Arc::new(Ear::default());

@@ -690,6 +690,34 @@ fn what_an_expired_session_refused_is_not_lost_with_it() {
 }
 
 #[test]
+fn a_session_that_expires_again_and_again_is_not_renewed_for_ever() {
+    // while it lasts, and also when it has to be made anew
+    for anew in [false, true] {
+        let (mut world, file) = world(1, Behaviour::default());
+        world.server.behaviour.expires_always = true;
+        world.server.expired = true;
+        if anew {
+            world.kill_all(Death::Early);
+        }
+        let (outcome, _) = world.read(file, 0..LENGTH as u64);
+        let error = outcome.expect_err("it is never done");
+        assert_eq!(error.status(), Some(NtStatus::NETWORK_SESSION_EXPIRED));
+        world.run_out();
+        let renewals = world.server.renewals;
+        assert!((3..10).contains(&renewals), "{renewals}");
+        assert_eq!(world.pool.in_use(), 0);
+        // what the server thinks better of goes on
+        world.server.behaviour.expires_always = false;
+        let tree = world.tree();
+        let interfaces = world.ask(Request::Interfaces { tree });
+        assert!(
+            matches!(interfaces, Ok(Reply::Interfaces(_))),
+            "{interfaces:?}"
+        );
+    }
+}
+
+#[test]
 fn an_expired_session_of_a_user_who_is_not_let_in_again_ends() {
     let (mut world, file) = world(1, Behaviour::default());
     world.server.expired = true;

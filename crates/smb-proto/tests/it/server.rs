@@ -92,8 +92,8 @@ pub(crate) struct Behaviour {
     pub(crate) short: bool,
     pub(crate) interims: bool,
     pub(crate) breaks: bool,
-    /// Replies after an interim take minutes.
-    pub(crate) slow: bool,
+    /// Replies after an interim take so long; zero: some milliseconds.
+    pub(crate) slow_seconds: u64,
     /// Where READs put their data, at random from 80 up.
     pub(crate) gaps: bool,
     /// Any failure in a chain, and not only that of its CREATE, is that of all that follows.
@@ -117,6 +117,8 @@ pub(crate) struct Behaviour {
     pub(crate) durable: bool,
     /// What a file that is opened again is refused with.
     pub(crate) again_status: Option<NtStatus>,
+    /// Whoever logs in again finds the session expired at once.
+    pub(crate) expires_always: bool,
 }
 
 impl Default for Behaviour {
@@ -133,7 +135,7 @@ impl Default for Behaviour {
             short: false,
             interims: false,
             breaks: false,
-            slow: false,
+            slow_seconds: 0,
             gaps: false,
             chains_end: false,
             credits_max: 8192,
@@ -150,6 +152,7 @@ impl Default for Behaviour {
             size_max: 8 * MIB,
             durable: false,
             again_status: None,
+            expires_always: false,
         }
     }
 }
@@ -440,10 +443,17 @@ impl Server {
         }
         let counts = self.behaviour.dialect >= Dialect::Smb300;
         assert!(counts || header.status.0 == 0, "2.x counts no channels");
+        assert!(counts || !header.has(flags::REPLAY), "2.x has no replays");
         self.sequences.push(header.status.0 as u16);
     }
 
-        assert!(counts || !header.has(flags::REPLAY), "2.x has no replays");
+    fn delay_after_interim(&self, random: &mut Random) -> u64 {
+        match self.behaviour.slow_seconds {
+            0 => random.below(20_000_000),
+            seconds => seconds * 1_000_000_000,
+        }
+    }
+
     fn free_credits(&self, number: usize) -> u32 {
         self.behaviour
             .credits_max
@@ -474,17 +484,13 @@ impl Server {
         self.connections[number].credits += u32::from(granted);
         let mut delay = random.below(3_000_000);
         let data = [Command::READ, Command::WRITE, Command::CREATE].contains(&header.command);
-        let slow = self.behaviour.slow;
+        let slow = self.behaviour.slow_seconds > 0;
         if data && self.behaviour.interims && (slow || random.below(2) == 0) {
             // as Samba does: all credits with the interim, none with the final reply
             let interim = self.interim(header, std::mem::take(&mut granted));
             let interim = self.seal(interim, sealed);
             sent.push((delay, Some(interim)));
-            delay += if slow {
-                150_000_000_000
-            } else {
-                random.below(20_000_000)
-            };
+            delay += self.delay_after_interim(random);
         }
         if self.behaviour.breaks && random.below(4) == 0 {
             let all = self.behaviour.encrypts == Encrypts::Session;
@@ -552,11 +558,7 @@ impl Server {
             }
             let interim = self.seal(interim, sealed);
             sent.push((delay, Some(interim)));
-            delay += if self.behaviour.slow {
-                150_000_000_000
-            } else {
-                random.below(20_000_000)
-            };
+            delay += self.delay_after_interim(random);
         }
         let together = random.below(3) > 0 || self.behaviour.lie.is_some();
         let per_frame = if together { answers.len() } else { 1 };
@@ -870,7 +872,7 @@ impl Server {
             assert!(!connection.binding && number > 0);
             self.logins += 1;
             self.session_signer = None;
-            self.expired = false;
+            self.expired = self.behaviour.expires_always;
             (self.keys, self.sealer, self.handle) = (None, None, None);
             self.opens = 0;
             self.nonces.clear();
@@ -897,7 +899,7 @@ impl Server {
             return status;
         }
         if std::mem::take(&mut connection.renewing) {
-            self.expired = false;
+            self.expired = self.behaviour.expires_always;
             self.renewals += 1;
             SessionSetupResponse {
                 flags: 0,
