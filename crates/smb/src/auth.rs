@@ -119,6 +119,18 @@ pub enum AuthError {
         /// The name.
         user: String,
     },
+    /// In NTLMv2 the name is hashed in capitals, and `sspi` makes several letters of this one, as no
+    /// server does.
+    #[error(
+        "`{user}` cannot log in by NTLM, because `{letter}` has no single letter as its capital; by \
+         Kerberos it can"
+    )]
+    UserLetter {
+        /// The user.
+        user: String,
+        /// The letter.
+        letter: char,
+    },
     /// The password begins with the mark of a hash.
     #[error("a password that begins with `{HASH_MARK}` cannot be used")]
     Password,
@@ -243,6 +255,12 @@ impl Exchange {
             } => {
                 let configuration = Configuration::of_this_machine();
                 let way = Way::find(mechanism, user, domain, server, &configuration)?;
+                let mut letters = user.chars();
+                let letter = letters.find(|letter| letter.to_uppercase().len() > 1);
+                if let (Way::Ntlm, Some(letter)) = (&way, letter) {
+                    let user = user.clone();
+                    return Err(AuthError::UserLetter { user, letter });
+                }
                 let exchange = UserExchange::new(way, user, domain, password, server)?;
                 Ok(Self::User(Box::new(exchange)))
             }
@@ -620,6 +638,11 @@ mod tests {
             begin(&login("user", "", "$NTLM$:00")),
             Err(AuthError::Password)
         ));
+        assert!(matches!(
+            begin(&login("großmann", "WG", "secret")),
+            Err(AuthError::UserLetter { letter: 'ß', .. })
+        ));
+        assert!(begin(&login("émile", "", "secret")).is_ok());
     }
 
     #[test]

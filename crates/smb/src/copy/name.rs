@@ -105,7 +105,18 @@ pub(crate) fn check_from_server(name: &str) -> Result<(), String> {
 
 /// Two names with the same key are one file for a share.
 pub(super) fn key(name: &str) -> String {
-    name.chars().flat_map(char::to_uppercase).collect()
+    name.chars().map(capital).collect()
+}
+
+/// Servers put one letter in the place of one, so that `ß` never becomes `SS`. Of letters whose
+/// capital has several, the small one stands for both.
+fn capital(letter: char) -> char {
+    let (mut large, mut small) = (letter.to_uppercase(), letter.to_lowercase());
+    let capital = match large.len() {
+        1 => large.next(),
+        _ => small.next(),
+    };
+    capital.unwrap_or(letter)
 }
 
 /// The name under which a file is written until it is complete. It is the same in each run, so that
@@ -317,7 +328,11 @@ mod tests {
 
     #[test]
     fn names_that_differ_in_case_only_have_one_key() {
-        assert_eq!(key("Straße.TXT"), key("straße.txt"));
-        assert_ne!(key("a"), key("b"));
+        for (one, other) in [("Straße.TXT", "straße.txt"), ("É", "é"), ("ᾼ", "ᾳ")] {
+            assert_eq!(key(one), key(other), "{one}");
+        }
+        for (one, other) in [("a", "b"), ("straße", "strasse"), ("ﬁn", "fin")] {
+            assert_ne!(key(one), key(other), "{one}");
+        }
     }
 }
