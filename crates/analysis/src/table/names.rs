@@ -49,17 +49,27 @@ const LOWER: [&str; 8] = [
     "latency", "time", "duration", "elapsed", "seconds", "sec", "cpu", "wall",
 ];
 /// Of these fewer are better, also by the second; but a rate may be named after what it was measured under.
-const LOSSES: [&str; 9] = [
+const LOSSES: [&str; 16] = [
     "retransmits",
+    "retransmitted",
+    "retransmissions",
     "retrans",
+    "retries",
     "loss",
     "lost",
+    "missed",
     "drops",
     "dropped",
+    "error",
     "errors",
+    "failed",
+    "failure",
     "failures",
     "jitter",
 ];
+/// What turns a word of these around, or leaves open which of the two is meant: time that was idle, a score
+/// for time.
+const TURNING: [&str; 2] = ["idle", "score"];
 const HIGHER: [&str; 7] = [
     "throughput",
     "bandwidth",
@@ -101,6 +111,11 @@ pub(super) fn better(response: &str) -> Option<Better> {
     let lower: Vec<String> = words(response).map(str::to_lowercase).collect();
     let has = |list: &[&str]| lower.iter().any(|word| list.contains(&word.as_str()));
     match unit(response) {
+        UNKNOWN_UNIT | "%" | "ns" | "us" | "ms" | "s"
+            if has(&TURNING) && (has(&LOWER) || has(&LOSSES)) =>
+        {
+            None
+        }
         "ns" | "us" | "ms" | "s" | "retransmits" => Some(Better::Lower),
         UNKNOWN_UNIT | "%" | "bytes" if has(&LOWER) || has(&LOSSES) => Some(Better::Lower),
         UNKNOWN_UNIT | "%" | "bytes" => has(&HIGHER).then_some(Better::Higher),
@@ -154,6 +169,14 @@ mod tests {
             ("p99 latency", Some(Better::Lower)),
             ("cpu_percent", Some(Better::Lower)),
             ("error_loss_rate", Some(Better::Lower)),
+            ("error_rate", Some(Better::Lower)),
+            ("failed_operations", Some(Better::Lower)),
+            ("retries", Some(Better::Lower)),
+            ("retransmitted_packets_s", None),
+            ("missed_frames_s", None),
+            ("cpu_idle_percent", None),
+            ("idle_percent", None),
+            ("time_spy_score", None),
             ("time_machine_write_mb_s", Some(Better::Higher)),
             ("cpu_limited_read_mb_s", Some(Better::Higher)),
             ("runtime_s", Some(Better::Lower)),
