@@ -399,8 +399,12 @@ fn tables(
         Err(error) => caveats.push(format!("the effects cannot be estimated yet: {error}")),
     }
     for result in &mut results {
-        // A row is a trial of one response and has no cells of the others.
-        result.warnings.retain(|warning| warning.kind != "missing");
+        // A row is a trial of one response and has no cells of the others; and how many blocks would
+        // settle an effect is said of its pairs.
+        let is_of_table = |kind: &str| matches!(kind, "missing" | "power");
+        result
+            .warnings
+            .retain(|warning| !is_of_table(&warning.kind));
         let of = |response: &&Response| column(response, Quantity::Rate) == result.response;
         if let Some(response) = design.responses.iter().find(of) {
             result.response.clone_from(&response.name);

@@ -25,7 +25,7 @@ pub fn run(arguments: &AnalyzeArguments) -> Result<ExitCode, CommandError> {
     {
         return run_file(Path::new(file), arguments.json);
     }
-    let results = table_results(arguments)?;
+    let (results, request) = table_results(arguments)?;
     if arguments.json {
         match &results[..] {
             [only] => terminal::print_json(only),
@@ -34,11 +34,10 @@ pub fn run(arguments: &AnalyzeArguments) -> Result<ExitCode, CommandError> {
     } else {
         terminal::print(&report::table::text(&results, look()));
     }
-    let undecided = results.iter().flat_map(|result| &result.effects);
-    let undecided = undecided
-        .into_iter()
-        .any(|effect| effect.verdict == Verdict::Undecided);
-    Ok(if undecided {
+    let mut effects = results.iter().flat_map(|result| &result.effects);
+    let is_open =
+        effects.any(|effect| effect.verdict == Verdict::Undecided && request.asks(effect));
+    Ok(if is_open {
         ExitCode::from(2)
     } else {
         ExitCode::SUCCESS
@@ -69,7 +68,9 @@ fn run_file(path: &Path, json: bool) -> Result<ExitCode, CommandError> {
     Ok(runs::exit_code(&analysis))
 }
 
-fn table_results(arguments: &AnalyzeArguments) -> Result<Vec<TableResult>, CommandError> {
+fn table_results(
+    arguments: &AnalyzeArguments,
+) -> Result<(Vec<TableResult>, Request), CommandError> {
     let wrong = |error: table::Error| {
         let hint = error.hint();
         CommandError::from_error(Kind::Usage, &error).hint(hint)
@@ -109,7 +110,8 @@ fn table_results(arguments: &AnalyzeArguments) -> Result<Vec<TableResult>, Comma
     });
     request.baselines.extend(pairs(&arguments.baseline)?);
     request.only = pairs(&arguments.only)?;
-    table::analyze(&table, &request).map_err(wrong)
+    let results = table::analyze(&table, &request).map_err(wrong)?;
+    Ok((results, request))
 }
 
 /// Columns as typed: each the whole of an argument, or several with commas in between. A name that has

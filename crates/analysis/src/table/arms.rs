@@ -6,12 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use super::design::LEVELS_MAX;
 use super::error::Error;
 use super::read::{ROWS_MAX, Table, shown};
 use super::{Request, TableWarning};
 
 const TEXT_BYTES_MAX: usize = 64 << 20;
 const ARMS_MAX: usize = 1000;
+/// The column that says which job of a program it was.
+pub(super) const JOB: &str = "job";
 /// Two runs at the same time may end within fewer milliseconds.
 const FORGETS_AFTER: f64 = 500.0;
 /// What to do about an arm that was not understood.
@@ -22,6 +25,7 @@ pub(super) const HINT: &str = "give what `iperf3 --json`, `fio --output-format=j
 #[derive(Deserialize)]
 struct Document {
     error: Option<String>,
+    start: Option<IperfStart>,
     end: Option<IperfEnd>,
     jobs: Option<Vec<FioJob>>,
     /// When fio wrote it.
@@ -31,6 +35,12 @@ struct Document {
     intervals: Option<IgnoredAny>,
     /// iperf3 as a stream.
     event: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+struct IperfStart {
+    /// A server says whom it served.
+    accepted_connection: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -145,7 +155,12 @@ impl Table {
         let Some(first) = rows.first() else {
             return Err(Error::Empty("arms"));
         };
-        let baselines = [("arm", first.arm.clone()), ("job", first.job.clone())];
+        // Not every response has rows of the first job.
+        let mut baselines = vec![("arm", first.arm.clone())];
+        let mut known = BTreeSet::new();
+        let jobs = rows.iter().map(|row| &row.job);
+        let jobs = jobs.filter(|job| known.insert(*job)).take(LEVELS_MAX);
+        baselines.extend(jobs.map(|job| (JOB, job.clone())));
         let (responses, factors) = question(&rows)?;
         let with_jobs = rows.iter().any(|row| row.job != rows[0].job);
         let measured: BTreeSet<&'static str> = rows
@@ -153,7 +168,7 @@ impl Table {
             .flat_map(|row| row.values.keys().copied())
             .collect();
         let mut columns = vec!["arm".to_owned()];
-        columns.extend(with_jobs.then(|| "job".to_owned()));
+        columns.extend(with_jobs.then(|| JOB.to_owned()));
         columns.extend(measured.iter().map(|response| (*response).to_owned()));
         let cells = rows.iter().map(|row| {
             let mut cells = vec![row.arm.clone()];
@@ -219,13 +234,12 @@ fn question(rows: &[Row]) -> Result<(Vec<&'static str>, Vec<&'static str>), Erro
         let first = values.next();
         values.any(|value| Some(value) != first)
     };
-    let asked = common.iter().copied();
-    let asked = asked.filter(|name| varied(name) && (!jobs_matter || several(name)));
+    let asked = common.iter().copied().filter(|name| varied(name));
     let mut asked: Vec<&'static str> = asked.collect();
     if asked.is_empty() {
         asked = common.into_iter().collect();
     }
-    let factors: Vec<&'static str> = [("arm", measured.len() > 1), ("job", jobs_matter)]
+    let factors: Vec<&'static str> = [("arm", measured.len() > 1), (JOB, jobs_matter)]
         .into_iter()
         .filter_map(|(factor, varied)| varied.then_some(factor))
         .collect();
@@ -285,7 +299,10 @@ fn read(
         } else if let Some(results) = document.results {
             hyperfine(arm, results, warnings)?
         } else if let Some(end) = document.end {
-            iperf(arm, &end)
+            let is_server = document
+                .start
+                .is_some_and(|start| start.accepted_connection.is_some());
+            iperf(arm, &end, if is_server { End::Server } else { End::Client })
         } else if document.event.is_some() {
             return Err(refuse(
                 "it is a stream of events, and no single result of iperf3",
@@ -311,7 +328,14 @@ fn read(
     Ok(())
 }
 
-fn iperf(arm: &str, end: &IperfEnd) -> Vec<Row> {
+/// Whose file it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Client,
+    Server,
+}
+
+fn iperf(arm: &str, end: &IperfEnd, whose: End) -> Vec<Row> {
     let to_server = [&end.sum_received, &end.sum, &end.sum_sent];
     let to_client = [
         &end.sum_received_bidir_reverse,
@@ -327,18 +351,26 @@ fn iperf(arm: &str, end: &IperfEnd) -> Vec<Row> {
     };
     let mut values = BTreeMap::new();
     for (sums, rate_name, count_name) in ways {
-        let known = || sums.into_iter().filter_map(Option::as_ref);
-        // What arrived counts, not what was handed to the system; a server that only sent knows no more
-        // than that. Where all was lost, nothing arrived.
+        let known = || {
+            let places = sums.into_iter().enumerate();
+            places.filter_map(|(place, sum)| Some((place, sum.as_ref()?)))
+        };
+        // What arrived counts, not what was handed to the system. Nothing arrived where all was lost, and
+        // where TCP says so; but a server that only sent knows no more than that, and older clients do not
+        // know what became of UDP.
         let lost = |sum: &IperfSum| sum.lost_percent.unwrap_or(0.0).clamp(0.0, 100.0);
-        let sum = known().find(|sum| sum.bits_per_second != 0.0 || lost(sum) > 0.0);
-        let Some(sum) = sum.or_else(|| known().next()) else {
+        let is_meant = |sum: &IperfSum| {
+            let of_tcp = whose == End::Client && sum.lost_percent.is_none();
+            sum.bits_per_second != 0.0 || lost(sum) > 0.0 || of_tcp
+        };
+        let sum = known().find(|(_, sum)| is_meant(sum));
+        let Some((place, sum)) = sum.or_else(|| known().next()) else {
             continue;
         };
-        // Older versions have one sum, of what was sent.
-        let arrived = match sums[0] {
-            Some(_) => 1.0,
-            None => 1.0 - lost(sum) / 100.0,
+        // All but the first are of what was sent.
+        let arrived = match place {
+            0 => 1.0,
+            _ => 1.0 - lost(sum) / 100.0,
         };
         values.insert(rate_name, sum.bits_per_second * arrived / 1e6);
         let retransmits = sums[2].as_ref().and_then(|sent| sent.retransmits);

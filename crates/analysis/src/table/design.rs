@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::Error;
 use super::linear::Basis;
-use super::read::{Table, shown};
-use super::{Request, TableWarning};
+use super::read::{Table, figure, shown};
+use super::{Request, TableWarning, arms};
 
 pub(super) const LEVELS_MAX: usize = 64;
 const PARAMETERS_MAX: usize = 256;
@@ -45,6 +45,14 @@ impl Factor {
             levels: levels.into_iter().map(str::to_owned).collect(),
         }
     }
+
+    fn of_rows(&self, places: &[usize]) -> Self {
+        Self {
+            name: self.name.clone(),
+            levels: self.levels.clone(),
+            of_row: places.iter().map(|place| self.of_row[*place]).collect(),
+        }
+    }
 }
 
 /// What a column of the model stands for.
@@ -72,6 +80,8 @@ impl Term {
 /// The rows of one response that are complete, and the model over them.
 pub(super) struct Design {
     pub(super) response: String,
+    /// Whether people may have written the figures, which mistake units and programs do not.
+    pub(super) typed: bool,
     pub(super) values: Vec<f64>,
     /// Row of the data of each value, from 1.
     pub(super) rows: Vec<usize>,
@@ -124,14 +134,14 @@ impl Design {
             warnings,
         )?;
         check_values(response, &values)?;
-        let baselines: Vec<_> = request.baselines.iter().chain(&table.baselines).collect();
         for (column, _) in &request.baselines {
             if !mains.contains(&column) {
                 return Err(Error::NotAFactor(shown(column)));
             }
         }
         let columns: Vec<_> = mains.iter().copied().zip(columns).collect();
-        let (factors, places) = varied((table, response), &columns, &rows, &baselines, warnings)?;
+        let asked = &request.baselines;
+        let (factors, places) = varied((table, response), &columns, &rows, asked, warnings)?;
         let block = match (block, &request.blocks) {
             (Some(column), Some(name)) => Some(Factor::new(table, name, column, &rows)),
             _ => None,
@@ -158,6 +168,7 @@ impl Design {
             .collect();
         let mut design = Self {
             response: response.into(),
+            typed: table.typed,
             values,
             rows: rows.iter().map(|row| row + 1).collect(),
             factors,
@@ -168,6 +179,29 @@ impl Design {
         };
         design.terms = design.model()?;
         Ok(design)
+    }
+
+    /// The same model of some of the rows, without plots.
+    pub(super) fn of_rows(&self, places: &[usize]) -> Self {
+        let mut block = self.block.as_ref().map(|block| block.of_rows(places));
+        // Every block that is counted has a row.
+        let mut known = BTreeMap::new();
+        for own in block.iter_mut().flat_map(|block| &mut block.of_row) {
+            let next = known.len();
+            *own = *known.entry(*own).or_insert(next);
+        }
+        let factors = self.factors.iter();
+        Self {
+            response: self.response.clone(),
+            typed: self.typed,
+            values: places.iter().map(|place| self.values[*place]).collect(),
+            rows: places.iter().map(|place| self.rows[*place]).collect(),
+            factors: factors.map(|factor| factor.of_rows(places)).collect(),
+            block,
+            plots: None,
+            pairs: self.pairs.clone(),
+            terms: self.terms.clone(),
+        }
     }
 
     /// Levels that people may mean as one.
@@ -366,7 +400,12 @@ fn complete<'a>(
 ) -> Result<(Vec<usize>, Vec<f64>), Error> {
     let mut complete = (Vec::new(), Vec::new());
     let mut left_out = 0;
-    for row in rows.iter().copied() {
+    let measuring = measuring(table, rows, response)?;
+    let is_measured = |row: usize| {
+        let mut measuring = measuring.iter();
+        measuring.all(|(column, jobs)| jobs.contains(table.cell(row, *column)))
+    };
+    for row in rows.iter().copied().filter(|row| is_measured(*row)) {
         let gap = factors
             .clone()
             .find(|column| table.present(row, **column).is_none());
@@ -397,6 +436,25 @@ fn complete<'a>(
     Ok(complete)
 }
 
+/// In results of programs, the column of their jobs and those that measure a response at all: one that
+/// only reads has nothing to say of writing, and lacks nothing.
+fn measuring<'t>(
+    table: &'t Table,
+    rows: &[usize],
+    response: usize,
+) -> Result<Option<(usize, BTreeSet<&'t str>)>, Error> {
+    let Some(column) = table.column(arms::JOB).ok().filter(|_| !table.typed) else {
+        return Ok(None);
+    };
+    let mut jobs = BTreeSet::new();
+    for row in rows {
+        if table.number(*row, response)?.is_some() {
+            jobs.insert(table.cell(*row, column));
+        }
+    }
+    Ok(Some((column, jobs)))
+}
+
 fn check_values(response: &str, values: &[f64]) -> Result<(), Error> {
     let Some(first) = values.first() else {
         return Err(Error::NoRows(shown(response)));
@@ -411,7 +469,7 @@ fn check_values(response: &str, values: &[f64]) -> Result<(), Error> {
     if values.iter().all(|value| value == first) {
         return Err(Error::AllEqual {
             response: shown(response),
-            value: *first,
+            value: figure(*first),
         });
     }
     let largest = values
@@ -428,13 +486,19 @@ fn varied(
     (table, response): (&Table, &str),
     columns: &[(&String, usize)],
     rows: &[usize],
-    baselines: &[&(String, String)],
+    baselines: &[(String, String)],
     warnings: &mut Vec<TableWarning>,
 ) -> Result<(Vec<Factor>, Vec<Option<usize>>), Error> {
     let (mut factors, mut places) = (Vec::new(), Vec::new());
     let mut refused = None;
     for (name, column) in columns {
-        let baseline = baselines.iter().find(|(factor, _)| factor == *name);
+        let asked = baselines.iter().find(|(factor, _)| factor == *name);
+        // Not each response has rows of each of the table's own.
+        let mut own = table.baselines.iter().filter(|(factor, level)| {
+            let mut cells = rows.iter().map(|row| table.cell(*row, *column));
+            factor == *name && cells.any(|cell| cell == level)
+        });
+        let baseline = asked.or_else(|| own.next());
         let baseline = baseline.map(|(_, level)| level.as_str());
         match factor((table, response), name, *column, rows, baseline) {
             Ok(factor) => {
@@ -506,16 +570,7 @@ fn factor(
 /// Numbers by size, other levels by a number in front and then by the alphabet; what one starts from
 /// comes first of all.
 fn sort_levels(levels: &mut [&str]) {
-    let leading = |level: &str| {
-        let end = level.find(|character: char| !character.is_ascii_digit() && character != '.');
-        level[..end.unwrap_or(level.len())]
-            .parse::<f64>()
-            .unwrap_or(f64::INFINITY)
-    };
-    let number = |level: &str| match level.parse::<f64>() {
-        Ok(number) if number.is_finite() => number,
-        _ => leading(level),
-    };
+    let number = |level: &str| size(level).unwrap_or(f64::INFINITY);
     levels.sort_by(|one, other| {
         number(one)
             .total_cmp(&number(other))
@@ -529,6 +584,25 @@ fn sort_levels(levels: &mut [&str]) {
     if let Some(place) = BASELINES.iter().find_map(start) {
         levels[..=place].rotate_right(1);
     }
+}
+
+/// The number that a level is, or that it begins with, as `64K` or `2.5 Gbit`.
+pub(super) fn size(level: &str) -> Option<f64> {
+    if let Some(number) = level.parse().ok().filter(|number: &f64| number.is_finite()) {
+        return Some(number);
+    }
+    let end = level.find(|character: char| !character.is_ascii_digit() && character != '.')?;
+    let number: f64 = level[..end].parse().ok()?;
+    let unit = level[end..].trim_start().to_ascii_lowercase();
+    let prefix = unit.chars().next().and_then(|first| "kmgt".find(first));
+    let rest = unit.get(1..).unwrap_or_default();
+    let (base, rest) = match rest.strip_prefix('i') {
+        Some(rest) => (1024.0_f64, rest),
+        None => (1000.0, rest),
+    };
+    // The `m` of `10ms` is none.
+    let prefix = prefix.filter(|_| ["", "b", "be", "bit"].contains(&rest));
+    Some(prefix.map_or(number, |place| number * base.powf(place as f64 + 1.0)))
 }
 
 /// A level without what does not change its meaning: case, spaces, and how a number is written.
@@ -567,6 +641,16 @@ mod tests {
         assert_eq!(sorted(&["on", "off"]), ["off", "on"]);
         assert_eq!(sorted(&["9000", "1500", "01"]), ["01", "1500", "9000"]);
         assert_eq!(sorted(&["10g", "1g"]), ["1g", "10g"]);
+        assert_eq!(sorted(&["1M", "4K", "64K"]), ["4K", "64K", "1M"]);
+        assert_eq!(
+            sorted(&["10 Gbit", "1GbE", "100Mbit", "2.5G"]),
+            ["100Mbit", "1GbE", "2.5G", "10 Gbit"]
+        );
+        assert_eq!(
+            sorted(&["1GiB", "512B", "1024k"]),
+            ["512B", "1024k", "1GiB"]
+        );
+        assert_eq!(sorted(&["20ms", "3 mixed"]), ["3 mixed", "20ms"]);
         assert_eq!(sorted(&["smb2.0", "smb1"]), ["smb1", "smb2.0"]);
         assert_eq!(sorted(&["a", "off", "Default"]), ["Default", "a", "off"]);
         assert_eq!(

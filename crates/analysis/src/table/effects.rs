@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::design::{Design, Term};
-use super::distribution::{f_upper, holm, median, t_quantile_two_sided};
+use super::distribution::{f_upper, holm, median, t_quantile_two_sided, t_two_sided};
 use super::error::Error;
 use super::linear::{Basis, Fit};
 use super::names::{self, Better};
@@ -20,6 +20,8 @@ use crate::Verdict;
 const NAMED_MAX: usize = 8;
 /// Values per level and stratum that pairs are made of; of more, evenly spaced ones are taken.
 const PAIRED_MAX: usize = 256;
+/// Standard normal quantile of how often a difference that can be found is: four times out of five.
+const POWER_QUANTILE: f64 = 0.841_621_2;
 /// A share of the largest value that is rounding.
 const ROUNDING: f64 = 1e-9;
 
@@ -255,10 +257,10 @@ pub(super) fn draft(table: &Table, request: &Request, response: &str) -> Result<
         .tests
         .extend(overall::tests(&design, &basis, &fit, &noise));
     draft.warnings.extend(suspect::rows(&design, &basis, &fit));
-    for effect in &draft.effects {
-        draft
-            .warnings
-            .extend(suspect::level(&effect.factor, &effect.level, effect.ratio));
+    for effect in draft.effects.iter().filter(|_| design.typed) {
+        let levels = [effect.baseline.as_str(), &effect.level];
+        let found = suspect::level(response, &effect.factor, levels, effect.ratio);
+        draft.warnings.extend(found);
     }
     if request.interactions == Interactions::Screened && design.pairs.is_empty() {
         screen::screen(&design, &mut basis, &fit, &mut draft);
@@ -497,8 +499,22 @@ fn spread(mut values: Vec<f64>) -> Vec<f64> {
         .collect()
 }
 
+/// What all effects are judged by.
+struct Rule {
+    band: f64,
+    /// What the effects and tests of all responses weigh in Holm's correction.
+    tested: f64,
+}
+
 /// Gives every effect its corrected probability and its verdict.
 pub(super) fn judge(drafts: Vec<Draft>, band: f64) -> Vec<TableResult> {
+    let family = family(&drafts, |effect| effect.error);
+    let screened = family.iter().filter(|(_, screened)| *screened).count();
+    let asked = family.len() - screened;
+    let rule = Rule {
+        band,
+        tested: (asked + screened.min(asked)).max(1) as f64,
+    };
     let mut classical = adjusted(&drafts, |effect| effect.error).into_iter();
     let mut robust = adjusted(&drafts, |effect| effect.robust_error.or(effect.error)).into_iter();
     let mut results = Vec::new();
@@ -507,7 +523,7 @@ pub(super) fn judge(drafts: Vec<Draft>, band: f64) -> Vec<TableResult> {
         for effect in std::mem::take(&mut draft.effects) {
             let p_holm = effect.t().and_then(|_| classical.next());
             let p_holm_robust = effect.t().and_then(|_| robust.next());
-            effects.push(judged(effect, &mut draft, band, [p_holm, p_holm_robust]));
+            effects.push(judged(effect, &mut draft, &rule, [p_holm, p_holm_robust]));
         }
         for test in draft.tests.iter_mut().filter(|test| test.p_holm.is_some()) {
             test.p_holm = classical.next();
@@ -527,6 +543,11 @@ pub(super) fn judge(drafts: Vec<Draft>, band: f64) -> Vec<TableResult> {
 
 /// Holm over effects and interactions of all responses, in the order in which [`judge`] takes them.
 fn adjusted(drafts: &[Draft], error: impl Fn(&EffectDraft) -> Option<f64>) -> Vec<f64> {
+    corrected(&family(drafts, error))
+}
+
+/// Probability of each, and whether nobody asked for it.
+fn family(drafts: &[Draft], error: impl Fn(&EffectDraft) -> Option<f64>) -> Vec<(f64, bool)> {
     let mut family = Vec::new();
     for draft in drafts {
         let effects = draft.effects.iter();
@@ -534,7 +555,7 @@ fn adjusted(drafts: &[Draft], error: impl Fn(&EffectDraft) -> Option<f64>) -> Ve
         let tests = draft.tests.iter().filter(|test| test.p_holm.is_some());
         family.extend(tests.map(|test| (test.p, true)));
     }
-    corrected(&family)
+    family
 }
 
 /// Holm over probabilities, each with whether nobody asked for it. Interactions that nobody named weigh
@@ -556,9 +577,10 @@ pub(crate) fn corrected(family: &[(f64, bool)]) -> Vec<f64> {
 fn judged(
     effect: EffectDraft,
     draft: &mut Draft,
-    band: f64,
+    rule: &Rule,
     [p_holm, p_holm_robust]: [Option<f64>; 2],
 ) -> TableEffect {
+    let band = rule.band;
     let half = effect.half_width(effect.error);
     let verdict = effect.verdict(draft.better, band, half, p_holm);
     let name = format!("`{}={}`", shown(&effect.factor), shown(&effect.level));
@@ -576,7 +598,14 @@ fn judged(
                 .push(TableWarning::new("robust_errors", text));
         }
     }
-    draft.warnings.extend(interaction(&effect, verdict, band));
+    draft
+        .warnings
+        .extend(interaction(&effect, draft.better, verdict, band));
+    // Another unit would be taken for noise.
+    let is_clean = draft.warnings.iter().all(|one| one.kind != "unit_slip");
+    if is_clean && verdict == Verdict::Undecided && p_holm.is_some_and(|p| p >= SIGNIFICANCE) {
+        draft.warnings.extend(power(&effect, draft.n, rule));
+    }
     if let (Some(ratio), Verdict::Better | Verdict::Worse, Some(estimate)) =
         (effect.ratio, verdict, effect.estimate)
         && (ratio > 1.0) != (estimate > 0.0)
@@ -612,8 +641,62 @@ fn judged(
     }
 }
 
+/// How many rows would settle what was asked, if estimate and noise stay as they are, and what these can
+/// find at all.
+fn power(effect: &EffectDraft, rows: usize, rule: &Rule) -> Option<TableWarning> {
+    /// More is no advice.
+    const TABLES_MAX: usize = 100;
+    let (estimate, error) = (effect.estimate?, effect.error?);
+    if effect.screened {
+        return None;
+    }
+    let chance = SIGNIFICANCE / rule.tested;
+    let settles = |tables: &usize| {
+        let degrees = effect.degrees + (tables - 1) * rows;
+        let error = error / (*tables as f64).sqrt();
+        let exceeds = |distance: f64, chance: f64| {
+            distance > 0.0 && t_two_sided(distance / error, degrees) < chance
+        };
+        let to_end = effect.reference.map(|one| rule.band * one - estimate.abs());
+        exceeds(estimate.abs(), chance)
+            || to_end.is_some_and(|to_end| exceeds(to_end, SIGNIFICANCE))
+    };
+    let settled = match (2..=TABLES_MAX).find(settles) {
+        Some(tables) => format!("about {}", tables * rows),
+        None => format!("more than {}", TABLES_MAX * rows),
+    };
+    let least = (t_quantile_two_sided(chance, effect.degrees) + POWER_QUANTILE) * error;
+    let reference = effect.reference.filter(|reference| *reference > 0.0);
+    let found = reference.map(|reference| {
+        let percent = percent(least / reference);
+        format!("; these find a difference of {percent} four times out of five")
+    });
+    let text = format!(
+        "`{}={}`: {settled} rows like these {rows} would settle it{}",
+        shown(&effect.factor),
+        shown(&effect.level),
+        found.unwrap_or_default()
+    );
+    Some(TableWarning::new("power", text))
+}
+
+/// A share in percent with two digits, which is all that is known of it.
+fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    if percent >= 1000.0 {
+        return "more than 1000 %".into();
+    }
+    let decimals = (1.0 - percent.log10().floor()).clamp(0.0, 9.0) as usize;
+    format!("{percent:.decimals$} %")
+}
+
 /// What two factors do only together, where it is shown, or where it is large and cannot be tested.
-fn interaction(effect: &EffectDraft, verdict: Verdict, band: f64) -> Option<TableWarning> {
+fn interaction(
+    effect: &EffectDraft,
+    better: Option<Better>,
+    verdict: Verdict,
+    band: f64,
+) -> Option<TableWarning> {
     let [one, other, both] = effect.apart?;
     let large = effect.ratio.is_none_or(|ratio| (ratio - 1.0).abs() > band);
     let shown_to_be = matches!(verdict, Verdict::Better | Verdict::Worse);
@@ -632,8 +715,18 @@ fn interaction(effect: &EffectDraft, verdict: Verdict, band: f64) -> Option<Tabl
     } else {
         " (not tested: no degree of freedom is left)"
     };
+    // As the ratios of the effects: above 1 is better, also of times.
+    let (ratios, above) = match better {
+        Some(Better::Lower) => (
+            [one, other, both].map(f64::recip),
+            ", where above 1 is better",
+        ),
+        Some(Better::Higher) | None => ([one, other, both], ""),
+    };
+    let [one, other, both] = ratios;
     let text = format!(
-        "`{}`: {what}: x{one:.2} by the first alone, x{other:.2} by the second alone, x{both:.2} by both{sure}",
+        "`{}`: {what}: x{one:.2} by the first alone, x{other:.2} by the second alone, \
+         x{both:.2} by both{above}{sure}",
         shown(&effect.factor)
     );
     Some(TableWarning::new("interaction", text))

@@ -137,7 +137,7 @@ pub enum Error {
         /// Response.
         response: String,
         /// The value.
-        value: f64,
+        value: String,
     },
     /// Numbers whose squares leave the range of numbers.
     #[error("the values of `{0}` are too large or too small to calculate with")]
@@ -240,8 +240,21 @@ impl Error {
 /// What people write beside, or instead of, a number.
 fn not_a_number(cell: &str) -> String {
     let start = cell.trim_start_matches(['-', '+']);
+    let marks = |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | ',');
     let digits = start.trim_start_matches(|letter: char| letter.is_ascii_digit());
-    if start.starts_with(|letter: char| letter.is_ascii_digit()) && digits.starts_with(',') {
+    let is_marked = digits.starts_with(',') || start.chars().all(marks);
+    if let Ok(number) = cell.parse::<f64>()
+        && start.starts_with(|letter: char| letter.is_ascii_digit())
+    {
+        let hint = match number.is_finite() {
+            true => {
+                "beside the other numbers its point may stand between thousands: write these without a \
+                 separator, as `1234`, or decimals with more or fewer than three digits, as `1.2340`"
+            }
+            false => "it is too large to calculate with: write it in a larger or smaller unit",
+        };
+        hint.into()
+    } else if start.starts_with(|letter: char| letter.is_ascii_digit()) && is_marked {
         "write decimals with a point and thousands without a separator, as `1234.5`".into()
     } else if start.starts_with(|letter: char| letter.is_ascii_digit()) {
         "write the number alone; a unit belongs into the name of the column, as `read_mb_s`".into()

@@ -24,6 +24,7 @@ pub(crate) use effects::corrected;
 pub use error::Error;
 pub use names::Better;
 pub use read::Table;
+use read::shown;
 
 /// Confidence of every interval.
 pub const CONFIDENCE: f64 = 0.95;
@@ -86,6 +87,23 @@ impl Request {
             band: DEFAULT_BAND,
             better: None,
         }
+    }
+}
+
+impl Request {
+    /// Whether an effect is of a factor or an interaction that was named, and none that was looked for
+    /// besides.
+    #[must_use]
+    pub fn asks(&self, effect: &TableEffect) -> bool {
+        // `b:a` is `a:b`; and a name may contain a colon itself.
+        let turned = |name: &str| {
+            let mut colons = name.match_indices(':');
+            colons.any(|(colon, _)| {
+                format!("{}:{}", &name[colon + 1..], &name[..colon]) == effect.factor
+            })
+        };
+        let mut named = self.factors.iter();
+        named.any(|name| *name == effect.factor || turned(name))
     }
 }
 
@@ -201,16 +219,23 @@ pub fn analyze(table: &Table, request: &Request) -> Result<Vec<TableResult>, Err
     for response in &request.responses {
         match effects::draft(table, request, response) {
             Ok(draft) => drafts.push(draft),
-            Err(error) if error.is_of_rows() => refused.push(error),
+            Err(error) if error.is_of_rows() => refused.push((response, error)),
             Err(error) => return Err(error),
         }
     }
     // One response says nothing against the others.
     let left_out: Vec<TableWarning> = refused
         .iter()
-        .map(|error| TableWarning::new("left_out", format!("{error}: it is left out")))
+        .map(|(response, error)| {
+            let text = match error {
+                // Of the factor, which other responses may have more of.
+                Error::OneLevel { .. } => format!("`{}` is left out: {error}", shown(response)),
+                _ => format!("{error}: it is left out"),
+            };
+            TableWarning::new("left_out", text)
+        })
         .collect();
-    if let (true, Some(error)) = (drafts.is_empty(), refused.into_iter().next()) {
+    if let (true, Some((_, error))) = (drafts.is_empty(), refused.into_iter().next()) {
         return Err(error);
     }
     let mut results = effects::judge(drafts, request.band);

@@ -19,6 +19,10 @@ pub struct Table {
     rows: Vec<Vec<String>>,
     /// Columns whose numbers are written with a decimal comma.
     commas: BTreeSet<usize>,
+    /// Columns in which a point probably stands between thousands.
+    thousands: BTreeSet<usize>,
+    /// Whether people may have typed it, and no program wrote it.
+    pub(super) typed: bool,
     /// Levels to compare with where the request names none.
     pub(super) baselines: Vec<(String, String)>,
     /// What a reader must know of where its rows are from.
@@ -43,7 +47,7 @@ impl Table {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let (named, text) = separator(text);
         let delimiter = named.unwrap_or_else(|| delimiter(text));
-        if text.trim_start().starts_with(['{', '[']) {
+        if is_json(text) {
             return Err(Error::Json);
         }
         let mut reader = csv::ReaderBuilder::new()
@@ -89,11 +93,37 @@ impl Table {
             rows.push(cells);
         }
         let mut table = Self::new(columns, rows)?;
+        table.typed = true;
         if delimiter != b',' {
             let columns = 0..table.columns.len();
-            table.commas = columns.filter(|column| table.has_commas(*column)).collect();
+            table.commas = columns
+                .clone()
+                .filter(|column| table.has_commas(*column))
+                .collect();
+            table.thousands = columns
+                .filter(|column| table.has_thousands(*column))
+                .collect();
         }
         Ok(table)
+    }
+
+    /// Whether all that is there are numbers below a thousand or such with a point in front of their last
+    /// three digits, and either the whole ones among them or decimal commas in other columns say what the
+    /// point is for.
+    fn has_thousands(&self, column: usize) -> bool {
+        let [mut whole, mut pointed] = [false; 2];
+        for cell in (0..self.rows()).filter_map(|row| self.present(row, column)) {
+            let unsigned = cell.strip_prefix(['-', '+']).unwrap_or(cell);
+            let (front, behind) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+            let mut bytes = front.bytes().chain(behind.bytes());
+            let is_one = matches!(front.len(), 1..=3) && bytes.all(|byte| byte.is_ascii_digit());
+            match behind.len() {
+                0 if is_one && front.len() == unsigned.len() => whole = true,
+                3 if is_one && !front.starts_with('0') => pointed = true,
+                _ => return false,
+            }
+        }
+        pointed && (whole || !self.commas.is_empty())
     }
 
     /// Whether all that is there are whole numbers or such with a decimal comma, and one of these cannot
@@ -128,6 +158,8 @@ impl Table {
             columns,
             rows,
             commas: BTreeSet::new(),
+            thousands: BTreeSet::new(),
+            typed: false,
             baselines: Vec::new(),
             warnings: Vec::new(),
         })
@@ -177,6 +209,11 @@ impl Table {
         .then_some(cell)
     }
 
+    /// Whether a number of this cell may as well be another.
+    fn is_ambiguous(&self, cell: &str, column: usize) -> bool {
+        self.thousands.contains(&column) && cell.contains('.')
+    }
+
     /// The cell as a number; `None` where nothing was measured.
     pub(super) fn number(&self, row: usize, column: usize) -> Result<Option<f64>, Error> {
         let Some(cell) = self.present(row, column) else {
@@ -187,7 +224,9 @@ impl Table {
             false => cell.parse::<f64>(),
         };
         match number {
-            Ok(number) if number.is_finite() => Ok(Some(number)),
+            Ok(number) if number.is_finite() && !self.is_ambiguous(cell, column) => {
+                Ok(Some(number))
+            }
             _ => Err(Error::NotANumber {
                 row: row + 1,
                 column: shown(&self.columns[column]),
@@ -195,6 +234,13 @@ impl Table {
             }),
         }
     }
+}
+
+/// Whether the text is JSON and no table; the name of a column may stand in brackets.
+fn is_json(text: &str) -> bool {
+    let text = text.trim_start();
+    let in_brackets = text.strip_prefix('[').map(str::trim_start);
+    text.starts_with('{') || in_brackets.is_some_and(|text| !text.starts_with(char::is_alphabetic))
 }
 
 /// The first line by which Excel is told what separates cells, as `sep=;`, and what comes after it.
@@ -215,18 +261,22 @@ fn is_counted(text: &str) -> bool {
         .any(|start| text.starts_with(start))
 }
 
-/// What separates the cells of the header, which is the first line that is no comment.
+/// What separates the cells of the header, which is the first line that is no comment; of two that it has
+/// equally often, the one that the line below has as often.
 fn delimiter(text: &str) -> u8 {
     let counted = is_counted(text);
-    let header = text
+    let mut lines = text
         .lines()
-        .find(|line| (counted || !line.starts_with('#')) && !line.trim().is_empty());
-    let header = header.unwrap_or_default();
-    let count = |delimiter: u8| header.bytes().filter(|byte| *byte == delimiter).count();
+        .filter(|line| (counted || !line.starts_with('#')) && !line.trim().is_empty());
+    let [header, below] = [lines.next(), lines.next()].map(Option::unwrap_or_default);
+    let count = |line: &str, delimiter: u8| line.bytes().filter(|byte| *byte == delimiter).count();
     // The last of equal ones wins, so the comma stands last.
     [b'\t', b';', b',']
         .into_iter()
-        .max_by_key(|byte| count(*byte))
+        .max_by_key(|byte| {
+            let often = count(header, *byte);
+            (often, often == count(below, *byte))
+        })
         .unwrap_or(b',')
 }
 
@@ -255,6 +305,28 @@ pub(super) fn shown(text: &str) -> String {
     short
 }
 
+/// A number as errors and warnings write it, without hundreds of zeros.
+pub(super) fn figure(number: f64) -> String {
+    if is_handy(number) {
+        number.to_string()
+    } else {
+        format!("{number:e}")
+    }
+}
+
+/// The same of one that was computed, whose last digits mean nothing.
+pub(super) fn rounded(number: f64) -> String {
+    if is_handy(number) {
+        format!("{number:.6}")
+    } else {
+        format!("{number:.3e}")
+    }
+}
+
+fn is_handy(number: f64) -> bool {
+    number == 0.0 || (1e-6..1e15).contains(&number.abs())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -268,6 +340,64 @@ mod tests {
         assert_eq!(table.cell(0, 1), "x");
         assert_eq!(table.cell(1, 0), "2");
         assert_eq!(Table::from_csv("a\tb\n1\t2\n").unwrap().cell(0, 1), "2");
+    }
+
+    #[test]
+    fn brackets_and_commas_in_names_are_no_json_and_no_separators() {
+        let columns = |text: &str| {
+            let table = Table::from_csv(text).unwrap();
+            table.columns().map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(columns("[mtu],[mb_s]\n1,2\n"), ["[mtu]", "[mb_s]"]);
+        assert_eq!(columns("mtu;read, MB/s\n1500;110\n"), ["mtu", "read, MB/s"]);
+        assert_eq!(columns("mtu,a;b\n1500,110\n"), ["mtu", "a;b"]);
+        for json in ["{\"a\":1}", " [ {\"a\":1}]", "[1]", "[\"a\"]"] {
+            assert!(matches!(Table::from_csv(json), Err(Error::Json)), "{json}");
+        }
+    }
+
+    /// Written in German: 1110 is `1.110`, and no 1.11.
+    #[test]
+    fn points_between_thousands_are_no_decimal_points() {
+        let last = |text: &str| {
+            let table = Table::from_csv(text).unwrap();
+            let read = table.number(table.rows() - 1, table.columns.len() - 1);
+            read.map_err(|error| (error.to_string(), error.hint()))
+        };
+        let thousands = [
+            "a;v\n1;980\n2;1.110\n",
+            "a;b;v\n1;1,5;1.980\n2;2,5;1.110\n",
+            "a\tv\n1\t-7\n2\t1.110\n",
+        ];
+        for text in thousands {
+            let (error, hint) = last(text).unwrap_err();
+            assert_eq!(error, "row 2, column `v`: `1.110` is not a number");
+            assert!(hint.contains("point may stand between thousands"), "{hint}");
+        }
+        let decimals = [
+            "a,v\n1,980\n2,1.110\n",
+            "a;v\n1;1.980\n2;1.110\n",
+            "a;v\n1;980\n1;1.5\n2;1.110\n",
+            "a;v\n1;1980\n2;1.110\n",
+            "a;b;v\n1;1,5;0.980\n2;2,5;1.110\n",
+        ];
+        for text in decimals {
+            assert_eq!(last(text).unwrap(), Some(1.11), "{text}");
+        }
+        let hint = |cell: &str| last(&format!("a;v\n1;{cell}\n")).unwrap_err().1;
+        assert!(hint("1.980,5").starts_with("write decimals with a point"));
+        assert!(hint("1.980.500").starts_with("write decimals with a point"));
+        assert!(hint("1e400").contains("larger or smaller unit"));
+        assert!(hint("112 MB/s").contains("a unit belongs"));
+    }
+
+    #[test]
+    fn long_numbers_are_written_short() {
+        assert_eq!(figure(112.25), "112.25");
+        assert_eq!(figure(1e308), "1e308");
+        assert_eq!(figure(-1.5e-12), "-1.5e-12");
+        assert_eq!(rounded(0.0), "0.000000");
+        assert_eq!(rounded(2.0 / 3.0 * 1e-12), "6.667e-13");
     }
 
     #[test]

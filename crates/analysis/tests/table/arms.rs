@@ -3,7 +3,7 @@
 use analysis::Verdict;
 use analysis::table::{Request, Table, TableResult, analyze};
 
-use crate::effect;
+use crate::{effect, texts, warnings};
 
 const IPERF_400M: &str = include_str!("../arms/iperf3-400m.json");
 const IPERF_200M: &str = include_str!("../arms/iperf3-200m.json");
@@ -300,6 +300,104 @@ fn jobs_count_only_where_one_arm_has_several() {
     };
     let (_, request) = arms(&[("a", &one("cp x y")), ("b", &one("rsync x y"))]).unwrap();
     assert_eq!(request.factors, ["arm"]);
+}
+
+/// A benchmark that reads in two ways and writes in one: writing has one job, and is answered all the same.
+#[test]
+fn a_job_that_alone_measures_something_is_analysed_too() {
+    let run = |read: f64, write: f64| {
+        let job = |(group, (name, way, rate)): (usize, (&str, &str, f64))| {
+            format!(
+                r#"{{"jobname":"{name}","groupid":{group},"{way}":{{"bw_bytes":{}}}}}"#,
+                rate * 1e6
+            )
+        };
+        let jobs = [
+            ("seqread", "read", read),
+            ("randread", "read", read / 5.0),
+            ("seqwrite", "write", write),
+        ];
+        let jobs: Vec<String> = jobs.into_iter().enumerate().map(job).collect();
+        format!(r#"{{"jobs":[{}]}}"#, jobs.join(","))
+    };
+    let [first, second] = [run(110.0, 90.0), run(111.0, 90.5)];
+    let [third, fourth] = [run(112.0, 45.0), run(113.0, 45.2)];
+    let results = analysed(&[
+        ("before", &first),
+        ("before", &second),
+        ("after", &third),
+        ("after", &fourth),
+    ]);
+    let [read, write] = results.as_slice() else {
+        panic!("{results:?}")
+    };
+    assert_eq!((read.n, write.n), (8, 4));
+    assert_eq!(effect(write, "arm", "after").verdict, Verdict::Worse);
+    assert_eq!(effect(read, "job", "randread").baseline, "seqread");
+    assert!(
+        warnings(write, "missing").is_empty(),
+        "{:?}",
+        write.warnings
+    );
+    assert_eq!(
+        texts(write, "left_out"),
+        ["factor `job` has one level, `seqwrite`, in all 4 rows: it is left out"]
+    );
+    // Alone, it has nothing to be compared with.
+    let results = analysed(&[("only", &first), ("only", &second)]);
+    assert_eq!(results.len(), 1);
+    assert_eq!(
+        texts(&results[0], "left_out"),
+        ["`write_mb_s` is left out: factor `job` has one level, `seqwrite`, in all 2 rows"]
+    );
+    // Each way has a first job of its own to compare with.
+    let both = [&first, &third].map(|text| {
+        text.replace(
+            "randread\",\"groupid\":1,\"read",
+            "randwrite\",\"groupid\":1,\"write",
+        )
+    });
+    let results = analysed(&[("before", &both[0]), ("after", &both[1])]);
+    let write = results.iter().find(|one| one.response == "write_mb_s");
+    assert_eq!(
+        effect(write.unwrap(), "job", "seqwrite").baseline,
+        "randwrite"
+    );
+}
+
+/// Programs know their units: what is eight times as fast there is so.
+#[test]
+fn results_of_programs_have_no_slips_of_unit() {
+    let run = |rate: f64| format!(r#"{{"end":{{"sum_received":{{"bits_per_second":{rate}}}}}}}"#);
+    let runs = |times: f64| [200e6, 201e6, 199e6].map(|rate| run(rate * times)).concat();
+    let once = [runs(1.0), run(1600e6)].concat();
+    for other in [runs(8.0), once] {
+        let result = analysed(&[("slow", &runs(1.0)), ("other", &other)]).remove(0);
+        let slips = warnings(&result, "unit_slip");
+        assert!(slips.is_empty(), "{slips:?}");
+    }
+}
+
+/// TCP on a dead path, and UDP as clients told it that did not hear from their server.
+#[test]
+fn what_never_arrived_is_no_throughput() {
+    let rate = |text: &str| {
+        let good = r#"{"end":{"sum_received":{"bits_per_second":7e6}}}"#;
+        let result = analysed(&[("good", good), ("other", text)]).remove(0);
+        effect(&result, "arm", "other").estimate.unwrap() + 7.0
+    };
+    let near = |text: &str, expected: f64| assert!((rate(text) - expected).abs() < 1e-9, "{text}");
+    let dead = r#""end":{"sum_sent":{"bits_per_second":3e6},"sum_received":{"bits_per_second":0}}"#;
+    near(&format!(r#"{{"start":{{}},{dead}}}"#), 0.0);
+    // A server that sent knows no more.
+    near(
+        &format!(r#"{{"start":{{"accepted_connection":{{}}}},{dead}}}"#),
+        3.0,
+    );
+    let half = r#"{"end":{"sum":{"bits_per_second":1e8,"lost_percent":50},
+        "sum_sent":{"bits_per_second":1e8,"lost_percent":0},
+        "sum_received":{"bits_per_second":0,"lost_percent":0}}}"#;
+    near(half, 50.0);
 }
 
 /// UDP through a filter that takes everything, as new and old versions tell it.

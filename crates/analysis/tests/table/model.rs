@@ -198,6 +198,63 @@ fn a_name_that_says_nothing_is_warned_about() {
     assert_eq!(effect(&result, "a", "1").verdict, Verdict::Worse);
 }
 
+/// Means 101.33 and 107, deviation 5.40: t = 1.285. Of 18 rows t would be 2.23 and 2.12 is asked; these
+/// find (2.776 + 0.842) times the error of 4.41.
+#[test]
+fn what_cannot_be_told_has_a_number_of_rows_that_would() {
+    let text = "a,read_mb_s\n0,100\n0,108\n0,96\n1,106\n1,112\n1,103\n";
+    let mut request = Request::new(["read_mb_s"], ["a"]);
+    assert_eq!(
+        texts(&one(text, &request), "power"),
+        [
+            "`a=1`: about 18 rows like these 6 would settle it; these find a difference of 16 % four \
+          times out of five"
+        ]
+    );
+    // That there is no difference takes a narrow interval.
+    let alike = text.replace("112", "101").replace("106", "102");
+    let said = one(&alike, &request);
+    assert!(texts(&said, "power")[0].contains("rows like these 6 would settle it"));
+    request.band = 0.0;
+    let said = one(&alike, &request);
+    assert!(
+        texts(&said, "power")[0].contains("more than 600 rows"),
+        "{:?}",
+        said.warnings
+    );
+    // What is settled needs no more, and what nobody asked for gets no advice.
+    let text =
+        "a,b,read_mb_s\n0,0,100\n0,1,151\n1,0,201\n1,1,248\n0,0,102\n0,1,148\n1,0,198\n1,1,252\n";
+    let request = Request::new(["read_mb_s"], ["a", "b"]);
+    let settled = one(text, &request);
+    assert!(
+        texts(&settled, "power").is_empty(),
+        "{:?}",
+        settled.warnings
+    );
+    let open = |effect: &&analysis::table::TableEffect| effect.verdict == Verdict::Undecided;
+    let pair = settled.effects.iter().find(open).unwrap();
+    assert!(pair.factor == "a:b" && !request.asks(pair));
+    assert!(Request::new(["read_mb_s"], ["a", "b", "b:a"]).asks(pair));
+    assert!(request.asks(effect(&settled, "a", "1")));
+}
+
+/// A time that halves is twice as good, in the table and in words.
+#[test]
+fn ratios_of_times_point_one_way() {
+    let text =
+        "a,b,time_s\n0,0,10\n0,1,10.1\n1,0,10.05\n1,1,5\n0,0,10.1\n0,1,10.0\n1,0,10.0\n1,1,5.1\n";
+    let result = one(text, &Request::new(["time_s"], ["a", "b"]));
+    assert!(effect(&result, "a:b", "1:1").ratio.unwrap() > 1.0);
+    assert_eq!(
+        texts(&result, "interaction"),
+        [
+            "`a:b`: only both together change it: x1.00 by the first alone, x1.00 by the second alone, \
+          x1.99 by both, where above 1 is better"
+        ]
+    );
+}
+
 /// As many blocks as an experiment may have; what is changed only between them is said to be.
 #[test]
 fn blocks_may_be_many_or_one() {

@@ -43,6 +43,23 @@ fn help_names_every_command_and_the_exit_codes() {
     support::linerate().arg("no-such-command").assert().code(64);
 }
 
+/// Two factors that are both settled, and their interaction, which these rows do not tell.
+#[test]
+fn an_interaction_that_nobody_named_leaves_nothing_open() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let table = folder.path().join("table.csv");
+    let rows = "0,0,100\n0,1,151\n1,0,201\n1,1,248\n0,0,102\n0,1,148\n1,0,198\n1,1,252\n";
+    fs::write(&table, format!("a,b,read_mb_s\n{rows}")).expect("room on the disk");
+    let analyze = |factors: &str| {
+        let mut command = support::linerate();
+        command.arg("analyze").arg(&table);
+        command.args(["--response", "read_mb_s", "--factors", factors]);
+        command.assert()
+    };
+    analyze("a,b").success();
+    analyze("a,b,b:a").code(2);
+}
+
 #[test]
 fn completions_come_for_the_usual_shells() {
     for shell in ["bash", "zsh", "fish"] {
