@@ -6,7 +6,7 @@
 
 use crate::text::{character_width, width};
 
-/// A text of so many columns reads as one: `1500 -> 9000`, `off:off, on:on`.
+/// A text of so many columns reads as one: `1500 -> 9000`, `on:on together`.
 const TOGETHER: usize = 14;
 /// The same, where there is hardly any room.
 const TOGETHER_NARROW: usize = 7;

@@ -527,7 +527,7 @@ pub(crate) fn html(result: &DesignResult, id: &str) -> Markup {
                             @for effect in &one.effects {
                                 tr {
                                     td { (effect.factor) }
-                                    td { (effect.baseline) ", " (effect.level) }
+                                    td { (table::compared(effect)) }
                                     td.n { @if let Some(change) = table::change(effect) { (change) (table::unit(one)) } @else { "cannot be estimated" } }
                                     td.n { (table::interval(effect).unwrap_or_default()) }
                                     td.n { (effect.p_holm.map(table::probability).unwrap_or_default()) }

@@ -10,6 +10,8 @@ use crate::view::{self, Tone};
 
 /// Warnings of one response that are shown; the JSON has them all.
 const WARNINGS_MAX: usize = 20;
+/// Digits behind the point; of smaller numbers the power of ten is written.
+const DECIMALS_MAX: usize = 9;
 /// Probabilities under it say that there is a difference, in tests that are no part of Holm's family.
 pub(crate) const SIGNIFICANCE: f64 = 0.05;
 
@@ -34,7 +36,8 @@ pub fn text(results: &[TableResult], look: Look) -> String {
         for test in &result.tests {
             page.paragraph(2, 4, &[(Ink::Plain, &said(test))]);
         }
-        warnings(&mut page, &result.warnings);
+        let rest = result.warnings.iter().filter(|one| !is_of_power(one));
+        warnings(&mut page, &rest.collect::<Vec<_>>());
         let rest = page.finish();
         if !rest.is_empty() {
             pages.push('\n');
@@ -56,24 +59,17 @@ fn heading(page: &mut Page, result: &TableResult) {
 
 /// One sentence per verdict, the ones to act on first.
 fn sentences(result: &TableResult) -> Vec<(Tone, String)> {
-    let unit = unit(result);
     let mut sentences = Vec::new();
     for wanted in [Verdict::Better, Verdict::Worse] {
-        for effect in result
-            .effects
-            .iter()
-            .filter(|effect| effect.verdict == wanted)
-        {
-            let change = change(effect).unwrap_or_default();
-            let sentence = format!(
-                "`{}={}` is {} than `{}`: {change}{unit}",
-                effect.factor,
-                effect.level,
-                view::verdict(wanted),
-                effect.baseline
-            );
-            sentences.push((view::verdict_tone(wanted), sentence));
-        }
+        let effects = result.effects.iter();
+        let effects = effects.filter(|effect| effect.verdict == wanted);
+        sentences.extend(effects.map(|effect| {
+            let than = format!("is {} than", view::verdict(wanted));
+            (
+                view::verdict_tone(wanted),
+                difference(result, effect, &than),
+            )
+        }));
     }
     // Shown, and not known for which of them it speaks.
     let differs = |effect: &&TableEffect| {
@@ -81,53 +77,34 @@ fn sentences(result: &TableResult) -> Vec<(Tone, String)> {
             && effect.verdict == Verdict::Undecided
             && effect.p_holm.is_some_and(|p| p < SIGNIFICANCE)
     };
-    sentences.extend(result.effects.iter().filter(differs).map(|effect| {
-        let change = change(effect).unwrap_or_default();
-        let [factor, level, from] = [&effect.factor, &effect.level, &effect.baseline];
-        let sentence = format!("`{factor}={level}` differs from `{from}`: {change}{unit}");
-        (Tone::Doubtful, sentence)
-    }));
+    let shown = result.effects.iter().filter(differs);
+    sentences
+        .extend(shown.map(|effect| (Tone::Doubtful, difference(result, effect, "differs from"))));
     // That two do nothing more together is the usual case and need not be read pair by pair.
-    let is_pair = |effect: &&TableEffect| {
-        let [from, to] = [&effect.baseline, &effect.level].map(|level| level.contains(':'));
-        effect.factor.contains(':') && from && to
-    };
-    let named = |verdict: Verdict, known: bool| {
-        let effects = result
-            .effects
-            .iter()
-            .filter(|effect| !known || !(is_pair(effect) || differs(effect)));
-        let chosen =
-            effects.filter(|effect| effect.verdict == verdict && effect.p.is_some() == known);
-        let names: Vec<String> = chosen
-            .map(|effect| format!("`{}={}`", effect.factor, effect.level))
-            .collect();
-        (!names.is_empty()).then(|| names.join(", "))
-    };
-    if let Some(names) = named(Verdict::Equivalent, true) {
-        sentences.push((
-            Tone::Neutral,
-            format!("no difference that matters: {names}"),
-        ));
-    }
-    if let Some(names) = named(Verdict::Undecided, true) {
-        sentences.push((
-            Tone::Doubtful,
-            format!("cannot tell from these rows: {names}"),
-        ));
-    }
-    let pairs: Vec<&TableEffect> = result.effects.iter().filter(is_pair).collect();
-    let quiet = |effect: &&TableEffect| {
+    let is_quiet = |effect: &&TableEffect| {
         effect.p.is_some()
             && !matches!(effect.verdict, Verdict::Better | Verdict::Worse)
             && !differs(effect)
     };
+    let tested = |verdict: Verdict| {
+        let effects = result.effects.iter().filter(is_quiet);
+        names(effects.filter(|effect| effect.verdict == verdict && !is_pair(effect)))
+    };
+    if let Some(names) = tested(Verdict::Equivalent) {
+        let sentence = format!("no difference that matters: {names}");
+        sentences.push((Tone::Neutral, sentence));
+    }
+    if let Some(names) = tested(Verdict::Undecided) {
+        let sentence = format!("cannot tell from these rows: {names}");
+        sentences.push((Tone::Doubtful, sentence));
+    }
+    let pairs: Vec<&TableEffect> = result.effects.iter().filter(is_pair).collect();
     // With more than two levels a pair of factors has several effects.
     let mut quiet_pairs: Vec<&str> = Vec::new();
-    for pair in pairs.iter().copied().filter(quiet) {
+    for pair in pairs.iter().copied().filter(is_quiet) {
         let of_pair = |other: &&&TableEffect| other.factor == pair.factor;
-        let is_quiet = pairs.iter().filter(of_pair).all(&quiet);
-        if is_quiet && !quiet_pairs.contains(&pair.factor.as_str()) {
+        let all_quiet = pairs.iter().filter(of_pair).all(is_quiet);
+        if all_quiet && !quiet_pairs.contains(&pair.factor.as_str()) {
             quiet_pairs.push(&pair.factor);
         }
     }
@@ -142,11 +119,79 @@ fn sentences(result: &TableResult) -> Vec<(Tone, String)> {
             sentences.push((Tone::Neutral, sentence));
         }
     }
-    if let Some(names) = named(Verdict::Undecided, false) {
-        let sentence = format!("nothing says how sure these are: {names}");
-        sentences.push((Tone::Doubtful, sentence));
+    let enough = result
+        .warnings
+        .iter()
+        .filter(|warning| is_of_power(warning));
+    sentences.extend(enough.map(|warning| (Tone::Doubtful, warning.text.clone())));
+    for (is_estimated, what) in [
+        (true, "nothing says how sure these are"),
+        (false, "cannot be estimated"),
+    ] {
+        let effects = result
+            .effects
+            .iter()
+            .filter(|effect| effect.p.is_none() && effect.estimate.is_some() == is_estimated);
+        sentences.extend(names(effects).map(|names| (Tone::Doubtful, format!("{what}: {names}"))));
     }
     sentences
+}
+
+/// How an effect differs from what it is compared with.
+fn difference(result: &TableResult, effect: &TableEffect, than: &str) -> String {
+    let unit = unit(result);
+    let change = change(effect).unwrap_or_default();
+    let [factor, level, from] = [&effect.factor, &effect.level, &effect.baseline];
+    if !is_pair(&effect) {
+        return format!("`{factor}={level}` {than} `{from}`: {change}{unit}");
+    }
+    // It is what is left when the effects of both are taken out, and no difference of two arms.
+    let both = match (halves(factor), halves(level)) {
+        (Some([one, other]), Some([here, there])) => {
+            format!("`{one}={here}` and `{other}={there}`")
+        }
+        _ => format!("the two of `{factor}={level}`"),
+    };
+    let side = if change.starts_with('-') {
+        "less"
+    } else {
+        "more"
+    };
+    let size = change.trim_start_matches(['-', '+']);
+    format!("{both} together give {size}{unit} {side} than their effects added up")
+}
+
+/// The two of `a:b`; a name may contain a colon itself.
+fn halves(text: &str) -> Option<[&str; 2]> {
+    let (one, other) = text.split_once(':')?;
+    (!other.contains(':')).then_some([one, other])
+}
+
+/// Whether it is what two factors do together.
+fn is_pair(effect: &&TableEffect) -> bool {
+    let all = [&effect.factor, &effect.baseline, &effect.level];
+    all.iter().all(|text| text.contains(':'))
+}
+
+/// What stands beside the verdict and not among the warnings.
+fn is_of_power(warning: &TableWarning) -> bool {
+    warning.kind == "power"
+}
+
+fn names<'e>(effects: impl Iterator<Item = &'e TableEffect>) -> Option<String> {
+    let names: Vec<String> = effects
+        .map(|effect| format!("`{}={}`", effect.factor, effect.level))
+        .collect();
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
+/// What was compared: two levels, or two of different factors together with each alone.
+pub(crate) fn compared(effect: &TableEffect) -> String {
+    if is_pair(&effect) {
+        format!("{} together", effect.level)
+    } else {
+        format!("{}, {}", effect.baseline, effect.level)
+    }
 }
 
 fn numbers(result: &TableResult, look: Look) -> String {
@@ -166,7 +211,7 @@ fn numbers(result: &TableResult, look: Look) -> String {
             let ratio = effect.ratio.map_or_else(dash, quantity::ratio);
             vec![
                 effect.factor.clone(),
-                format!("{}, {}", effect.baseline, effect.level),
+                compared(effect),
                 change(effect).map_or_else(dash, |change| format!("{change}{}", unit(result))),
                 interval(effect).unwrap_or_else(dash),
                 ratio,
@@ -213,16 +258,17 @@ fn said(test: &TableTest) -> String {
     format!("{what}: {letter}({degrees}) = {statistic}, p {p}{corrected}: {verdict}")
 }
 
-fn warnings(page: &mut Page, warnings: &[TableWarning]) {
+fn warnings(page: &mut Page, warnings: &[&TableWarning]) {
     if warnings.is_empty() {
         return;
     }
     page.heading("to know");
     // Slips of unit make everything else wrong, so they come first.
     let slips = |warning: &&TableWarning| warning.kind == "unit_slip";
-    let others = warnings.iter().filter(|warning| !slips(warning));
+    let others = warnings.iter().copied().filter(|warning| !slips(warning));
     for warning in warnings
         .iter()
+        .copied()
         .filter(slips)
         .chain(others)
         .take(WARNINGS_MAX)
@@ -279,7 +325,8 @@ fn decimals(effect: &TableEffect) -> usize {
         .or(effect.estimate.map(|estimate| estimate.abs() / 10.0))
         .unwrap_or(1.0);
     if size > 0.0 && size.is_finite() {
-        (2.0 - size.log10().ceil()).clamp(0.0, 9.0) as usize
+        let decimals = (2.0 - size.log10().ceil()).max(0.0) as usize;
+        decimals.min(DECIMALS_MAX)
     } else {
         0
     }
@@ -287,7 +334,8 @@ fn decimals(effect: &TableEffect) -> usize {
 
 fn signed(number: f64, decimals: usize) -> String {
     // Numbers this long are no figures of a share; digits for them would only fill the page.
-    if number.abs() >= 1e15 {
+    let is_small = decimals == DECIMALS_MAX && number != 0.0 && number.abs() < 1e-6;
+    if number.abs() >= 1e15 || is_small {
         return format!("{number:+.2e}");
     }
     let text = format!("{number:+.decimals$}");
@@ -360,6 +408,51 @@ mod tests {
         assert!(!page.contains("cannot tell"), "{page}");
     }
 
+    /// 1500 and off 400, 9000 alone 900, on alone 1100, both 1120: more than either, and less than 1600.
+    #[test]
+    fn what_two_do_together_is_no_comparison_of_arms() {
+        let rows = ["1500,off,40", "9000,off,90", "1500,on,110", "9000,on,112"];
+        let rows = rows.map(|row| format!("{row}0\n{row}4\n{row}6\n"));
+        let text = format!("mtu,offload,mb_s\n{}", rows.concat());
+        let factors = ["mtu", "offload"];
+        let said = page(&text, &Request::new(["mb_s"], factors), 100);
+        let sentence =
+            "`mtu=9000` and `offload=on` together give 480 MB/s less than their effects added up";
+        assert!(said.contains(sentence), "{said}");
+        assert!(said.contains("9000:on together"), "{said}");
+        assert!(!said.contains("1500:off"), "{said}");
+        // Where nothing says what is better, it is still no comparison.
+        let said = page(
+            &text.replace("mb_s", "y"),
+            &Request::new(["y"], factors),
+            100,
+        );
+        assert!(said.contains("together give 480 less than"), "{said}");
+    }
+
+    #[test]
+    fn what_is_not_told_apart_is_not_called_unsure() {
+        let text = "a,b,mb_s\n0,0,5\n0,0,6\n1,1,9\n1,1,9.5\n";
+        let page = page(text, &Request::new(["mb_s"], ["a", "b"]), 100);
+        assert!(page.contains("cannot be estimated: `a=1`, `b=1`"), "{page}");
+        assert!(!page.contains("how sure these are"), "{page}");
+    }
+
+    #[test]
+    fn how_many_rows_would_tell_is_said_once() {
+        let text = "a,mb_s\n0,100\n0,108\n0,96\n1,106\n1,112\n1,103\n";
+        let page = page(text, &Request::new(["mb_s"], ["a"]), 200);
+        assert!(
+            page.contains("cannot tell from these rows: `a=1`"),
+            "{page}"
+        );
+        assert_eq!(
+            page.matches("rows like these 6 would settle it").count(),
+            1,
+            "{page}"
+        );
+    }
+
     #[test]
     fn no_line_is_wider_than_asked_and_no_name_steers_the_terminal() {
         let hostile = NIC
@@ -382,5 +475,7 @@ mod tests {
         assert_eq!(signed(682.74, 0), "+683");
         assert_eq!(probability(0.0004), "<0.001");
         assert_eq!(signed(1e300, 0), "+1.00e300");
+        assert_eq!(signed(1e-12, DECIMALS_MAX), "+1.00e-12");
+        assert_eq!(signed(-1e-12, 3), "0.000");
     }
 }
