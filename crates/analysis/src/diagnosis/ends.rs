@@ -61,7 +61,8 @@ pub struct Contradiction {
 pub fn shared_links<'a>(near: &'a HostFacts, far: &'a HostFacts) -> Vec<SharedLink<'a>> {
     let mut links = Vec::new();
     for one in &near.nics {
-        for other in far.nics.iter().filter(|other| meet(one, other)) {
+        let meets = |other: &&Nic| meet((near, one), (far, other));
+        for other in far.nics.iter().filter(meets) {
             links.push(SharedLink {
                 near: one,
                 far: other,
@@ -71,11 +72,20 @@ pub fn shared_links<'a>(near: &'a HostFacts, far: &'a HostFacts) -> Vec<SharedLi
     links
 }
 
-fn meet(near: &Nic, far: &Nic) -> bool {
-    let global = |address: &&InterfaceAddress| !is_link_local(address.address);
-    near.addresses.iter().filter(global).any(|ours| {
-        let mut theirs = far.addresses.iter().filter(global);
-        theirs.any(|theirs| ours.contains(theirs.address))
+/// Whether a NIC of one host has an address in a subnet of the other's.
+fn meet(near: (&HostFacts, &Nic), far: (&HostFacts, &Nic)) -> bool {
+    let has = |host: &HostFacts, address: IpAddr| {
+        let mut entries = host.nics.iter().flat_map(|nic| &nic.addresses);
+        entries.any(|entry| entry.address == address)
+    };
+    let global = |entry: &&InterfaceAddress| !is_link_local(entry.address);
+    near.1.addresses.iter().filter(global).any(|ours| {
+        // Bridges of containers and virtual machines have the same address on every host, and lead nowhere.
+        far.1.addresses.iter().filter(global).any(|theirs| {
+            ours.contains(theirs.address)
+                && !has(far.0, ours.address)
+                && !has(near.0, theirs.address)
+        })
     })
 }
 
@@ -356,7 +366,8 @@ fn unused(host: &HostFacts, used: &[&Nic], other: &HostFacts) -> Option<Contradi
 /// Two NICs of a host in one subnet with the other host, and the route leaves by the slower one.
 fn routed(host: &HostFacts, other: &HostFacts) -> Option<Contradiction> {
     other.nics.iter().find_map(|far| {
-        let own: Vec<&Nic> = host.nics.iter().filter(|nic| meet(nic, far)).collect();
+        let meets = |nic: &&Nic| meet((host, nic), (other, far));
+        let own: Vec<&Nic> = host.nics.iter().filter(meets).collect();
         let fastest = own.iter().max_by_key(|nic| line_bits(nic))?;
         let chosen = far.addresses.iter().find_map(|to| chosen(host, &own, to.address))?;
         let (slow, fast) = (line_bits(chosen)?, line_bits(fastest)?);
@@ -640,6 +651,23 @@ mod tests {
         near.nics[1].speed = near.nics[0].speed;
         near.routes = [route("a", None), route("x", None)].into();
         assert_eq!(named(&near), None);
+    }
+
+    #[test]
+    fn a_bridge_that_every_host_has_is_no_link_between_two() {
+        let (mut near, mut far, settings) = pair();
+        for host in [&mut near, &mut far] {
+            let mut bridge = nic("docker0", "172.17.0.1");
+            bridge.state = LinkState::Down;
+            host.nics.push(bridge);
+        }
+        assert_eq!(contradictions(&near, &far, &settings), []);
+        let links = shared_links(&near, &far);
+        assert_eq!((links.len(), links[0].near.name.as_str()), (1, "a"));
+        // It is no subnet in common either.
+        far.nics[0].addresses.clear();
+        let found = contradictions(&near, &far, &settings);
+        assert_eq!((found.len(), found[0].kind), (1, "subnet"));
     }
 
     #[test]
