@@ -217,9 +217,13 @@ fn beside<'a>(
     is_wanted: impl Fn(&Nic) -> bool,
 ) -> Option<&'a Nic> {
     let Sender { host, nic, peer } = sender;
+    // A way out is no way to somebody who is in the sender's own network.
+    let is_near = in_subnet(nic, peer);
     let leads = |other: &Nic| {
         let mut routes = host.routes.iter().filter(|route| route.nic == other.name);
-        in_subnet(other, peer) || routes.any(|route| covers(route, peer).is_some())
+        in_subnet(other, peer)
+            || has_answered(seen, other, peer) == Some(true)
+            || (!is_near && routes.any(|route| covers(route, peer).is_some()))
     };
     let others = host.nics.iter().filter(|other| {
         other.index != nic.index
@@ -237,13 +241,14 @@ fn in_subnet(nic: &Nic, peer: IpAddr) -> bool {
 
 /// Whether the look has shown that nobody answers there.
 pub(super) fn is_dead(seen: &Seen, nic: &Nic, remote: IpAddr) -> bool {
-    let mut proofs = seen.look.into_iter().flat_map(|look| &look.mtus);
-    proofs.any(|proof| {
-        proof.nic == nic.name
-            && proof.remote == Some(remote)
-            && proof.answered.is_none()
-            && proof.far_mtu.is_none()
-    })
+    has_answered(seen, nic, remote) == Some(false)
+}
+
+/// Whether anybody answers there; nothing where the look did not try.
+fn has_answered(seen: &Seen, nic: &Nic, remote: IpAddr) -> Option<bool> {
+    let mut proofs = seen.look?.mtus.iter();
+    let proof = proofs.find(|proof| proof.nic == nic.name && proof.remote == Some(remote))?;
+    Some(proof.answered.is_some() || proof.far_mtu.is_some())
 }
 
 fn is_cable(nic: &Nic) -> bool {

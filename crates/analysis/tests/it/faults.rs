@@ -663,6 +663,12 @@ fn wifi_beside_the_cable_that_is_used_is_no_fault_and_is_told() {
     }
 }
 
+/// The client's second NIC in another network, with the way out.
+fn lead_out(well: &mut Well) {
+    well.facts[0].nics[1].addresses[0].address = "192.168.1.7".parse().unwrap();
+    well.facts[0].routes = vec![route("default", "a1", 600)];
+}
+
 #[test]
 fn wifi_is_no_fault_where_no_cable_would_be_faster() {
     let mut well = Well::new();
@@ -699,13 +705,21 @@ fn wifi_is_no_fault_where_no_cable_would_be_faster() {
         });
     });
     assert_eq!(dead, "");
-    // Another network, to which the cable leads by its default route only.
-    let routed = fast(|well| {
-        let nic = &mut well.facts[0].nics[1];
-        nic.addresses[0].address = "192.168.1.7".parse().unwrap();
-        well.facts[0].routes = vec![route("default", "a1", 600)];
+    // A cable with the default route leads to whom Wi-Fi reaches by a router too, and not to whom is in
+    // the Wi-Fi's own network, unless somebody answers there.
+    assert_eq!(fast(lead_out), "");
+    let behind_router = fast(|well| {
+        lead_out(well);
+        well.facts[0].nics[0].addresses[0].prefix = 32;
     });
-    assert_eq!(routed, "wifi-used");
+    assert_eq!(behind_router, "wifi-used");
+    let answered = fast(|well| {
+        lead_out(well);
+        let mut proof = well.look.mtus[0].clone();
+        proof.nic = "a1".into();
+        well.look.mtus.push(proof);
+    });
+    assert_eq!(answered, "wifi-used");
 }
 
 #[test]
