@@ -255,7 +255,7 @@ fn slow_link(seen: &Seen) -> Option<Fault> {
     let pairs = seen.network.all_pairs(&seen.used);
     let rated = pairs
         .iter()
-        .filter_map(|pair| Some((pair_bits(pair)?, pair)));
+        .filter_map(|pair| Some((pair_bits(seen, pair)?, pair)));
     let (slow, pair) = rated.min_by_key(|(bits, _)| *bits)?;
     let rates = pairs.iter().filter_map(|pair| seen.pair_rate(pair));
     let good = rates.max_by_key(PairRate::bits)?;
@@ -289,19 +289,11 @@ fn slow_link(seen: &Seen) -> Option<Fault> {
 }
 
 /// What the slower end of a pair runs at; nothing where an end has no line.
-fn pair_bits(pair: &Pair) -> Option<u64> {
-    if has_no_line(pair.near) {
-        return None;
-    }
-    let far = match pair.far {
-        FarEnd::Nic(nic) if has_no_line(nic) => return None,
-        FarEnd::Nic(nic) => line_bits(nic),
-        FarEnd::Advertised(_) | FarEnd::Address => None,
-    };
-    match (line_bits(pair.near), far) {
-        (Some(near), Some(far)) => Some(near.min(far)),
-        (near, far) => near.or(far),
-    }
+fn pair_bits(seen: &Seen, pair: &Pair) -> Option<u64> {
+    let has_lines =
+        !has_no_line(pair.near) && !matches!(pair.far, FarEnd::Nic(nic) if has_no_line(nic));
+    let ends = seen.network.end_bits(pair).into_iter().flatten();
+    ends.min().filter(|_| has_lines)
 }
 
 /// What is known of the rate of a pair.
@@ -351,7 +343,8 @@ fn is_up_to_routes(current: &Pair, other: &Pair) -> bool {
 
 fn faster<'a>(seen: &Seen<'a>) -> Option<Faster<'a>> {
     let current = *seen.used.first()?;
-    let told = seen.used.iter().filter_map(pair_bits).max();
+    let used = seen.used.iter();
+    let told = used.filter_map(|pair| pair_bits(seen, pair)).max();
     let used = told.map(PairRate::Told).or_else(|| {
         // Raw TCP moves what a line carries, unless a processor is what it waits for.
         let is_clear = seen.full_host().is_none() && busy_processor(seen).is_none();
@@ -692,7 +685,7 @@ fn lost(seen: &Seen, text: String) -> Option<Fault> {
 /// Segmentation or joining in software on a fast link with small frames.
 fn offloads_off(seen: &Seen) -> Option<Fault> {
     seen.used.iter().find_map(|pair| {
-        let fast = pair_bits(pair).is_none_or(|bits| bits >= FAST_BITS);
+        let fast = pair_bits(seen, pair).is_none_or(|bits| bits >= FAST_BITS);
         if !fast || pair.mtu() >= LARGE_MTU {
             return None;
         }
@@ -1263,7 +1256,8 @@ fn true_advertisement() -> Advice {
 fn unlisted(seen: &Seen) -> Option<String> {
     let server = seen.network.server?;
     let listed = seen.network.advertised;
-    let used = seen.used.iter().filter_map(pair_bits).max()?;
+    let used = seen.used.iter();
+    let used = used.filter_map(|pair| pair_bits(seen, pair)).max()?;
     let is_listed = |nic: &Nic| {
         let mut addresses = nic.addresses.iter();
         addresses.any(|own| listed.iter().any(|entry| entry.address == own.address))
@@ -1279,7 +1273,8 @@ fn unlisted(seen: &Seen) -> Option<String> {
     let is_used = |near: &Nic| seen.used.iter().any(|pair| pair.near.index == near.index);
     let missing = pairs.iter().find_map(|pair| match pair.far {
         FarEnd::Nic(nic) if !is_listed(nic) && !is_used(pair.near) => {
-            let as_good = pair_bits(pair).is_some_and(|bits| bits as f64 * FASTER > used as f64);
+            let as_good =
+                pair_bits(seen, pair).is_some_and(|bits| bits as f64 * FASTER > used as f64);
             as_good.then_some((nic, pair.remote))
         }
         _ => None,
@@ -1400,7 +1395,7 @@ impl<'a> Seen<'a> {
 
     fn pair_rate(&self, pair: &Pair) -> Option<PairRate> {
         let carried = || self.carried(pair, |_| true).map(PairRate::Carried);
-        pair_bits(pair).map(PairRate::Told).or_else(carried)
+        pair_bits(self, pair).map(PairRate::Told).or_else(carried)
     }
 
     /// Whether the server is known to have another address where a NIC of the client leads.

@@ -3,7 +3,7 @@
 use record::{HostFacts, Nic};
 
 use super::fault::{Fault, GOOD_BITS, SLOW_BITS, fault, gain};
-use super::path::{FarEnd, Pair, bit_rate, has_no_line, line_bits};
+use super::path::{FarEnd, Pair, bit_rate, has_no_line};
 use super::remedy::Advice;
 use super::{DIRECTIONS, Seen};
 use crate::{RungName, Trust};
@@ -30,7 +30,7 @@ fn slow_end(seen: &Seen, pair: &Pair) -> Option<Fault> {
     };
     let (client, server) = (seen.network.client?, seen.network.server?);
     let ends: [(&HostFacts, &Nic); 2] = [(client, pair.near), (server, far)];
-    let [near_bits, far_bits] = ends.map(|(_, nic)| line_bits(nic));
+    let [near_bits, far_bits] = seen.network.end_bits(pair);
     let (near_bits, far_bits) = (near_bits?, far_bits?);
     let (slow, good) = (near_bits.min(far_bits), near_bits.max(far_bits));
     if slow > SLOW_BITS || good < GOOD_BITS {

@@ -26,7 +26,7 @@ use crate::comparison::{BAND_DEFAULT, CONFIDENCE_DEFAULT, direction_name, failur
 use crate::statistics::{median, quotient};
 use crate::{Ceiling, Diagnosis, Estimate, LadderRung, RungName, Unit};
 use fault::Reach;
-use path::{Network, Pair, is_only_told};
+use path::{Network, Pair, Ports, is_only_told};
 
 pub use ends::{Contradiction, SharedLink, contradictions, shared_links};
 pub use remedy::{Means, REMEDIES, Remedy, quoted};
@@ -244,6 +244,7 @@ pub(crate) fn exceeded(
         server: facts.get(1),
         advertised: &[],
         believed: false,
+        ports: Ports::Unknown,
     };
     let used = result.connections.iter();
     let used = used.filter(|connection| connection.bytes.get() > 0);
@@ -285,13 +286,19 @@ fn look<'a>(
         server: facts.get(1),
         advertised: session.map_or(&[], |session| &session.server_interfaces),
         believed: false,
+        ports: Ports::OfOne,
     };
     let mut unknown = None;
     let trials = measured(&network, of_ladder, &mut unknown);
+    let mut of_one = trials.iter();
     let network = Network {
         believed: trials
             .iter()
             .all(|trial| beyond_told(&network, trial).is_none()),
+        ports: match of_one.any(|trial| is_beyond_one_port(&network, trial)) {
+            true => Ports::Unknown,
+            false => Ports::OfOne,
+        },
         ..network
     };
     let ceilings: Vec<(Direction, Ceiling)> = DIRECTIONS
@@ -406,6 +413,15 @@ fn beyond_told<'a>(network: &Network<'a>, trial: &Measured<'a>) -> Option<&'a Se
     })
 }
 
+/// Whether one connection moved more than fits through one port of the bonds and bridges on its way: some
+/// bonds deal out packets, and what is behind a bridge may be a virtual machine.
+fn is_beyond_one_port(network: &Network, trial: &Measured) -> bool {
+    let is_one = !matches!(trial.rung, Rung::Streams | Rung::Channels);
+    let ceiling = network.ceiling(trial.direction, std::slice::from_ref(&trial.pairs), None);
+    let fits = ceiling.map_or(f64::INFINITY, |ceiling| ceiling.rate.value);
+    is_one && trial.rate > fits * cause::ABOVE_CEILING_LIMIT
+}
+
 /// What fits through the pairs that a further rung used.
 fn own_ceiling<'a>(
     network: &Network<'a>,
@@ -416,6 +432,13 @@ fn own_ceiling<'a>(
     let own = trials
         .iter()
         .filter(|trial| trial.rung == rung && trial.direction == direction);
+    let network = Network {
+        ports: match network.ports {
+            Ports::Unknown => Ports::Unknown,
+            Ports::OfOne | Ports::OfSeveral => Ports::OfSeveral,
+        },
+        ..*network
+    };
     let ceiling = network.ceiling(direction, &pairs_of(own), None)?;
     Some(ceiling.rate)
 }

@@ -48,6 +48,8 @@ const INVENTING_DRIVERS: [&str; 9] = [
 /// much can be had nobody knows.
 const ONLY_TOLD: &str =
     "nothing but what the server advertises tells the rate, and that may be invented";
+/// Kinds of links that tell the sum of their ports' speeds, and send each connection by one port.
+const SUMS: [&str; 2] = ["bond", "team"];
 /// Kinds of links that pass on the speed of the real ones under them.
 const TRUSTED_KINDS: [&str; 5] = ["bond", "team", "vlan", "macvlan", "ipvlan"];
 
@@ -60,6 +62,18 @@ pub(super) struct Network<'a> {
     pub(super) advertised: &'a [ServerInterface],
     /// Whether nothing that was measured contradicts the speeds in it.
     pub(super) believed: bool,
+    pub(super) ports: Ports,
+}
+
+/// What the ports of a bond or a bridge carry of what goes through it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ports {
+    /// One connection: a bond sends it by one port, and a bridge by the only real one.
+    OfOne,
+    /// Several: all ports of a bond do.
+    OfSeveral,
+    /// What was measured contradicts that, or nobody compared: only what the NIC itself tells counts.
+    Unknown,
 }
 
 /// The server's end of a path, as well as it is known.
@@ -235,12 +249,14 @@ impl<'a> Network<'a> {
             Direction::Read => (far, Some(pair.near)),
             Direction::Write => (Some(pair.near), far),
         };
-        let ends = [Some(pair.near), far];
-        let has_no_line = ends.into_iter().flatten().any(has_no_line);
+        let ends = [(self.client, Some(pair.near)), (self.server, far)];
+        let has_no_line = ends.into_iter().filter_map(|(_, nic)| nic).any(has_no_line);
         let caveat = has_no_line.then_some(
             "one end is on Wi-Fi or in a tunnel, which carries less than the line of the other end",
         );
-        let speeds = ends.into_iter().flatten().filter_map(trusted_speed);
+        let speeds = ends
+            .into_iter()
+            .filter_map(|(host, nic)| self.speed(host, nic?));
         let mut lines: Vec<Line> = speeds.map(|bits| wire(bits, caveat)).collect();
         lines.extend(sender.and_then(shaper));
         let known = !lines.is_empty();
@@ -253,10 +269,7 @@ impl<'a> Network<'a> {
             }),
         }));
         if lines.is_empty() || (self.server.is_none() && self.believed) {
-            let advertised = self
-                .advertisement(pair.remote)
-                .map(|entry| entry.speed.get());
-            let sane = advertised.filter(|bits| (1..SPEED_BITS_MAX).contains(bits));
+            let sane = self.advertisement(pair.remote).and_then(sane_speed);
             // Behind Wi-Fi or a tunnel something is lost for sure.
             let caveat = match lines.is_empty() && !has_no_line {
                 true => ONLY_TOLD,
@@ -265,6 +278,36 @@ impl<'a> Network<'a> {
             lines.extend(sane.map(|bits| wire(bits, Some(caveat))));
         }
         lines
+    }
+
+    /// What the two ends of a pair run at, by what their hosts tell.
+    pub(super) fn end_bits(&self, pair: &Pair<'_>) -> [Option<u64>; 2] {
+        let far = match pair.far {
+            FarEnd::Nic(nic) => Some(nic),
+            FarEnd::Advertised(_) | FarEnd::Address => None,
+        };
+        [(self.client, Some(pair.near)), (self.server, far)].map(|(host, nic)| {
+            let nic = nic?;
+            let shaped = shaper(nic).map(|line| line.bits);
+            shaped.or_else(|| self.speed(host, nic))
+        })
+    }
+
+    /// What a server that nobody can look at tells of its end, as far as it can be believed.
+    pub(super) fn told_bits(&self, pair: &Pair<'_>) -> Option<u64> {
+        match pair.far {
+            FarEnd::Advertised(entry) if self.server.is_none() && self.believed => {
+                sane_speed(entry)
+            }
+            FarEnd::Nic(_) | FarEnd::Advertised(_) | FarEnd::Address => None,
+        }
+    }
+
+    fn speed(&self, host: Option<&HostFacts>, nic: &Nic) -> Option<u64> {
+        match host.filter(|_| self.ports != Ports::Unknown) {
+            Some(host) => speed_by_port(host, nic, self.ports),
+            None => trusted_speed(nic),
+        }
     }
 
     /// The ceiling of one direction: the lowest that any trial's pairs allow. A trial that spread
@@ -509,6 +552,34 @@ pub(super) fn has_no_line(nic: &Nic) -> bool {
     matches!(nic.medium, Some(Medium::Wireless | Medium::Tunnel))
 }
 
+/// The speed of a bond's fastest port where there is one connection, and of a bridge's only real port.
+fn speed_by_port(host: &HostFacts, nic: &Nic, used: Ports) -> Option<u64> {
+    let is_sum = |nic: &Nic| {
+        let kind = nic.kind.as_deref();
+        used == Ports::OfOne && kind.is_some_and(|kind| SUMS.contains(&kind))
+    };
+    let is_port =
+        |port: &&Nic| port.port_of.as_ref() == Some(&nic.name) && port.state != LinkState::Down;
+    let ports = host.nics.iter().filter(is_port);
+    let speed = if is_sum(nic) {
+        ports.filter_map(trusted_speed).max()
+    } else if nic.medium == Some(Medium::Bridge) {
+        let mut real = ports.filter(|port| trusted_speed(port).is_some());
+        let only = real.next().filter(|_| real.next().is_none());
+        only.and_then(|port| match is_sum(port) {
+            true => speed_by_port(host, port, used),
+            false => trusted_speed(port),
+        })
+    } else {
+        None
+    };
+    speed.or_else(|| trusted_speed(nic))
+}
+
+fn sane_speed(entry: &ServerInterface) -> Option<u64> {
+    Some(entry.speed.get()).filter(|bits| (1..SPEED_BITS_MAX).contains(bits))
+}
+
 fn trusted_speed(nic: &Nic) -> Option<u64> {
     let invents = nic
         .driver
@@ -608,6 +679,7 @@ mod tests {
             server: Some(&server),
             advertised: &[],
             believed: false,
+            ports: Ports::OfOne,
         };
         let near = &client.nics[0];
         let remote = "10.77.1.2".parse().expect("an address");
@@ -732,6 +804,7 @@ mod tests {
             server: Some(&server),
             advertised: &[],
             believed: false,
+            ports: Ports::OfOne,
         };
         let names: Vec<String> = network.usable_pairs(&[]).iter().map(Pair::name).collect();
         assert_eq!(names, ["`a0` to `b1`", "`a1` to `b0`"]);

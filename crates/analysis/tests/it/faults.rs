@@ -1508,3 +1508,73 @@ fn one_of_several_channels_proves_a_speed_that_is_told_too_low() {
         assert_eq!(right.causes, [], "{right:#?}");
     }
 }
+
+/// A bond of so many ports at 1 Gbit/s in place of a host's NIC.
+fn bond(well: &mut Well, host: usize, ports: u32) {
+    let nics = &mut well.facts[host].nics;
+    nics[0].kind = Some("bond".into());
+    nics[0].speed = Some(BitsPerSecond::new(u64::from(ports) * GIGABIT));
+    let name = nics[0].name.clone();
+    nics.extend((0..ports).map(|port| port_of(&name, port)));
+}
+
+fn port_of(name: &str, port: u32) -> record::Nic {
+    record::Nic {
+        addresses: Vec::new(),
+        port_of: Some(name.into()),
+        ..real_nic(&format!("p{port}"), 20 + port, "10.99.0.1")
+    }
+}
+
+#[test]
+fn one_connection_has_one_port_of_a_bond_or_a_bridge() {
+    let bonded: Inject = |well| {
+        bond(well, 0, 2);
+        bond(well, 1, 2);
+    };
+    // What virtual machines add to a bridge is no line.
+    let bridged: Inject = |well| {
+        well.facts[0].nics[0].speed = Some(BitsPerSecond::new(5 * GIGABIT / 2));
+        well.medium(1, Medium::Bridge);
+        let mut guest = lab_nic("vnet0", 30, "10.99.0.2");
+        (guest.shaped, guest.port_of) = (None, Some("b0".into()));
+        well.facts[1].nics.extend([port_of("b0", 0), guest]);
+    };
+    for inject in [bonded, bridged] {
+        let mut well = Well::new();
+        inject(&mut well);
+        let said = well.said(true);
+        assert_eq!(said.causes, [], "{said:#?}");
+        assert!(said.headline.contains("1 Gbit/s"), "{}", said.headline);
+    }
+    // A port that came up slow is found behind its bridge.
+    let mut well = Well::new();
+    bridged(&mut well);
+    let port = well.facts[1].nics.iter_mut().find(|nic| nic.name == "p0");
+    port.unwrap().speed = Some(BitsPerSecond::new(GIGABIT / 10));
+    well.records = ladder([11.76, 11.75, 11.7, 11.71]);
+    assert_eq!(ids(&well.said(true).causes)[0], "slow-link");
+}
+
+/// A bond that deals out packets, and a virtual machine behind the bridge that does not pass its port.
+#[test]
+fn more_than_a_port_carries_is_no_contradiction() {
+    let dealt: Inject = |well| {
+        bond(well, 0, 2);
+        bond(well, 1, 2);
+    };
+    let inside: Inject = |well| {
+        well.medium(1, Medium::Bridge);
+        well.facts[1].nics.push(port_of("b0", 0));
+        well.facts[0].nics[0].speed = Some(BitsPerSecond::new(2 * GIGABIT));
+    };
+    for inject in [dealt, inside] {
+        let mut well = Well::new();
+        well.records = ladder([235.0, 234.0, 233.0, 232.0]);
+        well.advertise(&[("10.77.1.2", 2 * GIGABIT, true)]);
+        inject(&mut well);
+        let said = well.said(true);
+        assert_eq!(said.causes, [], "{said:#?}");
+        assert!(said.headline.contains("2 Gbit/s"), "{}", said.headline);
+    }
+}
