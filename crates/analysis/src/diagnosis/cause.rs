@@ -46,19 +46,31 @@ pub(super) fn headline(seen: &Seen, of_ladder: &[(Rung, &TrialRecord)]) -> Strin
             percent(share),
         ),
         Some((_, direction, share)) => {
-            let (above, what) = match seen.rate(RungName::Tcp, direction) {
-                Some(_) => (RungName::Tcp, "raw TCP moves over the same path"),
-                None => (RungName::Ceiling, "fits through the link"),
-            };
-            format!(
-                "the share is slower than its network: it {} {}, {} of the {} that {what}",
-                verb(direction),
-                megabytes_of(seen, RungName::Share, direction),
-                percent(share),
-                megabytes_of(seen, above, direction),
-            )
+            let (verb, of) = (verb(direction), percent(share));
+            let rate = |rung| megabytes_of(seen, rung, direction);
+            let moved = rate(RungName::Share);
+            match seen.rate(RungName::Tcp, direction) {
+                Some(_) => format!(
+                    "the share is slower than its network: it {verb} {moved}, {of} of the {} that raw TCP moves over \
+                     the same path",
+                    rate(RungName::Tcp)
+                ),
+                None => format!(
+                    "the share {verb} {moved}, {of} of the {} that fits through the link; whether it or its network \
+                     loses the rest, raw TCP would tell: {}",
+                    rate(RungName::Ceiling),
+                    how_to_measure_tcp(seen)
+                ),
+            }
         }
         None => no_loss(seen, &shares),
+    }
+}
+
+const fn how_to_measure_tcp(seen: &Seen) -> &'static str {
+    match seen.network.server {
+        Some(_) => "let `iperf3 -s` run on the server",
+        None => "let `iperf3 -s` run on the server, or name it by `--server HOST`",
     }
 }
 

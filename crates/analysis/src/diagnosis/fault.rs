@@ -189,6 +189,34 @@ pub(super) fn loses_in(seen: &Seen, rung: RungName, direction: Direction) -> boo
         .is_some_and(|share| share.value < LOSS_LIMIT)
 }
 
+/// Whether the network has less than it should, by raw TCP or, where nobody measured that, by the share.
+pub(super) fn network_loses(seen: &Seen) -> bool {
+    DIRECTIONS.into_iter().any(|direction| {
+        let tcp = seen.rate(RungName::Tcp, direction);
+        let rung = tcp.map_or(RungName::Share, |_| RungName::Tcp);
+        loses_in(seen, rung, direction)
+    })
+}
+
+/// Whether what the share has less than its network is the share's own: raw TCP moves more, or else both
+/// ends tell the rates of their lines and no more than a switch is between them.
+fn network_is_known(seen: &Seen) -> bool {
+    let tcp = |direction| seen.rate(RungName::Tcp, direction).is_some();
+    let share = |direction| seen.rate(RungName::Share, direction).is_some();
+    let mut ways = DIRECTIONS.into_iter();
+    let by_tcp = DIRECTIONS.into_iter().any(tcp) && ways.all(|way| tcp(way) || !share(way));
+    by_tcp || is_plain_way(seen)
+}
+
+fn is_plain_way(seen: &Seen) -> bool {
+    let is_plain = |pair: &Pair| {
+        let [near, far] = seen.network.end_bits(pair);
+        let far = far.or_else(|| seen.network.told_bits(pair));
+        near.is_some() && far.is_some() && !seen.is_routed(pair.near, pair.remote)
+    };
+    !seen.used.is_empty() && seen.used.iter().all(is_plain) && !medium::has_no_line_on_the_way(seen)
+}
+
 /// A share that was so slow that nothing came through while it was measured has lost as well.
 fn share_loses(seen: &Seen) -> bool {
     let unmeasured = DIRECTIONS
@@ -558,17 +586,26 @@ fn different_mtus(seen: &Seen) -> Option<Fault> {
 
 /// The pair in use first, by the facts and then by what was proven.
 fn differing_ends(seen: &Seen) -> Option<Ends> {
+    // What a tunnel leaves to a packet is no fault, and its far end is another NIC; behind a router each
+    // network has its own MTU, and what TCP announces may be somebody's on the way.
+    let is_link = |near: &Nic, remote: IpAddr| !has_no_line(near) && !seen.is_routed(near, remote);
     let by_facts = |pair: &Pair| match pair.far {
-        // What a tunnel leaves to a packet is no fault, and its far end is another NIC.
-        FarEnd::Nic(far) if far.mtu != pair.near.mtu && !has_no_line(pair.near) => Some(Ends {
-            near: pair.near.name.clone(),
-            near_mtu: pair.near.mtu,
-            far: far.name.clone(),
-            far_mtu: far.mtu,
-        }),
+        FarEnd::Nic(far) if far.mtu != pair.near.mtu && is_link(pair.near, pair.remote) => {
+            Some(Ends {
+                near: pair.near.name.clone(),
+                near_mtu: pair.near.mtu,
+                far: far.name.clone(),
+                far_mtu: far.mtu,
+            })
+        }
         _ => None,
     };
     let by_probe = |proof: &MtuProof| {
+        let mut nics = seen.network.client?.nics.iter();
+        let near = nics.find(|nic| nic.name == proof.nic)?;
+        if !is_link(near, proof.remote?) {
+            return None;
+        }
         let far_mtu = proof.far_mtu.filter(|far| *far < proof.near_mtu)?;
         Some(Ends {
             near: proof.nic.clone(),
@@ -598,12 +635,7 @@ fn differing_ends(seen: &Seen) -> Option<Ends> {
                 .find_map(|pair| by_facts(&pair))
         })
         .or_else(|| {
-            let client = seen.network.client?;
-            let has_line = |proof: &&MtuProof| {
-                let mut nics = client.nics.iter();
-                nics.any(|nic| nic.name == proof.nic && !has_no_line(nic))
-            };
-            let proofs = seen.look?.mtus.iter().filter(has_line);
+            let proofs = seen.look?.mtus.iter();
             proofs
                 .filter(|proof| proof.remote.is_some_and(same))
                 .find_map(by_probe)
@@ -874,7 +906,7 @@ fn small_requests(seen: &Seen) -> Option<Fault> {
 
 fn encryption(seen: &Seen) -> Option<Fault> {
     let cipher = seen.session?.encryption.as_deref()?;
-    if !share_loses(seen) {
+    if !share_loses(seen) || !network_is_known(seen) {
         return None;
     }
     let slow = cipher.contains("CCM");
@@ -897,7 +929,10 @@ fn encryption(seen: &Seen) -> Option<Fault> {
 fn signing(seen: &Seen) -> Option<Fault> {
     let session = seen.session?;
     let algorithm = session.signing_algorithm.as_deref()?;
-    if !session.data_signed || session.encryption.is_some() || !share_loses(seen) {
+    if !session.data_signed || session.encryption.is_some() {
+        return None;
+    }
+    if !share_loses(seen) || !network_is_known(seen) {
         return None;
     }
     let text =
@@ -1033,7 +1068,7 @@ fn full_processor(seen: &Seen) -> Option<Fault> {
         .into_iter()
         .all(|direction| loses_in(seen, RungName::Share, direction));
     match seen.network.server {
-        None if both && !crowded && !loses(seen, RungName::Tcp) => {
+        None if both && !crowded && !loses(seen, RungName::Tcp) && network_is_known(seen) => {
             let text = format!(
                 "the server is slow both ways, while the client waits and nothing is lost on the way{}: the server's end \
                  is the limit, probably its processor",
@@ -1294,6 +1329,16 @@ fn unlisted(seen: &Seen) -> Option<String> {
 }
 
 impl<'a> Seen<'a> {
+    /// Whether a router is between a NIC of ours and an address of the server.
+    pub(super) fn is_routed(&self, near: &Nic, remote: IpAddr) -> bool {
+        let mut ways = self.look.into_iter().flat_map(|look| &look.addresses);
+        let way = ways.find(|way| way.address == remote && way.nic.is_some());
+        match way {
+            Some(way) => way.gateway.is_some(),
+            None => !near.addresses.iter().any(|entry| entry.contains(remote)),
+        }
+    }
+
     /// What a rung's trials of one direction had to send again, as a share of all segments.
     fn resent(&self, rung: Rung, direction: Direction) -> Option<f64> {
         let shares = self

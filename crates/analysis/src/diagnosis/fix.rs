@@ -16,7 +16,11 @@ const CHANNELS_MAX: usize = 32;
 
 /// The fixes, best prediction first, those that cannot be tried here last.
 pub(super) fn fixes(seen: &Seen) -> Vec<Fix> {
+    // Behind a router the two have no segment in common.
+    let mut used = seen.used.iter();
+    let is_routed = used.any(|pair| seen.is_routed(pair.near, pair.remote));
     let larger_frames = own_segment(seen).or_else(|| jumbo(seen));
+    let larger_frames = larger_frames.filter(|_| !is_routed);
     let mut fixes: Vec<Fix> = [channels(seen), larger_frames]
         .into_iter()
         .flatten()

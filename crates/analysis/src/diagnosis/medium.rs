@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use record::{HostFacts, InterfaceAddress, LinkState, Medium, Nic, Route, System};
 
 use super::cause::cause;
-use super::fault::{FASTER, Fault, fault, loses};
+use super::fault::{FASTER, Fault, fault, network_loses};
 use super::path::{FarEnd, bit_rate, has_no_line, is_link_local, line_bits};
 use super::remedy::Advice;
 use super::{DIRECTIONS, Seen};
@@ -26,7 +26,7 @@ pub(super) fn is(nic: &Nic, medium: Medium) -> bool {
     nic.medium == Some(medium)
 }
 
-/// Wi-Fi is used, and a faster cable is there or raw TCP loses on it.
+/// Wi-Fi is used, and a faster cable is there or something is lost on it.
 pub(super) fn wifi(seen: &Seen) -> Option<Fault> {
     let sender = sends_over(seen, Medium::Wireless)?;
     let (host, nic) = (&sender.host.name, &sender.nic.name);
@@ -37,8 +37,7 @@ pub(super) fn wifi(seen: &Seen) -> Option<Fault> {
         let advice = Advice::new(format!(
             "connect {host} by a cable; without one, move it nearer to the access point and use the 5 or 6 GHz band"
         ));
-        return loses(seen, RungName::Tcp)
-            .then(|| fault("wifi-used", text, Trust::Computed, advice))?;
+        return network_loses(seen).then(|| fault("wifi-used", text, Trust::Computed, advice))?;
     };
     let text = format!(
         "{host} sends over Wi-Fi by `{nic}`, while its cable `{}` runs at {} and is not used",
@@ -77,10 +76,10 @@ pub(super) fn needless_tunnel(seen: &Seen) -> Option<Fault> {
     fault("tunnel-used", text, Trust::Computed, advice)
 }
 
-/// Raw TCP loses in a tunnel, and there is no other way.
+/// Something is lost in a tunnel, and there is no other way.
 pub(super) fn slow_tunnel(seen: &Seen) -> Option<Fault> {
     let sender = sends_over(seen, Medium::Tunnel)?;
-    if way_around(seen, sender).is_some() || !loses(seen, RungName::Tcp) {
+    if way_around(seen, sender).is_some() || !network_loses(seen) {
         return None;
     }
     let text = format!(
@@ -145,6 +144,12 @@ pub(super) fn remarks(seen: &Seen) -> Vec<Cause> {
         remarks.extend(found.map(|(id, text)| cause(id, text, Trust::Computed)));
     }
     remarks
+}
+
+/// Whether either of the two sends over Wi-Fi or through a tunnel, as far as it is known.
+pub(super) fn has_no_line_on_the_way(seen: &Seen) -> bool {
+    let mut senders = senders(seen).into_iter();
+    senders.any(|sender| has_no_line(sender.nic))
 }
 
 fn sends_over<'a>(seen: &Seen<'a>, medium: Medium) -> Option<Sender<'a>> {

@@ -143,15 +143,23 @@ impl<'a> Seen<'a> {
         names.find(|name| self.is_crowded(name))
     }
 
+    /// Whether the share reaches its ceiling both ways, so that raw TCP has nothing to add.
+    fn fills_its_link(&self) -> bool {
+        let fills = |(direction, ceiling): &(Direction, Ceiling)| {
+            let share = self.rate(RungName::Share, *direction);
+            share.is_some_and(|share| share >= ceiling.rate.value * LOSS_LIMIT)
+                && !is_only_told(&ceiling.rate)
+        };
+        self.ceilings.len() == DIRECTIONS.len() && self.ceilings.iter().all(fills)
+    }
+
     fn complete(&self) -> bool {
         let needed = |rung: &&LadderRung| {
             let further = [RungName::Channels, RungName::Disk, RungName::Copy];
             !further.contains(&rung.rung)
         };
-        self.rungs
-            .iter()
-            .filter(needed)
-            .all(|rung| rung.rate.is_some())
+        let mut rungs = self.rungs.iter().filter(needed);
+        (rungs.all(|rung| rung.rate.is_some()) || self.fills_its_link())
             && !self.trials.is_empty()
             && cause::above_ceiling(self).is_none()
     }

@@ -1509,6 +1509,117 @@ fn one_of_several_channels_proves_a_speed_that_is_told_too_low() {
     }
 }
 
+/// Where nobody lets linerate in and no `iperf3 -s` runs: shares in MB/s, as one end sees them.
+fn without_tcp(shares: [f64; 2], change: Inject) -> Diagnosis {
+    let mut well = Well::new();
+    let why = "there is no iperf3 server that answers";
+    well.records.drain(..6);
+    for direction in [Direction::Read, Direction::Write] {
+        let of = shares[usize::from(direction == Direction::Write)];
+        well.records.push(failed_rung(Rung::Tcp, direction, why));
+        well.records
+            .push(failed_rung(Rung::Streams, direction, why));
+        well.trials(|trial| {
+            if let Outcome::Measured(result) = &mut trial.outcome
+                && trial.workload.direction() == direction
+            {
+                result.samples[0].bytes = Bytes::new((1e6 * of) as u64);
+                result.connections[0].bytes = result.samples[0].bytes;
+            }
+        });
+    }
+    change(&mut well);
+    well.said(false)
+}
+
+fn signed(well: &mut Well) {
+    well.sessions(|session| {
+        session.data_signed = true;
+        session.signing_algorithm = Some("AES-128-CMAC".into());
+    });
+}
+
+#[test]
+fn what_the_network_may_lose_is_not_the_servers_where_nobody_measured_raw_tcp() {
+    let named = |shares: [f64; 2], change: Inject| {
+        let said = without_tcp(shares, change);
+        (ids(&said.causes).join(" "), said.headline)
+    };
+    let wireless: Inject = |well| {
+        signed(well);
+        well.medium(0, Medium::Wireless);
+    };
+    assert_eq!(named([45.0, 43.0], wireless).0, "wifi-used");
+    let tunnel: Inject = |well| {
+        signed(well);
+        well.medium(0, Medium::Tunnel);
+    };
+    assert_eq!(named([45.0, 43.0], tunnel).0, "tunnel-used");
+    // A server that may have a slower NIC than we have, and one behind somebody's line.
+    let unknown_end: Inject = |well| {
+        well.speed(5 * GIGABIT / 2);
+        signed(well);
+        well.advertise(&[]);
+    };
+    let routed: Inject = |well| {
+        signed(well);
+        well.look.addresses = vec![routed_way()];
+    };
+    for (shares, change) in [([112.0, 110.0], unknown_end), ([5.5, 5.4], routed)] {
+        let (causes, headline) = named(shares, change);
+        assert_eq!(causes, "");
+        assert!(headline.contains("`iperf3 -s`"), "{headline}");
+        assert!(headline.contains("`--server HOST`"), "{headline}");
+    }
+    // Both ends tell their lines, and only a switch is between them.
+    assert_eq!(named([45.0, 43.0], |_| {}).0, "server-processor");
+    assert!(named([45.0, 43.0], signed).0.starts_with("signing"));
+}
+
+#[test]
+fn a_share_that_fills_its_link_needs_no_raw_tcp() {
+    let said = without_tcp([116.9, 116.5], |_| {});
+    assert_eq!((said.complete, said.first_loss), (true, None));
+    assert_eq!(said.causes, [], "{said:#?}");
+    // What only the server tells of the line may be invented, and half of it is nothing to go by.
+    let said = without_tcp([116.9, 116.5], |well| {
+        well.facts[0].nics[0].speed = None;
+    });
+    assert_eq!((said.complete, said.first_loss), (false, None));
+}
+
+fn routed_way() -> AddressLook {
+    AddressLook {
+        nic: Some("a0".into()),
+        gateway: Some("10.77.1.254".parse().unwrap()),
+        ..way("10.77.1.2")
+    }
+}
+
+#[test]
+fn what_a_router_makes_of_an_mtu_is_no_fault_of_a_link() {
+    let mut well = Well::new();
+    let proof = &mut well.look.mtus[0];
+    (proof.far_mtu, proof.answered) = (Some(1420), Some(1420));
+    for with_server in [true, false] {
+        assert_eq!(ids(&well.said(with_server).causes), ["mtu-differs"]);
+    }
+    well.look.addresses = vec![routed_way()];
+    for far in [1500, 1420] {
+        well.facts[1].nics[0].mtu = far;
+        for with_server in [true, false] {
+            let said = well.said(with_server);
+            assert_eq!(said.causes, [], "{said:#?}");
+            assert!(said.fixes.iter().all(|fix| !fix.id.contains("mtu")));
+        }
+    }
+    // What a tunnel leaves to a packet is none either.
+    well.look.addresses.clear();
+    well.facts[1].nics[0].mtu = 1500;
+    well.medium(0, Medium::Tunnel);
+    assert!(!ids(&well.said(false).causes).contains(&"mtu-differs"));
+}
+
 /// A bond of so many ports at 1 Gbit/s in place of a host's NIC.
 fn bond(well: &mut Well, host: usize, ports: u32) {
     let nics = &mut well.facts[host].nics;
