@@ -16,7 +16,7 @@ use super::path::{FarEnd, Network, Pair, bit_rate, has_no_line, line_bits};
 use super::remedy::{Advice, setting};
 use super::segment::{names, short_neighbours};
 use super::storage;
-use super::{DIRECTIONS, FULL_LIMIT, LOSS_LIMIT, Seen};
+use super::{DIRECTIONS, FULL_LIMIT, LOSS_LIMIT, Measured, Seen};
 use crate::comparison::direction_name;
 use crate::statistics::computed;
 use crate::{Cause, Estimate, Fix, RungName, Trust, Unit};
@@ -1352,7 +1352,11 @@ impl<'a> Seen<'a> {
                     .iter()
                     .filter_map(|sample| sample.retransmits);
                 let resent = match (direction, rung) {
-                    (Direction::Write, _) => ours.fold(0, u64::saturating_add),
+                    (Direction::Write, _) => {
+                        let counted = ours.fold(0, u64::saturating_add);
+                        // The samples count those of all programs of the host.
+                        counted.min(resent_by_us(trial).unwrap_or(u64::MAX))
+                    }
                     (Direction::Read, Rung::Tcp) => trial.result.far_retransmits?,
                     (Direction::Read, _) => return None,
                 };
@@ -1527,6 +1531,14 @@ impl<'a> Seen<'a> {
         let near = nics.find(|nic| nic.addresses.iter().any(|entry| entry.contains(address)))?;
         line_bits(near)
     }
+}
+
+/// What the trial's own connections sent again in their whole life, where all of them tell.
+fn resent_by_us(trial: &Measured) -> Option<u64> {
+    let connections = &trial.result.connections;
+    let told = connections.iter().map(|one| one.retransmits);
+    told.sum::<Option<u64>>()
+        .filter(|_| !connections.is_empty())
 }
 
 /// Whether a route leads out of the NIC's own networks.

@@ -1689,3 +1689,21 @@ fn more_than_a_port_carries_is_no_contradiction() {
         assert!(said.headline.contains("2 Gbit/s"), "{}", said.headline);
     }
 }
+
+#[test]
+fn what_other_programs_send_again_is_no_loss_of_the_path() {
+    let named = |of_connection: Option<u64>| {
+        let mut well = Well::new();
+        well.trials(|trial| {
+            if let Outcome::Measured(result) = &mut trial.outcome {
+                result.samples[0].retransmits = Some(800);
+                result.connections[0].retransmits = of_connection;
+            }
+        });
+        ids(&well.said(true).causes).join(" ")
+    };
+    assert_eq!(named(Some(0)), "");
+    assert_eq!(named(Some(900)), "segments-lost");
+    // A system that tells nothing of a connection.
+    assert_eq!(named(None), "segments-lost");
+}
