@@ -108,7 +108,7 @@ fn mtu_min(link: &ip::Link, links: &[ip::Link]) -> Limit {
 fn mtu_max(link: &ip::Link, links: &[ip::Link]) -> Limit {
     let max = match link.mtu_max {
         Some(mtu) => Limit::new(mtu.into(), "the driver takes no more"),
-        None => Limit::new(IP_PACKET_BYTES_MAX.into(), "no IP packet is longer"),
+        None => Limit::everywhere(IP_PACKET_BYTES_MAX.into(), "no IP packet is longer"),
     };
     let below = links.iter().find(|other| lies_on(link, &other.name));
     match below {

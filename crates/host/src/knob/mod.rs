@@ -96,12 +96,25 @@ pub struct Limit {
     pub value: i64,
     /// Why, to follow a `because`.
     pub because: String,
+    /// Whether this host, its driver or its hardware sets it, so that another may take more.
+    pub is_of_host: bool,
 }
 
 impl Limit {
     fn new(value: i64, because: impl Into<String>) -> Self {
-        let because = because.into();
-        Self { value, because }
+        Self {
+            value,
+            because: because.into(),
+            is_of_host: true,
+        }
+    }
+
+    /// That holds on any host.
+    fn everywhere(value: i64, because: &str) -> Self {
+        Self {
+            is_of_host: false,
+            ..Self::new(value, because)
+        }
     }
 }
 
@@ -263,8 +276,8 @@ pub struct Refusal {
     pub hint: Option<String>,
     /// Whether that is so because the target is not there.
     pub target_is_missing: bool,
-    /// Whether nobody can mean that: the value is of another kind or out of range, or the knob belongs
-    /// to another part of a host.
+    /// Whether nobody can mean that: the value is of another kind or out of range on any host, or the knob
+    /// belongs to another part of one.
     pub is_mistaken: bool,
 }
 
@@ -694,10 +707,13 @@ fn check_range(min: &Limit, max: &Limit, number: i64) -> Result<(), Refusal> {
     ];
     match broken.into_iter().find(|(broken, ..)| *broken) {
         None => Ok(()),
-        Some((_, limit, which)) => Err(Refusal::mistaken(format!(
-            "it takes {} at {which}, because {}",
-            limit.value, limit.because
-        ))),
+        Some((_, limit, which)) => Err(Refusal {
+            is_mistaken: !limit.is_of_host,
+            ..Refusal::new(format!(
+                "it takes {} at {which}, because {}",
+                limit.value, limit.because
+            ))
+        }),
     }
 }
 
@@ -712,6 +728,14 @@ fn range(min: (i64, &str), max: (i64, &str)) -> Allowed {
     Allowed::Range {
         min: Limit::new(min.0, min.1),
         max: Limit::new(max.0, max.1),
+    }
+}
+
+/// What can be meant on any host.
+fn sensible(min: i64, max: i64) -> Allowed {
+    Allowed::Range {
+        min: Limit::everywhere(min, "less makes no sense"),
+        max: Limit::everywhere(max, "more makes no sense"),
     }
 }
 

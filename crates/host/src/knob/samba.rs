@@ -7,7 +7,7 @@ use record::Value;
 
 use super::{
     Allowed, Disturbance, Kind, Knob, Refusal, Seen, State, TargetKind, Way, answer, command,
-    range, words,
+    sensible, words,
 };
 use crate::exec::{Command, Output};
 
@@ -190,9 +190,7 @@ impl Samba {
     fn allowed(&self) -> Allowed {
         match self.form {
             Form::Switch => Allowed::Switch,
-            Form::Number(min, max) => {
-                range((min, "less makes no sense"), (max, "more makes no sense"))
-            }
+            Form::Number(min, max) => sensible(min, max),
             Form::Text => words(&[]),
         }
     }

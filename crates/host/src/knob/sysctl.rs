@@ -6,7 +6,7 @@ use record::Value;
 
 use super::{
     Allowed, Disturbance, KNOBS, Kind, Knob, Refusal, Seen, State, TargetKind, Way, answer,
-    command, is_sizes, queue, range, words,
+    command, is_sizes, queue, sensible, words,
 };
 use crate::exec::{Command, Output};
 
@@ -61,9 +61,7 @@ impl Sysctl {
     fn allowed(&self, values: &BTreeMap<&str, String>, now: &str) -> Allowed {
         match self.form {
             Form::Switch => Allowed::Switch,
-            Form::Number(min, max) => {
-                range((min, "less makes no sense"), (max, "more makes no sense"))
-            }
+            Form::Number(min, max) => sensible(min, max),
             Form::Sizes => Allowed::Sizes,
             Form::Discipline => {
                 let mut known = vec!["pfifo_fast", "fq", "fq_codel", "cake", "sfq"];

@@ -155,6 +155,21 @@ fn what_is_refused_touches_nothing() {
 }
 
 #[test]
+fn what_another_driver_may_take_is_no_slip() {
+    let model = Model::new("one");
+    let is_slip = |setting: Setting| {
+        let refused = Change::plan(&[model.host()], &[setting], "run").unwrap_err();
+        let Error::Refused { is_mistaken, .. } = refused else {
+            panic!("{refused}");
+        };
+        is_mistaken
+    };
+    assert!(!is_slip(on(&model, "a0", MTU, Value::Integer(9001))));
+    assert!(is_slip(on(&model, "a0", MTU, text("large"))));
+    assert!(is_slip(on(&model, "", MTU, Value::Integer(9000))));
+}
+
+#[test]
 fn a_change_flips_many_times_within_one_entry_and_ends() {
     let (model, folder) = (Model::new("one"), folder());
     let before = model.now();

@@ -474,6 +474,7 @@ mod tests {
             ("server:tcp.sack=on", "left out"),
             ("client:power.plan=balanced", "left out"),
             ("client:nic.mtu@none9=9000", "left out"),
+            ("client:nic.mtu@lo=90000", "wrong"),
             ("client:tcp.congestion_control=none9", "left out"),
             ("client:tcp.sackk=on", "wrong"),
             ("client:tcp.sack=perhaps", "wrong"),

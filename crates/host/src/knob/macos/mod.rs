@@ -8,7 +8,7 @@ use record::{System, Value};
 
 use super::{
     Allowed, Disturbance, Kind, Knob, Refusal, State, TargetKind, Way, answer, command, range,
-    words,
+    sensible, words,
 };
 use crate::exec::{Command, Output};
 use crate::tool::macos::{self, Interface};
@@ -118,9 +118,7 @@ impl Form {
     fn allowed(self) -> Allowed {
         match self {
             Self::Switch => Allowed::Switch,
-            Self::Number(min, max) => {
-                range((min, "less makes no sense"), (max, "more makes no sense"))
-            }
+            Self::Number(min, max) => sensible(min, max),
             Self::Choice(choices) => words(choices),
         }
     }

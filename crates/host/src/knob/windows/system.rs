@@ -2,7 +2,7 @@
 
 use record::Value;
 
-use super::super::{Allowed, Refusal, State, range, words};
+use super::super::{Allowed, Refusal, State, range, sensible, words};
 use super::{answer, enabled, known_word, object, said, truth, unreadable, words_with};
 use crate::exec::shell::powershell_literal;
 use crate::exec::{Command, Output};
@@ -102,7 +102,7 @@ impl Form {
             Self::Switch => (Value::Switch(object.switch(property)?), Allowed::Switch),
             Self::Inverse => (Value::Switch(!object.switch(property)?), Allowed::Switch),
             Self::Number(min, max) => {
-                let allowed = range((min, "less makes no sense"), (max, "more makes no sense"));
+                let allowed = sensible(min, max);
                 (Value::Integer(object.number(property)?), allowed)
             }
             Self::Words(known) => {
