@@ -1,10 +1,13 @@
 //! `make truth`: presets of `bench` against the very tools that they stand for, in turn on the same
 //! machine: `iperf` against iperf3's own client on links of 1 and 10 Gbit/s, and the rows of `cdm9` in a
-//! folder against `fio` by hand.
+//! folder against `fio` by hand. That folder is on a disk whose rate is held: the same job by hand twice
+//! in turn differs by a tenth and more on the disks and in the memory of virtual machines.
 //!
 //! ```text
 //! truth [--rounds N] [--folder FOLDER] [iperf] [fio]
 //! ```
+//!
+//! `--folder` takes a folder of this machine instead.
 
 use std::env;
 use std::error::Error;
@@ -23,6 +26,9 @@ use serde_json::Value;
 const LAB: &str = "truth";
 /// Port of the server that iperf3's own client calls; linerate starts its own.
 const PORT: &str = "5301";
+/// Where the lab's host has its disk, and what that reads and writes in a second.
+const DISK: &str = "/run/linerate/shares/disk";
+const DISK_RATE: &str = "20MiB";
 /// Seconds of each test of raw TCP.
 const TCP_SECONDS: &str = "3";
 /// Rounds, unless `--rounds` says otherwise; as few as give an interval of 95 %.
@@ -55,13 +61,13 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<bool> {
-    let (mut rounds, mut folder, mut only) = (ROUNDS, PathBuf::from("target/truth"), Vec::new());
+    let (mut rounds, mut folder, mut only) = (ROUNDS, None, Vec::new());
     let mut arguments = env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut next = || arguments.next().unwrap_or_default();
         match argument.as_str() {
             "--rounds" => rounds = next().parse()?,
-            "--folder" => folder = PathBuf::from(next()),
+            "--folder" => folder = Some(PathBuf::from(next())),
             _ => only.push(argument),
         }
     }
@@ -77,8 +83,20 @@ fn run() -> Result<bool> {
         }
     }
     if wanted("fio") {
-        fs::create_dir_all(&folder)?;
-        well &= fio(&folder.canonicalize()?, rounds, &mut random)?;
+        well &= match &folder {
+            Some(folder) => {
+                fs::create_dir_all(folder)?;
+                fio(&Spot::Here(folder.canonicalize()?), rounds, &mut random)?
+            }
+            None => {
+                let disk = format!(
+                    "[samba]\nhost = \"server\"\n[[samba.share]]\nname = \"disk\"\nmedium = \"disk\"\n\
+                     rate = \"{DISK_RATE}\"\nsize = \"512MiB\"\n"
+                );
+                let _lab = up("1Gbit", &disk)?;
+                fio(&Spot::Lab, rounds, &mut random)?
+            }
+        };
     }
     Ok(well)
 }
@@ -104,24 +122,31 @@ impl Drop for Guard {
     }
 }
 
-fn iperf(rate: &str, rounds: usize, random: &mut ChaCha8Rng) -> Result<bool> {
+/// A lab of two hosts; `more` is what its file says besides.
+fn up(rate: &str, more: &str) -> Result<Guard> {
     let text = format!(
         "[[host]]\nname = \"client\"\n[[host]]\nname = \"server\"\n[[link]]\n\
          from = {{ host = \"client\", nic = \"lan1\", address = \"10.77.1.1/24\" }}\n\
          to = {{ host = \"server\", nic = \"lan1\", address = \"10.77.1.2/24\" }}\n\
-         rate = \"{rate}\"\nmtu = 1500\n"
+         rate = \"{rate}\"\nmtu = 1500\n{more}"
     );
-    let program = program()?;
     let topology = Topology::parse(&text)?;
-    let name = program.display().to_string();
+    let name = program()?.display().to_string();
     let launcher = Launcher::new([name.as_str(), "lab", "supervise"]);
-    let _lab = Guard(lab::up(LAB, &topology, &launcher)?);
-    let at = |host: &str| {
-        let mut command = Command::new(&program);
-        command.args(["lab", "run", &format!("lab://{LAB}/{host}"), "--"]);
-        command
-    };
-    let mut server = at("server")
+    Ok(Guard(lab::up(LAB, &topology, &launcher)?))
+}
+
+/// What runs a command on a host of the lab.
+fn at(host: &str) -> Result<Command> {
+    let mut command = Command::new(program()?);
+    command.args(["lab", "run", &format!("lab://{LAB}/{host}"), "--"]);
+    Ok(command)
+}
+
+fn iperf(rate: &str, rounds: usize, random: &mut ChaCha8Rng) -> Result<bool> {
+    let program = program()?;
+    let _lab = up(rate, "")?;
+    let mut server = at("server")?
         .args(["iperf3", "--server", "--port", PORT])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -140,7 +165,7 @@ fn iperf(rate: &str, rounds: usize, random: &mut ChaCha8Rng) -> Result<bool> {
     let by_hand = || {
         let mut found = Figures::new();
         for (way, more) in [("read", &["--reverse"][..]), ("write", &[])] {
-            let output = at("client")
+            let output = at("client")?
                 .args(["iperf3", "--client", "10.77.1.2", "--port", PORT])
                 .args(["--time", TCP_SECONDS, "--json"])
                 .args(more)
@@ -166,18 +191,56 @@ fn iperf(rate: &str, rounds: usize, random: &mut ChaCha8Rng) -> Result<bool> {
     well
 }
 
+/// Where the rows are read and written.
+enum Spot {
+    /// In the lab, on the server's disk.
+    Lab,
+    /// In a folder of this machine.
+    Here(PathBuf),
+}
+
+impl Spot {
+    fn folder(&self) -> &Path {
+        match self {
+            Self::Lab => Path::new(DISK),
+            Self::Here(folder) => folder,
+        }
+    }
+
+    fn fio(&self) -> Result<Command> {
+        match self {
+            Self::Lab => {
+                let mut command = at("server")?;
+                command.arg("fio");
+                Ok(command)
+            }
+            Self::Here(_) => Ok(Command::new("fio")),
+        }
+    }
+
+    fn client(&self) -> String {
+        match self {
+            Self::Lab => format!("lab://{LAB}/server"),
+            Self::Here(_) => "local".to_owned(),
+        }
+    }
+}
+
 /// Row by row, so that the two ways are as near to each other in time as can be.
-fn fio(folder: &Path, rounds: usize, random: &mut ChaCha8Rng) -> Result<bool> {
+fn fio(spot: &Spot, rounds: usize, random: &mut ChaCha8Rng) -> Result<bool> {
     let program = program()?;
-    let (recipe, file) = (folder.join("row.toml"), folder.join("by-hand.bin"));
+    let own = tempfile::tempdir()?;
+    let (recipe, run) = (own.path().join("row.toml"), own.path().join("run.jsonl"));
+    let file = spot.folder().join("by-hand.bin");
     let mut well = true;
     for way in ["read", "write"] {
         for job in JOBS {
             fs::write(&recipe, row(job, way))?;
             let by_linerate = || {
-                let run = folder.join("run.jsonl");
                 let output = Command::new(&program)
-                    .args(["bench", &folder.display().to_string(), "--json", "--recipe"])
+                    .arg("bench")
+                    .arg(spot.folder())
+                    .args(["--json", "--client", &spot.client(), "--recipe"])
                     .arg(&recipe)
                     .arg("--run")
                     .arg(&run)
@@ -185,14 +248,14 @@ fn fio(folder: &Path, rounds: usize, random: &mut ChaCha8Rng) -> Result<bool> {
                 fs::remove_file(&run).ok();
                 figures(&output?.stdout)
             };
-            let by_hand = || by_hand(job, way, &file);
+            let by_hand = || by_hand(spot, job, way, &file);
             // The first lays the file out.
             by_hand()?;
             well &= in_turn("cdm9", rounds, random, &by_linerate, &by_hand)?;
         }
     }
-    for path in [recipe, file] {
-        fs::remove_file(path).ok();
+    if matches!(spot, Spot::Here(_)) {
+        fs::remove_file(&file).ok();
     }
     Ok(well)
 }
@@ -204,8 +267,8 @@ fn row((name, random, block, depth): (&str, bool, &str, &str), way: &str) -> Str
     format!(
         r#"
 title = "a row of cdm9"
-file_size = "256 MiB"
-seconds = 1
+file_size = "32 MiB"
+seconds = 2
 passes = 1
 figure = "best"
 
@@ -220,19 +283,21 @@ depth = {depth}
 }
 
 fn by_hand(
+    spot: &Spot,
     (name, random, block, depth): (&str, bool, &str, &str),
     way: &str,
     file: &Path,
 ) -> Result<Figures> {
     let prefix = if random { "rand" } else { "" };
-    let output = Command::new("fio")
+    let output = spot
+        .fio()?
         .args([
             "--name=by-hand",
-            "--size=256m",
+            "--size=32m",
             "--ioengine=libaio",
             "--direct=1",
         ])
-        .args(["--time_based", "--runtime=1", "--output-format=json"])
+        .args(["--time_based", "--runtime=2", "--output-format=json"])
         .args(["--norandommap", "--randrepeat=0"])
         .arg(format!("--filename={}", file.display()))
         .arg(format!("--rw={prefix}{way}"))
