@@ -446,6 +446,14 @@ impl Error {
             Self::Status {
                 argv, status: 127, ..
             } => Some(missing_program_hint(argv)),
+            Self::Status { argv, .. } if argv.iter().take(2).eq(["ip", "-j"]) => Some(
+                "the `ip` there is too old, or that of BusyBox, which know no `-j`: install `iproute2` 4.13 \
+                 or newer; to measure a server, none is needed without `--server`"
+                    .into(),
+            ),
+            Self::UnknownSystem { .. } => {
+                Some("to measure a server, leave `--server` out: it may run any system then".into())
+            }
             Self::Start { argv, source } if source.kind() == io::ErrorKind::NotFound => {
                 Some(missing_program_hint(argv))
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use record::{HostFacts, Nic, System, Target};
+use record::{BitsPerSecond, HostFacts, Nic, System, Target};
 
 use crate::exec::{self, Command, Once, Output};
 use crate::knob;
@@ -65,7 +65,10 @@ fn linux_facts(host: &Host) -> Result<HostFacts, Error> {
             .to_owned(),
         machine_id: identity.machine_id,
         boot_id: identity.boot_id,
-        cores: parse_cores(&commands[3], cores)?,
+        cores: match cores.status {
+            exec::STATUS_NO_PROGRAM => listed_cores(host)?,
+            _ => parse_cores(&commands[3], cores)?,
+        },
         memory: memory.text().and_then(|text| sysctl::memory(&text)),
         nics: nics(host, links, &shapers)?,
         routes,
@@ -220,6 +223,18 @@ fn parse_cores(command: &Command, output: Output) -> Result<u32, Error> {
         .ok_or_else(|| unreadable(command))
 }
 
+/// The processors that the kernel lists, where there is no `nproc`.
+fn listed_cores(host: &Host) -> Result<u32, Error> {
+    let command = Command::new(["cat", "/proc/cpuinfo"]);
+    let output = exec::run_one(host.exec.as_ref(), &command)?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let listed = text.lines().filter(|line| line.starts_with("processor"));
+    let cores = u32::try_from(listed.count())
+        .ok()
+        .filter(|&cores| cores > 0);
+    cores.ok_or_else(|| unreadable(&command))
+}
+
 fn nic_commands(nic: &str) -> [Command; COMMANDS_PER_NIC] {
     [
         Command::new(["ethtool", nic]),
@@ -254,8 +269,40 @@ fn nics(
             nic(link, outputs, shapers.get(&link.name))
         })
         .collect();
+    let lacks_ethtool = |nic: &&mut Nic| {
+        let said = details
+            .get(nic.name.as_str())
+            .and_then(|outputs| outputs.first());
+        said.is_some_and(|said| said.status == exec::STATUS_NO_PROGRAM)
+    };
+    ask_kernel(host, nics.iter_mut().filter(lacks_ethtool).collect())?;
     nics.sort_by_key(|nic| nic.index);
     Ok(nics)
+}
+
+/// Asks the kernel for what `ethtool` would tell of these, where there is none. The speed of what is no
+/// device, as of a bridge or the end of a `veth`, is invented.
+fn ask_kernel(host: &Host, nics: Vec<&mut Nic>) -> Result<(), Error> {
+    const FILES: [&str; 2] = ["device/uevent", "speed"];
+    let of_nic = |nic: &Nic| {
+        let name = nic.name.clone();
+        FILES.map(move |file| Command::new(["cat", &format!("/sys/class/net/{name}/{file}")]))
+    };
+    let commands: Vec<Command> = nics.iter().flat_map(|nic| of_nic(nic)).collect();
+    if commands.is_empty() {
+        return Ok(());
+    }
+    let outputs = host.exec.run(&commands)?;
+    for (nic, said) in nics.into_iter().zip(outputs.chunks_exact(FILES.len())) {
+        let [device, speed] = [&said[0], &said[1]].map(|output| output.text().unwrap_or_default());
+        let mut lines = device.lines();
+        nic.driver = lines.find_map(|line| Some(line.strip_prefix("DRIVER=")?.to_owned()));
+        // -1 where it is not known.
+        let megabits = speed.trim().parse::<u64>().ok();
+        let megabits = megabits.filter(|&megabits| megabits > 0 && nic.driver.is_some());
+        nic.speed = megabits.map(|megabits| BitsPerSecond::new(megabits.saturating_mul(1_000_000)));
+    }
+    Ok(())
 }
 
 fn nic(link: &ip::Link, outputs: &[Output], shaper: Option<&Shaper>) -> Nic {

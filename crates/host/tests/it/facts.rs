@@ -120,6 +120,49 @@ fn a_host_with_nothing_but_ip_and_coreutils_is_mostly_unknown() {
 }
 
 #[test]
+fn without_ethtool_and_nproc_the_kernel_is_asked() {
+    let facts = facts(&host(|command| {
+        let argv: Vec<&str> = command.argv.iter().map(String::as_str).collect();
+        match argv.as_slice() {
+            ["ethtool" | "nproc", ..] => failed(127),
+            ["cat", "/proc/cpuinfo"] => said("processor\t: 0\nmodel name\t: x\n\nprocessor\t: 1\n"),
+            ["cat", "/sys/class/net/b0/device/uevent"] => said("DRIVER=igc\nPCI_CLASS=20000\n"),
+            ["cat", path] if path.ends_with("/device/uevent") => failed(1),
+            // A `veth` says so of itself as well.
+            ["cat", path] if path.ends_with("/speed") => said("1000\n"),
+            _ => recorded(command),
+        }
+    }))
+    .unwrap();
+    assert_eq!(facts.cores, 2);
+    let of = |name: &str| {
+        let nic = facts.nics.iter().find(|nic| nic.name == name).unwrap();
+        (nic.driver.as_deref(), nic.speed.map(|speed| speed.get()))
+    };
+    assert_eq!(of("b0"), (Some("igc"), Some(1_000_000_000)));
+    assert_eq!(of("a0"), (None, None));
+}
+
+#[test]
+fn hosts_that_cannot_be_looked_at_are_errors_that_tell_a_way_out() {
+    let error = facts(&host(|command| match command.argv[0].as_str() {
+        "ip" => failed(255),
+        _ => recorded(command),
+    }))
+    .unwrap_err();
+    assert!(
+        error.hint().unwrap().contains("without `--server`"),
+        "{error}"
+    );
+    let exec = Arc::new(Replay::model(|_| Ok(said("FreeBSD\n"))));
+    let error = Host::new(HostName::new("nas"), exec).unwrap_err();
+    assert!(
+        error.hint().unwrap().contains("leave `--server` out"),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_host_without_ip_is_an_error_with_a_hint() {
     let error = facts(&host(|command| match command.argv[0].as_str() {
         "ip" => failed(127),
