@@ -46,6 +46,8 @@ const FOUND_BYTES_MIN: u64 = 1 << 20;
 pub(crate) const SPARE_SHARE: u64 = 10;
 /// How often we look whether an answer has come, at the border of two samples.
 const ANSWER_LOOK: Duration = Duration::from_micros(200);
+/// How long a file that is to be emptied waits for its last writes.
+const SETTLE_MAX: Duration = Duration::from_secs(2);
 /// Payload that one credit is worth.
 const CREDIT_BYTES: u64 = 64 << 10;
 /// Random bytes from which the test data are cut.
@@ -148,7 +150,13 @@ pub(crate) fn run(
     let latency = test.clock.latency();
     // The handles go first, and with them the file: a server that cannot remove it shall say so.
     again.map_or(Ok(()), File::close)?;
-    opened.file.close()?;
+    match opened.is_new {
+        true => {
+            settle(&session);
+            remove(opened.file)?;
+        }
+        false => opened.file.close()?,
+    }
     rejected.extend(transfer.losses(workload.channels));
     let credits = transfer.credits();
     let agreed = agreed(&session, &tree, rejected).map(|session| SmbSession {
@@ -451,6 +459,23 @@ pub(crate) fn keep(
     };
     test.prepare()?;
     wait(path);
+    remove(file)
+}
+
+/// Waits for what is under way, though not for long: a write that ends later makes the file long again.
+fn settle(session: &Session) {
+    let deadline = Instant::now() + SETTLE_MAX;
+    let is_busy = |channel: &ChannelStatus| channel.alive && channel.in_flight > 0;
+    while session.channels().iter().any(is_busy) && Instant::now() < deadline {
+        thread::sleep(ANSWER_LOOK);
+    }
+}
+
+/// Closes a test file of ours, with which the server removes it. Its content goes first: a server with a
+/// recycle bin would keep it.
+fn remove(file: File) -> Result<(), Error> {
+    // One that cannot be made shorter is removed all the same.
+    file.set_size(0).ok();
     Ok(file.close()?)
 }
 

@@ -25,6 +25,8 @@ const HOLD: &str = ".hold";
 const FILE_OVERHEAD: u64 = 8 << 10;
 /// Files that are removed at once.
 const REMOVING: usize = 16;
+/// Files of this size are emptied before they are removed; of smaller ones that costs more than it saves.
+const EMPTIED_BYTES_MIN: u64 = 64 << 10;
 /// Folders within each other in what we make; deeper ones were not made by us.
 const DEPTH_MAX: usize = 4;
 /// Entries of a share's folder that are looked at for what was left there.
@@ -397,6 +399,19 @@ fn remove_leftovers(parent: &Place, stop: &Stop) {
     }
 }
 
+/// Takes a file's content from it: a server with a recycle bin keeps what is removed. One that cannot be
+/// emptied is removed all the same.
+fn empty(place: &Place) {
+    if let Place::Share { tree, path } = place {
+        let options = HowToOpen {
+            disposition: Disposition::Truncate,
+            folder: Some(false),
+            ..HowToOpen::open(Access::Write)
+        };
+        tree.open(path, &options).and_then(smb::File::close).ok();
+    }
+}
+
 fn remove_one(place: &Place) -> Result<(), Error> {
     match place {
         Place::Share { tree, path } => Ok(tree.remove_file(path)?),
@@ -436,7 +451,11 @@ fn remove_folder(place: &Place, depth: usize) -> Result<(), Error> {
                 while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed))
                     && !lost.load(Ordering::Relaxed)
                 {
-                    if remove_one(&place.join(&file.name)).is_err() {
+                    let file_place = place.join(&file.name);
+                    if file.size >= EMPTIED_BYTES_MIN {
+                        empty(&file_place);
+                    }
+                    if remove_one(&file_place).is_err() {
                         // The folder will not be empty then, which is what is told.
                         lost.store(true, Ordering::Relaxed);
                     }

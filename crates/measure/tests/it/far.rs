@@ -9,8 +9,9 @@ use host::exec::{Command, Exec};
 use lab::{Lab, Launcher, Topology};
 use measure::{FarServer, Ladder, LadderPlan, Runner, Stop, TcpRung};
 use record::{
-    Bytes, Credentials, Demands, Direction, Failure, FailureKind, Identity, Outcome, Rung, Secret,
-    ShareAddress, ShareWorkload, Stage, TrialInput, TrialLine, TrialResult, Workload,
+    Bytes, Credentials, Demands, Direction, Failure, FailureKind, Identity, Job, JobWorkload,
+    Outcome, Rung, Secret, ShareAddress, ShareWorkload, Stage, TrialInput, TrialLine, TrialResult,
+    Workload,
 };
 
 use crate::{program, tcp_workload, timing};
@@ -57,7 +58,11 @@ impl Drop for Far {
 
 impl Far {
     fn new(name: &str) -> Self {
-        let topology = Topology::parse(TOPOLOGY).unwrap();
+        Self::of(name, TOPOLOGY)
+    }
+
+    fn of(name: &str, topology: &str) -> Self {
+        let topology = Topology::parse(topology).unwrap();
         let launcher = Launcher::new([program(), "supervise".to_owned()]);
         // What an earlier run of the tests may have left when it was killed.
         lab::down(name).ok();
@@ -102,20 +107,37 @@ impl Far {
         workload: ShareWorkload,
         credentials: Credentials,
     ) -> Result<TrialResult, Failure> {
-        let workload = Workload::Share(workload);
         let input = TrialInput {
-            workload,
+            workload: Workload::Share(workload),
             credentials: Some(credentials),
         };
         self.runner().run(&input, &Stop::new(), &mut |_| {})
     }
 
-    /// Test files that lie on the server, whose shares are all below this folder.
-    fn left_on_the_share(&self) -> String {
-        let find = ["find", "/run/linerate", "-name", ".linerate-*"];
-        let output = self.server().run(&[Command::new(find)]).unwrap().remove(0);
+    fn run_job(&self, job: Job, limit: Duration) -> Result<TrialResult, Failure> {
+        let input = TrialInput {
+            workload: Workload::Job(JobWorkload {
+                share: share(Direction::Read, 1).share,
+                direction: Direction::Read,
+                job,
+                demands: Demands::default(),
+                limit: limit.into(),
+            }),
+            credentials: Some(self.credentials()),
+        };
+        self.runner().run(&input, &Stop::new(), &mut |_| {})
+    }
+
+    fn on_the_server(&self, script: &str) -> String {
+        let command = Command::new(["sh", "-c", script]);
+        let output = self.server().run(&[command]).unwrap().remove(0);
         assert_eq!(output.status, 0, "{output:?}");
         String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Test files that lie on the server, whose shares are all below this folder.
+    fn left_on_the_share(&self) -> String {
+        self.on_the_server("find /run/linerate -name '.linerate-*'")
     }
 }
 
@@ -255,6 +277,29 @@ fn nothing_is_left_on_the_share_after_a_trial_was_killed() {
     while !far.left_on_the_share().is_empty() {
         assert!(Instant::now() < deadline, "the server did not remove it");
     }
+}
+
+#[test]
+fn a_recycle_bin_gets_nothing_of_what_was_written() {
+    let topology = format!("{TOPOLOGY}[samba.global]\n\"vfs objects\" = \"recycle\"\n");
+    let far = Far::of("measure-recycle", &topology);
+    for direction in [Direction::Read, Direction::Write] {
+        let short = ShareWorkload {
+            timing: timing(100, 200, 100),
+            ..share(direction, 1)
+        };
+        far.run(short).unwrap();
+    }
+    let files = Job::SmallFiles {
+        count: 14,
+        size: Bytes::new(64 << 10),
+    };
+    far.run_job(files, Duration::from_secs(10)).unwrap();
+    let sizes =
+        far.on_the_server("find /run/linerate/shares/media/.recycle -type f -printf '%s\\n'");
+    let sizes: Vec<u64> = sizes.lines().map(|size| size.parse().unwrap()).collect();
+    assert!(sizes.len() >= 2 + 14, "the bin is in use: {sizes:?}");
+    assert!(sizes.iter().sum::<u64>() < 256 << 10, "{sizes:?}");
 }
 
 #[test]
