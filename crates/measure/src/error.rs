@@ -92,6 +92,14 @@ pub enum Error {
         /// The time in which nothing came.
         counted: Duration,
     },
+    /// Work that is done once came to nothing in the time that it may take.
+    #[error("nothing that can be counted was done with `{server}` in {limit:?}: it takes longer")]
+    TooSlow {
+        /// The far end.
+        server: String,
+        /// The time that it may take.
+        limit: Duration,
+    },
     /// The two ends count differently, so neither can be believed.
     #[error("`{server}` says that {far} bytes passed, we count {ours}: neither can be believed")]
     Disagreement {
@@ -199,7 +207,9 @@ impl Error {
         match self {
             Self::Usage { .. } | Self::Recipe { .. } => FailureKind::Usage,
             Self::Stopped => FailureKind::Interrupted,
-            Self::Connect { .. } | Self::Silence { .. } => FailureKind::Unreachable,
+            Self::Connect { .. } | Self::Silence { .. } | Self::TooSlow { .. } => {
+                FailureKind::Unreachable
+            }
             Self::Connection { source, .. } if source.kind() == io::ErrorKind::TimedOut => {
                 FailureKind::Unreachable
             }
@@ -367,13 +377,17 @@ fn share_hint(error: &smb::Error) -> Option<String> {
             "`{server}` does not know the user `{user}`: check the name, make the user there, or \
              go in with `--guest`, without any protection"
         ),
-        smb::Error::NoSuchShare { server, .. } => {
+        smb::Error::NoSuchShare { server, share, .. } => {
             let host = if server.contains(':') && !server.starts_with('[') {
                 format!("[{server}]")
             } else {
                 server.clone()
             };
-            format!("`linerate ls smb://USER@{host}` lists the shares of `{server}`")
+            let list = format!("`linerate ls smb://USER@{host}` lists the shares of `{server}`");
+            match is_escaped(share) {
+                true => format!("write names as they are, with spaces and all; {list}"),
+                false => list,
+            }
         }
         smb::Error::AccessDenied { .. } => {
             "the test file is made on the share: the user needs the right to write there".to_owned()
@@ -394,6 +408,15 @@ fn share_hint(error: &smb::Error) -> Option<String> {
         _ => return None,
     };
     Some(hint)
+}
+
+/// Whether a name has `%20` or the like in it, as addresses of the web have for what they cannot hold.
+fn is_escaped(name: &str) -> bool {
+    let mut after = name.split('%').skip(1);
+    after.any(|rest| {
+        let number = rest.get(..2);
+        number.is_some_and(|number| number.bytes().all(|digit| digit.is_ascii_hexdigit()))
+    })
 }
 
 fn login_hint(error: &AuthError) -> Option<String> {
@@ -431,5 +454,20 @@ fn sizes(least: u64, most: u64) -> String {
     match i64::try_from(most) {
         Ok(_) => format!("{} to {} MB", megabytes(least), megabytes(most)),
         Err(_) => format!("{} MB or more", megabytes(least)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_the_web_are_known_by_their_numbers() {
+        assert!(["My%20Share", "%C3%A4"].into_iter().all(is_escaped));
+        assert!(
+            !["My Share", "50%", "50%\u{e4}", "100 %x"]
+                .into_iter()
+                .any(is_escaped)
+        );
     }
 }

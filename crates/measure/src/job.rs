@@ -63,9 +63,9 @@ pub(crate) fn run(
     let (samples, storage) = (work.samples, work.storage);
     let enters = workload.job == Job::Enter;
     if samples.is_empty() && !enters {
-        return Err(Error::Silence {
+        return Err(Error::TooSlow {
             server: workload.share.server.clone(),
-            counted: workload.limit.into(),
+            limit: workload.limit.into(),
         });
     }
     Ok(TrialResult {
@@ -208,7 +208,8 @@ impl Work<'_> {
         let file = self.connected.tree.open(&path, &options)?;
         let parts = u64::from(PARTS) + 1;
         let (mut read, mut counted, mut part) = (0, 0, 1);
-        let (mut since, mut cpu_since) = (Instant::now(), cpu());
+        let (begun, cpu_begun) = (Instant::now(), cpu());
+        let (mut since, mut cpu_since) = (begun, cpu_begun);
         let blocks = pieces(begin..begin + bytes, BLOCK_BYTES.into());
         let halt = smb::Stop::new();
         for piece in file.read_ranges(blocks, &halt) {
@@ -231,6 +232,11 @@ impl Work<'_> {
                 break;
             }
         }
+        if self.samples.is_empty() && read > 0 {
+            // Of a slow disk that is all there is, with its getting under way.
+            let cpu_used = cpu().saturating_sub(cpu_begun);
+            self.sample(read, begun.elapsed(), cpu_used);
+        }
         Ok(file.close()?)
     }
 
@@ -244,7 +250,7 @@ impl Work<'_> {
         let (site, storage) = self.on_a_disk(folder, size)?;
         self.storage = Some(storage);
         let copy = site.local().unwrap_or(Path::new("")).join("copy");
-        // The first one is for getting under way.
+        // The first one is for getting under way, unless there is no time for another.
         for turn in 0..=times {
             let (begun, cpu_begun) = (Instant::now(), cpu());
             let copied = stoppable(
@@ -259,11 +265,12 @@ impl Work<'_> {
             let moved = begun.elapsed();
             let synced = sync(&copy)?;
             fs::remove_file(&copy).ok();
-            if turn > 0 {
+            let goes_on = self.goes_on()?;
+            if turn > 0 || !goes_on {
                 // In a copy that is longer than memory the two go on at the same time.
                 self.sample(copied, moved.max(synced), cpu().saturating_sub(cpu_begun));
             }
-            if !self.goes_on()? {
+            if !goes_on {
                 break;
             }
         }

@@ -2,7 +2,7 @@
 //! down the disks and small files.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use host::exec::Exec;
 use record::{
@@ -25,6 +25,9 @@ const SMALL_FILE: Bytes = Bytes::new(64 << 10);
 const FILE_SECONDS: f64 = 0.4;
 /// The least and the most bytes that it has. Of less, a disk may move most in one burst.
 const FILE_BYTES: std::ops::RangeInclusive<u64> = 32 << 20..=256 << 20;
+/// Over a slow link it has fewer: what moves in this time, for it has to be written first.
+const FILE_SECONDS_MAX: f64 = 3.0;
+const FILE_BYTES_SLOW: u64 = 1 << 20;
 /// How often it is copied in one trial.
 const COPIES: u32 = 3;
 /// Small files, and the size of each.
@@ -51,7 +54,7 @@ pub struct LadderPlan {
     pub read_only: bool,
     /// The folder of the client that a file is copied to, where one was asked for.
     pub folder: Option<String>,
-    /// When no repetition but the first is begun any more.
+    /// When nothing is begun any more but the first trials of raw TCP and of the share.
     pub deadline: Option<Instant>,
 }
 
@@ -128,7 +131,8 @@ impl Ladder<'_> {
             let late = plan
                 .deadline
                 .is_some_and(|deadline| Instant::now() > deadline);
-            if self.stop.is_asked() || (late && repetition > 0) {
+            let is_owed = repetition == 0 && matches!(rung, Rung::Tcp | Rung::Share);
+            if self.stop.is_asked() || (late && !is_owed) {
                 break;
             }
             if hopeless.contains(&(rung, direction)) {
@@ -138,12 +142,20 @@ impl Ladder<'_> {
             let workload = workload(plan, rung, direction);
             news(LadderNews::Begins(&stage, &workload));
             let started = Instant::now();
-            let mut progress = |sample: &Sample| news(LadderNews::Sample(sample));
-            let (workload, outcome) = match workload {
-                Workload::Job(job) => self.job(plan, job, &mut seen, &mut progress),
-                workload => self.trial(plan, workload, &mut progress),
+            let mut was_counted = false;
+            let mut progress = |sample: &Sample| {
+                was_counted = true;
+                news(LadderNews::Sample(sample));
+            };
+            let (workload, outcome) = match (workload, seen.no_tcp.clone()) {
+                (workload @ Workload::Tcp(_), Some(why)) => (workload, Outcome::Failed(why)),
+                (Workload::Job(job), _) => self.job(plan, job, &mut seen, &mut progress),
+                (workload, _) => self.trial(plan, workload, &mut progress),
             };
             seen.learn(rung, &outcome);
+            if !was_counted {
+                seen.learn_of_silence(&workload, &outcome);
+            }
             if is_hopeless(&outcome) {
                 hopeless.push((rung, direction));
             }
@@ -241,11 +253,13 @@ impl Ladder<'_> {
                     }
                 },
             },
-            Job::Copy { file, .. } => {
-                if let Some(kept) = kept {
-                    *file = JobFile::Named(kept);
-                }
-            }
+            Job::Copy {
+                file, bytes_max, ..
+            } => match (kept, seen.slowest) {
+                (Some(kept), _) => *file = JobFile::Named(kept),
+                (None, Some(rate)) => *bytes_max = Bytes::new(copied_max(rate)),
+                (None, None) => {}
+            },
             Job::Enter | Job::SmallFiles { .. } => {}
         }
         self.trial(plan, Workload::Job(workload), progress)
@@ -257,8 +271,7 @@ impl Ladder<'_> {
             return None;
         }
         let kept = seen.kept.get_or_insert_with(|| {
-            let bytes = seen.slowest.unwrap_or(0.0) * FILE_SECONDS;
-            let file_size = (bytes as u64).clamp(*FILE_BYTES.start(), *FILE_BYTES.end());
+            let file_size = seen.slowest.map_or(*FILE_BYTES.start(), file_size);
             let keep = KeepWorkload {
                 place: Place::Share {
                     share: plan.share.share.clone(),
@@ -285,6 +298,8 @@ struct Found {
     slowest: Option<f64>,
     /// A file of ours on the share; none inside where it could not be made.
     kept: Option<Option<Kept>>,
+    /// Why nobody can be reached by raw TCP: neither the other way nor with more streams.
+    no_tcp: Option<Failure>,
 }
 
 impl Found {
@@ -295,6 +310,29 @@ impl Found {
             self.slowest = Some(self.slowest.map_or(rate, |slowest| slowest.min(rate)));
         }
     }
+
+    /// What came as far as being counted may do better the other way; this did not.
+    fn learn_of_silence(&mut self, workload: &Workload, outcome: &Outcome) {
+        if let (Workload::Tcp(_), Outcome::Failed(failure)) = (workload, outcome)
+            && failure.kind == FailureKind::Unreachable
+        {
+            self.no_tcp = Some(failure.clone());
+        }
+    }
+}
+
+/// Bytes of the file that is read from the disk and copied, where a share moves so many a second.
+fn file_size(rate: f64) -> u64 {
+    let most = (rate * FILE_SECONDS_MAX) as u64;
+    ((rate * FILE_SECONDS) as u64)
+        .clamp(*FILE_BYTES.start(), *FILE_BYTES.end())
+        .min(most.max(FILE_BYTES_SLOW))
+}
+
+/// The most bytes of somebody's file that is copied there.
+fn copied_max(rate: f64) -> u64 {
+    let bytes = rate * Duration::from(JOB_LIMIT).as_secs_f64();
+    (bytes as u64).clamp(*FILE_BYTES.start(), *FILE_BYTES.end())
 }
 
 fn no_disk(file_system: &str) -> Failure {
@@ -445,7 +483,6 @@ fn nobody_listens(failure: Failure) -> Failure {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
-    use std::time::Duration;
 
     use host::exec::Local;
     use record::{Demands, ShareAddress};
@@ -590,6 +627,54 @@ mod tests {
         }
         // The share fails in another way, and is tried each time.
         assert_eq!(trials.len(), 2 + 2 * 3);
+    }
+
+    #[test]
+    fn nobody_is_called_twice_by_raw_tcp_who_does_not_answer() {
+        let calls = tempfile::NamedTempFile::new().unwrap();
+        let script = format!(
+            "read -r input; case $input in *'\"engine\":\"tcp\"'*) echo call >>{};; esac; echo \
+             '{{\"line\":\"failure\",\"kind\":\"unreachable\",\"chain\":[\"x\"],\"hint\":null}}'",
+            calls.path().display()
+        );
+        let plan = plan(Err(String::new()));
+        let plan = LadderPlan {
+            tcp: Ok(TcpRung {
+                server: IpAddr::V4(Ipv4Addr::LOCALHOST),
+                nic: None,
+                streams: 1,
+                timing: plan.share.timing,
+            }),
+            more: vec![Rung::Streams],
+            ..plan
+        };
+        let trials = run(&plan, &script, &Stop::new());
+        // Each of them says why, once each way, as if it had been tried.
+        let raw = trials.iter().filter(|trial| trial.1 != Rung::Share);
+        assert_eq!(raw.count(), 4, "{trials:?}");
+        let calls = std::fs::read_to_string(calls.path()).unwrap();
+        assert_eq!(calls.lines().count(), 1, "{calls}");
+    }
+
+    #[test]
+    fn who_is_late_measures_raw_tcp_and_the_share_once_and_nothing_else() {
+        let plan = LadderPlan {
+            deadline: Some(Instant::now()),
+            more: vec![Rung::RoundTrip, Rung::Disk],
+            ..plan(Err(String::new()))
+        };
+        let trials = run(&plan, FAILS, &Stop::new());
+        let rungs: Vec<_> = trials.iter().map(|trial| (trial.0, trial.1)).collect();
+        let (tcp, share) = ((0, Rung::Tcp), (0, Rung::Share));
+        assert_eq!(rungs, [tcp, tcp, share, share]);
+    }
+
+    #[test]
+    fn a_file_takes_no_longer_than_a_slow_link_can_write_it_soon() {
+        let mib = |rate: f64| file_size(rate) >> 20;
+        assert_eq!([1e10, 250e6, 80e6, 12e6].map(mib), [256, 95, 32, 32]);
+        assert_eq!([1e6, 1e3].map(mib), [2, 1]);
+        assert_eq!([1e10, 1e6].map(copied_max), [256 << 20, 32 << 20]);
     }
 
     #[test]

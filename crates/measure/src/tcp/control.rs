@@ -46,7 +46,8 @@ pub(super) struct Patience {
 impl Default for Patience {
     fn default() -> Self {
         Self {
-            connect: Duration::from_secs(5),
+            // Two SYNs may be lost by then: the third leaves after three seconds.
+            connect: Duration::from_millis(3500),
             answer: Duration::from_secs(10),
         }
     }

@@ -9,9 +9,9 @@ use host::exec::{Command, Exec};
 use lab::{Lab, Launcher, Topology};
 use measure::{FarServer, Ladder, LadderPlan, Runner, Stop, TcpRung};
 use record::{
-    Bytes, Credentials, Demands, Direction, Failure, FailureKind, Identity, Job, JobWorkload,
-    Outcome, Rung, Secret, ShareAddress, ShareWorkload, Stage, TrialInput, TrialLine, TrialResult,
-    Workload,
+    Bytes, Credentials, Demands, Direction, Failure, FailureKind, Identity, Job, JobFile,
+    JobWorkload, Outcome, Rung, Secret, ServerCache, ShareAddress, ShareWorkload, Stage,
+    TrialInput, TrialLine, TrialResult, Workload,
 };
 
 use crate::{program, tcp_workload, timing};
@@ -300,6 +300,33 @@ fn a_recycle_bin_gets_nothing_of_what_was_written() {
     let sizes: Vec<u64> = sizes.lines().map(|size| size.parse().unwrap()).collect();
     assert!(sizes.len() >= 2 + 14, "the bin is in use: {sizes:?}");
     assert!(sizes.iter().sum::<u64>() < 256 << 10, "{sizes:?}");
+}
+
+#[test]
+fn what_is_slow_is_measured_by_what_there_was_time_for() {
+    let far = Far::new("measure-slow");
+    far.on_the_server("head -c 40000000 /dev/zero >/run/linerate/shares/media/film");
+    let folder = tempfile::tempdir().unwrap();
+    let (file, bytes_max) = (JobFile::Named("film".to_owned()), Bytes::new(32 * MIB));
+    let jobs = [
+        Job::ReadOnce {
+            file: file.clone(),
+            bytes_max,
+            cache: ServerCache::Unknown,
+        },
+        Job::Copy {
+            file,
+            bytes_max,
+            folder: Some(folder.path().display().to_string()),
+            times: 3,
+        },
+    ];
+    for job in jobs {
+        // As soon as something has come there is no time for more.
+        let result = far.run_job(job.clone(), Duration::from_nanos(1)).unwrap();
+        assert_eq!(result.samples.len(), 1, "{job:?} {result:?}");
+        assert!(result.bytes().get() >= MIB, "{job:?} {result:?}");
+    }
 }
 
 #[test]
