@@ -40,7 +40,7 @@ fn wrong(text: &str, why: &str) -> CommandError {
 /// The same, or a server alone, whose share is empty.
 pub fn parse_place(text: &str) -> Result<TypedShare, CommandError> {
     let wrong = |why: &str| wrong(text, why);
-    let plain = text.replace('\\', "/");
+    let plain = with_slashes(text);
     let rest = plain
         .strip_prefix("smb://")
         .or_else(|| plain.strip_prefix("//"))
@@ -80,6 +80,23 @@ pub fn parse_place(text: &str) -> Result<TypedShare, CommandError> {
         },
         user: user.map(str::to_owned),
     })
+}
+
+/// The same with slashes only, but for one: before the `@` of `smb://`, `DOMAIN\user` is how Windows writes
+/// `DOMAIN;user`.
+fn with_slashes(text: &str) -> String {
+    let slashed = |text: &str| text.replace('\\', "/");
+    let login = text
+        .strip_prefix("smb://")
+        .and_then(|rest| rest.split_once('@'))
+        .filter(|(user, _)| !user.contains('/'))
+        .and_then(|(user, rest)| Some((user.split_once('\\')?, rest)));
+    match login {
+        Some(((domain, user), rest)) if !user.contains('\\') => {
+            format!("smb://{domain};{user}@{}", slashed(rest))
+        }
+        _ => slashed(text),
+    }
 }
 
 /// Splits `host`, `host:port`, `[v6]`, `[v6]:port`.
@@ -155,6 +172,11 @@ mod tests {
             )
         );
         assert_eq!(address("//2001:db8::2/s").0, "2001:db8::2");
+        let of_domain = address("smb://WORK;ann@nas/media");
+        assert_eq!(of_domain.4.as_deref(), Some("WORK;ann"));
+        assert_eq!(address(r"smb://WORK\ann@nas/media"), of_domain);
+        let odd = address(r"\\nas\media\ann@home");
+        assert_eq!((odd.0.as_str(), odd.3.as_str()), ("nas", "ann@home"));
     }
 
     #[test]
