@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use measure::{Ladder, LadderNews, LadderPlan, LadderTrial, Stop, TcpRung};
 use record::{
     Bytes, Direction, Event, FailureKind, HostFacts, Job, PathLook, Plan, Record, Rung,
-    ShareWorkload, SmbSession, Stage, TrialRecord, Workload,
+    ShareWorkload, Stage, TrialRecord, TrialResult, Workload,
 };
 
 use crate::args::CheckArguments;
@@ -19,12 +19,16 @@ use crate::runs::{self, Recorder};
 use crate::terminal::Progress;
 use crate::{changes, look, share, stop, terminal};
 
-/// When no repetition is begun any more, so that all of it takes less than a minute.
+/// When nothing more is begun that can be left out, so that all of it takes less than a minute.
 const DEADLINE: Duration = Duration::from_secs(44);
 /// Trials that a progress bar shows; the rest depends on what is found.
 const TRIALS_SHOWN: u64 = 34;
 /// Size of the test file: any server's cache has room for it, and it is soon written.
 const FILE_SIZE: Bytes = Bytes::new(32 << 20);
+/// What is under way, and the test file, take no longer than this over a slow link, if they can.
+const SLOW_SECONDS: f64 = 3.0;
+/// The smallest request that becomes of it.
+const BLOCK_MIN: u64 = 64 << 10;
 /// Most channels that are tried.
 const CHANNELS_MAX: usize = 8;
 
@@ -84,6 +88,10 @@ pub fn measure(
         return finish(recorder);
     }
     let recorder = RefCell::new(recorder);
+    let share = ShareWorkload {
+        file_size: FILE_SIZE,
+        ..path.workload(Direction::Read, channels(pairs), timing)
+    };
     let plan = LadderPlan {
         tcp: Ok(TcpRung {
             server: seen.address,
@@ -91,9 +99,9 @@ pub fn measure(
             streams: 1,
             timing,
         }),
-        share: ShareWorkload {
-            file_size: FILE_SIZE,
-            ..path.workload(Direction::Read, channels(pairs), timing)
+        share: match seen.pace {
+            Some(pace) => fitting(share, pace),
+            None => share,
         },
         credentials: Some(path.credentials.clone()),
         repetitions: arguments.repetitions,
@@ -115,26 +123,39 @@ struct Seen {
     address: IpAddr,
     facts: Vec<HostFacts>,
     looked: PathLook,
+    /// About how many bytes a second the share moves, where that is known.
+    pace: Option<f64>,
     /// Whether nothing can be measured, because large packets vanish on the way.
     is_dead_end: bool,
 }
 
 fn see(path: &SharePath, stop: &Stop) -> Result<Seen, CommandError> {
-    let address = resolve(&path.client, &path.share.address.server)?;
-    let facts = runs::facts(&path.hosts())?;
-    let mut looked = look::at_path(path, &facts, stop)?;
+    let mut address = resolve(&path.client, &path.share.address.server)?;
+    let facts = path.facts()?;
+    let mut looked = look::at_path(path, &facts, None, stop)?;
     let mut is_dead_end = is_black_hole(&looked);
+    let mut pace = None;
     if !is_dead_end {
         match knock(path, stop) {
-            Ok(session) => {
-                let listed = session.as_ref();
+            Ok(answer) => {
+                let mut connections = answer.connections.iter();
+                if let Some(used) = connections.next().map(|used| used.remote.ip())
+                    && used != address
+                    && looked.addresses.iter().any(|way| way.address == used)
+                {
+                    // Nobody answers at the first address, which is where all was looked at.
+                    looked = look::at_path(path, &facts, Some(used), stop)?;
+                    address = used;
+                }
+                let listed = answer.session.as_ref();
                 let listed = listed.map_or(&[][..], |session| &session.server_interfaces);
                 look::at_other_pairs(path, &facts, listed, &mut looked, stop);
-                looked.session = session;
+                looked.session = answer.session;
+                pace = path.pace(stop);
             }
             // Large packets that vanish stop a session just so: what could not be proven before may be now.
             Err(error) if error.kind() == FailureKind::Unreachable => {
-                looked = look::at_path(path, &facts, stop)?;
+                looked = look::at_path(path, &facts, None, stop)?;
                 is_dead_end = is_black_hole(&looked);
                 if !is_dead_end {
                     return Err(error);
@@ -147,18 +168,32 @@ fn see(path: &SharePath, stop: &Stop) -> Result<Seen, CommandError> {
         address,
         facts,
         looked,
+        pace,
         is_dead_end,
     })
 }
 
 /// Enters the share and sees whether data comes through. One on which we may not write is entered all
 /// the same: what that leaves unmeasured, its trials say.
-fn knock(path: &SharePath, stop: &Stop) -> Result<Option<SmbSession>, CommandError> {
+fn knock(path: &SharePath, stop: &Stop) -> Result<TrialResult, CommandError> {
     let entered = path.enter(stop)?;
     match path.knock(stop) {
-        Ok(knocked) => Ok(knocked.session),
-        Err(error) if error.kind() == FailureKind::Refused => Ok(entered.session),
-        Err(error) => Err(error),
+        Err(error) if error.kind() == FailureKind::Refused => Ok(entered),
+        knocked => knocked,
+    }
+}
+
+/// A share that moves so many bytes a second gets smaller requests and a smaller file where it is slow:
+/// the file has to be written, and what is under way has to arrive before anything else does.
+fn fitting(share: ShareWorkload, pace: f64) -> ShareWorkload {
+    let most = (pace * SLOW_SECONDS) as u64;
+    let block = (most / u64::from(share.depth)).max(BLOCK_MIN);
+    let block = share.block.get().min(1 << block.ilog2());
+    let file_size = share.file_size.get().min(most.max(block) / block * block);
+    ShareWorkload {
+        block: Bytes::new(block),
+        file_size: Bytes::new(file_size),
+        ..share
     }
 }
 
@@ -252,4 +287,42 @@ fn detail(stage: &Stage, workload: &Workload) -> String {
         workload.direction()
     )
     .to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Demands, ShareAddress};
+
+    use super::*;
+
+    #[test]
+    fn a_slow_share_gets_less_to_do_at_once() {
+        let said = |pace: f64| {
+            let share = ShareWorkload {
+                share: ShareAddress {
+                    server: "nas".to_owned(),
+                    port: 445,
+                    share: "media".to_owned(),
+                    path: String::new(),
+                },
+                direction: Direction::Read,
+                channels: 1,
+                block: Bytes::new(1 << 20),
+                depth: 8,
+                file_size: FILE_SIZE,
+                demands: Demands::default(),
+                operations: None,
+                timing: timing(1.0).expect("a length that makes sense"),
+            };
+            let share = fitting(share, pace);
+            let [block, file] = [share.block, share.file_size].map(|size| size.get() >> 10);
+            measure::check(&Workload::Share(share)).expect("it makes sense");
+            (block, file)
+        };
+        // From 100 Mbit/s on as ever; then 8 and 4 Mbit/s, and next to nothing.
+        assert_eq!([120e6, 12e6].map(said), [(1024, 32 << 10); 2]);
+        assert_eq!(said(1e6), (256, 2816));
+        assert_eq!(said(0.5e6), (128, 1408));
+        assert_eq!(said(1.0), (64, 64));
+    }
 }

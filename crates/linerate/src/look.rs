@@ -41,17 +41,21 @@ struct Known {
     state: Vec<String>,
 }
 
-/// Looks at the way to each address of the server, and proves what passes on the way that is used.
+/// Looks at the way to each address of the server, and proves what passes on the way that is used: to the
+/// address that is known to answer, or else to the first.
 pub fn at_path(
     path: &SharePath,
     facts: &[HostFacts],
+    answers: Option<IpAddr>,
     stop: &Stop,
 ) -> Result<PathLook, CommandError> {
-    let addresses = ways(path)?;
     let mut look = PathLook {
-        addresses,
+        addresses: ways(path)?,
         ..PathLook::default()
     };
+    if let Some(answers) = answers {
+        put_first(&mut look, answers);
+    }
     let first = look.addresses.first().and_then(|way| {
         let nic = nic_named(facts.first()?, way.nic.as_deref()?)?;
         Some(target(nic, way.address, path))
@@ -61,6 +65,16 @@ pub fn at_path(
         look.settings.extend(inspect::settings_of(host, facts)?);
     }
     Ok(look)
+}
+
+/// Whoever comes before the one that answers is tried in vain.
+fn put_first(look: &mut PathLook, answers: IpAddr) {
+    let mut tried = look.addresses.iter();
+    if let Some(place) = tried.position(|way| way.address == answers) {
+        let before = look.addresses[..place].iter();
+        look.silent = before.map(|way| way.address).collect();
+        look.addresses[..=place].rotate_right(1);
+    }
 }
 
 /// Proves what passes between the other pairs of NICs, now that the server has told its addresses.
@@ -266,6 +280,32 @@ fn way(address: IpAddr, output: &Output) -> AddressLook {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_address_that_answers_comes_first_and_those_before_it_are_told() {
+        let address = |last: u8| IpAddr::from([10, 0, 0, last]);
+        let look = |answers| {
+            let silence = Output {
+                status: 1,
+                stdout: Vec::new(),
+                stderr: Vec::new(),
+            };
+            let mut look = PathLook {
+                addresses: [1, 2, 3].map(|last| way(address(last), &silence)).into(),
+                ..PathLook::default()
+            };
+            put_first(&mut look, address(answers));
+            let order = look.addresses.iter().map(|way| way.address);
+            (order.collect::<Vec<_>>(), look.silent)
+        };
+        let said = |first: [u8; 3], silent: &[u8]| {
+            let silent = silent.iter().map(|last| address(*last)).collect();
+            (first.map(address).to_vec(), silent)
+        };
+        assert_eq!(look(1), said([1, 2, 3], &[]));
+        assert_eq!(look(3), said([3, 1, 2], &[1, 2]));
+        assert_eq!(look(9), said([1, 2, 3], &[]));
+    }
 
     #[test]
     fn neighbours_are_machines_that_were_heard_of_each_once() {

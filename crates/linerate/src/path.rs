@@ -7,14 +7,15 @@ use host::Host;
 use host::exec::Command;
 use measure::{Runner, Serving, Stop};
 use record::{
-    Bytes, Cache, Credentials, Data, Demands, Direction, HostLoad, Job, JobWorkload, Nanoseconds,
-    Operations, Pattern, Sample, ShareWorkload, Timing, TrialInput, TrialResult, Workload,
+    Bytes, Cache, Credentials, Data, Demands, Direction, HostFacts, HostLoad, Job, JobWorkload,
+    Nanoseconds, Operations, Pattern, Sample, ShareWorkload, Timing, TrialInput, TrialResult,
+    Workload,
 };
 
 use crate::args::PathArguments;
 use crate::failure::{CommandError, Kind};
 use crate::share::TypedShare;
-use crate::{credentials, hosts, stop};
+use crate::{credentials, hosts, stop, terminal};
 
 /// Bytes of one request; more gains little, and a lost channel would lose more.
 const BLOCK: Bytes = Bytes::new(1 << 20);
@@ -30,6 +31,11 @@ const KNOCK: Duration = Duration::from_millis(100);
 const KNOCK_GROWTH: u32 = 5;
 /// Silence of this length is believed.
 const KNOCK_MAX: Duration = Duration::from_millis(2500);
+/// How long it is looked at how fast a share is, roughly: once more, for longer, where it seems to be slow,
+/// for it may have stood still for a moment.
+const PACES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
+/// Bytes a second of a share that is not slow.
+const PACE_ENOUGH: f64 = 4e6;
 /// Size of the test file: small enough for the server's cache, so that its disk is not measured.
 const FILE_SIZE: Bytes = Bytes::new(64 << 20);
 /// Time that is run before time is counted, so that slow start is over; half of what is counted in
@@ -186,6 +192,58 @@ impl SharePath {
         Ok(self.trial(Workload::Job(workload), stop)?)
     }
 
+    /// What is known of the hosts, client first. A server of which nothing can be known is left out, and
+    /// that is said: it is there for whoever wants to know more.
+    pub fn facts(&self) -> Result<Vec<HostFacts>, CommandError> {
+        let mut facts = vec![host::facts(&self.client)?];
+        if let Some(server) = &self.server {
+            match host::facts(server) {
+                Ok(found) => facts.push(found),
+                Err(error) => terminal::say(&format!(
+                    "remark: {} tells nothing of itself, so the check goes on without: {}",
+                    server.name,
+                    CommandError::from(error).text()
+                )),
+            }
+        }
+        Ok(facts)
+    }
+
+    /// About how many bytes a second the share moves, the slower way, in small requests; none where that
+    /// cannot be seen.
+    pub fn pace(&self, stop: &Stop) -> Option<f64> {
+        let mut fastest = None;
+        for measured in PACES {
+            let timing = Timing {
+                warm_up: (PACES[0] / 2).into(),
+                measured: measured.into(),
+                interval: measured.into(),
+            };
+            let workload = ShareWorkload {
+                block: KNOCK_BLOCK,
+                file_size: Bytes::new(KNOCK_BLOCK.get() * u64::from(DEPTH)),
+                // As many each way, so that the slower way slows both.
+                operations: Some(Operations {
+                    other_way_percent: 50,
+                    ..ONE_AT_A_TIME
+                }),
+                ..self.workload(Direction::Read, 1, timing)
+            };
+            let input = self.input(Workload::Share(workload));
+            let mut was_counted = false;
+            let pace = match self.runner.run(&input, stop, &mut |_| was_counted = true) {
+                Ok(result) => result.bytes_per_second()? / 2.0,
+                Err(_) if was_counted => KNOCK_BLOCK.get() as f64 / measured.as_secs_f64(),
+                Err(_) => return fastest,
+            };
+            fastest = Some(fastest.map_or(pace, |fastest: f64| fastest.max(pace)));
+            if pace >= PACE_ENOUGH {
+                break;
+            }
+        }
+        fastest
+    }
+
     /// A short trial that is not counted: whatever keeps us from the share is said before anything
     /// is measured or changed. One that gets no answer is tried again, for longer.
     pub fn knock(&self, stop: &Stop) -> Result<TrialResult, CommandError> {
@@ -284,14 +342,30 @@ pub fn addresses(client: &Host, name: &str) -> Result<Vec<IpAddr>, CommandError>
         .first()
         .and_then(host::exec::Output::text)
         .ok_or_else(|| unknown(client, name))?;
+    usable_addresses(name, &text)
+}
+
+/// The addresses that `getent ahosts` lists. Those that mean something on one link only are left out: the
+/// zone that belongs to them has no place in what is measured and recorded.
+fn usable_addresses(name: &str, listed: &str) -> Result<Vec<IpAddr>, CommandError> {
     let mut addresses: Vec<IpAddr> = Vec::new();
-    let found = text
+    let mut is_zoned = false;
+    let words = listed
         .lines()
-        .filter_map(|line| line.split_whitespace().next()?.parse().ok());
-    for address in found {
-        if !addresses.contains(&address) {
+        .filter_map(|line| line.split_whitespace().next());
+    for word in words {
+        is_zoned |= word.contains('%');
+        if let Ok(address) = word.parse()
+            && !addresses.contains(&address)
+        {
             addresses.push(address);
         }
+    }
+    if addresses.is_empty() && is_zoned {
+        let text = format!("`{name}` has link-local addresses only, and those are not supported");
+        return Err(CommandError::new(Kind::Refused, text).hint(
+            "use another address of the server, IPv4 or one that does not begin with `fe80:`",
+        ));
     }
     Ok(addresses)
 }
@@ -369,6 +443,44 @@ mod tests {
             storage: None,
             playback: None,
         })))
+    }
+
+    #[test]
+    fn a_server_with_link_local_addresses_only_is_told_from_an_unknown_one() {
+        let zoned = "fe80::1%1       STREAM nas\nfe80::1%1       DGRAM  \n";
+        let error = usable_addresses("nas", zoned).unwrap_err();
+        assert_eq!(error.kind(), Kind::Refused);
+        assert!(error.text().contains("link-local"), "{error}");
+        let both = format!("{zoned}10.0.0.2   STREAM\n10.0.0.2   DGRAM\n");
+        let found = usable_addresses("nas", &both).unwrap();
+        assert_eq!(found, [IpAddr::from([10, 0, 0, 2])]);
+        assert_eq!(usable_addresses("nas", "").unwrap(), [] as [IpAddr; 0]);
+    }
+
+    #[test]
+    fn a_server_that_tells_nothing_of_itself_is_left_out() {
+        let answer = |command: &Command| {
+            let (status, stdout) = match command.argv[0].as_str() {
+                "uname" => (0, "Linux\n"),
+                // As BusyBox says it does not know `-j`.
+                "ip" => (255, ""),
+                _ => (0, "1\n"),
+            };
+            Ok(host::exec::Output {
+                status,
+                stdout: stdout.into(),
+                stderr: Vec::new(),
+            })
+        };
+        let exec = Arc::new(host::exec::Replay::model(answer));
+        let server = Host::new(HostName::new("ssh://nas"), exec).unwrap();
+        let path = SharePath {
+            server: Some(server),
+            ..path("true")
+        };
+        let facts = path.facts().unwrap();
+        let names: Vec<_> = facts.iter().map(|host| host.name.as_str()).collect();
+        assert_eq!(names, ["local"]);
     }
 
     #[test]

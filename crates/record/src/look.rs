@@ -10,8 +10,12 @@ use crate::{HostName, Nanoseconds, Setting, SmbSession};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PathLook {
-    /// The addresses that the server's name stands for, in the order in which they are tried.
+    /// The addresses that the server's name stands for, in the order in which they are tried, but the one
+    /// first that answers.
     pub addresses: Vec<AddressLook>,
+    /// Those that are tried before it, in vain.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub silent: Vec<IpAddr>,
     /// The largest packets that pass, for each pair of NICs that was tried.
     pub mtus: Vec<MtuProof>,
     /// The other machines on the segments of the client's interfaces, as far as its kernel knew them.

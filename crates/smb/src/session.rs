@@ -27,6 +27,9 @@ use crate::tree::Tree;
 
 /// How long a polite end may take before the connections are just closed.
 const LOGOFF_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long each of several addresses is waited for before any is waited for in earnest. Whoever loses one
+/// SYN sends another after a second.
+const BRIEFLY: Duration = Duration::from_millis(1500);
 /// A channel without work for so long shows whether its way still leads to the server.
 const IDLE_ECHO_AFTER: Duration = Duration::from_secs(5);
 /// Most channels of one session; servers refuse more.
@@ -731,15 +734,39 @@ fn connect_any(server: &Server, local: &LocalEnd, timeout: Duration) -> Result<C
             .address
             .is_none_or(|local| local.is_ipv4() == remote.is_ipv4())
     };
-    let mut failure = None;
-    for remote in addresses.filter(same_family) {
-        match socket::connect(remote, local, timeout) {
-            Ok(connection) => return Ok(connection),
-            Err(source) => failure = Some(of_connect(source, &server.name, remote)),
-        }
-    }
+    let addresses = addresses.filter(same_family).collect();
     let nothing = || io::Error::new(io::ErrorKind::NotFound, "no address of a usable family");
-    Err(failure.unwrap_or_else(|| unknown(nothing())))
+    connect_first(addresses, local, timeout).map_err(|failure| match failure {
+        Some((remote, source)) => of_connect(source, &server.name, remote),
+        None => unknown(nothing()),
+    })
+}
+
+/// The first that answers: each is asked briefly, so that nobody waits for one that is dead, and those
+/// that were silent once more. Otherwise what the last one said.
+fn connect_first(
+    mut addresses: Vec<SocketAddr>,
+    local: &LocalEnd,
+    timeout: Duration,
+) -> Result<Connection, Option<(SocketAddr, io::Error)>> {
+    let mut failure = None;
+    let briefly = (addresses.len() > 1).then_some(BRIEFLY.min(timeout));
+    for timeout in briefly.into_iter().chain([timeout]) {
+        let mut silent = Vec::new();
+        for remote in addresses {
+            match socket::connect(remote, local, timeout) {
+                Ok(connection) => return Ok(connection),
+                Err(source) => {
+                    if source.kind() == io::ErrorKind::TimedOut {
+                        silent.push(remote);
+                    }
+                    failure = Some((remote, source));
+                }
+            }
+        }
+        addresses = silent;
+    }
+    Err(failure)
 }
 
 fn of_connect(source: io::Error, server: &str, address: SocketAddr) -> Error {
@@ -799,4 +826,46 @@ pub(crate) fn random<const BYTES: usize>() -> Result<[u8; BYTES], Error> {
 
 fn system(action: &'static str, source: io::Error) -> Error {
     Error::System { action, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, TcpListener, TcpStream};
+
+    use socket2::{Domain, Socket, Type};
+
+    use super::*;
+
+    #[test]
+    fn a_dead_first_address_is_not_waited_for_in_earnest() {
+        // Somebody whose queue is full answers no SYN.
+        let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let dead = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        dead.bind(&any.into()).unwrap();
+        dead.listen(0).unwrap();
+        let dead_address = dead.local_addr().unwrap().as_socket().unwrap();
+        let waiting = TcpStream::connect(dead_address).unwrap();
+        let alive = TcpListener::bind(any).unwrap();
+        let address = alive.local_addr().unwrap();
+
+        let begun = Instant::now();
+        let (local, patience) = (LocalEnd::default(), Duration::from_secs(60));
+        let connection = connect_first(vec![dead_address, address], &local, patience).unwrap();
+        assert_eq!(connection.stream.peer_addr().unwrap(), address);
+        assert!(begun.elapsed() < patience / 2, "{:?}", begun.elapsed());
+        drop((waiting, connection));
+
+        // Who is alone is waited for as long as was said.
+        let short = Duration::from_millis(50);
+        let alone = connect_first(vec![address], &local, short);
+        assert!(alone.is_ok());
+        let Err(Some((remote, _))) = connect_first(vec![dead_address], &local, short) else {
+            panic!("it answered");
+        };
+        assert_eq!(remote, dead_address);
+        assert!(matches!(
+            connect_first(Vec::new(), &local, short),
+            Err(None)
+        ));
+    }
 }

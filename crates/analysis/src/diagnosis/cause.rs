@@ -183,7 +183,20 @@ pub(super) fn remarks(seen: &Seen) -> Vec<Cause> {
     remarks.extend(super::medium::remarks(seen));
     remarks.extend(super::segment::mixed(seen));
     remarks.extend(super::storage::remarks(seen));
+    remarks.extend(silent_addresses(seen));
     remarks
+}
+
+/// Addresses at which nobody answers are tried by whoever connects, and waited for each time.
+fn silent_addresses(seen: &Seen) -> Option<Cause> {
+    let look = seen.look.filter(|look| !look.silent.is_empty())?;
+    let silent = look.silent.iter().map(|address| format!("`{address}`"));
+    let text = format!(
+        "nobody answers at {}, which the server's name stands for as well: every connection tries that first, and \
+         may have to wait for it; take it out of DNS or `hosts`, or use the address that answers",
+        silent.collect::<Vec<_>>().join(" and ")
+    );
+    Some(cause("silent-address", text, Trust::Measured))
 }
 
 fn losses(seen: &Seen, direction: Direction) -> Vec<Cause> {

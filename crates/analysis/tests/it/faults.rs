@@ -646,6 +646,20 @@ fn ids(causes: &[Cause]) -> Vec<&str> {
 }
 
 #[test]
+fn an_address_that_is_tried_in_vain_is_no_fault_and_is_told() {
+    let mut well = Well::new();
+    well.look.silent = vec!["10.77.9.9".parse().unwrap()];
+    let said = well.said(false);
+    assert_eq!(said.causes, [], "{said:#?}");
+    assert_eq!(ids(&said.remarks), ["link-saturated", "silent-address"]);
+    assert!(
+        said.remarks[1]
+            .text
+            .contains("nobody answers at `10.77.9.9`")
+    );
+}
+
+#[test]
 fn wifi_beside_the_cable_that_is_used_is_no_fault_and_is_told() {
     let mut well = Well::new();
     let mut wifi = real_nic("w0", 9, "10.77.1.11");

@@ -1,6 +1,7 @@
 //! A sample of the library of faults, as `make scenarios` goes through all of it; and path MTUs.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -269,6 +270,19 @@ fn a_share_that_one_may_only_read_is_measured_by_what_is_there() {
     bench.args(["bench", SHARE]).args(lab.ends());
     let output = bench.output().expect("linerate starts");
     assert_eq!(output.status.code(), Some(65));
+}
+
+#[test]
+fn a_slow_link_is_checked_within_a_minute() {
+    let topology = include_str!("../../../../plans/labs/one-link-100m.toml");
+    let lab = Lab::described("slow", &topology.replacen("100Mbit", "8Mbit", 1));
+    let begun = Instant::now();
+    let (_, said) = check(&lab, true);
+    let took = begun.elapsed();
+    assert!(took < Duration::from_secs(60), "{took:?}");
+    for (rung, direction) in [("share", "read"), ("share", "write"), ("copy", "read")] {
+        assert!(rate(&said, rung, direction).is_some(), "{rung} {said}");
+    }
 }
 
 #[test]
