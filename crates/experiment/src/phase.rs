@@ -2,8 +2,8 @@
 
 use analysis::{NoiseFloor, PhaseResult};
 use record::{
-    Arm, Decision, Direction, Event, Failure, FailureKind, Level, Outcome, Phase, Record, Round,
-    RunWriter, Schedule, Stage, TrialRecord,
+    Arm, Decision, Direction, Event, Failure, FailureKind, Level, Nanoseconds, Outcome, Phase,
+    Record, Round, RunWriter, Schedule, Stage, TrialRecord,
 };
 
 use crate::error::text;
@@ -106,6 +106,8 @@ pub struct Hooks<'a> {
 pub(crate) enum Interruption {
     /// Somebody asked for it.
     Stopped,
+    /// The time of a search is over.
+    TimeOver,
     /// The rig cannot go on.
     Failed(Failure),
     /// The run file cannot be written.
@@ -130,6 +132,8 @@ pub(crate) struct Bench<'a, 'b> {
     pub(crate) failures_max: usize,
     /// What was set last.
     pub(crate) visited: Option<Level>,
+    /// No trial begins from then on.
+    pub(crate) deadline: Option<Nanoseconds>,
 }
 
 /// A phase or a round while it runs.
@@ -275,6 +279,15 @@ impl Bench<'_, '_> {
         }
     }
 
+    /// The same, and also when its time is over.
+    pub(crate) fn go_on(&self) -> Result<(), Interruption> {
+        self.stop_if_asked()?;
+        match self.deadline {
+            Some(deadline) if self.rig.now().get() >= deadline.get() => Err(Interruption::TimeOver),
+            _ => Ok(()),
+        }
+    }
+
     /// Runs a round of a search. Whether a switch needs a trial that does not count is for
     /// `washes_out` to say. Gives the trials that count, or the last failure where more failed than the
     /// plan bears.
@@ -325,7 +338,7 @@ impl Bench<'_, '_> {
         visit: &Visit<'_>,
         wash_out: bool,
     ) -> Result<(), Interruption> {
-        self.stop_if_asked()?;
+        self.go_on()?;
         (self.hooks.progress)(Progress::Setting {
             level: visit.level.name.clone(),
         });
@@ -351,7 +364,7 @@ impl Bench<'_, '_> {
         visit: &Visit<'_>,
         (response, length): (Direction, TrialLength),
     ) -> Result<(), Interruption> {
-        self.stop_if_asked()?;
+        self.go_on()?;
         if let Place::Phase { block, arm, .. } = visit.place {
             (self.hooks.progress)(Progress::TrialBegins {
                 done: running.done,

@@ -24,7 +24,7 @@ use crate::model::{Model, Observation};
 use crate::phase::{Hooks, Interruption, PhaseEnd, Progress};
 use crate::plan::{Candidate, TunePlan};
 use crate::rig::{Rig, same_place};
-use crate::tune::{TuneOutcome, Tuning, effects_text, lost, merged, needs_wash_out};
+use crate::tune::{NO_TIME, TuneOutcome, Tuning, effects_text, lost, merged, needs_wash_out};
 
 /// Id of the experiment that holds everything that is kept against the start.
 pub const TOGETHER: &str = "together";
@@ -65,6 +65,8 @@ const PROOF_BLOCKS_MAX: usize = 14;
 const BLOCKS_FOR_NOISE: f64 = 40.0;
 /// Blocks that find such a difference about every other time: what needs more is not tried to be proven.
 const BLOCKS_FOR_A_CHANCE: f64 = 12.0;
+/// Trials to come may take so many times as long as those so far.
+const PACE_MARGIN: f64 = 1.1;
 /// Phases of a search draw their order from streams of the seed from here on.
 const STREAMS: u64 = 1_000_000;
 
@@ -78,7 +80,8 @@ pub struct SearchPlan {
     pub elsewhere: Vec<Direction>,
     /// The most trials that count. Proving what was found comes first; screening and race get the rest.
     pub trials_max: usize,
-    /// How long it may take, where that is bounded too: how many trials fit is learnt on the way.
+    /// How long it may take, where that is bounded too: how many trials fit is learnt on the way, and
+    /// none begins when it is over.
     pub budget: Option<Duration>,
 }
 
@@ -166,19 +169,24 @@ pub fn search(
 ) -> Result<TuneOutcome, Error> {
     plan.check()?;
     let began = rig.now();
-    let tuning = Tuning::begin(rig, &plan.tune, hooks)?;
+    let mut tuning = Tuning::begin(rig, &plan.tune, hooks)?;
+    tuning.bench.deadline = plan.budget.map(|budget| {
+        let budget = Nanoseconds::from(budget);
+        Nanoseconds::new(began.get().saturating_add(budget.get()))
+    });
     let mut search = Search {
         tuning,
         plan,
         began,
         preparation: Duration::ZERO,
+        switch: Duration::ZERO,
         factors: Vec::new(),
         noise: 0.0,
         usual_noise: 0.0,
         seen: Vec::new(),
         blocks: 0,
         rounds: 0,
-        proofs: 0,
+        duels: Vec::new(),
     };
     let end = search.run();
     search.tuning.end(end)
@@ -193,6 +201,8 @@ struct Search<'a, 'b> {
     began: Nanoseconds,
     /// How long it took to set each candidate once.
     preparation: Duration,
+    /// How long one of them took.
+    switch: Duration,
     factors: Vec<Factor>,
     /// Standard deviation of a trial's logarithm.
     noise: f64,
@@ -202,7 +212,8 @@ struct Search<'a, 'b> {
     /// Blocks that were seen.
     blocks: usize,
     rounds: u32,
-    proofs: u64,
+    /// Two levels that were held against each other on fresh trials: of which candidate, and as what.
+    duels: Vec<(String, Phase)>,
 }
 
 impl Search<'_, '_> {
@@ -222,6 +233,7 @@ impl Search<'_, '_> {
         };
         self.factors = self.tried()?;
         self.return_refused()?;
+        self.leave_out()?;
         if self.factors.is_empty() {
             return Ok(start);
         }
@@ -262,11 +274,13 @@ impl Search<'_, '_> {
         let began = self.tuning.bench.rig.now().get();
         let start = self.tuning.start.clone();
         let mut touches_links = false;
+        let mut switches = 1;
         for (index, candidate) in self.plan.tune.candidates.iter().enumerate() {
             if !self.factors.iter().flatten().any(|one| *one == index) {
                 continue;
             }
-            self.tuning.bench.stop_if_asked()?;
+            self.tuning.bench.go_on()?;
+            switches += 1;
             let level = merged(&start, &candidate.level);
             (self.tuning.bench.hooks.progress)(Progress::Setting {
                 level: level.name.clone(),
@@ -291,7 +305,30 @@ impl Search<'_, '_> {
         }
         let took = self.tuning.bench.rig.now().get().saturating_sub(began);
         self.preparation = Duration::from_nanos(took);
+        self.switch = self.preparation / switches;
         Ok(())
+    }
+
+    /// Returns the last candidates until the time suffices to screen the others and to prove one. How
+    /// long a trial takes is known only now.
+    fn leave_out(&mut self) -> Result<(), Interruption> {
+        loop {
+            let screening = design(self.factors.len()).len() * self.plan.tune.responses.len();
+            let last = self.factors.iter().flatten().max().copied();
+            let Some(last) = last.filter(|_| self.left() < screening + self.needed(1)) else {
+                return Ok(());
+            };
+            let reason = format!(
+                "{NO_TIME} to try it: a trial takes {:.1} s here",
+                self.trial_seconds()
+            );
+            let candidate = &self.plan.tune.candidates[last];
+            self.tuning.decide(candidate, Decision::Returned, reason)?;
+            for factor in &mut self.factors {
+                factor.retain(|one| *one != last);
+            }
+            self.factors.retain(|factor| !factor.is_empty());
+        }
     }
 
     fn level(&self, point: &[usize]) -> Level {
@@ -510,16 +547,15 @@ impl Search<'_, '_> {
     }
 
     /// Leaves out what the trials that are left could hardly prove, the weakest first; the strongest
-    /// stays. Gives for each of them what could be proven, as a logarithm, or that no time was left.
+    /// stays where there is time for it. Gives for each of them what could be proven, as a logarithm, or
+    /// that no time was left.
     fn leave_hopeless(&self, model: &Model, best: &mut [usize]) -> Vec<(usize, Option<f64>)> {
         let mut hopeless = Vec::new();
         loop {
             let changes = changed(best).count();
             let gains = changed(best).map(|factor| {
-                let mut without = best.to_vec();
-                without[factor] = 0;
-                let gain = model.mean(best) - model.mean(&without);
-                (gain + model.differences(&[without], best)[0], factor)
+                let unsure = model.differences(&[without(best, factor)], best)[0];
+                (gain(model, best, factor) + unsure, factor)
             });
             let weakest = gains.min_by(|one, two| one.0.total_cmp(&two.0));
             // Each alone, and all together.
@@ -528,7 +564,7 @@ impl Search<'_, '_> {
             let provable = self.usual_noise * (BLOCKS_FOR_A_CHANCE / blocks as f64).sqrt();
             let fits = self.needed(changes) <= self.left();
             match weakest {
-                Some((gain, factor)) if changes > 1 && (gain < provable || !fits) => {
+                Some((gain, factor)) if !fits || changes > 1 && gain < provable => {
                     best[factor] = 0;
                     hopeless.push((factor, fits.then_some(provable)));
                 }
@@ -561,15 +597,8 @@ impl Search<'_, '_> {
                     percent(gain - unsure),
                     percent(gain + unsure)
                 );
-                match hopeless.iter().find(|(of, _)| *of == factor) {
-                    Some((_, Some(provable))) => reason.push_str(&format!(
-                        "; with trials that differ by {:.1} % from one to the next, less than {:.0} % \
-                         could not be proven",
-                        100.0 * self.usual_noise,
-                        percent(*provable).ceil()
-                    )),
-                    Some((_, None)) => reason.push_str("; no time was left to prove it"),
-                    None => {}
+                if let Some((_, provable)) = hopeless.iter().find(|(of, _)| *of == factor) {
+                    reason.push_str(&format!("; {}", self.unprovable(*provable)));
                 }
                 let candidate = &self.plan.tune.candidates[index];
                 self.tuning.decide(candidate, Decision::Returned, reason)?;
@@ -578,72 +607,89 @@ impl Search<'_, '_> {
         Ok(())
     }
 
+    fn unprovable(&self, provable: Option<f64>) -> String {
+        match provable {
+            Some(provable) => format!(
+                "with trials that differ by {:.1} % from one to the next, less than {:.0} % could not be \
+                 proven",
+                100.0 * self.usual_noise,
+                percent(provable).ceil()
+            ),
+            None => format!("{NO_TIME} to prove it"),
+        }
+    }
+
     /// Each candidate of the best setting against that setting without it, the weakest first; what is
-    /// not better is returned at once. Gives the reasons of the others.
+    /// not better is returned at once. What won before beside that one is measured again, unless the
+    /// search has seen it gain without it too. Gives the reasons of those that are left.
     fn prove(
         &mut self,
         model: &Model,
-        best: &mut Vec<usize>,
+        best: &mut [usize],
         floors: &[analysis::NoiseFloor],
     ) -> Result<Vec<(usize, String)>, Interruption> {
-        let with = model.mean(best);
-        let without = |factor: usize, best: &[usize]| {
-            let mut point = best.to_vec();
-            point[factor] = 0;
-            point
-        };
-        let mut order: Vec<(f64, usize)> = changed(best)
-            .map(|factor| (with - model.mean(&without(factor, best)), factor))
-            .collect();
-        order.sort_by(|one, two| one.0.total_cmp(&two.0));
+        let beside = "against all the rest without it";
         let mut proven: Vec<(usize, String)> = Vec::new();
-        // Those that are left, and that of all together.
-        let mut proofs = order.len() + 2;
-        for (gain, factor) in order {
+        loop {
+            let mut open: Vec<(f64, usize)> = changed(best)
+                .filter(|factor| !proven.iter().any(|(of, _)| of == factor))
+                .map(|factor| (gain(model, best, factor), factor))
+                .collect();
+            open.sort_by(|one, two| one.0.total_cmp(&two.0));
+            let Some(&(gain, factor)) = open.first() else {
+                return Ok(proven);
+            };
             // What is alone is proven against the start, which is the same.
             if changed(best).count() == 1 {
-                proven.push((factor, String::new()));
-                break;
+                return Ok(vec![(factor, String::new())]);
             }
             let Some(candidate) = self.candidate(factor, best).cloned() else {
-                continue;
+                return Ok(proven);
             };
-            let rest = without(factor, best);
-            proofs -= 1;
-            let levels = [self.level(&rest), self.level(best)];
-            let responses = self.plan.tune.responses.clone();
-            let result = self.duel(
-                (&candidate.id, Phase::Compare),
-                levels,
-                (gain, responses, proofs),
-                floors,
-            )?;
-            match result {
+            let fits = self.proofs_needed(open.len()) <= self.left();
+            let result = match self.next_phase(&candidate.id) {
+                Some(phase) if fits => {
+                    let levels = [self.level(&without(best, factor)), self.level(best)];
+                    let responses = self.plan.tune.responses.clone();
+                    // Those that are left, and that of all together.
+                    let proofs = open.len() + 1;
+                    self.duel(
+                        (&candidate.id, phase),
+                        levels,
+                        (gain, responses, proofs),
+                        floors,
+                    )?
+                }
+                Some(_) => Err(self.unprovable(None)),
+                None => Err("it won twice, beside what was put back each time".to_owned()),
+            };
+            let reason = match result {
                 Ok(effects) => {
-                    let reason = format!(
-                        "against all the rest without it: {}",
-                        effects_text(&effects)
-                    );
-                    proven.push((factor, reason));
+                    proven.push((factor, format!("{beside}: {}", effects_text(&effects))));
+                    continue;
                 }
-                Err(reason) => {
-                    *best = rest;
-                    // What was proven before was so beside what goes now.
-                    for (_, earlier) in &mut proven {
-                        let id = &candidate.id;
-                        earlier.push_str(&format!(
-                            "; `{id}` was part of the rest then, and has been put back since"
-                        ));
-                    }
-                    self.tuning.decide(
-                        &candidate,
-                        Decision::Returned,
-                        format!("against all the rest without it: {reason}"),
-                    )?;
-                }
+                Err(reason) => format!("{beside}: {reason}"),
+            };
+            self.tuning.decide(&candidate, Decision::Returned, reason)?;
+            best[factor] = 0;
+            proven.retain(|(of, _)| gains_surely(model, best, *of));
+            for (_, earlier) in &mut proven {
+                earlier.push_str(&format!(
+                    "; `{}` was part of the rest then, and has been put back since, without which it was \
+                     seen to gain as well",
+                    candidate.id
+                ));
             }
         }
-        Ok(proven)
+    }
+
+    /// What the next proof of a candidate is in the run file; each may be there once.
+    fn next_phase(&self, id: &str) -> Option<Phase> {
+        let mut phases = [Phase::Compare, Phase::Confirm].into_iter();
+        phases.find(|phase| {
+            let mut duels = self.duels.iter();
+            !duels.any(|(of, used)| of == id && used == phase)
+        })
     }
 
     /// Everything that is left against the start.
@@ -660,7 +706,7 @@ impl Search<'_, '_> {
             .filter_map(|factor| self.candidate(factor, &best).cloned())
             .collect();
         let id = match &kept[..] {
-            [alone] => alone.id.clone(),
+            [alone] if self.next_phase(&alone.id).is_some() => alone.id.clone(),
             _ => TOGETHER.to_owned(),
         };
         let mut responses = self.plan.tune.responses.clone();
@@ -702,9 +748,18 @@ impl Search<'_, '_> {
         floors: &[analysis::NoiseFloor],
     ) -> Result<Result<Vec<Effect>, String>, Interruption> {
         self.tuning.bench.stop_if_asked()?;
-        self.proofs += 1;
+        let each = 2 * responses.len();
+        let left = self.left();
+        if left < each * self.plan.tune.blocks {
+            return Ok(Err(self.unprovable(None)));
+        }
+        // All together are measured elsewhere too.
+        let elsewhere = match proofs {
+            1 => 0,
+            _ => 2 * self.plan.tune.blocks * self.plan.elsewhere.len(),
+        };
         // What is left is shared with the proofs that are still to come.
-        let share = self.left() / (2 * responses.len() * proofs.max(1));
+        let share = left.saturating_sub(elsewhere) / (each * proofs.max(1));
         let noise = self.usual_noise;
         let needed = BLOCKS_FOR_NOISE * (noise / gain.max(noise / 4.0)).powi(2);
         let plan = TunePlan {
@@ -716,17 +771,20 @@ impl Search<'_, '_> {
             candidates: Vec::new(),
             ..self.plan.tune.clone()
         };
-        let ordinal = STREAMS + self.proofs;
+        self.duels.push((id.to_owned(), phase));
+        let ordinal = STREAMS + self.duels.len() as u64;
         let schedule: Schedule = plan.schedule(id, phase, [&levels[0], &levels[1]], ordinal);
         let washes_out = needs_wash_out(&levels[0], &levels[1]);
-        let result = match self.tuning.bench.phase(&schedule, washes_out, floors)? {
-            PhaseEnd::Complete(result) => result,
-            PhaseEnd::TooManyFailures { failed, last } => {
+        let result = match self.tuning.bench.phase(&schedule, washes_out, floors) {
+            Ok(PhaseEnd::Complete(result)) => result,
+            Ok(PhaseEnd::TooManyFailures { failed, last }) => {
                 return Ok(Err(format!(
                     "{failed} trials failed; the last: {}",
                     text(&last)
                 )));
             }
+            Err(Interruption::TimeOver) => return Ok(Err(self.unprovable(None))),
+            Err(interruption) => return Err(interruption),
         };
         let counts = |effect: &&Effect| self.plan.tune.responses.contains(&effect.response);
         let goal: Vec<&Effect> = result.effects.iter().filter(counts).collect();
@@ -783,26 +841,46 @@ impl Search<'_, '_> {
         Ok(())
     }
 
-    /// Trials that are left, by their number and by the time that each has taken so far.
+    /// Trials that are left, by their number and by the time that each takes.
     fn left(&self) -> usize {
-        let used = self.tuning.bench.counted;
-        let by_number = self.plan.trials_max.saturating_sub(used);
-        let Some(budget) = self.plan.budget.filter(|_| used > 0) else {
+        let by_number = self
+            .plan
+            .trials_max
+            .saturating_sub(self.tuning.bench.counted);
+        let Some(budget) = self.plan.budget else {
             return by_number;
         };
-        let now = self.tuning.bench.rig.now().get();
-        let elapsed = Duration::from_nanos(now.saturating_sub(self.began.get()));
-        let measuring = elapsed.saturating_sub(self.preparation);
-        let each = measuring.as_secs_f64() / used as f64;
-        let by_time = budget.saturating_sub(elapsed).as_secs_f64() / each.max(1e-3);
+        let left = budget.saturating_sub(self.elapsed()).as_secs_f64();
+        let by_time = left / (PACE_MARGIN * self.trial_seconds()).max(1e-3);
         by_number.min(by_time as usize)
+    }
+
+    /// How long a trial takes so far, with the switch before it. The start against itself switches
+    /// nothing; it is taken as if it did.
+    fn trial_seconds(&self) -> f64 {
+        let gate = 2.0 * self.plan.tune.blocks as f64;
+        let measuring = self
+            .elapsed()
+            .saturating_sub(self.preparation)
+            .as_secs_f64();
+        let used = self.tuning.bench.counted.max(1);
+        (measuring + gate * self.switch.as_secs_f64()) / used as f64
+    }
+
+    fn elapsed(&self) -> Duration {
+        let now = self.tuning.bench.rig.now().get();
+        Duration::from_nanos(now.saturating_sub(self.began.get()))
     }
 
     /// The fewest trials that prove a setting with so many changes.
     fn needed(&self, changes: usize) -> usize {
+        self.proofs_needed(if changes > 1 { changes } else { 0 })
+    }
+
+    /// The fewest trials that prove so many of its changes, and all together.
+    fn proofs_needed(&self, changes: usize) -> usize {
         let each = self.plan.tune.responses.len();
-        let alone = if changes > 1 { changes * each } else { 0 };
-        2 * self.plan.tune.blocks * (alone + each + self.plan.elsewhere.len())
+        2 * self.plan.tune.blocks * (changes * each + each + self.plan.elsewhere.len())
     }
 
     /// Trials that are left beside those.
@@ -828,6 +906,24 @@ fn changed(point: &[usize]) -> impl Iterator<Item = usize> + '_ {
     places
         .filter(|(_, choice)| **choice > 0)
         .map(|(factor, _)| factor)
+}
+
+/// A point with one factor as at the start.
+fn without(point: &[usize], factor: usize) -> Vec<usize> {
+    let mut rest = point.to_vec();
+    rest[factor] = 0;
+    rest
+}
+
+/// What a factor seems to gain beside all others of a point, as a logarithm.
+fn gain(model: &Model, point: &[usize], factor: usize) -> f64 {
+    model.mean(point) - model.mean(&without(point, factor))
+}
+
+/// Whether it seems to gain there beyond doubt.
+fn gains_surely(model: &Model, point: &[usize], factor: usize) -> bool {
+    let unsure = model.differences(&[without(point, factor)], point)[0];
+    gain(model, point, factor) > RIVAL_DEVIATIONS * unsure
 }
 
 /// Candidates that set the same place are choices of one factor.

@@ -9,6 +9,9 @@ use crate::phase::{Bench, Hooks, Interruption, PhaseEnd, Progress};
 use crate::plan::{BASELINE, Candidate, START_NAME, TunePlan, ordinal};
 use crate::rig::{Rig, SwitchCost, check, same_place, switch_cost};
 
+/// Why a candidate is returned that the time of a search did not reach.
+pub(crate) const NO_TIME: &str = "no time was left";
+
 /// What became of one candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decided {
@@ -98,6 +101,7 @@ impl<'a, 'b> Tuning<'a, 'b> {
                 counted: 0,
                 failures_max: plan.failures_max,
                 visited: None,
+                deadline: None,
             },
             plan,
             start,
@@ -330,6 +334,7 @@ impl Tuning<'_, '_> {
         let restored = self.put_back();
         let (ended, why) = match interruption {
             Interruption::Stopped => (Ended::Stopped, "tune was stopped".to_owned()),
+            Interruption::TimeOver => (Ended::Finished, NO_TIME.to_owned()),
             Interruption::Failed(failure) => {
                 let why = format!("tune could not go on ({})", text(&failure));
                 (Ended::Failed(failure), why)
@@ -351,10 +356,30 @@ impl Tuning<'_, '_> {
                 self.write_after(decided_event(decided))?;
             }
         }
+        if ended == Ended::Finished {
+            self.return_undecided(&why)?;
+        }
         let text = format!("{why}; everything was put back and reads as at the start");
         self.write_after(Event::Note { text })?;
         let start = self.start.clone();
         Ok(self.outcome(ended, start))
+    }
+
+    /// Returns every candidate that was not decided, when everything is back already.
+    fn return_undecided(&mut self, why: &str) -> Result<(), Error> {
+        for candidate in &self.plan.candidates {
+            let mut decided = self.verdicts.iter();
+            if decided.any(|one| one.experiment == candidate.id) {
+                continue;
+            }
+            self.judge(candidate, Decision::Returned, why.to_owned());
+            self.write_after(decided_event(Decided {
+                experiment: candidate.id.clone(),
+                decision: Decision::Returned,
+                reason: why.to_owned(),
+            }))?;
+        }
+        Ok(())
     }
 
     /// Writes an event when everything is back already.

@@ -186,8 +186,9 @@ fn search(
             "all is as the rules of thumb say",
         ));
     }
-    let (mut plan, left_out) = search_plan(arguments, goal, candidates)?;
-    plan.budget = Some(arguments.budget.saturating_sub(began.elapsed()));
+    // The check took its part already.
+    let budget = arguments.budget.saturating_sub(began.elapsed());
+    let (plan, left_out) = search_plan(arguments, goal, candidates, budget)?;
     if !left_out.is_empty() && !arguments.output.json {
         let names: Vec<String> = left_out.iter().map(|one| format!("`{}`", one.id)).collect();
         let budget = arguments.budget.as_secs();
@@ -197,7 +198,7 @@ fn search(
         ));
     }
     if arguments.dry_run {
-        return dry_search(arguments, path, &plan, &warnings);
+        return dry_search(arguments, path, &plan, &warnings, &left_out);
     }
     let job = Job {
         plan: &plan.tune,
@@ -218,11 +219,12 @@ fn search(
     Ok(runs::exit_code(&analysis))
 }
 
-/// The plan, and the candidates for which the budget is too short.
+/// The plan of what takes so long at most, and the candidates for which that is too short.
 fn search_plan(
     arguments: &TuneArguments,
     goal: GoalArgument,
     candidates: Vec<Candidate>,
+    budget: Duration,
 ) -> Result<(SearchPlan, Vec<Candidate>), CommandError> {
     let (responses, elsewhere) = match goal {
         GoalArgument::Read => (vec![Direction::Read], vec![Direction::Write]),
@@ -238,7 +240,7 @@ fn search_plan(
     };
     let counted = Duration::from(timing(arguments.seconds)?.measured);
     let trial = counted + TRIAL_OVERHEAD + SWITCH;
-    let fitting = (arguments.budget.as_secs_f64() / trial.as_secs_f64()) as usize;
+    let fitting = (budget.as_secs_f64() / trial.as_secs_f64()) as usize;
     let mut plan = SearchPlan {
         tune: TunePlan {
             responses,
@@ -248,7 +250,7 @@ fn search_plan(
         },
         elsewhere,
         trials_max: fitting,
-        budget: None,
+        budget: Some(budget),
     };
     let left_out = plan.fit();
     plan.check().map_err(|error| {
@@ -266,6 +268,7 @@ fn dry_search(
     path: &SharePath,
     plan: &SearchPlan,
     warnings: &[(String, String)],
+    left_out: &[Candidate],
 ) -> Result<ExitCode, CommandError> {
     let commands = commands(path, &plan.tune, arguments.persist)?;
     let [fewest, most] = plan.trials();
@@ -286,6 +289,7 @@ fn dry_search(
         terminal::print_json(&json!({
             "dry_run": true, "seed": plan.tune.seed, "trials": [fewest, most],
             "candidates": candidates.collect::<Vec<_>>(),
+            "left_out": told_left_out(left_out, arguments.budget),
         }));
         return Ok(ExitCode::SUCCESS);
     }
@@ -301,6 +305,20 @@ fn dry_search(
         plan.tune.seed
     ));
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is not tried for want of time, for programs.
+fn told_left_out(left_out: &[Candidate], budget: Duration) -> Vec<serde_json::Value> {
+    let reason = too_short(budget);
+    left_out
+        .iter()
+        .map(|one| json!({ "id": one.id, "reason": reason }))
+        .collect()
+}
+
+fn too_short(budget: Duration) -> String {
+    let seconds = budget.as_secs();
+    format!("the time of {seconds} s is too short; `--budget` gives more")
 }
 
 type Commands<'a> = Vec<(&'a Candidate, Vec<(HostName, Command)>)>;
@@ -603,10 +621,7 @@ fn carry_out(
                 recorder.0.borrow_mut().event(Event::Decided {
                     experiment: candidate.id.clone(),
                     decision: Decision::Returned,
-                    reason: format!(
-                        "the time of {} s is too short; `--budget` gives more",
-                        arguments.budget.as_secs()
-                    ),
+                    reason: too_short(arguments.budget),
                 })?;
             }
             for (id, warning) in job.warnings {
@@ -696,24 +711,28 @@ mod tests {
         }
     }
 
-    /// What counts and what is only looked at, as the goal has it.
-    #[test]
-    fn small_files_count_both_ways() {
-        let candidate = Candidate {
-            id: "depth-32".into(),
+    fn candidate(id: &str) -> Candidate {
+        Candidate {
+            id: id.into(),
             level: Level {
-                name: "depth-32".into(),
+                name: id.into(),
                 settings: vec![Setting::Workload {
-                    field: "depth".into(),
+                    field: id.into(),
                     value: record::Value::Integer(32),
                 }],
             },
-        };
+        }
+    }
+
+    /// What counts and what is only looked at, as the goal has it.
+    #[test]
+    fn small_files_count_both_ways() {
         let responses = |name: &str| {
             let arguments = typed(name);
             let goal = arguments.goal.expect("it was given");
+            let candidates = vec![candidate("depth")];
             let (plan, left_out) =
-                search_plan(&arguments, goal, vec![candidate.clone()]).expect("it fits");
+                search_plan(&arguments, goal, candidates, arguments.budget).expect("it fits");
             assert_eq!(left_out, Vec::new());
             (plan.tune.responses, plan.elsewhere)
         };
@@ -722,5 +741,24 @@ mod tests {
         assert_eq!(responses("copy"), (both, Vec::new()));
         let [read, write] = [Direction::Read, Direction::Write].map(|way| vec![way]);
         assert_eq!(responses("read"), (read, write));
+    }
+
+    /// The check before it has taken of the same time.
+    #[test]
+    fn a_search_is_planned_for_the_time_that_is_left_and_tells_what_that_leaves_out() {
+        let arguments = typed("latency");
+        let goal = arguments.goal.expect("it was given");
+        let candidates: Vec<Candidate> = ["a", "b", "c", "d", "e"].map(candidate).into();
+        let planned = |budget| search_plan(&arguments, goal, candidates.clone(), budget);
+        let (whole, left_out) = planned(arguments.budget).expect("it fits");
+        assert_eq!(left_out, Vec::new());
+        let left = Duration::from_secs(80);
+        let (short, left_out) = planned(left).expect("some fit");
+        assert_eq!(short.budget, Some(left));
+        assert!(short.trials_max < whole.trials_max);
+        let told = told_left_out(&left_out, arguments.budget);
+        let reason = too_short(arguments.budget);
+        assert_eq!(told, [json!({ "id": "e", "reason": reason })]);
+        planned(Duration::ZERO).expect_err("nothing fits");
     }
 }

@@ -80,6 +80,8 @@ pub struct Machine {
     noise: Vec<f64>,
     /// Trials that were run.
     pub trials: usize,
+    /// How long each of them takes.
+    pub seconds: u64,
 }
 
 impl Machine {
@@ -97,6 +99,7 @@ impl Machine {
             setting: 0,
             noise,
             trials: 0,
+            seconds: 1,
         }
     }
 }
@@ -156,7 +159,7 @@ impl Rig for Machine {
     }
 
     fn now(&self) -> Nanoseconds {
-        Nanoseconds::new(self.trials as u64 * 1_000_000_000)
+        Nanoseconds::new(self.trials as u64 * self.seconds * 1_000_000_000)
     }
 }
 

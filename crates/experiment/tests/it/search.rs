@@ -3,7 +3,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use experiment::{
-    Ended, Error, Hooks, Progress, Rig, SCREENED_OUT, SearchPlan, TrialLength, TuneOutcome, search,
+    Candidate, Ended, Error, Hooks, Progress, Rig, SCREENED_OUT, SearchPlan, TrialLength,
+    TuneOutcome, TunePlan, search,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -298,6 +299,117 @@ fn a_budget_of_time_is_kept() {
         assert!(machine.trials <= limit, "{} in {seconds} s", machine.trials);
         assert_eq!(outcome.decisions.len(), KNOBS);
     }
+}
+
+/// As many as a quiet link does in a second take ten.
+#[test]
+fn slow_trials_end_in_time_and_nothing_is_kept_unproven() {
+    for (seconds, enough) in [
+        (60, false),
+        (120, false),
+        (250, false),
+        (400, true),
+        (600, true),
+        (900, true),
+        (1_920, true),
+    ] {
+        let mut machine = machine();
+        machine.seconds = 10;
+        let mut plan = plan(FULL);
+        plan.budget = Some(Duration::from_secs(seconds));
+        let mut hooks = Hooks {
+            sink: &mut Vec::<Record>::new(),
+            stop: &|| false,
+            progress: &mut |_| {},
+        };
+        let outcome = search(&mut machine, &plan, &mut hooks).expect("it can be put back");
+        assert_eq!(outcome.ended, Ended::Finished);
+        let took = machine.now().get() / 1_000_000_000;
+        assert!(took <= seconds + machine.seconds, "{took} s of {seconds}");
+        let decided: BTreeSet<&str> = outcome
+            .decisions
+            .iter()
+            .map(|decided| decided.experiment.as_str())
+            .collect();
+        assert_eq!((decided.len(), outcome.decisions.len()), (KNOBS, KNOBS));
+        for decided in &outcome.decisions {
+            let reason = &decided.reason;
+            let said = match decided.decision {
+                Decision::Kept => "all that is kept against the start: read ",
+                Decision::Returned if !enough => "no time was left",
+                Decision::Returned => "",
+            };
+            assert!(reason.contains(said), "{seconds}: {reason}");
+        }
+        if seconds == 1_920 {
+            assert_ne!(outcome.left, outcome.start, "{:#?}", outcome.decisions);
+        }
+        if !enough {
+            assert_is_as_at_the_start(&mut machine, &outcome);
+        }
+    }
+}
+
+/// The first gains 5 % beside the second and nothing without, which costs 8 % once it comes to proofs.
+#[test]
+fn what_won_beside_something_that_was_put_back_is_measured_again() {
+    let proving = Cell::new(false);
+    let candidate = |id: &str, setting: Setting| Candidate {
+        id: id.into(),
+        level: Level {
+            name: id.into(),
+            settings: vec![setting],
+        },
+    };
+    let [first, second]: [Setting; 2] = mtu(9000).try_into().expect("two hosts");
+    let third = rig::channels(2);
+    let mut rig = SimulatedRig::new(|settings, _| {
+        let is = |setting: &Setting| settings.contains(setting);
+        let factors = [
+            (is(&first) && is(&second), 1.05),
+            (is(&second), if proving.get() { 0.92 } else { 1.03 }),
+            (is(&third), 1.1),
+        ];
+        let factors = factors.into_iter().filter(|(holds, _)| *holds);
+        factors.map(|(_, factor)| factor).product()
+    });
+    let candidates = vec![
+        candidate("first", first.clone()),
+        candidate("second", second.clone()),
+        candidate("third", third.clone()),
+    ];
+    let plan = SearchPlan {
+        tune: TunePlan {
+            responses: vec![Direction::Read],
+            ..TunePlan::new(candidates, 7)
+        },
+        elsewhere: Vec::new(),
+        trials_max: 400,
+        budget: None,
+    };
+    let mut compared = Vec::new();
+    let mut progress = |event: Progress| {
+        if let Progress::PhaseBegins {
+            experiment, phase, ..
+        } = event
+        {
+            proving.set(phase != Phase::SameAgainstSame);
+            compared.push(experiment);
+        }
+    };
+    let mut hooks = Hooks {
+        sink: &mut Vec::<Record>::new(),
+        stop: &|| false,
+        progress: &mut progress,
+    };
+    let outcome = search(&mut rig, &plan, &mut hooks).expect("it can be put back");
+    let kept = outcome.decisions.iter();
+    let kept = kept.filter(|one| one.decision == Decision::Kept);
+    let kept: Vec<&str> = kept.map(|one| one.experiment.as_str()).collect();
+    assert_eq!(kept, ["third"], "{:#?}", outcome.decisions);
+    let phases = ["baseline", "first", "second", "first", "third"];
+    assert_eq!(compared, phases, "{:#?}", outcome.decisions);
+    assert_eq!(outcome.decisions.len(), 3);
 }
 
 #[test]
