@@ -24,6 +24,9 @@ pub const BLOCK_FIELD: &str = "block";
 pub const DEPTH_FIELD: &str = "depth";
 /// A request of a workload that is about latency.
 const SHORT_BLOCK: Bytes = Bytes::new(4096);
+/// Bytes of the file that they go through: it is written before each trial, and which memory of the
+/// server answers is not what such a workload asks.
+const SHORT_REQUESTS_FILE: Bytes = Bytes::new(64 << 10);
 /// Each of many small files.
 const SMALL_FILE: Bytes = Bytes::new(4096);
 /// Small files for each second of a trial that counts: about what a server at the other end of a
@@ -120,9 +123,11 @@ impl<'a> PathRig<'a> {
         let mut workload = self.path.workload(direction, channels, timing);
         if self.load == Load::ShortRequests {
             (workload.block, workload.depth) = (SHORT_BLOCK, 1);
+            workload.file_size = SHORT_REQUESTS_FILE;
         }
         if let Some(block) = small(BLOCK_FIELD) {
             workload.block = Bytes::new(u64::from(block));
+            workload.file_size = workload.file_size.max(workload.block);
         }
         if let Some(depth) = small(DEPTH_FIELD) {
             workload.depth = depth;

@@ -10,10 +10,6 @@ use crate::share;
 use crate::stop::STOP_LOOK;
 use crate::{Error, Stop};
 
-/// How the file is written.
-const BLOCK: Bytes = Bytes::new(1 << 20);
-const DEPTH: u32 = 8;
-
 /// Makes the file, says that it is there, and removes it once `stop` is asked for.
 pub(crate) fn run(
     input: &KeepInput,
@@ -43,8 +39,8 @@ pub(crate) fn run(
                 share: share.clone(),
                 direction: Direction::Read,
                 channels: 1,
-                block: BLOCK.min(keep.file_size),
-                depth: DEPTH,
+                block: keep.file_size,
+                depth: 1,
                 file_size: keep.file_size,
                 demands: *demands,
                 operations: None,

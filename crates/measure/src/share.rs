@@ -1,7 +1,8 @@
 //! A share: one file, read or written again and again with our own client.
 //!
 //! Each trial has a session of its own and a test file that the server removes when its handle is
-//! gone, however that comes about: after `kill -9` of the trial nothing is left on the share.
+//! gone, however that comes about: after `kill -9` of the trial nothing is left on the share. Where its
+//! own requests are short, the file is written through another session with long ones.
 
 use std::fmt::Display;
 use std::iter;
@@ -34,6 +35,10 @@ const BLOCK_BYTES: std::ops::RangeInclusive<u64> = 512..=8 << 20;
 const OPERATION_BYTES_MAX: u64 = 64 << 20;
 /// Bytes of one request of a larger operation.
 const REQUEST_BYTES: u64 = 1 << 20;
+/// Requests in flight where a test file is written that is not measured meanwhile.
+const PREPARATION_DEPTH: u32 = 8;
+/// So many shorter ones are soon over, and need no other session.
+const SHORT_REQUESTS_MAX: u64 = 64;
 /// Most requests in flight on one channel.
 const DEPTH_MAX: u32 = 512;
 /// Most memory for blocks of a session.
@@ -105,12 +110,52 @@ pub(crate) fn run(
     stop: &Stop,
     emit: &mut dyn FnMut(&TrialLine),
 ) -> Result<TrialResult, Error> {
+    if !is_prepared_apart(workload)? {
+        return measure(workload, None, credentials, stop, emit);
+    }
+    let contents = contents(workload).unwrap_or_default();
+    let mut measured = None;
+    let kept = keep(workload, contents, credentials, stop, &mut |path| {
+        measured = Some(measure(workload, Some(path), credentials, stop, emit));
+    });
+    match (kept, measured) {
+        (kept, Some(measured)) => measured.and_then(|result| kept.map(|()| result)),
+        (Err(error), None) if !error.is_of_writing() => Err(error),
+        // Who may not write may still read what is there.
+        (_, None) => measure(workload, None, credentials, stop, emit),
+    }
+}
+
+/// Whether the file takes a session of its own to be written soon: with requests of one sector, each
+/// waiting for the one before, it would take minutes.
+fn is_prepared_apart(workload: &ShareWorkload) -> Result<bool, Error> {
+    let policy = policy(workload)?;
+    let operations = workload.operations.as_ref();
+    let is_there = operations.is_some_and(|operations| operations.file.is_some());
+    let is_written = workload.direction == Direction::Read || operations.is_some();
+    let request = u64::from(policy.block_bytes);
+    let requests = workload.file_size.get().div_ceil(request.max(1));
+    let many = request < REQUEST_BYTES && requests > SHORT_REQUESTS_MAX;
+    Ok(is_written && !is_there && (many || writes_through(workload)))
+}
+
+/// What a test file holds; none where nobody asks for operations of their own.
+fn contents(workload: &ShareWorkload) -> Option<Contents> {
+    let operations = workload.operations.as_ref();
+    operations.map(|operations| operations.data)
+}
+
+/// One trial, with a file that is there already or a new one.
+fn measure(
+    workload: &ShareWorkload,
+    there: Option<String>,
+    credentials: Option<&Credentials>,
+    stop: &Stop,
+    emit: &mut dyn FnMut(&TrialLine),
+) -> Result<TrialResult, Error> {
     let spans = Spans::new(&workload.timing)?;
     let policy = policy(workload)?;
-    let contents = workload
-        .operations
-        .as_ref()
-        .map(|operations| operations.data);
+    let contents = contents(workload);
     let data = TestData::new(contents.unwrap_or_default())?;
     let begun = Instant::now();
     let share = &workload.share;
@@ -119,7 +164,10 @@ pub(crate) fn run(
         tree,
         mut rejected,
     } = Connected::connect(share, credentials, &policy, workload.channels)?;
-    let opened = Opened::of(&tree, workload, stop)?;
+    let opened = match there {
+        Some(path) => Opened::prepared(&tree, workload, path)?,
+        None => Opened::of(&tree, workload, stop)?,
+    };
     let Opened { file, path, .. } = &opened;
     // Somebody's file may be shorter than one of our own.
     let workload = &ShareWorkload {
@@ -142,7 +190,7 @@ pub(crate) fn run(
         test.prepare()?;
         // Who reads a file opens one that is there. Through a handle that found it empty, Samba does not
         // even use sendfile: it believes the size that it saw then.
-        if reads && only_reads(workload) {
+        if only_reads(workload) {
             test.file = again.insert(tree.open(path, &as_file_that_is_there())?);
         }
     }
@@ -330,6 +378,20 @@ impl Opened {
         }
     }
 
+    /// The one that another session has written for this trial.
+    fn prepared(tree: &Tree, workload: &ShareWorkload, path: String) -> Result<Self, Error> {
+        let options = match only_reads(workload) {
+            true => as_file_that_is_there(),
+            false => as_kept_file(workload),
+        };
+        Ok(Self {
+            file: tree.open(&path, &options)?,
+            path,
+            is_new: false,
+            size: workload.file_size,
+        })
+    }
+
     fn new(tree: &Tree, workload: &ShareWorkload) -> Result<Self, Error> {
         let path = test_path(&workload.share.path)?;
         check_room(tree, workload)?;
@@ -417,10 +479,11 @@ pub(crate) fn test_name() -> Result<String, Error> {
     Ok(format!(".linerate-{:016x}.tmp", u64::from_ne_bytes(random)))
 }
 
-/// Whether nothing is written in between.
+/// Whether nothing is written while it is measured.
 fn only_reads(workload: &ShareWorkload) -> bool {
     let operations = workload.operations.as_ref();
-    operations.is_none_or(|operations| operations.other_way_percent == 0)
+    let mixed = operations.is_some_and(|operations| operations.other_way_percent > 0);
+    workload.direction == Direction::Read && !mixed
 }
 
 fn as_file_that_is_there() -> OpenOptions {
@@ -431,6 +494,7 @@ fn as_file_that_is_there() -> OpenOptions {
 }
 
 /// Makes a test file that others may open, and removes it once `wait`, which gets its name, returns.
+/// Only where and how large it is counts of the workload.
 pub(crate) fn keep(
     workload: &ShareWorkload,
     contents: Contents,
@@ -438,6 +502,7 @@ pub(crate) fn keep(
     stop: &Stop,
     wait: &mut dyn FnMut(String),
 ) -> Result<(), Error> {
+    let workload = &of_preparation(workload);
     let policy = policy(workload)?;
     let data = TestData::new(contents)?;
     let share = &workload.share;
@@ -477,6 +542,17 @@ fn remove(file: File) -> Result<(), Error> {
     // One that cannot be made shorter is removed all the same.
     file.set_size(0).ok();
     Ok(file.close()?)
+}
+
+/// How a test file is written: in long requests, many of them under way.
+fn of_preparation(workload: &ShareWorkload) -> ShareWorkload {
+    ShareWorkload {
+        channels: 1,
+        block: Bytes::new(REQUEST_BYTES).min(workload.file_size),
+        depth: PREPARATION_DEPTH,
+        operations: None,
+        ..workload.clone()
+    }
 }
 
 fn writes_through(workload: &ShareWorkload) -> bool {
@@ -982,9 +1058,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_must_be_written_through_is_opened_so() {
-        let operations = |write_through| record::Operations {
+    fn operations(write_through: bool) -> record::Operations {
+        record::Operations {
             pattern: record::Pattern::Sequential,
             threads: 1,
             other_way_percent: 0,
@@ -992,7 +1067,52 @@ mod tests {
             cache: record::Cache::Direct,
             write_through,
             file: None,
+        }
+    }
+
+    /// Requests of the kind that is measured would take one round trip each.
+    #[test]
+    fn a_file_for_short_requests_is_written_in_long_ones() {
+        let stream = |direction, block| ShareWorkload {
+            direction,
+            block: Bytes::new(block),
+            depth: 1,
+            ..workload()
         };
+        let with = |operations, block| ShareWorkload {
+            operations: Some(operations),
+            ..stream(Direction::Write, block)
+        };
+        let kept = record::Operations {
+            file: Some("kept".to_owned()),
+            ..operations(true)
+        };
+        for (workload, apart) in [
+            (stream(Direction::Read, 1 << 20), false),
+            (stream(Direction::Read, 4096), true),
+            (stream(Direction::Write, 4096), false),
+            (with(operations(false), 4 << 20), false),
+            (with(operations(false), 512), true),
+            (with(operations(true), 4 << 20), true),
+            (with(kept, 512), false),
+        ] {
+            assert_eq!(is_prepared_apart(&workload).unwrap(), apart, "{workload:?}");
+            let written = of_preparation(&workload);
+            let policy = policy(&written).unwrap();
+            let long = (1 << 20, PREPARATION_DEPTH as usize);
+            assert_eq!((policy.block_bytes, policy.depth), long);
+            assert!(!as_test_file(&written).write_through);
+        }
+        let small = ShareWorkload {
+            file_size: Bytes::new(64 << 10),
+            ..stream(Direction::Read, 4096)
+        };
+        assert!(!is_prepared_apart(&small).unwrap());
+        assert_eq!(of_preparation(&small).block, small.file_size);
+    }
+
+    #[test]
+    fn what_must_be_written_through_is_opened_so() {
         for through in [false, true] {
             let workload = ShareWorkload {
                 operations: Some(operations(through)),

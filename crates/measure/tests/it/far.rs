@@ -9,9 +9,9 @@ use host::exec::{Command, Exec};
 use lab::{Lab, Launcher, Topology};
 use measure::{FarServer, Ladder, LadderPlan, Runner, Stop, TcpRung};
 use record::{
-    Bytes, Credentials, Demands, Direction, Failure, FailureKind, Identity, Job, JobFile,
-    JobWorkload, Outcome, Rung, Secret, ServerCache, ShareAddress, ShareWorkload, Stage,
-    TrialInput, TrialLine, TrialResult, Workload,
+    Bytes, Cache, Credentials, Data, Demands, Direction, Failure, FailureKind, Identity, Job,
+    JobFile, JobWorkload, Operations, Outcome, Pattern, Rung, Secret, ServerCache, ShareAddress,
+    ShareWorkload, Stage, TrialInput, TrialLine, TrialResult, Workload,
 };
 
 use crate::{program, tcp_workload, timing};
@@ -242,6 +242,36 @@ fn channels_that_cannot_be_had_are_named_and_the_trial_runs() {
         result.connections.len()
     );
     assert_eq!(rejected.last(), Some(&last), "{rejected:?}");
+}
+
+/// Written as it is measured, the file would take 16384 round trips of 10 ms: nearly three minutes.
+#[test]
+fn a_file_for_short_requests_is_soon_written_over_a_long_way() {
+    let topology = TOPOLOGY.replace("rate =", "delay_ms = 5.0\nrate =");
+    let far = Far::of("measure-short", &topology);
+    let through = Operations {
+        pattern: Pattern::Random,
+        threads: 1,
+        other_way_percent: 0,
+        data: Data::Random,
+        cache: Cache::Direct,
+        write_through: true,
+        file: None,
+    };
+    for (direction, operations) in [(Direction::Read, None), (Direction::Write, Some(through))] {
+        let workload = ShareWorkload {
+            block: Bytes::new(4096),
+            depth: 1,
+            operations,
+            ..share(direction, 1)
+        };
+        let begun = Instant::now();
+        let result = far.run(workload).unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(15), "{result:?}");
+        let requests = result.bytes().get() / 4096;
+        assert!((1..=120).contains(&requests), "{result:?}");
+        assert_eq!(far.left_on_the_share(), "");
+    }
 }
 
 #[test]
