@@ -40,6 +40,15 @@ fn tests(analysis: &RunAnalysis) -> impl Iterator<Item = (&BenchSamples, &TestFi
     each.filter_map(|bench| Some((bench, bench.test.as_ref()?)))
 }
 
+/// The tests of one way that may be quoted: what no link can have carried is no figure of it.
+fn believed(
+    analysis: &RunAnalysis,
+    way: Direction,
+) -> impl Iterator<Item = (&BenchSamples, &TestFigures)> {
+    tests(analysis)
+        .filter(move |(bench, _)| bench.workload.direction() == way && bench.exceeded.is_none())
+}
+
 /// The best figure each way.
 pub(crate) fn headline(recipe: &Recipe, analysis: &RunAnalysis) -> Said {
     if let Some(played) = played(recipe, analysis) {
@@ -47,10 +56,8 @@ pub(crate) fn headline(recipe: &Recipe, analysis: &RunAnalysis) -> Said {
     }
     // Rates of payload can be held against each other; others say nothing of another test's.
     let best = |way: Direction| {
-        let figures = tests(analysis).filter(|(bench, _)| bench.workload.direction() == way);
+        let figures = believed(analysis, way);
         let figures = figures.filter(|(bench, _)| bench.unit == Unit::BytesPerSecond);
-        // What no link can have carried is no figure of it.
-        let figures = figures.filter(|(bench, _)| bench.exceeded.is_none());
         let figures = figures.filter_map(|(_, test)| Some((test.figure?, &test.name)));
         figures.max_by(|one, other| one.0.total_cmp(&other.0))
     };
@@ -395,7 +402,7 @@ fn by_size(analysis: &RunAnalysis) -> Vec<(&BenchSamples, &TestFigures)> {
 /// The best of a sweep each way in both units that people call MB.
 fn in_both_units(analysis: &RunAnalysis) -> Option<String> {
     let best = |way: Direction| {
-        let figures = tests(analysis).filter(|(bench, _)| bench.workload.direction() == way);
+        let figures = believed(analysis, way);
         let best = finite_max(figures.filter_map(|(_, test)| test.figure));
         (best > 0.0).then(|| {
             let way = view::direction(way);

@@ -79,6 +79,10 @@ fn what_no_link_can_have_carried_is_marked_and_no_headline() {
         page.contains("at most read 31.0 MB/s (4 KiB), write 104.0 MB/s"),
         "{page}"
     );
+    assert!(
+        page.contains("write 104.0 MB/s or 99.2 MiB/s, read 31.0 MB/s or 29.6 MiB/s"),
+        "{page}"
+    );
     assert!(html(&run).contains("that fit through the NICs in use"));
     assert_eq!(json(&run)["bench"][3]["more_than_fits"], 106e6);
 }
