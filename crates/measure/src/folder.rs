@@ -166,7 +166,11 @@ pub fn fio_command(workload: &FolderWorkload, file: &Path, direct: bool) -> Comm
         FIO.to_owned(),
         "--name=linerate".to_owned(),
         "--output-format=json".to_owned(),
-        format!("--filename={}", file.display()),
+        // A colon stands between two files.
+        format!(
+            "--filename={}",
+            file.display().to_string().replace(':', r"\:")
+        ),
         format!("--size={}", workload.file_size.get()),
         format!("--rw={way}"),
         format!("--bs={}", workload.block.get()),

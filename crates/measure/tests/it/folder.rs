@@ -104,6 +104,21 @@ fn fio_writes_through_where_that_is_asked_for() {
     assert!(!through(Direction::Read, true));
 }
 
+/// `fio` would take what stands before the colon for a file of its own, and make it.
+#[test]
+fn a_colon_in_a_path_is_a_part_of_it() {
+    let folder = folder();
+    let within = folder.path().join("a:b");
+    fs::create_dir(&within).unwrap();
+    let file = within.join("kept");
+    fs::write(&file, vec![1; 8 << 20]).unwrap();
+    let mut asked = workload(&within, Direction::Write, Pattern::Random);
+    asked.operations.file = Some(file.display().to_string());
+    run(asked).unwrap();
+    assert_eq!(names(folder.path()), ["a:b"]);
+    assert_eq!(names(&within), ["kept"]);
+}
+
 #[test]
 fn operations_both_ways_are_counted_together() {
     let folder = folder();
