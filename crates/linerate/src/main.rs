@@ -51,7 +51,9 @@ fn main() -> ExitCode {
             };
         }
     };
-    let code = match run(&arguments.command) {
+    let result = run(&arguments.command);
+    stop::give_way();
+    let code = match result {
         Ok(code) => code,
         Err(error) => {
             terminal::say(&error.to_string());

@@ -1,6 +1,6 @@
 //! Ctrl-C: the first one stops the run, restores and ends it; the second one leaves at once.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -114,6 +114,14 @@ pub fn unless_asked<T: Send + 'static>(
     Err(interrupted())
 }
 
+/// Before a result is told: where the program is being left, why and with which code is said already, and
+/// this never returns. Connections that are ended for it must not be what a command says it failed by.
+pub fn give_way() {
+    while IS_LEAVING.load(Ordering::SeqCst) {
+        thread::park();
+    }
+}
+
 /// The error of a run that was stopped.
 pub fn interrupted() -> CommandError {
     CommandError::new(Kind::Interrupted, "interrupted")
@@ -124,7 +132,11 @@ pub fn interrupted() -> CommandError {
     clippy::exit,
     reason = "a second Ctrl-C must work whatever the threads are doing"
 )]
+/// Whether the thread that hears them ends the program now.
+static IS_LEAVING: AtomicBool = AtomicBool::new(false);
+
 fn leave(left: &str) {
+    IS_LEAVING.store(true, Ordering::SeqCst);
     terminal::say(left);
     host::exec::let_go();
     std::process::exit(i32::from(exit_code(Kind::Interrupted)));
