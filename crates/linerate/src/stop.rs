@@ -128,13 +128,13 @@ pub fn interrupted() -> CommandError {
         .hint("`linerate changes` shows whether anything is left changed")
 }
 
+/// Whether the thread that hears them ends the program now.
+static IS_LEAVING: AtomicBool = AtomicBool::new(false);
+
 #[expect(
     clippy::exit,
     reason = "a second Ctrl-C must work whatever the threads are doing"
 )]
-/// Whether the thread that hears them ends the program now.
-static IS_LEAVING: AtomicBool = AtomicBool::new(false);
-
 fn leave(left: &str) {
     IS_LEAVING.store(true, Ordering::SeqCst);
     terminal::say(left);
