@@ -268,17 +268,24 @@ impl Tuning<'_, '_> {
             .map_err(Interruption::Failed)
     }
 
-    pub(crate) fn judge(&mut self, candidate: &Candidate, decision: Decision, reason: String) {
+    pub(crate) fn judge(
+        &mut self,
+        candidate: &Candidate,
+        decision: Decision,
+        reason: String,
+    ) -> Decided {
         (self.bench.hooks.progress)(Progress::Decided {
             experiment: candidate.id.clone(),
             decision,
             reason: reason.clone(),
         });
-        self.verdicts.push(Decided {
+        let decided = Decided {
             experiment: candidate.id.clone(),
             decision,
             reason,
-        });
+        };
+        self.verdicts.push(decided.clone());
+        decided
     }
 
     pub(crate) fn decide(
@@ -287,12 +294,8 @@ impl Tuning<'_, '_> {
         decision: Decision,
         reason: String,
     ) -> Result<(), Interruption> {
-        self.judge(candidate, decision, reason.clone());
-        self.bench.event(decided_event(Decided {
-            experiment: candidate.id.clone(),
-            decision,
-            reason,
-        }))
+        let decided = self.judge(candidate, decision, reason);
+        self.bench.event(decided_event(decided))
     }
 
     /// Keeps the best level, or puts everything back; nothing in between.
@@ -372,12 +375,8 @@ impl Tuning<'_, '_> {
             if decided.any(|one| one.experiment == candidate.id) {
                 continue;
             }
-            self.judge(candidate, Decision::Returned, why.to_owned());
-            self.write_after(decided_event(Decided {
-                experiment: candidate.id.clone(),
-                decision: Decision::Returned,
-                reason: why.to_owned(),
-            }))?;
+            let decided = self.judge(candidate, Decision::Returned, why.to_owned());
+            self.write_after(decided_event(decided))?;
         }
         Ok(())
     }

@@ -290,17 +290,12 @@ fn refused(
     to: Option<&Value>,
     refusal: Refusal,
 ) -> Error {
-    Error::Refused {
-        place: Box::new(Place {
-            host: host.name.clone(),
-            target: target.clone(),
-            knob: KnobId::new(knob.id),
-        }),
-        to: to.cloned(),
-        reason: refusal.reason,
-        hint: refusal.hint,
-        is_mistaken: refusal.is_mistaken,
-    }
+    let place = Place {
+        host: host.name.clone(),
+        target: target.clone(),
+        knob: KnobId::new(knob.id),
+    };
+    refusal.at(place, to.cloned())
 }
 
 impl Change {

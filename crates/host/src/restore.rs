@@ -372,13 +372,8 @@ impl<'a> Restore<'a> {
         let Some((host, Ok(state))) = host.zip(values.get(&key(goal.entry))) else {
             return Ok(());
         };
-        let commands = plan(goal, host, state).map_err(|refusal| Error::Refused {
-            place: Box::new(goal.entry.place()),
-            to: goal.to.clone(),
-            reason: refusal.reason,
-            hint: refusal.hint,
-            is_mistaken: refusal.is_mistaken,
-        })?;
+        let commands = plan(goal, host, state)
+            .map_err(|refusal| refusal.at(goal.entry.place(), goal.to.clone()))?;
         for command in commands {
             run(host, goal.entry, &command)?;
         }

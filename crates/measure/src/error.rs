@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use record::{Failure, FailureKind};
+use record::{Failure, FailureKind, host_in_url};
 use smb::{AuthError, KdcRefusal};
 
 /// Why a trial could not be measured: what we were doing, to what, and the cause.
@@ -378,11 +378,7 @@ fn share_hint(error: &smb::Error) -> Option<String> {
              go in with `--guest`, without any protection"
         ),
         smb::Error::NoSuchShare { server, share, .. } => {
-            let host = if server.contains(':') && !server.starts_with('[') {
-                format!("[{server}]")
-            } else {
-                server.clone()
-            };
+            let host = host_in_url(server);
             let list = format!("`linerate ls smb://USER@{host}` lists the shares of `{server}`");
             match is_escaped(share) {
                 true => format!("write names as they are, with spaces and all; {list}"),

@@ -40,6 +40,6 @@ pub use trial::{
     Arm, ConnectionUse, Credentials, Demands, Dialect, Direction, Failure, FailureKind, Identity,
     KeepInput, Mechanism, Outcome, Phase, Rung, Sample, Secret, ServerInterface, ShareAddress,
     ShareWorkload, Signing, SmbSession, Stage, TcpDetail, TcpWorkload, Timing, TrialInput,
-    TrialLine, TrialRecord, TrialResult, Workload, with_user,
+    TrialLine, TrialRecord, TrialResult, Workload, host_in_url, with_user,
 };
 pub use unit::{BitsPerSecond, Bytes, Nanoseconds};

@@ -1,5 +1,6 @@
 //! One trial: what it is asked to do, and what it says.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
@@ -108,12 +109,18 @@ pub struct ShareAddress {
     pub path: String,
 }
 
+/// A host as it stands in a URL: addresses of IPv6 in brackets (RFC 3986, 3.2.2).
+#[must_use]
+pub fn host_in_url(host: &str) -> Cow<'_, str> {
+    match host.contains(':') {
+        true => Cow::Owned(format!("[{host}]")),
+        false => Cow::Borrowed(host),
+    }
+}
+
 impl fmt::Display for ShareAddress {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.server.contains(':') {
-            true => write!(formatter, "smb://[{}]", self.server)?,
-            false => write!(formatter, "smb://{}", self.server)?,
-        }
+        write!(formatter, "smb://{}", host_in_url(&self.server))?;
         if self.port != 445 {
             write!(formatter, ":{}", self.port)?;
         }

@@ -88,9 +88,7 @@ impl Request {
             better: None,
         }
     }
-}
 
-impl Request {
     /// Whether an effect is of a factor or an interaction that was named, and none that was looked for
     /// besides.
     #[must_use]

@@ -174,7 +174,7 @@ fn slips(design: &Design, basis: &Basis) -> Vec<Slip> {
     let mut logarithms: Vec<f64> = design.values.iter().map(|value| value.ln()).collect();
     let leverages = basis.leverages();
     while slips.len() < NAMED_MAX {
-        let found = match candidate(design, &logarithms, basis, slips.len()) {
+        let found = match candidate(design, &logarithms, basis, (slips.len(), mixed_up)) {
             Found::Slip(slip) => Some(slip),
             // The fit passes through some rows whatever they are; only the other rows can judge them.
             Found::Nothing => lonely(&logarithms, mixed_up)
@@ -201,7 +201,12 @@ pub(super) fn is_whole(leverage: f64) -> bool {
     leverage > LEVERAGE_WHOLE
 }
 
-fn candidate(design: &Design, logarithms: &[f64], basis: &Basis, corrected: usize) -> Found {
+fn candidate(
+    design: &Design,
+    logarithms: &[f64],
+    basis: &Basis,
+    (corrected, mixed_up): (usize, &[Mixed]),
+) -> Found {
     let leverages = basis.leverages();
     let fit = basis.fit(logarithms);
     let Some(degrees) = fit
@@ -231,9 +236,8 @@ fn candidate(design: &Design, logarithms: &[f64], basis: &Basis, corrected: usiz
     if apart.abs() < APART * noise {
         return Found::Nothing;
     }
-    let known = mixed_up(names::unit(&design.response));
     let small = is_small_slip(design, logarithms, place);
-    let known = known.iter().filter(|(times, _)| *times > 2.0 || small);
+    let known = mixed_up.iter().filter(|(times, _)| *times > 2.0 || small);
     slip(place, apart, 3.0 * noise, known).map_or(Found::Nothing, Found::Slip)
 }
 

@@ -118,6 +118,22 @@ fn moments(seed: u64) -> Vec<usize> {
 /// A search that has all parts.
 const FULL: u64 = 7;
 
+/// A search that nobody stops or watches.
+fn searched(machine: &mut Machine, plan: &SearchPlan) -> Result<TuneOutcome, Error> {
+    let mut hooks = Hooks {
+        sink: &mut Vec::<Record>::new(),
+        stop: &|| false,
+        progress: &mut |_| {},
+    };
+    search(machine, plan, &mut hooks)
+}
+
+fn kept(outcome: &TuneOutcome) -> Vec<&str> {
+    let kept = outcome.decisions.iter();
+    let kept = kept.filter(|one| one.decision == Decision::Kept);
+    kept.map(|one| one.experiment.as_str()).collect()
+}
+
 fn machine() -> Machine {
     let mut random = ChaCha8Rng::seed_from_u64(FULL);
     let landscape = Landscape::random(&mut random);
@@ -262,16 +278,8 @@ fn what_helps_only_together_is_found_as_one_of_two_choices() {
     }
     plan.tune.candidates.truncate(5);
     plan.trials_max = 80;
-    let mut hooks = Hooks {
-        sink: &mut Vec::<Record>::new(),
-        stop: &|| false,
-        progress: &mut |_| {},
-    };
-    let outcome = search(&mut machine, &plan, &mut hooks).expect("it can be put back");
-    let kept = outcome.decisions.iter();
-    let kept = kept.filter(|one| one.decision == Decision::Kept);
-    let kept: Vec<&str> = kept.map(|one| one.experiment.as_str()).collect();
-    assert_eq!(kept, ["knob-1"], "{:#?}", outcome.decisions);
+    let outcome = searched(&mut machine, &plan).expect("it can be put back");
+    assert_eq!(kept(&outcome), ["knob-1"], "{:#?}", outcome.decisions);
     let other = outcome
         .decisions
         .iter()
@@ -288,12 +296,7 @@ fn a_budget_of_time_is_kept() {
         let mut machine = machine();
         let mut plan = plan(FULL);
         plan.budget = Some(Duration::from_secs(seconds));
-        let mut hooks = Hooks {
-            sink: &mut Vec::<Record>::new(),
-            stop: &|| false,
-            progress: &mut |_| {},
-        };
-        let outcome = search(&mut machine, &plan, &mut hooks).expect("it can be put back");
+        let outcome = searched(&mut machine, &plan).expect("it can be put back");
         assert_eq!(outcome.ended, Ended::Finished);
         let limit = usize::try_from(seconds).expect("a small number");
         assert!(machine.trials <= limit, "{} in {seconds} s", machine.trials);
@@ -317,12 +320,7 @@ fn slow_trials_end_in_time_and_nothing_is_kept_unproven() {
         machine.seconds = 10;
         let mut plan = plan(FULL);
         plan.budget = Some(Duration::from_secs(seconds));
-        let mut hooks = Hooks {
-            sink: &mut Vec::<Record>::new(),
-            stop: &|| false,
-            progress: &mut |_| {},
-        };
-        let outcome = search(&mut machine, &plan, &mut hooks).expect("it can be put back");
+        let outcome = searched(&mut machine, &plan).expect("it can be put back");
         assert_eq!(outcome.ended, Ended::Finished);
         let took = machine.now().get() / 1_000_000_000;
         assert!(took <= seconds + machine.seconds, "{took} s of {seconds}");
@@ -403,10 +401,7 @@ fn what_won_beside_something_that_was_put_back_is_measured_again() {
         progress: &mut progress,
     };
     let outcome = search(&mut rig, &plan, &mut hooks).expect("it can be put back");
-    let kept = outcome.decisions.iter();
-    let kept = kept.filter(|one| one.decision == Decision::Kept);
-    let kept: Vec<&str> = kept.map(|one| one.experiment.as_str()).collect();
-    assert_eq!(kept, ["third"], "{:#?}", outcome.decisions);
+    assert_eq!(kept(&outcome), ["third"], "{:#?}", outcome.decisions);
     let phases = ["baseline", "first", "second", "first", "third"];
     assert_eq!(compared, phases, "{:#?}", outcome.decisions);
     assert_eq!(outcome.decisions.len(), 3);
@@ -430,12 +425,7 @@ fn too_few_trials_are_refused_before_anything_is_touched() {
         trials_max: 30,
         ..plan(3)
     };
-    let mut hooks = Hooks {
-        sink: &mut Vec::<Record>::new(),
-        stop: &|| false,
-        progress: &mut |_| {},
-    };
-    let refused = search(&mut machine, &plan, &mut hooks);
+    let refused = searched(&mut machine, &plan);
     assert!(matches!(refused, Err(Error::Plan { reason }) if reason.contains("40 are needed")));
     assert_eq!(machine.trials, 0);
 }

@@ -24,6 +24,7 @@ use crate::exec::shell::posix_words;
 use crate::exec::{Command, Output, POWERSHELL, Privilege, STATUS_NO_PROGRAM};
 use crate::tool::ethtool::Feature;
 use crate::tool::is_usable_nic_name;
+use crate::{Error, Place};
 
 pub use catalogue::KNOBS;
 pub(crate) use keep::{id_of as keeper_id, keeper_of, keeps, of_target as keepers_of_target};
@@ -288,6 +289,17 @@ impl Refusal {
             hint: None,
             target_is_missing: false,
             is_mistaken: false,
+        }
+    }
+
+    /// What it is as an error, of setting `to` or of reading.
+    pub(crate) fn at(self, place: Place, to: Option<Value>) -> Error {
+        Error::Refused {
+            place: Box::new(place),
+            to,
+            reason: self.reason,
+            hint: self.hint,
+            is_mistaken: self.is_mistaken,
         }
     }
 

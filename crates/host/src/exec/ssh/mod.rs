@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use record::{HostName, System};
+use record::{HostName, System, host_in_url};
 
 use super::local::refused_by_sudo;
 use super::{
@@ -120,11 +120,7 @@ impl fmt::Display for Destination {
         if let Some(user) = &self.user {
             write!(formatter, "{user}@")?;
         }
-        if self.host.contains(':') {
-            write!(formatter, "[{}]", self.host)?;
-        } else {
-            formatter.write_str(&self.host)?;
-        }
+        formatter.write_str(&host_in_url(&self.host))?;
         match self.port {
             Some(port) => write!(formatter, ":{port}"),
             None => Ok(()),
