@@ -7,7 +7,7 @@ use record::Bytes;
 use report::quantity;
 use serde_json::{Value, json};
 use smb::copy::printable;
-use smb::{DirectoryEntry, Session, ShareEntry, ShareKind, Tree};
+use smb::{DirectoryEntry, Session, ShareEntry, ShareKind};
 
 use crate::args::LsArguments;
 use crate::copy::{connect, told};
@@ -87,10 +87,10 @@ fn list_folder(
     let status = tree.status(path).map_err(told)?;
     let mut listing = Listing::new(arguments.json);
     if status.attributes & ATTRIBUTE_FOLDER != 0 {
-        list_entries(&tree, path, &mut listing)?;
+        list_entries(tree.entries(path).map_err(told)?, &mut listing)?;
     } else {
         let name = path.rsplit('/').next().unwrap_or_default();
-        listing.add(&DirectoryEntry {
+        listing.add(&Listed::Entry(DirectoryEntry {
             name: name.to_owned(),
             times: status.times,
             size: status.size,
@@ -98,24 +98,56 @@ fn list_folder(
             attributes: status.attributes,
             reparse_tag: 0,
             file_id: status.file_id,
-        });
+            ill_formed: None,
+        }));
     }
-    listing.finish();
+    if let Some(note) = listing.finish() {
+        terminal::say(&note);
+    }
     Ok(())
 }
 
-fn list_entries(tree: &Tree, path: &str, listing: &mut Listing) -> Result<(), CommandError> {
-    let mut entries = tree.entries(path).map_err(told)?;
+fn list_entries(
+    mut entries: impl Iterator<Item = Result<DirectoryEntry, smb::Error>>,
+    listing: &mut Listing,
+) -> Result<(), CommandError> {
     let first = entries.by_ref().take(SORTED_MAX + 1);
-    let mut first: Vec<DirectoryEntry> = first.collect::<Result<_, _>>().map_err(told)?;
+    let mut first: Vec<Listed> = first.map(listed).collect::<Result<_, _>>()?;
     if first.len() <= SORTED_MAX {
-        first.sort_by(|one, other| one.name.cmp(&other.name));
+        first.sort_by(|one, other| one.name().cmp(other.name()));
     }
     first.iter().for_each(|entry| listing.add(entry));
     for entry in entries {
-        listing.add(&entry.map_err(told)?);
+        listing.add(&listed(entry)?);
     }
     Ok(())
+}
+
+/// What a folder holds.
+enum Listed {
+    Entry(DirectoryEntry),
+    /// One whose name no path can hold, spelled out, and what is wrong with it.
+    Odd {
+        name: String,
+        reason: String,
+    },
+}
+
+impl Listed {
+    fn name(&self) -> &str {
+        match self {
+            Self::Entry(entry) => &entry.name,
+            Self::Odd { name, .. } => name,
+        }
+    }
+}
+
+fn listed(entry: Result<DirectoryEntry, smb::Error>) -> Result<Listed, CommandError> {
+    match entry {
+        Ok(entry) => Ok(Listed::Entry(entry)),
+        Err(smb::Error::Name { name, reason }) => Ok(Listed::Odd { name, reason }),
+        Err(error) => Err(told(error)),
+    }
 }
 
 /// Entries on their way to standard output. Where it ends early, its JSON does so too, so that
@@ -124,6 +156,9 @@ struct Listing {
     json: bool,
     text: String,
     count: u64,
+    /// How many have odd names, and the first of them with what is wrong with it.
+    odd: u64,
+    first_odd: Option<String>,
 }
 
 impl Listing {
@@ -133,28 +168,48 @@ impl Listing {
             json,
             text: text.to_owned(),
             count: 0,
+            odd: 0,
+            first_odd: None,
         }
     }
 
-    fn add(&mut self, entry: &DirectoryEntry) {
+    fn add(&mut self, listed: &Listed) {
         if self.json {
             self.text
                 .push_str(if self.count == 0 { "\n" } else { ",\n" });
-            self.text.push_str(&entry_as_json(entry).to_string());
+            self.text.push_str(&as_json(listed).to_string());
         } else {
-            self.text.push_str(&line(entry));
+            self.text.push_str(&match listed {
+                Listed::Entry(entry) => line(entry),
+                Listed::Odd { name, .. } => format!("{:5}  {:>10}  {:19}  {name}\n", "?", "?", "?"),
+            });
         }
         self.count += 1;
+        if let Listed::Odd { name, reason } = listed {
+            self.odd += 1;
+            let first = || format!("`{name}`: {reason}");
+            self.first_odd.get_or_insert_with(first);
+        }
         if self.text.len() >= PIECE_BYTES {
             terminal::print_piece(&std::mem::take(&mut self.text));
         }
     }
 
-    fn finish(mut self) {
+    /// Gives what is to be said about odd names.
+    fn finish(mut self) -> Option<String> {
         if self.json {
             self.text.push_str("\n]}\n");
         }
         terminal::print_piece(&self.text);
+        let first = self.first_odd?;
+        Some(match self.odd {
+            1 => {
+                format!("one name here is odd, so that linerate cannot reach what has it: {first}")
+            }
+            count => format!(
+                "{count} names here are odd, so that linerate cannot reach what has them; the first is {first}"
+            ),
+        })
     }
 }
 
@@ -190,6 +245,13 @@ fn line(entry: &DirectoryEntry) -> String {
         printable(&entry.name)
     );
     text
+}
+
+fn as_json(listed: &Listed) -> Value {
+    match listed {
+        Listed::Entry(entry) => entry_as_json(entry),
+        Listed::Odd { name, reason } => json!({ "name": name, "kind": "odd", "reason": reason }),
+    }
 }
 
 fn entry_as_json(entry: &DirectoryEntry) -> Value {
@@ -228,7 +290,47 @@ mod tests {
             attributes,
             reparse_tag: 0,
             file_id: 7,
+            ill_formed: None,
         }
+    }
+
+    fn odd(name: &str) -> smb::Error {
+        smb::Error::Name {
+            name: name.to_owned(),
+            reason: "the server gave a name with `/` in it".to_owned(),
+        }
+    }
+
+    #[test]
+    fn an_odd_name_is_listed_with_the_others_and_told_at_the_end() {
+        let folder = || [Ok(entry("z", 0)), Err(odd("b\\u{2f}c")), Ok(entry("a", 0))];
+        let mut text = Listing::new(false);
+        list_entries(folder().into_iter(), &mut text).expect("it goes on");
+        let names: Vec<_> = (text.text.lines())
+            .filter_map(|line| line.split_whitespace().last())
+            .collect();
+        assert_eq!(names, ["a", "b\\u{2f}c", "z"]);
+        let columns = |line: &str| line.rfind("  ");
+        let mut lines = text.text.lines();
+        let (plain, marked) = (lines.next(), lines.next());
+        assert!(
+            marked.is_some_and(|line| line.starts_with("? ")),
+            "{marked:?}"
+        );
+        assert_eq!(plain.map(columns), marked.map(columns));
+        let note = text.finish().expect("there is something to say");
+        let says = "cannot reach what has it: `b\\u{2f}c`: the server gave a name with `/` in it";
+        assert!(note.ends_with(says), "{note}");
+
+        let mut json = Listing::new(true);
+        list_entries(folder().into_iter(), &mut json).expect("it goes on");
+        let said: Value = serde_json::from_str(&format!("{}]}}", json.text)).expect("it is JSON");
+        assert_eq!(said["entries"][1]["name"], "b\\u{2f}c");
+        assert_eq!(said["entries"][1]["kind"], "odd");
+
+        let lost = smb::Error::Stopped;
+        let ended = list_entries([Ok(entry("a", 0)), Err(lost)].into_iter(), &mut json);
+        assert!(ended.is_err(), "any other error ends it");
     }
 
     #[test]

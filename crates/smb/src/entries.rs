@@ -23,7 +23,7 @@ const AHEAD: usize = 2;
 
 /// The entries of a folder without `.` and `..`, in the server's order as far as one connection
 /// gives them. It ends after an error, but for [`Error::Name`]: that is an entry whose name leads
-/// elsewhere, and the others follow.
+/// elsewhere or nowhere, written out so that it is no path, and the others follow.
 ///
 /// A listing cannot be continued when the answer to one of its questions was lost. Then the folder is
 /// listed from its begin again, and as long as it tells the same, all goes on behind what was given.
@@ -196,13 +196,15 @@ impl Entries {
 
 /// Callers make paths of the names, so one that leads elsewhere must not reach them.
 fn checked(entry: DirectoryEntry) -> Result<DirectoryEntry, Error> {
-    match name::check_from_server(&entry.name) {
-        Ok(()) => Ok(entry),
-        Err(reason) => Err(Error::Name {
-            name: name::printable(&entry.name),
-            reason,
-        }),
-    }
+    let (name, reason) = match (&entry.ill_formed, name::check_from_server(&entry.name)) {
+        (None, Ok(())) => return Ok(entry),
+        (None, Err(reason)) => (name::spelled_out(entry.name.encode_utf16()), reason),
+        (Some(units), _) => {
+            let reason = "the server gave a name that is no Unicode".to_owned();
+            (name::spelled_out(units.iter().copied()), reason)
+        }
+    };
+    Err(Error::Name { name, reason })
 }
 
 /// Names in an order, of which only how many and which together is kept.
@@ -263,5 +265,39 @@ impl fmt::Debug for Entries {
             .debug_struct("Entries")
             .field("path", &self.path)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use smb_proto::session::FileTimes;
+
+    use super::*;
+
+    #[test]
+    fn a_name_that_leads_elsewhere_or_nowhere_is_an_error_that_spells_it_out() {
+        let checked = |name: &str, ill_formed: Option<Box<[u16]>>| {
+            checked(DirectoryEntry {
+                name: name.to_owned(),
+                times: FileTimes::default(),
+                size: 0,
+                allocation: 0,
+                attributes: 0,
+                reparse_tag: 0,
+                file_id: 0,
+                ill_formed,
+            })
+        };
+        assert!(checked("a", None).is_ok());
+        for (name, ill_formed, shown) in [
+            ("../a", None, "..\\u{2f}a"),
+            ("a\0", None, "a\\u{0}"),
+            ("a\u{fffd}", Some([0x61, 0xD800].into()), "a\\u{d800}"),
+        ] {
+            match checked(name, ill_formed) {
+                Err(Error::Name { name, .. }) => assert_eq!(name, shown),
+                other => panic!("{name}: {other:?}"),
+            }
+        }
     }
 }

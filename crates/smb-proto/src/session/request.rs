@@ -526,6 +526,8 @@ pub struct DirectoryEntry {
     pub reparse_tag: u32,
     /// The file's number on its file system.
     pub file_id: u64,
+    /// The units of a name that is no Unicode: `name` is only like it, and leads to no such file.
+    pub ill_formed: Option<Box<[u16]>>,
 }
 
 impl Listing {

@@ -169,8 +169,11 @@ impl DirectoryRecord<'_> {
     /// The entry as callers see it.
     pub fn to_entry(&self) -> DirectoryEntry {
         let link = self.attributes & Self::REPARSE_POINT != 0;
+        let name = utf16::decode(self.name);
         DirectoryEntry {
-            name: utf16::decode(self.name),
+            ill_formed: utf16::is_replaced(self.name, &name)
+                .then(|| utf16::units(self.name).collect()),
+            name,
             times: self.times,
             size: self.size,
             allocation: self.allocation,

@@ -177,15 +177,25 @@ pub mod utf16 {
 
     /// UTF-16LE to text; what is no Unicode becomes U+FFFD, an odd last byte is dropped.
     pub fn decode(bytes: &[u8]) -> String {
-        let units = bytes
-            .chunks_exact(2)
-            .map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
         // names in folders are many, and most take as many bytes as they have units
         let mut text = String::with_capacity(bytes.len() / 2);
         text.extend(
-            char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)),
+            char::decode_utf16(units(bytes))
+                .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)),
         );
         text
+    }
+
+    /// The units of UTF-16LE; an odd last byte is dropped.
+    pub fn units(bytes: &[u8]) -> impl Iterator<Item = u16> + '_ {
+        let pairs = bytes.chunks_exact(2);
+        pairs.map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
+    }
+
+    /// Whether something in `text`, which was decoded from these bytes, only stands for what is no
+    /// Unicode.
+    pub fn is_replaced(bytes: &[u8], text: &str) -> bool {
+        text.contains(char::REPLACEMENT_CHARACTER) && !text.encode_utf16().eq(units(bytes))
     }
 }
 

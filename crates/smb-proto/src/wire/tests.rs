@@ -672,6 +672,26 @@ fn text_of_the_peer_never_fails() {
 }
 
 #[test]
+fn a_name_that_is_no_unicode_is_told_from_one_that_looks_like_it() {
+    let ill_formed = |name: &[u8]| {
+        let record = DirectoryRecord {
+            times: TIMES,
+            size: 0,
+            allocation: 0,
+            attributes: 0,
+            ea_size_or_reparse_tag: 0,
+            file_id: 0,
+            name,
+        };
+        record.to_entry().ill_formed
+    };
+    let half = [0x41, 0x00, 0x00, 0xD8];
+    assert_eq!(ill_formed(&half).as_deref(), Some(&[0x41, 0xD800][..]));
+    assert_eq!(ill_formed(&utf16::encode("a\u{FFFD}")), None);
+    assert_eq!(ill_formed(&utf16::encode("häß𝄞")), None);
+}
+
+#[test]
 fn breaks_are_told_apart() {
     let (mut oplock, mut lease) = (Vec::new(), Vec::new());
     OplockBreakNotice {

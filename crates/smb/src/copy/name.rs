@@ -156,6 +156,20 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
+/// The same of a name that no path can hold: what parts a path, and what is no Unicode, is written
+/// out too.
+pub(crate) fn spelled_out(units: impl Iterator<Item = u16>) -> String {
+    let mut shown = String::new();
+    for unit in char::decode_utf16(units) {
+        match unit {
+            Ok(letter) if ['/', '\\'].contains(&letter) => shown.extend(letter.escape_unicode()),
+            Ok(letter) => shown.push_str(&printable(letter.encode_utf8(&mut [0; 4]))),
+            Err(half) => shown.push_str(&format!("\\u{{{:x}}}", half.unpaired_surrogate())),
+        }
+    }
+    shown
+}
+
 /// Letters that change the direction of what follows, so that names look like others.
 fn turns_text(letter: char) -> bool {
     matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -272,6 +286,18 @@ mod tests {
         // No stand-in is taken for the way to another folder.
         assert!(for_local("..", Names::Map).is_err());
         assert_eq!(for_local("\u{f02f}", Names::Map).as_deref(), Ok("\u{f02f}"));
+    }
+
+    #[test]
+    fn what_no_path_can_hold_is_spelled_out() {
+        for (name, shown) in [
+            ("a/b\\c", "a\\u{2f}b\\u{5c}c"),
+            ("\0\u{1b}[31mä𝄞", "\\u{0}\\u{1b}[31mä𝄞"),
+        ] {
+            assert_eq!(spelled_out(name.encode_utf16()), shown);
+        }
+        let halves = [0xD800, u16::from(b'a'), 0xDC00];
+        assert_eq!(spelled_out(halves.into_iter()), "\\u{d800}a\\u{dc00}");
     }
 
     #[test]

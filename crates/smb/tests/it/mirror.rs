@@ -219,6 +219,11 @@ fn an_odd_name_is_passed_over_and_nothing_is_removed_beside_it() {
     assert_eq!((summary.files, summary.failed), (2, 2), "{summary:?}");
     let is_name = |failure: &copy::Failure| matches!(failure.error, Error::Name { .. });
     assert!(summary.failures.iter().all(is_name), "{summary:?}");
+    let mut paths: Vec<_> = (summary.failures.iter())
+        .map(|failure| failure.path.as_str())
+        .collect();
+    paths.sort_unstable();
+    assert_eq!(paths, ["a\\u{5c}b", "deep/\u{fffd}"]);
     assert_eq!(summary.deleted, 0, "{summary:?}");
     for path in ["surplus", "deep/surplus", "file", "deep/file"] {
         assert!(here.join(path).exists(), "{path}");
