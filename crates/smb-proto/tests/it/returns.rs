@@ -234,6 +234,25 @@ fn a_server_that_kept_the_handle_has_kept_what_was_written() {
     assert_eq!(world.server.taken_up, 1);
 }
 
+/// Whether the server had done it or not: to do it twice changes nothing.
+#[test]
+fn a_flush_whose_answer_went_with_the_last_channel_is_asked_for_again() {
+    for death in [Death::Early, Death::Late] {
+        let (mut world, file) = world(2, behaviour(2));
+        assert!(write(&mut world, file).is_ok());
+        let ear = Arc::new(Ear::default());
+        world.session.submit(Request::Flush { file }, ear.clone());
+        let seen = world.server.sequences.len();
+        world.run_until(|world| world.server.sequences.len() > seen);
+        assert!(!ear.is_done(), "the answer is under way");
+        world.kill_all(death);
+        world.run_until(|_| ear.is_done());
+        let flushed = ear.outcome();
+        assert!(matches!(flushed, Ok(Reply::Done)), "{flushed:?}");
+        assert_eq!(world.server.taken_up, 1);
+    }
+}
+
 #[test]
 fn what_a_file_was_emptied_of_may_come_back() {
     let (mut world, _) = world(1, Behaviour::default());

@@ -8,7 +8,7 @@ use std::thread;
 use super::lanes::Lanes;
 use super::part::Finish;
 use super::place::{self, DEPTH_MAX, Entry, Kind, Links, ObjectId, Place, Removal, Staying};
-use super::progress::{Event, FAILURES_MAX, Failure, Progress, Summary};
+use super::progress::{Event, FAILURES_MAX, Failure, FileProgress, Progress, Summary};
 use super::queue::{Folders, Queue};
 use super::transfer::{Transfer, Transferred};
 use super::{Existing, Job, Names, Options, local, name, share, time};
@@ -98,10 +98,11 @@ pub(super) fn copy_file(
         resume: options.resume,
         verify: options.verify,
     };
-    let mut copied = transfer.run(progress, stop);
+    let progress = FileProgress::new(progress);
+    let mut copied = transfer.run(&progress, stop);
     if !transfer.lanes.is_empty() {
         copied = lanes.or_first(copied, stop, || {
-            transfer.over_first(places).run(progress, stop)
+            transfer.over_first(places).run(&progress, stop)
         });
     }
     Ok(copied?.bytes)
@@ -501,7 +502,7 @@ impl Engine<'_> {
                 Ok(entry) => aliases.extend(self.consider(folder, entry, &there.entries, seen)),
                 Err(error) => {
                     there.is_whole = false;
-                    self.failed(&folder.path, error);
+                    self.failed(&folder.path_of(&error), error);
                 }
             }
         }
@@ -595,7 +596,7 @@ impl Engine<'_> {
             Error::Name { .. } => {
                 there.is_whole = false;
                 if self.options.delete {
-                    self.failed(&folder.path, error);
+                    self.failed(&folder.path_of(&error), error);
                 }
                 Ok(())
             }
@@ -879,12 +880,13 @@ impl Engine<'_> {
         if self.is_over() {
             return;
         }
-        let mut copied = self.copy_once(file, worker, Attempt::First);
+        let progress = FileProgress::new(self.progress);
+        let mut copied = self.copy_once(file, worker, Attempt::First, &progress);
         for _ in 0..INTERRUPTIONS_MAX {
             if self.is_over() || !matches!(copied, Err(Error::Interrupted { .. })) {
                 break;
             }
-            copied = self.copy_once(file, worker, Attempt::InDoubt);
+            copied = self.copy_once(file, worker, Attempt::InDoubt, &progress);
         }
         self.progress.file_done();
         match copied {
@@ -903,14 +905,15 @@ impl Engine<'_> {
         file: &FileJob,
         worker: usize,
         attempt: Attempt,
+        progress: &FileProgress<'_>,
     ) -> Result<Transferred, Error> {
         if self.options.dry_run {
-            self.progress.advance(file.found.size);
+            progress.advance(file.found.size);
             Ok(Transferred::whole(file.found.size))
         } else if file.found.size <= SMALL_BYTES_MAX && !self.options.verify {
-            self.copy_small(file, worker, attempt)
+            self.copy_small(file, worker, attempt, progress)
         } else {
-            self.copy_large(file, worker, attempt)
+            self.copy_large(file, worker, attempt, progress)
         }
     }
 
@@ -922,6 +925,7 @@ impl Engine<'_> {
         summary.files += 1;
         summary.bytes += copied.bytes;
         summary.resumed_bytes += copied.resumed_bytes;
+        summary.continued_bytes += copied.continued_bytes;
         summary.on_server_bytes += copied.on_server_bytes;
         if summary.not_on_server.is_none() {
             summary.not_on_server = copied.not_on_server;
@@ -943,6 +947,7 @@ impl Engine<'_> {
         file: &FileJob,
         worker: usize,
         attempt: Attempt,
+        progress: &FileProgress<'_>,
     ) -> Result<Transferred, Error> {
         let places = [&file.from, &file.to];
         let lanes = self.lanes.of_large(file.found.size, places);
@@ -966,12 +971,12 @@ impl Engine<'_> {
             resume: self.options.resume || attempt == Attempt::InDoubt,
             verify: self.options.verify,
         };
-        let copied = transfer.run(self.progress, self.stop);
+        let copied = transfer.run(progress, self.stop);
         if lane.is_none() && lanes.is_empty() {
             return copied;
         }
         self.lanes.or_first(copied, self.stop, || {
-            transfer.over_first(places).run(self.progress, self.stop)
+            transfer.over_first(places).run(progress, self.stop)
         })
     }
 
@@ -982,18 +987,19 @@ impl Engine<'_> {
         file: &FileJob,
         worker: usize,
         attempt: Attempt,
+        progress: &FileProgress<'_>,
     ) -> Result<Transferred, Error> {
         let (from, to) = (&file.from, &file.to);
         if self.small.waiting() >= WAITING_FOR_LANES {
             self.lanes.open_once([from, to]);
         }
         let Some(lane) = self.lanes.of_worker(worker) else {
-            return self.copy_whole(file, worker, [from, to], attempt);
+            return self.copy_whole(file, worker, [from, to], attempt, progress);
         };
         let places = [&lane.place(from), &lane.place(to)];
-        let copied = self.copy_whole(file, worker, places, attempt);
+        let copied = self.copy_whole(file, worker, places, attempt, progress);
         self.lanes.or_first(copied, self.stop, || {
-            self.copy_whole(file, worker, [from, to], Attempt::InDoubt)
+            self.copy_whole(file, worker, [from, to], Attempt::InDoubt, progress)
         })
     }
 
@@ -1003,12 +1009,13 @@ impl Engine<'_> {
         worker: usize,
         [from, to]: [&Place; 2],
         attempt: Attempt,
+        progress: &FileProgress<'_>,
     ) -> Result<Transferred, Error> {
         let (found, bytes) = match from {
             Place::Local(path) => {
                 let source = local::Source::open(path)?;
                 if source.entry.size > SMALL_BYTES_MAX {
-                    return self.copy_large(file, worker, attempt);
+                    return self.copy_large(file, worker, attempt, progress);
                 }
                 let bytes = source.read_whole()?;
                 (source.entry, bytes)
@@ -1030,7 +1037,7 @@ impl Engine<'_> {
                 share::write_small(tree, path, &bytes, &finish, attempt)?;
             }
         }
-        self.progress.advance(found.size);
+        progress.advance(found.size);
         Ok(Transferred::whole(found.size))
     }
 
@@ -1103,6 +1110,14 @@ impl Folder {
             parent: Some(Arc::clone(parent)),
             state: Mutex::default(),
             pending: AtomicUsize::new(1),
+        }
+    }
+
+    /// What an error in the list of its entries is about: one with an odd name, or all of it.
+    fn path_of(&self, error: &Error) -> String {
+        match error {
+            Error::Name { name, .. } => place::joined(&self.path, name),
+            _ => self.path.clone(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What becomes of a copy: counters while it runs, events, and the sum of it at the end.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::place::Kind;
@@ -70,6 +71,49 @@ impl Progress {
     }
 }
 
+/// How far the copy of one file is. Where it is begun again, what is moved a second time does not
+/// count a second time.
+pub(super) struct FileProgress<'a> {
+    of_all: &'a Progress,
+    /// Moved since it was begun last, and what counts.
+    moved: Cell<u64>,
+    counted: Cell<u64>,
+    /// What an earlier run had moved, once that is known.
+    earlier: Cell<Option<u64>>,
+}
+
+impl<'a> FileProgress<'a> {
+    pub(super) const fn new(of_all: &'a Progress) -> Self {
+        Self {
+            of_all,
+            moved: Cell::new(0),
+            counted: Cell::new(0),
+            earlier: Cell::new(None),
+        }
+    }
+
+    /// It is begun, for the first time or again, behind so many bytes that are there already.
+    pub(super) fn begin(&self, there: u64) {
+        self.earlier.set(self.earlier.get().or(Some(there)));
+        self.moved.set(0);
+        self.advance(there);
+    }
+
+    pub(super) fn advance(&self, bytes: u64) {
+        let moved = self.moved.get() + bytes;
+        self.moved.set(moved);
+        if let Some(more) = moved.checked_sub(self.counted.get()) {
+            self.counted.set(moved);
+            self.of_all.advance(more);
+        }
+    }
+
+    /// Bytes that were there when it was begun for the first time.
+    pub(super) fn earlier(&self) -> u64 {
+        self.earlier.get().unwrap_or(0)
+    }
+}
+
 /// Something that was done, or would be in a dry run. Paths are relative to what is copied and
 /// hold nothing that could steer a terminal.
 #[derive(Debug)]
@@ -119,6 +163,8 @@ pub struct Summary {
     pub bytes: u64,
     /// Of these, bytes that an earlier run had copied.
     pub resumed_bytes: u64,
+    /// Of these, bytes that this run had copied when it was interrupted, and did not copy again.
+    pub continued_bytes: u64,
     /// Bytes that the server copied by itself, without sending them to this machine and back.
     pub on_server_bytes: u64,
     /// Why it did not copy more of them, where both ends are on it.
@@ -151,3 +197,25 @@ pub struct Summary {
 
 /// Failures that a summary holds.
 pub const FAILURES_MAX: usize = 1000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_begun_again_counts_once() {
+        let all = Progress::default();
+        let file = FileProgress::new(&all);
+        // an earlier run had moved 10 of 50, and this one is interrupted at 40 with 30 on record
+        file.begin(10);
+        (0..3).for_each(|_| file.advance(10));
+        assert_eq!((all.moved(), file.earlier()), (40, 10));
+        file.begin(30);
+        file.advance(5);
+        assert_eq!(all.moved(), 40, "that was moved before");
+        // from the begin: nothing of it is there any more
+        file.begin(0);
+        (0..5).for_each(|_| file.advance(10));
+        assert_eq!((all.moved(), file.earlier()), (50, 10));
+    }
+}

@@ -13,7 +13,7 @@ use super::name;
 use super::on_server::{self, OnServer};
 use super::part::{Begin, Finish, Part, Source};
 use super::place::{Entry, Place};
-use super::progress::Progress;
+use super::progress::FileProgress;
 use crate::error::Error;
 use crate::file::{File, Piece};
 use crate::signal::{Stop, lock};
@@ -47,6 +47,7 @@ pub(super) struct Transfer<'a> {
 pub(super) struct Transferred {
     pub bytes: u64,
     pub resumed_bytes: u64,
+    pub continued_bytes: u64,
     /// Bytes that the server copied by itself.
     pub on_server_bytes: u64,
     /// Why not all of them, where both ends are on it.
@@ -69,7 +70,11 @@ impl<'a> Transfer<'a> {
 
     /// Copies it. What is not complete is kept where a later run can go on with it, and else
     /// removed.
-    pub(super) fn run(&self, progress: &Progress, stop: &Stop) -> Result<Transferred, Error> {
+    pub(super) fn run(
+        &self,
+        progress: &FileProgress<'_>,
+        stop: &Stop,
+    ) -> Result<Transferred, Error> {
         let mut source = Source::open(self.from, self.found)?;
         let size = source.entry().size;
         let begin = Begin {
@@ -79,7 +84,7 @@ impl<'a> Transfer<'a> {
             several: !self.lanes.is_empty() && is_written_over_all(self.to),
         };
         let (mut part, start) = Part::begin(self.to, &begin)?;
-        progress.advance(start);
+        progress.begin(start);
         let (on_server, not_on_server) = self.on_server(&source, &part);
         if on_server.is_none() {
             for lane in self.lanes {
@@ -136,7 +141,8 @@ impl<'a> Transfer<'a> {
         })?;
         Ok(Transferred {
             bytes: size,
-            resumed_bytes: start,
+            resumed_bytes: progress.earlier().min(start),
+            continued_bytes: start.saturating_sub(progress.earlier()),
             on_server_bytes: on_server_bytes.get(),
             not_on_server: not_on_server.into_inner(),
             hash,
@@ -226,7 +232,7 @@ struct Bytes<'a> {
     on_server: RefCell<Option<OnServer>>,
     on_server_bytes: Cell<u64>,
     not_on_server: RefCell<Option<String>>,
-    progress: &'a Progress,
+    progress: &'a FileProgress<'a>,
     stop: &'a Stop,
 }
 

@@ -347,7 +347,7 @@ fn a_second_session_may_be_lost_for_good() {
         copying.join().expect("it does not panic")
     });
     succeeded(&copied);
-    assert!(copied.resumed_bytes >= MIB, "{copied:?}");
+    assert!(copied.continued_bytes >= MIB, "{copied:?}");
     let copy = lan.on_server("film");
     is_the_film(&copy);
     is_alone(&copy);
