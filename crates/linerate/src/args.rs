@@ -583,7 +583,7 @@ pub struct CopyArguments {
     pub destination: String,
     #[command(flatten)]
     pub login: LoginArguments,
-    /// Most channels [default: every pair of NICs]
+    /// Most channels [default: one for each pair of NICs, up to four and eight in all where both have queues (RSS)]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
     pub channels: Option<u32>,
     /// Most sessions with one server, for very large files and where there are many: with each, one more

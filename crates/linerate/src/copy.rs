@@ -12,7 +12,7 @@ use smb::copy::{
     Event, Existing, Failure, Filter, Job, Kind as EntryKind, Links, Names, Options, Place,
     Progress, Source, Summary,
 };
-use smb::{ChannelStatus, Policy, Proof, Server, Session, Stop};
+use smb::{ChannelStatus, ChannelsMax, Policy, Proof, Server, Session, Stop};
 
 use crate::args::{CopyArguments, LinksArgument};
 use crate::failure::{CommandError, Kind};
@@ -202,6 +202,16 @@ struct Connected {
     agreed: Option<SmbSession>,
     /// Why there are not more channels, until it stands in `agreed`.
     rejected: Option<Vec<String>>,
+    /// With so many channels nobody asks why there are not more.
+    enough: usize,
+}
+
+impl Connected {
+    fn has_enough(&self) -> bool {
+        let channels = self.session.channels();
+        let own = channels.iter().filter(|it| it.session == 0 && it.alive);
+        own.count() >= self.enough
+    }
 }
 
 impl<'a> Connections<'a> {
@@ -243,21 +253,23 @@ impl<'a> Connections<'a> {
             let credentials = credentials::find(&self.arguments.login, share, None)?;
             let session = connect(share, &credentials, &self.policy)?;
             session.obey(self.stop);
-            let rejected = add_channels(&session, self.arguments.channels)?;
+            let (enough, rejected) = add_channels(&session, self.arguments.channels)?;
             self.sessions.push(Connected {
                 share: share.clone(),
                 session,
                 agreed: None,
                 rejected: Some(rejected),
+                enough,
             });
             self.sessions.len() - 1
         };
         Ok(&mut self.sessions[index])
     }
 
-    /// Why there are not more channels.
+    /// Why there are not more channels. What was found while the copy ran counts.
     fn rejected(&self) -> Vec<&String> {
-        let agreed = self.sessions.iter().filter_map(|it| it.agreed.as_ref());
+        let short = self.sessions.iter().filter(|it| !it.has_enough());
+        let agreed = short.filter_map(|it| it.agreed.as_ref());
         agreed
             .flat_map(|agreed| &agreed.rejected_channels)
             .collect()
@@ -292,20 +304,25 @@ pub fn connect(
     Session::connect(&server, None, &login, policy).map_err(told)
 }
 
-/// One channel for each pair of NICs, or as many as the user wants. Those that cannot be had are no
-/// error: the copy goes on without them. Says why there are less than there could be.
-fn add_channels(session: &Session, wanted: Option<u32>) -> Result<Vec<String>, CommandError> {
+/// One channel for each pair of NICs, several where both have several queues, or as many as the user
+/// wants; further ones when there are ways for them. Those that cannot be had are no error: the copy
+/// goes on without them. Gives how many are enough, and why there are less than there could be.
+fn add_channels(
+    session: &Session,
+    wanted: Option<u32>,
+) -> Result<(usize, Vec<String>), CommandError> {
     let nics = smb::local_nics().map_err(told)?;
-    let most = wanted.map_or(nics.len().max(1), |count| {
-        usize::try_from(count).unwrap_or(usize::MAX)
-    });
-    let rejected = session.add_channels(most, &nics);
-    // Where every NIC has its channel, addresses that have none are what anybody expects.
-    Ok(if session.channels().len() < most {
-        rejected
-    } else {
-        Vec::new()
-    })
+    let (most, enough) = match wanted.map(usize::try_from) {
+        Some(count) => {
+            let count = count.unwrap_or(usize::MAX);
+            (ChannelsMax::Count(count), count)
+        }
+        // Where every NIC has its channel, addresses that have none are what anybody expects.
+        None => (ChannelsMax::Automatic, nics.len().max(1)),
+    };
+    let rejected = session.add_channels(most.of(&nics), &nics);
+    session.seek_channels(most).map_err(told)?;
+    Ok((enough, rejected))
 }
 
 /// Says what would be done with one file.

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
+use smb_proto::plan::Pair;
 use smb_proto::{Channel, ChannelNumber, ChannelStatistics, Event, OriginPart, Time, Transmission};
 use socket2::{SockRef, Socket};
 
@@ -129,6 +130,13 @@ impl Link {
 
     pub(crate) fn is_alive(&self) -> bool {
         matches!(*lock(&self.stage), Stage::Up)
+    }
+
+    pub(crate) fn pair(&self) -> Pair {
+        Pair {
+            local: self.local.ip(),
+            remote: self.remote.ip(),
+        }
     }
 
     pub(crate) fn ended_at(&self) -> Option<Instant> {

@@ -46,6 +46,8 @@ pub(crate) fn run(shared: &Weak<Shared>, limit: Duration) {
         } else if shared.protocol.is_over() {
             return;
         }
+        // A channel may have been lost because its way is another one by now.
+        shared.seeker.tell();
         let due = open_what_is_due(&shared);
         let keeper = Arc::clone(&shared.keeper);
         drop(shared);
@@ -136,13 +138,13 @@ fn open_what_is_due(shared: &Arc<Shared>) -> Option<Instant> {
 }
 
 /// Between half of it and all of it, so that many clients do not come at the same time.
-fn jittered(wait: Duration) -> Duration {
+pub(crate) fn jittered(wait: Duration) -> Duration {
     let part = random::<2>().map_or(u16::MAX, u16::from_le_bytes);
     wait / 2 + wait / 2 * u32::from(part) / u32::from(u16::MAX)
 }
 
 /// Whether trying again is of no use.
-fn is_final(error: &Error) -> bool {
+pub(crate) fn is_final(error: &Error) -> bool {
     match error {
         Error::LoginRefused { source, .. } => source
             .status()
@@ -154,7 +156,7 @@ fn is_final(error: &Error) -> bool {
 }
 
 impl Route {
-    fn is_alive(&self) -> bool {
+    pub(crate) fn is_alive(&self) -> bool {
         self.link.as_ref().is_some_and(|link| link.is_alive())
     }
 }

@@ -32,6 +32,7 @@ mod keeper;
 mod kerberos;
 mod operation;
 mod request;
+mod seeker;
 mod session;
 mod shares;
 mod signal;
@@ -46,6 +47,7 @@ pub use error::Error;
 pub use file::{File, Piece, Pieces};
 pub use kerberos::KdcRefusal;
 pub use operation::{Content, Operation, Outcome, SMALL_BYTES_MAX, SmallFile, Status};
+pub use seeker::ChannelsMax;
 pub use session::{
     CHANNELS_MAX, ChannelStatus, Policy, Server, Session, cipher_name, dialect_name, local_nics,
     signing_algorithm_name,

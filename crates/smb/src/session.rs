@@ -8,19 +8,20 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use smb_proto::plan::{LinerateRules, LocalAddress, LocalNic, Pair, Rules, ServerInterface};
+use smb_proto::plan::{LocalAddress, LocalNic, Pair, ServerInterface};
 use smb_proto::session::{
-    Cipher, Dialect, EncryptionPolicy, Identity, Negotiated, Reply, Request, SessionSettings,
+    Cipher, Dialect, EncryptionPolicy, Identity, Negotiated, Request, SessionSettings,
     SigningAlgorithm, SigningPolicy,
 };
-use smb_proto::{BlockPool, Channel, ChannelNumber, ChannelSettings, plan};
+use smb_proto::{BlockPool, Channel, ChannelNumber, ChannelSettings};
 
 use crate::auth::{Exchange, Login, Proof};
 use crate::driver::{Driver, Link, Readiness, time_since};
 use crate::error::Error;
 use crate::keeper::{self, CONNECT_TIMEOUT_MAX};
-use crate::request::{ask, ask_briefly};
-use crate::shares::{self, IPC_SHARE, ShareEntry};
+use crate::request::ask_briefly;
+use crate::seeker::{self, ChannelsMax};
+use crate::shares::{self, ShareEntry};
 use crate::signal::{Signal, Stop, lock};
 use crate::socket::{self, Connection, LocalEnd, TcpFacts};
 use crate::tree::Tree;
@@ -166,6 +167,9 @@ pub(crate) struct Shared {
     routes: Mutex<Vec<Route>>,
     /// Wakes the thread that keeps them.
     pub(crate) keeper: Arc<Signal>,
+    /// Wakes the thread that looks for more of them, and how many it looks for, if there is one.
+    pub(crate) seeker: Arc<Signal>,
+    seeks: OnceLock<ChannelsMax>,
     /// The session is being dropped.
     pub(crate) stopping: AtomicBool,
     /// The keeper found no way back.
@@ -189,6 +193,24 @@ pub(crate) struct Route {
 }
 
 impl Route {
+    /// One that has not been tried.
+    pub(crate) fn between(pair: &Pair, nic: Option<&str>, port: u16) -> Self {
+        Self {
+            local: LocalEnd {
+                address: Some(pair.local),
+                nic: nic.map(str::to_owned),
+            },
+            remote: Some(SocketAddr::new(pair.remote, port)),
+            link: None,
+            retry: None,
+        }
+    }
+
+    /// The ends of its last channel.
+    pub(crate) fn pair(&self) -> Option<Pair> {
+        self.link.as_deref().map(Link::pair)
+    }
+
     /// The same without the channel that it has.
     fn anew(&self) -> Self {
         Self {
@@ -213,6 +235,19 @@ impl Shared {
 
     pub(crate) fn forget(&self, route: &Route) {
         lock(&self.routes).retain(|other| !other.same(route));
+    }
+
+    /// Where there are more than so many, forgets those that lead nowhere and are not among these
+    /// any more: others took their place. The server's name may always lead there again.
+    pub(crate) fn forget_beyond(&self, most: usize, planned: &[Pair]) {
+        let mut routes = lock(&self.routes);
+        let mut beyond = routes.len().saturating_sub(most);
+        routes.retain(|route| {
+            let is_planned = route.pair().is_some_and(|pair| planned.contains(&pair));
+            let goes = beyond > 0 && !route.is_alive() && !is_planned && route.remote.is_some();
+            beyond -= usize::from(goes);
+            !goes
+        });
     }
 
     pub(crate) fn retry(&self, route: &Route, next: Option<(Instant, u32)>) {
@@ -311,6 +346,21 @@ impl Shared {
         channels * self.policy.depth as u64 * u64::from(self.policy.block_bytes)
     }
 
+    /// The two ends of the first channel that lives.
+    pub(crate) fn primary(&self) -> Option<Pair> {
+        let links = lock(&self.links);
+        let mut own = links.iter().filter(|(it, _)| *it == self.number);
+        let (_, link) = own.find(|(_, link)| link.is_alive())?;
+        Some(link.pair())
+    }
+
+    /// How many channels have ended.
+    pub(crate) fn channels_ended(&self) -> usize {
+        let links = lock(&self.links);
+        let own = links.iter().filter(|(it, _)| *it == self.number);
+        own.filter(|(_, link)| !link.is_alive()).count()
+    }
+
     /// What cannot be unless the protocol crate is wrong.
     pub(crate) fn odd_answer(&self) -> Error {
         let odd = smb_proto::Error::Misbehaving("an answer to another question".to_owned());
@@ -389,6 +439,8 @@ impl Session {
             threads: Mutex::default(),
             routes: Mutex::default(),
             keeper: Arc::default(),
+            seeker: Arc::default(),
+            seeks: OnceLock::new(),
             stopping: AtomicBool::new(false),
             gave_up: AtomicBool::new(false),
             lost_since: Mutex::default(),
@@ -442,6 +494,9 @@ impl Session {
             // As with the first session, what cannot be had is done without.
             let _ = session.shared.open(&way.anew());
         }
+        if let Some(most) = first.seeks.get() {
+            session.seek_channels(*most)?;
+        }
         Ok((session, again))
     }
 
@@ -478,15 +533,7 @@ impl Session {
     /// # Errors
     /// When the server does not give one, as without multichannel.
     pub fn server_interfaces(&self) -> Result<Vec<ServerInterface>, Error> {
-        let ipc = self.tree(IPC_SHARE)?;
-        match ask(
-            &self.shared,
-            Request::Interfaces { tree: ipc.key() },
-            "the list of interfaces",
-        )? {
-            Reply::Interfaces(interfaces) => Ok(interfaces),
-            _ => Err(self.shared.odd_answer()),
-        }
+        seeker::interfaces(&self.shared)
     }
 
     /// Opens one more channel between two addresses.
@@ -495,22 +542,13 @@ impl Session {
     /// When there is no way between them or the server does not want it. The session goes on with
     /// the channels it has.
     pub fn add_channel(&self, pair: &Pair, nic: Option<&str>) -> Result<ChannelNumber, Error> {
-        let remote = SocketAddr::new(pair.remote, self.shared.server.port);
-        let route = Route {
-            local: LocalEnd {
-                address: Some(pair.local),
-                nic: nic.map(str::to_owned),
-            },
-            remote: Some(remote),
-            link: None,
-            retry: None,
-        };
-        let opened = self.shared.open(&route);
+        let port = self.shared.server.port;
+        let opened = self.shared.open(&Route::between(pair, nic, port));
         opened
             .map(|link| link.number)
             .map_err(|source| Error::Channel {
                 local: pair.local,
-                remote,
+                remote: SocketAddr::new(pair.remote, port),
                 source: source.into(),
             })
     }
@@ -518,7 +556,7 @@ impl Session {
     /// Opens channels over all pairs of interfaces that are worth it, until there are `most` in
     /// all. Says in a sentence each what was not taken or failed; neither is an error.
     pub fn add_channels(&self, most: usize, local: &[LocalNic]) -> Vec<String> {
-        let Some(primary) = self.primary() else {
+        let Some(primary) = self.shared.primary() else {
             return vec!["the session has ended".to_owned()];
         };
         let mut rejected = Vec::new();
@@ -530,11 +568,7 @@ impl Session {
             Vec::new()
         });
         let channels_max = most.clamp(1, CHANNELS_MAX);
-        let rules = Rules::Linerate(LinerateRules {
-            channels_max,
-            ..LinerateRules::default()
-        });
-        let plan = plan(&rules, local, &interfaces, primary);
+        let plan = seeker::plan_of(channels_max, local, &interfaces, primary);
         rejected.extend(plan.rejects.iter().map(|reject| {
             let name =
                 |address: Option<IpAddr>| address.map_or("any".to_owned(), |it| it.to_string());
@@ -547,16 +581,33 @@ impl Session {
         }));
         // The first pair of a plan is the channel that is there already.
         for pair in plan.pairs.iter().skip(1) {
-            let nic = local.iter().find(|nic| {
-                nic.addresses
-                    .iter()
-                    .any(|address| address.address == pair.local)
-            });
-            if let Err(error) = self.add_channel(pair, nic.map(|nic| nic.name.as_str())) {
+            if let Err(error) = self.add_channel(pair, seeker::nic_of(pair, local)) {
                 rejected.push(chain(&error));
             }
         }
         rejected
+    }
+
+    /// From now on, looks for further ways by itself, as long as there are not so many channels: when
+    /// this machine's NICs change or a channel is lost, and else less and less often, the server is
+    /// asked for its interfaces again. Nothing is looked for where it has no multichannel, and where
+    /// a session does not come back when it is lost.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn seek_channels(&self, most: ChannelsMax) -> Result<(), Error> {
+        let several = self.negotiated().is_some_and(|it| it.multichannel);
+        let comes_back = self.shared.policy.reconnect.is_some();
+        if !several || !comes_back || self.shared.seeks.set(most).is_err() {
+            return Ok(());
+        }
+        let shared = Arc::downgrade(&self.shared);
+        let signal = Arc::clone(&self.shared.seeker);
+        thread::Builder::new()
+            .name("smb seeker".to_owned())
+            .spawn(move || seeker::run(&shared, &signal, most))
+            .map(drop)
+            .map_err(|source| system("start a thread", source))
     }
 
     /// All channels there ever were, also those of sessions [beside](Self::beside) this one, at this
@@ -584,17 +635,6 @@ impl Session {
     pub fn tree(&self, share: &str) -> Result<Tree, Error> {
         Tree::connect(&self.shared, share)
     }
-
-    /// The two ends of the first channel that lives.
-    fn primary(&self) -> Option<Pair> {
-        let links = lock(&self.shared.links);
-        let mut own = links.iter().filter(|(it, _)| *it == self.shared.number);
-        let (_, link) = own.find(|(_, link)| link.is_alive())?;
-        Some(Pair {
-            local: link.local.ip(),
-            remote: link.remote.ip(),
-        })
-    }
 }
 
 impl Drop for Session {
@@ -607,6 +647,7 @@ impl Drop for Session {
         }
         self.shared.protocol.end();
         self.shared.keeper.tell();
+        self.shared.seeker.tell();
         let threads = std::mem::take(&mut *lock(&self.shared.threads));
         for thread in threads {
             // A driver that panicked has closed its link; there is nothing more to do about it.

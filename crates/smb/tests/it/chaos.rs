@@ -11,7 +11,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use smb::copy::{self, Event, Job, Options, Place, Progress};
-use smb::{Access, Disposition, Error, OpenOptions, Pair, Policy, Replace, Session, Stop, Tree};
+use smb::{
+    Access, ChannelsMax, Disposition, Error, OpenOptions, Pair, Policy, Replace, Session, Stop,
+    Tree,
+};
 
 use crate::lan::{Lan, SHARE};
 use crate::pattern;
@@ -160,6 +163,7 @@ fn cables_are_pulled_and_servers_die() {
         scope.spawn(one_of_four_links_is_slow);
         scope.spawn(a_server_that_stays_away_is_given_up);
         scope.spawn(a_nic_that_comes_back_is_used);
+        scope.spawn(a_nic_that_comes_up_is_used);
         scope.spawn(what_nobody_heard_of_is_not_done_twice);
     });
 }
@@ -343,8 +347,10 @@ fn a_copy_goes_on_where_it_is_on_record() {
         lan.restart_samba();
         let summary = copy.join().expect("it does not panic");
         assert_eq!((summary.files, summary.failed), (1, 0), "{summary:?}");
-        assert!((1..BYTES).contains(&summary.resumed_bytes), "{summary:?}");
+        assert!((1..BYTES).contains(&summary.continued_bytes), "{summary:?}");
+        assert_eq!(summary.resumed_bytes, 0, "there was no earlier run");
     });
+    assert_eq!(progress.moved(), BYTES, "what was moved twice counts once");
     check_copy(&lan, 5);
 }
 
@@ -439,27 +445,47 @@ fn what_nobody_heard_of_is_not_done_twice() {
     );
 }
 
+fn wait_for_channels(session: &Session, count: usize) {
+    let begun = Instant::now();
+    loop {
+        let status = session.channels();
+        if status.iter().filter(|channel| channel.alive).count() == count {
+            return;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(30), "{status:?}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
 fn a_nic_that_comes_back_is_used() {
     let (lan, session, tree) = begin("", 2);
     read_through(&tree, 1, || cut(&lan)).expect("one link is left");
-    let alive = || {
-        session
-            .channels()
-            .iter()
-            .filter(|channel| channel.alive)
-            .count()
-    };
-    let wait_for = |channels: usize| {
-        let begun = Instant::now();
-        while alive() != channels {
-            let status = session.channels();
-            assert!(begun.elapsed() < Duration::from_secs(30), "{status:?}");
-            thread::sleep(Duration::from_millis(50));
-        }
-    };
     // also when it had nothing under way
-    wait_for(1);
+    wait_for_channels(&session, 1);
     lan.mend(1);
-    wait_for(2);
+    wait_for_channels(&session, 2);
     read_through(&tree, 1, nothing).expect("both links are there");
+}
+
+/// It was not there when the session began, so that nobody knows of its way yet.
+fn a_nic_that_comes_up_is_used() {
+    let lan = Lan::new("");
+    lan.cut(1);
+    let session = connect(&lan, &Policy::default());
+    let nics = smb::local_nics().expect("it tells");
+    let rejected = session.add_channels(2, &nics);
+    assert_eq!(session.channels().len(), 1, "{rejected:?}");
+    let most = ChannelsMax::Count(2);
+    session
+        .seek_channels(most)
+        .expect("a thread can be started");
+    lan.mend(1);
+    wait_for_channels(&session, 2);
+    let nic = session.channels()[1].nic.clone();
+    assert_eq!(nic.as_deref(), Some("c1"));
+    // and where its way is lost, it is found again, not had twice
+    lan.cut(1);
+    wait_for_channels(&session, 1);
+    lan.mend(1);
+    wait_for_channels(&session, 2);
 }
