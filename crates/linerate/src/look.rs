@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 
-use host::Host;
 use host::exec::{Command, Output};
 use measure::{MtuTarget, Stop};
 use record::{
@@ -11,8 +10,8 @@ use record::{
 use serde::Deserialize;
 
 use crate::failure::CommandError;
-use crate::inspect;
 use crate::path::{SharePath, addresses};
+use crate::{back, inspect};
 
 /// Addresses of a server that are looked at.
 const ADDRESSES_MAX: usize = 16;
@@ -20,8 +19,6 @@ const ADDRESSES_MAX: usize = 16;
 const PAIRS_MAX: usize = 16;
 /// Neighbours that are asked what they take.
 const NEIGHBOURS_MAX: usize = 16;
-/// Bytes of an IP packet that are no payload of an echo request.
-const ECHO_HEADER_BYTES: u32 = 28;
 
 /// What `ip -j route get` says.
 #[derive(Deserialize)]
@@ -225,28 +222,15 @@ fn prove(
         return Vec::new();
     }
     let mut proofs = path.runner.prove_mtus(targets, stop).unwrap_or_default();
-    if let (Some(server), Some(client)) = (&path.server, facts.first()) {
-        for proof in &mut proofs {
-            proof.back = back(server, client, proof);
-        }
+    let known = |(index, host)| back::Known {
+        host,
+        facts: facts.get(index),
+    };
+    let mut hosts = path.hosts().into_iter().enumerate().map(known);
+    if let Some(client) = hosts.next().filter(|_| !stop.is_asked()) {
+        back::complete(client, hosts.next(), &mut proofs);
     }
     proofs
-}
-
-/// Has the server send a packet of the size that passed on the way there.
-fn back(server: &Host, client: &HostFacts, proof: &MtuProof) -> Option<u32> {
-    let size = proof.path_mtu()?;
-    let remote = proof.remote.filter(IpAddr::is_ipv4)?;
-    let nic = nic_named(client, &proof.nic)?;
-    let ours = nic.addresses.iter().find(|entry| entry.contains(remote))?;
-    let payload = size.checked_sub(ECHO_HEADER_BYTES)?.to_string();
-    let (from, to) = (remote.to_string(), ours.address.to_string());
-    let ping = [
-        "ping", "-n", "-q", "-c", "2", "-i", "0.2", "-W", "1", "-M", "do", "-s", &payload, "-I",
-        &from, &to,
-    ];
-    let outputs = server.exec.run(&[Command::new(ping)]).ok()?;
-    (outputs.first()?.status == 0).then_some(size)
 }
 
 /// The server's addresses and the routes that the client chooses for them.

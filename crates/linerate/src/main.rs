@@ -2,6 +2,7 @@
 
 mod analyze;
 mod args;
+mod back;
 mod bench;
 mod candidates;
 mod changes;

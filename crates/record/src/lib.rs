@@ -25,7 +25,7 @@ pub use files::{
     Storage,
 };
 pub use job::{Job, JobFile, JobWorkload, SHARE_IN_MEMORY, ServerCache};
-pub use look::{AddressLook, HostLoad, MtuProof, NeighbourLook, PathLook, ProcessorLoad};
+pub use look::{AddressLook, HostLoad, MtuProof, NeighbourLook, PathLook, ProcessorLoad, Vanished};
 pub use plan_file::{
     DesignKind, PlanFactor, PlanFile, PlanLevel, PlanWorkload, PublishedLevel, PublishedTest,
 };

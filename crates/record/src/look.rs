@@ -84,6 +84,9 @@ pub struct MtuProof {
     pub one_way: bool,
     /// The largest packet that the server was seen to send us, where it can be asked to.
     pub back: Option<u32>,
+    /// Where larger ones vanish: what the two ends counted of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vanished: Option<Vanished>,
     /// Round trip of a small packet.
     pub round_trip: Option<Nanoseconds>,
     /// How long all of it took.
@@ -111,6 +114,38 @@ impl MtuProof {
         !self.told
             && self.far_mtu.is_some()
             && self.path_mtu().is_some_and(|most| most < self.wanted())
+    }
+}
+
+/// What the two ends of a pair counted while packets were sent each way of which no answer comes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Vanished {
+    /// Size of these packets.
+    pub size: u32,
+    /// How many were sent, each way.
+    pub sent: u64,
+    /// How many of ours the server's system saw; none where nobody can look there.
+    pub there: Option<u64>,
+    /// How many of the server's our system saw; none where the server cannot be asked to send any.
+    pub back: Option<u64>,
+    /// Packets that our NIC refused as faulty meanwhile.
+    pub near_refused: Option<u64>,
+    /// The same of the server's NIC.
+    pub far_refused: Option<u64>,
+}
+
+impl Vanished {
+    /// Whether so many packets of a count are all that were sent.
+    #[must_use]
+    pub fn are_all(&self, counted: Option<u64>) -> bool {
+        self.sent > 0 && counted.is_some_and(|counted| counted >= self.sent)
+    }
+
+    /// Whether they were lost each way, each for itself.
+    #[must_use]
+    pub fn is_both_ways(&self) -> bool {
+        self.sent > 0 && self.there == Some(0) && self.back == Some(0)
     }
 }
 
