@@ -2,7 +2,7 @@
 //! channels of several clients, TCP and the hosts.
 
 use analysis::{ClientChannels, HostEffort, LimitedBy, RunAnalysis, Transfer};
-use record::{Bytes, MtuProof, Nanoseconds, NeighbourLook, SmbSession};
+use record::{Bytes, MtuProof, Nanoseconds, NeighbourLook, SmbSession, Vanished};
 
 use crate::page::{Ink, Look, Page};
 use crate::{quantity, view};
@@ -125,10 +125,36 @@ fn packet(proof: &MtuProof) -> String {
     } else {
         ""
     };
+    let counted = proof.vanished.map_or_else(String::new, counted);
     format!(
-        "{pair}: {most} bytes pass{back}; our end takes {}{far}{verdict}",
+        "{pair}: {most} bytes pass{back}; our end takes {}{far}{verdict}{counted}",
         proof.near_mtu
     )
+}
+
+/// Who still saw packets that vanish.
+fn counted(vanished: Vanished) -> String {
+    let seen = |count: Option<u64>, whom: &str| count.map(|count| format!("{count} {whom}"));
+    let counts = [
+        seen(vanished.there, "reached the server's system"),
+        seen(vanished.back, "of the server's reached ours"),
+        seen(vanished.near_refused, "were refused as faulty by our NIC"),
+        seen(
+            vanished.far_refused,
+            "were refused as faulty by the server's NIC",
+        ),
+    ];
+    let counts: Vec<String> = counts.into_iter().flatten().collect();
+    match counts.is_empty() {
+        true => String::new(),
+        false => format!(
+            " (of {} of {} bytes that {} sent, {})",
+            vanished.sent,
+            vanished.size,
+            vanished.back.map_or("our end", |_| "each end"),
+            counts.join(", ")
+        ),
+    }
 }
 
 fn sessions(analysis: &RunAnalysis) -> Vec<String> {
@@ -279,4 +305,34 @@ fn host(effort: &HostEffort) -> String {
         ));
     }
     format!("{} ({})", effort.host, parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_that_vanish_are_told_as_far_as_they_were_counted() {
+        let one_end = Vanished {
+            size: 9000,
+            sent: 5,
+            near_refused: Some(0),
+            ..Vanished::default()
+        };
+        assert_eq!(
+            counted(one_end),
+            " (of 5 of 9000 bytes that our end sent, 0 were refused as faulty by our NIC)"
+        );
+        let both = Vanished {
+            there: Some(0),
+            back: Some(5),
+            ..one_end
+        };
+        assert_eq!(
+            counted(both),
+            " (of 5 of 9000 bytes that each end sent, 0 reached the server's system, 5 of the server's reached \
+             ours, 0 were refused as faulty by our NIC)"
+        );
+        assert_eq!(counted(Vanished::default()), "");
+    }
 }

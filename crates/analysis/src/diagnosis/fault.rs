@@ -10,6 +10,7 @@ use record::{
 
 use super::buffer::{small_buffers, small_buffers_beside, waits_for_receiver};
 use super::cause::{above_ceiling, busy_processor, cause, percent};
+use super::hole::black_hole;
 use super::line::slow_line;
 use super::medium;
 use super::path::{FarEnd, Network, Pair, bit_rate, has_no_line, line_bits};
@@ -158,7 +159,7 @@ pub(super) fn fault(id: &str, text: String, trust: Trust, advice: Advice) -> Opt
     })
 }
 
-fn nic_mtu(host: Option<&HostFacts>, nic: &str, mtu: u32) -> Option<Setting> {
+pub(super) fn nic_mtu(host: Option<&HostFacts>, nic: &str, mtu: u32) -> Option<Setting> {
     let value = Value::Integer(i64::from(mtu));
     setting(host, Target::Nic(nic.into()), "nic.mtu", value)
 }
@@ -226,53 +227,17 @@ fn share_loses(seen: &Seen) -> bool {
 }
 
 /// The proof for the pair that the share uses.
-fn used_proof<'a>(seen: &Seen<'a>) -> Option<&'a MtuProof> {
+pub(super) fn used_proof<'a>(seen: &Seen<'a>) -> Option<&'a MtuProof> {
     seen.look?.mtus.first()
 }
 
-fn black_hole(seen: &Seen) -> Option<Fault> {
-    let look = seen.look?;
-    let (proof, most, wanted) = look.mtus.iter().find_map(|proof| {
-        // What the far end would send its TCP tells, or else its facts.
-        let far_mtu = proof.far_mtu.or_else(|| Some(far_nic(seen, proof)?.mtu));
-        let known = MtuProof {
-            far_mtu,
-            ..proof.clone()
-        };
-        known
-            .is_black_hole()
-            .then(|| Some((proof, known.path_mtu()?, known.wanted())))?
-    })?;
-    let remote = remote_name(proof);
-    let text = format!(
-        "packets of more than {most} bytes between `{}` and `{remote}` vanish, and nobody says so; both \
-         ends send up to {wanted}, so something between them, a switch or a virtual bridge, has a smaller MTU{}",
-        proof.nic,
-        if proof.one_way {
-            " (seen on the way there; nobody answers echo requests of that size)"
-        } else {
-            ""
-        },
-    );
-    let near = nic_mtu(seen.network.client, &proof.nic, most);
-    let far = far_nic(seen, proof).and_then(|nic| nic_mtu(seen.network.server, &nic.name, most));
-    let advice = Advice::new(format!(
-        "raise the MTU of the switch between the two to at least {wanted}; until then set {most} at both ends"
-    ))
-    .sets(near.into_iter().chain(far));
-    let found = fault("path-mtu-black-hole", text, Trust::Measured, advice);
-    // Where nothing got through, no pair is known to be used.
-    let elsewhere = used_proof(seen) != Some(proof) && !seen.used.is_empty();
-    found.map(|found| if elsewhere { found.beside() } else { found })
-}
-
-fn remote_name(proof: &MtuProof) -> String {
+pub(super) fn remote_name(proof: &MtuProof) -> String {
     proof
         .remote
         .map_or("the server".into(), |it| it.to_string())
 }
 
-fn far_nic<'a>(seen: &Seen<'a>, proof: &MtuProof) -> Option<&'a Nic> {
+pub(super) fn far_nic<'a>(seen: &Seen<'a>, proof: &MtuProof) -> Option<&'a Nic> {
     let remote = proof.remote?;
     let mut nics = seen.network.server?.nics.iter();
     nics.find(|nic| nic.addresses.iter().any(|entry| entry.address == remote))

@@ -6,6 +6,7 @@ mod clients;
 mod ends;
 mod fault;
 mod fix;
+mod hole;
 mod line;
 mod medium;
 mod order;

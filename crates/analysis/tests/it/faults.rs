@@ -8,7 +8,7 @@ use record::{
     AddressLook, BitsPerSecond, Bytes, Direction, FailureKind, HostFacts, HostLoad, HostName,
     KnobId, Medium, MtuProof, Nanoseconds, NeighbourLook, Offload, Outcome, PathLook,
     ProcessorLoad, Record, Route, Rung, SHARE_IN_MEMORY, ServerInterface, Setting, Stage, Target,
-    TcpDetail, TrialRecord, Value, Workload,
+    TcpDetail, TrialRecord, Value, Vanished, Workload,
 };
 
 use crate::build::{GIGABIT, failed, failed_rung, host, lab_nic, ladder, real_nic, run, session};
@@ -1226,6 +1226,210 @@ fn what_costs_nothing_is_not_blamed_for_a_loss_that_nothing_explains() {
         )
     );
     assert!(ids(&said.causes).contains(&"share-slower-than-tcp"));
+}
+
+/// Both ends are set to 9000, and what is larger than 1500 vanishes between them.
+fn swallowed() -> Well {
+    let mut well = Well::new();
+    well.second_link(GIGABIT);
+    well.records.clear();
+    for host in &mut well.facts {
+        host.nics[0].mtu = 9000;
+    }
+    let proof = &mut well.look.mtus[0];
+    (proof.near_mtu, proof.far_mtu) = (9000, Some(9000));
+    (proof.answered, proof.unanswered) = (Some(1500), Some(1501));
+    well
+}
+
+/// What each end counted of five packets each way.
+fn counted(well: &mut Well, counts: [u64; 4]) {
+    let [there, back, near, far] = counts.map(Some);
+    well.look.mtus[0].vanished = Some(Vanished {
+        size: 9000,
+        sent: 5,
+        there,
+        back,
+        near_refused: near,
+        far_refused: far,
+    });
+}
+
+/// A NIC of a host becomes a bridge with a port of this MTU.
+fn port_below(well: &mut Well, host: usize, mtu: u32) {
+    let bridge = well.facts[host].nics[0].name.clone();
+    let mut port = real_nic("eth9", 9, "10.0.9.9");
+    (port.mtu, port.port_of) = (mtu, Some(bridge));
+    port.addresses.clear();
+    well.facts[host].nics.push(port);
+}
+
+/// A pair on which the same were tried.
+fn other_pair(well: &mut Well, nic: &str, remote: &str, answered: u32) {
+    let mut proof = well.look.mtus[0].clone();
+    (proof.nic, proof.remote) = (nic.into(), Some(remote.parse().unwrap()));
+    (proof.answered, proof.unanswered) = (Some(answered), None);
+    well.look.mtus.push(proof);
+}
+
+fn neighbour_answers(well: &mut Well, answered: Option<u32>) {
+    well.look.neighbours.push(NeighbourLook {
+        nic: "a0".into(),
+        address: "10.77.1.3".parse().unwrap(),
+        tried: 9000,
+        answered,
+    });
+}
+
+type Told = (Inject, bool, &'static str, &'static str);
+
+/// Who is blamed for a black hole: how it differs, whether the server tells, what is said, what is advised.
+const BLAMED: [Told; 15] = [
+    (
+        |_| {},
+        false,
+        "; something between them or the far NIC drops them (`a0` at client is set to 9000): from one end \
+         these cannot be told apart; `--server` tells more",
+        "raise the MTU of the switch between the two to at least 9000, and look at the NICs",
+    ),
+    (
+        |_| {},
+        true,
+        "; probably something between them drops them, a switch or a virtual bridge with a smaller MTU: \
+         `a0` at client is set to 9000, and `b0` at server is set to 9000",
+        "raise the MTU of the switch between the two to at least 9000;",
+    ),
+    (
+        |well| counted(well, [0, 0, 0, 0]),
+        true,
+        "; by elimination something between them drops them, a switch or a virtual bridge with a smaller MTU: \
+         `a0` at client is set to 9000, and `b0` at server is set to 9000; of 5 packets of 9000 bytes each way \
+         none came through",
+        "raise the MTU of the switch",
+    ),
+    // What somebody else was asked meanwhile is no proof of either.
+    (
+        |well| counted(well, [0, 2, 0, 0]),
+        true,
+        "; probably something between them",
+        "raise the MTU of the switch",
+    ),
+    // One way passes: what the ends are set to says nothing of that.
+    (
+        |well| counted(well, [0, 5, 0, 0]),
+        true,
+        "; this NIC, something between them or the far NIC drops them, on the way there only: nothing tells \
+         these apart",
+        "and look at the NICs",
+    ),
+    (
+        |well| counted(well, [6, 0, 0, 0]),
+        true,
+        "drops them, on the way back only: nothing tells these apart",
+        "and look at the NICs",
+    ),
+    (
+        |well| counted(well, [0, 0, 0, 7]),
+        true,
+        "; the far end drops them: `b0` at server counted 7 faulty packets while 5 of 9000 bytes were sent each \
+         way",
+        "look at `b0` at server: its driver",
+    ),
+    (
+        |well| counted(well, [0, 0, 5, 0]),
+        true,
+        "; this end drops them: `a0` at client counted 5 faulty packets",
+        "look at `a0` at client: its driver",
+    ),
+    (
+        |well| port_below(well, 1, 1500),
+        true,
+        "; the far end drops them: the port `eth9` of `b0` at server has MTU 1500, and `b0` itself 9000",
+        "set the MTU of `eth9` at server to 9000, as that of `b0`;",
+    ),
+    (
+        |well| port_below(well, 0, 1500),
+        false,
+        "; this end drops them: the port `eth9` of `a0` at client has MTU 1500",
+        "set the MTU of `eth9` at client to 9000",
+    ),
+    // A port that takes more than what passes explains nothing, and leaves its end in doubt.
+    (
+        |well| port_below(well, 0, 4000),
+        false,
+        "; this NIC, something between them or the far NIC drops them: from one end",
+        "and look at the NICs",
+    ),
+    // Another machine behind the same NIC takes large ones: it is not this NIC.
+    (
+        |well| neighbour_answers(well, Some(9000)),
+        false,
+        "; something between them or the far NIC drops them (`a0` passes 9000 bytes to and from `10.77.1.3`)",
+        "and look at the NICs",
+    ),
+    (
+        |well| {
+            neighbour_answers(well, Some(1500));
+            neighbour_answers(well, None);
+        },
+        false,
+        "(`a0` at client is set to 9000)",
+        "and look at the NICs",
+    ),
+    // So does another NIC of ours with the same one of the server.
+    (
+        |well| {
+            counted(well, [0, 5, 0, 0]);
+            other_pair(well, "a1", "10.77.1.2", 4000);
+        },
+        true,
+        "; this NIC or something between them drops them (the NIC of `10.77.1.2` passes 4000 bytes to and from \
+         `a1`), on the way there only",
+        "and look at the NICs",
+    ),
+    (
+        |well| {
+            neighbour_answers(well, Some(9000));
+            other_pair(well, "a1", "10.77.1.2", 9000);
+        },
+        true,
+        "; by elimination something between them drops them, a switch or a virtual bridge with a smaller MTU: \
+         `a0` passes 9000 bytes to and from `10.77.1.3`, and the NIC of `10.77.1.2` passes 9000 bytes to and from \
+         `a1`",
+        "raise the MTU of the switch between the two to at least 9000;",
+    ),
+];
+
+#[test]
+fn who_drops_what_vanishes_is_found_by_elimination() {
+    for (differ, with_server, who, advice) in BLAMED {
+        let mut well = swallowed();
+        differ(&mut well);
+        let said = well.said(with_server);
+        let first = &said.causes[0];
+        assert_eq!(first.id, "path-mtu-black-hole");
+        assert!(first.text.contains(who), "{who}\n{}", first.text);
+        assert!(said.fixes[0].text.contains(advice), "{:#?}", said.fixes[0]);
+    }
+}
+
+/// What only went there shows nothing of a NIC that is to take what comes back; of two NICs in one subnet
+/// either may have answered.
+#[test]
+fn what_is_no_proof_clears_nobody() {
+    let mut well = swallowed();
+    other_pair(&mut well, "a0", "10.77.1.9", 9000);
+    assert!(well.said(true).causes[0].text.contains("`a0` passes 9000"));
+    well.look.mtus[1].one_way = true;
+    assert!(!well.said(true).causes[0].text.contains("passes 9000"));
+    well.look.mtus[0].one_way = true;
+    assert!(well.said(true).causes[0].text.contains("`a0` passes 9000"));
+
+    let mut well = swallowed();
+    other_pair(&mut well, "a1", "10.77.1.2", 9000);
+    assert!(well.said(true).causes[0].text.contains("passes 9000"));
+    well.facts[1].nics.push(real_nic("b2", 8, "10.77.1.12"));
+    assert!(!well.said(true).causes[0].text.contains("passes 9000"));
 }
 
 /// A black hole on a link that is not used takes nothing from the one that is.

@@ -12,9 +12,13 @@ const SHARE: &str = "smb://10.77.1.2/media";
 
 /// A short check of a scenario's lab: the exit status and what it says.
 fn check(lab: &Lab, with_server: bool) -> (i32, Value) {
+    check_share(lab, SHARE, with_server)
+}
+
+fn check_share(lab: &Lab, share: &str, with_server: bool) -> (i32, Value) {
     let (client, server) = (lab.host("client"), lab.host("server"));
     let mut command = lab.linerate();
-    command.args(["check", SHARE, "--json", "--repetitions", "1"]);
+    command.args(["check", share, "--json", "--repetitions", "1"]);
     command.args(["--seconds", "0.3", "--client", &client]);
     if with_server {
         command.args(["--server", &server]);
@@ -48,7 +52,48 @@ fn a_switch_that_swallows_jumbo_is_told_from_both_ends_and_from_one() {
         let proof = &said["look"]["mtus"][0];
         assert_eq!(proof["answered"], 1500, "{proof}");
         assert_eq!(proof["back"].is_u64(), with_server, "{proof}");
+        assert!(headline(&said).contains(blamed(with_server)), "{said}");
     }
+}
+
+fn headline(said: &Value) -> &str {
+    said["diagnosis"]["headline"].as_str().expect("it has one")
+}
+
+/// Who is to blame for a switch that swallows large packets, as far as that can be told.
+fn blamed(with_server: bool) -> &'static str {
+    match with_server {
+        true => "by elimination something between them drops them",
+        false => "something between them or the far NIC drops them",
+    }
+}
+
+#[test]
+fn a_switch_that_swallows_jumbo_is_told_with_ipv6_and_so_is_the_way_back() {
+    let topology = include_str!("../../../lab/scenarios/switch-swallows-jumbo.toml");
+    let topology = topology
+        .replace("10.77.1.1/24", "fd00:77::1/64")
+        .replace("10.77.1.2/24", "fd00:77::2/64");
+    let lab = Lab::described("jumbo-v6", &topology);
+    let (status, said) = check_share(&lab, "smb://[fd00:77::2]/media", true);
+    assert_eq!(
+        (status, first(&said)),
+        (1, Some("path-mtu-black-hole")),
+        "{said}"
+    );
+    let proof = &said["look"]["mtus"][0];
+    assert_eq!(
+        (&proof["answered"], &proof["back"]),
+        (&1500.into(), &1500.into()),
+        "{proof}"
+    );
+    let vanished = &proof["vanished"];
+    assert_eq!(
+        (&vanished["there"], &vanished["back"]),
+        (&0.into(), &0.into()),
+        "{proof}"
+    );
+    assert!(headline(&said).contains(blamed(true)), "{said}");
 }
 
 #[test]
@@ -198,8 +243,7 @@ fn a_switch_that_swallows_jumbo_is_told_where_nobody_answers_echo_requests() {
         (&proof["answered"], &proof["one_way"]),
         (&1500.into(), &true.into())
     );
-    let headline = said["diagnosis"]["headline"].to_string();
-    assert!(headline.contains("seen on the way there"), "{headline}");
+    assert!(headline(&said).contains("seen on the way there"), "{said}");
 }
 
 /// The first proof of a check, where a server drops echo requests of more than 1000 bytes.

@@ -1,0 +1,333 @@
+//! Packets that vanish without a word, and who drops them: whatever passes as large ones elsewhere, or is
+//! set for them, is left out, until one is left.
+
+use std::net::IpAddr;
+
+use record::{HostFacts, LinkState, MtuProof, Nic, PathLook};
+
+use super::Seen;
+use super::fault::{Fault, Reach, far_nic, fault, nic_mtu, remote_name, used_proof};
+use super::remedy::Advice;
+use crate::Trust;
+
+/// What a bridge lets through beyond the MTU of a port: the tag of a VLAN.
+const TAG_BYTES: u32 = 4;
+
+/// A pair on which packets vanish that both ends would send.
+struct Hole<'a> {
+    proof: &'a MtuProof,
+    /// The largest that passes.
+    most: u32,
+    /// The largest that both ends would send.
+    wanted: u32,
+    near: Option<(&'a HostFacts, &'a Nic)>,
+    far: Option<(&'a HostFacts, &'a Nic)>,
+}
+
+/// What is known of one end.
+enum End {
+    /// It drops them: why, and what to do there.
+    Guilty(String, String),
+    /// As large ones were seen to pass it.
+    Shown(String),
+    /// Its NIC and all ports below it are set for them.
+    Set(String),
+    Unknown,
+}
+
+impl End {
+    /// Why it is left out.
+    fn innocence(&self) -> Option<&str> {
+        match self {
+            Self::Shown(why) | Self::Set(why) => Some(why),
+            Self::Guilty(..) | Self::Unknown => None,
+        }
+    }
+}
+
+pub(super) fn black_hole(seen: &Seen) -> Option<Fault> {
+    let look = seen.look?;
+    let hole = look.mtus.iter().find_map(|proof| Hole::of(seen, proof))?;
+    let Hole {
+        proof,
+        most,
+        wanted,
+        ..
+    } = hole;
+    let (who, what) = hole.blame(look, seen);
+    let text = format!(
+        "packets of more than {most} bytes between `{}` and `{}` vanish, and nobody says so, though both ends \
+         send up to {wanted}{}; {who}",
+        proof.nic,
+        remote_name(proof),
+        if proof.one_way {
+            " (seen on the way there; nobody answers echo requests of that size)"
+        } else {
+            ""
+        },
+    );
+    let ends = [hole.near, hole.far].into_iter().flatten();
+    let advice = Advice::new(format!("{what}; until then set {most} at both ends"))
+        .sets(ends.filter_map(|(host, nic)| nic_mtu(Some(host), &nic.name, most)));
+    let found = fault("path-mtu-black-hole", text, Trust::Measured, advice)?;
+    // Where nothing got through, no pair is known to be used.
+    let elsewhere = used_proof(seen) != Some(proof) && !seen.used.is_empty();
+    Some(match elsewhere {
+        true => Fault {
+            reach: Reach::Beside,
+            ..found
+        },
+        false => found,
+    })
+}
+
+impl<'a> Hole<'a> {
+    fn of(seen: &Seen<'a>, proof: &'a MtuProof) -> Option<Self> {
+        let client = seen.network.client;
+        let near = client.and_then(|host| {
+            let mut nics = host.nics.iter();
+            Some((host, nics.find(|nic| nic.name == proof.nic)?))
+        });
+        let far = seen.network.server.zip(far_nic(seen, proof));
+        // What the far end would send its TCP tells, or else its facts.
+        let known = MtuProof {
+            far_mtu: proof.far_mtu.or_else(|| far.map(|(_, nic)| nic.mtu)),
+            ..proof.clone()
+        };
+        let (most, wanted) = (known.path_mtu()?, known.wanted());
+        known.is_black_hole().then_some(Self {
+            proof,
+            most,
+            wanted,
+            near,
+            far,
+        })
+    }
+
+    /// Who drops them, and what to do about it.
+    fn blame(&self, look: &PathLook, seen: &Seen) -> (String, String) {
+        let switch = format!(
+            "raise the MTU of the switch between the two to at least {}",
+            self.wanted
+        );
+        let ends = [self.near_end(look), self.far_end(look, seen)];
+        let [near, far] = &ends;
+        for (end, whose) in [(near, "this end"), (far, "the far end")] {
+            if let End::Guilty(why, what) = end {
+                return (format!("{whose} drops them: {why}"), what.clone());
+            }
+        }
+        let shown = ends.iter().all(|end| matches!(end, End::Shown(_)));
+        match (near.innocence(), far.innocence()) {
+            (Some(near), Some(far)) => {
+                let counted = self.both_ways();
+                let sure = match shown || counted.is_some() {
+                    true => "by elimination",
+                    false => "probably",
+                };
+                let who = format!(
+                    "{sure} something between them drops them, a switch or a virtual bridge with a smaller MTU: \
+                     {near}, and {far}{}",
+                    counted.unwrap_or_default()
+                );
+                (who, switch)
+            }
+            (near, far) => {
+                let suspects = match (near, far) {
+                    (Some(_), _) => "something between them or the far NIC drops them",
+                    (None, Some(_)) => "this NIC or something between them drops them",
+                    (None, None) => "this NIC, something between them or the far NIC drops them",
+                };
+                let because = near.or(far).map(|why| format!(" ({why})"));
+                let how = match seen.network.server {
+                    None => "from one end these cannot be told apart; `--server` tells more",
+                    Some(_) => "nothing tells these apart",
+                };
+                let ways = self.only_way().unwrap_or_default();
+                let who = format!("{suspects}{}{ways}: {how}", because.unwrap_or_default());
+                (
+                    who,
+                    format!("{switch}, and look at the NICs if that is not it"),
+                )
+            }
+        }
+    }
+
+    fn near_end(&self, look: &PathLook) -> End {
+        let refused = self.proof.vanished.and_then(|counted| counted.near_refused);
+        let passes = || {
+            // Of several ports another one may be what was used.
+            let (host, nic) = self.near?;
+            (ports(host, nic).count() < 2).then_some(())?;
+            let proofs = look.mtus.iter();
+            let proofs = proofs
+                .filter(|other| other.nic == self.proof.nic && other.remote != self.proof.remote)
+                .filter(|other| self.tells_as_much(other))
+                .map(|other| (other.remote, other.answered));
+            let neighbours = look.neighbours.iter();
+            let neighbours = neighbours
+                .filter(|other| other.nic == self.proof.nic)
+                .map(|other| (Some(other.address), other.answered));
+            let (remote, answered) = proofs
+                .chain(neighbours)
+                .find(|(_, answered)| self.is_larger(*answered))?;
+            Some(format!(
+                "`{}` passes {} bytes to and from `{}`",
+                nic.name, answered?, remote?
+            ))
+        };
+        self.end(self.near, refused, passes)
+    }
+
+    fn far_end(&self, look: &PathLook, seen: &Seen) -> End {
+        let refused = self.proof.vanished.and_then(|counted| counted.far_refused);
+        let passes = || {
+            let remote = self.proof.remote?;
+            is_only_nic_there(seen, remote).then_some(())?;
+            if let Some((host, nic)) = self.far {
+                (ports(host, nic).count() < 2).then_some(())?;
+            }
+            let other = look.mtus.iter().find(|other| {
+                other.remote == Some(remote)
+                    && other.nic != self.proof.nic
+                    && self.tells_as_much(other)
+                    && self.is_larger(other.answered)
+            })?;
+            Some(format!(
+                "the NIC of `{remote}` passes {} bytes to and from `{}`",
+                other.answered?, other.nic
+            ))
+        };
+        self.end(self.far, refused, passes)
+    }
+
+    fn end(
+        &self,
+        known: Option<(&'a HostFacts, &'a Nic)>,
+        refused: Option<u64>,
+        passes: impl Fn() -> Option<String>,
+    ) -> End {
+        if let Some((host, nic)) = known {
+            if let Some(port) = self.short_port(host, nic) {
+                return End::Guilty(
+                    format!(
+                        "the port `{}` of `{}` at {} has MTU {}, and `{}` itself {}",
+                        port.name, nic.name, host.name, port.mtu, nic.name, nic.mtu
+                    ),
+                    format!(
+                        "set the MTU of `{}` at {} to {}, as that of `{}`",
+                        port.name, host.name, self.wanted, nic.name
+                    ),
+                );
+            }
+            if let Some((counted, refused)) = self.proof.vanished.zip(refused)
+                && counted.are_all(Some(refused))
+            {
+                return End::Guilty(
+                    format!(
+                        "`{}` at {} counted {refused} faulty packets while {} of {} bytes were sent{}",
+                        nic.name,
+                        host.name,
+                        counted.sent,
+                        counted.size,
+                        counted.back.map_or("", |_| " each way")
+                    ),
+                    format!(
+                        "look at `{}` at {}: its driver, and whether it takes large frames as it is set to",
+                        nic.name, host.name
+                    ),
+                );
+            }
+        }
+        if let Some(why) = passes() {
+            return End::Shown(why);
+        }
+        let is_set = |(host, nic): &(&HostFacts, &Nic)| {
+            nic.mtu >= self.wanted && ports(host, nic).all(|port| port.mtu >= self.wanted)
+        };
+        // Whoever takes less than it is set to takes less of one direction only; a switch of both.
+        match known.filter(is_set).filter(|_| self.only_way().is_none()) {
+            Some((host, nic)) => End::Set(format!(
+                "`{}` at {} is set to {}",
+                nic.name, host.name, nic.mtu
+            )),
+            None => End::Unknown,
+        }
+    }
+
+    /// A port below an end's NIC whose MTU is just what passes.
+    fn short_port(&self, host: &'a HostFacts, nic: &Nic) -> Option<&'a Nic> {
+        let explains =
+            |port: &&Nic| (port.mtu..=port.mtu.saturating_add(TAG_BYTES)).contains(&self.most);
+        let largest = ports(host, nic).max_by_key(|port| port.mtu)?;
+        Some(largest).filter(explains)
+    }
+
+    /// Whether another proof shows as much of an end as this one asks: what only went there says nothing
+    /// of what comes back.
+    const fn tells_as_much(&self, other: &MtuProof) -> bool {
+        !other.one_way || self.proof.one_way
+    }
+
+    /// Whether packets passed elsewhere of the size that vanishes here.
+    fn is_larger(&self, answered: Option<u32>) -> bool {
+        let vanishes = self.proof.unanswered.unwrap_or(self.wanted);
+        answered.is_some_and(|answered| answered >= vanishes)
+    }
+
+    fn both_ways(&self) -> Option<String> {
+        let counted = self.proof.vanished.filter(|it| it.is_both_ways())?;
+        Some(format!(
+            "; of {} packets of {} bytes each way none came through",
+            counted.sent, counted.size
+        ))
+    }
+
+    /// Where they are known to vanish on one of the two ways only.
+    fn only_way(&self) -> Option<&'static str> {
+        let counted = self.proof.vanished?;
+        if counted.are_all(counted.back) {
+            Some(", on the way there only")
+        } else if counted.are_all(counted.there) {
+            Some(", on the way back only")
+        } else {
+            None
+        }
+    }
+}
+
+/// What is below a bridge or a bond.
+fn ports<'a>(host: &'a HostFacts, nic: &Nic) -> impl Iterator<Item = &'a Nic> {
+    let name = nic.name.clone();
+    let nics = host.nics.iter();
+    nics.filter(move |port| port.port_of.as_ref() == Some(&name) && port.state != LinkState::Down)
+}
+
+/// Whether nobody but one NIC of the server can be who answers for an address: of two in one subnet either
+/// may.
+fn is_only_nic_there(seen: &Seen, remote: IpAddr) -> bool {
+    let network = &seen.network;
+    match network.server {
+        Some(server) => {
+            let in_subnet = |nic: &&Nic| nic.addresses.iter().any(|entry| entry.contains(remote));
+            let nics = server
+                .nics
+                .iter()
+                .filter(|nic| nic.state != LinkState::Down);
+            let own = |nic: &&Nic| nic.addresses.iter().any(|entry| entry.address == remote);
+            nics.filter(|nic| own(nic) || in_subnet(nic)).count() == 1
+        }
+        None => {
+            let nears = network.client.into_iter().flat_map(|client| &client.nics);
+            let mut entries = nears.flat_map(|nic| &nic.addresses);
+            let Some(subnet) = entries.find(|entry| entry.contains(remote)) else {
+                return false;
+            };
+            let listed = network.advertised.iter();
+            listed
+                .filter(|entry| subnet.contains(entry.address))
+                .count()
+                == 1
+        }
+    }
+}
