@@ -80,9 +80,12 @@ try {
 } catch { Remove-Lease $name; throw }
 "#;
 
-/// Writes down how the settings look; see [`undo_script`].
+/// Writes down how the settings look, unless the lease is over; see [`undo_script`].
 const NOTE: &str = r#"
-$key = $machine.OpenSubKey("$all\$name", $true); $mode = 'note'
+try {
+  $key = $machine.OpenSubKey("$all\$name", $true); $mode = 'note'
+  if ($null -eq $key.GetValue('armed')) { 'over'; return }
+} catch { 'over'; return }
 & ([scriptblock]::Create($key.GetValue('undo'))) | Out-Null
 'noted'
 "#;

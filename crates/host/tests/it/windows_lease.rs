@@ -25,6 +25,8 @@ struct Waiting {
     log: Vec<&'static str>,
     /// How the settings looked with the change.
     noted: Vec<String>,
+    /// Whether its time is over before the change is noted.
+    ends_before_the_note: bool,
 }
 
 /// The model behind a connection that can be cut.
@@ -125,6 +127,15 @@ impl Far {
             let is_armed = waiting.undo.is_some();
             if script.contains("'noted'") {
                 waiting.log.push("note");
+                if waiting.ends_before_the_note {
+                    waiting.undo = None;
+                    // What is not there has no values, and only what looks for them finds that out.
+                    let looks = script.contains("$null -eq $key.GetValue('armed')");
+                    return match looks {
+                        true => said("over\r\n"),
+                        false => failed(1, "You cannot call a method on a null-valued expression."),
+                    };
+                }
                 let settings = Self::settings(waiting.undo.as_deref().unwrap_or_default());
                 let looks = settings
                     .iter()
@@ -221,6 +232,24 @@ fn what_it_holds_puts_the_host_back_and_the_change_is_not_kept() {
     };
     assert!(matches!(**source, Error::LeaseOver { .. }), "{source}");
     assert!(list_open(folder.path()).unwrap().open.is_empty());
+}
+
+#[test]
+fn a_lease_that_is_over_before_the_change_is_noted_is_said_to_be_over() {
+    let far = Far::new();
+    far.with(|waiting| waiting.ends_before_the_note = true);
+    let (_folder, _open, applied, before) = apply(&far);
+    let error = applied.unwrap_err();
+    let Error::Apply {
+        source,
+        restored: true,
+        ..
+    } = &error
+    else {
+        panic!("{error}")
+    };
+    assert!(matches!(**source, Error::LeaseOver { .. }), "{source}");
+    assert!(far.model.now() == before, "{:#?}", far.model.now());
 }
 
 #[test]
