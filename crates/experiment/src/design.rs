@@ -618,9 +618,11 @@ impl Running<'_, '_> {
         }
         (self.hooks.news)(DesignNews::Ended(rate.map_err(|failure| text(&failure))));
         self.failures += usize::from(failure.is_some() && is_new);
-        Ok(failure
-            .filter(|_| self.failures > FAILURES_MAX)
-            .map(DesignEnd::Failed))
+        // Each further try of a login may be one too many for the account.
+        let is_over = |failure: &Failure| {
+            self.failures > FAILURES_MAX || failure.kind == FailureKind::LoginRefused
+        };
+        Ok(failure.filter(is_over).map(DesignEnd::Failed))
     }
 }
 

@@ -270,6 +270,12 @@ impl Bench<'_, '_> {
         self.record(&Record::Event { at, event })
     }
 
+    /// Tells something worth knowing, now and in the run file.
+    pub(crate) fn tell(&mut self, text: String) -> Result<(), Interruption> {
+        (self.hooks.progress)(Progress::Found { text: text.clone() });
+        self.event(Event::Note { text })
+    }
+
     /// Ends the experiment when somebody asked for it.
     pub(crate) fn stop_if_asked(&self) -> Result<(), Interruption> {
         if (self.hooks.stop)() {
@@ -433,6 +439,10 @@ impl Bench<'_, '_> {
         running.trials.push(record);
         match failure {
             Some(failure) if failure.kind == FailureKind::Interrupted => Err(Interruption::Stopped),
+            // Each further try may be one too many for the account.
+            Some(failure) if failure.kind == FailureKind::LoginRefused => {
+                Err(Interruption::Failed(failure))
+            }
             Some(failure) => {
                 running.failed += 1;
                 running.last_failure = Some(failure);

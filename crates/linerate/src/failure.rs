@@ -150,7 +150,7 @@ impl fmt::Display for CommandError {
 pub const fn exit_code(kind: FailureKind) -> u8 {
     match kind {
         FailureKind::Usage => 64,
-        FailureKind::Refused => 65,
+        FailureKind::Refused | FailureKind::LoginRefused => 65,
         FailureKind::Unreachable => 69,
         FailureKind::Internal => 70,
         FailureKind::Interrupted => 130,

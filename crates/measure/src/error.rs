@@ -329,6 +329,8 @@ fn share_kind(error: &smb::Error) -> FailureKind {
         | smb::Error::PortClosed { .. }
         | smb::Error::Unreachable { .. }
         | smb::Error::ConnectionLost { .. } => FailureKind::Unreachable,
+        // A server that has no room for one more session has not looked at the password.
+        smb::Error::LoginRefused { .. } if !has_no_room(error) => FailureKind::LoginRefused,
         smb::Error::Credentials { .. }
         | smb::Error::LoginRefused { .. }
         | smb::Error::GuestOnly { .. }
@@ -346,9 +348,20 @@ fn share_kind(error: &smb::Error) -> FailureKind {
         | smb::Error::Busy { .. } => FailureKind::Refused,
         smb::Error::Usage { .. } | smb::Error::Pattern { .. } => FailureKind::Usage,
         smb::Error::Stopped => FailureKind::Interrupted,
-        smb::Error::Channel { source, .. } => share_kind(source),
+        smb::Error::Channel { source, .. } => match share_kind(source) {
+            // The same password let the first channel in.
+            FailureKind::LoginRefused => FailureKind::Refused,
+            kind => kind,
+        },
         _ => FailureKind::Internal,
     }
+}
+
+fn has_no_room(error: &smb::Error) -> bool {
+    matches!(
+        error.status(),
+        Some(smb::NtStatus::INSUFFICIENT_RESOURCES | smb::NtStatus::REQUEST_NOT_ACCEPTED)
+    )
 }
 
 fn share_hint(error: &smb::Error) -> Option<String> {
@@ -456,6 +469,33 @@ fn sizes(least: u64, most: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_login_that_may_be_counted_is_told_from_a_server_that_is_full() {
+        let kind = |status| {
+            let source = smb::ProtocolError::Refused {
+                doing: "the login".to_owned(),
+                status,
+            };
+            let (server, user) = ("nas".to_owned(), "user".to_owned());
+            share_kind(&smb::Error::LoginRefused {
+                server,
+                user,
+                source,
+            })
+        };
+        for counted in [
+            smb::NtStatus::LOGON_FAILURE,
+            smb::NtStatus::ACCESS_DENIED,
+            smb::NtStatus::ACCOUNT_LOCKED_OUT,
+        ] {
+            assert_eq!(kind(counted), FailureKind::LoginRefused);
+        }
+        assert_eq!(
+            kind(smb::NtStatus::REQUEST_NOT_ACCEPTED),
+            FailureKind::Refused
+        );
+    }
 
     #[test]
     fn names_of_the_web_are_known_by_their_numbers() {

@@ -220,7 +220,13 @@ impl Ladder<'_> {
         };
         let outcome = match result {
             Ok(result) => Outcome::Measured(Box::new(result)),
-            Err(failure) => Outcome::Failed(failure),
+            Err(mut failure) => {
+                // A rung that we are not let in to is refused like any other.
+                if failure.kind == FailureKind::LoginRefused {
+                    failure.kind = FailureKind::Refused;
+                }
+                Outcome::Failed(failure)
+            }
         };
         (input.workload, outcome)
     }

@@ -497,6 +497,9 @@ pub enum FailureKind {
     Usage,
     /// The machine, the server or a rule of ours said no: exit code 65.
     Refused,
+    /// The server does not let the user in, and may count it: accounts are locked after some such
+    /// tries. Exit code 65.
+    LoginRefused,
     /// Nobody answers: exit code 69.
     Unreachable,
     /// Our own fault, or a peer that breaks the protocol: exit code 70.

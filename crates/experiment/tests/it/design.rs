@@ -95,8 +95,9 @@ struct Simulated<'a> {
     settings: Vec<Setting>,
     start: Vec<Setting>,
     now: u64,
-    /// Trials left before it is as if the process were killed.
+    /// Trials left before it is as if the process were killed, or something else happens.
     left: &'a Cell<usize>,
+    then: FailureKind,
     refuses: bool,
     /// Whether the host puts itself back in the middle of each trial.
     puts_itself_back: bool,
@@ -116,6 +117,7 @@ impl<'a> Simulated<'a> {
             start,
             now: 0,
             left,
+            then: FailureKind::Interrupted,
             refuses: false,
             puts_itself_back: false,
             loads: Vec::new(),
@@ -153,7 +155,7 @@ impl Stand for Simulated<'_> {
 
     fn trial(&mut self, workload: &Workload) -> Outcome {
         if self.left.get() == 0 {
-            return Outcome::Failed(refused(FailureKind::Interrupted));
+            return Outcome::Failed(refused(self.then));
         }
         self.left.set(self.left.get() - 1);
         self.now += 1_000_000_000;
@@ -468,6 +470,37 @@ fn what_failed_is_run_again_when_the_experiment_is_taken_up() {
     });
     let ends: Vec<DesignEnd> = ends.collect();
     assert_eq!(ends[2], DesignEnd::Complete, "{ends:?}");
+}
+
+#[test]
+fn a_password_that_is_wrong_from_some_trial_on_is_tried_once_and_the_experiment_can_go_on() {
+    let design = design(3);
+    let forever = Cell::new(usize::MAX);
+    for before in [0, 7, 8] {
+        let left = Cell::new(before);
+        let mut stand = Simulated::new(&left);
+        stand.then = FailureKind::LoginRefused;
+        let mut records = Vec::new();
+        let end = run(&mut stand, &design, Vec::new(), &mut records);
+        let DesignEnd::Failed(failure) = end else {
+            panic!("{end:?}");
+        };
+        assert_eq!(failure.kind, FailureKind::LoginRefused);
+        assert_eq!(stand.settings, stand.start);
+        assert_eq!(trials(&records).len(), before + 1);
+        // Once more as well, should it still be wrong.
+        let end = run(&mut stand, &design, trials(&records), &mut records);
+        assert!(matches!(end, DesignEnd::Failed(_)), "{end:?}");
+        assert_eq!(trials(&records).len(), before + 2);
+        let mut stand = Simulated::new(&forever);
+        let end = run(&mut stand, &design, trials(&records), &mut records);
+        assert_eq!(end, DesignEnd::Complete);
+        assert_eq!(
+            analysis::design(&design, &trials(&records)).blocks_done,
+            3,
+            "after {before}"
+        );
+    }
 }
 
 /// A run file on a full disk.

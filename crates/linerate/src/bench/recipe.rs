@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use host::Host;
 use measure::{FarServer, Kept, Runner, Stop};
 use record::{
-    Bytes, Cache, Credentials, Direction, Event, FolderKind, FolderWorkload, HostLoad, KeepInput,
-    KeepWorkload, Nanoseconds, Operations, Outcome, Place, Plan, Recipe, RecipeEngine, RecipeTest,
-    Record, ShareWorkload, Stage, Task, TaskWorkload, TcpWorkload, Timing, TrialInput, TrialRecord,
-    Workload,
+    Bytes, Cache, Credentials, Direction, Event, Failure, FolderKind, FolderWorkload, HostLoad,
+    KeepInput, KeepWorkload, Nanoseconds, Operations, Outcome, Place, Plan, Recipe, RecipeEngine,
+    RecipeTest, Record, ShareWorkload, Stage, Task, TaskWorkload, TcpWorkload, Timing, TrialInput,
+    TrialRecord, Workload,
 };
 use report::quantity;
 use serde_json::json;
@@ -405,7 +405,9 @@ fn passes(
             })))?;
             id += 1;
             progress.advance();
-            if let (false, Some(failure)) = (measured, failure) {
+            // Each further try of a login may be one too many for the account.
+            let is_over = |failure: &Failure| !measured || failure.kind == Kind::LoginRefused;
+            if let Some(failure) = failure.filter(is_over) {
                 return Err(failure.into());
             }
         }

@@ -336,7 +336,9 @@ fn carry_out(
         DesignEnd::Stopped => {
             return Err(CommandError::new(Kind::Interrupted, "stopped").hint(again));
         }
-        DesignEnd::Failed(failure) => {
+        DesignEnd::Failed(mut failure) => {
+            let hint = failure.hint.take().into_iter().chain([again]);
+            failure.hint = Some(hint.collect::<Vec<_>>().join("; then "));
             let error = CommandError::from(failure);
             return Err(error.while_doing("the experiment could not go on"));
         }
