@@ -413,18 +413,18 @@ fn noise_floor(
 
 /// An effect is judged by the noise it was measured in.
 fn hold_against(effect: &mut Effect, floors: &[NoiseFloor]) {
-    if floors.iter().any(|floor| floor.alarm) {
+    let mut floors = floors.iter();
+    let floor = floors.find(|floor| floor.response == effect.response);
+    if floor.is_some_and(|floor| floor.alarm) {
         effect.verdict = Verdict::Undecided;
         effect.blocks_to_settle = None;
         let caveat = "the baseline differed from itself, so no difference here can be believed";
         effect.ratio.caveats.push(caveat.into());
         return;
     }
-    let floor = floors
-        .iter()
-        .find(|floor| floor.response == effect.response)
-        .and_then(|floor| floor.smallest_detectable);
-    let Some(floor) = floor else { return };
+    let Some(floor) = floor.and_then(|floor| floor.smallest_detectable) else {
+        return;
+    };
     let called = matches!(effect.verdict, Verdict::Better | Verdict::Worse);
     if called && effect.ratio.value.ln().abs() < floor.ln_1p() {
         effect.ratio.caveats.push(format!(

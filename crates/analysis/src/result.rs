@@ -173,7 +173,8 @@ pub struct NoiseFloor {
     pub ratio: Estimate,
     /// Smallest difference, as a share of 1, that as many blocks would show.
     pub smallest_detectable: Option<f64>,
-    /// Whether baseline against itself came out different, so that nothing else can be believed.
+    /// Whether baseline against itself came out different, so that nothing else of this response can be
+    /// believed.
     pub alarm: bool,
 }
 

@@ -14,8 +14,8 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use record::{
-    Decision, Direction, Event, FailureKind, Level, Nanoseconds, Outcome, Phase, Round, Schedule,
-    Stage, TrialRecord,
+    Decision, Direction, FailureKind, Level, Nanoseconds, Outcome, Phase, Round, Schedule, Stage,
+    TrialRecord,
 };
 
 use crate::Error;
@@ -24,7 +24,9 @@ use crate::model::{Model, Observation};
 use crate::phase::{Hooks, Interruption, PhaseEnd, Progress};
 use crate::plan::{Candidate, TunePlan};
 use crate::rig::{Rig, same_place};
-use crate::tune::{NO_TIME, TuneOutcome, Tuning, effects_text, lost, merged, needs_wash_out};
+use crate::tune::{
+    Judged, NO_TIME, TuneOutcome, Tuning, effects_text, lost, merged, needs_wash_out,
+};
 
 /// Id of the experiment that holds everything that is kept against the start.
 pub const TOGETHER: &str = "together";
@@ -158,7 +160,7 @@ impl SearchPlan {
 
 /// Runs a search. Whatever ends it before its time leaves everything as at the start.
 ///
-/// The caller writes [`Event::Finished`], because the run may go on.
+/// The caller writes [`record::Event::Finished`], because the run may go on.
 ///
 /// # Errors
 /// [`Error::NotRestored`] is the one that leaves something changed.
@@ -221,7 +223,7 @@ impl Search<'_, '_> {
     fn run(&mut self) -> Result<Level, Interruption> {
         self.tuning.bench.stop_if_asked()?;
         let start = self.tuning.start.clone();
-        let gate = match self.tuning.baseline()? {
+        let gate = match self.tuning.baseline(Judged::Together)? {
             Ok(gate) => gate,
             Err(reason) => {
                 for candidate in &self.plan.tune.candidates {
@@ -411,7 +413,7 @@ impl Search<'_, '_> {
         let before = self.seen.len();
         self.measure(what.clone(), &points, &blocks)?;
         let text = self.screened(&what, &self.seen[before..]);
-        self.tell(text)
+        self.tuning.bench.tell(text)
     }
 
     /// What each candidate seems to do on average, for people.
@@ -470,7 +472,7 @@ impl Search<'_, '_> {
                         "no trials are left for more"
                     }
                 );
-                self.tell(text)?;
+                self.tuning.bench.tell(text)?;
                 return Ok(model);
             }
             let mut order: Vec<usize> = (0..block.len()).collect();
@@ -892,11 +894,6 @@ impl Search<'_, '_> {
         let mut random = ChaCha8Rng::seed_from_u64(self.plan.tune.seed);
         random.set_stream(2 * STREAMS + u64::from(self.rounds));
         random
-    }
-
-    fn tell(&mut self, text: String) -> Result<(), Interruption> {
-        (self.tuning.bench.hooks.progress)(Progress::Found { text: text.clone() });
-        self.tuning.bench.event(Event::Note { text })
     }
 }
 

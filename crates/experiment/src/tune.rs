@@ -49,8 +49,8 @@ pub struct TuneOutcome {
     pub next_trial_id: u64,
 }
 
-/// Runs the plan. First the baseline against itself: if that comes out different, nothing can be
-/// believed and nothing is tried. Then each candidate against the best so far: one that is better in
+/// Runs the plan. First the baseline against itself: if that comes out different in every response,
+/// nothing can be believed and nothing is tried; a response in which it does is not judged. Then each candidate against the best so far: one that is better in
 /// a response and worse in none is measured again on fresh trials against the same start, and is kept
 /// only if that comes out so again. What is kept belongs to the baseline of the next candidate; it is
 /// marked as kept on the rig at the very end, so that a stop or a failure leaves everything as at the
@@ -77,6 +77,15 @@ pub(crate) struct Tuning<'a, 'b> {
     pub(crate) start: Level,
     /// Judgements in order; those that say `Kept` hold only if the rig keeps them.
     verdicts: Vec<Decided>,
+}
+
+/// How the responses of a plan are judged.
+#[derive(Clone, Copy)]
+pub(crate) enum Judged {
+    /// Each for itself.
+    Apart,
+    /// By one figure over all of them.
+    Together,
 }
 
 /// What one comparison came to.
@@ -115,7 +124,7 @@ impl Tuning<'_, '_> {
     fn candidates(&mut self) -> Result<Level, Interruption> {
         self.bench.stop_if_asked()?;
         let mut best = self.start.clone();
-        let floors = match self.baseline()? {
+        let floors = match self.baseline(Judged::Apart)? {
             Ok(gate) => gate.noise,
             Err(reason) => {
                 for candidate in &self.plan.candidates {
@@ -148,7 +157,10 @@ impl Tuning<'_, '_> {
     }
 
     /// The baseline against itself: what it says of the noise, or why nothing can be tried.
-    pub(crate) fn baseline(&mut self) -> Result<Result<PhaseResult, String>, Interruption> {
+    pub(crate) fn baseline(
+        &mut self,
+        judged: Judged,
+    ) -> Result<Result<PhaseResult, String>, Interruption> {
         let plan = self.plan;
         let levels = [&self.start, &self.start];
         let schedule = plan.schedule(BASELINE, Phase::SameAgainstSame, levels, 0);
@@ -161,12 +173,26 @@ impl Tuning<'_, '_> {
             PhaseEnd::Complete(result) => result,
             PhaseEnd::TooManyFailures { last, .. } => return Err(Interruption::Failed(last)),
         };
-        if let Some(floor) = result.noise.iter().find(|floor| floor.alarm) {
+        let alarms: Vec<&NoiseFloor> = result.noise.iter().filter(|floor| floor.alarm).collect();
+        let stops = match judged {
+            Judged::Together => !alarms.is_empty(),
+            Judged::Apart => alarms.len() == plan.responses.len(),
+        };
+        let off = alarms.iter().map(|floor| {
+            let response = direction_name(floor.response);
+            format!("{response} {}", numbers(&floor.ratio))
+        });
+        let off = off.collect::<Vec<_>>().join(", ");
+        if stops {
             return Ok(Err(format!(
-                "undecided: the baseline differed from itself ({} {}), so no difference here can be believed",
-                direction_name(floor.response),
-                numbers(&floor.ratio)
+                "undecided: the baseline differed from itself ({off}), so no difference here can be believed"
             )));
+        }
+        if !alarms.is_empty() {
+            self.bench.tell(format!(
+                "the baseline differed from itself ({off}): what a change gains or costs there cannot be \
+                 told, so changes are judged by the rest"
+            ))?;
         }
         let sure = |response: &Direction| {
             let mut floors = result.noise.iter();
@@ -214,8 +240,14 @@ impl Tuning<'_, '_> {
                     found.response == effect.response && found.verdict == Verdict::Better
                 })
         });
+        let unsure = floors.iter().filter(|floor| floor.alarm).map(|floor| {
+            format!(
+                "; what it costs in {} is uncertain, because the baseline differed from itself there",
+                direction_name(floor.response)
+            )
+        });
         Ok(if twice {
-            Ok(format!("{first}; {second}"))
+            Ok(format!("{first}; {second}{}", unsure.collect::<String>()))
         } else {
             Err(format!(
                 "not better in the same response twice: {first}; {second}"

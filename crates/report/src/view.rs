@@ -397,8 +397,8 @@ pub(crate) fn alerts(analysis: &RunAnalysis) -> Vec<Said> {
         alerts.push(Said::new(
             Tone::Bad,
             format!(
-                "the baseline came out different from itself ({} {}): no result below can be \
-                 believed. hint: run it again when nothing else uses the network",
+                "the baseline came out different from itself ({} {}): no result of it below \
+                 can be believed. hint: run it again when nothing else uses the network",
                 direction(noise.response),
                 quantity::estimate_with_interval(&noise.ratio)
             ),
@@ -1051,7 +1051,7 @@ pub(crate) fn prediction(fix: &Fix) -> String {
 /// Of how much of the noise a reader must know.
 pub(crate) fn noise(noise: &NoiseFloor, band: f64) -> String {
     let floor = match noise.smallest_detectable {
-        _ if noise.alarm => "; that is no noise, and nothing else can be believed".into(),
+        _ if noise.alarm => "; that is no noise, and no difference in it can be believed".into(),
         Some(share) if !share.is_finite() => "; unsteady: finds no difference at all".into(),
         Some(share) if is_unsteady(noise, band) => {
             format!(

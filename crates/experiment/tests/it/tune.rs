@@ -172,6 +172,43 @@ fn when_the_baseline_differs_from_itself_nothing_is_tried() {
     assert!(at_start(&rig));
 }
 
+/// A response in which the baseline differs from itself is told, and the other one judged.
+#[test]
+fn an_alarm_of_one_response_leaves_the_other_to_judge_by() {
+    let stage = Stage::default();
+    let mut rig = SimulatedRig::new(|settings: &[Setting], direction| {
+        let is_off = direction == Direction::Write && stage.arm.get() == Some(Arm::B);
+        let bias = if is_off { 1.1 } else { 1.0 };
+        bias * as_predicted(settings, direction)
+    });
+    let mut records = Vec::new();
+    let outcome = tune_with(&mut rig, &plan(), &mut records, &|| false, &stage);
+    let outcome = outcome.expect("it runs through");
+    assert_eq!(
+        decided(&records),
+        [("channels-2", Decision::Kept), ("mtu-9000", Decision::Kept)]
+    );
+    let reason = &outcome.decisions[0].reason;
+    assert!(
+        reason.contains("; what it costs in write is uncertain"),
+        "{reason}"
+    );
+    assert_eq!(reason.matches(" better").count(), 2, "{reason}");
+    let warned = records.iter().any(|record| {
+        let about = |text: &str| text.starts_with("the baseline differed from itself (write 1.");
+        matches!(record, Record::Event { event: Event::Note { text }, .. } if about(text))
+    });
+    assert!(warned);
+    let analysis = analyze(&run_of(records));
+    for effect in analysis.experiments.iter().flat_map(|one| &one.effects) {
+        let verdict = match effect.response {
+            Direction::Read => Verdict::Better,
+            Direction::Write => Verdict::Undecided,
+        };
+        assert_eq!(effect.verdict, verdict, "{effect:?}");
+    }
+}
+
 #[test]
 fn what_is_so_already_is_not_tried() {
     let mut rig = SimulatedRig::new(as_predicted);
@@ -400,6 +437,28 @@ fn a_trial_that_was_interrupted_stops_everything() {
     });
     let (records, outcome) = tune(&mut rig, &plan());
     assert_eq!(outcome.expect("it is put back").ended, Ended::Stopped);
+    assert_eq!(trials(&records).len(), 30);
+    assert!(at_start(&rig));
+}
+
+#[test]
+fn a_password_that_is_wrong_from_some_trial_on_is_tried_once() {
+    let mut rig = SimulatedRig::new(as_predicted);
+    let mut count = 0;
+    rig.fault = Box::new(move |call, _| {
+        let is_trial = matches!(call, Call::Trial(_));
+        count += u32::from(is_trial);
+        (count >= 30 && is_trial).then(|| record::Failure {
+            kind: FailureKind::LoginRefused,
+            ..failure("`nas` does not let `user` log in")
+        })
+    });
+    let (records, outcome) = tune(&mut rig, &plan());
+    let ended = outcome.expect("it is put back").ended;
+    assert!(
+        matches!(&ended, Ended::Failed(failure) if failure.kind == FailureKind::LoginRefused),
+        "{ended:?}"
+    );
     assert_eq!(trials(&records).len(), 30);
     assert!(at_start(&rig));
 }
