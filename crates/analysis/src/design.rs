@@ -47,8 +47,7 @@ impl Quantity {
     fn of(self, seen: &Seen<'_>) -> Option<f64> {
         let result = seen.result;
         match self {
-            Self::Rate if seen.unit == Unit::BytesPerSecond => Some(seen.rate / 1e6),
-            Self::Rate => Some(seen.rate),
+            Self::Rate => Some(in_table(seen.unit, seen.rate)),
             // Nanoseconds a byte are seconds a gigabyte.
             Self::Cpu if seen.unit == Unit::BytesPerSecond => {
                 Some(result.cpu().get() as f64 / result.bytes().get() as f64)
@@ -65,6 +64,14 @@ impl Quantity {
                     .map(|count| count as f64)
             }
         }
+    }
+}
+
+/// A rate in the unit of its column.
+fn in_table(unit: Unit, rate: f64) -> f64 {
+    match unit {
+        Unit::BytesPerSecond => rate / 1e6,
+        _ => rate,
     }
 }
 
@@ -99,7 +106,8 @@ pub struct DesignNoise {
     pub response: String,
     /// The baseline once more over the baseline.
     pub ratio: Estimate,
-    /// The smallest difference, as a share of 1, that so many blocks find four times out of five.
+    /// The smallest difference of two arms, as a share of 1, that so many blocks find four times out of
+    /// five.
     pub smallest_detectable: Option<f64>,
     /// Whether the baseline differed from itself, judged by how many responses were asked, so that
     /// nothing else of this response can be believed.
@@ -290,6 +298,8 @@ fn hold_back(
         for effect in &mut table.effects {
             effect.verdict = Verdict::Undecided;
         }
+        // More of the same would settle nothing.
+        table.warnings.retain(|warning| warning.kind != "power");
         let text = "the baseline differed from itself, so no difference here can be believed";
         table.warnings.push(TableWarning::new("alarm", text.into()));
     }
@@ -400,11 +410,13 @@ fn tables(
     }
     for result in &mut results {
         // A row is a trial of one response and has no cells of the others; and how many blocks would
-        // settle an effect is said of its pairs.
-        let is_of_table = |kind: &str| matches!(kind, "missing" | "power");
-        result
-            .warnings
-            .retain(|warning| !is_of_table(&warning.kind));
+        // settle an effect is said of its pairs, where it has any.
+        let says_more = quantity == Quantity::Rate && has_no_pairs(design);
+        result.warnings.retain(|warning| match &warning.kind[..] {
+            "missing" => false,
+            "power" => says_more,
+            _ => true,
+        });
         let of = |response: &&Response| column(response, Quantity::Rate) == result.response;
         if let Some(response) = design.responses.iter().find(of) {
             result.response.clone_from(&response.name);
@@ -699,6 +711,16 @@ fn partners(design: &Design, factor: usize, level: u32) -> Vec<(u32, u32)> {
     pairs
 }
 
+/// Whether no two arms differ in one factor alone, as in a fraction.
+fn has_no_pairs(design: &Design) -> bool {
+    let mut levels = (0..).zip(&design.factors).flat_map(|(place, factor)| {
+        (1..)
+            .zip(factor.levels.iter().skip(1))
+            .map(move |(level, _)| (place, level))
+    });
+    levels.all(|(place, level)| partners(design, place, level).is_empty())
+}
+
 fn other_levels(design: &Design, arm: u32, factor: usize) -> String {
     let others = (0..design.factors.len()).filter(|place| *place != factor);
     let names = others.map(|place| {
@@ -749,6 +771,9 @@ fn samples(design: &Design, seen: &[Seen<'_>]) -> Vec<DesignSamples> {
 /// Whether every interval of a main effect of a rate is narrower than this share of 1.
 #[must_use]
 pub fn is_narrow(result: &DesignResult, width: f64) -> bool {
+    if has_no_pairs(&result.design) {
+        return is_fitted_narrowly(result, width);
+    }
     let main = |pair: &&DesignPair| pair.others.is_empty() && !pair.factor.contains(':');
     let whole = || result.pairs.iter().filter(main);
     whole().next().is_some()
@@ -762,4 +787,28 @@ pub fn is_narrow(result: &DesignResult, width: f64) -> bool {
                 .interval
                 .is_some_and(|[low, high]| (high / low).ln() < width.ln_1p())
         })
+}
+
+/// The same of a fraction: its intervals are of what is fitted to all rows, as a share of what these
+/// usually are.
+fn is_fitted_narrowly(result: &DesignResult, width: f64) -> bool {
+    let factors = &result.design.factors;
+    let is_narrow = |table: &TableResult| {
+        let samples = result.samples.iter();
+        let samples = samples.filter(|one| one.response == table.response);
+        let mut rates: Vec<f64> = samples
+            .flat_map(|one| one.rates.iter().map(|rate| in_table(one.unit, *rate)))
+            .collect();
+        rates.sort_by(f64::total_cmp);
+        let usual = statistics::middle(&rates);
+        let mut main = table
+            .effects
+            .iter()
+            .filter(|effect| factors.iter().any(|one| one.name == effect.factor));
+        main.all(|effect| match (effect.low, effect.high, usual) {
+            (Some(low), Some(high), Some(usual)) => (high - low) / usual < width,
+            _ => false,
+        })
+    };
+    result.rates.len() == result.design.responses.len() && result.rates.iter().all(is_narrow)
 }

@@ -40,8 +40,7 @@ pub struct PlanFile {
     pub seed: Option<u64>,
     /// It ends earlier once it has taken so long.
     pub budget_minutes: Option<f64>,
-    /// It ends earlier once every interval of a main effect is narrower than this; not for a fraction,
-    /// which has no pairs of arms to take such intervals from.
+    /// It ends earlier once every interval of a main effect is narrower than this.
     pub width_percent: Option<f64>,
     /// Half width of practical equivalence.
     #[serde(default = "band")]
@@ -228,13 +227,6 @@ impl PlanFile {
         };
         within("budget_minutes", self.budget_minutes, BUDGET_MINUTES_MAX)?;
         within("width_percent", self.width_percent, 100.0)?;
-        if self.design == DesignKind::Fraction && self.width_percent.is_some() {
-            return Err(
-                "`width_percent` cannot end a fraction: no two of its arms differ in one \
-                        factor alone; say `blocks` or `budget_minutes`"
-                    .to_owned(),
-            );
-        }
         if !(0.0..100.0).contains(&self.band_percent) {
             let band = self.band_percent;
             return Err(format!(

@@ -294,7 +294,7 @@ pub(crate) fn terminal(page: &mut Page, result: &DesignResult, look: Look) -> St
         );
     }
     for noise in &result.noise {
-        page.paragraph(2, 4, &[(Ink::Faint, &noise_words(noise))]);
+        page.paragraph(2, 4, &[(Ink::Faint, &noise_words(noise, design))]);
     }
     for response in &design.responses {
         page.heading(&response.name);
@@ -395,11 +395,16 @@ fn processor_rows(page: &mut Page, result: &DesignResult, response: &str) {
     }
 }
 
-fn noise_words(noise: &analysis::DesignNoise) -> String {
+fn noise_words(noise: &analysis::DesignNoise, design: &Design) -> String {
+    // An effect of one factor among others is known better: more than two arms tell of it.
+    let found = match design.factors.len() {
+        1 => "differences are found",
+        _ => "two arms are told apart",
+    };
     let floor = match (noise.alarm, noise.smallest_detectable) {
         (true, _) => "; that is no noise".to_owned(),
         (false, Some(share)) => {
-            format!("; differences are found from {} on", quantity::share(share))
+            format!("; {found} from {} on", quantity::share(share))
         }
         (false, None) => "; too few blocks to say what could be found".to_owned(),
     };
@@ -478,7 +483,7 @@ pub(crate) fn html(result: &DesignResult, id: &str) -> Markup {
         p.quiet.small { (design.form) ", " (result.blocks_done) " of " (design.blocks.len()) " blocks" }
         @for reason in &design.left_out { p { "left out: " (reason) } }
         @for alias in &design.aliases { p.quiet { "cannot be told from each other: " (alias) } }
-        @for noise in &result.noise { p.quiet { (noise_words(noise)) } }
+        @for noise in &result.noise { p.quiet { (noise_words(noise, design)) } }
         @if let Some(published) = &design.published { p { b { "published: " } (published) } }
         @for (number, response) in design.responses.iter().enumerate() {
             h4 { (response.name) }

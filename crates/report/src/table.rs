@@ -158,7 +158,11 @@ fn difference(result: &TableResult, effect: &TableEffect, than: &str) -> String 
         "more"
     };
     let size = change.trim_start_matches(['-', '+']);
-    format!("{both} together give {size}{unit} {side} than their effects added up")
+    let how = match effect.by_ratio {
+        true => "multiplied together",
+        false => "added up",
+    };
+    format!("{both} together give {size}{unit} {side} than their effects {how}")
 }
 
 /// The two of `a:b`; a name may contain a colon itself.

@@ -8,7 +8,7 @@ use super::DesignPair;
 use crate::Verdict;
 use crate::comparison::CONFIDENCE_DEFAULT;
 use crate::statistics::{self, PairedRatios};
-use crate::table::{SIGNIFICANCE, TableEffect, TableResult, corrected};
+use crate::table::{NOT_ADDED, NOT_MULTIPLIED, SIGNIFICANCE, TableEffect, TableResult, corrected};
 
 /// Warnings about the least squares behind a verdict.
 const OF_LEAST_SQUARES: [&str; 2] = ["robust_errors", "mean_against_median"];
@@ -104,6 +104,7 @@ fn put(table: &mut TableResult, one: &Compared, p: f64) {
         p: Some(p),
         p_holm: None,
         verdict: Verdict::Undecided,
+        by_ratio: true,
     };
     match place {
         Some(place) => table.effects[place] = effect,
@@ -152,17 +153,20 @@ fn verdict(effect: &TableEffect, pair: Option<&Compared>, band: f64) -> Verdict 
     }
 }
 
-/// Takes out what least squares said and the pairs answer otherwise.
+/// Takes out what least squares said and the pairs answer otherwise, and words what stays as it is judged.
 fn drop_contradicted(table: &mut TableResult, paired: &[TableEffect]) {
     let shown = |effect: &TableEffect| matches!(effect.verdict, Verdict::Better | Verdict::Worse);
-    table.warnings.retain(|warning| {
+    table.warnings.retain_mut(|warning| {
         let is_about = |effect: &&TableEffect| {
             let [factor, level] = [&effect.factor, &effect.level];
             let named = [format!("`{factor}={level}`"), format!("`{factor}`:")];
             named.iter().any(|name| warning.text.starts_with(name))
         };
         match paired.iter().find(is_about) {
-            Some(effect) if warning.kind == "interaction" => shown(effect),
+            Some(effect) if warning.kind == "interaction" => {
+                warning.text = warning.text.replacen(NOT_ADDED, NOT_MULTIPLIED, 1);
+                shown(effect)
+            }
             Some(_) => !OF_LEAST_SQUARES.contains(&warning.kind.as_str()),
             None => true,
         }

@@ -1,6 +1,6 @@
 //! Effects of one response: estimates, and then the verdicts over all responses together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::design::{Design, Term};
 use super::distribution::{f_upper, holm, median, t_quantile_two_sided, t_two_sided};
@@ -22,6 +22,10 @@ const NAMED_MAX: usize = 8;
 const PAIRED_MAX: usize = 256;
 /// Standard normal quantile of how often a difference that can be found is: four times out of five.
 const POWER_QUANTILE: f64 = 0.841_621_2;
+/// What two factors do together, judged by differences.
+pub(crate) const NOT_ADDED: &str = "their effects do not add up";
+/// The same, judged by ratios.
+pub(crate) const NOT_MULTIPLIED: &str = "their effects do not multiply";
 /// A share of the largest value that is rounding.
 const ROUNDING: f64 = 1e-9;
 
@@ -31,6 +35,9 @@ pub(super) struct Draft {
     /// Not known where neither the request nor the name says it.
     pub(super) better: Option<Better>,
     pub(super) n: usize,
+    /// Of these rows, those that would tell something of the noise if all were measured once more: each
+    /// block that is measured anew uses up one.
+    fresh: usize,
     pub(super) effects: Vec<EffectDraft>,
     pub(super) tests: Vec<TableTest>,
     pub(super) warnings: Vec<TableWarning>,
@@ -235,6 +242,7 @@ pub(super) fn draft(table: &Table, request: &Request, response: &str) -> Result<
         response: response.into(),
         better,
         n: design.len(),
+        fresh: fresh(&design),
         effects: Vec::new(),
         tests: Vec::new(),
         warnings,
@@ -266,6 +274,19 @@ pub(super) fn draft(table: &Table, request: &Request, response: &str) -> Result<
         screen::screen(&design, &mut basis, &fit, &mut draft);
     }
     Ok(draft)
+}
+
+/// How many degrees of freedom so many rows more would add.
+fn fresh(design: &Design) -> usize {
+    let groups = |of_row: &[usize]| of_row.iter().collect::<BTreeSet<_>>().len();
+    let blocks = design
+        .block
+        .as_ref()
+        .map_or(0, |block| groups(&block.of_row));
+    match &design.plots {
+        Some(plots) => groups(plots).saturating_sub(blocks),
+        None => design.len().saturating_sub(blocks),
+    }
 }
 
 /// What is changed from plot to plot, and cannot be told from how these differ anyway.
@@ -604,7 +625,8 @@ fn judged(
     // Another unit would be taken for noise.
     let is_clean = draft.warnings.iter().all(|one| one.kind != "unit_slip");
     if is_clean && verdict == Verdict::Undecided && p_holm.is_some_and(|p| p >= SIGNIFICANCE) {
-        draft.warnings.extend(power(&effect, draft.n, rule));
+        let rows = [draft.n, draft.fresh];
+        draft.warnings.extend(power(&effect, rows, rule));
     }
     if let (Some(ratio), Verdict::Better | Verdict::Worse, Some(estimate)) =
         (effect.ratio, verdict, effect.estimate)
@@ -633,6 +655,7 @@ fn judged(
         p: effect.p(effect.error),
         p_holm,
         verdict,
+        by_ratio: false,
         ratio: ratio.filter(|ratio| ratio.is_finite()),
         estimate: effect.estimate,
         factor: effect.factor,
@@ -641,9 +664,19 @@ fn judged(
     }
 }
 
+/// How far from 0 an effect must be, in errors of its estimate, to be found four times out of five: the
+/// error is only estimated, which matters where few degrees of freedom are left (the normal
+/// approximation of the noncentral t: Abramowitz and Stegun, 26.7.10).
+fn detectable(chance: f64, degrees: usize) -> f64 {
+    let asked = t_quantile_two_sided(chance, degrees);
+    let degrees = degrees as f64;
+    let spread = (1.0 + asked * asked / (2.0 * degrees)).sqrt();
+    asked * (1.0 - 1.0 / (4.0 * degrees)) + POWER_QUANTILE * spread
+}
+
 /// How many rows would settle what was asked, if estimate and noise stay as they are, and what these can
 /// find at all.
-fn power(effect: &EffectDraft, rows: usize, rule: &Rule) -> Option<TableWarning> {
+fn power(effect: &EffectDraft, [rows, fresh]: [usize; 2], rule: &Rule) -> Option<TableWarning> {
     /// More is no advice.
     const TABLES_MAX: usize = 100;
     let (estimate, error) = (effect.estimate?, effect.error?);
@@ -652,7 +685,7 @@ fn power(effect: &EffectDraft, rows: usize, rule: &Rule) -> Option<TableWarning>
     }
     let chance = SIGNIFICANCE / rule.tested;
     let settles = |tables: &usize| {
-        let degrees = effect.degrees + (tables - 1) * rows;
+        let degrees = effect.degrees + (tables - 1) * fresh;
         let error = error / (*tables as f64).sqrt();
         let exceeds = |distance: f64, chance: f64| {
             distance > 0.0 && t_two_sided(distance / error, degrees) < chance
@@ -665,7 +698,7 @@ fn power(effect: &EffectDraft, rows: usize, rule: &Rule) -> Option<TableWarning>
         Some(tables) => format!("about {}", tables * rows),
         None => format!("more than {}", TABLES_MAX * rows),
     };
-    let least = (t_quantile_two_sided(chance, effect.degrees) + POWER_QUANTILE) * error;
+    let least = detectable(chance, effect.degrees) * error;
     let reference = effect.reference.filter(|reference| *reference > 0.0);
     let found = reference.map(|reference| {
         let percent = percent(least / reference);
@@ -708,7 +741,7 @@ fn interaction(
     let what = if pure {
         "only both together change it"
     } else {
-        "their effects do not add up"
+        NOT_ADDED
     };
     let sure = if shown_to_be {
         ""
@@ -738,5 +771,86 @@ const fn word(verdict: Verdict) -> &'static str {
         Verdict::Worse => "worse",
         Verdict::Equivalent => "equivalent",
         Verdict::Undecided => "undecided",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::analyze;
+
+    /// Numbers between 0 and 1, the same in each run.
+    struct Random(u64);
+
+    impl Random {
+        fn number(&mut self) -> f64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut mixed = self.0;
+            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+        }
+
+        /// A normal number, near enough.
+        fn normal(&mut self) -> f64 {
+            (0..12).map(|_| self.number()).sum::<f64>() - 6.0
+        }
+    }
+
+    const RUNS: usize = 500;
+    const NOISE: f64 = 2.0;
+
+    /// The half of all combinations of four factors in so many blocks, each block with a level of its
+    /// own; `d` is worth this much.
+    fn half(blocks: usize, worth: f64, random: &mut Random) -> TableResult {
+        let mut text = "a,b,c,d,block,read_mb_s\n".to_owned();
+        for block in 0..blocks {
+            let drift = 10.0 * random.number();
+            for arm in 0..8_usize {
+                let [a, b, c] = [arm & 1, arm >> 1 & 1, arm >> 2];
+                let d = a ^ b ^ c;
+                let value = 100.0 + drift + worth * d as f64 + NOISE * random.normal();
+                text.push_str(&format!("{a},{b},{c},{d},{block},{value}\n"));
+            }
+        }
+        let mut request = Request::new(["read_mb_s"], ["a", "b", "c", "d"]);
+        request.blocks = Some("block".into());
+        let table = Table::from_csv(&text).expect("a table");
+        analyze(&table, &request).expect("an answer").remove(0)
+    }
+
+    fn of_d(result: &TableResult) -> &TableEffect {
+        let mut effects = result.effects.iter();
+        effects.find(|effect| effect.factor == "d").expect("it")
+    }
+
+    /// Eight runs a block, of which each effect takes all: its variance is 4/N of a row's, with
+    /// N - blocks - 4 degrees of freedom; and what is said to be found four times out of five is.
+    #[test]
+    fn a_fraction_finds_what_it_says_as_often_as_it_says() {
+        let mut random = Random(1);
+        for blocks in [1, 3] {
+            let rows = 8 * blocks;
+            let degrees = rows - blocks - 4;
+            let error = NOISE * (4.0 / rows as f64).sqrt();
+            let wide = t_quantile_two_sided(SIGNIFICANCE, degrees);
+            // Four effects, and the three contrasts that are two interactions each.
+            let worth = detectable(SIGNIFICANCE / 7.0, degrees) * error;
+            let mut found = 0.0;
+            let mut variance = 0.0;
+            for _ in 0..RUNS {
+                let result = half(blocks, worth, &mut random);
+                let effect = of_d(&result);
+                found += f64::from(u8::from(effect.p_holm.is_some_and(|p| p < SIGNIFICANCE)));
+                let half = (effect.high.expect("an end") - effect.low.expect("an end")) / 2.0;
+                variance += (half / wide).powi(2);
+            }
+            let (found, variance) = (found / RUNS as f64, variance / RUNS as f64);
+            assert!(
+                (variance / error.powi(2) - 1.0).abs() < 0.12,
+                "{blocks}: {variance}"
+            );
+            assert!((0.75..0.86).contains(&found), "{blocks} blocks: {found}");
+        }
     }
 }

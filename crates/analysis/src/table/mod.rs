@@ -20,7 +20,7 @@ use serde::Serialize;
 
 use crate::Verdict;
 
-pub(crate) use effects::corrected;
+pub(crate) use effects::{NOT_ADDED, NOT_MULTIPLIED, corrected};
 pub use error::Error;
 pub use names::Better;
 pub use read::Table;
@@ -151,6 +151,11 @@ pub struct TableEffect {
     pub p_holm: Option<f64>,
     /// Against the band.
     pub verdict: Verdict,
+    /// Whether it is judged by ratios of pairs in the same block, as in an experiment: two factors then
+    /// do something only together where their effects do not multiply; otherwise, where they do not
+    /// add up.
+    #[serde(skip)]
+    pub by_ratio: bool,
 }
 
 /// A test over several effects at once.

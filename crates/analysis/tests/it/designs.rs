@@ -256,3 +256,78 @@ fn the_gate_is_corrected_for_how_many_responses_were_asked() {
     // What is far off is noticed in so few blocks as well.
     assert!(gate(42, 6, |response| if response == 0 { 0.5 } else { 0.0 }).noise[0].alarm);
 }
+
+/// Half as much again by each, and twice as much by both: nothing by differences, and less than
+/// 1.5 times 1.5 by ratios, which is what is judged.
+#[test]
+fn two_factors_are_worded_as_they_are_judged() {
+    const FACTORS: [(&str, &[&str]); 2] = [("a", &["0", "1"]), ("b", &["0", "1"])];
+    let design = design(&FACTORS, 1, 10);
+    let rates = |both: f64| {
+        move |_: usize, block: u32, arm: u32| {
+            let rate = [100.0, 150.0, 150.0, both][arm as usize];
+            rate * (1.0 + 0.004 * wobble(0, block, arm))
+        }
+    };
+    let found = analysed(&design, rates(200.0));
+    let both = effect(&found, "a:b", "1:1").expect("an effect");
+    assert_eq!((both.verdict, both.by_ratio), (Verdict::Worse, true));
+    assert!(
+        (both.estimate.expect("it is known") + 25.0).abs() < 1.0,
+        "{both:?}"
+    );
+    // Where differences tell of it too.
+    let found = analysed(&design, rates(170.0));
+    let warnings = found.rates[0].warnings.iter();
+    let mut warnings = warnings.filter(|warning| warning.kind == "interaction");
+    let said = &warnings.next().expect("a warning").text;
+    assert!(
+        said.starts_with("`a:b`: their effects do not multiply: x1.5"),
+        "{said}"
+    );
+    // Too few blocks for intervals of pairs: judged by differences.
+    let found = analysed(&self::design(&FACTORS, 1, 3), rates(170.0));
+    let both = effect(&found, "a:b", "1:1").expect("an effect");
+    assert!(!both.by_ratio && both.verdict == Verdict::Worse, "{both:?}");
+    let mut warnings = found.rates[0].warnings.iter();
+    assert!(warnings.any(|warning| warning.text.contains("do not add up")));
+}
+
+/// Half of the combinations of four factors: no two arms differ in one factor alone.
+fn half(blocks: usize) -> Design {
+    let levels: &[&str] = &["0", "1"];
+    let mut half = design(&["a", "b", "c", "d"].map(|name| (name, levels)), 1, blocks);
+    half.arms.retain(|arm| arm.iter().sum::<u32>() % 2 == 0);
+    half.blocks = vec![(0..8).collect(); blocks];
+    half
+}
+
+/// Trials differ by two percent, and 32 tell of each effect: its error is 0.7 MB/s, or here somewhat less,
+/// and its interval about four of these; a difference of nearly four is found.
+#[test]
+fn a_fraction_says_what_it_can_find_and_ends_when_its_intervals_are_narrow() {
+    let of = |blocks: usize, gain: f64| {
+        let design = half(blocks);
+        let arms = design.arms.clone();
+        analysed(&design, move |_, block, arm| {
+            let noise: f64 = (0..12).map(|part| wobble(part + 1, block, arm)).sum();
+            100.0 + gain * f64::from(arms[arm as usize][0]) + noise
+        })
+    };
+    let power = |found: &DesignResult| {
+        let warnings = found.rates[0].warnings.iter();
+        let texts = warnings.filter(|warning| warning.kind == "power");
+        texts
+            .map(|warning| warning.text.clone())
+            .collect::<Vec<String>>()
+    };
+    let found = of(4, 0.4);
+    assert!(found.pairs.is_empty());
+    let said = power(&found);
+    let finds = "these find a difference of 2.1 % four times out of five";
+    assert!(said.iter().any(|text| text.ends_with(finds)), "{said:?}");
+    let clear = of(4, 10.0);
+    assert!(!power(&clear).iter().any(|text| text.starts_with("`a=1`")));
+    assert!(analysis::is_narrow(&clear, 0.04) && !analysis::is_narrow(&clear, 0.015));
+    assert!(!analysis::is_narrow(&analysis::design(&half(4), &[]), 0.5));
+}

@@ -633,11 +633,6 @@ mod tests {
                 "`width_percent` must be above 0 and at most 100, not -1",
             ),
             (
-                "design = \"fraction\"\nwidth_percent = 1",
-                "`width_percent` cannot end a fraction: no two of its arms differ in one factor \
-                 alone; say `blocks` or `budget_minutes`",
-            ),
-            (
                 "band_percent = 100",
                 "`band_percent` must be 0 or more and below 100, not 100",
             ),

@@ -461,6 +461,14 @@ fn factors_of_more_than_two_levels_are_said_to_act_together() {
         let line = line.split("what mtu").next().unwrap_or(line);
         assert!(!line.contains("would probably settle it"), "{line}");
     }
+    let said = words(&four_by_two(10));
+    let together = "`mtu=9000` and `offload=off` together give 7";
+    let sentence = said.split(together).nth(1).expect("the sentence");
+    assert!(
+        sentence.contains("more than their effects multiplied together"),
+        "{said}"
+    );
+    assert!(!said.contains("added up"), "{said}");
 }
 
 /// Its own interval excludes no difference in one pair, which is to be expected of that many pairs.
