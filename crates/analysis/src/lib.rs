@@ -21,8 +21,8 @@ pub use recipe::{rate, unit};
 pub use run::analyze;
 
 pub use result::{
-    ArmSamples, BenchSamples, CacheMark, Cause, Ceiling, ChannelPair, ClientChannels, Diagnosis,
-    Effect, Estimate, ExperimentResult, Fix, HostChange, HostEffort, LadderRung, LimitedBy,
-    NoiseFloor, RunAnalysis, RungName, SessionKind, SmallFiles, TestFigures, Transfer, Trust, Unit,
-    Untried, UnusedPair, Verdict,
+    Alone, ArmSamples, BenchSamples, CacheMark, Cause, Ceiling, ChannelPair, ChannelUse,
+    ClientChannels, Diagnosis, Effect, Estimate, ExperimentResult, Fix, HostChange, HostEffort,
+    LadderRung, LimitedBy, Multichannel, NoiseFloor, RunAnalysis, RungName, SessionKind,
+    SmallFiles, TestFigures, Transfer, Trust, Unit, Untried, UnusedPair, Verdict,
 };

@@ -4,11 +4,14 @@ use std::net::IpAddr;
 
 use record::{
     Arm, Bytes, Decision, Direction, HostFacts, Latency, Level, Nanoseconds, PathLook, Phase, Plan,
-    Playback, Question, ShareAddress, SmbSession, Workload,
+    Playback, Question, Rung, ShareAddress, SmbSession, Workload,
 };
 use serde::Serialize;
 
 use crate::design::DesignResult;
+
+/// A channel that carries less than this share of what fits through its NICs carries far less.
+const FAR_BELOW: f64 = 0.5;
 
 /// The unit of an estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -315,9 +318,13 @@ pub struct Fix {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Transfer {
     /// Which.
-    pub rung: RungName,
+    pub rung: Rung,
     /// Which way.
     pub direction: Direction,
+    /// How our end sent, each congestion control once; none where the system does not say.
+    pub congestion_control: Vec<String>,
+    /// What the server's host is set to for new connections, where somebody looked.
+    pub far_congestion_control: Option<String>,
     /// The shortest round trip.
     pub round_trip_nanoseconds: Option<u64>,
     /// Payload of our largest segment.
@@ -400,6 +407,62 @@ pub struct UnusedPair {
     pub reason: String,
 }
 
+/// What several channels carried at once, one way.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Multichannel {
+    /// Which way.
+    pub direction: Direction,
+    /// All of them together.
+    pub rate: Estimate,
+    /// What one carries alone, where that was measured.
+    pub alone: Option<Alone>,
+    /// Each of them.
+    pub channels: Vec<ChannelUse>,
+}
+
+/// One channel alone, against several.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Alone {
+    /// The client's interface, where it is known.
+    pub nic: Option<String>,
+    /// The server's address.
+    pub address: IpAddr,
+    /// What it carried.
+    pub rate: Estimate,
+    /// The rate of all over this one.
+    pub gain: Estimate,
+    /// Whether several are better, where more than a tenth counts as on the ladder.
+    pub verdict: Verdict,
+}
+
+/// What one of several channels carried while all of them were in use.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChannelUse {
+    /// The client's interface, where it is known.
+    pub nic: Option<String>,
+    /// The server's address.
+    pub address: IpAddr,
+    /// Which of the channels between these two, from 1.
+    pub number: usize,
+    /// What it carried.
+    pub rate: Estimate,
+    /// Its share of the whole.
+    pub share: Estimate,
+    /// What all channels over its two NICs carried, as a share of what fits through these; `None` where
+    /// that is not known, or other channels use one of the two.
+    pub of_line: Option<Estimate>,
+}
+
+impl ChannelUse {
+    /// Whether its NICs could carry far more.
+    #[must_use]
+    pub fn is_far_below_its_line(&self) -> bool {
+        let most = |share: &Estimate| share.interval.map_or(share.value, |[_, high]| high);
+        let share = self.of_line.as_ref();
+        share.is_some_and(|share| most(share) < FAR_BELOW)
+    }
+}
+
 /// What small files take, one after the other.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SmallFiles {
@@ -431,6 +494,8 @@ pub struct Diagnosis {
     pub small_files: Vec<SmallFiles>,
     /// How many channels several clients would open from here; none where no session was seen.
     pub clients: Vec<ClientChannels>,
+    /// What the channels carried where several were measured at once.
+    pub multichannel: Vec<Multichannel>,
     /// What TCP and the hosts did at each rung.
     pub transfers: Vec<Transfer>,
     /// How long one small request of the share takes.

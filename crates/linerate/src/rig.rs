@@ -303,6 +303,7 @@ mod tests {
             round_trip: None,
             retransmits: None,
             tcp: None,
+            congestion_control: None,
         };
         let came_up = |count: usize| TrialResult {
             connections: vec![connection.clone(); count],

@@ -893,6 +893,7 @@ pub(crate) fn connections(
             round_trip: channel.tcp.map(|tcp| tcp.round_trip.into()),
             retransmits: channel.tcp.map(|tcp| tcp.retransmits),
             tcp: channel.tcp.as_ref().map(crate::tcp_detail),
+            congestion_control: channel.congestion_control.clone(),
         }
     };
     after.iter().map(used).collect()

@@ -369,6 +369,9 @@ pub struct ConnectionUse {
     /// What else TCP knows, where the system says so.
     #[serde(default)]
     pub tcp: Option<TcpDetail>,
+    /// The congestion control by which our end sends, where the system says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion_control: Option<String>,
 }
 
 /// What TCP knows about a connection at the end of a trial, over its whole life.

@@ -1,8 +1,11 @@
 //! What `check -v` and the report say beyond the verdict: the way, the packets, the session, the
 //! channels of several clients, TCP and the hosts.
 
-use analysis::{ClientChannels, HostEffort, LimitedBy, RunAnalysis, Transfer};
-use record::{Bytes, MtuProof, Nanoseconds, NeighbourLook, SmbSession, Vanished};
+use analysis::{
+    Alone, ClientChannels, HostEffort, LimitedBy, Multichannel, RunAnalysis, RungName, Transfer,
+    Verdict,
+};
+use record::{Bytes, MtuProof, Nanoseconds, NeighbourLook, Rung, SmbSession, Vanished};
 
 use crate::page::{Ink, Look, Page};
 use crate::{quantity, view};
@@ -35,6 +38,7 @@ pub(crate) fn all(analysis: &RunAnalysis) -> Vec<Detail> {
         ("the session", sessions(analysis)),
         ("disks and small files", view::files(analysis)),
         ("channels that clients would open", clients(analysis)),
+        ("what each channel carried", channels(analysis)),
         ("TCP and the hosts at each rung", transfers(analysis)),
     ];
     details
@@ -237,6 +241,66 @@ fn client(client: &ClientChannels) -> Vec<String> {
     lines
 }
 
+fn channels(analysis: &RunAnalysis) -> Vec<String> {
+    let ways = analysis.diagnosis.iter();
+    let mut lines: Vec<String> = ways
+        .flat_map(|found| &found.multichannel)
+        .flat_map(several)
+        .collect();
+    if !lines.is_empty() {
+        lines.push(
+            "measured: what each channel carried while all were in use, and all of them against one alone; not \
+             measured: what there would be without any other one of them"
+                .to_owned(),
+        );
+    }
+    lines
+}
+
+/// What several channels carried together, and each of them.
+fn several(several: &Multichannel) -> Vec<String> {
+    let way = view::direction(several.direction);
+    let count = several.channels.len();
+    let against = several.alone.as_ref().map_or_else(String::new, against);
+    let trials = view::counted(several.rate.n, "trial", "trials");
+    let mut lines = vec![format!(
+        "{way}: all {count} together {} in {trials}{against}",
+        quantity::estimate_with_interval(&several.rate)
+    )];
+    lines.extend(several.channels.iter().map(|channel| {
+        let line = view::filled(channel);
+        format!(
+            "{way}: {} carried {}, {} of the whole{line}",
+            view::channel(channel),
+            quantity::estimate_with_interval(&channel.rate),
+            quantity::share(channel.share.value),
+        )
+    }));
+    lines
+}
+
+fn against(alone: &Alone) -> String {
+    let verdict = match alone.verdict {
+        Verdict::Better => "more, by over a tenth",
+        Verdict::Worse => "less, by over a tenth",
+        Verdict::Equivalent => "the same within a tenth",
+        Verdict::Undecided => "which cannot be told from the same",
+    };
+    let reached = alone
+        .gain
+        .confidence
+        .filter(|_| alone.gain.interval.is_some());
+    let reached = reached.map_or_else(String::new, |reached| {
+        format!(" at {}", quantity::share(reached))
+    });
+    format!(
+        ", {}{reached} of one alone ({}, {}): {verdict}",
+        quantity::estimate_with_interval(&alone.gain),
+        view::ends(alone.nic.as_deref(), alone.address),
+        quantity::estimate(&alone.rate),
+    )
+}
+
 fn transfers(analysis: &RunAnalysis) -> Vec<String> {
     let transfers = analysis.diagnosis.iter().flat_map(|found| &found.transfers);
     transfers.map(transfer).collect()
@@ -264,6 +328,7 @@ fn transfer(transfer: &Transfer) -> String {
     if let Some(resent) = transfer.retransmits {
         parts.push(format!("{resent} sent again by us"));
     }
+    parts.extend(congestion_control(transfer));
     match transfer.limited_by {
         LimitedBy::Sender => parts.push("limited by our send buffer".into()),
         LimitedBy::Receiver => parts.push("limited by the receiver's window".into()),
@@ -271,12 +336,39 @@ fn transfer(transfer: &Transfer) -> String {
         LimitedBy::Unknown => {}
     }
     parts.extend(transfer.hosts.iter().map(host));
+    if transfer.rung == Rung::SmallFiles && !transfer.hosts.is_empty() {
+        parts.push("the hosts over the whole trial, which makes and removes the files".into());
+    }
     format!(
         "{} {}: {}",
-        view::rung(transfer.rung),
+        rung(transfer.rung),
         view::direction(transfer.direction),
         parts.join(", ")
     )
+}
+
+const fn rung(rung: Rung) -> &'static str {
+    match rung {
+        Rung::Tcp => view::rung(RungName::Tcp),
+        Rung::Streams => view::rung(RungName::Streams),
+        Rung::Share => view::rung(RungName::Share),
+        Rung::Channels => view::rung(RungName::Channels),
+        Rung::Disk => view::rung(RungName::Disk),
+        Rung::Copy => view::rung(RungName::Copy),
+        Rung::RoundTrip => "round trip",
+        Rung::SmallFiles => "small files",
+    }
+}
+
+/// What our connections use was seen; of the far end its host's setting is known at most.
+fn congestion_control(transfer: &Transfer) -> Option<String> {
+    let literal = |name: &String| format!("`{name}`");
+    let near: Vec<String> = transfer.congestion_control.iter().map(literal).collect();
+    let near = (!near.is_empty()).then(|| format!("{} at our end", near.join(", ")));
+    let far = transfer.far_congestion_control.as_ref();
+    let far = far.map(|name| format!("`{name}` set at the server's host"));
+    let ends: Vec<String> = near.into_iter().chain(far).collect();
+    (!ends.is_empty()).then(|| format!("congestion control {}", ends.join(" and ")))
 }
 
 fn host(effort: &HostEffort) -> String {

@@ -4,8 +4,8 @@
 //! units. A number that is not known, or not finite, is null and never invented.
 
 use analysis::{
-    BenchSamples, Cause, Diagnosis, Effect, Estimate, ExperimentResult, LadderRung, NoiseFloor,
-    RunAnalysis, RungName, TestFigures, Unit,
+    BenchSamples, Cause, Diagnosis, Effect, Estimate, ExperimentResult, LadderRung, Multichannel,
+    NoiseFloor, RunAnalysis, RungName, TestFigures, Unit,
 };
 use record::{
     Arm, Decision, Direction, Phase, Place, Setting, SmbSession, Value as Setpoint, Workload,
@@ -205,6 +205,7 @@ fn diagnosis(diagnosis: &Diagnosis, analysis: &RunAnalysis) -> Value {
         "causes": diagnosis.causes.iter().map(cause).collect::<Vec<_>>(),
         "remarks": diagnosis.remarks.iter().map(cause).collect::<Vec<_>>(),
         "clients": word(&diagnosis.clients),
+        "multichannel": diagnosis.multichannel.iter().map(multichannel).collect::<Vec<_>>(),
         "transfers": word(&diagnosis.transfers),
         "request": diagnosis.request.as_ref().map(estimate),
         "notes": diagnosis.notes,
@@ -222,6 +223,28 @@ fn diagnosis(diagnosis: &Diagnosis, analysis: &RunAnalysis) -> Value {
             "trust": word(&fix.trust),
             "disturbs": fix.disturbs,
             "blocked": fix.blocked,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn multichannel(several: &Multichannel) -> Value {
+    json!({
+        "direction": word(&several.direction),
+        "rate": estimate(&several.rate),
+        "alone": several.alone.as_ref().map(|alone| json!({
+            "nic": alone.nic,
+            "address": word(&alone.address),
+            "rate": estimate(&alone.rate),
+            "gain": estimate(&alone.gain),
+            "verdict": view::verdict(alone.verdict),
+        })),
+        "channels": several.channels.iter().map(|channel| json!({
+            "nic": channel.nic,
+            "address": word(&channel.address),
+            "number": channel.number,
+            "rate": estimate(&channel.rate),
+            "share": estimate(&channel.share),
+            "of_line": channel.of_line.as_ref().map(estimate),
         })).collect::<Vec<_>>(),
     })
 }

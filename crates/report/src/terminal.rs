@@ -146,7 +146,8 @@ fn ladder(page: &mut Page, analysis: &RunAnalysis) {
             page.paragraph(2, 4, &[(Ink::Faint, &reason)]);
         }
         sessions(page, analysis);
-        for line in view::files(analysis) {
+        let lines = view::idle_channels(analysis).into_iter();
+        for line in lines.chain(view::files(analysis)) {
             page.paragraph(2, 4, &[(Ink::Faint, &line)]);
         }
     }

@@ -1,10 +1,11 @@
 //! What every form of report says in the same words: sentences and rows made from an analysis, once.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use analysis::{
-    ArmSamples, Effect, Estimate, ExperimentResult, Fix, LadderRung, NoiseFloor, RunAnalysis,
-    RungName, Trust, Verdict, quoted,
+    ArmSamples, ChannelUse, Effect, Estimate, ExperimentResult, Fix, LadderRung, NoiseFloor,
+    RunAnalysis, RungName, Trust, Verdict, quoted,
 };
 use record::{
     Arm, Decision, Direction, FolderKind, Identity, Job, Level, Phase, Place, Plan, Setting,
@@ -506,6 +507,51 @@ pub(crate) fn files(analysis: &RunAnalysis) -> Vec<String> {
         )
     });
     diagnosis.notes.iter().cloned().chain(ways).collect()
+}
+
+/// A NIC of ours, where it is known, and an address of the server.
+pub(crate) fn ends(nic: Option<&str>, address: IpAddr) -> String {
+    match nic {
+        Some(nic) => format!("`{nic}` to `{address}`"),
+        None => format!("the one to `{address}`"),
+    }
+}
+
+/// Which channel, by its two ends and its number where there are several between these.
+pub(crate) fn channel(channel: &ChannelUse) -> String {
+    let ends = ends(channel.nic.as_deref(), channel.address);
+    match channel.number {
+        1 => ends,
+        number => format!("{ends} (number {number} there)"),
+    }
+}
+
+/// How full a channel's NICs are of all that goes over them.
+pub(crate) fn filled(channel: &ChannelUse) -> String {
+    let full = channel.of_line.as_ref().map(|full| full.value);
+    full.map_or_else(String::new, |full| {
+        format!("; its NICs are {} full", quantity::share(full))
+    })
+}
+
+/// The channels that carried far less than their NICs could.
+pub(crate) fn idle_channels(analysis: &RunAnalysis) -> Vec<String> {
+    let ways = analysis.diagnosis.iter();
+    ways.flat_map(|found| &found.multichannel)
+        .filter_map(|several| {
+            let idle = several.channels.iter();
+            let idle: Vec<String> = idle
+                .filter(|one| one.is_far_below_its_line())
+                .map(|one| {
+                    let rate = quantity::estimate(&one.rate);
+                    format!("{} carried {rate}{}", channel(one), filled(one))
+                })
+                .collect();
+            let (way, count) = (direction(several.direction), several.channels.len());
+            (!idle.is_empty())
+                .then(|| format!("of {count} channels at once ({way}): {}", idle.join(", ")))
+        })
+        .collect()
 }
 
 /// What was not measured, and why; the same reason in both directions is said once.

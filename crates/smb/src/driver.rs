@@ -67,6 +67,8 @@ pub(crate) struct Link {
     pub(crate) remote: SocketAddr,
     pub(crate) nic: Option<String>,
     pub(crate) not_bound_because: Option<String>,
+    /// How our end sends, as it was chosen when it connected.
+    pub(crate) congestion_control: Option<String>,
     counters: Counters,
     stage: Mutex<Stage>,
     ended_at: OnceLock<Instant>,
@@ -294,6 +296,7 @@ impl Driver {
             remote,
             nic,
             not_bound_because,
+            congestion_control: socket::congestion_control(&SockRef::from(stream)),
             counters: Counters::default(),
             stage: Mutex::new(Stage::Opening),
             ended_at: OnceLock::new(),

@@ -60,5 +60,7 @@ pub use smb_proto::session::{
     EncryptionPolicy, FileTimes, FsSize, Identity, Negotiated, SigningAlgorithm, SigningPolicy,
 };
 pub use smb_proto::{Block, ChannelNumber, Error as ProtocolError, NtStatus, Payload};
-pub use socket::{EchoSocket, LocalEnd, TcpFacts, echo_socket, tcp_facts, whole_segments};
+pub use socket::{
+    EchoSocket, LocalEnd, TcpFacts, congestion_control, echo_socket, tcp_facts, whole_segments,
+};
 pub use tree::{Replace, Tree};

@@ -122,6 +122,8 @@ pub struct ChannelStatus {
     pub bytes_sent: u64,
     /// What TCP knows, where the system says so.
     pub tcp: Option<TcpFacts>,
+    /// The congestion control by which our end sends, where the system says so.
+    pub congestion_control: Option<String>,
     /// Credits that are left.
     pub credits: u64,
     /// Requests in flight.
@@ -837,6 +839,7 @@ fn status(session: usize, link: &Link) -> ChannelStatus {
         bytes_received: counted.read_bytes,
         bytes_sent: counted.written_bytes,
         tcp: link.tcp_facts(),
+        congestion_control: link.congestion_control.clone(),
         credits: counted.credits,
         in_flight: counted.outstanding,
         bytes_in_flight: counted.outstanding_bytes,

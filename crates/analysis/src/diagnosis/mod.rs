@@ -2,6 +2,7 @@
 
 mod buffer;
 mod cause;
+mod channels;
 mod clients;
 mod ends;
 mod fault;
@@ -230,6 +231,7 @@ pub(crate) fn ladder(
         notes: storage::notes(&seen),
         small_files: storage::small_files(&seen),
         clients: clients::clients(&seen),
+        multichannel: channels::carried(&seen),
         transfers: transfer::transfers(&seen),
         request: transfer::request(&seen),
         fixes,
@@ -441,15 +443,19 @@ fn own_ceiling<'a>(
     let own = trials
         .iter()
         .filter(|trial| trial.rung == rung && trial.direction == direction);
-    let network = Network {
+    let ceiling = of_several(network).ceiling(direction, &pairs_of(own), None)?;
+    Some(ceiling.rate)
+}
+
+/// The same network for several connections at once.
+const fn of_several<'a>(network: &Network<'a>) -> Network<'a> {
+    Network {
         ports: match network.ports {
             Ports::Unknown => Ports::Unknown,
             Ports::OfOne | Ports::OfSeveral => Ports::OfSeveral,
         },
         ..*network
-    };
-    let ceiling = network.ceiling(direction, &pairs_of(own), None)?;
-    Some(ceiling.rate)
+    }
 }
 
 fn rungs<'a>(

@@ -121,6 +121,11 @@ impl PartialEq for Pair<'_> {
 }
 
 impl Pair<'_> {
+    /// Whether it is another pair that has one of the two NICs.
+    pub(super) fn shares_an_end(&self, other: &Self) -> bool {
+        self != other && (self.near.index == other.near.index || self.same_far(other))
+    }
+
     fn same_far(&self, other: &Self) -> bool {
         match (self.far, other.far) {
             (FarEnd::Nic(one), FarEnd::Nic(two)) => one.index == two.index,

@@ -10,15 +10,21 @@ use crate::{Estimate, HostEffort, LimitedBy, Transfer, Unit};
 /// Share of its busy time in which a sender must have waited for something to be limited by it.
 const WAITED: f64 = 0.5;
 
+/// The rungs whose rate is none of the path's, after those of the ladder.
+const FURTHER: [Rung; 2] = [Rung::RoundTrip, Rung::SmallFiles];
+
 /// The rungs that were measured, in their order, reads first.
 pub(super) fn transfers(seen: &Seen) -> Vec<Transfer> {
-    let ways = DIRECTIONS
-        .into_iter()
-        .flat_map(|direction| RUNGS.map(|(rung, name)| (rung, name, direction)));
+    let ways = DIRECTIONS.into_iter().flat_map(|direction| {
+        let ladder = RUNGS.map(|(rung, name)| (rung, Some(name), direction));
+        let further = FURTHER.map(|rung| (rung, None, direction));
+        ladder.into_iter().chain(further)
+    });
     ways.filter_map(|(rung, name, direction)| {
         let trials: Vec<&TrialRecord> = of(seen, rung, direction).collect();
         let last = connections(trials.last()?).first()?;
-        let rate = seen.rate(name, direction);
+        let rate = name.and_then(|name| seen.rate(name, direction));
+        let server = seen.network.server;
         let round_trips = trials
             .iter()
             .flat_map(|trial| connections(trial))
@@ -26,8 +32,10 @@ pub(super) fn transfers(seen: &Seen) -> Vec<Transfer> {
             .filter(|time| *time > 0);
         let round_trip = round_trips.min();
         Some(Transfer {
-            rung: name,
+            rung,
             direction,
+            congestion_control: congestion_controls(&trials),
+            far_congestion_control: server.and_then(|host| host.tcp.congestion_control.clone()),
             round_trip_nanoseconds: round_trip,
             segment_bytes: last.tcp.map(|tcp| tcp.segment),
             window_bytes: window(last, direction),
@@ -77,6 +85,18 @@ fn connections(trial: &TrialRecord) -> &[ConnectionUse] {
         Outcome::Measured(result) => &result.connections,
         Outcome::Failed(_) => &[],
     }
+}
+
+/// How our end sent, each name once.
+fn congestion_controls(trials: &[&TrialRecord]) -> Vec<String> {
+    let used = trials.iter().flat_map(|trial| connections(trial));
+    let mut names: Vec<String> = Vec::new();
+    for name in used.filter_map(|one| one.congestion_control.as_ref()) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
 }
 
 /// What may be under way at most when we send; the far end's own window is not ours to see.

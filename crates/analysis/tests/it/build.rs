@@ -194,6 +194,7 @@ pub(crate) fn result(megabytes: f64) -> TrialResult {
             round_trip: None,
             retransmits: None,
             tcp: None,
+            congestion_control: None,
         }],
         session: None,
         far_retransmits: Some(0),

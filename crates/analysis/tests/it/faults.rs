@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{Cause, Diagnosis, Means, REMEDIES, analyze};
+use analysis::{Cause, Diagnosis, Means, REMEDIES, Verdict, analyze};
 use record::{
     AddressLook, BitsPerSecond, Bytes, Direction, FailureKind, HostFacts, HostLoad, HostName,
     KnobId, Medium, MtuProof, Nanoseconds, NeighbourLook, Offload, Outcome, PathLook,
@@ -11,7 +11,9 @@ use record::{
     TcpDetail, TrialRecord, Value, Vanished, Workload,
 };
 
-use crate::build::{GIGABIT, failed, failed_rung, host, lab_nic, ladder, real_nic, run, session};
+use crate::build::{
+    GIGABIT, failed, failed_rung, host, lab_nic, ladder, real_nic, run, rung, session,
+};
 use crate::diagnosis::with_disks;
 
 /// A run that is well: one link of 1 Gbit/s between two hosts.
@@ -140,6 +142,9 @@ impl Well {
             rung: Rung::Channels,
             repetition: 0,
         };
+        if let Workload::Share(share) = &mut trial.workload {
+            share.channels = 2;
+        }
         if let Outcome::Measured(result) = &mut trial.outcome {
             let mut second = result.connections[0].clone();
             second.local = "10.77.2.1:40001".parse().unwrap();
@@ -1725,6 +1730,173 @@ fn one_of_several_channels_proves_a_speed_that_is_told_too_low() {
         let right = said([117.0, 11.7], with_server);
         assert_eq!(right.causes, [], "{right:#?}");
     }
+}
+
+fn near(found: f64, wanted: f64) {
+    assert!((found / wanted - 1.0).abs() < 1e-3, "{found}, not {wanted}");
+}
+
+/// One channel alone reads 116.9 MB/s.
+#[test]
+fn what_each_channel_carried_and_what_all_gain_over_one() {
+    let two_links = || {
+        let mut well = Well::new();
+        well.second_link(GIGABIT);
+        well
+    };
+    assert_eq!(two_links().said(true).multichannel, []);
+    let cases = [
+        ([117.0, 117.0], Verdict::Better),
+        ([117.0, 11.7], Verdict::Equivalent),
+        ([60.0, 30.0], Verdict::Worse),
+    ];
+    for (rates, verdict) in cases {
+        for with_server in [true, false] {
+            let mut well = two_links();
+            well.channels(rates);
+            well.channels(rates);
+            let diagnosis = well.said(with_server);
+            let [several] = &diagnosis.multichannel[..] else {
+                panic!("it was only read: {diagnosis:?}")
+            };
+            let all: f64 = rates.iter().sum();
+            near(several.rate.value, 1e6 * all);
+            assert_eq!((several.direction, several.rate.n), (Direction::Read, 2));
+            let alone = several.alone.as_ref().expect("it was measured");
+            assert_eq!(alone.nic.as_deref(), Some("a0"));
+            near(alone.gain.value, all / 116.9);
+            assert_eq!(alone.verdict, verdict, "{alone:?}");
+            for (channel, rate) in several.channels.iter().zip(rates) {
+                near(channel.rate.value, 1e6 * rate);
+                near(channel.share.value, rate / all);
+                // 1 Gbit/s at MTU 1500.
+                let full = channel.of_line.as_ref().expect("both NICs are known");
+                near(full.value, rate / (125.0 * 1448.0 / 1538.0));
+                assert_eq!(channel.is_far_below_its_line(), rate < 58.8);
+            }
+            assert_eq!(several.channels[1].address.to_string(), "10.77.2.2");
+            // What one of them did not carry is no cause by itself.
+            assert_eq!(diagnosis.causes, []);
+        }
+    }
+    let mut well = two_links();
+    well.channels([117.0, 117.0]);
+    well.channels([60.0, 30.0]);
+    let unsteady = well.said(true).multichannel;
+    let alone = unsteady[0].alone.as_ref().expect("it was measured");
+    assert_eq!(alone.verdict, Verdict::Undecided);
+}
+
+#[test]
+fn a_trial_without_all_channels_and_a_nic_of_two_channels_are_not_held_against_one() {
+    let mut well = Well::new();
+    well.second_link(GIGABIT);
+    well.channels([60.0, 57.0]);
+    well.channels([60.0, 57.0]);
+    let Some(Record::Trial(trial)) = well.records.last_mut() else {
+        panic!("a trial was added")
+    };
+    if let Outcome::Measured(result) = &mut trial.outcome {
+        result.connections.pop();
+    }
+    let several = well.said(true).multichannel.remove(0);
+    assert_eq!(several.rate.n, 1);
+    assert!(
+        several
+            .rate
+            .caveats
+            .iter()
+            .any(|text| text.starts_with("1 more had fewer channels")),
+        "{several:?}"
+    );
+    // Both end at one NIC of the server, which one of them alone could not fill.
+    let mut well = Well::new();
+    well.second_link(GIGABIT);
+    well.channels([60.0, 57.0]);
+    well.trials(|trial| {
+        if let Outcome::Measured(result) = &mut trial.outcome {
+            for used in &mut result.connections {
+                used.remote = "10.77.1.2:445".parse().unwrap();
+            }
+        }
+    });
+    let several = well.said(true).multichannel.remove(0);
+    assert_eq!(several.channels.len(), 2);
+    for channel in &several.channels {
+        assert_eq!(channel.of_line, None);
+        assert!(!channel.is_far_below_its_line());
+    }
+    // Over the same two NICs each is told from the other, and both fill one line.
+    well.trials(|trial| {
+        if let Outcome::Measured(result) = &mut trial.outcome {
+            for used in &mut result.connections {
+                used.local = "10.77.1.1:40000".parse().unwrap();
+            }
+        }
+    });
+    let several = well.said(true).multichannel.remove(0);
+    let numbers: Vec<usize> = several.channels.iter().map(|one| one.number).collect();
+    assert_eq!(numbers, [1, 2]);
+    for channel in &several.channels {
+        let full = channel.of_line.as_ref().expect("both NICs are known");
+        near(full.value, 117.0 / (125.0 * 1448.0 / 1538.0));
+    }
+}
+
+#[test]
+fn small_requests_and_small_files_show_hosts_and_congestion_control_as_other_rungs() {
+    let mut well = Well::new();
+    well.records
+        .extend(rung(Rung::RoundTrip, Direction::Read, &[10.0; 2]));
+    well.records
+        .extend(rung(Rung::SmallFiles, Direction::Write, &[4.0; 2]));
+    well.loads(0.0, 0.0, 0.75);
+    well.facts[1].tcp.congestion_control = Some("bbr".into());
+    well.trials(|trial| {
+        if let Outcome::Measured(result) = &mut trial.outcome {
+            result.connections[0].congestion_control = Some("cubic".into());
+        }
+    });
+    let transfers = |with_server| {
+        let transfers = well.said(with_server).transfers.into_iter();
+        let small = |of: Rung| matches!(of, Rung::RoundTrip | Rung::SmallFiles);
+        transfers
+            .filter(move |one| small(one.rung))
+            .collect::<Vec<_>>()
+    };
+    let found = transfers(true);
+    let rungs: Vec<(Rung, Direction)> = found.iter().map(|one| (one.rung, one.direction)).collect();
+    assert_eq!(
+        rungs,
+        [
+            (Rung::RoundTrip, Direction::Read),
+            (Rung::SmallFiles, Direction::Write)
+        ]
+    );
+    for transfer in found {
+        let hosts: Vec<_> = transfer
+            .hosts
+            .iter()
+            .map(|host| host.host.as_str())
+            .collect();
+        assert_eq!(hosts, ["client", "server"]);
+        assert!(
+            transfer
+                .hosts
+                .iter()
+                .all(|host| host.fullest_processor == 0.75)
+        );
+        // The trials use one name, which is said once.
+        assert_eq!(transfer.congestion_control, ["cubic"]);
+        assert_eq!(transfer.far_congestion_control.as_deref(), Some("bbr"));
+        assert_eq!(transfer.path_bytes, None);
+    }
+    // Nobody looked at the other end.
+    assert!(
+        transfers(false)
+            .iter()
+            .all(|one| one.far_congestion_control.is_none())
+    );
 }
 
 /// Where nobody lets linerate in and no `iperf3 -s` runs: shares in MB/s, as one end sees them.

@@ -152,6 +152,17 @@ fn disks_and_small_files_are_measured_and_nothing_of_it_stays() {
     assert!(rate("copy").is_some(), "{rungs:#?}");
     let ways = said["diagnosis"]["small_files"].as_array();
     assert_eq!(ways.map(Vec::len), Some(2), "{said}");
+    // Both hosts are looked at there as at any other rung, and at how both ends send.
+    let transfers = said["diagnosis"]["transfers"].as_array().expect("a list");
+    for rung in ["share", "round_trip", "small_files"] {
+        let mut transfers = transfers.iter();
+        let found = transfers.find(|one| one["rung"] == rung);
+        let found = found.unwrap_or_else(|| panic!("no {rung} in {said}"));
+        assert_eq!(found["hosts"].as_array().map(Vec::len), Some(2), "{found}");
+        let near = &found["congestion_control"];
+        assert_eq!(near.as_array().map(Vec::len), Some(1), "{found}");
+        assert!(found["far_congestion_control"].is_string(), "{found}");
+    }
     let left = on_server(&format!("find {share} -name '.linerate-*'"));
     assert_eq!(left.trim(), "");
     let left = std::fs::read_dir(into).expect("it is there");
@@ -177,6 +188,12 @@ fn a_check_that_only_reads_leaves_the_writing_rungs_out() {
     assert!(text.contains("runs at 100 Mbit/s"), "{text}");
     assert!(text.contains("no write trial was run"), "{text}");
     assert!(text.contains("Windows: 1 over `lan1`"), "{text}");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let words = words.join(" ");
+    for nic in ["lan1` to `10.77.1.2", "lan2` to `10.77.2.2"] {
+        let carried = format!("read: `{nic}` carried");
+        assert!(words.contains(&carried), "{carried} is not in {text}");
+    }
     assert!(
         text.contains("it runs at 100 Mbit/s, and another pair at 1 Gbit/s"),
         "{text}"

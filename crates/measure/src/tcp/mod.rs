@@ -94,6 +94,7 @@ fn run_with(
             round_trip: tcp.map(|tcp| tcp.round_trip.into()),
             retransmits: tcp.map(|tcp| tcp.retransmits),
             tcp: tcp.as_ref().map(crate::tcp_detail),
+            congestion_control: stream.congestion_control(),
         }
     });
     Ok(TrialResult {

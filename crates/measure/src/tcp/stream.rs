@@ -155,6 +155,11 @@ impl Stream {
     pub(super) fn tcp(&self) -> Option<TcpFacts> {
         smb::tcp_facts(&SockRef::from(&self.socket))
     }
+
+    /// How our end sends.
+    pub(super) fn congestion_control(&self) -> Option<String> {
+        smb::congestion_control(&SockRef::from(&self.socket))
+    }
 }
 
 /// Bytes that the far end's TCP has acknowledged, where the system says so.

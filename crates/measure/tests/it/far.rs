@@ -207,6 +207,8 @@ fn a_share_is_read_and_written_over_one_channel_and_two() {
         assert!((0.85..1.005).contains(&ratio), "{ratio} {text}");
         let by_connection: u64 = result.connections.iter().map(|one| one.bytes.get()).sum();
         assert_eq!(by_connection, result.bytes().get(), "{text}");
+        let mut used = result.connections.iter();
+        assert!(used.all(|one| one.congestion_control.is_some()), "{text}");
         assert!(
             result.first_byte.unwrap() < Duration::from_secs(5).into(),
             "{text}"

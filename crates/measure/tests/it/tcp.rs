@@ -55,7 +55,7 @@ fn both_directions_with_one_and_four_streams() {
                 result
                     .connections
                     .iter()
-                    .all(|one| one.round_trip.is_some()),
+                    .all(|one| one.round_trip.is_some() && one.congestion_control.is_some()),
                 "{text}"
             );
             // Only a sender knows what it sent again.

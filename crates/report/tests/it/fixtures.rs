@@ -1,17 +1,18 @@
 //! Runs made by hand: one for each thing a reader may meet.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use analysis::{
-    ArmSamples, BenchSamples, Cause, Ceiling, Diagnosis, Effect, Estimate, ExperimentResult, Fix,
-    HostChange, LadderRung, NoiseFloor, RunAnalysis, RungName, SessionKind, TestFigures, Trust,
-    Unit, Untried, Verdict,
+    Alone, ArmSamples, BenchSamples, Cause, Ceiling, ChannelUse, Diagnosis, Effect, Estimate,
+    ExperimentResult, Fix, HostChange, HostEffort, LadderRung, LimitedBy, Multichannel, NoiseFloor,
+    RunAnalysis, RungName, SessionKind, TestFigures, Transfer, Trust, Unit, Untried, Verdict,
 };
 use record::{
     Arm, BitsPerSecond, Bytes, Decision, Demands, Direction, HostFacts, HostName, Identity,
     InterfaceAddress, KnobId, Level, LinkState, Nanoseconds, Nic, Offload, Phase, Plan, Question,
-    Recipe, RecipeTest, Route, Setting, ShareAddress, ShareWorkload, SmbSession, System, Target,
-    TcpFacts, TcpWorkload, Timing, Value, Workload,
+    Recipe, RecipeTest, Route, Rung, Setting, ShareAddress, ShareWorkload, SmbSession, System,
+    Target, TcpFacts, TcpWorkload, Timing, Value, Workload,
 };
 
 pub(crate) const CLIENT: &str = "lab://demo/client";
@@ -24,6 +25,7 @@ pub(crate) fn all() -> Vec<(&'static str, RunAnalysis)> {
         ("check-one-link-of-two", check_one_link_of_two()),
         ("check-share-slow", check_share_slow()),
         ("check-no-server-host", check_no_server_host()),
+        ("check-two-channels", check_two_channels()),
         ("check-nothing-measured", check_nothing_measured()),
         ("check-hostile", check_hostile()),
         ("tune-demo", tune_demo()),
@@ -49,6 +51,7 @@ pub(crate) fn check_healthy() -> RunAnalysis {
         notes: Vec::new(),
         small_files: Vec::new(),
         clients: Vec::new(),
+        multichannel: Vec::new(),
         transfers: Vec::new(),
         request: None,
         fixes: vec![],
@@ -139,6 +142,7 @@ pub(crate) fn check_one_link_of_two() -> RunAnalysis {
         notes: Vec::new(),
         small_files: Vec::new(),
         clients: Vec::new(),
+        multichannel: Vec::new(),
         transfers: Vec::new(),
         request: None,
         fixes: vec![
@@ -223,6 +227,7 @@ pub(crate) fn check_share_slow() -> RunAnalysis {
         notes: Vec::new(),
         small_files: Vec::new(),
         clients: Vec::new(),
+        multichannel: Vec::new(),
         transfers: Vec::new(),
         request: None,
         fixes: vec![],
@@ -257,10 +262,59 @@ pub(crate) fn check_no_server_host() -> RunAnalysis {
         notes: Vec::new(),
         small_files: Vec::new(),
         clients: Vec::new(),
+        multichannel: Vec::new(),
         transfers: Vec::new(),
         request: None,
         fixes: vec![],
     });
+    run
+}
+
+/// Two channels, of which the second carried a tenth of what fits through its NICs.
+pub(crate) fn check_two_channels() -> RunAnalysis {
+    let mut run = check_one_link_of_two();
+    let channel = |at: u8, megabytes: f64| ChannelUse {
+        nic: Some(format!("a{}", at - 1)),
+        address: IpAddr::from([10, 77, at, 2]),
+        number: 1,
+        rate: rate(1e6 * megabytes, Some([1e6 * megabytes; 2]), 2),
+        share: ratio(megabytes / 128.7, None, 2),
+        of_line: Some(ratio(megabytes / 117.67, None, 2)),
+    };
+    let diagnosis = run.diagnosis.as_mut().expect("it was measured");
+    diagnosis.multichannel = vec![Multichannel {
+        direction: Direction::Read,
+        rate: rate(128.7e6, Some([128.6e6, 128.8e6]), 2),
+        alone: Some(Alone {
+            nic: Some("a0".into()),
+            address: IpAddr::from([10, 77, 1, 2]),
+            rate: rate(116.9e6, None, 6),
+            gain: Estimate {
+                confidence: Some(0.469),
+                ..ratio(1.101, Some([1.1, 1.102]), 2)
+            },
+            verdict: Verdict::Equivalent,
+        }),
+        channels: vec![channel(1, 117.0), channel(2, 11.7)],
+    }];
+    diagnosis.transfers = vec![Transfer {
+        rung: Rung::SmallFiles,
+        direction: Direction::Write,
+        congestion_control: vec!["cubic".into()],
+        far_congestion_control: Some("bbr".into()),
+        round_trip_nanoseconds: None,
+        segment_bytes: None,
+        window_bytes: None,
+        path_bytes: None,
+        retransmits: Some(0),
+        limited_by: LimitedBy::Unknown,
+        hosts: vec![HostEffort {
+            host: SERVER.into(),
+            fullest_processor: 0.75,
+            softirq: 0.25,
+            ..HostEffort::default()
+        }],
+    }];
     run
 }
 

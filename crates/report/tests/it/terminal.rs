@@ -1,6 +1,6 @@
 use analysis::Verdict;
 use record::{Plan, ShareAddress};
-use report::{Colour, Look, html, json, table, text};
+use report::{Colour, Look, details, html, json, table, text};
 
 use crate::fixtures;
 
@@ -36,6 +36,32 @@ fn pages_on_a_narrow_terminal() {
             text(&run, Look::new(50, Colour::Plain))
         );
     }
+}
+
+#[test]
+fn what_each_channel_carried_is_told_and_an_idle_one_on_the_first_page() {
+    let run = fixtures::check_two_channels();
+    let words = |page: String| page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let idle = "of 2 channels at once (read): `a1` to `10.77.2.2` carried 11.7 MB/s; its NICs are 9.9 % full";
+    let page = words(text(&run, Look::default()));
+    assert!(page.contains(idle), "{page}");
+    assert!(!page.contains("`a0` to `10.77.1.2` carried"), "{page}");
+    let said = words(details(&run, Look::default()));
+    for line in [
+        "read: all 2 together 128.7 MB/s [128.6, 128.8] in 2 trials, 1.101x [1.100, 1.102] at 46.9 % of one alone (`a0` to \
+         `10.77.1.2`, 116.9 MB/s): the same within a tenth",
+        "read: `a1` to `10.77.2.2` carried 11.7 MB/s [11.7, 11.7], 9.1 % of the whole; its NICs are 9.9 % full",
+        "not measured: what there would be without any other one of them",
+        "small files write: 0 sent again by us, congestion control `cubic` at our end and `bbr` set at the server's host",
+        "fullest processor 75 %, soft interrupts 25 %), the hosts over the whole trial",
+    ] {
+        assert!(said.contains(line), "{line}\n{said}");
+    }
+    assert!(html(&run).contains("<code>bbr</code> set at the server's host"));
+    let several = &json(&run)["diagnosis"]["multichannel"][0];
+    assert_eq!(several["alone"]["verdict"], "equivalent");
+    assert_eq!(several["channels"][1]["rate"]["value"], 11.7e6);
+    assert_eq!(several["channels"][1]["nic"], "a1");
 }
 
 #[test]

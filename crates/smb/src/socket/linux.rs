@@ -64,6 +64,13 @@ pub(super) fn tcp_facts(stream: &Socket) -> Option<TcpFacts> {
     })
 }
 
+pub(super) fn congestion_control(stream: &Socket) -> Option<String> {
+    let name = stream.tcp_congestion().ok()?;
+    let name = name.split(|byte| *byte == 0).next()?;
+    let name = String::from_utf8_lossy(name).into_owned();
+    Some(name).filter(|name| !name.is_empty())
+}
+
 pub(super) fn whole_segments(remote: SocketAddr) -> io::Result<Socket> {
     use rustix::net::sockopt::{
         Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery, set_ip_mtu_discover, set_ipv6_mtu_discover,

@@ -149,6 +149,12 @@ pub fn tcp_facts(socket: &Socket) -> Option<TcpFacts> {
     imp::tcp_facts(socket)
 }
 
+/// The congestion control by which our end of a connection sends; `None` where the system does not say.
+#[must_use]
+pub fn congestion_control(socket: &Socket) -> Option<String> {
+    imp::congestion_control(socket)
+}
+
 /// A socket for ICMP's echo requests to one address, which leave as they are given or not at all,
 /// whatever the system has heard of the path before. Whoever is not root may have one where
 /// `net.ipv4.ping_group_range` says so.
@@ -264,5 +270,23 @@ mod tests {
         let facts = tcp_facts(&SockRef::from(&stream)).expect("Linux tells");
         assert!(facts.round_trip > Duration::ZERO && facts.round_trip < Duration::from_secs(1));
         assert_eq!(facts.retransmits, 0);
+    }
+
+    /// Every Linux has Reno, and whoever may choose nothing else may choose it.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_congestion_control_is_that_of_the_connection() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        let remote = listener.local_addr().expect("it is bound");
+        let connection =
+            connect(remote, &LocalEnd::default(), Duration::from_secs(2)).expect("it listens");
+        let socket = SockRef::from(&connection.stream);
+        let system = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control");
+        let system = system.expect("Linux tells").trim().to_owned();
+        assert_eq!(congestion_control(&socket), Some(system));
+        socket
+            .set_tcp_congestion(b"reno")
+            .expect("it is always there");
+        assert_eq!(congestion_control(&socket).as_deref(), Some("reno"));
     }
 }

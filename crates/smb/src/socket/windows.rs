@@ -22,6 +22,10 @@ pub(super) fn tcp_facts(_: &Socket) -> Option<TcpFacts> {
     None
 }
 
+pub(super) fn congestion_control(_: &Socket) -> Option<String> {
+    None
+}
+
 pub(super) fn echo_socket(_: IpAddr, _: &LocalEnd) -> io::Result<EchoSocket> {
     Err(io::ErrorKind::Unsupported.into())
 }
