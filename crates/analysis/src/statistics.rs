@@ -258,7 +258,7 @@ pub fn alarm(ratio: &Estimate, band: f64, confidence: f64) -> bool {
 }
 
 /// The interval, if it reaches the confidence asked.
-fn defended(estimate: &Estimate, confidence: f64) -> Option<[f64; 2]> {
+pub(crate) fn defended(estimate: &Estimate, confidence: f64) -> Option<[f64; 2]> {
     let reached = estimate.confidence?;
     // Sums of binary fractions are exact here; the slack is for callers' own arithmetic.
     (reached + 1e-12 >= confidence)

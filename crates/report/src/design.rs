@@ -142,7 +142,7 @@ pub(crate) fn headline(analysis: &RunAnalysis) -> Said {
     }
     let mut questions = questions(result);
     questions.retain(|question| !alarmed.contains(&question.response));
-    let mut said: Vec<String> = questions.iter().filter_map(shown).collect();
+    let mut said = shown(&questions);
     said.extend(acting_together(result));
     said.dedup();
     let found = !said.is_empty();
@@ -179,23 +179,34 @@ fn alarmed(result: &DesignResult) -> Vec<&str> {
     alarms.map(|noise| noise.response.as_str()).collect()
 }
 
-/// A difference that is shown.
-fn shown(question: &Question<'_>) -> Option<String> {
-    let effect = question.effect?;
-    if !matches!(effect.verdict, Verdict::Better | Verdict::Worse) {
-        return None;
+/// The differences that are shown, each change once with all that it does.
+fn shown(questions: &[Question<'_>]) -> Vec<String> {
+    let mut changes: Vec<(String, Vec<String>)> = Vec::new();
+    for question in questions {
+        let Some(effect) = question.effect else {
+            continue;
+        };
+        if !matches!(effect.verdict, Verdict::Better | Verdict::Worse) {
+            continue;
+        }
+        let difference = match question.pair {
+            Some(pair) => quantity::signed_difference(&pair.ratio),
+            // In a fraction no two arms differ in one factor alone.
+            None => effect.ratio.map_or_else(String::new, |ratio| {
+                format!("{:+.1} %", 100.0 * (ratio - 1.0))
+            }),
+        };
+        let [factor, level] = [question.factor, question.level];
+        let change = format!("{factor} {level} instead of {}", effect.baseline);
+        let does = format!("{} {difference}", question.response);
+        match changes.iter_mut().find(|(known, _)| *known == change) {
+            Some((_, all)) => all.push(does),
+            None => changes.push((change, vec![does])),
+        }
     }
-    let change = match question.pair {
-        Some(pair) => quantity::signed_difference(&pair.ratio),
-        // In a fraction no two arms differ in one factor alone.
-        None => effect.ratio.map_or_else(String::new, |ratio| {
-            format!("{:+.1} %", 100.0 * (ratio - 1.0))
-        }),
-    };
-    Some(format!(
-        "{} {} instead of {}: {} {change}",
-        question.factor, question.level, effect.baseline, question.response
-    ))
+    let said = changes.iter();
+    said.map(|(change, does)| format!("{change}: {}", does.join(", ")))
+        .collect()
 }
 
 fn acting_together(result: &DesignResult) -> Vec<String> {
@@ -231,13 +242,26 @@ fn acting_together(result: &DesignResult) -> Vec<String> {
 fn unknown(questions: &[Question<'_>]) -> Vec<String> {
     let mut said = Vec::new();
     let open = |question: &&Question<'_>| question.verdict() == Verdict::Undecided;
-    let names = |questions: &[&Question<'_>]| {
-        let mut names: Vec<String> = questions
-            .iter()
-            .map(|one| format!("{} {}", one.factor, one.level))
-            .collect();
-        names.dedup();
-        names.join(", ")
+    // Of which responses, where it is not all of them.
+    let names = |some: &[&Question<'_>]| {
+        let name = |one: &Question<'_>| format!("{} {}", one.factor, one.level);
+        let mut names: Vec<String> = Vec::new();
+        for one in some {
+            let name = name(one);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let with_responses = names.into_iter().map(|change| {
+            let of_it = some.iter().filter(|one| name(one) == change);
+            let responses: Vec<&str> = of_it.map(|one| one.response).collect();
+            let asked = questions.iter().filter(|one| name(one) == change).count();
+            match responses.len() == asked {
+                true => change,
+                false => format!("{change} ({})", responses.join(", ")),
+            }
+        });
+        with_responses.collect::<Vec<_>>().join(", ")
     };
     let (open, missing): (Vec<&Question<'_>>, Vec<&Question<'_>>) =
         questions.iter().filter(open).partition(|one| one.measured);

@@ -7,7 +7,7 @@ use record::Design;
 use super::DesignPair;
 use crate::Verdict;
 use crate::comparison::CONFIDENCE_DEFAULT;
-use crate::statistics::{self, PairedRatios};
+use crate::statistics::{self, PairedRatios, defended};
 use crate::table::{NOT_ADDED, NOT_MULTIPLIED, SIGNIFICANCE, TableEffect, TableResult, corrected};
 
 /// Warnings about the least squares behind a verdict.
@@ -69,7 +69,12 @@ pub(super) fn settle(design: &Design, compared: &[Compared], rates: &mut [TableR
         let verdicts: Vec<Verdict> = table
             .effects
             .iter()
-            .map(|effect| verdict(effect, of_pair(table, effect), design.band))
+            .map(|effect| {
+                let printed = compared
+                    .iter()
+                    .find(|one| one.is_whole() && one.is_of(table, effect));
+                verdict(effect, of_pair(table, effect), printed, design.band)
+            })
             .collect();
         for (effect, verdict) in table.effects.iter_mut().zip(verdicts) {
             effect.verdict = verdict;
@@ -136,9 +141,17 @@ fn correct(design: &Design, rates: &mut [TableResult]) {
     }
 }
 
-fn verdict(effect: &TableEffect, pair: Option<&Compared>, band: f64) -> Verdict {
+/// What an effect comes to by its pairs, or, where these are too few to be counted, by least squares; but
+/// never to what the interval that is printed does not say.
+fn verdict(
+    effect: &TableEffect,
+    pair: Option<&Compared>,
+    printed: Option<&Compared>,
+    band: f64,
+) -> Verdict {
+    let of = |one: &Compared| statistics::verdict(&one.pair.ratio, band, CONFIDENCE_DEFAULT);
     let alone = match pair {
-        Some(one) => statistics::verdict(&one.pair.ratio, band, CONFIDENCE_DEFAULT),
+        Some(one) => of(one),
         None => match (effect.verdict, effect.estimate) {
             (Verdict::Equivalent, _) => Verdict::Equivalent,
             (_, Some(estimate)) if estimate > 0.0 => Verdict::Better,
@@ -147,7 +160,9 @@ fn verdict(effect: &TableEffect, pair: Option<&Compared>, band: f64) -> Verdict 
         },
     };
     let is_shown = effect.p_holm.is_some_and(|p| p < SIGNIFICANCE);
+    let printed = printed.filter(|one| defended(&one.pair.ratio, CONFIDENCE_DEFAULT).is_some());
     match alone {
+        alone if printed.is_some_and(|one| of(one) != alone) => Verdict::Undecided,
         Verdict::Better | Verdict::Worse if !is_shown => Verdict::Undecided,
         alone => alone,
     }
@@ -156,16 +171,21 @@ fn verdict(effect: &TableEffect, pair: Option<&Compared>, band: f64) -> Verdict 
 /// Takes out what least squares said and the pairs answer otherwise, and words what stays as it is judged.
 fn drop_contradicted(table: &mut TableResult, paired: &[TableEffect]) {
     let shown = |effect: &TableEffect| matches!(effect.verdict, Verdict::Better | Verdict::Worse);
+    let effects = &table.effects;
     table.warnings.retain_mut(|warning| {
         let is_about = |effect: &&TableEffect| {
             let [factor, level] = [&effect.factor, &effect.level];
             let named = [format!("`{factor}={level}`"), format!("`{factor}`:")];
             named.iter().any(|name| warning.text.starts_with(name))
         };
+        let named = effects.iter().find(is_about);
+        if warning.kind == "interaction" && named.is_some_and(|effect| !shown(effect)) {
+            return false;
+        }
         match paired.iter().find(is_about) {
-            Some(effect) if warning.kind == "interaction" => {
+            Some(_) if warning.kind == "interaction" => {
                 warning.text = warning.text.replacen(NOT_ADDED, NOT_MULTIPLIED, 1);
-                shown(effect)
+                true
             }
             Some(_) => !OF_LEAST_SQUARES.contains(&warning.kind.as_str()),
             None => true,

@@ -102,6 +102,7 @@ fn effect<'r>(found: &'r DesignResult, factor: &str, level: &str) -> Option<&'r 
     effects.find(|effect| effect.factor == factor && effect.level == level)
 }
 
+const TWO: [(&str, &[&str]); 2] = [("f0", &["off", "on"]), ("f1", &["off", "on"])];
 const CHANNELS: [(&str, &[&str]); 1] = [("channels", &["1", "2"])];
 
 /// Somebody else was on the link in one trial of twenty: by least squares over the rows, B would be
@@ -330,4 +331,30 @@ fn a_fraction_says_what_it_can_find_and_ends_when_its_intervals_are_narrow() {
     assert!(!power(&clear).iter().any(|text| text.starts_with("`a=1`")));
     assert!(analysis::is_narrow(&clear, 0.04) && !analysis::is_narrow(&clear, 0.015));
     assert!(!analysis::is_narrow(&analysis::design(&half(4), &[]), 0.5));
+}
+
+/// Six blocks are too few for twelve questions, so the rows are fitted; but in one block of one response it
+/// was the other way round, and an interval that says so stands beside the verdict.
+#[test]
+fn nothing_is_shown_against_the_interval_that_is_printed() {
+    let found = analysed(&design(&TWO, 6, 6), |response, block, arm| {
+        let is_turned = response == 0 && block == 3;
+        let gain = if is_turned { -2.0 } else { 15.0 };
+        let on = f64::from(arm / 2);
+        100.0 + gain * on + wobble(response, block, arm)
+    });
+    let verdicts = found.rates.iter().map(|table| {
+        let effect = table.effects.iter().find(|effect| effect.factor == "f0");
+        let effect = effect.expect("an effect");
+        assert!(effect.p_holm.is_some_and(|p| p < 0.05), "{effect:?}");
+        let mut pairs = found.pairs.iter();
+        let pair = pairs.find(|pair| pair.response == table.response && pair.factor == "f0");
+        let includes_none = pair
+            .and_then(|pair| pair.ratio.interval)
+            .is_some_and(|[low, _]| low <= 1.0);
+        (effect.verdict, includes_none)
+    });
+    let verdicts: Vec<(Verdict, bool)> = verdicts.collect();
+    assert_eq!(verdicts[0], (Verdict::Undecided, true));
+    assert_eq!(verdicts[1..], [(Verdict::Better, false); 5]);
 }

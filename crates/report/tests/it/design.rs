@@ -493,3 +493,63 @@ fn the_headline_is_corrected_for_how_much_was_asked() {
         words(&run)
     );
 }
+
+/// One change is named once, with all that it does, and what is open of it with where.
+#[test]
+fn the_headline_names_a_change_once() {
+    let change = |name: &str| Factor {
+        name: name.into(),
+        levels: ["off", "on"]
+            .map(|name| Level {
+                name: name.into(),
+                settings: Vec::new(),
+            })
+            .to_vec(),
+    };
+    let mut design = design();
+    design.factors = vec![change("tso"), change("gro")];
+    design.figures.clear();
+    let mut third = design.responses[0].clone();
+    third.name = "third".into();
+    design.responses.push(third);
+    design.arms = (0..4).map(|arm| vec![arm / 2, arm % 2]).collect();
+    design.blocks = (0..12).map(|_| (0..4).collect()).collect();
+    let mut trials = Vec::new();
+    for block in 0..12 {
+        for (arm, response) in (0..4).flat_map(|arm| (0..3).map(move |response| (arm, response))) {
+            let mut one = trial(&design, (block, arm), response);
+            if let Outcome::Measured(result) = &mut one.outcome {
+                // `tso` does something in all but the third.
+                let gain = if response < 2 {
+                    40.0 * f64::from(arm / 2)
+                } else {
+                    0.0
+                };
+                let rate =
+                    gain + noisy(block + 5 * arm, arm + u32::try_from(response).expect("few"));
+                result.samples[0].bytes = Bytes::new((rate * 1e6) as u64);
+            }
+            trials.push(one);
+        }
+    }
+    let said = words(&analysed(&design, &trials));
+    let names: Vec<&str> = design
+        .responses
+        .iter()
+        .map(|one| one.name.as_str())
+        .collect();
+    let headline = said.split("A against B").next().expect("a headline");
+    assert_eq!(
+        headline.matches("tso on instead of off").count(),
+        1,
+        "{headline}"
+    );
+    assert!(
+        headline.contains(&format!("], {} +", names[1])),
+        "{headline}"
+    );
+    assert!(
+        headline.contains("cannot tell yet: gro on (big read, third), tso on (third)"),
+        "{headline}"
+    );
+}
