@@ -228,10 +228,12 @@ fn counted(steps: &[i64], found: i64) -> f64 {
 /// depends on which is which.
 fn scores(blocks: Blocks<'_>, shift: f64) -> Vec<f64> {
     let mut series = Vec::with_capacity(2 * blocks.a.len());
+    // Half of it off each, so that rounding favours neither.
+    let half = 0.5 * shift;
     for (block, (a, b)) in blocks.a.iter().zip(blocks.b).enumerate() {
-        let b = b - shift;
+        let [a, b] = [a + half, b - half];
         let a_first = blocks.a_first.is_none_or(|known| known[block]);
-        series.extend(if a_first { [*a, b] } else { [b, *a] });
+        series.extend(if a_first { [a, b] } else { [b, a] });
     }
     let mut scores = second_over_first(&mut series, blocks.a_first.is_some());
     for (score, a_first) in scores.iter_mut().zip(blocks.a_first.unwrap_or_default()) {
