@@ -204,7 +204,9 @@ fn a_share_is_read_and_written_over_one_channel_and_two() {
         assert_eq!(result.connections.len(), channels as usize, "{text}");
         let links = f64::from(channels);
         let ratio = of_ceiling(&result) / links;
-        assert!((0.85..1.005).contains(&ratio), "{ratio} {text}");
+        // A second begins and ends in the middle of a request, which is counted when it is answered.
+        let most = 1.005 + MIB as f64 / CEILING_BYTES_PER_SECOND;
+        assert!((0.85..most).contains(&ratio), "{ratio} {text}");
         let by_connection: u64 = result.connections.iter().map(|one| one.bytes.get()).sum();
         assert_eq!(by_connection, result.bytes().get(), "{text}");
         let mut used = result.connections.iter();
