@@ -379,15 +379,16 @@ fn host(effort: &HostEffort) -> String {
         ),
         format!("soft interrupts {}", quantity::round_share(effort.softirq)),
     ];
-    for (count, what) in [
-        (effort.dropped, "packets dropped"),
-        (effort.resent, "segments sent again"),
-        (effort.pauses, "pause frames"),
+    for (count, one, many) in [
+        (effort.dropped, "packet dropped", "packets dropped"),
+        (effort.resent, "segment sent again", "segments sent again"),
+        (effort.pauses, "pause frame", "pause frames"),
     ] {
+        let count = count.filter(|count| *count > 0);
         parts.extend(
-            count
-                .filter(|count| *count > 0)
-                .map(|count| format!("{count} {what}")),
+            count.map(|count| {
+                view::counted(usize::try_from(count).unwrap_or(usize::MAX), one, many)
+            }),
         );
     }
     if let Some(share) = effort.throttled.filter(|share| *share > 0.0) {

@@ -31,17 +31,13 @@ enum End {
     /// As large ones were seen to pass it.
     Shown(String),
     /// Its NIC and all ports below it are set for them.
-    Set(String),
+    Set,
     Unknown,
 }
 
 impl End {
-    /// Why it is left out.
-    fn innocence(&self) -> Option<&str> {
-        match self {
-            Self::Shown(why) | Self::Set(why) => Some(why),
-            Self::Guilty(..) | Self::Unknown => None,
-        }
+    const fn is_innocent(&self) -> bool {
+        matches!(self, Self::Shown(_) | Self::Set)
     }
 }
 
@@ -117,40 +113,39 @@ impl<'a> Hole<'a> {
                 return (format!("{whose} drops them: {why}"), what.clone());
             }
         }
-        let shown = ends.iter().all(|end| matches!(end, End::Shown(_)));
-        match (near.innocence(), far.innocence()) {
-            (Some(near), Some(far)) => {
-                let counted = self.both_ways();
-                let sure = match shown || counted.is_some() {
+        let shown: Vec<&str> = ends
+            .iter()
+            .filter_map(|end| match end {
+                End::Shown(why) => Some(why.as_str()),
+                _ => None,
+            })
+            .collect();
+        let because = match shown.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", shown.join(", and ")),
+        };
+        let between = "something between them drops them, such as a switch with a smaller MTU";
+        let suspects = match (near.is_innocent(), far.is_innocent()) {
+            (true, true) => {
+                let sure = match shown.len() == ends.len() || self.is_counted_both_ways() {
                     true => "by elimination",
                     false => "probably",
                 };
-                let who = format!(
-                    "{sure} something between them drops them, a switch or a virtual bridge with a smaller MTU: \
-                     {near}, and {far}{}",
-                    counted.unwrap_or_default()
-                );
-                (who, switch)
+                return (format!("{sure} {between}{because}"), switch);
             }
-            (near, far) => {
-                let suspects = match (near, far) {
-                    (Some(_), _) => "something between them or the far NIC drops them",
-                    (None, Some(_)) => "this NIC or something between them drops them",
-                    (None, None) => "this NIC, something between them or the far NIC drops them",
-                };
-                let because = near.or(far).map(|why| format!(" ({why})"));
-                let how = match seen.network.server {
-                    None => "from one end these cannot be told apart; `--server` tells more",
-                    Some(_) => "nothing tells these apart",
-                };
-                let ways = self.only_way().unwrap_or_default();
-                let who = format!("{suspects}{}{ways}: {how}", because.unwrap_or_default());
-                (
-                    who,
-                    format!("{switch}, and look at the NICs if that is not it"),
-                )
-            }
-        }
+            (true, false) => "something between them or the far NIC drops them",
+            (false, true) => "this NIC or something between them drops them",
+            (false, false) => "this NIC, something between them or the far NIC drops them",
+        };
+        let how = match seen.network.server {
+            None => "from one end these cannot be told apart; `--server` tells more",
+            Some(_) => "nothing tells these apart",
+        };
+        let ways = self.only_way().unwrap_or_default();
+        (
+            format!("{suspects}{because}{ways}: {how}"),
+            format!("{switch}, and look at the NICs if that is not it"),
+        )
     }
 
     fn near_end(&self, look: &PathLook) -> End {
@@ -247,10 +242,7 @@ impl<'a> Hole<'a> {
         };
         // Whoever takes less than it is set to takes less of one direction only; a switch of both.
         match known.filter(is_set).filter(|_| self.only_way().is_none()) {
-            Some((host, nic)) => End::Set(format!(
-                "`{}` at {} is set to {}",
-                nic.name, host.name, nic.mtu
-            )),
+            Some(_) => End::Set,
             None => End::Unknown,
         }
     }
@@ -275,12 +267,10 @@ impl<'a> Hole<'a> {
         answered.is_some_and(|answered| answered >= vanishes)
     }
 
-    fn both_ways(&self) -> Option<String> {
-        let counted = self.proof.vanished.filter(|it| it.is_both_ways())?;
-        Some(format!(
-            "; of {} packets of {} bytes each way none came through",
-            counted.sent, counted.size
-        ))
+    fn is_counted_both_ways(&self) -> bool {
+        self.proof
+            .vanished
+            .is_some_and(|counted| counted.is_both_ways())
     }
 
     /// Where they are known to vanish on one of the two ways only.

@@ -1293,23 +1293,20 @@ const BLAMED: [Told; 15] = [
     (
         |_| {},
         false,
-        "; something between them or the far NIC drops them (`a0` at client is set to 9000): from one end \
-         these cannot be told apart; `--server` tells more",
+        "; something between them or the far NIC drops them: from one end these cannot be told apart; `--server` \
+         tells more",
         "raise the MTU of the switch between the two to at least 9000, and look at the NICs",
     ),
     (
         |_| {},
         true,
-        "; probably something between them drops them, a switch or a virtual bridge with a smaller MTU: \
-         `a0` at client is set to 9000, and `b0` at server is set to 9000",
+        "; probably something between them drops them, such as a switch with a smaller MTU",
         "raise the MTU of the switch between the two to at least 9000;",
     ),
     (
         |well| counted(well, [0, 0, 0, 0]),
         true,
-        "; by elimination something between them drops them, a switch or a virtual bridge with a smaller MTU: \
-         `a0` at client is set to 9000, and `b0` at server is set to 9000; of 5 packets of 9000 bytes each way \
-         none came through",
+        "; by elimination something between them drops them, such as a switch with a smaller MTU",
         "raise the MTU of the switch",
     ),
     // What somebody else was asked meanwhile is no proof of either.
@@ -1378,7 +1375,7 @@ const BLAMED: [Told; 15] = [
             neighbour_answers(well, None);
         },
         false,
-        "(`a0` at client is set to 9000)",
+        "; something between them or the far NIC drops them: from one end",
         "and look at the NICs",
     ),
     // So does another NIC of ours with the same one of the server.
@@ -1398,9 +1395,8 @@ const BLAMED: [Told; 15] = [
             other_pair(well, "a1", "10.77.1.2", 9000);
         },
         true,
-        "; by elimination something between them drops them, a switch or a virtual bridge with a smaller MTU: \
-         `a0` passes 9000 bytes to and from `10.77.1.3`, and the NIC of `10.77.1.2` passes 9000 bytes to and from \
-         `a1`",
+        "; by elimination something between them drops them, such as a switch with a smaller MTU (`a0` passes \
+         9000 bytes to and from `10.77.1.3`, and the NIC of `10.77.1.2` passes 9000 bytes to and from `a1`)",
         "raise the MTU of the switch between the two to at least 9000;",
     ),
 ];

@@ -84,7 +84,9 @@ fn processes_with(name: &str, fits: impl Fn(&[u8]) -> bool) -> Vec<u32> {
 /// The supervisor of a lab that may still be starting, by its command line.
 fn find_supervisor(name: &str) -> Option<u32> {
     let command = format!("{}\0supervise\0{name}\0", program());
-    processes_with("cmdline", |line| line == command.as_bytes()).pop()
+    // What it has just forked looks the same until it has become something else, and is younger.
+    let found = processes_with("cmdline", |line| line == command.as_bytes());
+    found.into_iter().min()
 }
 
 /// Processes that come from one start of `up`, by a variable they all inherit: others on this
