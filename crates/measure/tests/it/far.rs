@@ -381,7 +381,7 @@ fn failures_say_whose_turn_it_is_and_what_to_do() {
     let cases = [
         (
             "does not let",
-            FailureKind::Refused,
+            FailureKind::LoginRefused,
             far.run_as(workload(), wrong).unwrap_err(),
         ),
         ("no room", FailureKind::Refused, far.run(huge).unwrap_err()),
