@@ -75,10 +75,11 @@ impl PairedRatios {
             if a > 0.0 && b > 0.0 && (b / a).ln().is_finite() {
                 ratios.a_first.push(a_first);
                 ratios.blocks.push(block);
+                let [a, b] = [a.ln(), b.ln()];
+                ratios.arms[0].push(a);
+                ratios.arms[1].push(b);
                 // To the last bit the same the other way round, which the logarithm of `b / a` is not.
-                ratios.logs.push(b.ln() - a.ln());
-                ratios.arms[0].push(a.ln());
-                ratios.arms[1].push(b.ln());
+                ratios.logs.push(b - a);
             }
         }
         ratios

@@ -50,11 +50,11 @@ pub struct TuneOutcome {
 }
 
 /// Runs the plan. First the baseline against itself: if that comes out different in every response,
-/// nothing can be believed and nothing is tried; a response in which it does is not judged. Then each candidate against the best so far: one that is better in
-/// a response and worse in none is measured again on fresh trials against the same start, and is kept
-/// only if that comes out so again. What is kept belongs to the baseline of the next candidate; it is
-/// marked as kept on the rig at the very end, so that a stop or a failure leaves everything as at the
-/// start.
+/// nothing can be believed and nothing is tried; a response in which it does is not judged. Then each
+/// candidate against the best so far: one that is better in a response and worse in none is measured
+/// again on fresh trials against the same start, and is kept only if that comes out so again. What is
+/// kept belongs to the baseline of the next candidate; it is marked as kept on the rig at the very end,
+/// so that a stop or a failure leaves everything as at the start.
 ///
 /// The caller writes [`Event::Finished`], because the run may go on.
 ///

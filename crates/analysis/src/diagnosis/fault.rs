@@ -91,7 +91,7 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    fn beside(self) -> Self {
+    pub(super) fn beside(self) -> Self {
         Self {
             reach: Reach::Beside,
             ..self

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use record::{HostFacts, LinkState, MtuProof, Nic, PathLook};
 
 use super::Seen;
-use super::fault::{Fault, Reach, far_nic, fault, nic_mtu, remote_name, used_proof};
+use super::fault::{Fault, far_nic, fault, nic_mtu, remote_name, used_proof};
 use super::remedy::Advice;
 use crate::Trust;
 
@@ -69,10 +69,7 @@ pub(super) fn black_hole(seen: &Seen) -> Option<Fault> {
     // Where nothing got through, no pair is known to be used.
     let elsewhere = used_proof(seen) != Some(proof) && !seen.used.is_empty();
     Some(match elsewhere {
-        true => Fault {
-            reach: Reach::Beside,
-            ..found
-        },
+        true => found.beside(),
         false => found,
     })
 }
