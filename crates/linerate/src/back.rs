@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use host::Host;
 use host::exec::{Command, Output};
-use record::{HostFacts, MtuProof, Nic, Vanished};
+use record::{HostFacts, MtuProof, Vanished};
 
 /// Packets of a size that is known to pass.
 const PASSING: u64 = 2;
@@ -66,18 +66,16 @@ pub fn complete(client: Known, server: Option<Known>, proofs: &mut [MtuProof]) {
 }
 
 fn far_end(server: Known<'_>, remote: IpAddr) -> Option<End<'_>> {
-    let has = |nic: &&Nic| nic.addresses.iter().any(|entry| entry.address == remote);
     Some(End {
         host: server.host,
-        nic: &server.facts?.nics.iter().find(has)?.name,
+        nic: &server.facts?.nic_with(remote)?.name,
         address: remote,
     })
 }
 
 fn near_end<'a>(client: Known<'a>, proof: &MtuProof) -> Option<(End<'a>, IpAddr)> {
     let remote = proof.remote?;
-    let mut nics = client.facts?.nics.iter();
-    let nic = nics.find(|nic| nic.name == proof.nic)?;
+    let nic = client.facts?.nic(&proof.nic)?;
     let ours = nic.addresses.iter().find(|entry| entry.contains(remote))?;
     let end = End {
         host: client.host,
@@ -222,7 +220,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use host::exec::Replay;
-    use record::{HostName, InterfaceAddress, LinkState, System, TcpFacts};
+    use record::{HostName, InterfaceAddress, LinkState, Nic, System, TcpFacts};
 
     use super::*;
 

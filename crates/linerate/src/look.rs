@@ -54,7 +54,7 @@ pub fn at_path(
         put_first(&mut look, answers);
     }
     let first = look.addresses.first().and_then(|way| {
-        let nic = nic_named(facts.first()?, way.nic.as_deref()?)?;
+        let nic = facts.first()?.nic(way.nic.as_deref()?)?;
         Some(target(nic, way.address, path))
     });
     look.mtus = prove(path, facts, &first.into_iter().collect::<Vec<_>>(), stop);
@@ -98,7 +98,7 @@ pub fn at_other_pairs(
         .filter(|nic| nic.state != LinkState::Down)
     {
         let near = |remote: &&IpAddr| nic.addresses.iter().any(|entry| entry.contains(**remote));
-        let other = |remote: &&IpAddr| !has_address(client, **remote);
+        let other = |remote: &&IpAddr| client.nic_with(**remote).is_none();
         let routed = |remote: &&IpAddr| !is_link_local(**remote);
         for remote in remotes.iter().filter(routed).filter(near).filter(other) {
             let target = target(nic, *remote, path);
@@ -128,14 +128,14 @@ fn neighbours(
 ) -> Vec<NeighbourLook> {
     let command = Command::new(["ip", "-j", "neigh", "show"]);
     let outputs = path.client.exec.run(&[command]).unwrap_or_default();
-    let is_end = |address: IpAddr| ends.contains(&address) || has_address(client, address);
+    let is_end = |address: IpAddr| ends.contains(&address) || client.nic_with(address).is_some();
     let targets: Vec<MtuTarget> = outputs
         .first()
         .map_or_else(Vec::new, known_neighbours)
         .into_iter()
         .filter(|(nic, address)| !is_end(*address) && proofs.iter().any(|proof| proof.nic == *nic))
         .filter_map(|(nic, remote)| {
-            let mtu = nic_named(client, &nic)?.mtu;
+            let mtu = client.nic(&nic)?.mtu;
             Some(MtuTarget {
                 nic,
                 mtu,
@@ -195,20 +195,11 @@ fn target(nic: &Nic, remote: IpAddr, path: &SharePath) -> MtuTarget {
     }
 }
 
-fn nic_named<'a>(host: &'a HostFacts, name: &str) -> Option<&'a Nic> {
-    host.nics.iter().find(|nic| nic.name == name)
-}
-
 fn is_link_local(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => address.is_link_local(),
         IpAddr::V6(address) => address.is_unicast_link_local(),
     }
-}
-
-fn has_address(host: &HostFacts, address: IpAddr) -> bool {
-    let mut addresses = host.nics.iter().flat_map(|nic| &nic.addresses);
-    addresses.any(|entry| entry.address == address)
 }
 
 /// A check goes on without the proof: what could not be proven is not in it.

@@ -117,6 +117,29 @@ pub struct InterfaceAddress {
     pub prefix: u8,
 }
 
+impl HostFacts {
+    /// The NIC of this name.
+    #[must_use]
+    pub fn nic(&self, name: &str) -> Option<&Nic> {
+        self.nics.iter().find(|nic| nic.name == name)
+    }
+
+    /// The NIC that has this address.
+    #[must_use]
+    pub fn nic_with(&self, address: IpAddr) -> Option<&Nic> {
+        self.nics.iter().find(|nic| nic.has(address))
+    }
+}
+
+impl Nic {
+    /// Whether it has this address.
+    #[must_use]
+    pub fn has(&self, address: IpAddr) -> bool {
+        let mut own = self.addresses.iter();
+        own.any(|entry| entry.address.to_canonical() == address.to_canonical())
+    }
+}
+
 impl InterfaceAddress {
     /// Whether another address is in the subnet of this one. A prefix of 0 is no subnet, and one of
     /// all bits has nobody else in it.

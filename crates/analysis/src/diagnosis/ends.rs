@@ -74,10 +74,7 @@ pub fn shared_links<'a>(near: &'a HostFacts, far: &'a HostFacts) -> Vec<SharedLi
 
 /// Whether a NIC of one host has an address in a subnet of the other's.
 fn meet(near: (&HostFacts, &Nic), far: (&HostFacts, &Nic)) -> bool {
-    let has = |host: &HostFacts, address: IpAddr| {
-        let mut entries = host.nics.iter().flat_map(|nic| &nic.addresses);
-        entries.any(|entry| entry.address == address)
-    };
+    let has = |host: &HostFacts, address: IpAddr| host.nic_with(address).is_some();
     let global = |entry: &&InterfaceAddress| !is_link_local(entry.address);
     near.1.addresses.iter().filter(global).any(|ours| {
         // Bridges of containers and virtual machines have the same address on every host, and lead nowhere.

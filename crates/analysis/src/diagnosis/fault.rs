@@ -238,9 +238,7 @@ pub(super) fn remote_name(proof: &MtuProof) -> String {
 }
 
 pub(super) fn far_nic<'a>(seen: &Seen<'a>, proof: &MtuProof) -> Option<&'a Nic> {
-    let remote = proof.remote?;
-    let mut nics = seen.network.server?.nics.iter();
-    nics.find(|nic| nic.addresses.iter().any(|entry| entry.address == remote))
+    seen.network.server?.nic_with(proof.remote?)
 }
 
 /// One link that came up far slower than another one between the same hosts.
@@ -566,8 +564,7 @@ fn differing_ends(seen: &Seen) -> Option<Ends> {
         _ => None,
     };
     let by_probe = |proof: &MtuProof| {
-        let mut nics = seen.network.client?.nics.iter();
-        let near = nics.find(|nic| nic.name == proof.nic)?;
+        let near = seen.network.client?.nic(&proof.nic)?;
         if !is_link(near, proof.remote?) {
             return None;
         }
@@ -1476,9 +1473,7 @@ impl<'a> Seen<'a> {
     /// by our end of it where all of our ends are alike.
     fn real_bits(&self, address: IpAddr) -> Option<u64> {
         if let Some(server) = self.network.server {
-            let mut nics = server.nics.iter();
-            let holds = |nic: &&Nic| nic.addresses.iter().any(|entry| entry.address == address);
-            return line_bits(nics.find(holds)?);
+            return line_bits(server.nic_with(address)?);
         }
         let ends: Vec<u64> = self
             .network

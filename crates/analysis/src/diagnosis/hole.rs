@@ -77,10 +77,7 @@ pub(super) fn black_hole(seen: &Seen) -> Option<Fault> {
 impl<'a> Hole<'a> {
     fn of(seen: &Seen<'a>, proof: &'a MtuProof) -> Option<Self> {
         let client = seen.network.client;
-        let near = client.and_then(|host| {
-            let mut nics = host.nics.iter();
-            Some((host, nics.find(|nic| nic.name == proof.nic)?))
-        });
+        let near = client.and_then(|host| Some((host, host.nic(&proof.nic)?)));
         let far = seen.network.server.zip(far_nic(seen, proof));
         // What the far end would send its TCP tells, or else its facts.
         let known = MtuProof {
@@ -301,8 +298,7 @@ fn is_only_nic_there(seen: &Seen, remote: IpAddr) -> bool {
                 .nics
                 .iter()
                 .filter(|nic| nic.state != LinkState::Down);
-            let own = |nic: &&Nic| nic.addresses.iter().any(|entry| entry.address == remote);
-            nics.filter(|nic| own(nic) || in_subnet(nic)).count() == 1
+            nics.filter(|nic| nic.has(remote) || in_subnet(nic)).count() == 1
         }
         None => {
             let nears = network.client.into_iter().flat_map(|client| &client.nics);

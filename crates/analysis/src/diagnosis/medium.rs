@@ -166,7 +166,7 @@ fn senders<'a>(seen: &Seen<'a>) -> Vec<Sender<'a>> {
         .or_else(|| way.map(|way| way.address));
     let client = seen.network.client.zip(remote).and_then(|(host, peer)| {
         let way = way.filter(|way| way.address == peer);
-        let chosen = way.and_then(|way| nic_named(host, way.nic.as_deref()?));
+        let chosen = way.and_then(|way| host.nic(way.nic.as_deref()?));
         let nic = chosen.or_else(|| Some(pair?.near))?;
         Some(Sender { host, nic, peer })
     });
@@ -184,14 +184,12 @@ fn senders<'a>(seen: &Seen<'a>) -> Vec<Sender<'a>> {
     client.into_iter().chain(server).collect()
 }
 
-fn nic_named<'a>(host: &'a HostFacts, name: &str) -> Option<&'a Nic> {
-    host.nics.iter().find(|nic| nic.name == name)
-}
-
 /// The NIC that the routes choose: the narrowest network, then the lowest metric.
 fn routed(host: &HostFacts, peer: IpAddr) -> Option<&Nic> {
     let routes = host.routes.iter().filter_map(|route| {
-        let nic = nic_named(host, &route.nic).filter(|nic| nic.state != LinkState::Down)?;
+        let nic = host
+            .nic(&route.nic)
+            .filter(|nic| nic.state != LinkState::Down)?;
         Some((covers(route, peer)?, route.metric.unwrap_or(0), nic))
     });
     let best = routes.min_by_key(|(bits, metric, _)| (Reverse(*bits), *metric));

@@ -164,7 +164,7 @@ impl<'a> Network<'a> {
         let remote = connection.remote.ip().to_canonical();
         let near = self
             .client
-            .and_then(|client| nic_with(client, local))
+            .and_then(|client| client.nic_with(local))
             .ok_or_else(|| format!("our end `{local}` is on no NIC that is known"))?;
         Ok(Pair {
             near,
@@ -174,7 +174,7 @@ impl<'a> Network<'a> {
     }
 
     fn far_end(&self, remote: IpAddr) -> FarEnd<'a> {
-        if let Some(nic) = self.server.and_then(|server| nic_with(server, remote)) {
+        if let Some(nic) = self.server.and_then(|server| server.nic_with(remote)) {
             return FarEnd::Nic(nic);
         }
         match self.advertisement(remote) {
@@ -461,7 +461,7 @@ impl<'a> Network<'a> {
     fn reaches(&self, near: &Nic, remote: IpAddr) -> bool {
         let ours = self
             .client
-            .is_some_and(|client| nic_with(client, remote).is_some());
+            .is_some_and(|client| client.nic_with(remote).is_some());
         let advertised = self.advertised.is_empty() || self.advertisement(remote).is_some();
         !ours
             && advertised
@@ -600,14 +600,6 @@ fn trusted_speed(nic: &Nic) -> Option<u64> {
 
 fn has_index(interface: &ServerInterface) -> bool {
     interface.index != 0 && interface.index != u32::MAX
-}
-
-fn nic_with(host: &HostFacts, address: IpAddr) -> Option<&Nic> {
-    let holds = |nic: &&Nic| {
-        let mut addresses = nic.addresses.iter();
-        addresses.any(|entry| entry.address.to_canonical() == address)
-    };
-    host.nics.iter().find(holds)
 }
 
 pub(super) fn is_link_local(address: IpAddr) -> bool {
