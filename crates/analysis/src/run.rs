@@ -192,14 +192,7 @@ fn untried(run: &Run, experiments: &[ExperimentResult]) -> Vec<Untried> {
         Plan::Tune { candidates, .. } => candidates.as_slice(),
         Plan::Check { .. } | Plan::Bench { .. } | Plan::Experiment { .. } => &[],
     };
-    // Where it comes on top of others, the experiment's B bears their names before its own.
-    let tried = |name: &str| {
-        let mut names = experiments.iter().map(|one| one.question.b.name.as_str());
-        names.any(|b| {
-            b.strip_suffix(name)
-                .is_some_and(|before| before.is_empty() || before.ends_with(" + "))
-        })
-    };
+    let tried = |name: &str| experiments.iter().any(|one| one.question.change() == name);
     let decided = |name: &str| {
         events(run)
             .any(|event| matches!(event, Event::Decided { experiment, .. } if experiment == name))

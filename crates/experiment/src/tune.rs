@@ -1,7 +1,7 @@
 //! Tries changes one after another and keeps what is proven twice.
 
 use analysis::{Effect, NoiseFloor, PhaseResult, Verdict};
-use record::{Decision, Direction, Event, Failure, Level, Phase, Setting};
+use record::{Decision, Direction, Event, Failure, LEVELS_JOINED, Level, Phase, Setting};
 
 use crate::Error;
 use crate::error::text;
@@ -510,7 +510,7 @@ pub(crate) fn merged(base: &Level, candidate: &Level) -> Level {
     let name = if base.name == START_NAME {
         candidate.name.clone()
     } else {
-        format!("{} + {}", base.name, candidate.name)
+        [base.name.as_str(), &candidate.name].join(LEVELS_JOINED)
     };
     Level { name, settings }
 }

@@ -31,8 +31,8 @@ pub use plan_file::{
 };
 pub use recipe::{Figure, Order, Recipe, RecipeEngine, RecipeTest, parse_bytes};
 pub use run::{
-    Decision, Error, Event, Header, Plan, Question, RUN_FORMAT, RUN_VERSION, Record, Round, Run,
-    RunWriter, Schedule,
+    Decision, Error, Event, Header, LEVELS_JOINED, Plan, Question, RUN_FORMAT, RUN_VERSION, Record,
+    Round, Run, RunWriter, Schedule,
 };
 pub use setting::{HostName, KnobId, Level, Setting, Target, Value};
 pub use task::{CopyTask, ListTask, PlayTask, Playback, Spread, Task, TaskWorkload};

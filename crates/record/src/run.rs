@@ -99,6 +99,29 @@ pub struct Question {
     pub confidence: f64,
 }
 
+/// What joins the names of levels that hold together.
+pub const LEVELS_JOINED: &str = " + ";
+
+impl Question {
+    /// The name of what B adds to A: of levels that hold together those that A has not, wherever they
+    /// stand; else that of B.
+    #[must_use]
+    pub fn change(&self) -> String {
+        let parts = |level: &Level| -> Vec<String> {
+            level.name.split(LEVELS_JOINED).map(str::to_owned).collect()
+        };
+        let (before, mut added) = (parts(&self.a), parts(&self.b));
+        let taken = before.iter().all(|name| {
+            let place = added.iter().position(|one| one == name);
+            place.map(|place| added.remove(place)).is_some()
+        });
+        match taken && !added.is_empty() {
+            true => added.join(LEVELS_JOINED),
+            false => self.b.name.clone(),
+        }
+    }
+}
+
 /// The order of one phase of an experiment, fixed before its first trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
@@ -452,5 +475,40 @@ fn io_error(action: &'static str, path: &Path, source: io::Error) -> Error {
         action,
         path: path.to_owned(),
         source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Level, Question};
+
+    fn change(a: &str, b: &str) -> String {
+        let level = |name: &str| Level {
+            name: name.into(),
+            settings: Vec::new(),
+        };
+        let question = Question {
+            a: level(a),
+            b: level(b),
+            responses: Vec::new(),
+            band: 0.02,
+            confidence: 0.95,
+        };
+        question.change()
+    }
+
+    #[test]
+    fn a_change_is_named_without_what_holds_beside_it() {
+        assert_eq!(change("as it is", "MTU 9000"), "MTU 9000");
+        assert_eq!(change("as it is", "buffer + MTU 9000"), "buffer + MTU 9000");
+        assert_eq!(change("buffer", "buffer + MTU 9000"), "MTU 9000");
+        assert_eq!(change("MTU 9000", "buffer + MTU 9000"), "buffer");
+        let all = "buffer + 2 channels + MTU 9000";
+        assert_eq!(change("buffer + MTU 9000", all), "2 channels");
+        assert_eq!(change(all, all), all);
+        assert_eq!(
+            change("MTU 9000 + buffer", "buffer + 2 channels"),
+            "buffer + 2 channels"
+        );
     }
 }

@@ -219,7 +219,7 @@ fn tiles(analysis: &RunAnalysis) -> Markup {
             }
             @for experiment in view::kept(analysis) {
                 @for effect in view::final_effects(experiment) {
-                    @let name = format!("{}, {}", view::direction(effect.response), view::change_name(experiment));
+                    @let name = format!("{}, {}", view::direction(effect.response), experiment.question.change());
                     (tile(plot::verdict_class(effect.verdict), &name, &quantity::estimate(&effect.ratio), &below_figure(experiment, effect)))
                 }
             }

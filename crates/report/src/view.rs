@@ -247,7 +247,7 @@ fn tune_headline(analysis: &RunAnalysis) -> Said {
     if let Some(together) = candidates(analysis).find(|one| is_together(one)) {
         let names: Vec<String> = kept
             .iter()
-            .map(|one| format!("`{}`", change_name(one)))
+            .map(|one| format!("`{}`", one.question.change()))
             .collect();
         let text = format!(
             "kept {} of {}, which together give {}: {}{warning}",
@@ -263,7 +263,7 @@ fn tune_headline(analysis: &RunAnalysis) -> Said {
         .map(|experiment| {
             format!(
                 "`{}` ({})",
-                change_name(experiment),
+                experiment.question.change(),
                 proven(experiment).join(", ")
             )
         })
@@ -577,7 +577,7 @@ pub(crate) fn not_measured(analysis: &RunAnalysis) -> Vec<String> {
         .collect();
     for experiment in &analysis.experiments {
         for failure in &experiment.failures {
-            list.push(format!("`{}`: {failure}", change_name(experiment)));
+            list.push(format!("`{}`: {failure}", experiment.question.change()));
         }
     }
     if let Plan::Tune {
@@ -586,7 +586,7 @@ pub(crate) fn not_measured(analysis: &RunAnalysis) -> Vec<String> {
     } = &analysis.plan
     {
         for level in planned {
-            let is_tried = candidates(analysis).any(|tried| change_name(tried) == level.name);
+            let is_tried = candidates(analysis).any(|tried| tried.question.change() == level.name);
             let mut untried = analysis.untried.iter();
             let is_said = untried.any(|one| one.level.as_ref() == Some(level));
             if !is_tried && !is_said {
@@ -754,21 +754,12 @@ pub(crate) fn candidates(analysis: &RunAnalysis) -> impl Iterator<Item = &Experi
         .filter(|experiment| !is_baseline(experiment))
 }
 
-/// What B adds to A: a change that comes on top of others bears their names as well.
-pub(crate) fn change_name(experiment: &ExperimentResult) -> &str {
-    let question = &experiment.question;
-    let added = question.b.name.strip_prefix(&question.a.name);
-    added
-        .and_then(|added| added.strip_prefix(" + "))
-        .unwrap_or(&question.b.name)
-}
-
 /// The settings that B has and A has not.
 pub(crate) fn changed_settings(experiment: &ExperimentResult) -> Level {
     let question = &experiment.question;
     let settings = question.b.settings.iter();
     Level {
-        name: change_name(experiment).to_owned(),
+        name: question.change(),
         settings: settings
             .filter(|setting| !question.a.settings.contains(setting))
             .cloned()
@@ -778,7 +769,7 @@ pub(crate) fn changed_settings(experiment: &ExperimentResult) -> Level {
 
 /// The question of an experiment in words.
 pub(crate) fn question(experiment: &ExperimentResult) -> String {
-    let (a, change) = (&experiment.question.a.name, change_name(experiment));
+    let (a, change) = (&experiment.question.a.name, experiment.question.change());
     if is_baseline(experiment) {
         "how much does the same differ from itself?".into()
     } else if change == experiment.question.b.name {
@@ -1314,7 +1305,7 @@ fn blocks_run(experiment: &ExperimentResult) -> String {
     } else {
         parts.join(", ")
     };
-    format!("`{}`: {parts}{reached}", change_name(experiment))
+    format!("`{}`: {parts}{reached}", experiment.question.change())
 }
 
 /// How near a caveat is to what the reader came for. Only the last kind is left to the report.
@@ -1467,7 +1458,7 @@ pub(crate) fn to_know(analysis: &RunAnalysis) -> ToKnow {
 fn experiment_caveats(experiment: &ExperimentResult, caveats: &mut Caveats) {
     let name = match is_baseline(experiment) {
         true => "noise".to_owned(),
-        false => format!("`{}`", change_name(experiment)),
+        false => format!("`{}`", experiment.question.change()),
     };
     let band = experiment.question.band;
     let alarm = experiment.noise.iter().any(|noise| noise.alarm);
