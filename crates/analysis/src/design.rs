@@ -245,7 +245,7 @@ pub fn design<'t>(
     let mut costs = cost_tables(design, &seen);
     let noise = noise(design, &seen, &mut caveats);
     let mut pairs = [pairs(design, &seen), together(design, &seen)].concat();
-    settle(design, &pairs, &mut rates);
+    caveats.extend(settle(design, &pairs, &mut rates));
     let alarmed: BTreeSet<&str> = noise
         .iter()
         .filter(|noise| noise.alarm)
@@ -307,7 +307,12 @@ fn hold_back(
 
 /// Gives a pair the verdict of its effect, and what would settle it by the same correction.
 fn judge(one: &mut Compared, band: f64, rates: &[TableResult], alarmed: &BTreeSet<&str>) {
-    let Compared { pair, ratios, .. } = one;
+    let Compared {
+        pair,
+        ratios,
+        per_block,
+        ..
+    } = one;
     if !pair.others.is_empty() {
         return;
     }
@@ -325,7 +330,8 @@ fn judge(one: &mut Compared, band: f64, rates: &[TableResult], alarmed: &BTreeSe
         let effects = rates.iter().flat_map(|table| &table.effects);
         let tested = effects.filter(|effect| effect.p.is_some()).count().max(1);
         let confidence = 1.0 - (1.0 - CONFIDENCE_DEFAULT) / tested as f64;
-        pair.blocks_to_settle = ratios.blocks_to_settle(band, confidence);
+        let pairs = ratios.blocks_to_settle(band, confidence);
+        pair.blocks_to_settle = pairs.map(|pairs| pairs.div_ceil(*per_block));
     }
 }
 
@@ -551,6 +557,55 @@ fn between(seen: &[Seen<'_>], response: &str, arms: &[(u32, u32)]) -> PairedRati
     }))
 }
 
+/// Ratios of these pairs of arms, each pair of each block for itself: so more can be counted than blocks,
+/// and a trial that somebody disturbed spoils one pair and not all of its block. What the other factors
+/// make of a pair is taken out (aligned as by Hodges and Lehmann 1962, Annals of Mathematical Statistics
+/// 33:482): the effect at each of their combinations is moved to the mean of all, and the differences
+/// around it are widened by what that took from their scatter.
+///
+/// It must not be asked of a factor that is switched from plot to plot: pairs between the same two plots
+/// have the noise of these in common.
+fn each_between(seen: &[Seen<'_>], response: &str, arms: &[(u32, u32)]) -> PairedRatios {
+    let cells = Cells::new(seen, response);
+    let blocks = cells.blocks().into_iter();
+    // Whole blocks only, so that each combination counts the same.
+    let blocks: Vec<u32> = blocks
+        .filter(|block| cells.means(*block, arms).is_some())
+        .collect();
+    let columns: Vec<Vec<[f64; 2]>> = arms
+        .iter()
+        .map(|pair| {
+            let ends = blocks.iter().map(|block| cells.means(*block, &[*pair]));
+            ends.flatten().collect()
+        })
+        .collect();
+    let effect = |column: &Vec<[f64; 2]>| -> f64 {
+        let differences: Vec<f64> = column.iter().map(|[from, to]| to - from).collect();
+        statistics::centre(&differences).unwrap_or(0.0)
+    };
+    let level = |column: &Vec<[f64; 2]>| -> f64 {
+        let levels: Vec<f64> = column.iter().map(|[from, to]| 0.5 * (from + to)).collect();
+        statistics::centre(&levels).unwrap_or(0.0)
+    };
+    let effects: Vec<f64> = columns.iter().map(effect).collect();
+    let levels: Vec<f64> = columns.iter().map(level).collect();
+    let usual = effects.iter().sum::<f64>() / effects.len().max(1) as f64;
+    let count = (blocks.len() * arms.len()) as f64;
+    let left = count - (arms.len() as f64 - 1.0);
+    let wider = (count / left.max(1.0)).sqrt();
+    let rows = blocks.iter().enumerate();
+    let aligned = rows.flat_map(|(row, block)| {
+        let columns = columns.iter().zip(effects.iter().zip(&levels));
+        columns.map(move |(column, (effect, level))| {
+            let [from, to] = column[row];
+            let half = 0.5 * (usual + wider * (to - from - effect));
+            let around = 0.5 * (from + to) - level;
+            (*block, (around - half).exp(), (around + half).exp())
+        })
+    });
+    PairedRatios::new(aligned.collect::<Vec<_>>())
+}
+
 /// The same of `there`, over that of `here`. Half of the four cells are on either side, so that where
 /// both ratios are the same nothing but noise tells the sides apart.
 fn over(
@@ -607,12 +662,7 @@ fn acting(
     let count = |place: usize| u32::try_from(design.factors[place].levels.len()).unwrap_or(0);
     let levels = (1..count(one)).flat_map(|level| (1..count(other)).map(move |with| (level, with)));
     let pairs = levels.filter_map(|(level, with)| {
-        let at = |wanted: u32| -> Vec<(u32, u32)> {
-            let pairs = partners(design, one, level).into_iter();
-            let of = |arm: u32| design.arms.get(arm as usize).and_then(|arm| arm.get(other));
-            pairs.filter(|(_, to)| of(*to) == Some(&wanted)).collect()
-        };
-        let (there, here) = (at(with), at(0));
+        let [there, here] = beside(design, (one, level), other, [with, 0]);
         if here.is_empty() {
             return None;
         }
@@ -633,9 +683,61 @@ fn acting(
         };
         let both = usual(seen, response, there.iter().map(|(_, to)| *to));
         let base = both.map(|both| both / pair.ratio.value);
-        Some(Compared { pair, ratios, base })
+        Some(Compared {
+            pair,
+            ratios,
+            per_block: 1,
+            base,
+        })
     });
     pairs.collect()
+}
+
+/// The pairs of arms of a factor's level, at each of two levels of another factor.
+fn beside(
+    design: &Design,
+    (factor, level): (usize, u32),
+    other: usize,
+    levels: [u32; 2],
+) -> [Vec<(u32, u32)>; 2] {
+    levels.map(|wanted| {
+        let pairs = partners(design, factor, level).into_iter();
+        let of = |arm: u32| design.arms.get(arm as usize).and_then(|arm| arm.get(other));
+        pairs.filter(|(_, to)| of(*to) == Some(&wanted)).collect()
+    })
+}
+
+/// How many effects are judged by the pairs of this design: of each level, and of each two together.
+fn effects_in_pairs(design: &Design) -> usize {
+    let levels = |place: usize| {
+        let count = design.factors[place].levels.len();
+        1..u32::try_from(count).unwrap_or(0).max(1)
+    };
+    let factors = 0..design.factors.len();
+    let each = factors.map(|one| {
+        let with = |level: &u32| {
+            let others = one + 1..design.factors.len();
+            let found = others.map(|other| {
+                let at =
+                    |with: &u32| !beside(design, (one, *level), other, [*with, 0])[1].is_empty();
+                levels(other).filter(at).count()
+            });
+            found.sum::<usize>()
+        };
+        let known = levels(one).filter(|level| !partners(design, one, *level).is_empty());
+        known.map(|level| 1 + with(&level)).sum::<usize>()
+    });
+    each.sum::<usize>() * design.responses.len()
+}
+
+/// The fewest blocks in which the pairs of a design can be counted to the first step of Holm's correction
+/// over all its effects; with fewer, least squares over the rows must decide. `None` where it has no
+/// pairs, as a fraction.
+#[must_use]
+pub fn blocks_counted(design: &Design) -> Option<usize> {
+    let effects = effects_in_pairs(design);
+    let step = (1.0 - CONFIDENCE_DEFAULT) / effects.max(1) as f64;
+    (effects > 0).then(|| statistics::blocks_min(1.0 - step))
 }
 
 /// Each level against the first of its factor: over all combinations of the others, and with each.
@@ -651,7 +753,14 @@ fn pairs(design: &Design, seen: &[Seen<'_>]) -> Vec<Compared> {
                 let each = arms.iter().map(|pair| vec![*pair]);
                 let whole = std::iter::once(arms.clone());
                 for group in whole.chain(each.filter(|_| arms.len() > 1)) {
-                    let ratios = between(seen, &response.name, &group);
+                    let is_of_plots = design
+                        .whole_plots
+                        .iter()
+                        .any(|plot| *plot as usize == place);
+                    let (per_block, ratios) = match group.len() > 1 && !is_of_plots {
+                        true => (group.len(), each_between(seen, &response.name, &group)),
+                        false => (1, between(seen, &response.name, &group)),
+                    };
                     let Some(ratio) = ratios.ratio(design.band, CONFIDENCE_DEFAULT) else {
                         continue;
                     };
@@ -674,7 +783,12 @@ fn pairs(design: &Design, seen: &[Seen<'_>]) -> Vec<Compared> {
                         ratio,
                     };
                     let base = usual(seen, &response.name, group.iter().map(|(from, _)| *from));
-                    found.push(Compared { pair, ratios, base });
+                    found.push(Compared {
+                        pair,
+                        ratios,
+                        per_block,
+                        base,
+                    });
                 }
             }
         }

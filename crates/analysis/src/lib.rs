@@ -13,7 +13,9 @@ pub mod statistics;
 pub mod table;
 
 pub use comparison::{PhaseResult, phase};
-pub use design::{DesignNoise, DesignPair, DesignResult, DesignSamples, design, is_narrow};
+pub use design::{
+    DesignNoise, DesignPair, DesignResult, DesignSamples, blocks_counted, design, is_narrow,
+};
 pub use diagnosis::{
     Contradiction, Means, REMEDIES, Remedy, SharedLink, contradictions, quoted, shared_links,
 };

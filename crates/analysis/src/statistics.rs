@@ -363,6 +363,11 @@ pub fn computed(value: f64, unit: Unit, caveats: Vec<String>) -> Estimate {
 /// Centre, interval, confidence reached and caveats.
 type Location = (f64, Option<[f64; 2]>, Option<f64>, Vec<String>);
 
+/// The Hodges-Lehmann estimate; `None` of nothing.
+pub(crate) fn centre(values: &[f64]) -> Option<f64> {
+    location(values, CONFIDENCE_OF_DEVIATION).map(|(centre, _, _, _)| centre)
+}
+
 /// Hodges-Lehmann: the median of all pairwise means, and the interval between two of them.
 fn location(values: &[f64], confidence: f64) -> Option<Location> {
     let n = values.len();

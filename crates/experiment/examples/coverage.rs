@@ -13,6 +13,7 @@
 //! is told that; 0.75 is found.
 #![expect(clippy::print_stdout, reason = "it prints a table")]
 
+use std::env;
 use std::process::ExitCode;
 
 #[path = "../tests/it/factorial.rs"]
@@ -26,18 +27,26 @@ use noise::{Noise, Tally, split_plot};
 const RUNS: u32 = 2_000;
 
 fn main() -> ExitCode {
+    let only: Vec<String> = env::args().skip(1).collect();
+    let wanted = |name: &str| only.is_empty() || only.iter().any(|only| only == name);
     let mut well = true;
     println!("{RUNS} simulated experiments each, 2 % of noise, intervals of 95 %");
     for (name, compare) in [
         ("tune", noise::compare as Compare),
         ("experiment run", factorial::compare),
     ] {
-        println!("two arms, as `{name}` decides");
-        well &= comparisons(compare);
+        if wanted("comparisons") {
+            println!("two arms, as `{name}` decides");
+            well &= comparisons(compare);
+        }
     }
-    well &= factorials();
-    well &= gates();
-    well &= split_plots();
+    for (name, part) in [
+        ("factorials", factorials as fn() -> bool),
+        ("gates", gates),
+        ("plots", split_plots),
+    ] {
+        well &= !wanted(name) || part();
+    }
     if well {
         ExitCode::SUCCESS
     } else {
@@ -97,11 +106,13 @@ fn comparisons(compare: Compare) -> bool {
 /// the other two that is called is a false alarm.
 fn factorials() -> bool {
     let mut well = true;
-    for (of_plot, name) in [
-        (0.0, "two factors, each with each"),
+    for (of_plot, together, name) in [
+        (0.0, 0.0, "two factors, each with each"),
+        (0.0, 0.3, "the same, and both together are 30 % better"),
         (
             0.03,
-            "the same, the first switched from plot to plot, with 3 % of noise of its own",
+            0.0,
+            "the first switched from plot to plot, with 3 % of noise of its own",
         ),
     ] {
         println!("{name}");
@@ -114,6 +125,7 @@ fn factorials() -> bool {
                     deviation: 0.02,
                     of_plot,
                     gains: [gain, 0.0],
+                    together,
                 };
                 let same = factorial::full(&machine(0.0), blocks, runs);
                 let more = factorial::full(&machine(0.03), blocks, runs);

@@ -33,9 +33,8 @@ pub struct PlanFile {
     /// How the levels of its factors are combined.
     #[serde(default)]
     pub design: DesignKind,
-    /// Blocks: each holds every arm once.
-    #[serde(default = "blocks")]
-    pub blocks: u32,
+    /// Blocks: each holds every arm once. Where it is left open, as many as its effects need.
+    pub blocks: Option<u32>,
     /// Of the random order.
     pub seed: Option<u64>,
     /// It ends earlier once it has taken so long.
@@ -160,10 +159,6 @@ impl PublishedLevel {
     }
 }
 
-const fn blocks() -> u32 {
-    6
-}
-
 const fn band() -> f64 {
     2.0
 }
@@ -233,11 +228,9 @@ impl PlanFile {
                 "`band_percent` must be 0 or more and below 100, not {band}"
             ));
         }
-        let counts = [
-            ("blocks", self.blocks, BLOCKS_MAX),
-            ("channels", self.channels(), CHANNELS_MAX),
-        ];
-        for (name, count, most) in counts {
+        let channels = ("channels", self.channels(), CHANNELS_MAX);
+        let blocks = self.blocks.map(|count| ("blocks", count, BLOCKS_MAX));
+        for (name, count, most) in blocks.into_iter().chain([channels]) {
             if !(1..=most).contains(&count) {
                 return Err(format!("`{name}` must be 1 to {most}, not {count}"));
             }

@@ -1,6 +1,6 @@
 //! Verdicts of a design. What is measured in pairs of the same block is judged by the interval of these
 //! pairs, which is also what is printed; only what has none is judged by least squares over the rows:
-//! fractions, and fewer blocks than any interval can be counted of. Holm's correction runs over both.
+//! fractions, and fewer pairs than any interval can be counted of. Holm's correction runs over both.
 
 use record::Design;
 
@@ -18,6 +18,8 @@ const OF_LEAST_SQUARES: [&str; 2] = ["robust_errors", "mean_against_median"];
 pub(super) struct Compared {
     pub(super) pair: DesignPair,
     pub(super) ratios: PairedRatios,
+    /// How many of these a block has.
+    pub(super) per_block: usize,
     /// In the unit of the response's table: what a ratio of 1 would be.
     pub(super) base: Option<f64>,
 }
@@ -42,13 +44,28 @@ impl Compared {
     }
 }
 
-/// Judges the effects of the rates that have pairs by these, and all of them by Holm's correction.
-pub(super) fn settle(design: &Design, compared: &[Compared], rates: &mut [TableResult]) {
+/// Judges the effects of the rates that have pairs by these, and all of them by Holm's correction. Says
+/// what has too few pairs for that.
+pub(super) fn settle(
+    design: &Design,
+    compared: &[Compared],
+    rates: &mut [TableResult],
+) -> Option<String> {
     // Fewer could not be counted to the first step of the correction, whatever they say: least squares
     // are the more powerful there.
-    let whole = compared.iter().filter(|one| one.is_whole()).count();
-    let step = (1.0 - CONFIDENCE_DEFAULT) / whole.max(1) as f64;
+    let whole = || compared.iter().filter(|one| one.is_whole());
+    let all = whole().count();
+    let step = (1.0 - CONFIDENCE_DEFAULT) / all.max(1) as f64;
     let blocks_min = statistics::blocks_min(1.0 - step);
+    let few = whole().filter(|one| one.pair.ratio.n < blocks_min).count();
+    let blocks = design.blocks.len();
+    let caveat = (few > 0 && (2..blocks_min).contains(&blocks)).then(|| {
+        format!(
+            "{blocks} blocks are too few to count the pairs of {few} of {all} effects after Holm's \
+             correction ({blocks_min} are needed): least squares judge these, and what the interval \
+             beside them does not say as well is not called a difference"
+        )
+    });
     let known: Vec<(&Compared, f64)> = compared
         .iter()
         .filter_map(|one| Some((one, one.p(blocks_min)?)))
@@ -87,6 +104,7 @@ pub(super) fn settle(design: &Design, compared: &[Compared], rates: &mut [TableR
             .collect();
         drop_contradicted(table, &paired);
     }
+    caveat
 }
 
 /// Gives an effect the numbers of its pairs. That of two factors with more levels has no effect yet for

@@ -333,22 +333,23 @@ fn a_fraction_says_what_it_can_find_and_ends_when_its_intervals_are_narrow() {
     assert!(!analysis::is_narrow(&analysis::design(&half(4), &[]), 0.5));
 }
 
-/// Six blocks are too few for twelve questions, so the rows are fitted; but in one block of one response it
-/// was the other way round, and an interval that says so stands beside the verdict.
+/// Six blocks are too few for eighteen questions, so where each has but one pair the rows are fitted; but
+/// in one block of one response it was the other way round, and an interval that says so stands beside
+/// the verdict.
 #[test]
 fn nothing_is_shown_against_the_interval_that_is_printed() {
     let found = analysed(&design(&TWO, 6, 6), |response, block, arm| {
         let is_turned = response == 0 && block == 3;
         let gain = if is_turned { -2.0 } else { 15.0 };
-        let on = f64::from(arm / 2);
-        100.0 + gain * on + wobble(response, block, arm)
+        let both = f64::from(u8::from(arm == 3));
+        100.0 + gain * both + wobble(response, block, arm)
     });
     let verdicts = found.rates.iter().map(|table| {
-        let effect = table.effects.iter().find(|effect| effect.factor == "f0");
+        let effect = table.effects.iter().find(|effect| effect.factor == "f0:f1");
         let effect = effect.expect("an effect");
         assert!(effect.p_holm.is_some_and(|p| p < 0.05), "{effect:?}");
         let mut pairs = found.pairs.iter();
-        let pair = pairs.find(|pair| pair.response == table.response && pair.factor == "f0");
+        let pair = pairs.find(|pair| pair.response == table.response && pair.factor == "f0:f1");
         let includes_none = pair
             .and_then(|pair| pair.ratio.interval)
             .is_some_and(|[low, _]| low <= 1.0);
@@ -357,4 +358,42 @@ fn nothing_is_shown_against_the_interval_that_is_printed() {
     let verdicts: Vec<(Verdict, bool)> = verdicts.collect();
     assert_eq!(verdicts[0], (Verdict::Undecided, true));
     assert_eq!(verdicts[1..], [(Verdict::Better, false); 5]);
+}
+
+/// Holm's first step is 5 % over all effects, and n pairs that all say the same have 2 of 2^n ways.
+#[test]
+fn a_design_knows_in_how_many_blocks_its_effects_can_be_counted() {
+    let of = |design: Design| analysis::blocks_counted(&design);
+    assert_eq!(of(design(&CHANNELS, 1, 1)), Some(6));
+    assert_eq!(of(design(&TWO, 1, 1)), Some(7));
+    assert_eq!(of(design(&TWO, 4, 1)), Some(9));
+    let levels: &[&str] = &["1500", "4000", "9000"];
+    assert_eq!(of(design(&[("mtu", levels), TWO[0]], 1, 1)), Some(8));
+    assert_eq!(of(half(1)), None);
+    let mut alone = design(&TWO, 1, 1);
+    alone.arms.truncate(3);
+    assert_eq!(of(alone), Some(7));
+}
+
+/// In three blocks each, one trial of a combination is slow: that spoils one pair of three blocks, and not
+/// three of the six blocks. What the other factor does to a pair is not held for scatter.
+#[test]
+fn a_disturbed_trial_spoils_its_pair_and_not_its_block() {
+    let found = analysed(&design(&TWO, 1, 6), |response, block, arm| {
+        let (one, other) = (f64::from(arm / 2), f64::from(arm % 2));
+        let slow = if block < 3 && arm == block { 0.7 } else { 1.0 };
+        let rate = 100.0 * (1.0 + 0.05 * one) * (1.0 + other) * (1.0 + 0.3 * one * other);
+        slow * rate + wobble(response, block, arm)
+    });
+    let mut pairs = found.pairs.iter();
+    let pair = pairs.find(|pair| pair.factor == "f0" && pair.others.is_empty());
+    let pair = pair.expect("a pair");
+    assert_eq!(pair.ratio.n, 12);
+    assert_eq!(pair.verdict, Some(Verdict::Better));
+    let [low, high] = pair.ratio.interval.expect("an interval");
+    let truth = 1.05 * 1.3_f64.sqrt();
+    assert!(
+        low <= truth && truth <= high && high / low < 1.25,
+        "{pair:?}"
+    );
 }

@@ -23,6 +23,8 @@ pub struct Machine {
     pub of_plot: f64,
     /// How much better each factor's second level is.
     pub gains: [f64; 2],
+    /// How much better both second levels are than each for itself makes them.
+    pub together: f64,
 }
 
 /// Runs `runs` comparisons of two arms, as `experiment run` decides them: the same as
@@ -33,6 +35,7 @@ pub fn compare(noise: Noise, deviation: f64, blocks: usize, effect: f64, runs: u
         deviation,
         of_plot: 0.0,
         gains: [effect, 0.0],
+        together: 0.0,
     };
     tally(&machine, &["channels"], blocks, runs)
 }
@@ -55,7 +58,9 @@ fn tally(machine: &Machine, factors: &[&str], blocks: usize, runs: u32) -> Tally
             .find(|pair| pair.factor == factors[0] && pair.others.is_empty())
             .expect("a pair");
         let [low, high] = first.ratio.interval.expect("enough blocks");
-        let is_covered = (low..=high).contains(&(1.0 + machine.gains[0]));
+        // Half of the trials have the other factor's second level.
+        let truth = (1.0 + machine.gains[0]) * (1.0 + machine.together).sqrt();
+        let is_covered = (low..=high).contains(&truth);
         tally.covered += share * f64::from(u8::from(is_covered));
         let is_better = first.verdict == Some(Verdict::Better);
         tally.better += share * f64::from(u8::from(is_better));
@@ -67,9 +72,10 @@ fn tally(machine: &Machine, factors: &[&str], blocks: usize, runs: u32) -> Tally
 
 /// Whether a difference is called that there is not.
 fn has_wrong(found: &DesignResult, factors: &[&str], machine: &Machine) -> bool {
+    // What they do together makes each of them better on average, too.
     let gain = |name: &str| {
         let place = factors.iter().position(|factor| *factor == name);
-        place.map_or(0.0, |place| machine.gains[place])
+        machine.together + place.map_or(0.0, |place| machine.gains[place])
     };
     let mut effects = found.rates.iter().flat_map(|table| &table.effects);
     effects.any(|effect| match effect.verdict {
@@ -87,6 +93,7 @@ pub fn alarms(deviation: f64, responses: usize, blocks: usize, runs: u32) -> f64
         deviation,
         of_plot: 0.0,
         gains: [0.0; 2],
+        together: 0.0,
     };
     let mut random = ChaCha8Rng::seed_from_u64(20_261_123);
     let alarmed = (0..runs).filter(|run| {
@@ -174,10 +181,14 @@ fn trials(design: &Design, machine: &Machine, random: &mut ChaCha8Rng) -> Vec<Tr
                 plot = (Some(levels[0]), machine.of_plot * normal(random));
             }
             let gains = levels.iter().zip(machine.gains);
-            let gain: f64 = gains
+            let alone: f64 = gains
                 .filter(|(level, _)| **level > 0)
                 .map(|(_, gain)| gain.ln_1p())
                 .sum();
+            let gain = match levels.iter().all(|level| *level > 0) {
+                true if levels.len() > 1 => alone + machine.together.ln_1p(),
+                _ => alone,
+            };
             for response in &design.responses {
                 let log = noise.next().expect("one for each trial") + plot.1 + gain;
                 trials.push(TrialRecord {

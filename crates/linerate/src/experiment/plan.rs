@@ -21,6 +21,9 @@ use crate::set;
 
 /// A plan, or a recipe, is a page or two.
 const PLAN_BYTES_MAX: u64 = 1 << 20;
+/// Blocks of a plan that leaves them open: enough for its effects to be counted, within what is worth
+/// the time.
+const BLOCKS_USUAL: std::ops::RangeInclusive<usize> = 6..=10;
 
 fn usage(text: String) -> CommandError {
     CommandError::new(Kind::Usage, text).hint("the plans in `plans/` are examples")
@@ -154,8 +157,7 @@ pub fn design(
         arms.extend(arms.first().cloned());
     }
     let whole_plots = whole_plots(&factors);
-    let blocks = arguments.blocks.unwrap_or(file.blocks);
-    let design = Design {
+    let mut design = Design {
         name: "design".into(),
         title: file.title.clone(),
         form: match whole_plots.is_empty() {
@@ -166,12 +168,7 @@ pub fn design(
         aliases: found.aliases,
         left_out,
         responses,
-        blocks: order(
-            &arms,
-            &whole_plots,
-            usize::try_from(blocks).unwrap_or(usize::MAX),
-            seed,
-        ),
+        blocks: Vec::new(),
         arms,
         again,
         whole_plots,
@@ -186,7 +183,19 @@ pub fn design(
         figures,
     };
     check_arms(&design)?;
+    let asked = arguments.blocks.or(file.blocks);
+    let blocks = asked.map_or_else(
+        || usual_blocks(&design),
+        |blocks| usize::try_from(blocks).unwrap_or(usize::MAX),
+    );
+    design.blocks = order(&design.arms, &design.whole_plots, blocks, seed);
     Ok(design)
+}
+
+/// Blocks of a plan that leaves them open.
+fn usual_blocks(design: &Design) -> usize {
+    let counted = analysis::blocks_counted(design).unwrap_or(0);
+    counted.clamp(*BLOCKS_USUAL.start(), *BLOCKS_USUAL.end())
 }
 
 /// The arms of the factors that are left. What a host lacks may leave too few for a fraction; all

@@ -474,11 +474,18 @@ fn factors_of_more_than_two_levels_are_said_to_act_together() {
 /// Its own interval excludes no difference in one pair, which is to be expected of that many pairs.
 #[test]
 fn the_headline_is_corrected_for_how_much_was_asked() {
-    // In f0 each block differs the same way, by less than the blocks differ among their arms.
-    let gain = [1.2, 0.4, 2.0, 0.6, 3.2, 0.5];
+    // In f0 most pairs differ the same way, by less than the blocks differ among their arms.
+    let gain = [
+        [5.0, 2.0],
+        [8.0, 3.0],
+        [9.0, 2.0],
+        [-3.0, 8.0],
+        [-3.0, 6.0],
+        [1.0, -1.0],
+    ];
     let run = two_factors(|block, arm| {
         let sign = if arm % 2 == 1 { 1.0 } else { 0.0 };
-        Some(100.0 + noisy(block, arm / 2) + sign * gain[block as usize])
+        Some(100.0 + noisy(block, arm / 2) + sign * gain[block as usize][arm as usize / 2 % 2])
     });
     let design = run.design.as_ref().expect("a design");
     let pair = &design.pairs[0];
