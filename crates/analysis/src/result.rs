@@ -117,6 +117,8 @@ pub struct BenchSamples {
     pub median: Option<Estimate>,
     /// Processor time of our own process per byte, median over the repetitions.
     pub cpu_per_byte: Option<Estimate>,
+    /// Processor time of the file server's processes per byte, likewise; `None` where nobody could look.
+    pub server_cpu_per_byte: Option<Estimate>,
     /// Segments sent again at our end over all repetitions, where the system says so.
     pub retransmits: Option<u64>,
     /// Payload per second that fits through the NICs in use, where more than that came out: then the

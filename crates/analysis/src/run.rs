@@ -7,12 +7,13 @@ use record::{
 
 use crate::comparison::{
     BAND_DEFAULT, CONFIDENCE_DEFAULT, costs, failure, list_failure, phase, phase_name,
+    served_per_byte,
 };
 use crate::diagnosis;
 use crate::recipe;
 use crate::{
     BenchSamples, DesignResult, ExperimentResult, HostChange, NoiseFloor, RunAnalysis, SessionKind,
-    Untried, statistics,
+    Unit, Untried, statistics,
 };
 
 /// Says everything that can be said of a run, finished or not, from its file alone.
@@ -364,10 +365,13 @@ fn bench(run: &Run, trials: &[&TrialRecord]) -> Vec<BenchSamples> {
                 .filter(|trial| trial.workload == *workload && test(trial) == name);
             let mut failures = Vec::new();
             let mut measured = Vec::new();
+            let mut served = Vec::new();
             for trial in same {
                 match &trial.outcome {
                     Outcome::Measured(result) if recipe::rate(workload, result).is_some() => {
                         measured.push(result.as_ref());
+                        let rate = result.bytes_per_second();
+                        served.extend(rate.and_then(|rate| served_per_byte(&trial.loads, rate)));
                     }
                     Outcome::Measured(_) => list_failure(&mut failures, "it did nothing".into()),
                     failed @ Outcome::Failed(_) => {
@@ -392,6 +396,12 @@ fn bench(run: &Run, trials: &[&TrialRecord]) -> Vec<BenchSamples> {
                 rates,
                 unit,
                 cpu_per_byte,
+                server_cpu_per_byte: statistics::median(
+                    &served,
+                    BAND_DEFAULT,
+                    CONFIDENCE_DEFAULT,
+                    Unit::SecondsPerByte,
+                ),
                 retransmits,
                 exceeded: exceeded(run, workload, &measured),
                 failures,

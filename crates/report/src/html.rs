@@ -611,7 +611,7 @@ fn bench_part(analysis: &RunAnalysis, id: &str) -> Markup {
                                 td.n { (bench.median.as_ref().map_or_else(|| "not measured".into(), quantity::estimate)) }
                                 td.n { (bench.median.as_ref().and_then(quantity::interval_with_unit).unwrap_or_default()) }
                                 td.n { (bench.median.as_ref().map(confidence).unwrap_or_default()) }
-                                td.n { (bench.cpu_per_byte.as_ref().map(quantity::estimate).unwrap_or_default()) }
+                                td.n { (view::processors(bench)) }
                                 td.n { @if let Some(count) = bench.retransmits { (count) } }
                                 td.t { (view::rate_list(&bench.rates)) @for failure in &bench.failures { div { "failed: " (prose(failure)) } } }
                             }

@@ -316,6 +316,7 @@ fn bench(bench: &BenchSamples) -> Value {
         "rates_unit": word(&bench.unit),
         "median": bench.median.as_ref().map(estimate),
         "cpu_per_byte": bench.cpu_per_byte.as_ref().map(estimate),
+        "server_cpu_per_byte": bench.server_cpu_per_byte.as_ref().map(estimate),
         "retransmits": bench.retransmits,
         "more_than_fits": bench.exceeded,
         "failures": bench.failures,

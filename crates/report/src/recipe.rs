@@ -192,10 +192,7 @@ fn cells(bench: &BenchSamples, test: &TestFigures) -> Vec<String> {
             .map_or_else(unknown, |number| format!("{number:.0}")),
         test.figure_latency.map_or_else(unknown, quantity::duration),
         tail.unwrap_or_default(),
-        bench
-            .cpu_per_byte
-            .as_ref()
-            .map_or_else(unknown, quantity::estimate),
+        view::processors(bench),
     ]
 }
 

@@ -491,11 +491,16 @@ fn bench_summary(page: &mut Page, bench: &BenchSamples) {
         return;
     };
     let mut facts = vec![(Ink::StrongToned(Tone::Neutral), with_confidence(median))];
-    if let Some(cpu) = &bench.cpu_per_byte {
-        facts.push((
-            Ink::Plain,
-            format!("· {}", quantity::estimate_with_interval(cpu)),
-        ));
+    let ends = [
+        (&bench.cpu_per_byte, ""),
+        (&bench.server_cpu_per_byte, "the server "),
+    ];
+    for (cpu, end) in ends {
+        let cpu = cpu.as_ref();
+        facts.extend(cpu.map(|cpu| {
+            let cpu = quantity::estimate_with_interval(cpu);
+            (Ink::Plain, format!("· {end}{cpu}"))
+        }));
     }
     if let Some(retransmits) = bench.retransmits {
         facts.push((

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use analysis::{
-    ArmSamples, ChannelUse, Effect, Estimate, ExperimentResult, Fix, LadderRung, NoiseFloor,
-    RunAnalysis, RungName, Trust, Verdict, quoted,
+    ArmSamples, BenchSamples, ChannelUse, Effect, Estimate, ExperimentResult, Fix, LadderRung,
+    NoiseFloor, RunAnalysis, RungName, Trust, Verdict, quoted,
 };
 use record::{
     Arm, Decision, Direction, FolderKind, Identity, Job, Level, Phase, Place, Plan, Setting,
@@ -934,6 +934,18 @@ fn and(names: &[String]) -> String {
         Some((last, first)) => format!("{} and {last}", first.join(", ")),
         None => String::new(),
     }
+}
+
+/// What a byte costs the processors of the client, and of the server where somebody looked there.
+pub(crate) fn processors(bench: &BenchSamples) -> String {
+    let server = bench.server_cpu_per_byte.as_ref();
+    let server = server.map(|cpu| format!("the server {}", quantity::estimate(cpu)));
+    let client = bench.cpu_per_byte.as_ref().map(quantity::estimate);
+    client
+        .into_iter()
+        .chain(server)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 pub(crate) fn kept(analysis: &RunAnalysis) -> impl Iterator<Item = &ExperimentResult> {

@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use host::Host;
 use measure::{FarServer, IPERF3_PORT, Stop};
 use record::{
-    Direction, Event, Outcome, Plan, Recipe, Record, Stage, Task, TcpWorkload, TrialInput,
-    TrialRecord, Workload,
+    Direction, Event, HostLoad, Outcome, Plan, Recipe, Record, Stage, Task, TcpWorkload,
+    TrialInput, TrialRecord, Workload,
 };
 
 use crate::args::{BenchArguments, DirectionArgument};
@@ -132,7 +132,8 @@ fn bench_share(
     };
     repeat(arguments, recorder, directions, stop, &mut |direction| {
         let workload = workload(direction);
-        (workload.clone(), outcome(path.trial(workload, stop)))
+        let (result, load) = path.trial_served(workload.clone(), stop);
+        (workload, outcome(result), load)
     })
 }
 
@@ -168,10 +169,8 @@ fn bench_tcp(
         let far = match far {
             Ok(far) => far,
             Err(error) => {
-                return (
-                    Workload::Tcp(tcp),
-                    Outcome::Failed(CommandError::from(error).into()),
-                );
+                let failed = Outcome::Failed(CommandError::from(error).into());
+                return (Workload::Tcp(tcp), failed, None);
             }
         };
         if let Some(far) = &far {
@@ -182,7 +181,8 @@ fn bench_tcp(
             workload: workload.clone(),
             credentials: None,
         };
-        (workload, outcome(runner.run(&input, stop, &mut |_| {})))
+        let result = runner.run(&input, stop, &mut |_| {});
+        (workload, outcome(result), None)
     })
 }
 
@@ -215,7 +215,7 @@ fn repeat(
     mut recorder: Recorder,
     directions: &[Direction],
     stop: &Stop,
-    trial: &mut dyn FnMut(Direction) -> (Workload, Outcome),
+    trial: &mut dyn FnMut(Direction) -> (Workload, Outcome, Option<HostLoad>),
 ) -> Result<PathBuf, CommandError> {
     let repetitions = arguments.repetitions.unwrap_or(REPETITIONS);
     let steps = u64::from(repetitions) * directions.len() as u64;
@@ -232,7 +232,7 @@ fn repeat(
             progress
                 .detail(&format!("{direction:?}, repetition {}", repetition + 1).to_lowercase());
             let started = recorder.now();
-            let (workload, outcome) = trial(direction);
+            let (workload, outcome, load) = trial(direction);
             match &outcome {
                 Outcome::Measured(_) => measured = true,
                 Outcome::Failed(failure) => last_failure = Some(failure.clone()),
@@ -251,7 +251,7 @@ fn repeat(
                 started,
                 ended,
                 outcome,
-                loads: Vec::new(),
+                loads: load.into_iter().collect(),
             };
             recorder.append_record(&Record::Trial(Box::new(record)))?;
             id += 1;

@@ -315,22 +315,9 @@ impl Target {
         }
     }
 
-    /// Runs one pass; where linerate may start an `iperf3 -s` at the far end, it does.
-    pub fn pass(&self, workload: &Workload, stop: &Stop) -> Outcome {
-        self.watched(workload, None, stop).0
-    }
-
-    /// The same, and looks at what serving it costs the server, where linerate may look there.
-    pub fn pass_served(&self, workload: &Workload, stop: &Stop) -> (Outcome, Option<HostLoad>) {
-        self.watched(workload, self.server.as_ref(), stop)
-    }
-
-    fn watched(
-        &self,
-        workload: &Workload,
-        watched: Option<&Host>,
-        stop: &Stop,
-    ) -> (Outcome, Option<HostLoad>) {
+    /// Runs one pass, and looks at what serving it costs the server, where linerate may look there; where
+    /// it may start an `iperf3 -s` at the far end, it does.
+    pub fn pass(&self, workload: &Workload, stop: &Stop) -> (Outcome, Option<HostLoad>) {
         let mut input = TrialInput {
             workload: workload.clone(),
             credentials: self.credentials.clone(),
@@ -345,7 +332,7 @@ impl Target {
             },
             _ => None,
         };
-        let (result, load) = run_served(&self.runner, &input, watched, stop);
+        let (result, load) = run_served(&self.runner, &input, self.server.as_ref(), stop);
         drop(far);
         (outcome(result), load)
     }
@@ -382,7 +369,7 @@ fn passes(
                 pass + 1
             ));
             let started = recorder.now();
-            let outcome = target.pass(&workload, stop);
+            let (outcome, load) = target.pass(&workload, stop);
             let ended = recorder.now();
             let failure = match &outcome {
                 Outcome::Measured(_) => None,
@@ -401,7 +388,7 @@ fn passes(
                 started,
                 ended,
                 outcome,
-                loads: Vec::new(),
+                loads: load.into_iter().collect(),
             })))?;
             id += 1;
             progress.advance();

@@ -254,7 +254,7 @@ impl Stand for HostStand<'_> {
     }
 
     fn trial(&mut self, workload: &Workload) -> Outcome {
-        let (outcome, load) = self.target.pass_served(workload, self.stop);
+        let (outcome, load) = self.target.pass(workload, self.stop);
         self.loads = load.into_iter().collect();
         match outcome {
             Outcome::Measured(result) => match missing_channels(workload, &result) {

@@ -610,6 +610,10 @@ pub(crate) fn bench() -> RunAnalysis {
                 unit: Unit::SecondsPerByte,
                 ..rate(0.214e-9, Some([0.2e-9, 0.23e-9]), 5)
             }),
+            server_cpu_per_byte: Some(Estimate {
+                unit: Unit::SecondsPerByte,
+                ..rate(0.371e-9, Some([0.36e-9, 0.38e-9]), 5)
+            }),
             retransmits: Some(3),
             exceeded: None,
             failures: vec![],
@@ -624,6 +628,7 @@ pub(crate) fn bench() -> RunAnalysis {
             rates: vec![],
             median: None,
             cpu_per_byte: None,
+            server_cpu_per_byte: None,
             retransmits: None,
             exceeded: None,
             failures: vec!["repetition 0: the share is full".into()],
@@ -642,6 +647,7 @@ pub(crate) fn bench() -> RunAnalysis {
             rates: vec![117.6e6, 117.5e6, 117.7e6],
             median: Some(rate(117.6e6, None, 3)),
             cpu_per_byte: None,
+            server_cpu_per_byte: None,
             retransmits: Some(0),
             exceeded: None,
             failures: vec![],
