@@ -15,6 +15,9 @@ use crate::{Estimate, Unit, Verdict};
 
 use settle::{Compared, settle};
 
+/// Fewest blocks in which the effect at each combination of the other factors can be told from noise.
+const ALIGNED_BLOCKS_MIN: usize = 6;
+
 /// Something that is measured of a trial, as a column of a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Quantity {
@@ -564,14 +567,18 @@ fn between(seen: &[Seen<'_>], response: &str, arms: &[(u32, u32)]) -> PairedRati
 /// around it are widened by what that took from their scatter.
 ///
 /// It must not be asked of a factor that is switched from plot to plot: pairs between the same two plots
-/// have the noise of these in common.
-fn each_between(seen: &[Seen<'_>], response: &str, arms: &[(u32, u32)]) -> PairedRatios {
+/// have the noise of these in common. `None` of so few blocks that what is taken out would be most of what
+/// there is.
+fn each_between(seen: &[Seen<'_>], response: &str, arms: &[(u32, u32)]) -> Option<PairedRatios> {
     let cells = Cells::new(seen, response);
     let blocks = cells.blocks().into_iter();
     // Whole blocks only, so that each combination counts the same.
     let blocks: Vec<u32> = blocks
         .filter(|block| cells.means(*block, arms).is_some())
         .collect();
+    if blocks.len() < ALIGNED_BLOCKS_MIN {
+        return None;
+    }
     let columns: Vec<Vec<[f64; 2]>> = arms
         .iter()
         .map(|pair| {
@@ -590,9 +597,9 @@ fn each_between(seen: &[Seen<'_>], response: &str, arms: &[(u32, u32)]) -> Paire
     let effects: Vec<f64> = columns.iter().map(effect).collect();
     let levels: Vec<f64> = columns.iter().map(level).collect();
     let usual = effects.iter().sum::<f64>() / effects.len().max(1) as f64;
-    let count = (blocks.len() * arms.len()) as f64;
-    let left = count - (arms.len() as f64 - 1.0);
-    let wider = (count / left.max(1.0)).sqrt();
+    // The scatter around an effect that was estimated from so many is less than that around the true one.
+    let count = blocks.len() as f64;
+    let wider = (count / (count - 1.0)).sqrt();
     let rows = blocks.iter().enumerate();
     let aligned = rows.flat_map(|(row, block)| {
         let columns = columns.iter().zip(effects.iter().zip(&levels));
@@ -603,7 +610,7 @@ fn each_between(seen: &[Seen<'_>], response: &str, arms: &[(u32, u32)]) -> Paire
             (*block, (around - half).exp(), (around + half).exp())
         })
     });
-    PairedRatios::new(aligned.collect::<Vec<_>>())
+    Some(PairedRatios::new(aligned.collect::<Vec<_>>()))
 }
 
 /// The same of `there`, over that of `here`. Half of the four cells are on either side, so that where
@@ -757,9 +764,13 @@ fn pairs(design: &Design, seen: &[Seen<'_>]) -> Vec<Compared> {
                         .whole_plots
                         .iter()
                         .any(|plot| *plot as usize == place);
-                    let (per_block, ratios) = match group.len() > 1 && !is_of_plots {
-                        true => (group.len(), each_between(seen, &response.name, &group)),
-                        false => (1, between(seen, &response.name, &group)),
+                    let each = match group.len() > 1 && !is_of_plots {
+                        true => each_between(seen, &response.name, &group),
+                        false => None,
+                    };
+                    let (per_block, ratios) = match each {
+                        Some(ratios) => (group.len(), ratios),
+                        None => (1, between(seen, &response.name, &group)),
                     };
                     let Some(ratio) = ratios.ratio(design.band, CONFIDENCE_DEFAULT) else {
                         continue;

@@ -46,6 +46,11 @@ pub fn full(machine: &Machine, blocks: usize, runs: u32) -> Tally {
     tally(machine, &["mtu", "buffer"], blocks, runs)
 }
 
+/// The same of three factors: six effects.
+pub fn cube(machine: &Machine, blocks: usize, runs: u32) -> Tally {
+    tally(machine, &["mtu", "buffer", "gro"], blocks, runs)
+}
+
 fn tally(machine: &Machine, factors: &[&str], blocks: usize, runs: u32) -> Tally {
     let mut random = ChaCha8Rng::seed_from_u64(20_261_122);
     let mut tally = Tally::default();
@@ -75,7 +80,10 @@ fn has_wrong(found: &DesignResult, factors: &[&str], machine: &Machine) -> bool 
     // What they do together makes each of them better on average, too.
     let gain = |name: &str| {
         let place = factors.iter().position(|factor| *factor == name);
-        machine.together + place.map_or(0.0, |place| machine.gains[place])
+        machine.together
+            + place.map_or(0.0, |place| {
+                machine.gains.get(place).copied().unwrap_or(0.0)
+            })
     };
     let mut effects = found.rates.iter().flat_map(|table| &table.effects);
     effects.any(|effect| match effect.verdict {
