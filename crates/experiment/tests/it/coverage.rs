@@ -1,6 +1,6 @@
 //! The short version of `make coverage`.
 
-use crate::factorial::{self, Machine, alarms, full};
+use crate::factorial::{self, Machine, alarms, cube, full};
 use crate::noise::{self, Noise, Tally, split_plot};
 
 /// Eight shapes of 100 experiments tell a share to a percent.
@@ -58,6 +58,26 @@ fn factorials_call_no_difference_that_there_is_not_and_find_small_ones() {
         assert!(called <= 0.06, "{blocks} blocks: {called}");
         assert!(blocks < 10 || of_plot > 0.0 || better >= 0.85, "{better}");
     }
+}
+
+/// What is taken out of pairs at four combinations of the others leaves their intervals wide enough.
+#[test]
+fn three_factors_hold_their_intervals_in_six_blocks() {
+    let (mut covered, mut called) = (0.0, 0.0);
+    for noise in [Noise::Normal, Noise::Outliers, Noise::Everything] {
+        let machine = Machine {
+            noise,
+            deviation: 0.02,
+            of_plot: 0.0,
+            gains: [0.03, 0.0],
+            together: 0.0,
+        };
+        let tally = cube(&machine, 6, RUNS);
+        covered += tally.covered / 3.0;
+        called += tally.called / 3.0;
+    }
+    assert!((0.90..=0.985).contains(&covered), "{covered}");
+    assert!(called <= 0.08, "{called}");
 }
 
 /// Judged at 95 % each, every fourth of these would be thrown away.
