@@ -197,6 +197,20 @@ pub fn search(
 /// The choices of one place: candidates that cannot hold together.
 type Factor = Vec<usize>;
 
+/// Why a proof is none.
+struct Lost {
+    reason: String,
+    /// It was shown to make no difference that matters.
+    is_alike: bool,
+}
+
+impl From<String> for Lost {
+    fn from(reason: String) -> Self {
+        let is_alike = false;
+        Self { reason, is_alike }
+    }
+}
+
 struct Search<'a, 'b> {
     tuning: Tuning<'a, 'b>,
     plan: &'a SearchPlan,
@@ -622,8 +636,9 @@ impl Search<'_, '_> {
     }
 
     /// Each candidate of the best setting against that setting without it, the weakest first; what is
-    /// not better is returned at once. What won before beside that one is measured again, unless the
-    /// search has seen it gain without it too. Gives the reasons of those that are left.
+    /// not better is returned at once. What won before beside that one is measured again, unless that one
+    /// was shown to make no difference there, or the search has seen it gain without it too. Gives the
+    /// reasons of those that are left.
     fn prove(
         &mut self,
         model: &Model,
@@ -662,23 +677,30 @@ impl Search<'_, '_> {
                         floors,
                     )?
                 }
-                Some(_) => Err(self.unprovable(None)),
-                None => Err("it won twice, beside what was put back each time".to_owned()),
+                Some(_) => Err(self.unprovable(None).into()),
+                None => {
+                    let reason = "it won twice, beside what was put back each time";
+                    Err(reason.to_owned().into())
+                }
             };
-            let reason = match result {
+            let lost = match result {
                 Ok(effects) => {
                     proven.push((factor, format!("{beside}: {}", effects_text(&effects))));
                     continue;
                 }
-                Err(reason) => format!("{beside}: {reason}"),
+                Err(lost) => lost,
             };
+            let reason = format!("{beside}: {}", lost.reason);
             self.tuning.decide(&candidate, Decision::Returned, reason)?;
             best[factor] = 0;
-            proven.retain(|(of, _)| gains_surely(model, best, *of));
+            let since = match lost.is_alike {
+                true => "as it makes no difference there",
+                false => "without which it was seen to gain as well",
+            };
+            proven.retain(|(of, _)| lost.is_alike || gains_surely(model, best, *of));
             for (_, earlier) in &mut proven {
                 earlier.push_str(&format!(
-                    "; `{}` was part of the rest then, and has been put back since, without which it was \
-                     seen to gain as well",
+                    "; `{}` was part of the rest then, and has been put back since, {since}",
                     candidate.id
                 ));
             }
@@ -727,7 +749,8 @@ impl Search<'_, '_> {
                         format!("{alone}{joint}all that is kept against the start: {effects}");
                     self.tuning.judge(candidate, Decision::Kept, reason);
                 }
-                Err(reason) => {
+                Err(lost) => {
+                    let reason = &lost.reason;
                     let reason = format!("{alone}{joint}not confirmed against the start: {reason}");
                     self.tuning.decide(candidate, Decision::Returned, reason)?;
                 }
@@ -748,12 +771,12 @@ impl Search<'_, '_> {
         levels: [Level; 2],
         (gain, responses, proofs): (f64, Vec<Direction>, usize),
         floors: &[analysis::NoiseFloor],
-    ) -> Result<Result<Vec<Effect>, String>, Interruption> {
+    ) -> Result<Result<Vec<Effect>, Lost>, Interruption> {
         self.tuning.bench.stop_if_asked()?;
         let each = 2 * responses.len();
         let left = self.left();
         if left < each * self.plan.tune.blocks {
-            return Ok(Err(self.unprovable(None)));
+            return Ok(Err(self.unprovable(None).into()));
         }
         // All together are measured elsewhere too.
         let elsewhere = match proofs {
@@ -783,9 +806,10 @@ impl Search<'_, '_> {
                 return Ok(Err(format!(
                     "{failed} trials failed; the last: {}",
                     text(&last)
-                )));
+                )
+                .into()));
             }
-            Err(Interruption::TimeOver) => return Ok(Err(self.unprovable(None))),
+            Err(Interruption::TimeOver) => return Ok(Err(self.unprovable(None).into())),
             Err(interruption) => return Err(interruption),
         };
         let counts = |effect: &&Effect| self.plan.tune.responses.contains(&effect.response);
@@ -793,10 +817,13 @@ impl Search<'_, '_> {
         let has = |verdict: Verdict| goal.iter().any(|effect| effect.verdict == verdict);
         let complete = goal.len() == self.plan.tune.responses.len();
         let won = complete && has(Verdict::Better) && !has(Verdict::Worse);
-        Ok(if won {
-            Ok(result.effects)
-        } else {
-            Err(lost(&result))
+        let is_alike = complete && goal.iter().all(|one| one.verdict == Verdict::Equivalent);
+        Ok(match won {
+            true => Ok(result.effects),
+            false => Err(Lost {
+                reason: lost(&result),
+                is_alike,
+            }),
         })
     }
 
