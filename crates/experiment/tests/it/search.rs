@@ -463,3 +463,24 @@ fn a_candidate_that_cannot_be_set_is_returned_and_the_others_are_tried() {
     assert_eq!(jumbo, Decision::Returned);
     assert_eq!(reason, "it cannot be set: the driver makes 9014 of it");
 }
+
+/// In this run a candidate that does nothing is put back when four others were proven beside it: these
+/// are believed, and not measured again.
+#[test]
+fn a_proof_beside_what_makes_no_difference_is_believed() {
+    let found = find(80, false, Noise::Everything, 0.02);
+    let decisions = found.outcome.decisions.iter();
+    let believed: Vec<&str> = decisions
+        .filter(|decided| decided.decision == Decision::Kept)
+        .filter(|decided| decided.reason.contains("as it makes no difference there"))
+        .map(|decided| decided.experiment.as_str())
+        .collect();
+    assert_eq!(believed.len(), 4, "{believed:?}");
+    for id in believed {
+        let schedules = found.records.iter().filter(
+            |record| matches!(record, Record::Schedule(schedule) if schedule.experiment == id),
+        );
+        assert_eq!(schedules.count(), 1, "{id}");
+    }
+    assert!(found.of_best > 0.99, "{}", found.of_best);
+}
