@@ -161,6 +161,11 @@ fn share(direction: Direction, channels: u32) -> ShareWorkload {
     }
 }
 
+/// The least share of a line that a trial must come to: how fast it is is for `make bench` to say, and a
+/// machine that is busy, or whose host is, comes to 60 % at times. Bytes that went another way, or were
+/// counted wrong, are further off.
+const OF_CEILING_MIN: f64 = 0.3;
+
 fn of_ceiling(result: &TrialResult) -> f64 {
     result.bytes_per_second().unwrap() / CEILING_BYTES_PER_SECOND
 }
@@ -179,10 +184,9 @@ fn raw_tcp_fills_a_link_to_its_ceiling() {
         };
         let result = far.runner().run(&input, &Stop::new(), &mut |_| {}).unwrap();
         let ratio = of_ceiling(&result);
-        // More than fits through would be a fault of our counting; less may be the fault of a machine
-        // that is busy with other tests.
+        // More than fits through would be a fault of our counting.
         assert!(
-            (0.9..1.005).contains(&ratio),
+            (OF_CEILING_MIN..1.005).contains(&ratio),
             "{direction:?} {ratio} {result:?}"
         );
         assert_eq!(result.connections[0].nic.as_deref(), Some("lan1"));
@@ -206,7 +210,7 @@ fn a_share_is_read_and_written_over_one_channel_and_two() {
         let ratio = of_ceiling(&result) / links;
         // A second begins and ends in the middle of a request, which is counted when it is answered.
         let most = 1.005 + MIB as f64 / CEILING_BYTES_PER_SECOND;
-        assert!((0.85..most).contains(&ratio), "{ratio} {text}");
+        assert!((OF_CEILING_MIN..most).contains(&ratio), "{ratio} {text}");
         let by_connection: u64 = result.connections.iter().map(|one| one.bytes.get()).sum();
         assert_eq!(by_connection, result.bytes().get(), "{text}");
         let mut used = result.connections.iter();
