@@ -42,7 +42,7 @@ fn plan(text: &str) {
         return;
     }
     let budget = plan.budget_minutes.unwrap_or(1.0) * 60.0;
-    assert!(budget > 0.0 && budget < 1e6 && plan.blocks > 0 && plan.channels() > 0);
+    assert!(budget > 0.0 && budget < 1e6 && plan.blocks != Some(0) && plan.channels() > 0);
     for factor in &plan.factors {
         let names: BTreeSet<&str> = factor.levels.iter().map(|one| one.name.as_str()).collect();
         assert!(names.len() == factor.levels.len() && names.len() > 1);
