@@ -161,13 +161,17 @@ fn share(direction: Direction, channels: u32) -> ShareWorkload {
     }
 }
 
-/// The least share of a line that a trial must come to: how fast it is is for `make bench` to say, and a
-/// machine that is busy, or whose host is, comes to 60 % at times. Bytes that went another way, or were
-/// counted wrong, are further off.
-const OF_CEILING_MIN: f64 = 0.3;
-
 fn of_ceiling(result: &TrialResult) -> f64 {
     result.bytes_per_second().unwrap() / CEILING_BYTES_PER_SECOND
+}
+
+/// The same of the best part of the trial: a machine whose host is busy stands still for the others.
+fn of_ceiling_at_best(result: &TrialResult) -> f64 {
+    let rates = result.samples.iter().map(|one| {
+        let seconds = one.duration.get() as f64 / 1e9;
+        one.bytes.get() as f64 / seconds
+    });
+    rates.fold(0.0, f64::max) / CEILING_BYTES_PER_SECOND
 }
 
 #[test]
@@ -183,11 +187,12 @@ fn raw_tcp_fills_a_link_to_its_ceiling() {
             credentials: None,
         };
         let result = far.runner().run(&input, &Stop::new(), &mut |_| {}).unwrap();
-        let ratio = of_ceiling(&result);
-        // More than fits through would be a fault of our counting.
+        let (ratio, best) = (of_ceiling(&result), of_ceiling_at_best(&result));
+        // More than fits through would be a fault of our counting; less may be the fault of a machine
+        // that is busy with other tests.
         assert!(
-            (OF_CEILING_MIN..1.005).contains(&ratio),
-            "{direction:?} {ratio} {result:?}"
+            ratio < 1.005 && best >= 0.9,
+            "{direction:?} {ratio} {best} {result:?}"
         );
         assert_eq!(result.connections[0].nic.as_deref(), Some("lan1"));
     }
@@ -208,9 +213,10 @@ fn a_share_is_read_and_written_over_one_channel_and_two() {
         assert_eq!(result.connections.len(), channels as usize, "{text}");
         let links = f64::from(channels);
         let ratio = of_ceiling(&result) / links;
+        let best = of_ceiling_at_best(&result) / links;
         // A second begins and ends in the middle of a request, which is counted when it is answered.
         let most = 1.005 + MIB as f64 / CEILING_BYTES_PER_SECOND;
-        assert!((OF_CEILING_MIN..most).contains(&ratio), "{ratio} {text}");
+        assert!(ratio < most && best >= 0.85, "{ratio} {best} {text}");
         let by_connection: u64 = result.connections.iter().map(|one| one.bytes.get()).sum();
         assert_eq!(by_connection, result.bytes().get(), "{text}");
         let mut used = result.connections.iter();
