@@ -1,5 +1,6 @@
 //! An experiment over several factors: effects and interactions, noise, and the samples behind them.
 
+mod pairs;
 mod settle;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,10 +14,9 @@ use crate::statistics::{self, PairedRatios};
 use crate::table::{self, Better, Request, Table, TableResult, TableWarning};
 use crate::{Estimate, Unit, Verdict};
 
+pub use pairs::blocks_counted;
+use pairs::{Cells, compared, is_in_pairs};
 use settle::{Compared, settle};
-
-/// Fewest blocks in which the effect at each combination of the other factors can be told from noise.
-const ALIGNED_BLOCKS_MIN: usize = 6;
 
 /// Something that is measured of a trial, as a column of a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -247,7 +247,7 @@ pub fn design<'t>(
     let mut rates = tables(design, &seen, &mut caveats, Quantity::Rate);
     let mut costs = cost_tables(design, &seen);
     let noise = noise(design, &seen, &mut caveats);
-    let mut pairs = [pairs(design, &seen), together(design, &seen)].concat();
+    let mut pairs = compared(design, &seen);
     caveats.extend(settle(design, &pairs, &mut rates));
     let alarmed: BTreeSet<&str> = noise
         .iter()
@@ -331,11 +331,16 @@ fn judge(one: &mut Compared, band: f64, rates: &[TableResult], alarmed: &BTreeSe
     pair.verdict = Some(verdict);
     if verdict == Verdict::Undecided && !alarmed.contains(pair.response.as_str()) {
         let effects = rates.iter().flat_map(|table| &table.effects);
-        let tested = effects.filter(|effect| effect.p.is_some()).count().max(1);
-        let confidence = 1.0 - (1.0 - CONFIDENCE_DEFAULT) / tested as f64;
-        let pairs = ratios.blocks_to_settle(band, confidence);
+        let tested = effects.filter(|effect| effect.p.is_some()).count();
+        let pairs = ratios.blocks_to_settle(band, 1.0 - error_of_each(tested));
         pair.blocks_to_settle = pairs.map(|pairs| pairs.div_ceil(*per_block));
     }
+}
+
+/// The error that each of so many tests may have so that all together have the usual one: Bonferroni's,
+/// and the first step of Holm's.
+fn error_of_each(tests: usize) -> f64 {
+    (1.0 - CONFIDENCE_DEFAULT) / tests.max(1) as f64
 }
 
 fn level_name(design: &Design, arm: u32, factor: usize) -> &str {
@@ -420,7 +425,7 @@ fn tables(
     for result in &mut results {
         // A row is a trial of one response and has no cells of the others; and how many blocks would
         // settle an effect is said of its pairs, where it has any.
-        let says_more = quantity == Quantity::Rate && has_no_pairs(design);
+        let says_more = quantity == Quantity::Rate && !is_in_pairs(design);
         result.warnings.retain(|warning| match &warning.kind[..] {
             "missing" => false,
             "power" => says_more,
@@ -479,13 +484,13 @@ fn noise(design: &Design, seen: &[Seen<'_>], caveats: &mut Vec<String>) -> Vec<D
     let responses = design.responses.iter();
     let measured: Vec<(&str, PairedRatios, Estimate)> = responses
         .filter_map(|response| {
-            let ratios = between(seen, &response.name, &[(0, again)]);
+            let ratios = Cells::new(seen, response).between(&[(0, again)]);
             let ratio = ratios.ratio(design.band, CONFIDENCE_DEFAULT)?;
             Some((response.name.as_str(), ratios, ratio))
         })
         .collect();
     let asked = measured.len();
-    let error = (1.0 - CONFIDENCE_DEFAULT) / asked.max(1) as f64;
+    let error = error_of_each(asked);
     let least = statistics::blocks_min(1.0 - error);
     let fewest = measured.iter().map(|(_, ratios, _)| ratios.len()).min();
     if let Some(fewest) = fewest.filter(|fewest| *fewest < least) {
@@ -511,351 +516,6 @@ fn noise(design: &Design, seen: &[Seen<'_>], caveats: &mut Vec<String>) -> Vec<D
         }
     });
     noise.collect()
-}
-
-/// The trials of a response, by block and arm.
-struct Cells(BTreeMap<(u32, u32), (f64, u32)>);
-
-impl Cells {
-    fn new(seen: &[Seen<'_>], response: &str) -> Self {
-        let of_response = seen.iter().filter(|one| one.response == response);
-        let cells = of_response.map(|one| ((one.block, one.arm), (one.rate.ln(), one.position)));
-        Self(cells.collect())
-    }
-
-    fn blocks(&self) -> Vec<u32> {
-        let mut blocks: Vec<u32> = self.0.keys().map(|(block, _)| *block).collect();
-        blocks.dedup();
-        blocks
-    }
-
-    /// Means of the logarithms of both sides of these pairs, where a block has all of them.
-    fn means(&self, block: u32, arms: &[(u32, u32)]) -> Option<[f64; 2]> {
-        let mut sums = [0.0; 2];
-        for (from, to) in arms {
-            for (sum, arm) in sums.iter_mut().zip([from, to]) {
-                *sum += self.0.get(&(block, *arm))?.0;
-            }
-        }
-        (!arms.is_empty()).then(|| sums.map(|sum| sum / arms.len() as f64))
-    }
-
-    /// Whether the first of two arms came first; of several pairs there is no such order.
-    fn is_first(&self, block: u32, arms: &[(u32, u32)]) -> Option<bool> {
-        let [(from, to)] = arms else {
-            return None;
-        };
-        let position = |arm: &u32| self.0.get(&(block, *arm)).map(|(_, position)| *position);
-        Some(position(from)? < position(to)?)
-    }
-}
-
-/// Ratios of these pairs of arms, one for each block: the mean of their logarithms.
-fn between(seen: &[Seen<'_>], response: &str, arms: &[(u32, u32)]) -> PairedRatios {
-    let cells = Cells::new(seen, response);
-    let blocks = cells.blocks().into_iter();
-    PairedRatios::in_order(blocks.filter_map(|block| {
-        let [from, to] = cells.means(block, arms)?.map(f64::exp);
-        Some((block, from, to, cells.is_first(block, arms)))
-    }))
-}
-
-/// Ratios of these pairs of arms, each pair of each block for itself: so more can be counted than blocks,
-/// and a trial that somebody disturbed spoils one pair and not all of its block. What the other factors
-/// make of a pair is taken out (aligned as by Hodges and Lehmann 1962, Annals of Mathematical Statistics
-/// 33:482): the effect at each of their combinations is moved to the mean of all, and the differences
-/// around it are widened by what that took from their scatter.
-///
-/// It must not be asked of a factor that is switched from plot to plot: pairs between the same two plots
-/// have the noise of these in common. `None` of so few blocks that what is taken out would be most of what
-/// there is.
-fn each_between(seen: &[Seen<'_>], response: &str, arms: &[(u32, u32)]) -> Option<PairedRatios> {
-    let cells = Cells::new(seen, response);
-    let blocks = cells.blocks().into_iter();
-    // Whole blocks only, so that each combination counts the same.
-    let blocks: Vec<u32> = blocks
-        .filter(|block| cells.means(*block, arms).is_some())
-        .collect();
-    if blocks.len() < ALIGNED_BLOCKS_MIN {
-        return None;
-    }
-    let columns: Vec<Vec<[f64; 2]>> = arms
-        .iter()
-        .map(|pair| {
-            let ends = blocks.iter().map(|block| cells.means(*block, &[*pair]));
-            ends.flatten().collect()
-        })
-        .collect();
-    let effect = |column: &Vec<[f64; 2]>| -> f64 {
-        let differences: Vec<f64> = column.iter().map(|[from, to]| to - from).collect();
-        statistics::centre(&differences).unwrap_or(0.0)
-    };
-    let level = |column: &Vec<[f64; 2]>| -> f64 {
-        let levels: Vec<f64> = column.iter().map(|[from, to]| 0.5 * (from + to)).collect();
-        statistics::centre(&levels).unwrap_or(0.0)
-    };
-    let effects: Vec<f64> = columns.iter().map(effect).collect();
-    let levels: Vec<f64> = columns.iter().map(level).collect();
-    let usual = effects.iter().sum::<f64>() / effects.len().max(1) as f64;
-    // The scatter around an effect that was estimated from so many is less than that around the true one.
-    let count = blocks.len() as f64;
-    let wider = (count / (count - 1.0)).sqrt();
-    let rows = blocks.iter().enumerate();
-    let aligned = rows.flat_map(|(row, block)| {
-        let columns = columns.iter().zip(effects.iter().zip(&levels));
-        columns.map(move |(column, (effect, level))| {
-            let [from, to] = column[row];
-            let half = 0.5 * (usual + wider * (to - from - effect));
-            let around = 0.5 * (from + to) - level;
-            (*block, (around - half).exp(), (around + half).exp())
-        })
-    });
-    Some(PairedRatios::new(aligned.collect::<Vec<_>>()))
-}
-
-/// The same of `there`, over that of `here`. Half of the four cells are on either side, so that where
-/// both ratios are the same nothing but noise tells the sides apart.
-fn over(
-    seen: &[Seen<'_>],
-    response: &str,
-    there: &[(u32, u32)],
-    here: &[(u32, u32)],
-) -> PairedRatios {
-    let cells = Cells::new(seen, response);
-    let blocks = cells.blocks().into_iter();
-    PairedRatios::new(blocks.filter_map(|block| {
-        let [from_there, to_there] = cells.means(block, there)?;
-        let [from_here, to_here] = cells.means(block, here)?;
-        let sides = [from_there + to_here, to_there + from_here];
-        let [one, other] = sides.map(f64::exp);
-        Some((block, one, other))
-    }))
-}
-
-/// What a trial of these arms usually makes, in the unit of the table.
-fn usual(seen: &[Seen<'_>], response: &str, arms: impl Iterator<Item = u32>) -> Option<f64> {
-    let arms: BTreeSet<u32> = arms.collect();
-    let of_arms = seen.iter();
-    let of_arms = of_arms.filter(|one| one.response == response && arms.contains(&one.arm));
-    let mut values: Vec<f64> = of_arms.filter_map(|one| Quantity::Rate.of(one)).collect();
-    values.sort_by(f64::total_cmp);
-    statistics::middle(&values)
-}
-
-/// What two factors do only together: how many times more one does at a level of the other than at
-/// the other's first.
-fn together(design: &Design, seen: &[Seen<'_>]) -> Vec<Compared> {
-    let mut found = Vec::new();
-    for response in &design.responses {
-        for one in 0..design.factors.len() {
-            for other in one + 1..design.factors.len() {
-                found.extend(acting(design, seen, &response.name, [one, other]));
-            }
-        }
-    }
-    found
-}
-
-fn acting(
-    design: &Design,
-    seen: &[Seen<'_>],
-    response: &str,
-    [one, other]: [usize; 2],
-) -> Vec<Compared> {
-    let name = |place: usize, level: u32| {
-        let level = design.factors[place].levels.get(level as usize);
-        level.map_or("", |level| level.name.as_str())
-    };
-    let count = |place: usize| u32::try_from(design.factors[place].levels.len()).unwrap_or(0);
-    let levels = (1..count(one)).flat_map(|level| (1..count(other)).map(move |with| (level, with)));
-    let pairs = levels.filter_map(|(level, with)| {
-        let [there, here] = beside(design, (one, level), other, [with, 0]);
-        if here.is_empty() {
-            return None;
-        }
-        let ratios = over(seen, response, &there, &here);
-        let pair = DesignPair {
-            response: response.to_owned(),
-            factor: format!(
-                "{}:{}",
-                design.factors[one].name, design.factors[other].name
-            ),
-            level: format!("{}:{}", name(one, level), name(other, with)),
-            baseline: format!("{}:{}", name(one, 0), name(other, 0)),
-            others: String::new(),
-            verdict: None,
-            blocks_to_settle: None,
-            ratio: ratios.ratio(design.band, CONFIDENCE_DEFAULT)?,
-            published: None,
-        };
-        let both = usual(seen, response, there.iter().map(|(_, to)| *to));
-        let base = both.map(|both| both / pair.ratio.value);
-        Some(Compared {
-            pair,
-            ratios,
-            per_block: 1,
-            base,
-        })
-    });
-    pairs.collect()
-}
-
-/// The pairs of arms of a factor's level, at each of two levels of another factor.
-fn beside(
-    design: &Design,
-    (factor, level): (usize, u32),
-    other: usize,
-    levels: [u32; 2],
-) -> [Vec<(u32, u32)>; 2] {
-    levels.map(|wanted| {
-        let pairs = partners(design, factor, level).into_iter();
-        let of = |arm: u32| design.arms.get(arm as usize).and_then(|arm| arm.get(other));
-        pairs.filter(|(_, to)| of(*to) == Some(&wanted)).collect()
-    })
-}
-
-/// How many effects are judged by the pairs of this design: of each level, and of each two together.
-fn effects_in_pairs(design: &Design) -> usize {
-    let levels = |place: usize| {
-        let count = design.factors[place].levels.len();
-        1..u32::try_from(count).unwrap_or(0).max(1)
-    };
-    let factors = 0..design.factors.len();
-    let each = factors.map(|one| {
-        let with = |level: &u32| {
-            let others = one + 1..design.factors.len();
-            let found = others.map(|other| {
-                let at =
-                    |with: &u32| !beside(design, (one, *level), other, [*with, 0])[1].is_empty();
-                levels(other).filter(at).count()
-            });
-            found.sum::<usize>()
-        };
-        let known = levels(one).filter(|level| !partners(design, one, *level).is_empty());
-        known.map(|level| 1 + with(&level)).sum::<usize>()
-    });
-    each.sum::<usize>() * design.responses.len()
-}
-
-/// The fewest blocks in which the pairs of a design can be counted to the first step of Holm's correction
-/// over all its effects; with fewer, least squares over the rows must decide. `None` where it has no
-/// pairs, as a fraction.
-#[must_use]
-pub fn blocks_counted(design: &Design) -> Option<usize> {
-    let effects = effects_in_pairs(design);
-    let step = (1.0 - CONFIDENCE_DEFAULT) / effects.max(1) as f64;
-    (effects > 0).then(|| statistics::blocks_min(1.0 - step))
-}
-
-/// Each level against the first of its factor: over all combinations of the others, and with each.
-fn pairs(design: &Design, seen: &[Seen<'_>]) -> Vec<Compared> {
-    let mut found = Vec::new();
-    for response in &design.responses {
-        for (place, factor) in design.factors.iter().enumerate() {
-            let Some(first) = factor.levels.first() else {
-                continue;
-            };
-            for (level, to) in (1..).zip(factor.levels.iter().skip(1)) {
-                let arms = partners(design, place, level);
-                let each = arms.iter().map(|pair| vec![*pair]);
-                let whole = std::iter::once(arms.clone());
-                for group in whole.chain(each.filter(|_| arms.len() > 1)) {
-                    let is_of_plots = design
-                        .whole_plots
-                        .iter()
-                        .any(|plot| *plot as usize == place);
-                    let each = match group.len() > 1 && !is_of_plots {
-                        true => each_between(seen, &response.name, &group),
-                        false => None,
-                    };
-                    let (per_block, ratios) = match each {
-                        Some(ratios) => (group.len(), ratios),
-                        None => (1, between(seen, &response.name, &group)),
-                    };
-                    let Some(ratio) = ratios.ratio(design.band, CONFIDENCE_DEFAULT) else {
-                        continue;
-                    };
-                    let others = match &group[..] {
-                        [(arm, _)] if arms.len() > 1 => other_levels(design, *arm, place),
-                        _ => String::new(),
-                    };
-                    let pair = DesignPair {
-                        response: response.name.clone(),
-                        factor: factor.name.clone(),
-                        level: to.name.clone(),
-                        baseline: first.name.clone(),
-                        published: match others.is_empty() {
-                            true => published(design, [&response.name, &factor.name, &to.name]),
-                            false => None,
-                        },
-                        others,
-                        verdict: None,
-                        blocks_to_settle: None,
-                        ratio,
-                    };
-                    let base = usual(seen, &response.name, group.iter().map(|(from, _)| *from));
-                    found.push(Compared {
-                        pair,
-                        ratios,
-                        per_block,
-                        base,
-                    });
-                }
-            }
-        }
-    }
-    found
-}
-
-/// What others published of a level of a factor, for a response.
-fn published(design: &Design, [response, factor, level]: [&str; 3]) -> Option<String> {
-    let mut figures = design.figures.iter();
-    let found = figures.find(|figure| {
-        [&figure.response, &figure.factor, &figure.level] == [response, factor, level]
-    })?;
-    Some(found.text.clone())
-}
-
-/// Arms that differ in this factor only: its first level, and this one.
-fn partners(design: &Design, factor: usize, level: u32) -> Vec<(u32, u32)> {
-    let mut pairs = Vec::new();
-    for (to, arm) in (0..).zip(&design.arms) {
-        if Some(to) == design.again || arm.get(factor) != Some(&level) {
-            continue;
-        }
-        let from = (0..).zip(&design.arms).find(|(index, other)| {
-            let same = arm.iter().zip(*other).enumerate();
-            let mut same = same.map(|(place, (one, two))| match place == factor {
-                true => *two == 0,
-                false => one == two,
-            });
-            Some(*index) != design.again && same.all(|same| same)
-        });
-        pairs.extend(from.map(|(from, _)| (from, to)));
-    }
-    pairs
-}
-
-/// Whether no two arms differ in one factor alone, as in a fraction.
-fn has_no_pairs(design: &Design) -> bool {
-    let mut levels = (0..).zip(&design.factors).flat_map(|(place, factor)| {
-        (1..)
-            .zip(factor.levels.iter().skip(1))
-            .map(move |(level, _)| (place, level))
-    });
-    levels.all(|(place, level)| partners(design, place, level).is_empty())
-}
-
-fn other_levels(design: &Design, arm: u32, factor: usize) -> String {
-    let others = (0..design.factors.len()).filter(|place| *place != factor);
-    let names = others.map(|place| {
-        format!(
-            "{} {}",
-            design.factors[place].name,
-            level_name(design, arm, place)
-        )
-    });
-    names.collect::<Vec<_>>().join(", ")
 }
 
 fn samples(design: &Design, seen: &[Seen<'_>]) -> Vec<DesignSamples> {
@@ -896,7 +556,7 @@ fn samples(design: &Design, seen: &[Seen<'_>]) -> Vec<DesignSamples> {
 /// Whether every interval of a main effect of a rate is narrower than this share of 1.
 #[must_use]
 pub fn is_narrow(result: &DesignResult, width: f64) -> bool {
-    if has_no_pairs(&result.design) {
+    if !is_in_pairs(&result.design) {
         return is_fitted_narrowly(result, width);
     }
     let main = |pair: &&DesignPair| pair.others.is_empty() && !pair.factor.contains(':');

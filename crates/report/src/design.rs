@@ -3,7 +3,7 @@
 use analysis::table::{TableEffect, TableResult};
 use analysis::{DesignPair, DesignResult, DesignSamples, Estimate, RunAnalysis, Unit, Verdict};
 use maud::{Markup, html};
-use record::Design;
+use record::{Design, Level};
 
 use crate::page::{Ink, Look, Page, left, right};
 use crate::view::{self, Said, Tone};
@@ -15,6 +15,10 @@ const ARM_COLUMNS: usize = 34;
 const NUMBER_COLUMNS: usize = 12;
 /// Samples of an arm that are listed; the others are in the run file.
 const SAMPLES_MAX: usize = 6;
+/// Arms that are all listed on a terminal; of more the first one and the fastest.
+const ARMS_MAX: usize = 16;
+/// Of more, so many.
+const FASTEST: usize = 8;
 
 fn whole(result: &DesignResult) -> impl Iterator<Item = &DesignPair> {
     let main = |pair: &&DesignPair| pair.others.is_empty() && !pair.factor.contains(':');
@@ -322,12 +326,9 @@ pub(crate) fn terminal(page: &mut Page, result: &DesignResult, look: Look) -> St
     }
     for response in &design.responses {
         page.heading(&response.name);
-        for samples in result
-            .samples
-            .iter()
-            .filter(|one| one.response == response.name)
-        {
-            let name = arm_name(samples, design);
+        let (arms, others) = listed(result, &response.name);
+        for samples in &arms {
+            let name = arm_heading(page, Ink::Plain, &arm_name(samples, design));
             let median = samples
                 .median
                 .as_ref()
@@ -339,12 +340,19 @@ pub(crate) fn terminal(page: &mut Page, result: &DesignResult, look: Look) -> St
                 (Ink::Faint, &format!("  {rates}")),
             ]);
         }
-        processor_rows(page, result, &response.name);
-        for pair in result
-            .pairs
-            .iter()
-            .filter(|pair| pair.response == response.name)
-        {
+        processor_rows(page, result, &response.name, &arms);
+        let [whole, parts] = pairs_of(result, &response.name);
+        // Where not all arms are listed, nor is each with each.
+        if others > 0 {
+            let hidden = format!(
+                "{others} arms that are slower, and {} comparisons of two arms alone, are in the \
+                 page of `linerate report` and in `--json`",
+                parts.len()
+            );
+            page.paragraph(2, 4, &[(Ink::Faint, &hidden)]);
+        }
+        let parts = parts.into_iter().filter(|_| others == 0);
+        for pair in whole.into_iter().chain(parts) {
             let ink = pair.verdict.map_or(Ink::Plain, |verdict| {
                 Ink::Toned(view::verdict_tone(verdict))
             });
@@ -375,13 +383,62 @@ pub(crate) fn terminal(page: &mut Page, result: &DesignResult, look: Look) -> St
     format!("\n{}", table::text(&result.rates, look))
 }
 
-/// Names of an arm's levels.
+/// Names of an arm's levels; of many factors, what is not at the first level of its factor.
 fn arm_name(samples: &DesignSamples, design: &Design) -> String {
     let again = match Some(samples.arm) == design.again {
         true => " (once more)",
         false => "",
     };
-    format!("{}{again}", samples.levels.join(", "))
+    let name = samples.levels.join(", ");
+    if name.chars().count() <= ARM_COLUMNS {
+        return format!("{name}{again}");
+    }
+    let factors = design.factors.iter().zip(&samples.levels);
+    let is_first =
+        |levels: &[Level], level: &str| levels.first().is_some_and(|first| first.name == level);
+    let changed = factors.filter(|(factor, level)| !is_first(&factor.levels, level));
+    let changed: Vec<String> = changed
+        .map(|(factor, level)| format!("{} {level}", factor.name))
+        .collect();
+    match changed.is_empty() {
+        true => format!("the first level of each{again}"),
+        false => format!("{}{again}", changed.join(", ")),
+    }
+}
+
+/// What a response says of whole effects, and of parts of one: with one combination of the other factors.
+fn pairs_of<'r>(result: &'r DesignResult, response: &str) -> [Vec<&'r DesignPair>; 2] {
+    let pairs = result.pairs.iter();
+    let pairs = pairs.filter(|pair| pair.response == response);
+    let (whole, parts) = pairs.partition(|pair| pair.others.is_empty());
+    [whole, parts]
+}
+
+/// The arms of a response that a terminal lists, and how many others there are.
+fn listed<'r>(result: &'r DesignResult, response: &str) -> (Vec<&'r DesignSamples>, usize) {
+    let of_response = result.samples.iter();
+    let of_response = of_response.filter(|one| one.response == response);
+    let mut arms: Vec<&DesignSamples> = of_response.collect();
+    if arms.len() <= ARMS_MAX {
+        return (arms, 0);
+    }
+    let all = arms.len();
+    let rate = |one: &DesignSamples| one.median.as_ref().map_or(0.0, |median| median.value);
+    let first = arms.remove(0);
+    arms.sort_by(|one, other| rate(other).total_cmp(&rate(one)));
+    arms.truncate(FASTEST);
+    arms.insert(0, first);
+    let others = all - arms.len();
+    (arms, others)
+}
+
+/// What stands before the numbers of an arm: its name, or nothing below a name that is too long for that.
+fn arm_heading(page: &mut Page, ink: Ink, name: &str) -> String {
+    if name.chars().count() <= ARM_COLUMNS {
+        return name.to_owned();
+    }
+    page.paragraph(2, 4, &[(ink, name)]);
+    String::new()
 }
 
 /// Whether anybody looked at the server's processors.
@@ -391,20 +448,19 @@ fn looked(result: &DesignResult, response: &str) -> bool {
 }
 
 /// What the processors of both ends pay for a response, as far as it is known.
-fn processor_rows(page: &mut Page, result: &DesignResult, response: &str) {
+fn processor_rows(page: &mut Page, result: &DesignResult, response: &str, arms: &[&DesignSamples]) {
     let looked = looked(result, response);
     let mut row = |name: &str, [client, server]: [&str; 2]| {
         let server = right(if looked { server } else { "" }, NUMBER_COLUMNS);
+        let name = &arm_heading(page, Ink::Faint, name);
         page.row(&[
             (Ink::Faint, &format!("  {}", left(name, ARM_COLUMNS))),
             (Ink::Faint, &right(client, NUMBER_COLUMNS)),
             (Ink::Faint, server.trim_end()),
         ]);
     };
-    let samples = result.samples.iter();
-    let mut samples = samples
-        .filter(|one| one.response == response && one.cpu_per_byte.is_some())
-        .peekable();
+    let samples = arms.iter();
+    let mut samples = samples.filter(|one| one.cpu_per_byte.is_some()).peekable();
     if samples.peek().is_some() {
         row("processor, s for each GB:", ["client", "server"]);
     }
@@ -521,7 +577,14 @@ pub(crate) fn html(result: &DesignResult, id: &str) -> Markup {
                     }
                 }
             }
-            ul { @for pair in result.pairs.iter().filter(|pair| pair.response == response.name) { li { (pair_words(pair)) } } }
+            @let [whole, parts] = pairs_of(result, &response.name);
+            ul { @for pair in whole { li { (pair_words(pair)) } } }
+            @if !parts.is_empty() {
+                details {
+                    summary { "with each combination of the others" }
+                    ul { @for pair in parts { li { (pair_words(pair)) } } }
+                }
+            }
             div.scroll tabindex="0" {
                 table {
                     thead {

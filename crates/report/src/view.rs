@@ -622,9 +622,15 @@ pub(crate) fn ceiling_reasons(analysis: &RunAnalysis) -> Vec<String> {
 /// What was agreed with the server, a sentence for each kind of session.
 pub(crate) fn sessions(analysis: &RunAnalysis) -> Vec<String> {
     let kinds = analysis.sessions.iter();
-    kinds
-        .map(|kind| format!("share: {}", session(&kind.agreed, kind.channels)))
-        .collect()
+    let mut said: Vec<String> = Vec::new();
+    for kind in kinds {
+        let sentence = format!("share: {}", session(&kind.agreed, kind.channels));
+        // They may differ in limits, which others tell.
+        if !said.contains(&sentence) {
+            said.push(sentence);
+        }
+    }
+    said
 }
 
 /// A session in one line: `SMB 3.1.1 as a user, signed with AES-128-GMAC, 2 channels`.

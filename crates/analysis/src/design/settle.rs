@@ -4,7 +4,7 @@
 
 use record::Design;
 
-use super::DesignPair;
+use super::{DesignPair, error_of_each};
 use crate::Verdict;
 use crate::comparison::CONFIDENCE_DEFAULT;
 use crate::statistics::{self, PairedRatios, defended};
@@ -55,8 +55,7 @@ pub(super) fn settle(
     // are the more powerful there.
     let whole = || compared.iter().filter(|one| one.is_whole());
     let all = whole().count();
-    let step = (1.0 - CONFIDENCE_DEFAULT) / all.max(1) as f64;
-    let blocks_min = statistics::blocks_min(1.0 - step);
+    let blocks_min = statistics::blocks_min(1.0 - error_of_each(all));
     let few = whole().filter(|one| one.pair.ratio.n < blocks_min).count();
     let blocks = design.blocks.len();
     let caveat = (few > 0 && (2..blocks_min).contains(&blocks)).then(|| {

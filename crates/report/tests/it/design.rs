@@ -560,3 +560,56 @@ fn the_headline_names_a_change_once() {
         "{headline}"
     );
 }
+
+#[test]
+fn of_many_arms_a_terminal_lists_the_fastest_by_what_is_changed() {
+    let mut design = design();
+    let level = |name: &str| Level {
+        name: name.into(),
+        settings: Vec::new(),
+    };
+    // Levels of the same name: only their factors tell them apart.
+    let names = ["receive buffer", "channels", "frames", "depth", "window"];
+    design.factors = names
+        .map(|name| Factor {
+            name: name.into(),
+            levels: vec![level("as before"), level("changed")],
+        })
+        .into();
+    let arms = 0..1_u32 << names.len();
+    design.arms = arms
+        .clone()
+        .map(|arm| (0..5).map(|factor| arm >> factor & 1).collect())
+        .collect();
+    design.blocks = (0..BLOCKS).map(|_| arms.clone().collect()).collect();
+    design.responses.truncate(1);
+    design.figures.clear();
+    let places = (0..BLOCKS).flat_map(|block| arms.clone().map(move |arm| (block, arm)));
+    let trials: Vec<TrialRecord> = places.map(|place| trial(&design, place, 0)).collect();
+    let run = analysed(&design, &trials);
+    let said = text(&run, Look::default());
+    let lines = said.lines().count();
+    assert!(lines < 160, "{lines} lines");
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let of_arm = |arm: usize| {
+        let changed = (0..5).filter(|factor| arm >> factor & 1 == 1);
+        let names = changed.map(|factor| format!("{} changed", names[factor]));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    // Each arm is faster than the one before it: 100 MB/s more.
+    for arm in 24..32 {
+        let row = format!(" {} {} MB/s", of_arm(arm), 100 * (arm + 1));
+        assert!(said.contains(&row), "{row}\n{said}");
+    }
+    assert!(
+        said.contains("the first level of each 100.0 MB/s"),
+        "{said}"
+    );
+    assert!(!said.contains(&format!(" {} 2400", of_arm(23))), "{said}");
+    assert!(said.contains("23 arms that are slower, and 80 comparisons"));
+    let page = html(&run);
+    for arm in 1..32 {
+        assert!(page.contains(&format!("<td>{}</td>", of_arm(arm))), "{arm}");
+    }
+    assert!(page.contains("<summary>with each combination of the others</summary>"));
+}
