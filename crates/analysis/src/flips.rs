@@ -49,6 +49,9 @@ const STEP_GROWTH: f64 = 1.3;
 /// Halvings that then find the end.
 const HALVINGS: usize = 28;
 
+/// Logarithms that differ by less are the same but for rounding: no rate is known to nine digits.
+const ROUNDING: f64 = 1e-9;
+
 /// What was measured in blocks, in the order of time.
 #[derive(Clone, Copy)]
 pub(crate) struct Blocks<'v> {
@@ -68,9 +71,9 @@ pub(crate) fn interval(blocks: Blocks<'_>, centre: f64, confidence: f64) -> ([f6
     let step = first_step(blocks, centre);
     let mut missed = 0.0_f64;
     let ends = [(low, -1.0), (high, 1.0)].map(|(last, way)| {
-        let outside = last + way * range.max(f64::EPSILON);
+        let outside = last + way * range.max(ROUNDING);
         let beyond = exceeding(blocks, outside);
-        if range <= 0.0 || beyond > 1.0 - confidence {
+        if range < ROUNDING || beyond > 1.0 - confidence {
             missed = missed.max(beyond);
             return last;
         }

@@ -907,6 +907,32 @@ mod tests {
         assert!(ratio.confidence.is_some_and(|reached| reached >= 0.949));
     }
 
+    /// Rates as a table prints them, the same in each block. All of the two ways to the power of ten to
+    /// exchange the arms but two are less one-sided than what speaks against any other ratio.
+    #[test]
+    fn blocks_that_agree_but_for_rounding_are_as_sure_as_their_number_allows() {
+        for rates in [[117.7e6, 234.9e6], [0.3, 0.1], [941.0, 941.0]] {
+            let blocks = (0..10).map(|block| {
+                // The disturbance of a block multiplies both, and is gone from their quotient but for rounding.
+                let both = 1.0 + 0.013 * f64::from(block);
+                (block, both * rates[0], both * rates[1])
+            });
+            let blocks = PairedRatios::new(blocks);
+            let ratio = blocks.ratio(0.02, 0.95).expect("ten blocks");
+            close(ratio.value, rates[1] / rates[0]);
+            close(ratio.confidence.expect("it has one"), 1.0 - 2.0 / 1024.0);
+            let [low, high] = ratio.interval.expect("it has one");
+            close(low, high);
+            let expected = match rates[0] == rates[1] {
+                true => Verdict::Equivalent,
+                false if rates[1] > rates[0] => Verdict::Better,
+                false => Verdict::Worse,
+            };
+            assert_eq!(verdict(&ratio, 0.02, 0.95), expected);
+            assert!(ratio.caveats.is_empty(), "{:?}", ratio.caveats);
+        }
+    }
+
     #[test]
     fn outliers_and_drift_are_named_and_kept() {
         let logs = [0.001, 0.002, -0.001, 0.0, -0.15, 0.001, 0.0];

@@ -13,6 +13,8 @@ use crate::{plot, quantity, table};
 const ARM_COLUMNS: usize = 34;
 /// Columns of a number of an arm.
 const NUMBER_COLUMNS: usize = 12;
+/// Pairs of factors that the headline names; of more it says how many act together.
+const TOGETHER_NAMED_MAX: usize = 3;
 /// Samples of an arm that are listed; the others are in the run file.
 const SAMPLES_MAX: usize = 6;
 /// Arms that are all listed on a terminal; of more the first one and the fastest.
@@ -231,15 +233,28 @@ fn acting_together(result: &DesignResult) -> Vec<String> {
     });
     let shown = shown.map(|(table, effect)| (table, effect.factor.as_str()));
     let jointly = jointly.map(|(table, test)| (table, test.over[0].as_str()));
-    let mut words: Vec<String> = Vec::new();
+    let mut found: Vec<(&str, Vec<String>)> = Vec::new();
     for (table, pair) in shown.chain(jointly) {
         let both = pair.replace(':', " and ");
-        let word = format!("{both} act together on {}", table.response);
-        if !words.contains(&word) {
-            words.push(word);
+        match found.iter_mut().find(|(on, _)| *on == table.response) {
+            Some((_, known)) if known.contains(&both) => {}
+            Some((_, known)) => known.push(both),
+            None => found.push((&table.response, vec![both])),
         }
     }
-    words
+    let said = found.into_iter().flat_map(|(on, pairs)| {
+        if pairs.len() > TOGETHER_NAMED_MAX {
+            // Each has its own sentence and its own row further down.
+            return vec![format!(
+                "{} pairs of factors act together on {on}",
+                pairs.len()
+            )];
+        }
+        let each = pairs.iter();
+        each.map(|both| format!("{both} act together on {on}"))
+            .collect()
+    });
+    said.collect()
 }
 
 /// What cannot be told yet, and what was never measured.
