@@ -3,7 +3,7 @@
 use analysis::table::{TableEffect, TableResult};
 use analysis::{DesignPair, DesignResult, DesignSamples, Estimate, RunAnalysis, Unit, Verdict};
 use maud::{Markup, html};
-use record::{Design, Level};
+use record::Design;
 
 use crate::page::{Ink, Look, Page, left, right};
 use crate::view::{self, Said, Tone};
@@ -17,6 +17,8 @@ const NUMBER_COLUMNS: usize = 12;
 const TOGETHER_NAMED_MAX: usize = 3;
 /// Samples of an arm that are listed; the others are in the run file.
 const SAMPLES_MAX: usize = 6;
+/// Factors whose levels all stand in the name of an arm, however long that is.
+const FACTORS_LISTED_MAX: usize = 3;
 /// Arms that are all listed on a terminal; of more the first one and the fastest.
 const ARMS_MAX: usize = 16;
 /// Of more, so many.
@@ -360,8 +362,8 @@ pub(crate) fn terminal(page: &mut Page, result: &DesignResult, look: Look) -> St
         // Where not all arms are listed, nor is each with each.
         if others > 0 {
             let hidden = format!(
-                "{others} arms that are slower, and {} comparisons of two arms alone, are in the \
-                 page of `linerate report` and in `--json`",
+                "{others} other arms, and {} comparisons of two arms alone, are in the page of \
+                 `linerate report` and in `--json`",
                 parts.len()
             );
             page.paragraph(2, 4, &[(Ink::Faint, &hidden)]);
@@ -405,15 +407,14 @@ fn arm_name(samples: &DesignSamples, design: &Design) -> String {
         false => "",
     };
     let name = samples.levels.join(", ");
-    if name.chars().count() <= ARM_COLUMNS {
+    if design.factors.len() <= FACTORS_LISTED_MAX || name.chars().count() <= ARM_COLUMNS {
         return format!("{name}{again}");
     }
-    let factors = design.factors.iter().zip(&samples.levels);
-    let is_first =
-        |levels: &[Level], level: &str| levels.first().is_some_and(|first| first.name == level);
-    let changed = factors.filter(|(factor, level)| !is_first(&factor.levels, level));
+    let arm = design.arms.get(samples.arm as usize);
+    let levels = design.factors.iter().zip(&samples.levels).enumerate();
+    let changed = levels.filter(|(place, _)| arm.and_then(|arm| arm.get(*place)) != Some(&0));
     let changed: Vec<String> = changed
-        .map(|(factor, level)| format!("{} {level}", factor.name))
+        .map(|(_, (factor, level))| format!("{} {level}", factor.name))
         .collect();
     match changed.is_empty() {
         true => format!("the first level of each{again}"),

@@ -608,7 +608,7 @@ fn of_many_arms_a_terminal_lists_the_fastest_by_what_is_changed() {
         "{said}"
     );
     assert!(!said.contains(&format!(" {} 2400", of_arm(23))), "{said}");
-    assert!(said.contains("23 arms that are slower, and 80 comparisons"));
+    assert!(said.contains("23 other arms, and 80 comparisons"));
     let page = html(&run);
     for arm in 1..32 {
         assert!(page.contains(&format!("<td>{}</td>", of_arm(arm))), "{arm}");
@@ -619,4 +619,25 @@ fn of_many_arms_a_terminal_lists_the_fastest_by_what_is_changed() {
         headline.ends_with("; 10 pairs of factors act together on big read"),
         "{headline}"
     );
+}
+
+#[test]
+fn long_names_of_levels_are_told_whole() {
+    let mut design = design();
+    let names = [
+        "as the vendor ships it, with everything on",
+        "without any offload, and with one queue alone",
+    ];
+    for (level, name) in design.factors[0].levels.iter_mut().zip(names) {
+        level.name = name.into();
+    }
+    let trials = (0..BLOCKS).flat_map(|block| [(block, 0), (block, 1)]);
+    let trials: Vec<TrialRecord> = trials.map(|place| trial(&design, place, 0)).collect();
+    let run = analysed(&design, &trials);
+    let said = text(&run, Look::default());
+    let page = html(&run);
+    for name in names {
+        assert!(said.contains(&format!("  {name}\n")), "{said}");
+        assert!(page.contains(&format!("<td>{name}</td>")), "{page}");
+    }
 }
