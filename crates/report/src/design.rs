@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use record::Design;
 
 use crate::page::{Ink, Look, Page, left, right};
+use crate::text::width;
 use crate::view::{self, Said, Tone};
 use crate::{plot, quantity, table};
 
@@ -407,7 +408,7 @@ fn arm_name(samples: &DesignSamples, design: &Design) -> String {
         false => "",
     };
     let name = samples.levels.join(", ");
-    if design.factors.len() <= FACTORS_LISTED_MAX || name.chars().count() <= ARM_COLUMNS {
+    if design.factors.len() <= FACTORS_LISTED_MAX || width(&name) <= ARM_COLUMNS {
         return format!("{name}{again}");
     }
     let arm = design.arms.get(samples.arm as usize);
@@ -450,7 +451,7 @@ fn listed<'r>(result: &'r DesignResult, response: &str) -> (Vec<&'r DesignSample
 
 /// What stands before the numbers of an arm: its name, or nothing below a name that is too long for that.
 fn arm_heading(page: &mut Page, ink: Ink, name: &str) -> String {
-    if name.chars().count() <= ARM_COLUMNS {
+    if width(name) <= ARM_COLUMNS {
         return name.to_owned();
     }
     page.paragraph(2, 4, &[(ink, name)]);

@@ -254,43 +254,21 @@ struct Cell {
     position: u32,
 }
 
-/// The trials of a response, by block and arm.
-pub(super) struct Cells<'a> {
-    response: &'a str,
-    trials: BTreeMap<(u32, u32), Cell>,
-}
+/// The trials of a block, by arm.
+#[derive(Default)]
+struct Block(BTreeMap<u32, Cell>);
 
-impl<'a> Cells<'a> {
-    pub(super) fn new(seen: &[Seen<'_>], response: &'a Response) -> Self {
-        let of_response = seen.iter().filter(|one| one.response == response.name);
-        let cell = |one: &Seen<'_>| Cell {
-            log: one.rate.ln(),
-            shown: in_table(one.unit, one.rate),
-            position: one.position,
-        };
-        Self {
-            response: &response.name,
-            trials: of_response
-                .map(|one| ((one.block, one.arm), cell(one)))
-                .collect(),
-        }
-    }
-
-    fn blocks(&self) -> BTreeSet<u32> {
-        self.trials.keys().map(|(block, _)| *block).collect()
-    }
-
+impl Block {
     /// The logarithms of both arms of a pair.
-    fn logs(&self, block: u32, (from, to): Pair) -> Option<[f64; 2]> {
-        let log = |arm| self.trials.get(&(block, arm)).map(|cell| cell.log);
-        Some([log(from)?, log(to)?])
+    fn logs(&self, (from, to): Pair) -> Option<[f64; 2]> {
+        Some([self.0.get(&from)?.log, self.0.get(&to)?.log])
     }
 
-    /// Means of the logarithms of both sides of these pairs, where a block has all of them.
-    fn means(&self, block: u32, arms: &[Pair]) -> Option<[f64; 2]> {
+    /// Means of the logarithms of both sides of these pairs, where the block has all of them.
+    fn means(&self, arms: &[Pair]) -> Option<[f64; 2]> {
         let mut sums = [0.0; 2];
         for pair in arms {
-            for (sum, log) in sums.iter_mut().zip(self.logs(block, *pair)?) {
+            for (sum, log) in sums.iter_mut().zip(self.logs(*pair)?) {
                 *sum += log;
             }
         }
@@ -298,19 +276,42 @@ impl<'a> Cells<'a> {
     }
 
     /// Whether the first of two arms came first; of several pairs there is no such order.
-    fn is_first(&self, block: u32, arms: &[Pair]) -> Option<bool> {
+    fn is_first(&self, arms: &[Pair]) -> Option<bool> {
         let [(from, to)] = arms else {
             return None;
         };
-        let position = |arm: &u32| self.trials.get(&(block, *arm)).map(|cell| cell.position);
-        Some(position(from)? < position(to)?)
+        Some(self.0.get(from)?.position < self.0.get(to)?.position)
+    }
+}
+
+/// The trials of a response, by block and arm.
+pub(super) struct Cells<'a> {
+    response: &'a str,
+    blocks: BTreeMap<u32, Block>,
+}
+
+impl<'a> Cells<'a> {
+    pub(super) fn new(seen: &[Seen<'_>], response: &'a Response) -> Self {
+        let mut blocks: BTreeMap<u32, Block> = BTreeMap::new();
+        for one in seen.iter().filter(|one| one.response == response.name) {
+            let cell = Cell {
+                log: one.rate.ln(),
+                shown: in_table(one.unit, one.rate),
+                position: one.position,
+            };
+            blocks.entry(one.block).or_default().0.insert(one.arm, cell);
+        }
+        Self {
+            response: &response.name,
+            blocks,
+        }
     }
 
     /// What a trial of these arms usually makes, in the unit of the table.
     fn usual(&self, arms: impl Iterator<Item = u32>) -> Option<f64> {
         let arms: BTreeSet<u32> = arms.collect();
-        let of_arms = self.trials.iter();
-        let of_arms = of_arms.filter(|((_, arm), _)| arms.contains(arm));
+        let of_arms = self.blocks.values().flat_map(|block| &block.0);
+        let of_arms = of_arms.filter(|(arm, _)| arms.contains(arm));
         let mut rates: Vec<f64> = of_arms.map(|(_, cell)| cell.shown).collect();
         rates.sort_by(f64::total_cmp);
         statistics::middle(&rates)
@@ -318,10 +319,9 @@ impl<'a> Cells<'a> {
 
     /// Ratios of these pairs of arms, one for each block: the mean of their logarithms.
     pub(super) fn between(&self, arms: &[Pair]) -> PairedRatios {
-        let blocks = self.blocks().into_iter();
-        PairedRatios::in_order(blocks.filter_map(|block| {
-            let [from, to] = self.means(block, arms)?.map(f64::exp);
-            Some((block, from, to, self.is_first(block, arms)))
+        PairedRatios::in_order(self.blocks.iter().filter_map(|(number, block)| {
+            let [from, to] = block.means(arms)?.map(f64::exp);
+            Some((*number, from, to, block.is_first(arms)))
         }))
     }
 
@@ -336,9 +336,9 @@ impl<'a> Cells<'a> {
     /// most of what there is.
     fn each_between(&self, arms: &[Pair]) -> Option<PairedRatios> {
         // Whole blocks only, so that each combination counts the same.
-        let rows = self.blocks().into_iter().filter_map(|block| {
-            let row = arms.iter().map(|pair| self.logs(block, *pair));
-            Some((block, row.collect::<Option<Vec<_>>>()?))
+        let rows = self.blocks.iter().filter_map(|(number, block)| {
+            let row = arms.iter().map(|pair| block.logs(*pair));
+            Some((*number, row.collect::<Option<Vec<_>>>()?))
         });
         let rows: Vec<(u32, Vec<[f64; 2]>)> = rows.collect();
         if rows.len() < ALIGNED_BLOCKS_MIN {
@@ -360,12 +360,12 @@ impl<'a> Cells<'a> {
         // one.
         let count = rows.len() as f64;
         let wider = (count / (count - 1.0)).sqrt();
-        let aligned = rows.iter().flat_map(|(block, row)| {
+        let aligned = rows.iter().flat_map(|(number, row)| {
             let row = row.iter().zip(effects.iter().zip(&levels));
             row.map(move |([from, to], (effect, level))| {
                 let half = 0.5 * (usual + wider * (to - from - effect));
                 let around = 0.5 * (from + to) - level;
-                (*block, (around - half).exp(), (around + half).exp())
+                (*number, (around - half).exp(), (around + half).exp())
             })
         });
         Some(PairedRatios::new(aligned))
@@ -374,13 +374,12 @@ impl<'a> Cells<'a> {
     /// The same of `there`, over that of `here`. Half of the four cells are on either side, so that where
     /// both ratios are the same nothing but noise tells the sides apart.
     fn over(&self, there: &[Pair], here: &[Pair]) -> PairedRatios {
-        let blocks = self.blocks().into_iter();
-        PairedRatios::new(blocks.filter_map(|block| {
-            let [from_there, to_there] = self.means(block, there)?;
-            let [from_here, to_here] = self.means(block, here)?;
+        PairedRatios::new(self.blocks.iter().filter_map(|(number, block)| {
+            let [from_there, to_there] = block.means(there)?;
+            let [from_here, to_here] = block.means(here)?;
             let sides = [from_there + to_here, to_there + from_here];
             let [one, other] = sides.map(f64::exp);
-            Some((block, one, other))
+            Some((*number, one, other))
         }))
     }
 }

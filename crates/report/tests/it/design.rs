@@ -55,11 +55,18 @@ fn opened_files() -> Workload {
     })
 }
 
-fn design() -> Design {
-    let level = |name: &str| Level {
-        name: name.into(),
+fn factor(name: &str, levels: &[&str]) -> Factor {
+    let level = |name: &&str| Level {
+        name: (*name).into(),
         settings: Vec::new(),
     };
+    Factor {
+        name: name.into(),
+        levels: levels.iter().map(level).collect(),
+    }
+}
+
+fn design() -> Design {
     let response = |name: &str, workload| Response {
         name: name.into(),
         workload,
@@ -68,10 +75,7 @@ fn design() -> Design {
         name: "design".into(),
         title: "one against two".into(),
         form: "A against B".into(),
-        factors: vec![Factor {
-            name: "channels".into(),
-            levels: vec![level("1"), level("2")],
-        }],
+        factors: vec![factor("channels", &["1", "2"])],
         aliases: Vec::new(),
         left_out: Vec::new(),
         responses: vec![
@@ -294,15 +298,7 @@ fn what_serving_cost_stands_beside_the_client_in_text_page_and_json() {
 /// trial went well.
 fn two_factors(rate: impl Fn(u32, u32) -> Option<f64>) -> RunAnalysis {
     let mut design = design();
-    let level = |name: &str| Level {
-        name: name.into(),
-        settings: Vec::new(),
-    };
-    let factor = |name: &str| Factor {
-        name: name.into(),
-        levels: vec![level("off"), level("on")],
-    };
-    design.factors = vec![factor("f0"), factor("f1")];
+    design.factors = ["f0", "f1"].map(|name| factor(name, &["off", "on"])).into();
     design.responses.truncate(1);
     design.arms = vec![vec![0, 0], vec![1, 0], vec![0, 1], vec![1, 1], vec![0, 0]];
     design.again = Some(4);
@@ -410,16 +406,6 @@ fn what_differs_from_itself_in_one_response_is_told_beside_the_others() {
 /// Four levels of one factor and two of another, which do something together only.
 fn four_by_two(blocks: u32) -> RunAnalysis {
     let mut design = design();
-    let factor = |name: &str, levels: &[&str]| Factor {
-        name: name.into(),
-        levels: levels
-            .iter()
-            .map(|name| Level {
-                name: (*name).into(),
-                settings: Vec::new(),
-            })
-            .collect(),
-    };
     design.factors = vec![
         factor("mtu", &["1500", "9000 here", "9000 there", "9000"]),
         factor("offload", &["on", "off"]),
@@ -504,17 +490,10 @@ fn the_headline_is_corrected_for_how_much_was_asked() {
 /// One change is named once, with all that it does, and what is open of it with where.
 #[test]
 fn the_headline_names_a_change_once() {
-    let change = |name: &str| Factor {
-        name: name.into(),
-        levels: ["off", "on"]
-            .map(|name| Level {
-                name: name.into(),
-                settings: Vec::new(),
-            })
-            .to_vec(),
-    };
     let mut design = design();
-    design.factors = vec![change("tso"), change("gro")];
+    design.factors = ["tso", "gro"]
+        .map(|name| factor(name, &["off", "on"]))
+        .into();
     design.figures.clear();
     let mut third = design.responses[0].clone();
     third.name = "third".into();
@@ -566,17 +545,10 @@ fn of_many_arms_a_terminal_lists_the_fastest_by_what_is_changed() {
     let mut design = design();
     // As many as it takes to count the pairs of 15 effects.
     let blocks = 10;
-    let level = |name: &str| Level {
-        name: name.into(),
-        settings: Vec::new(),
-    };
     // Levels of the same name: only their factors tell them apart.
     let names = ["receive buffer", "channels", "frames", "depth", "window"];
     design.factors = names
-        .map(|name| Factor {
-            name: name.into(),
-            levels: vec![level("as before"), level("changed")],
-        })
+        .map(|name| factor(name, &["as before", "changed"]))
         .into();
     let arms = 0..1_u32 << names.len();
     design.arms = arms
@@ -628,9 +600,7 @@ fn long_names_of_levels_are_told_whole() {
         "as the vendor ships it, with everything on",
         "without any offload, and with one queue alone",
     ];
-    for (level, name) in design.factors[0].levels.iter_mut().zip(names) {
-        level.name = name.into();
-    }
+    design.factors = vec![factor("channels", &names)];
     let trials = (0..BLOCKS).flat_map(|block| [(block, 0), (block, 1)]);
     let trials: Vec<TrialRecord> = trials.map(|place| trial(&design, place, 0)).collect();
     let run = analysed(&design, &trials);
