@@ -1,0 +1,5 @@
+//! What needs care with the operating system: opening files that linerate keeps or that a person
+//! names (`file`), and giving up rights before bytes of strangers are parsed (`sandbox`).
+
+pub mod file;
+pub mod sandbox;

@@ -1,0 +1,1 @@
+//! Giving up rights before bytes of strangers are parsed.
