@@ -1,5 +1,8 @@
 //! What a lab consists of, as a TOML file says it and as it is meant.
 
+mod fault;
+mod parameter;
+mod samba;
 mod written;
 
 use std::collections::BTreeMap;
@@ -12,6 +15,7 @@ use record::{BitsPerSecond, Bytes};
 
 use crate::Error;
 
+pub use fault::{Effect, Fault, OffloadName, Tunnel};
 pub(crate) use written::BRIDGE;
 
 /// Most bytes of a topology file.
@@ -24,7 +28,7 @@ pub const SWITCHES_MAX: usize = 8;
 pub const LINKS_MAX: usize = 64;
 /// Most shares of the Samba server.
 pub const SHARES_MAX: usize = 16;
-/// Most free parameters of the Samba server.
+/// Most parameters of the Samba server that a file may set.
 pub const PARAMETERS_MAX: usize = 64;
 /// Most users of a domain beside the lab's own.
 pub const DOMAIN_USERS_MAX: usize = 16;
@@ -49,8 +53,12 @@ pub const DELAY_MS_RANGE: std::ops::RangeInclusive<f64> = 0.05..=1000.0;
 pub const PROCESSORS_RANGE: std::ops::RangeInclusive<u32> = 100..=64_000;
 /// Most faults of a lab.
 pub const FAULTS_MAX: usize = 32;
-/// Programs that a fault may run. They change the network of their own host and nothing else.
-pub const FAULT_PROGRAMS: [&str; 6] = ["bridge", "ethtool", "ip", "nft", "sysctl", "tc"];
+/// Most causes of a lesson.
+const CAUSES_MAX: usize = 16;
+/// Longest title of a lesson.
+const TITLE_CHARS_MAX: usize = 200;
+/// Name of the share user of every lab.
+pub(crate) const USER: &str = "linerate";
 /// Smallest and largest size of a share in memory.
 pub const SHARE_BYTES_RANGE: std::ops::RangeInclusive<u64> = (1 << 20)..=(1 << 40);
 
@@ -72,15 +80,6 @@ pub struct Topology {
     pub faults: Vec<Fault>,
     /// What somebody should find out about it, for those of the library.
     pub lesson: Option<Lesson>,
-}
-
-/// A command that breaks something, run as root on a host or switch when the lab is up.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// The host or switch.
-    pub node: String,
-    /// The program, one of [`FAULT_PROGRAMS`], with its arguments.
-    pub run: Vec<String>,
 }
 
 /// What a lab with a fault teaches.
@@ -147,7 +146,7 @@ pub struct Samba {
     pub shares: Vec<Share>,
     /// The Active Directory domain that it is the controller of, if it is one.
     pub domain: Option<Domain>,
-    /// Free parameters of `[global]`, written last, so that they win.
+    /// Parameters of `[global]` of a fixed list, written last, so that they win.
     pub global: BTreeMap<String, String>,
 }
 
@@ -511,7 +510,7 @@ name = "b"
     }
 
     #[test]
-    fn a_parameter_of_samba_cannot_open_a_section() {
+    fn a_parameter_of_samba_is_one_of_a_list() {
         let samba = |rest: &str| link(FROM, TO, &format!("[samba]\nhost = \"b\"\n{rest}"));
         let global = |line: &str| samba(&format!("[samba.global]\n{line}\n"));
         let topology = Topology::parse(&global("\"aio read size\" = 1\n\"use sendfile\" = true"));
@@ -524,6 +523,9 @@ name = "b"
             r#""[evil]" = 1"#,
             r#""a = b" = 1"#,
             r#""log level" = [1]"#,
+            r#""root preexec" = "touch /pwned""#,
+            r#""include" = "/etc/shadow""#,
+            r#""vfs objects" = "/tmp/evil.so""#,
         ];
         for wrong in wrong {
             let said = refusal(&global(wrong));

@@ -3,10 +3,9 @@
 use std::io;
 
 use super::domain;
+use crate::topology::USER;
 use crate::{Error, Topology};
 
-/// Name of the share user.
-pub(crate) const USER: &str = "linerate";
 /// Its number in the hosts, from the range that systemd keeps free.
 pub(crate) const USER_ID: u32 = 60_600;
 /// The workgroup of a server that has no domain.

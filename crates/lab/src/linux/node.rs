@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use host::exec::{Command, Exec, Local, Process};
 
-use super::account::{Account, USER, USER_ID, random_bytes, with_entry};
+use super::account::{Account, USER_ID, random_bytes, with_entry};
 use super::domain;
 use super::namespace::{Namespace, child_of};
 use super::supervise::Event;
+use crate::topology::USER;
 use crate::{Error, Topology};
 
 /// Folder of a host's own files, in memory.

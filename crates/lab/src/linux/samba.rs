@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 
 use host::exec::{Command, Exec, Process};
 
-use super::account::{Account, USER, USER_ID, WORKGROUP};
+use super::account::{Account, USER_ID, WORKGROUP};
 use super::node::{FOLDER, Node};
 use super::{domain, limits};
+use crate::topology::USER;
 use crate::{Error, Medium, Samba, Share, Topology};
 
 /// Where clients find it.

@@ -1,17 +1,18 @@
 //! The supervisor: the process that a lab is. All of a lab ends with it, however it ends.
 
 use std::env;
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::{self, Read};
+use std::os::fd::RawFd;
 use std::os::unix::net::UnixListener;
 use std::process;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use host::exec::{Command, Process};
+use host::exec::Process;
 use record::Failure;
-use rustix::fs::Mode;
+use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
 use super::account::Account;
@@ -25,6 +26,9 @@ use crate::{Error, Topology};
 
 /// Most troubles that are remembered.
 const TROUBLES_MAX: usize = 8;
+
+/// The number of standard error; whatever is above is no standard stream.
+const STANDARD_DESCRIPTOR_MAX: RawFd = 2;
 
 /// What the supervisor reacts to.
 pub(crate) enum Event {
@@ -55,6 +59,11 @@ type Shared = Arc<Mutex<Option<Description>>>;
 /// # Errors
 /// When the lab cannot come up. It has been said on standard output already.
 pub fn supervise(name: &str) -> Result<(), Error> {
+    close_inherited().map_err(|source| Error::System {
+        action: "close what was inherited by",
+        subject: name.to_owned(),
+        source,
+    })?;
     let (sender, events) = mpsc::channel();
     let started = Supervised::start(name, sender);
     let report = match &started {
@@ -71,6 +80,31 @@ pub fn supervise(name: &str) -> Result<(), Error> {
         source,
     })?;
     lab.watch(&events);
+    Ok(())
+}
+
+/// Closes every descriptor but the standard ones that this process was started with, so that no lock and
+/// no pipe of whoever started it lives as long as the lab. What survived `exec` is what has no close-on-exec
+/// flag (`execve(2)`); all that this program opens has it.
+fn close_inherited() -> io::Result<()> {
+    for entry in fs::read_dir("/proc/self/fdinfo")? {
+        let entry = entry?;
+        let number = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse().ok());
+        let number: RawFd = number.ok_or(io::ErrorKind::InvalidData)?;
+        if number <= STANDARD_DESCRIPTOR_MAX {
+            continue;
+        }
+        let text = fs::read_to_string(entry.path())?;
+        let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
+        let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
+        let flags = flags.ok_or(io::ErrorKind::InvalidData)?;
+        if flags & OFlags::CLOEXEC.bits() == 0 {
+            nix::unistd::close(number)?;
+        }
+    }
     Ok(())
 }
 
@@ -126,10 +160,10 @@ impl Supervised {
         wire::connect(&topology, &nodes)?;
         let shaper = Shaper::start(&topology, &nodes, &sender)?;
         let server = samba::start(name, &topology, &nodes, &account)?;
-        for fault in &topology.faults {
+        for (number, fault) in topology.faults.iter().enumerate() {
             let node = nodes.iter().find(|node| node.name == fault.node);
             if let Some(node) = node {
-                node.run("inject a fault on", &[Command::new(&fault.run)])?;
+                node.run("inject a fault on", &fault.effect.commands(number))?;
             }
         }
         Limits::apply(name, &topology)?;

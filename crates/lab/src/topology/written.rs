@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 
-use record::{BitsPerSecond, Bytes};
+use record::BitsPerSecond;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::fault::{WrittenFault, faults};
+use super::samba::{WrittenSamba, meant_samba};
 use super::{
-    Address, DELAY_MS_RANGE, DOMAIN_USERS_MAX, Domain, End, FAULT_PROGRAMS, FAULTS_MAX, Fault,
-    HOSTS_MAX, LINKS_MAX, Lesson, Link, MTU_DEFAULT, MTU_RANGE, Medium, NETBIOS_NAME_CHARS_MAX,
-    NIC_NAME_CHARS_MAX, PARAMETERS_MAX, PROCESSORS_RANGE, RATE_BITS_RANGE, REALM_CHARS_MAX,
-    SHARE_BYTES_RANGE, SHARES_MAX, SWITCHES_MAX, Samba, Share, Switch, Topology, name_problem,
+    Address, CAUSES_MAX, DELAY_MS_RANGE, End, HOSTS_MAX, LINKS_MAX, Lesson, Link, MTU_DEFAULT,
+    MTU_RANGE, NIC_NAME_CHARS_MAX, PROCESSORS_RANGE, RATE_BITS_RANGE, SWITCHES_MAX, Switch,
+    TITLE_CHARS_MAX, Topology, name_problem,
 };
 use crate::Error;
 
@@ -20,9 +21,6 @@ use crate::Error;
 const NIC_NAMES_TAKEN: [&str; 4] = ["lo", "all", "default", BRIDGE];
 /// The interface of a switch that joins its ports.
 pub(crate) const BRIDGE: &str = "bridge";
-
-/// Users that a domain has from the beginning.
-const DOMAIN_USERS_TAKEN: [&str; 4] = ["administrator", "guest", "krbtgt", "linerate"];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -41,16 +39,9 @@ struct WrittenTopology {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenFault {
-    on: Spanned<String>,
-    run: Spanned<Vec<String>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct WrittenLesson {
-    title: String,
-    causes: Vec<String>,
+    title: Spanned<String>,
+    causes: Vec<Spanned<String>>,
     #[serde(default = "yes")]
     without_server: bool,
 }
@@ -88,48 +79,23 @@ struct WrittenEnd {
     switch: Option<Spanned<String>>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WrittenSamba {
-    host: Spanned<String>,
-    #[serde(default = "yes")]
-    multichannel: bool,
-    #[serde(default)]
-    share: Vec<WrittenShare>,
-    domain: Option<WrittenDomain>,
-    #[serde(default)]
-    global: BTreeMap<Spanned<String>, Spanned<toml::Value>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WrittenShare {
-    name: Spanned<String>,
-    medium: Medium,
-    size: Spanned<String>,
-    rate: Option<Spanned<String>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WrittenDomain {
-    realm: Spanned<String>,
-    #[serde(default)]
-    users: Vec<Spanned<String>>,
-}
-
-fn yes() -> bool {
+pub(super) fn yes() -> bool {
     true
 }
 
 /// Where a text came from, to say on which line something is wrong.
-struct Source<'a> {
+pub(super) struct Source<'a> {
     text: &'a str,
     origin: &'a str,
 }
 
 impl Source<'_> {
-    fn refuse(&self, span: Range<usize>, problem: String, hint: impl Into<String>) -> Error {
+    pub(super) fn refuse(
+        &self,
+        span: Range<usize>,
+        problem: String,
+        hint: impl Into<String>,
+    ) -> Error {
         let before = self.text.as_bytes().get(..span.start).unwrap_or_default();
         Error::Topology {
             origin: self.origin.to_owned(),
@@ -139,7 +105,7 @@ impl Source<'_> {
         }
     }
 
-    fn name(&self, field: &str, name: &Spanned<String>) -> Result<String, Error> {
+    pub(super) fn name(&self, field: &str, name: &Spanned<String>) -> Result<String, Error> {
         match name_problem(name.get_ref()) {
             None => Ok(name.get_ref().clone()),
             Some(rule) => Err(self.refuse(
@@ -150,7 +116,7 @@ impl Source<'_> {
         }
     }
 
-    fn count(&self, what: &str, count: usize, limit: usize) -> Result<(), Error> {
+    pub(super) fn count(&self, what: &str, count: usize, limit: usize) -> Result<(), Error> {
         if count <= limit {
             return Ok(());
         }
@@ -194,12 +160,13 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Topology, Error> {
         Some(samba) => Some(meant_samba(&source, samba, &hosts, &links)?),
     };
     let processors = processors(&source, &written.host)?;
-    let faults = faults(&source, &written.fault, &hosts, &switches)?;
-    let lesson = written.lesson.map(|lesson| Lesson {
-        title: lesson.title,
-        causes: lesson.causes,
-        without_server: lesson.without_server,
-    });
+    let switch_names = switches.iter().map(|switch| switch.name.clone());
+    let nodes: Vec<String> = hosts.iter().cloned().chain(switch_names).collect();
+    let faults = faults(&source, &written.fault, &nodes, &links)?;
+    let lesson = written.lesson.as_ref();
+    let lesson = lesson
+        .map(|lesson| meant_lesson(&source, lesson))
+        .transpose()?;
     Ok(Topology {
         text: text.to_owned(),
         hosts,
@@ -246,46 +213,24 @@ fn processors(source: &Source<'_>, hosts: &[WrittenHost]) -> Result<BTreeMap<Str
         .collect()
 }
 
-fn faults(
-    source: &Source<'_>,
-    written: &[WrittenFault],
-    hosts: &[String],
-    switches: &[Switch],
-) -> Result<Vec<Fault>, Error> {
-    source.count("faults", written.len(), FAULTS_MAX)?;
-    let switches = switches.iter().map(|switch| switch.name.clone());
-    let nodes: Vec<String> = hosts.iter().cloned().chain(switches).collect();
-    let mut faults = Vec::new();
-    for fault in written {
-        known(source, "fault.on", &fault.on, &nodes)?;
-        let run = fault.run.get_ref();
-        let program = run.first().map_or("", String::as_str);
-        // What leaves the host's own network, or is not of it.
-        let strays = match program {
-            "ip" => run
-                .iter()
-                .any(|word| ["netns", "vrf"].contains(&word.as_str())),
-            "sysctl" => run[1..]
-                .iter()
-                .any(|word| !word.starts_with('-') && !word.starts_with("net.")),
-            _ => false,
-        };
-        if strays || !FAULT_PROGRAMS.contains(&program) {
-            return Err(source.refuse(
-                fault.run.span(),
-                format!("`fault.run` cannot be `{}`", run.join(" ")),
-                format!(
-                    "a fault runs one of `{}`, on the network of its own host",
-                    FAULT_PROGRAMS.join("`, `")
-                ),
-            ));
-        }
-        faults.push(Fault {
-            node: fault.on.get_ref().clone(),
-            run: run.clone(),
-        });
+/// A lesson is shown to people, so it holds nothing that a terminal or a page would act on.
+fn meant_lesson(source: &Source<'_>, written: &WrittenLesson) -> Result<Lesson, Error> {
+    let title = written.title.get_ref();
+    if title.chars().count() > TITLE_CHARS_MAX || title.chars().any(char::is_control) {
+        let problem = "`lesson.title` is not a title".to_owned();
+        let hint = format!("write one line of at most {TITLE_CHARS_MAX} characters");
+        return Err(source.refuse(written.title.span(), problem, hint));
     }
-    Ok(faults)
+    source.count("causes", written.causes.len(), CAUSES_MAX)?;
+    let mut causes = Vec::new();
+    for cause in &written.causes {
+        causes.push(source.name("lesson.causes", cause)?);
+    }
+    Ok(Lesson {
+        title: title.clone(),
+        causes,
+        without_server: written.without_server,
+    })
 }
 
 fn nodes(
@@ -420,12 +365,7 @@ fn host_end(
     };
     known(source, &format!("{field}.host"), host, hosts)?;
     let name = nic.get_ref();
-    let allowed = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-    let well_formed = (1..=NIC_NAME_CHARS_MAX).contains(&name.len())
-        && name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name.chars().all(allowed)
-        && !NIC_NAMES_TAKEN.contains(&name.as_str());
-    if !well_formed {
+    if !is_nic_name(name) {
         return Err(source.refuse(
             nic.span(),
             format!("`{field}.nic = {name:?}` cannot be the name of a NIC"),
@@ -441,6 +381,15 @@ fn host_end(
         mtu,
         address: Some(meant_address(source, field, address)?),
     })
+}
+
+/// Whether an interface can have this name: no option, no path, no word of `ip` or of `nft` needs more.
+pub(super) fn is_nic_name(name: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    (1..=NIC_NAME_CHARS_MAX).contains(&name.len())
+        && name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(allowed)
+        && !NIC_NAMES_TAKEN.contains(&name)
 }
 
 fn port(
@@ -472,7 +421,7 @@ fn port(
     })
 }
 
-fn known(
+pub(super) fn known(
     source: &Source<'_>,
     field: &str,
     name: &Spanned<String>,
@@ -515,7 +464,10 @@ fn meant_address(
     })
 }
 
-fn meant_rate(source: &Source<'_>, written: &Spanned<String>) -> Result<BitsPerSecond, Error> {
+pub(super) fn meant_rate(
+    source: &Source<'_>,
+    written: &Spanned<String>,
+) -> Result<BitsPerSecond, Error> {
     const UNITS: [(&str, u64); 3] = [
         ("Gbit", 1_000_000_000),
         ("Mbit", 1_000_000),
@@ -533,40 +485,8 @@ fn meant_rate(source: &Source<'_>, written: &Spanned<String>) -> Result<BitsPerS
         })
 }
 
-/// What the disk of a share moves in a second. One in memory has none.
-fn meant_disk(source: &Source<'_>, share: &WrittenShare) -> Result<Option<u64>, Error> {
-    match (&share.rate, share.medium) {
-        (None, _) => Ok(None),
-        (Some(rate), Medium::Disk) => Ok(Some(meant_size(source, "share.rate", rate)?.get())),
-        (Some(rate), Medium::Memory) => Err(source.refuse(
-            rate.span(),
-            "memory has no `share.rate`".to_owned(),
-            "write `medium = \"disk\"`, or leave the rate out",
-        )),
-    }
-}
-
-fn meant_size(source: &Source<'_>, field: &str, written: &Spanned<String>) -> Result<Bytes, Error> {
-    const UNITS: [(&str, u64); 4] = [
-        ("GiB", 1 << 30),
-        ("MiB", 1 << 20),
-        ("GB", 1_000_000_000),
-        ("MB", 1_000_000),
-    ];
-    scaled(written.get_ref(), &UNITS)
-        .filter(|bytes| SHARE_BYTES_RANGE.contains(bytes))
-        .map(Bytes::new)
-        .ok_or_else(|| {
-            source.refuse(
-                written.span(),
-                format!("`{field} = {:?}` is not a size", written.get_ref()),
-                "write `512MiB` or `4GiB`",
-            )
-        })
-}
-
 /// A number with at most three decimals and a unit, in base units.
-fn scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+pub(super) fn scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let (number, factor) = units
         .iter()
         .find_map(|&(unit, factor)| Some((text.strip_suffix(unit)?.trim_end(), factor)))?;
@@ -579,142 +499,4 @@ fn scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let whole: u64 = whole.parse().ok()?;
     let fraction = thousandths.checked_mul(factor)? / 1000;
     whole.checked_mul(factor)?.checked_add(fraction)
-}
-
-fn meant_samba(
-    source: &Source<'_>,
-    written: &WrittenSamba,
-    hosts: &[String],
-    links: &[Link],
-) -> Result<Samba, Error> {
-    known(source, "samba.host", &written.host, hosts)?;
-    let host = written.host.get_ref();
-    let plugged = |link: &Link| link.ends.iter().any(|end| end.node == *host);
-    if !links.iter().any(plugged) {
-        let problem = format!("`samba.host = {host:?}` has no link");
-        return Err(source.refuse(written.host.span(), problem, "add a `[[link]]` to it"));
-    }
-    source.count("shares", written.share.len(), SHARES_MAX)?;
-    source.count("parameters", written.global.len(), PARAMETERS_MAX)?;
-    let mut shares: Vec<Share> = Vec::new();
-    for share in &written.share {
-        let name = source.name("share.name", &share.name)?;
-        let reserved = ["global", "homes", "printers"].contains(&name.as_str());
-        if reserved || shares.iter().any(|before| before.name == name) {
-            let problem = format!("`share.name = {name:?}` is taken");
-            return Err(source.refuse(share.name.span(), problem, "use another name"));
-        }
-        shares.push(Share {
-            name,
-            medium: share.medium,
-            size: meant_size(source, "share.size", &share.size)?,
-            bytes_per_second: meant_disk(source, share)?,
-        });
-    }
-    let domain = match &written.domain {
-        None => None,
-        Some(domain) => Some(meant_domain(source, domain, written)?),
-    };
-    let mut global = BTreeMap::new();
-    for (name, value) in &written.global {
-        let (name, value) = parameter(source, name, value)?;
-        global.insert(name, value);
-    }
-    Ok(Samba {
-        host: host.clone(),
-        multichannel: written.multichannel,
-        shares,
-        domain,
-        global,
-    })
-}
-
-fn meant_domain(
-    source: &Source<'_>,
-    written: &WrittenDomain,
-    samba: &WrittenSamba,
-) -> Result<Domain, Error> {
-    let realm = written.realm.get_ref();
-    let domain = Domain {
-        realm: realm.clone(),
-        users: meant_users(source, &written.users)?,
-    };
-    if !is_realm(realm) {
-        let problem = format!("`domain.realm = {realm:?}` is not a realm");
-        let hint = format!(
-            "write two or more parts of `A` to `Z`, `0` to `9` and `-`, such as `LAB.EXAMPLE`; the \
-             first has at most {NETBIOS_NAME_CHARS_MAX} characters"
-        );
-        return Err(source.refuse(written.realm.span(), problem, hint));
-    }
-    let host = samba.host.get_ref();
-    if host.len() > NETBIOS_NAME_CHARS_MAX || host.eq_ignore_ascii_case(domain.netbios_name()) {
-        let problem = format!("`samba.host = {host:?}` cannot be a domain controller");
-        let hint = format!(
-            "its name has at most {NETBIOS_NAME_CHARS_MAX} characters and is not the realm's first \
-             part"
-        );
-        return Err(source.refuse(samba.host.span(), problem, hint));
-    }
-    let reserved = ["sysvol", "netlogon"];
-    let mut shares = samba.share.iter().map(|share| &share.name);
-    if let Some(name) = shares.find(|name| reserved.contains(&name.get_ref().as_str())) {
-        let problem = format!("`share.name = {:?}` is taken", name.get_ref());
-        return Err(source.refuse(name.span(), problem, "use another name"));
-    }
-    Ok(domain)
-}
-
-fn is_realm(text: &str) -> bool {
-    let part_is_fine = |part: &str| {
-        let allowed = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-';
-        part.starts_with(|c: char| c.is_ascii_uppercase())
-            && !part.ends_with('-')
-            && part.chars().all(allowed)
-    };
-    let (first, others) = text.split_once('.').unwrap_or_default();
-    text.len() <= REALM_CHARS_MAX
-        && first.len() <= NETBIOS_NAME_CHARS_MAX
-        && part_is_fine(first)
-        && others.split('.').all(part_is_fine)
-}
-
-fn meant_users(source: &Source<'_>, written: &[Spanned<String>]) -> Result<Vec<String>, Error> {
-    source.count("users", written.len(), DOMAIN_USERS_MAX)?;
-    let mut users: Vec<String> = Vec::new();
-    for user in written {
-        let name = source.name("domain.users", user)?;
-        if DOMAIN_USERS_TAKEN.contains(&name.as_str()) || users.contains(&name) {
-            let problem = format!("`domain.users = {name:?}` is taken");
-            return Err(source.refuse(user.span(), problem, "use another name"));
-        }
-        users.push(name);
-    }
-    Ok(users)
-}
-
-/// A free parameter. One line each, so that no value can open a section of its own.
-fn parameter(
-    source: &Source<'_>,
-    name: &Spanned<String>,
-    value: &Spanned<toml::Value>,
-) -> Result<(String, String), Error> {
-    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || " :_-".contains(c);
-    if name.get_ref().is_empty() || !name.get_ref().chars().all(allowed) {
-        let problem = format!("{:?} is not a parameter of Samba", name.get_ref());
-        let hint = "write it as in `man smb.conf`, in lower case, such as `\"aio read size\" = 0`";
-        return Err(source.refuse(name.span(), problem, hint));
-    }
-    let text = match value.get_ref() {
-        toml::Value::String(text) if !text.contains(['\n', '\r', '\\', '\0']) => text.clone(),
-        toml::Value::Integer(number) => number.to_string(),
-        toml::Value::Boolean(true) => "yes".to_owned(),
-        toml::Value::Boolean(false) => "no".to_owned(),
-        _ => {
-            let problem = format!("`{}` has a value that Samba cannot have", name.get_ref());
-            let hint = "use a number, `true`, `false` or one line of text without a backslash";
-            return Err(source.refuse(value.span(), problem, hint));
-        }
-    };
-    Ok((name.get_ref().clone(), text))
 }

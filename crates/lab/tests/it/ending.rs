@@ -2,13 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Read;
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
 use lab::{Error, Topology};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{Traces, Up, eventually, example, have_machine, processes_in, program};
+use super::{PATIENCE, Traces, Up, eventually, example, have_machine, processes_in, program};
 
 fn kill(pid: u32) {
     let pid = Pid::from_raw(pid.try_into().unwrap()).unwrap();
@@ -152,18 +155,58 @@ fn a_lab_that_cannot_come_up_leaves_nothing() {
     let _machine = have_machine();
     let before = Traces::now();
     let text = fs::read_to_string(example("two-links.toml")).unwrap();
-    let text = format!("{text}\n[samba.global]\n\"passdb backend\" = \"nonsense\"\n");
+    // By then the server runs. The address is taken already.
+    let fault = "[[fault]]\non = \"client\"\naddress = { nic = \"lan1\", add = \"10.77.1.1/24\" }";
+    let text = format!("{text}\n{fault}\n");
     let topology = Topology::parse(&text).unwrap();
     let error = Up::try_new("test-failing", &topology).err().unwrap();
     let said = error.to_string();
     assert!(
-        said.starts_with("the lab `test-failing` did not come up: cannot add a user on"),
+        said.starts_with("the lab `test-failing` did not come up: cannot inject a fault on"),
         "{said}"
     );
-    assert!(said.contains("nonsense"), "{said}");
+    assert!(said.contains("10.77.1.1/24"), "{said}");
     assert!(matches!(
         lab::find("test-failing"),
         Err(Error::NoSuchLab { .. })
     ));
     assert_gone("test-failing", &BTreeSet::new(), &before);
+}
+
+#[test]
+fn a_lab_holds_no_lock_and_no_pipe_of_whoever_started_it() {
+    const NAME: &str = "test-descriptors";
+    let _machine = have_machine();
+    let folder = std::env::temp_dir().join(format!("linerate-descriptors-{}", std::process::id()));
+    fs::create_dir(&folder).unwrap();
+    let lock = folder.join("lock");
+    let script = "exec 9>\"$1\"; flock 9; exec 8>&1; exec \"$0\" up \"$2\" \"$3\"";
+    let mut caller = Command::new("sh")
+        .args(["-c", script, program()])
+        .arg(&lock)
+        .arg(NAME)
+        .arg(example("two-links.toml"))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = caller.stdout.take().unwrap();
+    let (sender, closed) = mpsc::channel();
+    thread::spawn(move || {
+        let mut output = String::new();
+        sender.send(pipe.read_to_string(&mut output).map(|_| output))
+    });
+    let status = caller.wait().unwrap();
+    let closed = closed.recv_timeout(PATIENCE);
+    let free = Command::new("flock")
+        .arg("-n")
+        .arg(&lock)
+        .arg("true")
+        .status();
+    let found = lab::find(NAME).map(|lab| lab.name().to_owned());
+    lab::down(NAME).ok();
+    fs::remove_dir_all(&folder).unwrap();
+    assert!(status.success(), "{closed:?}");
+    assert_eq!(found.unwrap(), NAME);
+    closed.expect("the pipe is closed").unwrap();
+    assert!(free.unwrap().success(), "the lock is free");
 }

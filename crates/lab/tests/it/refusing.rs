@@ -1,5 +1,7 @@
 //! What is refused, and how it is said.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use lab::{Error, Topology};
@@ -78,4 +80,33 @@ fn a_missing_program_is_named_with_its_package() {
         assert_eq!(failure.chain, [problem]);
         assert_eq!(failure.hint, Some(format!("`apt install {package}`")));
     }
+}
+
+/// Files that strangers might send. Each says in its first lines what it tries, and where and how it is
+/// refused; refused means that there is no topology, so that nothing can be made of it.
+#[test]
+fn hostile_lab_files_are_refused_with_line_reason_and_hint() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile");
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    for file in &files {
+        let text = fs::read_to_string(file).unwrap();
+        let expected = text.lines().nth(1).unwrap();
+        let expected = expected.strip_prefix("# refused: ").unwrap();
+        let (line, reason) = expected.split_once(": ").unwrap();
+        let error = Topology::read(file).expect_err(&file.display().to_string());
+        let said = error.to_string();
+        let place = format!("{}, {line}: ", file.display());
+        assert!(
+            said.starts_with(&place) && said.contains(reason),
+            "{expected}\n{said}"
+        );
+        assert!(error.hint().is_some_and(|hint| !hint.is_empty()), "{said}");
+        assert!(!said.contains(['\u{1b}', '\u{7}']), "{said}");
+        assert_eq!(error.kind(), FailureKind::Usage, "{said}");
+    }
+    assert!(files.len() >= 50, "{} files", files.len());
 }

@@ -1,0 +1,397 @@
+//! Faults as typed, and how they become what is meant.
+
+use std::net::IpAddr;
+use std::ops::RangeInclusive;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{Effect, Fault, OffloadName, Tunnel};
+use crate::Error;
+use crate::topology::written::{Source, is_nic_name, known, meant_rate};
+use crate::topology::{Address, End, FAULTS_MAX, Link, MTU_RANGE};
+
+/// What one fault of `loss` can drop, in thousandths of a percent.
+const LOSS_RANGE: RangeInclusive<u32> = 1..=100_000;
+/// Identifiers of a VXLAN (RFC 7348, section 5: 24 bits).
+const VXLAN_RANGE: RangeInclusive<u32> = 1..=0x00ff_ffff;
+/// Largest value of a kernel parameter: what fits the kernel's `int`.
+const SYSCTL_MAX: i64 = 0x7fff_ffff;
+/// The hint for a file that names no fault or several.
+const HINT: &str = "write one of `loss`, `block`, `rate`, `mtu`, `offloads`, `sysctl`, `address`, \
+    `route`, `tunnel` and `down`, such as `loss = { nic = \"lan1\", percent = 1.0 }`; \
+    docs/files.md describes them";
+
+/// What a kernel parameter takes.
+enum Takes {
+    /// So many numbers, each in this range.
+    Numbers(usize, RangeInclusive<i64>),
+    /// One of these words.
+    Word(&'static [&'static str]),
+}
+
+/// The kernel parameters that a fault may set. All of them belong to one network namespace.
+const SYSCTLS: [(&str, Takes); 15] = [
+    (
+        "net.ipv4.tcp_congestion_control",
+        Takes::Word(&["bbr", "cubic", "reno"]),
+    ),
+    ("net.ipv4.tcp_ecn", Takes::Numbers(1, 0..=2)),
+    ("net.ipv4.tcp_mtu_probing", Takes::Numbers(1, 0..=2)),
+    ("net.ipv4.tcp_rmem", Takes::Numbers(3, 1..=SYSCTL_MAX)),
+    ("net.ipv4.tcp_wmem", Takes::Numbers(3, 1..=SYSCTL_MAX)),
+    ("net.ipv4.tcp_moderate_rcvbuf", Takes::Numbers(1, 0..=1)),
+    ("net.ipv4.tcp_sack", Takes::Numbers(1, 0..=1)),
+    (
+        "net.ipv4.tcp_slow_start_after_idle",
+        Takes::Numbers(1, 0..=1),
+    ),
+    ("net.ipv4.tcp_timestamps", Takes::Numbers(1, 0..=2)),
+    ("net.ipv4.tcp_window_scaling", Takes::Numbers(1, 0..=1)),
+    ("net.ipv4.ip_forward", Takes::Numbers(1, 0..=1)),
+    ("net.ipv4.ip_no_pmtu_disc", Takes::Numbers(1, 0..=3)),
+    ("net.ipv4.conf.all.arp_filter", Takes::Numbers(1, 0..=1)),
+    ("net.ipv4.conf.all.arp_ignore", Takes::Numbers(1, 0..=3)),
+    ("net.ipv4.conf.all.rp_filter", Takes::Numbers(1, 0..=2)),
+];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::topology) struct WrittenFault {
+    on: Spanned<String>,
+    loss: Option<WrittenLoss>,
+    block: Option<WrittenBlock>,
+    rate: Option<WrittenRate>,
+    mtu: Option<WrittenMtu>,
+    offloads: Option<WrittenOffloads>,
+    sysctl: Option<WrittenSysctl>,
+    address: Option<WrittenAddress>,
+    route: Option<WrittenRoute>,
+    tunnel: Option<WrittenTunnel>,
+    down: Option<WrittenDown>,
+    /// Command lines, which lab files once held.
+    run: Option<Spanned<toml::Value>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenLoss {
+    nic: Spanned<String>,
+    percent: Spanned<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenBlock {
+    nic: Spanned<String>,
+    tcp_port: u16,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenRate {
+    nic: Spanned<String>,
+    rate: Spanned<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenMtu {
+    nic: Spanned<String>,
+    bytes: Spanned<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenOffloads {
+    nic: Spanned<String>,
+    off: Spanned<Vec<OffloadName>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenSysctl {
+    key: Spanned<String>,
+    value: Spanned<toml::Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenAddress {
+    nic: Spanned<String>,
+    add: Spanned<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenRoute {
+    to: Spanned<String>,
+    nic: Spanned<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenTunnel {
+    nic: Spanned<String>,
+    id: Spanned<u32>,
+    from: Spanned<String>,
+    to: Spanned<String>,
+    address: Spanned<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenDown {
+    nic: Spanned<String>,
+}
+
+/// The faults as they are meant, in their order.
+pub(in crate::topology) fn faults(
+    source: &Source<'_>,
+    written: &[WrittenFault],
+    nodes: &[String],
+    links: &[Link],
+) -> Result<Vec<Fault>, Error> {
+    source.count("faults", written.len(), FAULTS_MAX)?;
+    let mut faults: Vec<Fault> = Vec::new();
+    for fault in written {
+        known(source, "fault.on", &fault.on, nodes)?;
+        let node = fault.on.get_ref();
+        let ends = links.iter().flat_map(|link| &link.ends);
+        let plugged = ends.filter(|end: &&End| end.node == *node);
+        let tunnels = faults.iter().filter(|before| before.node == *node);
+        let tunnels = tunnels.filter_map(|before| match &before.effect {
+            Effect::Tunnel(tunnel) => Some(tunnel.nic.clone()),
+            _ => None,
+        });
+        let nics: Vec<String> = plugged.map(|end| end.nic.clone()).chain(tunnels).collect();
+        let reader = Reader {
+            source,
+            nics: &nics,
+        };
+        let effect = reader.effect(fault)?;
+        let node = node.clone();
+        faults.push(Fault { node, effect });
+    }
+    Ok(faults)
+}
+
+/// Reads the faults of one node.
+struct Reader<'a> {
+    source: &'a Source<'a>,
+    /// The interfaces of the node.
+    nics: &'a [String],
+}
+
+impl Reader<'_> {
+    fn effect(&self, fault: &WrittenFault) -> Result<Effect, Error> {
+        if let Some(run) = &fault.run {
+            let problem = "a fault cannot run a command: `fault.run` is not known".to_owned();
+            return Err(self.source.refuse(run.span(), problem, HINT));
+        }
+        let effects = [
+            fault.loss.as_ref().map(|written| self.loss(written)),
+            fault.block.as_ref().map(|written| self.block(written)),
+            fault.rate.as_ref().map(|written| self.rate(written)),
+            fault.mtu.as_ref().map(|written| self.mtu(written)),
+            fault
+                .offloads
+                .as_ref()
+                .map(|written| self.offloads(written)),
+            fault.sysctl.as_ref().map(|written| self.sysctl(written)),
+            fault.address.as_ref().map(|written| self.address(written)),
+            fault.route.as_ref().map(|written| self.route(written)),
+            fault.tunnel.as_ref().map(|written| self.tunnel(written)),
+            fault.down.as_ref().map(|written| self.down(written)),
+        ];
+        let mut named = effects.into_iter().flatten();
+        match (named.next(), named.next()) {
+            (Some(effect), None) => effect,
+            (first, _) => {
+                let count = if first.is_some() { "several" } else { "none" };
+                let problem = format!("a fault is one thing, and this one is {count}");
+                Err(self.source.refuse(fault.on.span(), problem, HINT))
+            }
+        }
+    }
+
+    fn loss(&self, written: &WrittenLoss) -> Result<Effect, Error> {
+        let nic = self.nic("loss", &written.nic)?;
+        let percent = *written.percent.get_ref();
+        let millipercent = (percent * 1000.0).round();
+        let (least, most) = (*LOSS_RANGE.start(), *LOSS_RANGE.end());
+        if !(f64::from(least)..=f64::from(most)).contains(&millipercent) {
+            let problem = format!("`fault.loss.percent = {percent}` is out of range");
+            let span = written.percent.span();
+            return Err(self.source.refuse(span, problem, "use 0.001 to 100"));
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "in range, as was just seen"
+        )]
+        let millipercent = millipercent as u32;
+        Ok(Effect::Loss { nic, millipercent })
+    }
+
+    fn block(&self, written: &WrittenBlock) -> Result<Effect, Error> {
+        let nic = self.nic("block", &written.nic)?;
+        let tcp_port = written.tcp_port;
+        Ok(Effect::Block { nic, tcp_port })
+    }
+
+    fn rate(&self, written: &WrittenRate) -> Result<Effect, Error> {
+        let nic = self.nic("rate", &written.nic)?;
+        let rate = meant_rate(self.source, &written.rate)?;
+        Ok(Effect::Rate { nic, rate })
+    }
+
+    fn mtu(&self, written: &WrittenMtu) -> Result<Effect, Error> {
+        let nic = self.nic("mtu", &written.nic)?;
+        let bytes = self.within("mtu.bytes", &written.bytes, &MTU_RANGE)?;
+        Ok(Effect::Mtu { nic, bytes })
+    }
+
+    fn offloads(&self, written: &WrittenOffloads) -> Result<Effect, Error> {
+        let nic = self.nic("offloads", &written.nic)?;
+        let off = written.off.get_ref().clone();
+        if off.is_empty() {
+            let problem = "`fault.offloads.off` is empty".to_owned();
+            let hint = "name some, such as `off = [\"tso\", \"gro\"]`";
+            return Err(self.source.refuse(written.off.span(), problem, hint));
+        }
+        Ok(Effect::Offloads { nic, off })
+    }
+
+    fn sysctl(&self, written: &WrittenSysctl) -> Result<Effect, Error> {
+        let wanted = written.key.get_ref();
+        let Some((key, takes)) = SYSCTLS.iter().find(|(key, _)| key == wanted) else {
+            let names = SYSCTLS.map(|(key, _)| key).join("`, `");
+            let problem = format!("`fault.sysctl.key = {wanted:?}` is not a key that a lab sets");
+            let hint = format!("use one of `{names}`");
+            return Err(self.source.refuse(written.key.span(), problem, hint));
+        };
+        match sysctl_value(takes, written.value.get_ref()) {
+            Ok(value) => Ok(Effect::Sysctl { key, value }),
+            Err(hint) => {
+                let problem = format!("`fault.sysctl.value` is not a value of `{key}`");
+                Err(self.source.refuse(written.value.span(), problem, hint))
+            }
+        }
+    }
+
+    fn address(&self, written: &WrittenAddress) -> Result<Effect, Error> {
+        let nic = self.nic("address", &written.nic)?;
+        let address = self.prefix("address.add", &written.add)?;
+        Ok(Effect::Address { nic, address })
+    }
+
+    fn route(&self, written: &WrittenRoute) -> Result<Effect, Error> {
+        let nic = self.nic("route", &written.nic)?;
+        let to = self.prefix("route.to", &written.to)?;
+        Ok(Effect::Route { nic, to })
+    }
+
+    fn tunnel(&self, written: &WrittenTunnel) -> Result<Effect, Error> {
+        let nic = written.nic.get_ref();
+        if !is_nic_name(nic) || self.nics.contains(nic) {
+            let problem = format!("`fault.tunnel.nic = {nic:?}` cannot be the name of a tunnel");
+            let hint = "use 1 to 15 letters, digits, `-` and `_`, a letter first, and no name that \
+                        the node has";
+            return Err(self.source.refuse(written.nic.span(), problem, hint));
+        }
+        Ok(Effect::Tunnel(Tunnel {
+            nic: nic.clone(),
+            id: self.within("tunnel.id", &written.id, &VXLAN_RANGE)?,
+            from: self.ip("tunnel.from", &written.from)?,
+            to: self.ip("tunnel.to", &written.to)?,
+            address: self.prefix("tunnel.address", &written.address)?,
+        }))
+    }
+
+    fn down(&self, written: &WrittenDown) -> Result<Effect, Error> {
+        let nic = self.nic("down", &written.nic)?;
+        Ok(Effect::Down { nic })
+    }
+
+    fn nic(&self, field: &str, nic: &Spanned<String>) -> Result<String, Error> {
+        known(self.source, &format!("fault.{field}.nic"), nic, self.nics)?;
+        Ok(nic.get_ref().clone())
+    }
+
+    fn within(
+        &self,
+        field: &str,
+        number: &Spanned<u32>,
+        range: &RangeInclusive<u32>,
+    ) -> Result<u32, Error> {
+        if range.contains(number.get_ref()) {
+            return Ok(*number.get_ref());
+        }
+        let problem = format!("`fault.{field} = {}` is out of range", number.get_ref());
+        let hint = format!("use {} to {}", range.start(), range.end());
+        Err(self.source.refuse(number.span(), problem, hint))
+    }
+
+    fn ip(&self, field: &str, text: &Spanned<String>) -> Result<IpAddr, Error> {
+        text.get_ref().parse().map_err(|_not_an_address| {
+            let problem = format!("`fault.{field} = {:?}` is not an address", text.get_ref());
+            let hint = "write an address, such as `10.77.9.1`";
+            self.source.refuse(text.span(), problem, hint)
+        })
+    }
+
+    fn prefix(&self, field: &str, text: &Spanned<String>) -> Result<Address, Error> {
+        let parsed = text.get_ref().split_once('/').and_then(|(ip, prefix)| {
+            let ip: IpAddr = ip.parse().ok()?;
+            let prefix: u8 = prefix.parse().ok()?;
+            let longest = if ip.is_ipv4() { 32 } else { 128 };
+            (prefix <= longest).then_some(Address { ip, prefix })
+        });
+        parsed.ok_or_else(|| {
+            let problem = format!(
+                "`fault.{field} = {:?}` is not an address with a prefix length",
+                text.get_ref()
+            );
+            let hint = "write both, such as `10.77.1.2/32`";
+            self.source.refuse(text.span(), problem, hint)
+        })
+    }
+}
+
+/// A value as the kernel takes it, or what to write instead.
+fn sysctl_value(takes: &Takes, value: &toml::Value) -> Result<String, String> {
+    match (takes, value) {
+        (Takes::Word(words), toml::Value::String(word)) => {
+            let found = words.iter().find(|known| *known == word);
+            found
+                .map(|word| (*word).to_owned())
+                .ok_or_else(|| takes.hint())
+        }
+        (Takes::Numbers(1, range), toml::Value::Integer(number)) if range.contains(number) => {
+            Ok(number.to_string())
+        }
+        (Takes::Numbers(count, range), toml::Value::Array(values)) if values.len() == *count => {
+            let numbers = values.iter().map(|value| match value {
+                toml::Value::Integer(number) if range.contains(number) => Ok(number.to_string()),
+                _ => Err(takes.hint()),
+            });
+            Ok(numbers.collect::<Result<Vec<_>, _>>()?.join(" "))
+        }
+        _ => Err(takes.hint()),
+    }
+}
+
+impl Takes {
+    fn hint(&self) -> String {
+        match self {
+            Self::Word(words) => format!("use one of `\"{}\"`", words.join("\"`, `\"")),
+            Self::Numbers(1, range) => format!("use {} to {}", range.start(), range.end()),
+            Self::Numbers(count, range) => format!(
+                "use a list of {count} numbers, each {} to {}",
+                range.start(),
+                range.end()
+            ),
+        }
+    }
+}

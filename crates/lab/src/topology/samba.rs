@@ -1,0 +1,192 @@
+//! The Samba server of a lab file: its shares, its domain and its parameters.
+
+use std::collections::BTreeMap;
+
+use record::Bytes;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::parameter::parameter;
+use super::written::{Source, known, scaled, yes};
+use super::{
+    DOMAIN_USERS_MAX, Domain, Link, Medium, NETBIOS_NAME_CHARS_MAX, PARAMETERS_MAX,
+    REALM_CHARS_MAX, SHARE_BYTES_RANGE, SHARES_MAX, Samba, Share, USER,
+};
+use crate::Error;
+
+/// Users that a domain has from the beginning.
+const DOMAIN_USERS_TAKEN: [&str; 4] = ["administrator", "guest", "krbtgt", USER];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WrittenSamba {
+    host: Spanned<String>,
+    #[serde(default = "yes")]
+    multichannel: bool,
+    #[serde(default)]
+    share: Vec<WrittenShare>,
+    domain: Option<WrittenDomain>,
+    #[serde(default)]
+    global: BTreeMap<Spanned<String>, Spanned<toml::Value>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenShare {
+    name: Spanned<String>,
+    medium: Medium,
+    size: Spanned<String>,
+    rate: Option<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenDomain {
+    realm: Spanned<String>,
+    #[serde(default)]
+    users: Vec<Spanned<String>>,
+}
+
+pub(super) fn meant_samba(
+    source: &Source<'_>,
+    written: &WrittenSamba,
+    hosts: &[String],
+    links: &[Link],
+) -> Result<Samba, Error> {
+    known(source, "samba.host", &written.host, hosts)?;
+    let host = written.host.get_ref();
+    let plugged = |link: &Link| link.ends.iter().any(|end| end.node == *host);
+    if !links.iter().any(plugged) {
+        let problem = format!("`samba.host = {host:?}` has no link");
+        return Err(source.refuse(written.host.span(), problem, "add a `[[link]]` to it"));
+    }
+    source.count("shares", written.share.len(), SHARES_MAX)?;
+    source.count("parameters", written.global.len(), PARAMETERS_MAX)?;
+    let mut shares: Vec<Share> = Vec::new();
+    for share in &written.share {
+        let name = source.name("share.name", &share.name)?;
+        let reserved = ["global", "homes", "printers"].contains(&name.as_str());
+        if reserved || shares.iter().any(|before| before.name == name) {
+            let problem = format!("`share.name = {name:?}` is taken");
+            return Err(source.refuse(share.name.span(), problem, "use another name"));
+        }
+        shares.push(Share {
+            name,
+            medium: share.medium,
+            size: meant_size(source, "share.size", &share.size)?,
+            bytes_per_second: meant_disk(source, share)?,
+        });
+    }
+    let domain = match &written.domain {
+        None => None,
+        Some(domain) => Some(meant_domain(source, domain, written)?),
+    };
+    let mut global = BTreeMap::new();
+    for (name, value) in &written.global {
+        let (name, value) = parameter(source, name, value)?;
+        global.insert(name, value);
+    }
+    Ok(Samba {
+        host: host.clone(),
+        multichannel: written.multichannel,
+        shares,
+        domain,
+        global,
+    })
+}
+
+fn meant_domain(
+    source: &Source<'_>,
+    written: &WrittenDomain,
+    samba: &WrittenSamba,
+) -> Result<Domain, Error> {
+    let realm = written.realm.get_ref();
+    let domain = Domain {
+        realm: realm.clone(),
+        users: meant_users(source, &written.users)?,
+    };
+    if !is_realm(realm) {
+        let problem = format!("`domain.realm = {realm:?}` is not a realm");
+        let hint = format!(
+            "write two or more parts of `A` to `Z`, `0` to `9` and `-`, such as `LAB.EXAMPLE`; the \
+             first has at most {NETBIOS_NAME_CHARS_MAX} characters"
+        );
+        return Err(source.refuse(written.realm.span(), problem, hint));
+    }
+    let host = samba.host.get_ref();
+    if host.len() > NETBIOS_NAME_CHARS_MAX || host.eq_ignore_ascii_case(domain.netbios_name()) {
+        let problem = format!("`samba.host = {host:?}` cannot be a domain controller");
+        let hint = format!(
+            "its name has at most {NETBIOS_NAME_CHARS_MAX} characters and is not the realm's first \
+             part"
+        );
+        return Err(source.refuse(samba.host.span(), problem, hint));
+    }
+    let reserved = ["sysvol", "netlogon"];
+    let mut shares = samba.share.iter().map(|share| &share.name);
+    if let Some(name) = shares.find(|name| reserved.contains(&name.get_ref().as_str())) {
+        let problem = format!("`share.name = {:?}` is taken", name.get_ref());
+        return Err(source.refuse(name.span(), problem, "use another name"));
+    }
+    Ok(domain)
+}
+
+fn is_realm(text: &str) -> bool {
+    let part_is_fine = |part: &str| {
+        let allowed = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-';
+        part.starts_with(|c: char| c.is_ascii_uppercase())
+            && !part.ends_with('-')
+            && part.chars().all(allowed)
+    };
+    let (first, others) = text.split_once('.').unwrap_or_default();
+    text.len() <= REALM_CHARS_MAX
+        && first.len() <= NETBIOS_NAME_CHARS_MAX
+        && part_is_fine(first)
+        && others.split('.').all(part_is_fine)
+}
+
+fn meant_users(source: &Source<'_>, written: &[Spanned<String>]) -> Result<Vec<String>, Error> {
+    source.count("users", written.len(), DOMAIN_USERS_MAX)?;
+    let mut users: Vec<String> = Vec::new();
+    for user in written {
+        let name = source.name("domain.users", user)?;
+        if DOMAIN_USERS_TAKEN.contains(&name.as_str()) || users.contains(&name) {
+            let problem = format!("`domain.users = {name:?}` is taken");
+            return Err(source.refuse(user.span(), problem, "use another name"));
+        }
+        users.push(name);
+    }
+    Ok(users)
+}
+
+/// What the disk of a share moves in a second. One in memory has none.
+fn meant_disk(source: &Source<'_>, share: &WrittenShare) -> Result<Option<u64>, Error> {
+    match (&share.rate, share.medium) {
+        (None, _) => Ok(None),
+        (Some(rate), Medium::Disk) => Ok(Some(meant_size(source, "share.rate", rate)?.get())),
+        (Some(rate), Medium::Memory) => Err(source.refuse(
+            rate.span(),
+            "memory has no `share.rate`".to_owned(),
+            "write `medium = \"disk\"`, or leave the rate out",
+        )),
+    }
+}
+
+fn meant_size(source: &Source<'_>, field: &str, written: &Spanned<String>) -> Result<Bytes, Error> {
+    const UNITS: [(&str, u64); 4] = [
+        ("GiB", 1 << 30),
+        ("MiB", 1 << 20),
+        ("GB", 1_000_000_000),
+        ("MB", 1_000_000),
+    ];
+    scaled(written.get_ref(), &UNITS)
+        .filter(|bytes| SHARE_BYTES_RANGE.contains(bytes))
+        .map(Bytes::new)
+        .ok_or_else(|| {
+            source.refuse(
+                written.span(),
+                format!("`{field} = {:?}` is not a size", written.get_ref()),
+                "write `512MiB` or `4GiB`",
+            )
+        })
+}
