@@ -57,6 +57,22 @@ impl Spans {
         ALIGNMENT_MAX.min(self.measured / 2)
     }
 
+    /// When the sample should end that begins at `begun`, where it should have begun at `nominal`; none
+    /// when the counted time is over. A machine that stands still lets us come late: borders of which
+    /// less than half the sample is left are passed over, since what came in so short a time says
+    /// nothing about a rate.
+    fn next_border(&self, nominal: Duration, begun: Duration) -> Option<Duration> {
+        let mut start = nominal;
+        while start < self.measured {
+            let end = self.measured.min(start + self.interval);
+            if begun + (end - start) / 2 <= end {
+                return Some(end);
+            }
+            start = end;
+        }
+        None
+    }
+
     /// From the first byte to the end of the counted time.
     pub(crate) fn whole(&self) -> Duration {
         self.warm_up + self.measured
@@ -116,8 +132,8 @@ pub(crate) fn count(
     let mut before = first;
     let mut samples = Vec::new();
     let mut nominal = Duration::ZERO;
-    while nominal < spans.measured {
-        nominal = spans.measured.min(nominal + spans.interval);
+    while let Some(next) = spans.next_border(nominal, before.at - counted_from) {
+        nominal = next;
         wait(counted_from + nominal)?;
         let after = Border::now(payload);
         let sample = between(counted_from, &before, &after);
@@ -177,7 +193,7 @@ mod tests {
 
     #[test]
     fn samples_have_no_gaps_and_add_up() {
-        let spans = Spans::new(&timing(5, 25, 10)).unwrap();
+        let spans = Spans::new(&timing(50, 250, 100)).unwrap();
         let mut total = 1000;
         let mut payload = || {
             total += 7;
@@ -203,8 +219,29 @@ mod tests {
         }
         assert!(samples.iter().all(|sample| sample.bytes == Bytes::new(7)));
         let whole: Nanoseconds = samples.iter().map(|sample| sample.duration).sum();
-        assert!(whole.get() >= 25_000_000);
-        assert!(begin.elapsed() >= Duration::from_millis(30));
+        assert!(whole.get() >= 250_000_000);
+        assert!(begin.elapsed() >= Duration::from_millis(300));
+    }
+
+    #[test]
+    fn a_border_that_is_nearly_over_is_passed_over() {
+        let spans = Spans::new(&timing(0, 250, 100)).unwrap();
+        for (nominal, begun, expected) in [
+            (0, 0, Some(100)),
+            (100, 101, Some(200)),
+            (100, 150, Some(200)),
+            (100, 151, Some(250)),
+            (100, 225, Some(250)),
+            (100, 226, None),
+            (200, 207, Some(250)),
+            (250, 250, None),
+            (250, 400, None),
+        ] {
+            let [nominal, begun] = [nominal, begun].map(Duration::from_millis);
+            let found = spans.next_border(nominal, begun);
+            let expected = expected.map(Duration::from_millis);
+            assert_eq!(found, expected, "{nominal:?} {begun:?}");
+        }
     }
 
     #[test]

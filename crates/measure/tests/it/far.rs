@@ -14,7 +14,7 @@ use record::{
     ShareWorkload, Stage, TrialInput, TrialLine, TrialResult, Workload,
 };
 
-use crate::{program, tcp_workload, timing};
+use crate::{assert_samples, program, tcp_workload, timing};
 
 /// Two hosts, two 1 GbE links back to back, and a share in memory.
 const TOPOLOGY: &str = r#"
@@ -209,7 +209,7 @@ fn a_share_is_read_and_written_over_one_channel_and_two() {
     ] {
         let result = far.run(share(direction, channels)).unwrap();
         let text = format!("{direction:?} {channels}: {result:?}");
-        assert_eq!(result.samples.len(), 4, "{text}");
+        assert_samples(&result, &timing(300, 1000, 250), &text);
         assert_eq!(result.connections.len(), channels as usize, "{text}");
         let links = f64::from(channels);
         let ratio = of_ceiling(&result) / links;

@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use record::{Direction, TcpWorkload, Timing};
+use record::{Direction, TcpWorkload, Timing, TrialResult};
 
 /// The program that runs a trial as a process. Cargo builds it with the tests of this package.
 fn program() -> String {
@@ -33,6 +33,24 @@ fn timing(warm_up: u64, measured: u64, interval: u64) -> Timing {
         measured: Duration::from_millis(measured).into(),
         interval: Duration::from_millis(interval).into(),
     }
+}
+
+/// As many samples as there are intervals, and fewer, longer ones where the machine stood still
+/// meanwhile; the end may come early by less than half a sample.
+fn assert_samples(result: &TrialResult, timing: &Timing, text: &str) {
+    let (measured, interval) = (timing.measured.get(), timing.interval.get());
+    let lengths = result.samples.iter().map(|sample| sample.duration.get());
+    let lengths: Vec<u64> = lengths.collect();
+    let count = u64::try_from(lengths.len()).unwrap();
+    assert!((1..=measured / interval).contains(&count), "{text}");
+    assert!(
+        lengths.iter().all(|&length| length >= interval / 2),
+        "{text}"
+    );
+    assert!(
+        lengths.iter().sum::<u64>() >= measured - interval / 2,
+        "{text}"
+    );
 }
 
 fn tcp_workload(server: IpAddr, port: u16, direction: Direction, streams: u32) -> TcpWorkload {

@@ -8,7 +8,7 @@ use host::exec::Local;
 use measure::{Error, FarServer, Stop, trial};
 use record::{Direction, FailureKind, TrialInput, TrialLine, TrialResult, Workload};
 
-use crate::tcp_workload;
+use crate::{assert_samples, tcp_workload, timing};
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -34,7 +34,7 @@ fn both_directions_with_one_and_four_streams() {
             let server = FarServer::start(&Local::new()).unwrap();
             let result = run(server.port(), direction, streams).unwrap();
             let text = format!("{direction:?} {streams}: {result:?}");
-            assert_eq!(result.samples.len(), 4, "{text}");
+            assert_samples(&result, &timing(100, 400, 100), &text);
             assert!(
                 result.samples.iter().all(|sample| sample.bytes.get() > 0),
                 "{text}"

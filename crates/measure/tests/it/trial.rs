@@ -37,7 +37,7 @@ fn a_trial_in_a_process_of_its_own() {
         })
         .unwrap();
     assert_eq!(result.samples, samples);
-    assert_eq!(samples.len(), 3);
+    assert!((1..=3).contains(&samples.len()), "{samples:?}");
     assert!(result.cpu().get() > 0);
 }
 
