@@ -7,7 +7,7 @@ REPEAT ?= 3
 HEALTHY ?= 10
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test scenarios test-kills test-experiment-kills test-hardware bench truth coverage tuning lint setup-demo setup-test setup-hardware setup-bench
+.PHONY: demo test scenarios test-kills test-experiment-kills test-flips test-hardware bench truth coverage tuning lint setup-demo setup-test setup-hardware setup-bench
 
 demo: setup-demo
 	$(CARGO) build --release -p linerate
@@ -29,6 +29,10 @@ test-kills: setup-test
 # An experiment killed with `kill -9` at 20 random moments and taken up again; `make test` kills it twice (as root).
 test-experiment-kills: setup-test
 	LINERATE_EXPERIMENT_KILLS=20 $(CARGO) test -p linerate --test it -- --nocapture experiments::an_experiment_killed
+
+# 1000 bits changed on the path of a signed copy; `make test` changes 200 (as root).
+test-flips: setup-test
+	LINERATE_FLIPS=1000 $(CARGO) test -p smb --test it -- --nocapture flips::
 
 # The knobs of NICs on real drivers: a kernel in QEMU, by software alone; takes minutes (as root).
 test-hardware: setup-hardware

@@ -136,7 +136,7 @@ pub struct DemandArguments {
     /// The newest dialect to offer [default: 3.1.1]
     #[arg(long, value_enum, value_name = "VERSION")]
     pub dialect_max: Option<DialectArgument>,
-    /// What is signed [default: if-required]
+    /// What is signed [default: if-required; with `copy` as a user, required]
     #[arg(long, value_enum, value_name = "WHAT")]
     pub sign: Option<SignArgument>,
     /// Send and take nothing that is not encrypted; else the server decides
@@ -602,9 +602,14 @@ pub struct CopyArguments {
     /// Go on with what an earlier run left: skip what it copied, continue what it began
     #[arg(long)]
     pub resume: bool,
-    /// Read every copy back before it gets its name, and compare its hash
+    /// Read every copy back before it gets its name, and compare its hash: against errors of network and
+    /// server, and, where the session is signed or encrypted, against whoever is on the path
     #[arg(long)]
     pub verify: bool,
+    /// Do not ask for signing: it is asked for where a user logs in, unless `--sign` says otherwise,
+    /// since else whoever is on the path can change what is copied
+    #[arg(long, conflicts_with = "sign")]
+    pub allow_unsigned: bool,
     /// Remove from the destination what the source folder does not have
     #[arg(long)]
     pub delete: bool,

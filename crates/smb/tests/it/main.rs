@@ -5,6 +5,7 @@ mod capture;
 mod chaos;
 mod clone;
 mod copies;
+mod flips;
 mod holes;
 mod impostor;
 mod lan;

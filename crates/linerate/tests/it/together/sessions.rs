@@ -51,7 +51,13 @@ fn a_session_is_what_was_asked_for_and_says_so() {
     let mut unsigned_data = session("user", "3.1.1", Some("AES-128-GMAC"), None, 2);
     unsigned_data["data_signed"] = false.into();
     for (words, agreed) in [
-        ("", session("user", "3.1.1", None, None, 2)),
+        // A user's copy is signed although the server does not ask for it.
+        ("", session("user", "3.1.1", Some("AES-128-GMAC"), None, 2)),
+        ("--allow-unsigned", session("user", "3.1.1", None, None, 2)),
+        (
+            "--sign if-required",
+            session("user", "3.1.1", None, None, 2),
+        ),
         (
             "--sign required --channels 1",
             session("user", "3.1.1", Some("AES-128-GMAC"), None, 1),
@@ -73,10 +79,19 @@ fn a_session_is_what_was_asked_for_and_says_so() {
     ] {
         let words = format!("copy --json --force {words} /run/file {SHARE}");
         let output = on_client(&lab, &words);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{words}: {said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{words}: {stderr}");
         let said: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         assert_eq!(said["servers"][0]["session"], agreed, "{words}");
+        let protected = agreed["data_signed"] == true || agreed["encryption"] != Value::Null;
+        assert_eq!(said["protected"], protected, "{words}");
+        // It is said once what it means that nothing is signed, unless that was wanted.
+        let warned = !protected && !words.contains("--allow-unsigned");
+        assert_eq!(
+            stderr.matches("not signed: ").count(),
+            usize::from(warned),
+            "{words}: {stderr}"
+        );
     }
     let check = on_client(
         &lab,

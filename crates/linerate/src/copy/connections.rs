@@ -1,0 +1,208 @@
+//! The sessions of a copy, and how they are protected.
+
+use record::{Credentials, Demands, Identity, Signing, SmbSession};
+use smb::copy::Place;
+use smb::{ChannelStatus, ChannelsMax, Policy, Server, Session, Stop};
+
+use super::{End, told};
+use crate::args::CopyArguments;
+use crate::failure::CommandError;
+use crate::share::TypedShare;
+use crate::{credentials, terminal};
+
+/// One session for each server and user.
+pub(super) struct Connections<'a> {
+    arguments: &'a CopyArguments,
+    stop: &'a Stop,
+    demands: Demands,
+    pub(super) sessions: Vec<Connected>,
+    /// Whether it has been said what a session without keys means.
+    warned: bool,
+}
+
+/// What keeps others on the path from changing what is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Protection {
+    /// Nothing does.
+    Nothing,
+    /// All data is signed or encrypted.
+    Keys,
+}
+
+pub(super) struct Connected {
+    pub(super) share: TypedShare,
+    pub(super) session: Session,
+    /// What was agreed, once a share of it is connected.
+    pub(super) agreed: Option<SmbSession>,
+    /// Why there are not more channels, until it stands in `agreed`.
+    rejected: Option<Vec<String>>,
+    /// With so many channels nobody asks why there are not more.
+    enough: usize,
+}
+
+impl Connected {
+    fn protection(&self) -> Protection {
+        let agreed = self.agreed.as_ref();
+        match agreed.is_some_and(|agreed| agreed.data_signed || agreed.encryption.is_some()) {
+            true => Protection::Keys,
+            false => Protection::Nothing,
+        }
+    }
+
+    fn has_enough(&self) -> bool {
+        let channels = self.session.channels();
+        let own = channels.iter().filter(|it| it.session == 0 && it.alive);
+        own.count() >= self.enough
+    }
+}
+
+impl<'a> Connections<'a> {
+    pub(super) fn new(arguments: &'a CopyArguments, stop: &'a Stop) -> Result<Self, CommandError> {
+        Ok(Self {
+            arguments,
+            stop,
+            demands: credentials::demands(&arguments.login)?,
+            sessions: Vec::new(),
+            warned: false,
+        })
+    }
+
+    pub(super) fn place(&mut self, end: &End) -> Result<Place, CommandError> {
+        match end {
+            End::Here(path) => Ok(Place::Local(path.clone())),
+            End::Share(share) => {
+                let connected = self.connected(share)?;
+                let tree = connected.session.tree(&share.address.share);
+                let tree = tree.map_err(told)?;
+                if let Some(rejected) = connected.rejected.take() {
+                    connected.agreed = measure::agreed(&connected.session, &tree, rejected);
+                }
+                let protection = connected.protection();
+                let path = share.address.path.clone();
+                if protection == Protection::Nothing {
+                    self.warn(share);
+                }
+                Ok(Place::Share { tree, path })
+            }
+        }
+    }
+
+    fn connected(&mut self, share: &TypedShare) -> Result<&mut Connected, CommandError> {
+        let known = self.sessions.iter().position(|connected| {
+            let known = &connected.share;
+            known.user == share.user
+                && known.address.server == share.address.server
+                && known.address.port == share.address.port
+        });
+        let index = if let Some(index) = known {
+            index
+        } else {
+            let credentials = credentials::find(&self.arguments.login, share, None)?;
+            let demands = self.demands_of(&credentials);
+            let session = connect(share, &credentials, &measure::demanded(&demands))?;
+            session.obey(self.stop);
+            let (enough, rejected) = add_channels(&session, self.arguments.channels)?;
+            self.sessions.push(Connected {
+                share: share.clone(),
+                session,
+                agreed: None,
+                rejected: Some(rejected),
+                enough,
+            });
+            self.sessions.len() - 1
+        };
+        Ok(&mut self.sessions[index])
+    }
+
+    /// What is copied as a user is signed unless that was declined: whoever is on the path could change
+    /// it, and nothing would show that. Guests have no key to sign with.
+    fn demands_of(&self, credentials: &Credentials) -> Demands {
+        let declined = self.arguments.allow_unsigned || self.arguments.login.demands.sign.is_some();
+        let mut demands = self.demands.clone();
+        if !declined && credentials.identity == Identity::User {
+            demands.signing = Signing::Required;
+        }
+        demands
+    }
+
+    /// Says once what it means that a session has no keys.
+    fn warn(&mut self, share: &TypedShare) {
+        if self.warned || self.arguments.allow_unsigned {
+            return;
+        }
+        self.warned = true;
+        let server = &share.address.server;
+        terminal::say(&format!(
+            "not signed: what goes to and from `{server}` can be read and changed by whoever is on the path, \
+             and the copy would not show it\nhint: log in as a user and leave out `--sign`; \
+             `--allow-unsigned` goes without and says nothing"
+        ));
+    }
+
+    /// The weakest protection of all sessions.
+    pub(super) fn protection(&self) -> Protection {
+        let protected = |connected: &Connected| connected.protection() == Protection::Keys;
+        match self.sessions.iter().all(protected) {
+            true => Protection::Keys,
+            false => Protection::Nothing,
+        }
+    }
+
+    /// Why there are not more channels. What was found while the copy ran counts.
+    pub(super) fn rejected(&self) -> Vec<&String> {
+        let short = self.sessions.iter().filter(|it| !it.has_enough());
+        let agreed = short.filter_map(|it| it.agreed.as_ref());
+        agreed
+            .flat_map(|agreed| &agreed.rejected_channels)
+            .collect()
+    }
+
+    /// The server that it is tried to get back to, if there is one.
+    pub(super) fn reconnecting(&self) -> Option<&str> {
+        let mut sessions = self.sessions.iter();
+        let lost = sessions.find(|connected| connected.session.reconnecting().is_some());
+        lost.map(|connected| connected.share.address.server.as_str())
+    }
+
+    pub(super) fn channels(&self) -> Vec<ChannelStatus> {
+        let sessions = self.sessions.iter();
+        sessions
+            .flat_map(|connected| connected.session.channels())
+            .collect()
+    }
+}
+
+/// Logs in at the server of a share.
+pub fn connect(
+    share: &TypedShare,
+    credentials: &Credentials,
+    policy: &Policy,
+) -> Result<Session, CommandError> {
+    let server = Server {
+        name: share.address.server.clone(),
+        port: share.address.port,
+    };
+    let login = measure::login(Some(credentials));
+    Session::connect(&server, None, &login, policy).map_err(told)
+}
+
+/// One channel for each pair of NICs, several where both have several queues, or as many as the user
+/// wants; further ones when there are ways for them. Those that cannot be had are no error: the copy
+/// goes on without them. Gives how many are enough, and why there are less than there could be.
+fn add_channels(
+    session: &Session,
+    wanted: Option<u32>,
+) -> Result<(usize, Vec<String>), CommandError> {
+    let nics = smb::local_nics().map_err(told)?;
+    let (most, enough) = match wanted.map(usize::try_from) {
+        Some(count) => {
+            let count = count.unwrap_or(usize::MAX);
+            (ChannelsMax::Count(count), count)
+        }
+        // Where every NIC has its channel, addresses that have none are what anybody expects.
+        None => (ChannelsMax::Automatic, nics.len().max(1)),
+    };
+    let rejected = session.add_channels(most.of(&nics), &nics);
+    session.seek_channels(most).map_err(told)?;
+    Ok((enough, rejected))
+}
