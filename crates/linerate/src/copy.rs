@@ -5,6 +5,7 @@ mod show;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -200,39 +201,69 @@ fn tell(event: &Event<'_>) {
     }
 }
 
-/// Draws how far the copy is while `copy` runs.
+/// Draws how far the copy is while `copy` runs, and says when a connection is lost and when it is back.
 fn with_progress<T>(
     progress: &Progress,
     connections: &Connections<'_>,
     quiet: bool,
     copy: impl FnOnce() -> T,
 ) -> T {
-    let Some(bar) = terminal::byte_bar(quiet) else {
-        return copy();
-    };
+    let bar = terminal::byte_bar(quiet);
     thread::scope(|scope| {
-        let (over, ended) = std::sync::mpsc::channel::<()>();
-        let bar = &bar;
+        let (over, ended) = mpsc::channel::<()>();
+        let bar = bar.as_ref();
         scope.spawn(move || {
             let mut meter = Meter::new();
-            while ended.recv_timeout(DRAW_EVERY) == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
-            {
+            let mut lost: Option<(String, Instant)> = None;
+            while ended.recv_timeout(DRAW_EVERY) == Err(mpsc::RecvTimeoutError::Timeout) {
+                let reconnecting = connections.reconnecting();
+                if let Some(news) = news_of_connection(&mut lost, reconnecting) {
+                    match bar {
+                        Some(bar) => bar.suspend(|| terminal::say(&news)),
+                        None => terminal::say(&news),
+                    }
+                }
+                let Some(bar) = bar else { continue };
                 bar.set_length(progress.total());
                 bar.set_position(progress.moved());
                 let channels = connections.channels();
                 let channels = channels.iter().map(|it| it.bytes_received + it.bytes_sent);
                 meter.sample(Instant::now(), channels.collect(), progress.moved());
-                bar.set_message(match connections.reconnecting() {
+                bar.set_message(match reconnecting {
                     Some(server) => format!("reconnecting to `{server}`"),
                     None => meter.line(progress),
                 });
             }
-            bar.finish_and_clear();
+            if let Some(bar) = bar {
+                bar.finish_and_clear();
+            }
         });
         let result = copy();
         drop(over);
         result
     })
+}
+
+/// What there is to say when connections are lost or back; `lost` keeps which one and since when.
+fn news_of_connection(
+    lost: &mut Option<(String, Instant)>,
+    reconnecting: Option<&str>,
+) -> Option<String> {
+    match (&*lost, reconnecting) {
+        (None, Some(server)) => {
+            *lost = Some((server.to_owned(), Instant::now()));
+            Some(format!(
+                "the connection to `{server}` is lost: trying again, with longer and longer pauses"
+            ))
+        }
+        (Some((server, since)), None) => {
+            let seconds = since.elapsed().as_secs_f64();
+            let news = format!("connected to `{server}` again after {seconds:.1} s");
+            *lost = None;
+            Some(news)
+        }
+        _ => None,
+    }
 }
 
 /// The same hints as for trials, but of a copy.
@@ -253,5 +284,22 @@ pub fn told(error: smb::Error) -> CommandError {
     match hint {
         Some(hint) => error.hint(hint),
         None => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lost_connection_is_said_once_and_so_is_its_return() {
+        let mut lost = None;
+        assert_eq!(news_of_connection(&mut lost, None), None);
+        let news = news_of_connection(&mut lost, Some("nas"));
+        assert!(news.is_some_and(|news| news.starts_with("the connection to `nas` is lost")));
+        assert_eq!(news_of_connection(&mut lost, Some("nas")), None);
+        let news = news_of_connection(&mut lost, None);
+        assert!(news.is_some_and(|news| news.starts_with("connected to `nas` again after ")));
+        assert_eq!(news_of_connection(&mut lost, None), None);
     }
 }

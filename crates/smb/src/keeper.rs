@@ -12,12 +12,15 @@ use smb_proto::NtStatus;
 use crate::auth::AuthError;
 use crate::error::Error;
 use crate::session::{Route, Shared, random};
-use crate::signal::lock;
+use crate::signal::{Stop, lock};
 
 /// From the first attempt to the second when all channels are lost; doubled from then on.
 const WAIT_FIRST: Duration = Duration::from_millis(100);
 /// Longest wait between two attempts then.
 const WAIT_MAX: Duration = Duration::from_secs(2);
+/// Connections that are lost again sooner than this were not worth coming back so fast: the wait goes on
+/// where it was, so that a server that resets each of them is not asked a thousand times a second.
+const STEADY_AFTER: Duration = Duration::from_secs(10);
 /// The same for one channel of several.
 const CHANNEL_WAIT_FIRST: Duration = Duration::from_millis(500);
 const CHANNEL_WAIT_MAX: Duration = Duration::from_secs(10);
@@ -37,12 +40,13 @@ const NOT_THIS_USER: [NtStatus; 8] = [
 
 /// The thread. `limit`: how long all channels may be lost.
 pub(crate) fn run(shared: &Weak<Shared>, limit: Duration) {
+    let mut before = None;
     while let Some(shared) = shared.upgrade() {
         if shared.stopping.load(Ordering::SeqCst) {
             return;
         }
         if shared.protocol.is_lost() {
-            come_back(&shared, limit);
+            before = Some(come_back(&shared, limit, before));
         } else if shared.protocol.is_over() {
             return;
         }
@@ -58,18 +62,47 @@ pub(crate) fn run(shared: &Weak<Shared>, limit: Duration) {
     }
 }
 
-/// All channels are lost: tries every way there was, until one leads back or nothing can be hoped
-/// for any more.
-fn come_back(shared: &Arc<Shared>, limit: Duration) {
+/// How it was come back the last time.
+#[derive(Clone, Copy)]
+struct Return {
+    /// When.
+    at: Instant,
+    /// Since when no payload has moved, as far as losses of connections show it.
+    stuck_since: Instant,
+    /// Payload of the session by then.
+    moved: u64,
+    /// The next wait.
+    wait: Duration,
+}
+
+/// All channels are lost: tries every route there was, until one leads back or nothing can be hoped
+/// for any more. Says how it was come back.
+fn come_back(shared: &Arc<Shared>, limit: Duration, before: Option<Return>) -> Return {
     let begun = Instant::now();
     *lock(&shared.lost_since) = Some(begun);
+    let moved = payload_of(shared);
+    let unsteady = before.filter(|before| begun - before.at < STEADY_AFTER);
+    let stuck = unsteady.filter(|before| before.moved == moved);
+    let stuck_since = stuck.map_or(begun, |before| before.stuck_since);
     let mut wait = WAIT_FIRST;
     let stop = lock(&shared.stop).clone();
     let _registration = stop.register(Waker::from(Arc::clone(&shared.keeper)));
-    let failure = 'back: loop {
-        let mut failure = None;
+    let mut failure = None;
+    if let Some(before) = unsteady {
+        pause(shared, &stop, jittered(before.wait));
+        wait = (before.wait * 2).min(WAIT_MAX);
+        failure = last_failure(shared);
+    }
+    let end = 'back: loop {
         if stop.is_stopped() {
             break Some(Error::Stopped);
+        }
+        // One who lets us in, and throws us out before anything is done, is no better than one who does not.
+        let left = limit.saturating_sub(stuck_since.elapsed());
+        if left.is_zero() {
+            let source = failure.unwrap_or(Error::Stopped).into();
+            let seconds = stuck_since.elapsed().as_secs();
+            break Some(Error::NoWayBack { seconds, source });
         }
         let mut routes = shared.routes();
         // first the one that led there longest
@@ -84,22 +117,50 @@ fn come_back(shared: &Arc<Shared>, limit: Duration) {
                 Err(error) => failure = Some(error),
             }
         }
-        let left = limit.saturating_sub(begun.elapsed());
-        if left.is_zero() {
-            let source = failure.unwrap_or(Error::Stopped).into();
-            let seconds = begun.elapsed().as_secs();
-            break Some(Error::NoWayBack { seconds, source });
-        }
-        shared
-            .keeper
-            .wait_until(Instant::now() + jittered(wait).min(left));
+        pause(shared, &stop, jittered(wait).min(left));
         wait = (wait * 2).min(WAIT_MAX);
     };
-    if let Some(failure) = failure {
+    if let Some(end) = end {
         shared.gave_up.store(true, Ordering::SeqCst);
-        shared.protocol.give_up(failure.into_protocol());
+        shared.protocol.give_up(end.into_protocol());
     }
     *lock(&shared.lost_since) = None;
+    Return {
+        at: Instant::now(),
+        stuck_since,
+        moved,
+        wait,
+    }
+}
+
+/// Waits, and only a stop or the end of the session makes that shorter.
+fn pause(shared: &Shared, stop: &Stop, wait: Duration) {
+    let until = Instant::now() + wait;
+    let over = || stop.is_stopped() || shared.stopping.load(Ordering::SeqCst);
+    while Instant::now() < until && !over() {
+        shared.keeper.wait_until(until);
+    }
+}
+
+/// Payload that all channels of the session have moved so far.
+fn payload_of(shared: &Shared) -> u64 {
+    let links = lock(&shared.links);
+    let own = links.iter().filter(|(number, _)| *number == shared.number);
+    let counted = own.map(|(_, link)| link.counted());
+    counted
+        .map(|counted| counted.read_bytes + counted.written_bytes)
+        .sum()
+}
+
+/// Why its last channel ended.
+fn last_failure(shared: &Shared) -> Option<Error> {
+    let links = lock(&shared.links);
+    let mut own = links
+        .iter()
+        .rev()
+        .filter(|(number, _)| *number == shared.number);
+    let cause = own.find_map(|(_, link)| link.failure());
+    cause.map(|cause| Error::of_connection(cause, &shared.server.name))
 }
 
 /// Opens channels again whose time has come; gives when the next is due.

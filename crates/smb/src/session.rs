@@ -158,9 +158,9 @@ pub(crate) struct Shared {
     proof: OnceLock<Proof>,
     epoch: Instant,
     /// Its place among the sessions beside each other.
-    number: usize,
+    pub(crate) number: usize,
     /// The channels of all of these, each with the place of its session.
-    links: Links,
+    pub(crate) links: Links,
     /// One channel is opened after the other: Samba before 4.19 loses replies when two channels
     /// of one client negotiate at the same time (its bug 15346).
     opening: Mutex<()>,

@@ -295,20 +295,10 @@ impl Part {
         })?;
         let path = to.with_file_name(name::of_part(name));
         let record = to.with_file_name(name::of_record(name));
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true);
-        let file = system::without_links(&mut options)
-            .open(&path)
-            .map_err(|source| failed("create", &path, source))?;
-        let metadata = claim(&file, &path)?;
-        if !metadata.is_file() {
-            return Err(Error::InTheWay {
-                object: name::printable(&path.to_string_lossy()),
-            });
-        }
+        let (file, length) = open_part(&path)?;
         let start = if begin.resume {
             let known = read_record(&record);
-            known.map_or(0, |known| known.resume_at(&begin.source, metadata.len()))
+            known.map_or(0, |known| known.resume_at(&begin.source, length))
         } else {
             0
         };
@@ -326,7 +316,7 @@ impl Part {
             let _ = fs::remove_file(&part.record);
         }
         // What follows may be anything, and where nothing is written zeros are expected.
-        if metadata.len() != start {
+        if length != start {
             part.file
                 .set_len(start)
                 .map_err(|source| failed("write", &part.path, source))?;
@@ -406,6 +396,10 @@ impl Part {
             if finish.sync || system::tells_late(&self.file) {
                 self.file.sync_data()?;
             }
+            let replaced = fs::symlink_metadata(&self.to).ok();
+            let replaced =
+                replaced.filter(|there| finish.replace == Replace::Existing && there.is_file());
+            system::publish(&self.file, replaced.as_ref())?;
             self.file.set_times(file_times(finish.times))?;
             if finish.attributes & ATTRIBUTE_READ_ONLY != 0 {
                 let mut permissions = self.file.metadata()?.permissions();
@@ -441,6 +435,34 @@ impl Drop for Part {
             let _ = fs::remove_file(&self.record);
         }
     }
+}
+
+/// Makes a part, or takes up the one that is there, and says how long it is. It is for nobody else to
+/// read: in a folder where others write too, what they put there is not written to.
+fn open_part(path: &Path) -> Result<(File, u64), Error> {
+    let failed = |source| failed("create", path, source);
+    let mut options = OpenOptions::new();
+    system::without_links(options.read(true).write(true));
+    let create = || options.clone().create_new(true).open(path);
+    let file = match create() {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.open(path),
+        created => created,
+    };
+    let file = file.map_err(failed)?;
+    let metadata = claim(&file, path)?;
+    if !metadata.is_file() {
+        return Err(Error::InTheWay {
+            object: name::printable(&path.to_string_lossy()),
+        });
+    }
+    if system::is_ours(&metadata) {
+        system::make_private(&file).map_err(failed)?;
+        return Ok((file, metadata.len()));
+    }
+    fs::remove_file(path).map_err(failed)?;
+    let file = create().map_err(failed)?;
+    claim(&file, path)?;
+    Ok((file, 0))
 }
 
 /// Takes a part for this copy alone, and says what it is.
@@ -484,72 +506,4 @@ pub(super) fn failed(action: &'static str, path: &Path, source: io::Error) -> Er
 }
 
 #[cfg(all(test, target_os = "linux"))]
-mod tests {
-    use super::*;
-
-    fn opened(path: &Path) -> File {
-        let mut options = OpenOptions::new();
-        let options = options.write(true).create(true).truncate(false);
-        options.open(path).expect("the folder is ours")
-    }
-
-    #[test]
-    fn a_part_that_was_completed_after_it_was_opened_is_not_taken() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let (part, whole) = (folder.path().join("part"), folder.path().join("whole"));
-        let is_busy = |claimed| matches!(claimed, Err(Error::Busy { .. }));
-        let late = opened(&part);
-        {
-            let first = opened(&part);
-            claim(&first, &part).expect("nobody else has it");
-            assert!(is_busy(claim(&late, &part)), "somebody has it");
-            fs::rename(&part, &whole).expect("our own folder");
-        }
-        assert!(is_busy(claim(&late, &part)), "it is somebody's file");
-        drop(late);
-        let late = opened(&whole);
-        let _next = opened(&part);
-        assert!(is_busy(claim(&late, &part)), "there is another part now");
-        claim(&late, &whole).expect("nobody has it");
-    }
-
-    #[test]
-    fn a_name_that_something_has_is_not_taken() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
-        let exists = |renamed: io::Result<()>| {
-            renamed.is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
-        };
-        for rename in [system::rename_to_new, system::look_and_rename] {
-            fs::write(&from, "new").expect("room on the disk");
-            fs::write(&to, "old").expect("room on the disk");
-            assert!(exists(rename(&from, &to)));
-            assert_eq!(fs::read(&to).expect("it is there"), b"old");
-            fs::remove_file(&to).expect("our own folder");
-            std::os::unix::fs::symlink("nowhere", &to).expect("our own folder");
-            assert!(exists(rename(&from, &to)));
-            fs::remove_file(&to).expect("our own folder");
-            rename(&from, &to).expect("nothing has the name");
-            assert_eq!(fs::read(&to).expect("it has it"), b"new");
-            fs::remove_file(&to).expect("our own folder");
-        }
-    }
-
-    #[test]
-    fn only_file_systems_of_others_are_asked_whether_they_lost_something() {
-        // A disk, by its own driver or by a program, and none.
-        for (kind, device, elsewhere) in [
-            (0x6969, 0, true),
-            (0xFE53_4D42, 0, true),
-            (0xFF53_4D42, 0, true),
-            (0x6573_5546, 0, true),
-            (0x6573_5546, 8, false),
-            (0xEF53, 8, false),
-            (0x9123_683E, 0, false),
-        ] {
-            assert_eq!(system::is_elsewhere(kind, device), elsewhere, "{kind:x}");
-        }
-        let local = File::open("/proc/self/stat").expect("Linux has it");
-        assert!(!system::tells_late(&local));
-    }
-}
+mod tests;

@@ -20,9 +20,17 @@ mod imp {
     use std::ops::Range;
     use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
     use std::path::Path;
+    use std::sync::OnceLock;
 
-    use rustix::fs::SeekFrom;
+    use rustix::fs::{Mode, RawMode, SeekFrom};
 
+    /// Mode of what is not complete yet, as the standard library and as the system takes it.
+    const PRIVATE_BITS: u32 = 0o600;
+    const PRIVATE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
+    /// Mode of a new file, before the umask.
+    const NEW_FILE_MODE: RawMode = 0o666;
+    /// Who may read, write and execute. A file from elsewhere inherits no set-user-ID.
+    const ACCESS_BITS: RawMode = 0o777;
     /// `st_blocks` counts in this unit whatever the file system does.
     const BLOCK_BYTES: u64 = 512;
 
@@ -96,8 +104,52 @@ mod imp {
         options.custom_flags(libc::O_NONBLOCK)
     }
 
+    /// What is made so is for nobody else to read, until [`publish`] says who may.
     pub(in crate::copy) fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {
-        options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        options
+            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+            .mode(PRIVATE_BITS)
+    }
+
+    /// Whether a file that was there already is ours alone: not another user's, and without a second name.
+    pub(in crate::copy) fn is_ours(metadata: &Metadata) -> bool {
+        metadata.uid() == rustix::process::geteuid().as_raw() && metadata.nlink() == 1
+    }
+
+    /// Lets nobody but us at what was made earlier, perhaps by another version.
+    pub(in crate::copy) fn make_private(file: &File) -> io::Result<()> {
+        set_mode(file, PRIVATE_MODE)
+    }
+
+    /// Gives a complete file the mode of the file that it replaces, and else that of a new one.
+    pub(in crate::copy) fn publish(file: &File, replaces: Option<&Metadata>) -> io::Result<()> {
+        let mode = match replaces {
+            Some(metadata) => Mode::from(metadata.mode()) & Mode::from_raw_mode(ACCESS_BITS),
+            None => Mode::from_raw_mode(NEW_FILE_MODE) & !umask(),
+        };
+        set_mode(file, mode)
+    }
+
+    fn set_mode(file: &File, mode: Mode) -> io::Result<()> {
+        use rustix::io::Errno;
+
+        match rustix::fs::fchmod(file, mode) {
+            // A file system whose files all have the mode that it was mounted with.
+            Err(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+            set => Ok(set?),
+        }
+    }
+
+    /// What this process takes from the mode of each file that it makes. The system tells only who sets
+    /// another one, so a file that is made meanwhile is narrower.
+    fn umask() -> Mode {
+        static UMASK: OnceLock<Mode> = OnceLock::new();
+        *UMASK.get_or_init(|| {
+            let mask =
+                rustix::process::umask(Mode::from_raw_mode(ACCESS_BITS).difference(PRIVATE_MODE));
+            rustix::process::umask(mask);
+            mask
+        })
     }
 
     pub(in crate::copy) fn read_exact_at(
@@ -158,6 +210,19 @@ mod imp {
 
     pub(in crate::copy) fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {
         options
+    }
+
+    pub(in crate::copy) fn is_ours(_: &Metadata) -> bool {
+        true
+    }
+
+    pub(in crate::copy) fn make_private(_: &File) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// A file of Windows has the rights of its folder.
+    pub(in crate::copy) fn publish(_: &File, _: Option<&Metadata>) -> io::Result<()> {
+        Ok(())
     }
 
     pub(in crate::copy) fn read_exact_at(

@@ -12,6 +12,7 @@ mod lan;
 mod matrix;
 mod mirror;
 mod pattern;
+mod resets;
 mod samba;
 mod second;
 mod small;

@@ -1005,3 +1005,68 @@ fn a_copy_that_ends_early_leaves_nothing() {
     names.sort();
     assert_eq!(names, ["here", "there"]);
 }
+
+/// Mode and content of a file.
+fn mode_and_content(path: &std::path::Path) -> (u32, Vec<u8>) {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let mode = fs::metadata(path)
+        .expect("it is there")
+        .permissions()
+        .mode();
+    (mode & 0o7777, fs::read(path).expect("it is there"))
+}
+
+fn set_mode(path: &std::path::Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("the file is ours");
+}
+
+#[test]
+fn a_file_that_comes_home_has_its_old_mode_and_is_for_nobody_else_before() {
+    let lan = Lan::new("");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let session = connect(&lan, &without_return());
+    let tree = session.tree(SHARE).expect("the share is there");
+    write_pattern(&tree, "big", 1, iter::once(0..64 * MIB));
+    let fetch = |to: &std::path::Path, replace| {
+        let (progress, stop) = (Progress::default(), Stop::new());
+        download(&tree, "big", to, replace, &progress, &stop).expect("there is room")
+    };
+
+    // One that replaces another has the mode of that, but for what lets it run as its owner.
+    let home = folder.path().join("home");
+    for (mode, expected) in [(0o600, 0o600), (0o640, 0o640), (0o4755, 0o755)] {
+        fs::write(&home, b"before").expect("the folder is ours");
+        set_mode(&home, mode);
+        let widest = AtomicU64::new(0);
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                use std::os::unix::fs::PermissionsExt as _;
+                while !over.load(Ordering::SeqCst) {
+                    for entry in fs::read_dir(folder.path()).expect("the folder is ours") {
+                        // Parts come and go.
+                        let Ok(metadata) = entry.and_then(|entry| entry.metadata()) else {
+                            continue;
+                        };
+                        let bits = metadata.permissions().mode() & 0o777;
+                        widest.fetch_or(bits.into(), Ordering::SeqCst);
+                    }
+                }
+            });
+            fetch(&home, Replace::Existing);
+            over.store(true, Ordering::SeqCst);
+        });
+        assert_eq!(mode_and_content(&home).0, expected);
+        let widest = widest.load(Ordering::SeqCst);
+        assert_eq!(widest & !u64::from(expected), 0, "{widest:o} for {mode:o}");
+    }
+    // A new one is as wide as the umask lets it be.
+    let fresh = folder.path().join("fresh");
+    fetch(&fresh, Replace::Never);
+    fs::write(folder.path().join("usual"), b"").expect("the folder is ours");
+    let usual = mode_and_content(&folder.path().join("usual")).0;
+    assert_eq!(mode_and_content(&fresh).0, usual);
+}

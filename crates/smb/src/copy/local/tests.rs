@@ -1,0 +1,124 @@
+use super::*;
+
+fn opened(path: &Path) -> File {
+    let mut options = OpenOptions::new();
+    let options = options.write(true).create(true).truncate(false);
+    options.open(path).expect("the folder is ours")
+}
+
+#[test]
+fn a_part_that_was_completed_after_it_was_opened_is_not_taken() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (part, whole) = (folder.path().join("part"), folder.path().join("whole"));
+    let is_busy = |claimed| matches!(claimed, Err(Error::Busy { .. }));
+    let late = opened(&part);
+    {
+        let first = opened(&part);
+        claim(&first, &part).expect("nobody else has it");
+        assert!(is_busy(claim(&late, &part)), "somebody has it");
+        fs::rename(&part, &whole).expect("our own folder");
+    }
+    assert!(is_busy(claim(&late, &part)), "it is somebody's file");
+    drop(late);
+    let late = opened(&whole);
+    let _next = opened(&part);
+    assert!(is_busy(claim(&late, &part)), "there is another part now");
+    claim(&late, &whole).expect("nobody has it");
+}
+
+#[test]
+fn a_name_that_something_has_is_not_taken() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+    let exists = |renamed: io::Result<()>| {
+        renamed.is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
+    };
+    for rename in [system::rename_to_new, system::look_and_rename] {
+        fs::write(&from, "new").expect("room on the disk");
+        fs::write(&to, "old").expect("room on the disk");
+        assert!(exists(rename(&from, &to)));
+        assert_eq!(fs::read(&to).expect("it is there"), b"old");
+        fs::remove_file(&to).expect("our own folder");
+        std::os::unix::fs::symlink("nowhere", &to).expect("our own folder");
+        assert!(exists(rename(&from, &to)));
+        fs::remove_file(&to).expect("our own folder");
+        rename(&from, &to).expect("nothing has the name");
+        assert_eq!(fs::read(&to).expect("it has it"), b"new");
+        fs::remove_file(&to).expect("our own folder");
+    }
+}
+
+#[test]
+fn only_file_systems_of_others_are_asked_whether_they_lost_something() {
+    // A disk, by its own driver or by a program, and none.
+    for (kind, device, elsewhere) in [
+        (0x6969, 0, true),
+        (0xFE53_4D42, 0, true),
+        (0xFF53_4D42, 0, true),
+        (0x6573_5546, 0, true),
+        (0x6573_5546, 8, false),
+        (0xEF53, 8, false),
+        (0x9123_683E, 0, false),
+    ] {
+        assert_eq!(system::is_elsewhere(kind, device), elsewhere, "{kind:x}");
+    }
+    let local = File::open("/proc/self/stat").expect("Linux has it");
+    assert!(!system::tells_late(&local));
+}
+
+fn mode(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fs::metadata(path)
+        .expect("it is there")
+        .permissions()
+        .mode()
+        & 0o7777
+}
+
+#[test]
+fn a_part_is_for_nobody_else_to_read() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let part = folder.path().join("part");
+    drop(open_part(&part).expect("the folder is ours"));
+    assert_eq!(mode(&part), 0o600);
+    // One of an earlier version, half done.
+    fs::write(&part, b"half").expect("the folder is ours");
+    let wide = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    fs::set_permissions(&part, wide).expect("the folder is ours");
+    let (_file, length) = open_part(&part).expect("the folder is ours");
+    assert_eq!((length, mode(&part)), (4, 0o600));
+}
+
+#[test]
+fn a_part_that_another_laid_out_is_not_written_to() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (part, dear) = (folder.path().join("part"), folder.path().join("dear"));
+
+    // A second name of a file that is dear to us.
+    fs::write(&dear, b"dear").expect("the folder is ours");
+    fs::hard_link(&dear, &part).expect("the folder is ours");
+    let (file, length) = open_part(&part).expect("the folder is ours");
+    assert_eq!(length, 0);
+    system::write_all_at(&file, 0, b"other").expect("there is room");
+    assert_eq!(fs::read(&dear).expect("it is there"), b"dear");
+    drop(file);
+
+    // A link.
+    for target in [dear.clone(), folder.path().join("nothing")] {
+        fs::remove_file(&part).expect("the folder is ours");
+        std::os::unix::fs::symlink(&target, &part).expect("the folder is ours");
+        let error = open_part(&part).expect_err("it is in the way");
+        assert!(matches!(error, Error::LocalFile { .. }), "{error:?}");
+    }
+    assert_eq!(fs::read(&dear).expect("it is there"), b"dear");
+    assert!(!folder.path().join("nothing").exists());
+
+    // Another user's file, which he has open. This runs as root.
+    fs::remove_file(&part).expect("the folder is ours");
+    let spy = opened(&part);
+    std::os::unix::fs::chown(&part, Some(1), None).expect("this runs as root");
+    let (file, _) = open_part(&part).expect("the folder is ours");
+    system::write_all_at(&file, 0, b"secret").expect("there is room");
+    assert_eq!(spy.metadata().expect("it is open").len(), 0);
+}
