@@ -202,6 +202,10 @@ fn bits(count: u64, lengths: [u64; 2]) -> impl Iterator<Item = Bit> {
 }
 
 #[test]
+#[expect(
+    clippy::print_stdout,
+    reason = "`make test-flips` shows what it counted"
+)]
 fn no_bit_of_a_signed_copy_is_changed_unnoticed() {
     let lan = Lan::with_links(1, "");
     let folder = tempfile::tempdir().expect("a temporary folder");
