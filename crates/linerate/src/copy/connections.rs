@@ -118,7 +118,7 @@ impl<'a> Connections<'a> {
     /// it, and nothing would show that. Guests have no key to sign with.
     fn demands_of(&self, credentials: &Credentials) -> Demands {
         let declined = self.arguments.allow_unsigned || self.arguments.login.demands.sign.is_some();
-        let mut demands = self.demands.clone();
+        let mut demands = self.demands;
         if !declined && credentials.identity == Identity::User {
             demands.signing = Signing::Required;
         }
