@@ -21,6 +21,12 @@ const CUTS_MAX: u32 = 8;
 /// Listings that are under way or wait to be looked at, so that the server never waits for us.
 const AHEAD: usize = 2;
 
+/// Most entries of one folder: more than any file system is good with, and few enough that a server
+/// that lists without end is found out in minutes.
+const ENTRIES_MAX: u64 = 10_000_000;
+/// Most answers in a row that tell no new entry. Servers give one at most.
+const IDLE_ANSWERS_MAX: u32 = 64;
+
 /// The entries of a folder without `.` and `..`, in the server's order as far as one connection
 /// gives them. It ends after an error, but for [`Error::Name`]: that is an entry whose name leads
 /// elsewhere or nowhere, written out so that it is no path, and the others follow.
@@ -45,6 +51,7 @@ pub struct Entries {
     own: Option<u64>,
     above: Option<u64>,
     ready: VecDeque<Result<DirectoryEntry, Error>>,
+    bound: Bound,
 }
 
 impl Entries {
@@ -63,6 +70,7 @@ impl Entries {
             own: None,
             above: None,
             ready: VecDeque::new(),
+            bound: Bound::default(),
         };
         entries.begin()?;
         Ok(entries)
@@ -180,6 +188,7 @@ impl Entries {
                 return Ok(true);
             }
         };
+        let before = self.told.names;
         self.ask_ahead();
         for entry in listing.entries() {
             let entry = entry.map_err(|source| shared.error(source.into(), &self.path))?;
@@ -190,7 +199,34 @@ impl Entries {
                 _ => {}
             }
         }
+        let heard = self.told.names - before;
+        self.bound.hear(heard).map_err(|problem| {
+            let source = smb_proto::Error::Misbehaving(problem.to_owned());
+            Error::of_connection(source, &shared.server.name)
+        })?;
         Ok(true)
+    }
+}
+
+/// How much of a listing is taken before it is one without end.
+#[derive(Debug, Default)]
+struct Bound {
+    entries: u64,
+    idle: u32,
+}
+
+impl Bound {
+    /// Takes the number of entries of one answer, also of those that were told before.
+    fn hear(&mut self, entries: u64) -> Result<(), &'static str> {
+        self.entries = self.entries.saturating_add(entries);
+        self.idle = if entries == 0 { self.idle + 1 } else { 0 };
+        if self.entries > ENTRIES_MAX {
+            return Err("it lists more than ten million entries in one folder");
+        }
+        if self.idle > IDLE_ANSWERS_MAX {
+            return Err("it goes on listing a folder and tells no entry");
+        }
+        Ok(())
     }
 }
 
@@ -299,5 +335,25 @@ mod tests {
                 other => panic!("{name}: {other:?}"),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listing_without_end_is_ended() {
+        let mut bound = Bound::default();
+        assert!((0..1000).all(|_| bound.hear(10_000).is_ok()));
+        assert!(bound.hear(1).is_err());
+
+        let mut bound = Bound::default();
+        assert!((0..IDLE_ANSWERS_MAX).all(|_| bound.hear(0).is_ok()));
+        assert!(bound.hear(0).is_err());
+
+        let mut bound = Bound::default();
+        let often = (0..1000).map(|round| u64::from(round % 50 == 0));
+        assert!(often.into_iter().all(|entries| bound.hear(entries).is_ok()));
     }
 }
