@@ -1,0 +1,3 @@
+//! Files and rights, against the real system.
+
+mod sandbox;
