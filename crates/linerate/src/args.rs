@@ -72,6 +72,9 @@ pub enum Command {
     /// Run one trial: specification on standard input, samples on standard output
     #[command(hide = true)]
     Trial,
+    /// Do that part of a trial that speaks to servers, without rights; only `trial` starts it
+    #[command(hide = true)]
+    Worker,
     /// Find the largest packets that pass: pairs of NICs on standard input, proofs on standard output
     #[command(hide = true)]
     Probe,

@@ -105,6 +105,7 @@ fn run(command: &Command) -> Result<ExitCode, CommandError> {
             Ok(ExitCode::SUCCESS)
         }
         Command::Trial => trial::run(),
+        Command::Worker => trial::work(),
         Command::Probe => trial::probe(),
     }
 }

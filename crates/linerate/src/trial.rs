@@ -3,7 +3,14 @@
 use std::io;
 use std::process::ExitCode;
 
+use measure::{Failed, Worker};
+
 use crate::failure::{CommandError, Kind, exit_code};
+
+/// This program, whatever became of its file meanwhile.
+const OWN_PROGRAM: &str = "/proc/self/exe";
+/// What a process without rights gets of the environment, where there may be a password.
+const KEPT_VARIABLES: [&str; 3] = ["LANG", "LC_ALL", "RUST_BACKTRACE"];
 
 /// Runs the trial that standard input asks for.
 #[expect(
@@ -11,11 +18,36 @@ use crate::failure::{CommandError, Kind, exit_code};
     reason = "every command gives the same type"
 )]
 pub fn run() -> Result<ExitCode, CommandError> {
-    let ended = measure::trial_main(io::stdin(), io::stdout(), end_orphan);
-    Ok(match ended {
+    let worker = Worker {
+        program: OWN_PROGRAM.to_owned(),
+        arguments: vec!["worker".to_owned()],
+        environment: KEPT_VARIABLES.map(str::to_owned).into(),
+    };
+    let worker = cfg!(target_os = "linux").then_some(&worker);
+    let ended = measure::trial_main(io::stdin(), io::stdout(), worker, end_orphan);
+    Ok(code_of(ended))
+}
+
+/// Does the part of a trial that speaks to servers, without rights.
+#[cfg(unix)]
+pub fn work() -> Result<ExitCode, CommandError> {
+    Ok(code_of(measure::worker_main(io::stdout(), end_orphan)))
+}
+
+#[cfg(not(unix))]
+pub fn work() -> Result<ExitCode, CommandError> {
+    Err(CommandError::new(
+        Kind::Usage,
+        "only `linerate trial` starts this",
+    ))
+}
+
+fn code_of(ended: Result<(), Failed>) -> ExitCode {
+    match ended {
         Ok(()) => ExitCode::SUCCESS,
-        Err(kind) => ExitCode::from(exit_code(kind)),
-    })
+        Err(Failed::Kind(kind)) => ExitCode::from(exit_code(kind)),
+        Err(Failed::Status(code)) => ExitCode::from(code),
+    }
 }
 
 /// Finds the largest packets that pass between the pairs of NICs that standard input names.

@@ -1,4 +1,4 @@
-//! What the `linerate` binary does for this crate's tests: `trial`, as in the program, and
+//! What the `linerate` binary does for this crate's tests: `trial` and `worker`, as in the program, and
 //! `supervise LAB`, which holds a lab.
 
 use std::process::ExitCode;
@@ -9,8 +9,15 @@ fn main() -> ExitCode {
     let good = match arguments.as_slice() {
         ["trial"] => {
             let orphaned = || std::process::exit(130);
-            measure::trial_main(std::io::stdin(), std::io::stdout(), orphaned).is_ok()
+            let worker = measure::Worker {
+                program: "/proc/self/exe".to_owned(),
+                arguments: vec!["worker".to_owned()],
+                environment: Vec::new(),
+            };
+            measure::trial_main(std::io::stdin(), std::io::stdout(), Some(&worker), orphaned)
+                .is_ok()
         }
+        ["worker"] => measure::worker_main(std::io::stdout(), || std::process::exit(130)).is_ok(),
         ["supervise", name] => lab::supervise(name).is_ok(),
         _ => false,
     };

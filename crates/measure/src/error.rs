@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use record::{Failure, FailureKind, host_in_url};
-use smb::{AuthError, KdcRefusal};
+use smb::{AuthError, KdcRefusal, Refusal};
 
 /// Why a trial could not be measured: what we were doing, to what, and the cause.
 #[derive(Debug, thiserror::Error)]
@@ -322,7 +322,12 @@ fn connect_hint(address: &SocketAddr, source: &io::Error) -> String {
 fn share_kind(error: &smb::Error) -> FailureKind {
     match error {
         smb::Error::Credentials {
-            source: AuthError::KdcUnreachable { .. },
+            source:
+                AuthError::KdcUnreachable { .. }
+                | AuthError::Elsewhere {
+                    refusal: Refusal::Unreachable,
+                    ..
+                },
             ..
         }
         | smb::Error::UnknownHost { .. }
@@ -428,8 +433,10 @@ fn is_escaped(name: &str) -> bool {
     })
 }
 
-fn login_hint(error: &AuthError) -> Option<String> {
+/// What to do about a login that failed on our side.
+pub(crate) fn login_hint(error: &AuthError) -> Option<String> {
     let hint = match error {
+        AuthError::Elsewhere { hint, .. } => return hint.clone(),
         AuthError::NoRealm { .. } => "write the user as `user@REALM`, or give a domain",
         AuthError::KdcUnreachable { .. } => {
             "`--kdc HOST` names another KDC; `--ntlm` logs in without one, where that is allowed"

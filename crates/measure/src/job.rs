@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use record::{
-    Bytes, Credentials, Direction, Job, JobFile, JobWorkload, Nanoseconds, Sample, Storage,
-    TrialLine, TrialResult,
+    Bytes, Direction, Job, JobFile, JobWorkload, Nanoseconds, Sample, Storage, TrialLine,
+    TrialResult,
 };
 use smb::copy::{Place, Progress, download};
-use smb::{Access, FileTimes, OpenOptions, Policy, Replace, SmallFile, Tree};
+use smb::{Access, FileTimes, Login, OpenOptions, Policy, Replace, SmallFile, Tree};
 
 use crate::counters::cpu;
 use crate::folder::{file_system, no_disk};
@@ -43,12 +43,12 @@ const NOT_HERE: u32 = 0x400 | 0x1000 | 0x0004_0000 | 0x0040_0000;
 /// Does one.
 pub(crate) fn run(
     workload: &JobWorkload,
-    credentials: Option<&Credentials>,
+    login: &Login,
     stop: &Stop,
     emit: &mut dyn FnMut(&TrialLine),
 ) -> Result<TrialResult, Error> {
     let begun = Instant::now();
-    let connected = Connected::connect(&workload.share, credentials, &policy(workload), 1)?;
+    let connected = Connected::connect(&workload.share, login, &policy(workload), 1)?;
     let first_byte = Some(begun.elapsed().into());
     let mut work = Work {
         workload,

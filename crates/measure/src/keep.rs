@@ -5,6 +5,8 @@ use std::thread;
 
 use record::{Bytes, Direction, KeepInput, Nanoseconds, Place, ShareWorkload, Timing, TrialLine};
 
+use smb::Login;
+
 use crate::folder::{TestFile, direct_bytes};
 use crate::share;
 use crate::stop::STOP_LOOK;
@@ -13,6 +15,7 @@ use crate::{Error, Stop};
 /// Makes the file, says that it is there, and removes it once `stop` is asked for.
 pub(crate) fn run(
     input: &KeepInput,
+    login: &Login,
     stop: &Stop,
     emit: &mut dyn FnMut(&TrialLine),
 ) -> Result<(), Error> {
@@ -50,13 +53,9 @@ pub(crate) fn run(
                     interval: span,
                 },
             };
-            share::keep(
-                &workload,
-                keep.data,
-                input.credentials.as_ref(),
-                stop,
-                &mut |file| wait(file, None),
-            )
+            share::keep(&workload, keep.data, login, stop, &mut |file| {
+                wait(file, None)
+            })
         }
     }
 }

@@ -24,6 +24,7 @@ mod stop;
 mod task;
 mod tcp;
 mod trial;
+mod worker;
 
 pub use error::Error;
 pub use folder::fio_command;
@@ -36,7 +37,10 @@ pub use server::{FarServer, IPERF3_PORT};
 pub use serving::Serving;
 pub use share::{agreed, demanded, login};
 pub use stop::Stop;
-pub use trial::{check, trial, trial_main};
+pub use trial::{Failed, check, trial, trial_main};
+pub use worker::Worker;
+#[cfg(unix)]
+pub use worker::worker_main;
 
 /// What TCP knows, as it is recorded.
 fn tcp_detail(tcp: &smb::TcpFacts) -> record::TcpDetail {

@@ -73,7 +73,7 @@ impl Connected {
     /// Logs in, through so many channels where the NICs allow them.
     pub(crate) fn connect(
         share: &ShareAddress,
-        credentials: Option<&Credentials>,
+        login: &Login,
         policy: &Policy,
         channels: u32,
     ) -> Result<Self, Error> {
@@ -81,7 +81,7 @@ impl Connected {
             name: share.server.clone(),
             port: share.port,
         };
-        let session = Session::connect(&server, None, &login(credentials), policy)?;
+        let session = Session::connect(&server, None, login, policy)?;
         let mut rejected = Vec::new();
         if channels > 1 {
             rejected = session.add_channels(channels as usize, &smb::local_nics()?);
@@ -106,23 +106,23 @@ impl Connected {
 /// Measures a share.
 pub(crate) fn run(
     workload: &ShareWorkload,
-    credentials: Option<&Credentials>,
+    login: &Login,
     stop: &Stop,
     emit: &mut dyn FnMut(&TrialLine),
 ) -> Result<TrialResult, Error> {
     if !is_prepared_apart(workload)? {
-        return measure(workload, None, credentials, stop, emit);
+        return measure(workload, None, login, stop, emit);
     }
     let contents = contents(workload).unwrap_or_default();
     let mut measured = None;
-    let kept = keep(workload, contents, credentials, stop, &mut |path| {
-        measured = Some(measure(workload, Some(path), credentials, stop, emit));
+    let kept = keep(workload, contents, login, stop, &mut |path| {
+        measured = Some(measure(workload, Some(path), login, stop, emit));
     });
     match (kept, measured) {
         (kept, Some(measured)) => measured.and_then(|result| kept.map(|()| result)),
         (Err(error), None) if !error.is_of_writing() => Err(error),
         // Who may not write may still read what is there.
-        (_, None) => measure(workload, None, credentials, stop, emit),
+        (_, None) => measure(workload, None, login, stop, emit),
     }
 }
 
@@ -149,7 +149,7 @@ fn contents(workload: &ShareWorkload) -> Option<Contents> {
 fn measure(
     workload: &ShareWorkload,
     there: Option<String>,
-    credentials: Option<&Credentials>,
+    login: &Login,
     stop: &Stop,
     emit: &mut dyn FnMut(&TrialLine),
 ) -> Result<TrialResult, Error> {
@@ -163,7 +163,7 @@ fn measure(
         session,
         tree,
         mut rejected,
-    } = Connected::connect(share, credentials, &policy, workload.channels)?;
+    } = Connected::connect(share, login, &policy, workload.channels)?;
     let opened = match there {
         Some(path) => Opened::prepared(&tree, workload, path)?,
         None => Opened::of(&tree, workload, stop)?,
@@ -498,7 +498,7 @@ fn as_file_that_is_there() -> OpenOptions {
 pub(crate) fn keep(
     workload: &ShareWorkload,
     contents: Contents,
-    credentials: Option<&Credentials>,
+    login: &Login,
     stop: &Stop,
     wait: &mut dyn FnMut(String),
 ) -> Result<(), Error> {
@@ -506,7 +506,7 @@ pub(crate) fn keep(
     let policy = policy(workload)?;
     let data = TestData::new(contents)?;
     let share = &workload.share;
-    let Connected { session, tree, .. } = Connected::connect(share, credentials, &policy, 1)?;
+    let Connected { session, tree, .. } = Connected::connect(share, login, &policy, 1)?;
     check_room(&tree, workload)?;
     let path = test_path(&share.path)?;
     let options = OpenOptions {

@@ -6,11 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use record::{FailureKind, KeepInput, TrialInput, TrialLine, TrialResult, Workload};
+use record::{
+    Credentials, FailureKind, KeepInput, Place, Secret, TrialInput, TrialLine, TrialResult,
+    Workload,
+};
+use smb::Login;
 use zeroize::Zeroizing;
 
 use crate::counters::Spans;
 use crate::stop::STOP_LOOK;
+use crate::worker::Worker;
 use crate::{Error, Stop, folder, job, keep, share, task, tcp};
 
 /// How long one whose input has ended may take to remove what it has made.
@@ -27,12 +32,26 @@ pub fn trial(
     stop: &Stop,
     emit: &mut dyn FnMut(&TrialLine),
 ) -> Result<TrialResult, Error> {
-    match &input.workload {
+    run(
+        &input.workload,
+        &share::login(input.credentials.as_ref()),
+        stop,
+        emit,
+    )
+}
+
+fn run(
+    workload: &Workload,
+    login: &Login,
+    stop: &Stop,
+    emit: &mut dyn FnMut(&TrialLine),
+) -> Result<TrialResult, Error> {
+    match workload {
         Workload::Tcp(workload) => tcp::run(workload, stop, emit),
-        Workload::Share(workload) => share::run(workload, input.credentials.as_ref(), stop, emit),
+        Workload::Share(workload) => share::run(workload, login, stop, emit),
         Workload::Folder(workload) => folder::run(workload, stop, emit),
-        Workload::Task(workload) => task::run(workload, input.credentials.as_ref(), stop, emit),
-        Workload::Job(workload) => job::run(workload, input.credentials.as_ref(), stop, emit),
+        Workload::Task(workload) => task::run(workload, login, stop, emit),
+        Workload::Job(workload) => job::run(workload, login, stop, emit),
     }
 }
 
@@ -51,62 +70,130 @@ pub fn check(workload: &Workload) -> Result<(), Error> {
     Spans::new(&workload.timing()).map(drop)
 }
 
+/// Why a trial's process ends without a result. It was written to standard output already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failed {
+    /// Whose turn it is.
+    Kind(FailureKind),
+    /// The exit code of the process that worked apart.
+    Status(u8),
+}
+
 /// What `linerate trial` does: one line of JSON in, JSON Lines out.
+///
+/// What only speaks to servers is done in a process of its own that has no rights, where `worker` says
+/// how to start one: its standard output is this process's.
 ///
 /// When `stdin` ends before the trial does, whoever asked for it is gone: `orphaned` is called, on
 /// another thread, and has to end the process at once.
 ///
 /// # Errors
-/// The failure was written to `stdout` already; its kind is the exit code.
+/// The failure was written to `stdout` already.
 pub fn trial_main(
     mut stdin: impl Read + Send + 'static,
     mut stdout: impl Write,
+    worker: Option<&Worker>,
     orphaned: impl FnOnce() + Send + 'static,
-) -> Result<(), FailureKind> {
-    let over = Arc::new(AtomicBool::new(false));
+) -> Result<(), Failed> {
+    let input = match read_input(&mut stdin) {
+        Ok(input) => input,
+        Err(error) => return fail(&mut stdout, &error),
+    };
+    if let Some(worker) = worker.filter(|_| input.only_speaks()) {
+        let ended = worker.run(&input, stdin, orphaned);
+        return ended.unwrap_or_else(|error| fail(&mut stdout, &error));
+    }
+    let login = share::login(input.credentials());
+    let watched = Watched::new(&input);
+    if let Err(error) = watch_input(stdin, watched.clone(), orphaned) {
+        return fail(&mut stdout, &error);
+    }
+    perform(&input, &login, &mut stdout, &watched)
+}
+
+/// Writes a failure as the only line.
+pub(crate) fn fail(stdout: &mut impl Write, error: &Error) -> Result<(), Failed> {
+    // Whoever reads may be gone.
+    write_line(stdout, &TrialLine::Failure(error.failure())).ok();
+    Err(Failed::Kind(error.kind()))
+}
+
+/// Ends what is under way when whoever asked for it is gone: gently where it leaves something behind.
+#[derive(Clone, Debug)]
+pub(crate) struct Watched {
+    stop: Stop,
+    over: Arc<AtomicBool>,
+    tidies: bool,
+}
+
+impl Watched {
+    pub(crate) fn new(input: &Input) -> Self {
+        Self {
+            stop: Stop::new(),
+            over: Arc::default(),
+            tidies: input.tidies(),
+        }
+    }
+
+    /// What was asked for is done.
+    pub(crate) fn finish(&self) {
+        self.over.store(true, Ordering::Release);
+    }
+
+    /// To be called, on a thread of its own, when nobody waits any more.
+    pub(crate) fn abandoned(&self, orphaned: impl FnOnce()) {
+        self.stop.ask();
+        let deadline = Instant::now() + TIDY_LIMIT;
+        while self.tidies && Instant::now() < deadline && !self.over.load(Ordering::Acquire) {
+            thread::sleep(STOP_LOOK);
+        }
+        if !self.over.load(Ordering::Acquire) {
+            orphaned();
+        }
+    }
+}
+
+/// Reads what is left of the input, on a thread of its own: until it ends, somebody waits for us.
+fn watch_input(
+    mut stdin: impl Read + Send + 'static,
+    watched: Watched,
+    orphaned: impl FnOnce() + Send + 'static,
+) -> Result<(), Error> {
+    let watch = move || {
+        io::copy(&mut stdin, &mut io::sink()).ok();
+        watched.abandoned(orphaned);
+    };
+    let started = thread::Builder::new().spawn(watch);
+    started.map(drop).map_err(|source| Error::System {
+        action: "start a thread",
+        source,
+    })
+}
+
+/// Does what is asked, until it is stopped because nobody waits for it.
+pub(crate) fn perform(
+    input: &Input,
+    login: &Login,
+    stdout: &mut impl Write,
+    watched: &Watched,
+) -> Result<(), Failed> {
     let mut write = |line: &TrialLine| {
         // Whoever reads may be gone. Then standard input is closed as well, and that ends us.
-        write_line(&mut stdout, line).ok();
+        write_line(&mut *stdout, line).ok();
     };
-    let stop = Stop::new();
-    let result = read_input(&mut stdin).and_then(|input| {
-        let (over, ask) = (Arc::clone(&over), stop.clone());
-        let tidies = input.tidies();
-        let watch = move || {
-            // Nothing more is due; until it ends, somebody waits for us.
-            io::copy(&mut stdin, &mut io::sink()).ok();
-            ask.ask();
-            let deadline = Instant::now() + TIDY_LIMIT;
-            while tidies && Instant::now() < deadline && !over.load(Ordering::Acquire) {
-                thread::sleep(STOP_LOOK);
-            }
-            if !over.load(Ordering::Acquire) {
-                orphaned();
-            }
-        };
-        thread::Builder::new()
-            .spawn(watch)
-            .map_err(|source| Error::System {
-                action: "start a thread",
-                source,
-            })?;
-        match input {
-            Input::Trial(input) => trial(&input, &stop, &mut write).map(Some),
-            Input::Keep(input) => keep::run(&input, &stop, &mut write).map(|()| None),
-        }
-    });
+    let result = match input {
+        Input::Trial(input) => run(&input.workload, login, &watched.stop, &mut write).map(Some),
+        Input::Keep(input) => keep::run(input, login, &watched.stop, &mut write).map(|()| None),
+    };
     // Before the last line: who has read that may close our input.
-    over.store(true, Ordering::Release);
+    watched.finish();
     match result {
         Ok(Some(result)) => {
             write(&TrialLine::Result(Box::new(result)));
             Ok(())
         }
         Ok(None) => Ok(()),
-        Err(error) => {
-            write(&TrialLine::Failure(error.failure()));
-            Err(error.kind())
-        }
+        Err(error) => fail(stdout, &error),
     }
 }
 
@@ -118,12 +205,54 @@ fn write_line(stdout: &mut impl Write, line: &TrialLine) -> io::Result<()> {
 }
 
 /// What is asked of this process.
-enum Input {
+#[derive(Clone)]
+pub(crate) enum Input {
     Trial(Box<TrialInput>),
     Keep(Box<KeepInput>),
 }
 
 impl Input {
+    pub(crate) fn credentials(&self) -> Option<&Credentials> {
+        match self {
+            Self::Trial(input) => input.credentials.as_ref(),
+            Self::Keep(input) => input.credentials.as_ref(),
+        }
+    }
+
+    /// The same without a password.
+    pub(crate) fn without_password(&self) -> Self {
+        let mut input = self.clone();
+        let credentials = match &mut input {
+            Self::Trial(input) => &mut input.credentials,
+            Self::Keep(input) => &mut input.credentials,
+        };
+        if let Some(credentials) = credentials {
+            credentials.password = Secret::new(String::new());
+        }
+        input
+    }
+
+    /// One line of JSON, as [`read_input`] takes it.
+    pub(crate) fn to_line(&self) -> io::Result<Zeroizing<Vec<u8>>> {
+        let text = match self {
+            Self::Trial(input) => serde_json::to_vec(input),
+            Self::Keep(input) => serde_json::to_vec(input),
+        };
+        let mut line = Zeroizing::new(text?);
+        line.push(b'\n');
+        Ok(line)
+    }
+
+    /// Whether it needs sockets and nothing else of this machine: no file, no program.
+    fn only_speaks(&self) -> bool {
+        match self {
+            Self::Trial(input) => {
+                matches!(input.workload, Workload::Tcp(_) | Workload::Share(_))
+            }
+            Self::Keep(input) => matches!(input.keep.place, Place::Share { .. }),
+        }
+    }
+
     /// Whether it leaves something behind when it is ended at once: a file in a folder, a program.
     fn tidies(&self) -> bool {
         match self {
@@ -140,7 +269,7 @@ impl Input {
 
 /// Reads up to the first line break. There may be a password in it, so that nothing of it is left
 /// behind in memory.
-fn read_input(stdin: &mut impl Read) -> Result<Input, Error> {
+pub(crate) fn read_input(stdin: &mut impl Read) -> Result<Input, Error> {
     let mut line = Zeroizing::new(vec![0; INPUT_BYTES_MAX]);
     let mut filled = 0;
     while filled < line.len() && !line[..filled].contains(&b'\n') {
@@ -178,9 +307,9 @@ mod tests {
 
     use super::*;
 
-    fn answer(input: &'static [u8]) -> (Result<(), FailureKind>, String) {
+    fn answer(input: &'static [u8]) -> (Result<(), Failed>, String) {
         let mut stdout = Vec::new();
-        let result = trial_main(input, &mut stdout, || {});
+        let result = trial_main(input, &mut stdout, None, || {});
         (result, String::from_utf8(stdout).unwrap())
     }
 
@@ -194,7 +323,7 @@ mod tests {
             &[b'x'; 200_000],
         ] {
             let (result, text) = answer(input);
-            assert_eq!(result, Err(FailureKind::Internal));
+            assert_eq!(result, Err(Failed::Kind(FailureKind::Internal)));
             assert!(text.starts_with("{\"line\":\"failure\""), "{text}");
             assert_eq!(text.lines().count(), 1, "{text}");
         }
@@ -266,7 +395,7 @@ mod tests {
         let (orphaned, heard) = mpsc::channel();
         thread::spawn(move || {
             let stdin = Lifeline(io::Cursor::new(input.into_bytes()), end);
-            trial_main(stdin, io::sink(), move || orphaned.send(()).unwrap())
+            trial_main(stdin, io::sink(), None, move || orphaned.send(()).unwrap())
         });
         let (_control, _) = listener.accept().unwrap();
         assert_eq!(heard.try_recv(), Err(mpsc::TryRecvError::Empty));

@@ -12,7 +12,9 @@ impl SessionKey {
         Self(Zeroizing::new(bytes))
     }
 
-    pub(crate) fn bytes(&self) -> &[u8] {
+    /// The whole key, for whoever hands it on to the process that uses it.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 }

@@ -7,6 +7,7 @@
 use std::fmt;
 use std::io;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use smb_proto::{Authenticator, SessionKey, Step};
 use sspi::generator::{GeneratorState, NetworkRequest};
@@ -18,6 +19,7 @@ use sspi::{
 };
 use zeroize::Zeroizing;
 
+use crate::broker::{Broker, Remote};
 use crate::kerberos::{self, Configuration, KdcRefusal, Kdcs, NoAnswer};
 
 /// Longest token of a server that is looked at; a real one has a few hundred bytes.
@@ -47,6 +49,8 @@ pub enum Login {
     },
     /// Nobody in particular. The server decides what such a session may see; nothing is signed.
     Anonymous,
+    /// A user or guest whose tokens another process makes, which alone knows the password.
+    Brokered(Arc<Broker>),
 }
 
 impl Login {
@@ -55,6 +59,7 @@ impl Login {
         match self {
             Self::User { user, .. } | Self::Guest { user } => user,
             Self::Anonymous => "anonymous",
+            Self::Brokered(broker) => broker.user(),
         }
     }
 }
@@ -75,6 +80,7 @@ impl fmt::Debug for Login {
                 .finish_non_exhaustive(),
             Self::Guest { user } => formatter.debug_struct("Guest").field("user", user).finish(),
             Self::Anonymous => formatter.write_str("Anonymous"),
+            Self::Brokered(broker) => formatter.debug_tuple("Brokered").field(broker).finish(),
         }
     }
 }
@@ -183,9 +189,49 @@ pub enum AuthError {
         /// Its length.
         bytes: usize,
     },
+    /// It failed in the process that makes our tokens.
+    #[error("{text}")]
+    Elsewhere {
+        /// What happened.
+        text: String,
+        /// What to do about it.
+        hint: Option<String>,
+        /// Whose turn it is.
+        refusal: Refusal,
+    },
+    /// The process that makes our tokens is gone or answers nonsense.
+    #[error("the process that knows the password cannot be asked")]
+    Pipe(#[source] io::Error),
     /// The server says it is done before a key was agreed, or goes on after it.
     #[error("the server's tokens are out of order")]
     OutOfOrder,
+}
+
+/// What a failed exchange says about trying again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// No KDC answers: later it may.
+    Unreachable,
+    /// The KDC does not take this user with this password.
+    User,
+    /// Anything else.
+    Other,
+}
+
+impl AuthError {
+    /// What it says about trying again.
+    pub(crate) const fn refusal(&self) -> Refusal {
+        use KdcRefusal::{PasswordExpired, Revoked, UnknownUser, WrongPassword};
+        match self {
+            Self::KdcUnreachable { .. } => Refusal::Unreachable,
+            Self::KdcRefused {
+                refusal: UnknownUser | WrongPassword | PasswordExpired | Revoked,
+                ..
+            } => Refusal::User,
+            Self::Elsewhere { refusal, .. } => *refusal,
+            _ => Refusal::Other,
+        }
+    }
 }
 
 /// How to prove a user: what [`Mechanism`] comes to on this machine.
@@ -240,6 +286,7 @@ impl Way {
 pub(crate) enum Exchange {
     User(Box<UserExchange>),
     Anonymous(AnonymousExchange),
+    Remote(Remote),
 }
 
 impl Exchange {
@@ -270,6 +317,7 @@ impl Exchange {
                 Ok(Self::User(Box::new(exchange)))
             }
             Login::Anonymous => Ok(Self::Anonymous(AnonymousExchange::Begin)),
+            Login::Brokered(broker) => Remote::begin(broker, server).map(Self::Remote),
         }
     }
 
@@ -279,10 +327,12 @@ impl Exchange {
             Self::User(exchange) if exchange.kerberos.is_some() => Proof::Kerberos,
             Self::User(_) => Proof::Ntlm,
             Self::Anonymous(_) => Proof::Nothing,
+            Self::Remote(exchange) => exchange.proof(),
         }
     }
 
-    fn answer(&mut self, server_token: &[u8]) -> Result<Vec<u8>, AuthError> {
+    /// Takes the server's token and gives our next one.
+    pub(crate) fn answer(&mut self, server_token: &[u8]) -> Result<Vec<u8>, AuthError> {
         if server_token.len() > TOKEN_BYTES_MAX {
             return Err(AuthError::TokenTooLong {
                 bytes: server_token.len(),
@@ -291,15 +341,18 @@ impl Exchange {
         match self {
             Self::User(exchange) => exchange.answer(server_token),
             Self::Anonymous(exchange) => exchange.step(),
+            Self::Remote(exchange) => exchange.step(server_token).map(|step| step.token),
         }
     }
 
     /// The key both ends have agreed on, as soon as it is known.
-    fn session_key(&self) -> Option<SessionKey> {
+    pub(crate) fn session_key(&self) -> Option<SessionKey> {
         match self {
             Self::User(exchange) => exchange.session_key(),
             // MS-NLMP 3.3.2: without a user there is no secret to make a key from.
             Self::Anonymous(_) => Some(SessionKey::new(vec![0; 16])),
+            // It comes with the token.
+            Self::Remote(_) => None,
         }
     }
 }
@@ -311,6 +364,9 @@ impl Authenticator for Exchange {
         &mut self,
         server_token: &[u8],
     ) -> Result<Step, Box<dyn std::error::Error + Send + Sync>> {
+        if let Self::Remote(exchange) = self {
+            return Ok(exchange.step(server_token)?);
+        }
         let token = self.answer(server_token)?;
         Ok(Step {
             token,

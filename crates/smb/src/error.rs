@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use smb_proto::{Error as ProtocolError, NtStatus};
 
-use crate::auth::AuthError;
-use crate::kerberos::KdcRefusal;
+use crate::auth::{AuthError, Refusal};
 
 /// Why something failed, sorted by who has to act.
 #[derive(Debug, thiserror::Error)]
@@ -295,13 +294,9 @@ impl Error {
 
     /// Sorts why an exchange of tokens cannot begin.
     pub(crate) fn of_exchange(source: AuthError, server: &str, user: &str) -> Self {
-        use KdcRefusal::{PasswordExpired, Revoked, UnknownUser, WrongPassword};
         let (server, user) = (server.to_owned(), user.to_owned());
-        match source {
-            AuthError::KdcRefused {
-                refusal: UnknownUser | WrongPassword | PasswordExpired | Revoked,
-                ..
-            } => Self::LoginRefused {
+        match source.refusal() {
+            Refusal::User => Self::LoginRefused {
                 server,
                 user,
                 source: ProtocolError::Authentication(Arc::new(source)),
@@ -408,6 +403,7 @@ impl Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kerberos::KdcRefusal;
 
     fn refused(status: NtStatus) -> ProtocolError {
         ProtocolError::Refused {

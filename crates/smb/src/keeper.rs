@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use smb_proto::NtStatus;
 
-use crate::auth::AuthError;
+use crate::auth::Refusal;
 use crate::error::Error;
 use crate::session::{Route, Shared, random};
 use crate::signal::{Stop, lock};
@@ -210,7 +210,7 @@ pub(crate) fn is_final(error: &Error) -> bool {
         Error::LoginRefused { source, .. } => source
             .status()
             .is_none_or(|status| NOT_THIS_USER.contains(&status)),
-        Error::Credentials { source, .. } => !matches!(source, AuthError::KdcUnreachable { .. }),
+        Error::Credentials { source, .. } => source.refusal() != Refusal::Unreachable,
         Error::GuestOnly { .. } | Error::Incompatible { .. } | Error::Protocol { .. } => true,
         _ => false,
     }

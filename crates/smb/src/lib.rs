@@ -22,6 +22,7 @@
 //! ```
 
 mod auth;
+mod broker;
 pub mod copy;
 mod direct;
 mod driver;
@@ -40,7 +41,8 @@ mod small;
 mod socket;
 mod tree;
 
-pub use auth::{AuthError, Login, Mechanism, Proof};
+pub use auth::{AuthError, Login, Mechanism, Proof, Refusal};
+pub use broker::{Broker, serve as serve_tokens};
 pub use direct::{Source, Target};
 pub use entries::Entries;
 pub use error::Error;

@@ -748,6 +748,7 @@ fn settings(server: &Server, login: &Login, policy: &Policy) -> Result<SessionSe
             Login::User { .. } => Identity::User,
             Login::Guest { .. } => Identity::Guest,
             Login::Anonymous => Identity::Anonymous,
+            Login::Brokered(broker) => broker.identity(),
         },
         signing: policy.signing,
         dialects: policy.dialects.clone(),

@@ -39,7 +39,7 @@ impl Work<'_> {
         near.sync(near.top(), None)?;
         let meter = Meter::start();
         let begin = Instant::now();
-        let reached = Reached::connect(self.workload, self.credentials)?;
+        let reached = Reached::connect(self.workload, self.login)?;
         let far = match (self.site.top(), reached.place(self.workload)) {
             (Place::Share { path, .. }, Place::Share { tree, .. }) => Place::Share {
                 tree,

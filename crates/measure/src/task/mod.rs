@@ -11,11 +11,11 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use record::{
-    Bytes, ConnectionUse, Credentials, Direction, Latency, Place as Where, Playback, Sample,
-    SmbSession, Storage, Task, TaskWorkload, TrialLine, TrialResult,
+    Bytes, ConnectionUse, Direction, Latency, Place as Where, Playback, Sample, SmbSession,
+    Storage, Task, TaskWorkload, TrialLine, TrialResult,
 };
-use smb::ChannelStatus;
 use smb::copy::Place;
+use smb::{ChannelStatus, Login};
 
 use crate::counters::{Meter, Spans};
 use crate::operations::Histogram;
@@ -39,7 +39,7 @@ struct Done {
 /// What all tasks need.
 struct Work<'a> {
     workload: &'a TaskWorkload,
-    credentials: Option<&'a Credentials>,
+    login: &'a Login,
     site: &'a Site,
     data: TestData,
     spans: Spans,
@@ -50,12 +50,12 @@ struct Work<'a> {
 struct Reached(Option<Connected>);
 
 impl Reached {
-    fn connect(workload: &TaskWorkload, credentials: Option<&Credentials>) -> Result<Self, Error> {
+    fn connect(workload: &TaskWorkload, login: &Login) -> Result<Self, Error> {
         let Where::Share { share, demands } = &workload.place else {
             return Ok(Self(None));
         };
         let policy = unbroken(demands);
-        let connected = Connected::connect(share, credentials, &policy, workload.channels)?;
+        let connected = Connected::connect(share, login, &policy, workload.channels)?;
         Ok(Self(Some(connected)))
     }
 
@@ -91,18 +91,18 @@ impl Reached {
 /// Measures a task.
 pub(crate) fn run(
     workload: &TaskWorkload,
-    credentials: Option<&Credentials>,
+    login: &Login,
     stop: &Stop,
     emit: &mut dyn FnMut(&TrialLine),
 ) -> Result<TrialResult, Error> {
     let spans = Spans::new(&workload.timing)?;
     check(workload)?;
-    let reached = Reached::connect(workload, credentials)?;
+    let reached = Reached::connect(workload, login)?;
     let (bytes, files) = (workload.task.room().get(), workload.task.files());
     let site = Site::make(reached.place(workload), bytes, files, stop)?;
     let work = Work {
         workload,
-        credentials,
+        login,
         site: &site,
         data: TestData::new(workload.data)?,
         spans,

@@ -504,3 +504,65 @@ fn a_ladder_measures_each_rung_both_ways() {
     assert_eq!(failure.chain[0], "raw TCP was not measured");
     assert!(matches!(outcomes[3], Outcome::Measured(_)), "{outcomes:?}");
 }
+
+/// Processes that work without rights on the client of a lab.
+fn workers(far: &Far) -> Vec<u32> {
+    let network = |pid: u32| fs::read_link(format!("/proc/{pid}/ns/net")).ok();
+    let client = network(far.lab.namespace("client").unwrap().holder());
+    let entries = fs::read_dir("/proc").unwrap();
+    let numbers = entries.filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
+    let is_worker = |pid: &u32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.ends_with(b"\0worker\0") && network(*pid) == client
+    };
+    numbers.filter(is_worker).collect()
+}
+
+#[test]
+fn what_a_server_says_is_parsed_without_rights_and_without_a_password() {
+    let far = Far::new("measure-worker");
+    let mut looked = Vec::new();
+    let mut workload = share(Direction::Read, 2);
+    workload.timing = timing(100, 600, 100);
+    let credentials = far.credentials();
+    let password = credentials.password.reveal().to_owned();
+    let input = TrialInput {
+        workload: Workload::Share(workload),
+        credentials: Some(credentials),
+    };
+    let result = far
+        .runner()
+        .run(&input, &Stop::new(), &mut |_| {
+            for pid in workers(&far) {
+                let read = |name: &str| fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
+                let status = String::from_utf8(read("status")).unwrap();
+                looked.push((status, [read("cmdline"), read("environ")].concat()));
+            }
+        })
+        .unwrap();
+    assert!(result.bytes().get() > 0);
+    assert!(!looked.is_empty());
+    for (status, given) in &looked {
+        let value = |name: &str| {
+            let line = status
+                .lines()
+                .find_map(|line| line.strip_prefix(name))
+                .unwrap();
+            line.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(value("Uid:"), "65534 65534 65534 65534");
+        assert_eq!(value("Gid:"), "65534 65534 65534 65534");
+        assert_eq!(
+            (value("Groups:"), value("CapEff:")),
+            (String::new(), "0".repeat(16))
+        );
+        assert_eq!(
+            (value("NoNewPrivs:"), value("Seccomp:")),
+            ("1".to_owned(), "2".to_owned())
+        );
+        let password = password.as_bytes();
+        assert!(!given.windows(password.len()).any(|part| part == password));
+    }
+    // It ends with the trial.
+    assert_eq!(workers(&far), Vec::<u32>::new());
+}

@@ -217,9 +217,12 @@ fn a_kept_file_is_there_for_trials_until_nobody_keeps_it() {
     let (lifeline, end) = mpsc::channel();
     let (sender, lines) = mpsc::channel();
     let keeper = thread::spawn(move || {
-        trial_main(Lifeline(Cursor::new(line), end), Lines(sender), || {
-            panic!("it ends by itself")
-        })
+        trial_main(
+            Lifeline(Cursor::new(line), end),
+            Lines(sender),
+            None,
+            || panic!("it ends by itself"),
+        )
     });
     let TrialLine::Kept { file, direct } = lines.recv_timeout(Duration::from_secs(20)).unwrap()
     else {

@@ -1,0 +1,144 @@
+//! A trial in a process without rights: it parses what servers say, and has nothing that a server could want.
+//!
+//! The process that was asked for the trial starts itself again, gives the new one the trial without its
+//! password over a socket, makes the tokens of its logins ([`smb::serve_tokens`]), and waits for its end.
+
+#[cfg(unix)]
+mod imp {
+    use std::io::{self, Read, Write};
+    use std::net::Shutdown;
+    use std::os::fd::{AsFd, OwnedFd};
+    use std::os::unix::net::UnixStream;
+    use std::process::{Command, Stdio};
+    use std::thread;
+
+    use os::sandbox::{Rules, confine};
+    use record::Identity;
+    use smb::{Broker, Login, serve_tokens};
+
+    use super::Worker;
+    use crate::error::login_hint;
+    use crate::trial::{Failed, Input, Watched, fail, perform, read_input};
+    use crate::{Error, share};
+
+    fn system(action: &'static str) -> impl Fn(io::Error) -> Error {
+        move |source| Error::System { action, source }
+    }
+
+    impl Worker {
+        pub(crate) fn run(
+            &self,
+            input: &Input,
+            stdin: impl Read + Send + 'static,
+            orphaned: impl FnOnce() + Send + 'static,
+        ) -> Result<Result<(), Failed>, Error> {
+            let (ours, theirs) =
+                UnixStream::pair().map_err(system("make a socket for the trial's process"))?;
+            let kept = self.environment.iter();
+            let kept = kept.filter_map(|name| Some((name, std::env::var_os(name)?)));
+            let mut process = Command::new(&self.program)
+                .args(&self.arguments)
+                .env_clear()
+                .envs(kept)
+                .stdin(Stdio::from(OwnedFd::from(theirs)))
+                .spawn()
+                .map_err(system("start the trial's process"))?;
+            let given = input.without_password().to_line();
+            let given = given.and_then(|line| (&ours).write_all(&line));
+            given.map_err(system("say to the trial's process what to do"))?;
+            let hang_up = ours
+                .try_clone()
+                .map_err(system("watch the trial's process"))?;
+            let watched = Watched::new(input);
+            let watch = watched.clone();
+            let mut stdin = stdin;
+            let watching = thread::Builder::new().spawn(move || {
+                io::copy(&mut stdin, &mut io::sink()).ok();
+                // It sees that, tidies up and ends. Where it does not, we go first.
+                hang_up.shutdown(Shutdown::Both).ok();
+                watch.abandoned(orphaned);
+            });
+            watching.map_err(system("start a thread"))?;
+            let login = share::login(input.credentials());
+            // A process that asks nonsense is told nothing more, and ends.
+            serve_tokens(&login, &ours, &ours, &login_hint).ok();
+            let status = process
+                .wait()
+                .map_err(system("wait for the trial's process"))?;
+            watched.finish();
+            match status.code().map(u8::try_from) {
+                Some(Ok(0)) => Ok(Ok(())),
+                Some(Ok(code)) => Ok(Err(Failed::Status(code))),
+                _ => Err(Error::System {
+                    action: "run the trial's process to its end",
+                    source: io::Error::other(status.to_string()),
+                }),
+            }
+        }
+    }
+
+    /// What the process does that [`Worker`] starts: standard input is a socket, standard output has the
+    /// trial's lines.
+    ///
+    /// # Errors
+    /// The failure was written to `stdout` already.
+    pub fn worker_main(
+        mut stdout: impl Write,
+        orphaned: impl FnOnce() + Send + 'static,
+    ) -> Result<(), Failed> {
+        let socket = match io::stdin().as_fd().try_clone_to_owned() {
+            Ok(socket) => UnixStream::from(socket),
+            Err(error) => return fail(&mut stdout, &system("take up the socket")(error)),
+        };
+        let begun = begin(&socket, &mut stdout, orphaned);
+        begun.unwrap_or_else(|error| fail(&mut stdout, &error))
+    }
+
+    fn begin(
+        socket: &UnixStream,
+        stdout: &mut impl Write,
+        orphaned: impl FnOnce() + Send + 'static,
+    ) -> Result<Result<(), Failed>, Error> {
+        let input = read_input(&mut &*socket)?;
+        let rules = Rules {
+            network: true,
+            ..Rules::default()
+        };
+        confine(&rules).map_err(system("give up the rights of"))?;
+        let ends = || socket.try_clone().map_err(system("take up the socket"));
+        let watched = Watched::new(&input);
+        let gone = {
+            let watched = watched.clone();
+            move || watched.abandoned(orphaned)
+        };
+        let (identity, user) = match input.credentials() {
+            Some(found) => (found.identity, found.user.clone()),
+            None => (Identity::Anonymous, String::new()),
+        };
+        let identity = match identity {
+            Identity::User => smb::Identity::User,
+            Identity::Guest => smb::Identity::Guest,
+            Identity::Anonymous => smb::Identity::Anonymous,
+        };
+        let broker = Broker::start(identity, user, ends()?, ends()?, gone);
+        let login = match (identity, broker.map_err(system("start a thread"))?) {
+            (smb::Identity::Anonymous, _) => Login::Anonymous,
+            (_, broker) => Login::Brokered(broker),
+        };
+        Ok(perform(&input, &login, stdout, &watched))
+    }
+}
+
+#[cfg(unix)]
+pub use imp::worker_main;
+
+/// How to start the process that works without rights.
+#[derive(Clone, Debug)]
+pub struct Worker {
+    /// The program, which then calls [`worker_main`].
+    pub program: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Names of the variables that it gets of the environment. Others may hold a password.
+    pub environment: Vec<String>,
+}
