@@ -4,6 +4,7 @@
 //! over the factors, with what cannot be estimated said instead of guessed.
 
 mod arms;
+mod bounded;
 mod design;
 mod distribution;
 mod effects;
@@ -20,10 +21,11 @@ use serde::Serialize;
 
 use crate::Verdict;
 
+pub use arms::{ARM_BYTES_MAX, Arms};
 pub(crate) use effects::{NOT_ADDED, NOT_MULTIPLIED, corrected};
 pub use error::Error;
 pub use names::Better;
-pub use read::Table;
+pub use read::{TEXT_BYTES_MAX, Table};
 use read::shown;
 
 /// Confidence of every interval.

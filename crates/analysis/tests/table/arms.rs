@@ -264,7 +264,10 @@ fn what_is_no_result_is_refused_by_name() {
         said("{\"results\":[{\"times\":[-1]}]}"),
         "arm `x`: it has a value that is negative or no number"
     );
-    assert_eq!(said("{\"end\":"), "arm `x`: cannot read the JSON");
+    assert_eq!(
+        said("a note\n{\"end\":"),
+        "arm `x`: cannot read the JSON (line 2): EOF while parsing a value"
+    );
     assert_eq!(arms(&[]).unwrap_err().to_string(), "the table has no arms");
 }
 
