@@ -234,11 +234,17 @@ pub fn design<'t>(
             (_, Outcome::Failed(failure)) => {
                 let reason = failure.chain.join(": ");
                 let block = u64::from(*block) + 1;
-                list_failure(&mut failures, format!("block {block}, {response}: {reason}"));
+                list_failure(
+                    &mut failures,
+                    format!("block {block}, {response}: {reason}"),
+                );
             }
             _ => {
                 let block = u64::from(*block) + 1;
-                list_failure(&mut failures, format!("block {block}, {response}: it did nothing"));
+                list_failure(
+                    &mut failures,
+                    format!("block {block}, {response}: it did nothing"),
+                );
             }
         }
     }

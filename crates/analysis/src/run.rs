@@ -205,7 +205,10 @@ fn untried(run: &Run, experiments: &[ExperimentResult]) -> Vec<Untried> {
         Plan::Tune { candidates, .. } => candidates.as_slice(),
         Plan::Check { .. } | Plan::Bench { .. } | Plan::Experiment { .. } => &[],
     };
-    let tried: BTreeSet<String> = experiments.iter().map(|one| one.question.change()).collect();
+    let tried: BTreeSet<String> = experiments
+        .iter()
+        .map(|one| one.question.change())
+        .collect();
     let decided: BTreeSet<&str> = events(run)
         .filter_map(|event| match event {
             Event::Decided { experiment, .. } => Some(experiment.as_str()),
@@ -229,7 +232,10 @@ fn untried(run: &Run, experiments: &[ExperimentResult]) -> Vec<Untried> {
             continue;
         }
         // The last decision holds.
-        if let Some(known) = places.get(experiment.as_str()).map(|place| &mut found[*place]) {
+        if let Some(known) = places
+            .get(experiment.as_str())
+            .map(|place| &mut found[*place])
+        {
             (known.decision, known.reason) = (*decision, reason.clone());
             continue;
         }

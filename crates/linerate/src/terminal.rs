@@ -54,7 +54,9 @@ fn harmless(text: &str) -> Cow<'_, str> {
     for (place, letter) in text.char_indices() {
         let is_colour = || {
             let sequence = text[place..].strip_prefix("\u{1b}[");
-            let rest = sequence.map(|rest| rest.trim_start_matches(|one: char| one.is_ascii_digit() || one == ';'));
+            let rest = sequence.map(|rest| {
+                rest.trim_start_matches(|one: char| one.is_ascii_digit() || one == ';')
+            });
             rest.is_some_and(|rest| rest.starts_with('m'))
         };
         match is_harmful(letter) && !is_colour() {

@@ -117,7 +117,11 @@ impl Design {
             (widest.unwrap_or(0), FACTORS_MAX, "levels in an arm"),
             (self.blocks.len(), BLOCKS_MAX, "blocks"),
             (visits * self.responses.len(), TRIALS_MAX, "trials"),
-            (names, NAMES_MAX, "names of levels in all arms of all responses"),
+            (
+                names,
+                NAMES_MAX,
+                "names of levels in all arms of all responses",
+            ),
             (bytes, NAMES_BYTES_MAX, "bytes of such names"),
         ];
         match most.iter().find(|(number, most, _)| number > most) {

@@ -375,7 +375,8 @@ fn sum_samples(trial: &mut TrialRecord) {
     }
     let mut sums: Vec<Sample> = Vec::new();
     for sample in &result.samples {
-        let is_alike = |sum: &&mut Sample| sum.retransmits.is_some() == sample.retransmits.is_some();
+        let is_alike =
+            |sum: &&mut Sample| sum.retransmits.is_some() == sample.retransmits.is_some();
         match sums.iter_mut().find(is_alike) {
             None => sums.push(sample.clone()),
             Some(sum) => {

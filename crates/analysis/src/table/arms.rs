@@ -312,7 +312,10 @@ fn read(
         // With `--status-interval` fio writes a whole document of all that it has done so far again and
         // again: these are no repetitions.
         if let Some(whole) = before.replace(document) {
-            match before.as_ref().is_some_and(|after| is_of_one_run(&whole, after)) {
+            match before
+                .as_ref()
+                .is_some_and(|after| is_of_one_run(&whole, after))
+            {
                 true => left_out += 1,
                 false => rows.extend(measured(arm, whole, warnings)?),
             }

@@ -25,8 +25,8 @@ pub use arms::{ARM_BYTES_MAX, Arms};
 pub(crate) use effects::{NOT_ADDED, NOT_MULTIPLIED, corrected};
 pub use error::Error;
 pub use names::Better;
-pub use read::{TEXT_BYTES_MAX, Table};
 use read::shown;
+pub use read::{TEXT_BYTES_MAX, Table};
 
 /// Confidence of every interval.
 pub const CONFIDENCE: f64 = 0.95;

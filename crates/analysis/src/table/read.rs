@@ -451,10 +451,7 @@ mod tests {
             "row 1 (line 2), column `b`: a cell of more than 1024 bytes"
         );
         let wide = "a,".repeat(COLUMNS_MAX);
-        assert_eq!(
-            said(&wide),
-            "the table has more than 256 columns (line 1)"
-        );
+        assert_eq!(said(&wide), "the table has more than 256 columns (line 1)");
         let tall = "a\n".repeat(ROWS_MAX + 2);
         assert_eq!(
             said(&tall),

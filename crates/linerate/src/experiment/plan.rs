@@ -61,7 +61,8 @@ pub fn recipe(file: &PlanFile, path: &Path, seconds: Option<f64>) -> Result<Reci
         (None, Some(name)) => {
             let file = path.parent().unwrap_or(Path::new("")).join(name);
             let text = input::text(&file, input::TOML_BYTES_MAX).map_err(|error| {
-                let text = format!("cannot read the recipe `{}`", file.display());
+                let [recipe, plan] = [file.as_path(), path].map(Path::display);
+                let text = format!("cannot read the recipe `{recipe}` of the plan `{plan}`");
                 CommandError::caused(Kind::Refused, text, &error)
                     .hint("the path is taken from the folder of the plan")
             })?;
