@@ -231,20 +231,13 @@ pub fn design<'t>(
                 rate,
                 unit: recipe::unit(&trial.workload),
             }),
-            (_, Outcome::Failed(failure)) => {
-                let reason = failure.chain.join(": ");
-                let block = u64::from(*block) + 1;
-                list_failure(
-                    &mut failures,
-                    format!("block {block}, {response}: {reason}"),
-                );
-            }
-            _ => {
-                let block = u64::from(*block) + 1;
-                list_failure(
-                    &mut failures,
-                    format!("block {block}, {response}: it did nothing"),
-                );
+            (None, outcome) => {
+                let reason = match outcome {
+                    Outcome::Failed(failure) => failure.chain.join(": "),
+                    Outcome::Measured(_) => "it did nothing".into(),
+                };
+                let text = format!("block {}, {response}: {reason}", u64::from(*block) + 1);
+                list_failure(&mut failures, text);
             }
         }
     }
@@ -400,11 +393,9 @@ fn tables(
             });
             levels.chain(block).chain(cells).collect::<Vec<String>>()
         });
-    let header = factors
-        .iter()
-        .cloned()
-        .chain(["block".to_owned(), "plot".to_owned()])
-        .chain(names.iter().cloned());
+    let header = factors.iter().cloned();
+    let header = header.chain(["block".to_owned(), "plot".to_owned()]);
+    let header = header.chain(names.iter().cloned());
     let table = match Table::new(header.collect(), rows) {
         Ok(table) => table,
         Err(error) => {

@@ -10,8 +10,8 @@ const LEVELS_MAX: usize = 64;
 const ARMS_MAX: usize = 257;
 const BLOCKS_MAX: usize = 1_000;
 /// Most arms times responses times factors, and the bytes of so many names: they stand in a report.
-const NAMES_MAX: usize = 1 << 13;
-const NAMES_BYTES_MAX: usize = 1 << 20;
+const NAMES_MAX: usize = 1 << 12;
+const NAMES_BYTES_MAX: usize = 1 << 19;
 
 /// Something that is varied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

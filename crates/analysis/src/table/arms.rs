@@ -4,11 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-
-use super::bounded::{Bounded, Count};
+use super::bounded::Bounded;
 use super::design::LEVELS_MAX;
+use super::document::{Document, FioJob, HyperfineResult, IperfEnd, IperfSum, RUNS_MAX};
 use super::error::Error;
 use super::read::{CELL_BYTES_MAX, Table, shown};
 use super::{Request, TableWarning};
@@ -16,8 +14,6 @@ use super::{Request, TableWarning};
 /// Most text of one file of results: an hour of `iperf3` with eight streams has 11 MB.
 pub const ARM_BYTES_MAX: usize = 16 << 20;
 const ARMS_MAX: usize = 1000;
-/// Most runs in all files together, and jobs or runs in one document.
-const RUNS_MAX: usize = 16_384;
 /// The column that says which job of a program it was.
 pub(super) const JOB: &str = "job";
 /// Two runs at the same time may end within fewer milliseconds.
@@ -25,112 +21,6 @@ const FORGETS_AFTER: f64 = 500.0;
 /// What to do about an arm that was not understood.
 pub(super) const HINT: &str = "give what `iperf3 --json`, `fio --output-format=json` or `hyperfine \
      --export-json` wrote in a run that ended well";
-
-/// What any of the programs writes; the parts that are there tell which it was.
-#[derive(Deserialize)]
-struct Document {
-    error: Option<String>,
-    start: Option<IperfStart>,
-    end: Option<IperfEnd>,
-    jobs: Option<Bounded<FioJob, RUNS_MAX>>,
-    /// When fio wrote it.
-    timestamp_ms: Option<f64>,
-    results: Option<Bounded<HyperfineResult, RUNS_MAX>>,
-    /// iperf3 that was stopped has them and no end.
-    intervals: Option<IgnoredAny>,
-    /// iperf3 as a stream.
-    event: Option<IgnoredAny>,
-}
-
-#[derive(Deserialize)]
-struct IperfStart {
-    /// A server says whom it served.
-    accepted_connection: Option<IgnoredAny>,
-}
-
-#[derive(Deserialize)]
-struct IperfEnd {
-    sum_received: Option<IperfSum>,
-    sum_sent: Option<IperfSum>,
-    /// UDP of older versions.
-    sum: Option<IperfSum>,
-    /// The way from the server to the client, where both were measured at the same time.
-    sum_received_bidir_reverse: Option<IperfSum>,
-    sum_sent_bidir_reverse: Option<IperfSum>,
-    sum_bidir_reverse: Option<IperfSum>,
-}
-
-#[derive(Deserialize)]
-struct IperfSum {
-    bits_per_second: f64,
-    retransmits: Option<u64>,
-    /// Of the packets of UDP.
-    lost_percent: Option<f64>,
-}
-
-#[derive(Deserialize)]
-struct FioJob {
-    #[serde(default)]
-    jobname: String,
-    #[serde(default)]
-    groupid: u64,
-    /// Number of an error of the system, 0 for none.
-    #[serde(default)]
-    error: i64,
-    /// When it began, which newer versions tell; 0 where it has not.
-    job_start: Option<u64>,
-    /// Whole seconds of the whole run.
-    elapsed: Option<f64>,
-    read: Option<FioDirection>,
-    write: Option<FioDirection>,
-}
-
-/// Each run counts, as the lists of several results would otherwise be as long as the file.
-impl Count for HyperfineResult {
-    fn count(&self) -> usize {
-        let times = self.times.as_ref().map_or(0, |times| times.0.len());
-        let codes = self.exit_codes.as_ref().map_or(0, |codes| codes.0.len());
-        1 + times.max(codes)
-    }
-}
-
-impl Count for FioJob {}
-
-impl FioJob {
-    fn directions(&self) -> [Option<&FioDirection>; 2] {
-        [self.read.as_ref(), self.write.as_ref()]
-    }
-
-    /// Bytes and milliseconds, of reads and of writes.
-    fn done(&self) -> [f64; 4] {
-        let [read, write] = self.directions().map(|way| {
-            let way = way.map(|way| (way.io_bytes, way.runtime));
-            way.unwrap_or_default()
-        });
-        [read.0, read.1, write.0, write.1].map(Option::unwrap_or_default)
-    }
-}
-
-#[derive(Deserialize)]
-struct FioDirection {
-    bw_bytes: Option<f64>,
-    /// KiB/s.
-    bw: Option<f64>,
-    iops: Option<f64>,
-    io_bytes: Option<f64>,
-    /// Milliseconds.
-    runtime: Option<f64>,
-}
-
-#[derive(Deserialize)]
-struct HyperfineResult {
-    #[serde(default)]
-    command: String,
-    mean: Option<f64>,
-    times: Option<Bounded<f64, RUNS_MAX>>,
-    /// Of each run; none where a signal ended it.
-    exit_codes: Option<Bounded<Option<i64>, RUNS_MAX>>,
-}
 
 /// One row before the columns are known.
 struct Row {

@@ -7,6 +7,7 @@ mod arms;
 mod bounded;
 mod design;
 mod distribution;
+mod document;
 mod effects;
 mod error;
 mod linear;

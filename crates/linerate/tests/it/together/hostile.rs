@@ -578,7 +578,7 @@ fn run_files_at_their_limits_take_little_memory() {
         );
         writeln!(experiments, "{named}").expect("room in memory");
     }
-    let design = design_of(&tune, 9);
+    let design = design_of(&tune, 4);
     let mut keys = String::from("{\"kind\":\"event\",\"at\":0,\"event\":\"finished\"");
     for number in 0..30_000 {
         write!(keys, ",\"\\n{number}\":[]").expect("room in memory");
@@ -591,7 +591,7 @@ fn run_files_at_their_limits_take_little_memory() {
         (
             "too-large-design",
             &tune[0],
-            vec![design_of(&tune, 10)],
+            vec![design_of(&tune, 5)],
             65,
             "line 2",
         ),
