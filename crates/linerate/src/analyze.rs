@@ -202,7 +202,10 @@ fn decoded(bytes: Vec<u8>) -> Result<String, usize> {
     let (units, rest) = bytes[2..].as_chunks::<2>();
     let mut text = String::new();
     for letter in char::decode_utf16(units.iter().copied().map(unit)) {
-        text.push(letter.map_err(|_| input::line_after(text.as_bytes()))?);
+        let Ok(letter) = letter else {
+            return Err(input::line_after(text.as_bytes()));
+        };
+        text.push(letter);
     }
     match rest {
         [] => Ok(text),

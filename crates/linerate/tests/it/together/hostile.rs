@@ -2,8 +2,9 @@
 //! memory. No program is started for them, no other file is touched, and no control character of theirs
 //! comes out.
 
+mod limits;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -11,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support;
@@ -265,8 +265,8 @@ impl Site {
         }
     }
 
-    /// Runs it on a file of a stranger; gives its peak of memory in KiB.
-    fn judge(&self, arguments: &[&str], file: &Path, code: i32, says: &str) -> u64 {
+    /// Runs it on a file of a stranger.
+    fn judge(&self, arguments: &[&str], file: &Path, code: i32, says: &str) {
         let said = self.run(arguments);
         let Said { text, peak_kib, .. } = &said;
         let what = format!("{arguments:?}: {text}");
@@ -290,21 +290,18 @@ impl Site {
             "a program was started by {what}"
         );
         assert_eq!(self.picture(), self.before, "{what}");
-        *peak_kib
     }
 
     /// All commands that read a run file; the page too holds nothing that acts.
-    fn judge_run(&self, file: &Path, code: i32, says: &str) -> u64 {
+    fn judge_run(&self, file: &Path, code: i32, says: &str) {
         let given = file.to_str().expect("UTF-8");
         let page = self.path("out/page.html");
         let to = page.to_str().expect("UTF-8");
         let page_code = if code >= 64 { code } else { 0 };
         let in_page = if code >= 64 { says } else { "" };
-        let peaks = [
-            self.judge(&["analyze", given], file, code, says),
-            self.judge(&["analyze", "--json", given], file, code, in_page),
-            self.judge(&["report", given, "--html", to], file, page_code, in_page),
-        ];
+        self.judge(&["analyze", given], file, code, says);
+        self.judge(&["analyze", "--json", given], file, code, in_page);
+        self.judge(&["report", given, "--html", to], file, page_code, in_page);
         if page_code == 0 {
             let html = fs::read_to_string(&page).expect("the page");
             is_harmless(&html, given);
@@ -317,7 +314,6 @@ impl Site {
         if code >= 64 {
             self.judge(&["experiment", "resume", given], file, code, says);
         }
-        peaks.into_iter().max().expect("three")
     }
 }
 
@@ -489,367 +485,4 @@ fn files_of_ten_gigabytes_are_refused() {
         site.judge(arguments, &plan, 65, "more than 256 KiB");
     }
     site.judge(&["profiles", toml], &plan, 64, "more than 256 KiB");
-}
-
-/// A design of seven factors with long names and the trials of one block of it.
-fn design_of(tune: &[String], responses: usize) -> String {
-    let name = |number: usize| format!("{number}{}", "<\\\"".repeat(15));
-    let trial: Value = serde_json::from_str(record(tune, "trial")).expect("JSON");
-    let workload = &trial["workload"];
-    let arms: Vec<Vec<usize>> = (0..128)
-        .map(|arm| (0..7).map(|factor| arm >> factor & 1).collect())
-        .collect();
-    let levels: Vec<Value> = (0..2)
-        .map(|level| json!({ "name": name(level), "settings": [] }))
-        .collect();
-    let factors: Vec<Value> = (0..7)
-        .map(|factor| json!({ "name": name(factor), "levels": levels }))
-        .collect();
-    let of: Vec<Value> = (0..responses)
-        .map(|response| json!({ "name": name(response), "workload": workload }))
-        .collect();
-    let order: Vec<usize> = (0..128).collect();
-    let design = json!({ "kind": "design", "name": "d", "title": "t", "form": "full", "factors": factors,
-        "aliases": [], "left_out": [], "responses": of, "arms": arms, "again": null, "whole_plots": [],
-        "blocks": [order], "stop": {}, "band": 0.02 });
-    let mut text = format!("{design}\n");
-    for (id, (arm, response)) in order
-        .iter()
-        .flat_map(|arm| (0..responses).map(move |response| (arm, response)))
-        .enumerate()
-    {
-        let mut visit = trial.clone();
-        visit["id"] = id.into();
-        visit["stage"] = json!({ "stage": "visit", "block": 0, "position": arm, "arm": arm,
-            "response": name(response), "discarded": false });
-        visit["outcome"]["measured"]["samples"][0]["bytes"] = (100_000_000 + id * 7_919).into();
-        writeln!(text, "{visit}").expect("room in memory");
-    }
-    text
-}
-
-fn lines(name: &str) -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../report/tests/fixtures")
-        .join(name);
-    let text = fs::read_to_string(path).expect("the fixture");
-    text.lines().map(str::to_owned).collect()
-}
-
-/// The first record of a kind.
-fn record<'a>(lines: &'a [String], kind: &str) -> &'a str {
-    let tag = format!("\"kind\":\"{kind}\"");
-    let found = lines.iter().find(|line| line.contains(&tag));
-    found.expect("one of them")
-}
-
-/// As much as is taken, or a little more, of everything that a run file can have much of.
-#[test]
-fn run_files_at_their_limits_take_little_memory() {
-    let site = Site::new();
-    let [tune, check] = ["demo-tune.jsonl", "demo-check.jsonl"].map(lines);
-    let (trial, rung) = (record(&tune, "trial"), record(&check, "trial"));
-    let schedule = record(&tune, "schedule");
-    let elements = |element: &str, count: usize| {
-        format!("[{}{element}]", format!("{element},").repeat(count - 1))
-    };
-    let look = |count| format!("{{\"kind\":\"look\",\"mtus\":{}}}\n", elements("{}", count));
-    let chain = |text: &str| {
-        let (before, _) = trial.split_once("\"outcome\":").expect("an outcome");
-        format!(
-            "{before}\"outcome\":{{\"failed\":{{\"kind\":\"internal\",\"chain\":[\"{text}\"],\"hint\":null}}}}}}\n"
-        )
-    };
-    let settings = {
-        let setting = r#"{"workload":{"field":"","value":"unset"}}"#;
-        let (before, rest) = trial.split_once("\"settings\":[").expect("settings");
-        let (_, after) = rest.split_once("],\"started\"").expect("what follows");
-        format!(
-            "{before}\"settings\":{},\"started\"{after}\n",
-            elements(setting, 8_000)
-        )
-    };
-    let mut experiments = String::new();
-    for number in 0..256 {
-        let named = schedule.replacen(
-            "\"experiment\":\"",
-            &format!("\"experiment\":\"{number} {}", "<\\\"".repeat(300)),
-            1,
-        );
-        writeln!(experiments, "{named}").expect("room in memory");
-    }
-    let design = design_of(&tune, 4);
-    let mut keys = String::from("{\"kind\":\"event\",\"at\":0,\"event\":\"finished\"");
-    for number in 0..30_000 {
-        write!(keys, ",\"\\n{number}\":[]").expect("room in memory");
-    }
-    keys.push_str("}\n");
-    let many = |line: &str, count: usize| format!("{line}\n").repeat(count);
-    let trials = many(trial, 13_000);
-    let cases: [(&str, &str, Vec<String>, i32, &str); 17] = [
-        ("design", &tune[0], vec![design], 2, ""),
-        (
-            "too-large-design",
-            &tune[0],
-            vec![design_of(&tune, 5)],
-            65,
-            "line 2",
-        ),
-        ("trials", &tune[0], vec![trials.clone()], 2, ""),
-        (
-            "trials-and-look",
-            &tune[0],
-            vec![trials.clone(), look(10_000)],
-            2,
-            "",
-        ),
-        (
-            "trials-and-large-look",
-            &tune[0],
-            vec![trials.clone(), look(32_000)],
-            65,
-            "line 13002",
-        ),
-        (
-            "too-many-trials",
-            &tune[0],
-            vec![trials, many(trial, 4_000)],
-            65,
-            "up to line 13",
-        ),
-        ("rungs", &check[0], vec![many(rung, 12_000)], 2, ""),
-        ("experiments", &tune[0], vec![experiments.clone()], 2, ""),
-        (
-            "too-many-experiments",
-            &tune[0],
-            vec![experiments.clone(), experiments],
-            65,
-            "line 258",
-        ),
-        (
-            "looks",
-            &check[0],
-            vec![look(10_000), look(10_000)],
-            65,
-            "line 3",
-        ),
-        (
-            "long-failures",
-            &tune[0],
-            vec![chain(&"<".repeat(400_000)).repeat(60)],
-            2,
-            "",
-        ),
-        (
-            "longer-failures",
-            &tune[0],
-            vec![chain(&"<".repeat(600_000))],
-            65,
-            "line 2 has more than 512 KiB",
-        ),
-        (
-            "settings",
-            &tune[0],
-            vec![settings.repeat(100)],
-            65,
-            "up to line",
-        ),
-        (
-            "elements",
-            &tune[0],
-            vec![
-                trial.replacen(
-                    "\"stage\":{",
-                    &format!("\"stage\":{{\"x\":{},", elements("0", 200_000)),
-                    1,
-                ) + "\n",
-            ],
-            65,
-            "line 2 has more than 32768 elements",
-        ),
-        ("keys", &tune[0], vec![keys], 0, ""),
-        (
-            "brackets",
-            &tune[0],
-            vec![format!(
-                "{{\"kind\":\"look\",\"x\":{}\n",
-                "[".repeat(500_000)
-            )],
-            65,
-            "line 2",
-        ),
-        (
-            "notes",
-            &tune[0],
-            vec![many(
-                &format!(
-                    "{{\"kind\":\"event\",\"at\":0,\"event\":\"note\",\"text\":\"{}\"}}",
-                    "<\\\"".repeat(100)
-                ),
-                3_000,
-            )],
-            2,
-            "",
-        ),
-    ];
-    for (name, header, pieces, code, says) in cases {
-        let file = site.give(&format!("{name}.jsonl"), |file| {
-            writeln!(file, "{header}").expect("room on the disk");
-            for piece in &pieces {
-                file.write_all(piece.as_bytes()).expect("room on the disk");
-            }
-        });
-        let peak = site.judge_run(&file, code, says);
-        println!("{name}: {} MiB", peak >> 10);
-    }
-    let tiny = site.give("tiny.jsonl", |file| {
-        writeln!(file, "{}", tune[0]).expect("room on the disk");
-        file.write_all("{}\n".repeat(10_000_000).as_bytes())
-            .expect("room on the disk");
-    });
-    println!(
-        "tiny: {} MiB",
-        site.judge_run(&tiny, 2, "9999900 more lines have unknown kinds") >> 10
-    );
-}
-
-#[test]
-fn tables_and_plans_at_their_limits_take_little_memory() {
-    let site = Site::new();
-    let rows = |count: usize, columns: usize| {
-        let names: Vec<String> = (0..columns).map(|column| format!("f{column}")).collect();
-        let mut text = format!("{},y\n", names.join(","));
-        let mut state = 1_u32;
-        for _ in 0..count {
-            for _ in 0..columns {
-                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                text.push_str(if state >> 31 == 0 { "0," } else { "1," });
-            }
-            writeln!(text, "{}", 100 + (state >> 20) % 50).expect("room in memory");
-        }
-        (text, names.join(","))
-    };
-    let wide = |count: usize| {
-        (0..count)
-            .map(|column| format!("c{column},"))
-            .collect::<String>()
-    };
-    let utf_16 = |text: &str| -> Vec<u8> {
-        let units = "\u{feff}"
-            .encode_utf16()
-            .chain(text.encode_utf16())
-            .flat_map(u16::to_le_bytes);
-        units.collect()
-    };
-    let of = |(text, factors): (String, String)| (text.into_bytes(), factors);
-    let plain = |text: String| (text.into_bytes(), "f0".to_owned());
-    let tables: [(&str, (Vec<u8>, String), i32, &str); 9] = [
-        ("rows", of(rows(100_000, 2)), 0, "100000 rows"),
-        ("too-many-rows", of(rows(100_001, 1)), 64, "line 100002"),
-        ("factors", of(rows(32_000, 15)), 0, "32000 rows"),
-        (
-            "too-many-parameters",
-            of(rows(40_000, 15)),
-            64,
-            "524288 rows times parameters",
-        ),
-        ("columns", plain(wide(100_000)), 64, "line 1"),
-        ("one-cell", plain("x".repeat(8 << 20)), 64, "line 1"),
-        ("zeros", plain("\0".repeat(8 << 20)), 64, "line 1"),
-        (
-            "quote",
-            plain(format!("f0,y\n\"{}", "x\n".repeat(4_000_000))),
-            64,
-            "line 2",
-        ),
-        (
-            "utf-16",
-            (utf_16(&"\u{4e00}".repeat(4_000_000)), "f0".to_owned()),
-            64,
-            "more than 8388608 bytes",
-        ),
-    ];
-    for (name, (bytes, factors), code, says) in tables {
-        let file = site.give(&format!("{name}.csv"), |file| {
-            file.write_all(&bytes).expect("room on the disk")
-        });
-        let given = file.to_str().expect("UTF-8");
-        let peak = site.judge(
-            &["analyze", given, "--response", "y", "--factors", &factors],
-            &file,
-            code,
-            says,
-        );
-        println!("{name}: {} MiB", peak >> 10);
-    }
-    const HALF: usize = 7 << 20;
-    let arms: [(&str, String, &str); 5] = [
-        (
-            "times",
-            format!("{{\"results\":[{{\"times\":[{}1]}}]}}", "1,".repeat(HALF)),
-            "line 1",
-        ),
-        (
-            "results",
-            format!(
-                "{{\"results\":[{}1]}}",
-                format!("{{\"times\":[{}1]}},", "1,".repeat(15_000)).repeat(400)
-            ),
-            "line 1",
-        ),
-        (
-            "jobs",
-            format!("{{\"jobs\":[{}1]}}", "{},".repeat(HALF / 2)),
-            "line 1",
-        ),
-        (
-            "documents",
-            "{\"jobs\":[]}".repeat(1 << 20),
-            "nothing was measured",
-        ),
-        (
-            "command",
-            format!(
-                "{{\"results\":[{{\"command\":\"{}\",\"times\":[1,2]}}]}}",
-                "x".repeat(2 * HALF)
-            ),
-            "has more than 1024 bytes",
-        ),
-    ];
-    for (name, text, says) in arms {
-        let file = site.give(&format!("{name}.json"), |file| {
-            file.write_all(text.as_bytes()).expect("room on the disk")
-        });
-        let arm = format!("a={}", file.display());
-        println!(
-            "{name}: {} MiB",
-            site.judge(&["analyze", &arm], &file, 64, says) >> 10
-        );
-    }
-    const TOML: usize = 255 << 10;
-    let plans = [
-        ("dotted", format!("{}=1", vec!["a"; TOML / 2].join("."))),
-        ("nested", format!("a={}", "[".repeat(TOML - 2))),
-        ("inline", format!("a={}", "{a=".repeat(TOML / 3 - 1))),
-        ("zeros", format!("a=[{}0]", "0,".repeat(TOML / 2 - 2))),
-        ("lists", format!("a=[{}0]", "[],".repeat(TOML / 3 - 2))),
-        ("tables", "[[x]]\n".repeat(TOML / 6)),
-        (
-            "factors",
-            format!(
-                "title='t'\nworkload={{preset='cdm9'}}\n{}",
-                "[[factor]]\nname='f'\nlevel=[{name='a'},{name='b'}]\n".repeat(TOML / 56)
-            ),
-        ),
-        ("title", format!("title='{}'", "x".repeat(TOML - 8))),
-    ];
-    for (name, text) in plans {
-        let file = site.give(&format!("{name}.toml"), |file| {
-            file.write_all(text.as_bytes()).expect("room on the disk")
-        });
-        let given = file.to_str().expect("UTF-8");
-        let peak = site.judge(&["experiment", "run", given, "--dry-run"], &file, 64, "");
-        site.judge(&["profiles", given], &file, 64, "");
-        println!("{name}: {} MiB", peak >> 10);
-    }
 }
