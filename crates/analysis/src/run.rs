@@ -18,7 +18,7 @@ use crate::{
     Unit, Untried, statistics,
 };
 
-/// Most kinds of sessions and workloads of a bench that are told apart: twice as many as a recipe has
+/// Most kinds of sessions and workloads of a bench that are distinguished: twice as many as a recipe has
 /// tests. Of more the report would be longer than anybody reads.
 const SESSIONS_MAX: usize = 64;
 const BENCHES_MAX: usize = 400;

@@ -67,7 +67,7 @@ fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// JSON on its way to a terminal: control characters that need no escape in it get one.
+/// JSON for a terminal: control characters that need no escape in it get one.
 struct Escaping<W>(W);
 
 impl<W: Write> Write for Escaping<W> {

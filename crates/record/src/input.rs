@@ -24,7 +24,7 @@ pub(crate) fn open_with(path: &Path, options: &mut OpenOptions) -> io::Result<Fi
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
-        // Another file may stand there by now, as a pipe that nobody writes to.
+        // Another file may stand there by now, as a pipe without a writer.
         let without_waiting = rustix::fs::OFlags::NONBLOCK.bits();
         options.custom_flags(without_waiting.cast_signed());
     }

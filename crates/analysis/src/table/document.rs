@@ -36,7 +36,7 @@ pub(super) struct IperfEnd {
     pub(super) sum_sent: Option<IperfSum>,
     /// UDP of older versions.
     pub(super) sum: Option<IperfSum>,
-    /// The way from the server to the client, where both were measured at the same time.
+    /// From the server to the client, where both were measured at the same time.
     pub(super) sum_received_bidir_reverse: Option<IperfSum>,
     pub(super) sum_sent_bidir_reverse: Option<IperfSum>,
     pub(super) sum_bidir_reverse: Option<IperfSum>,

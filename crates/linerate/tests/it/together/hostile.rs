@@ -36,7 +36,7 @@ const RUNS: [Case; 25] = [
     ("key-twice.jsonl", 65, "line 2"),
     ("kind-and-brackets.jsonl", 65, "line 2"),
     ("kind-twice.jsonl", 65, "line 2"),
-    ("kinds-of-nobody.jsonl", 2, "line 2 has the unknown kind"),
+    ("unknown-kinds.jsonl", 2, "line 2 has the unknown kind"),
     ("last-line-cut.jsonl", 2, "line 4 was cut off"),
     ("line-cut-inside.jsonl", 65, "line 3"),
     ("line-of-brackets.jsonl", 65, "line 2"),
@@ -423,7 +423,7 @@ fn a_program_that_is_started_leaves_its_mark() {
     assert!(mark.contains("/usr/"), "{mark}");
 }
 
-/// Pipes that nobody writes to, devices without end and folders, where a file is expected.
+/// Pipes without a writer, devices without end and folders, where a file is expected.
 #[test]
 fn what_is_no_file_is_refused_and_not_waited_for() {
     let site = Site::new();
