@@ -19,6 +19,8 @@ pub(crate) const BAND_DEFAULT: f64 = 0.02;
 pub(crate) const CONFIDENCE_DEFAULT: f64 = 0.95;
 /// Failures that are listed one by one; the rest is counted.
 const FAILURES_LISTED_MAX: usize = 100;
+/// Letters of a failure that are listed: a file may have a book there.
+const FAILURE_CHARS_MAX: usize = 1_000;
 
 /// What one phase says.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -152,7 +154,7 @@ pub(crate) fn failure(outcome: &Outcome) -> Option<String> {
 /// Adds a failure to a list that cannot grow for ever.
 pub(crate) fn list_failure(failures: &mut Vec<String>, text: String) {
     match failures.len() {
-        0..FAILURES_LISTED_MAX => failures.push(text),
+        0..FAILURES_LISTED_MAX => failures.push(text.chars().take(FAILURE_CHARS_MAX).collect()),
         FAILURES_LISTED_MAX => failures.push("and more".into()),
         _ => {}
     }

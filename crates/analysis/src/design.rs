@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use record::{Design, HostLoad, Outcome, Response, Stage, TrialRecord};
 use serde::Serialize;
 
-use crate::comparison::{CONFIDENCE_DEFAULT, served_per_byte};
+use crate::comparison::{CONFIDENCE_DEFAULT, list_failure, served_per_byte};
 use crate::recipe;
 use crate::statistics::{self, PairedRatios};
 use crate::table::{self, Better, Request, Table, TableResult, TableWarning};
@@ -61,10 +61,10 @@ impl Quantity {
             Self::Cpu | Self::ServerCpu => None,
             Self::Latency => Some(result.latency?.p99.get() as f64 / 1e6),
             Self::Retransmits => {
-                let ours: Option<u64> = result.samples.iter().map(|one| one.retransmits).sum();
-                let all = ours.into_iter().chain(result.far_retransmits);
-                all.reduce(|one, other| one + other)
-                    .map(|count| count as f64)
+                let ours = result.samples.iter().map(|one| one.retransmits);
+                let ours = ours.reduce(|one, other| Some(one?.saturating_add(other?)));
+                let all = ours.flatten().into_iter().chain(result.far_retransmits);
+                all.reduce(u64::saturating_add).map(|count| count as f64)
             }
         }
     }
@@ -231,11 +231,14 @@ pub fn design<'t>(
                 rate,
                 unit: recipe::unit(&trial.workload),
             }),
-            (_, Outcome::Failed(failure)) => {
-                let reason = failure.chain.join(": ");
-                failures.push(format!("block {}, {response}: {reason}", block + 1));
+            (None, outcome) => {
+                let reason = match outcome {
+                    Outcome::Failed(failure) => failure.chain.join(": "),
+                    Outcome::Measured(_) => "it did nothing".into(),
+                };
+                let text = format!("block {}, {response}: {reason}", u64::from(*block) + 1);
+                list_failure(&mut failures, text);
             }
-            _ => failures.push(format!("block {}, {response}: it did nothing", block + 1)),
         }
     }
     let mut caveats = Vec::new();
@@ -372,7 +375,7 @@ fn tables(
         .iter()
         .map(|response| column(response, quantity))
         .collect();
-    let rows: Vec<Vec<String>> = seen
+    let rows = seen
         .iter()
         .filter(|one| Some(one.arm) != design.again)
         .map(|one| {
@@ -381,21 +384,18 @@ fn tables(
             let plot = design.whole_plots.iter();
             let plot = plot.map(|factor| level_name(design, one.arm, *factor as usize));
             let plot = plot.collect::<Vec<_>>().join(", ");
-            let block = [format!("block {}", one.block + 1), plot];
+            let block = [format!("block {}", u64::from(one.block) + 1), plot];
             let cells = design.responses.iter().map(|response| {
                 let value = (response.name == one.response)
                     .then(|| quantity.of(one))
                     .flatten();
                 value.map_or_else(String::new, |value| value.to_string())
             });
-            levels.chain(block).chain(cells).collect()
-        })
-        .collect();
-    let header = factors
-        .iter()
-        .cloned()
-        .chain(["block".to_owned(), "plot".to_owned()])
-        .chain(names.iter().cloned());
+            levels.chain(block).chain(cells).collect::<Vec<String>>()
+        });
+    let header = factors.iter().cloned();
+    let header = header.chain(["block".to_owned(), "plot".to_owned()]);
+    let header = header.chain(names.iter().cloned());
     let table = match Table::new(header.collect(), rows) {
         Ok(table) => table,
         Err(error) => {

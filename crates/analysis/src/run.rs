@@ -1,5 +1,7 @@
 //! From a run file to everything that can be said of it.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use record::{
     Event, Outcome, Plan, Record, Run, Schedule, SmbSession, Stage, TrialRecord, TrialResult,
     Workload,
@@ -15,6 +17,11 @@ use crate::{
     BenchSamples, DesignResult, ExperimentResult, HostChange, NoiseFloor, RunAnalysis, SessionKind,
     Unit, Untried, statistics,
 };
+
+/// Most kinds of sessions and workloads of a bench that are distinguished: twice as many as a recipe has
+/// tests. Of more the report would be longer than anybody reads.
+const SESSIONS_MAX: usize = 64;
+const BENCHES_MAX: usize = 400;
 
 /// Says everything that can be said of a run, finished or not, from its file alone.
 #[must_use]
@@ -43,6 +50,7 @@ pub fn analyze(run: &Run) -> RunAnalysis {
     });
     let look = looks.fold(None, |_, look| Some(look));
     let ladder = diagnosis::ladder(&run.header.facts, look, &trials);
+    let bench = bench(run, &trials, &mut warnings);
     let finished = events(run).any(|event| *event == Event::Finished);
     if !finished {
         warnings.push("the run did not end by itself; what is here is what it had by then".into());
@@ -57,7 +65,7 @@ pub fn analyze(run: &Run) -> RunAnalysis {
         facts: run.header.facts.clone(),
         ceilings: ladder.ceilings,
         ladder: ladder.rungs,
-        bench: bench(run, &trials),
+        bench,
         sessions: sessions(&trials),
         diagnosis: ladder.diagnosis,
         look: look.cloned(),
@@ -138,9 +146,11 @@ fn sessions(trials: &[&TrialRecord]) -> Vec<SessionKind> {
         };
         let channels = result.connections.len();
         let kind = SessionKind { agreed, channels };
-        match kinds.iter_mut().find(|known| terms(known) == terms(&kind)) {
-            Some(known) => *known = kind,
-            None => kinds.push(kind),
+        let own = terms(&kind);
+        match kinds.iter().position(|known| terms(known) == own) {
+            Some(place) => kinds[place] = kind,
+            None if kinds.len() < SESSIONS_MAX => kinds.push(kind),
+            None => {}
         }
     }
     kinds
@@ -168,19 +178,21 @@ fn notes(run: &Run) -> Vec<String> {
 
 fn changes(run: &Run) -> Vec<HostChange> {
     let mut changes: Vec<HostChange> = Vec::new();
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for event in events(run) {
         let (id, restored) = match event {
             Event::ChangeOpened { change } => (change, None),
             Event::ChangeUndone { change, restored } => (change, Some(*restored)),
             _ => continue,
         };
-        match changes.iter_mut().find(|known| known.id == *id) {
-            Some(known) => known.restored = restored.or(known.restored),
-            None => changes.push(HostChange {
-                id: id.clone(),
-                restored,
-            }),
+        let next = changes.len();
+        let place = *places.entry(id).or_insert(next);
+        if place == next {
+            let (id, restored) = (id.clone(), None);
+            changes.push(HostChange { id, restored });
         }
+        let known = &mut changes[place];
+        known.restored = restored.or(known.restored);
     }
     changes
 }
@@ -193,15 +205,20 @@ fn untried(run: &Run, experiments: &[ExperimentResult]) -> Vec<Untried> {
         Plan::Tune { candidates, .. } => candidates.as_slice(),
         Plan::Check { .. } | Plan::Bench { .. } | Plan::Experiment { .. } => &[],
     };
-    let tried = |name: &str| experiments.iter().any(|one| one.question.change() == name);
-    let decided = |name: &str| {
-        events(run)
-            .any(|event| matches!(event, Event::Decided { experiment, .. } if experiment == name))
-    };
-    let mut levels = planned
+    let tried: BTreeSet<String> = experiments
         .iter()
-        .filter(|level| !tried(&level.name) && !decided(&level.name));
+        .map(|one| one.question.change())
+        .collect();
+    let decided: BTreeSet<&str> = events(run)
+        .filter_map(|event| match event {
+            Event::Decided { experiment, .. } => Some(experiment.as_str()),
+            _ => None,
+        })
+        .collect();
+    let claimed = |name: &str| tried.contains(name) || decided.contains(name);
+    let mut levels = planned.iter().filter(|level| !claimed(&level.name));
     let mut found: Vec<Untried> = Vec::new();
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for event in events(run) {
         let Event::Decided {
             experiment,
@@ -214,19 +231,24 @@ fn untried(run: &Run, experiments: &[ExperimentResult]) -> Vec<Untried> {
         if experiments.iter().any(|one| one.experiment == *experiment) {
             continue;
         }
-        match found.iter_mut().find(|one| one.experiment == *experiment) {
-            // The last decision holds.
-            Some(known) => (known.decision, known.reason) = (*decision, reason.clone()),
-            None => found.push(Untried {
-                experiment: experiment.clone(),
-                level: match planned.iter().find(|level| level.name == *experiment) {
-                    Some(level) => Some(level.clone()),
-                    None => levels.next().cloned(),
-                },
-                decision: *decision,
-                reason: reason.clone(),
-            }),
+        // The last decision holds.
+        if let Some(known) = places
+            .get(experiment.as_str())
+            .map(|place| &mut found[*place])
+        {
+            (known.decision, known.reason) = (*decision, reason.clone());
+            continue;
         }
+        places.insert(experiment, found.len());
+        found.push(Untried {
+            experiment: experiment.clone(),
+            level: match planned.iter().find(|level| level.name == *experiment) {
+                Some(level) => Some(level.clone()),
+                None => levels.next().cloned(),
+            },
+            decision: *decision,
+            reason: reason.clone(),
+        });
     }
     found
 }
@@ -325,7 +347,7 @@ fn warn_of_strays(schedules: &[&Schedule], trials: &[&TrialRecord], warnings: &m
     }
 }
 
-fn bench(run: &Run, trials: &[&TrialRecord]) -> Vec<BenchSamples> {
+fn bench(run: &Run, trials: &[&TrialRecord], warnings: &mut Vec<String>) -> Vec<BenchSamples> {
     let of_bench: Vec<&TrialRecord> = trials
         .iter()
         .copied()
@@ -353,9 +375,15 @@ fn bench(run: &Run, trials: &[&TrialRecord]) -> Vec<BenchSamples> {
     let mut workloads: Vec<(Option<String>, &Workload)> = Vec::new();
     for trial in &of_bench {
         let kind = (test(trial), &trial.workload);
-        if !workloads.contains(&kind) {
-            workloads.push(kind);
+        if workloads.contains(&kind) {
+            continue;
         }
+        if workloads.len() == BENCHES_MAX {
+            let text = format!("only the first {BENCHES_MAX} of its workloads are analysed");
+            warnings.push(text);
+            break;
+        }
+        workloads.push(kind);
     }
     workloads
         .into_iter()

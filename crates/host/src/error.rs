@@ -188,7 +188,7 @@ pub enum Error {
         waited: Duration,
     },
     /// A profile's file cannot be read.
-    #[error("cannot read the profile {}", path.display())]
+    #[error("cannot read the profile `{}`", path.display())]
     ProfileFile {
         /// The file.
         path: PathBuf,
@@ -469,6 +469,12 @@ impl Error {
             Self::Apply { source, .. } => source.hint(),
             Self::UnknownKnob { .. } => Some("`linerate inspect HOST` lists what can be set there".into()),
             Self::NoSuchProfile { known, .. } => Some(format!("there are: {}", known.join(", "))),
+            Self::ProfileFile { .. } => {
+                Some("check the path and the rights; a profile is a text file of a page or two".into())
+            }
+            Self::Profile { .. } | Self::ProfileRule { .. } => Some(
+                "the profiles in `crates/host/profiles/` are examples; `linerate profiles default` shows one".into(),
+            ),
             Self::ProfileProtection { .. } => Some(
                 "read the profile, and say `--even-protections` if that is what you want".into(),
             ),

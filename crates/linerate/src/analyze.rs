@@ -1,21 +1,16 @@
 //! `linerate analyze`: a run file again, or what somebody else measured.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 
 use analysis::Verdict;
-use analysis::table::{self, Better, Request, Table, TableResult};
-use record::Run;
+use analysis::table::{self, Arms, Better, Request, Table, TableResult};
+use record::{Run, input};
 
 use crate::args::{AnalyzeArguments, BetterArgument};
 use crate::changes::look;
 use crate::failure::{CommandError, Kind};
 use crate::{runs, terminal};
-
-/// Largest file of somebody else's that is read.
-const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// Runs `analyze`.
 pub fn run(arguments: &AnalyzeArguments) -> Result<ExitCode, CommandError> {
@@ -56,14 +51,15 @@ fn run_file(path: &Path, json: bool) -> Result<ExitCode, CommandError> {
         return Err(CommandError::new(Kind::Usage, text)
             .hint("name its columns with `--response COLUMN --factors COLUMN,COLUMN`"));
     }
-    let run = Run::read(path).map_err(|error| match error {
+    let read = Run::read(path).map_err(|error| match error {
         record::Error::NotARun { .. } => CommandError::from(error).hint(
             "give a file that `check`, `bench`, `tune` or `experiment` wrote; results of iperf3, fio or \
              hyperfine as arms, `NAME=FILE`; a table with `--response COLUMN --factors COLUMN,COLUMN`",
         ),
         _ => CommandError::from(error),
-    })?;
-    let analysis = analysis::analyze(&run);
+    });
+    // The run itself is let go before the report takes its memory.
+    let analysis = analysis::analyze(&read?);
     runs::print(&analysis, json);
     Ok(runs::exit_code(&analysis))
 }
@@ -71,21 +67,20 @@ fn run_file(path: &Path, json: bool) -> Result<ExitCode, CommandError> {
 fn table_results(
     arguments: &AnalyzeArguments,
 ) -> Result<(Vec<TableResult>, Request), CommandError> {
-    let wrong = |error: table::Error| {
-        let hint = error.hint();
-        CommandError::from_error(Kind::Usage, &error).hint(hint)
-    };
+    let files = arguments.files.join("`, `");
     let arms: Option<Vec<(&str, &str)>> = arguments.files.iter().map(|file| arm(file)).collect();
     let (table, mut request) = match (arms, &arguments.files[..]) {
         (Some(arms), _) => {
-            let arms = arms
-                .into_iter()
-                .map(|(name, file)| Ok((name.to_owned(), read(file)?)));
-            let arms = arms.collect::<Result<Vec<_>, CommandError>>()?;
-            Table::from_arms(&arms).map_err(wrong)?
+            let mut all = Arms::default();
+            for (name, file) in arms {
+                let text = read(file, table::ARM_BYTES_MAX)?;
+                all.add(name, &text).map_err(|error| wrong(error, file))?;
+            }
+            all.table().map_err(|error| wrong(error, &files))?
         }
         (_, [file]) => {
-            let table = Table::from_csv(&read(file)?).map_err(wrong)?;
+            let text = read(file, table::TEXT_BYTES_MAX)?;
+            let table = Table::from_csv(&text).map_err(|error| wrong(error, file))?;
             (table, Request::new(Vec::<String>::new(), Vec::new()))
         }
         _ => {
@@ -110,8 +105,14 @@ fn table_results(
     });
     request.baselines.extend(pairs(&arguments.baseline)?);
     request.only = pairs(&arguments.only)?;
-    let results = table::analyze(&table, &request).map_err(wrong)?;
+    let results = table::analyze(&table, &request).map_err(|error| wrong(error, &files))?;
     Ok((results, request))
+}
+
+fn wrong(error: table::Error, files: &str) -> CommandError {
+    let hint = error.hint();
+    let text = format!("cannot use `{files}`");
+    CommandError::caused(Kind::Usage, text, &error).hint(hint)
 }
 
 /// Columns as typed: each the whole of an argument, or several with commas in between. A name that has
@@ -168,40 +169,48 @@ fn pairs(typed: &[String]) -> Result<Vec<(String, String)>, CommandError> {
     pairs.collect()
 }
 
-fn read(path: &str) -> Result<String, CommandError> {
-    let failed = |error: &std::io::Error| {
-        CommandError::caused(Kind::Refused, format!("cannot read `{path}`"), error)
-            .hint("check the path and the rights; it must be a file")
-    };
-    let file = File::open(path).map_err(|error| failed(&error))?;
-    let mut bytes = Vec::new();
-    file.take(FILE_BYTES_MAX + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| failed(&error))?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
-        let text = format!("`{path}` has more than 64 MiB");
-        return Err(CommandError::new(Kind::Refused, text).hint("analyse a part of it"));
-    }
-    decoded(bytes).ok_or_else(|| {
+fn read(path: &str, bytes_max: usize) -> Result<String, CommandError> {
+    let bytes = input::bytes(Path::new(path), bytes_max as u64).map_err(|error| {
+        let hint = match error.kind() {
+            std::io::ErrorKind::FileTooLarge => "analyse a part of it",
+            _ => "check the path and the rights; it must be a file",
+        };
+        CommandError::caused(Kind::Refused, format!("cannot read `{path}`"), &error).hint(hint)
+    })?;
+    decoded(bytes).map_err(|line| {
         CommandError::new(
             Kind::Refused,
-            format!("`{path}` is no text in UTF-8 or UTF-16"),
+            format!("line {line} of `{path}` is no text in UTF-8 or UTF-16"),
         )
         .hint("check that it is the right file; if it is a table, save it as CSV in UTF-8")
     })
 }
 
-/// UTF-8, or UTF-16 with its mark in front, which is what Windows writes into a file by itself.
-fn decoded(bytes: Vec<u8>) -> Option<String> {
+/// UTF-8, or UTF-16 with its mark in front, which is what Windows writes into a file by itself; else the
+/// line that is neither.
+fn decoded(bytes: Vec<u8>) -> Result<String, usize> {
     let unit: fn([u8; 2]) -> u16 = match bytes.get(..2) {
         Some([0xff, 0xfe]) => u16::from_le_bytes,
         Some([0xfe, 0xff]) => u16::from_be_bytes,
-        _ => return String::from_utf8(bytes).ok(),
+        _ => {
+            return String::from_utf8(bytes).map_err(|error| {
+                let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+                input::line_after(good)
+            });
+        }
     };
-    let (units, []) = bytes[2..].as_chunks::<2>() else {
-        return None;
-    };
-    String::from_utf16(&units.iter().copied().map(unit).collect::<Vec<u16>>()).ok()
+    let (units, rest) = bytes[2..].as_chunks::<2>();
+    let mut text = String::new();
+    for letter in char::decode_utf16(units.iter().copied().map(unit)) {
+        let Ok(letter) = letter else {
+            return Err(input::line_after(text.as_bytes()));
+        };
+        text.push(letter);
+    }
+    match rest {
+        [] => Ok(text),
+        _ => Err(input::line_after(text.as_bytes())),
+    }
 }
 
 #[cfg(test)]
@@ -230,7 +239,7 @@ mod tests {
         assert_eq!(decoded(wide(text, u16::to_le_bytes)).unwrap(), "a,ü\n");
         assert_eq!(decoded(wide(text, u16::to_be_bytes)).unwrap(), "a,ü\n");
         assert_eq!(decoded(text.into()).unwrap(), text);
-        assert_eq!(decoded(b"\xff\xfea".to_vec()), None);
-        assert_eq!(decoded(b"a\xfc".to_vec()), None);
+        assert_eq!(decoded(b"\xff\xfea".to_vec()), Err(1));
+        assert_eq!(decoded(b"a\nb\n\xfc".to_vec()), Err(3));
     }
 }

@@ -111,6 +111,9 @@ impl From<record::Error> for CommandError {
                 "let it end there, or stop it there with Ctrl-C and type this again"
             }
             record::Error::Line { .. } => "the file was altered; use an undamaged copy of it",
+            record::Error::TooLarge { .. } => {
+                "give a file that linerate wrote itself; a longer experiment is made of several runs"
+            }
             record::Error::NotARun { .. } => {
                 "give a file that `check`, `bench`, `tune` or `experiment` wrote"
             }
@@ -157,17 +160,22 @@ pub const fn exit_code(kind: FailureKind) -> u8 {
     }
 }
 
-/// Names from peers and files can hold escape sequences; none reaches a terminal.
+/// Letters of a line that are printed: a file that is quoted may be one line.
+const LINE_CHARS_MAX: usize = 1_000;
+
+/// Names from peers and files can hold escape sequences, and be as long as a book; none reaches a
+/// terminal.
 fn printable(text: &str) -> String {
-    text.chars()
-        .map(|letter| {
-            if letter.is_control() && letter != '\n' {
-                '\u{fffd}'
-            } else {
-                letter
-            }
-        })
-        .collect()
+    let lines = text.split('\n').map(|line| {
+        let mut letters = line.chars().map(|letter| match letter.is_control() {
+            true => '\u{fffd}',
+            false => letter,
+        });
+        let mut short: String = letters.by_ref().take(LINE_CHARS_MAX).collect();
+        short.extend(letters.next().map(|_| '…'));
+        short
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Many libraries repeat their cause in their own text; once is enough.

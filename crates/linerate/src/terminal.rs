@@ -1,6 +1,7 @@
 //! Where text goes: data to standard output, talk to standard error, colour only on a terminal.
 
-use std::io::{self, IsTerminal, Write};
+use std::borrow::Cow;
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -15,6 +16,7 @@ const COLUMNS_MIN: usize = 60;
 pub fn print(text: &str) {
     let mut stdout = anstream::stdout().lock();
     let ended = if text.ends_with('\n') { "" } else { "\n" };
+    let text = harmless(text);
     // Nothing is left to be told to a reader that has closed the pipe.
     drop(write!(stdout, "{text}{ended}").and_then(|()| stdout.flush()));
 }
@@ -28,16 +30,66 @@ pub fn print_piece(text: &str) {
 
 /// Writes a value as JSON.
 pub fn print_json(value: &impl Serialize) {
-    match serde_json::to_string_pretty(value) {
-        Ok(text) => print(&text),
-        Err(error) => say(&format!("error: cannot write JSON: {error}")),
-    }
+    let mut stdout = Escaping(BufWriter::new(anstream::stdout().lock()));
+    let written = serde_json::to_writer_pretty(&mut stdout, value);
+    let written = written.map_err(io::Error::from);
+    // Nothing is left to be told to a reader that has closed the pipe.
+    drop(written.and_then(|()| stdout.write_all(b"\n").and_then(|()| stdout.flush())));
 }
 
 /// Writes talk.
 pub fn say(text: &str) {
     let mut stderr = anstream::stderr().lock();
-    drop(writeln!(stderr, "{text}"));
+    drop(writeln!(stderr, "{}", harmless(text)));
+}
+
+/// Whatever a file or a server calls itself, it moves no cursor and sets no title: of control characters
+/// only line ends and tabs reach the terminal, and of sequences only colours.
+fn harmless(text: &str) -> Cow<'_, str> {
+    let is_harmful = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
+    if !text.contains(is_harmful) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len());
+    for (place, letter) in text.char_indices() {
+        let is_colour = || {
+            let sequence = text[place..].strip_prefix("\u{1b}[");
+            let rest = sequence.map(|rest| {
+                rest.trim_start_matches(|one: char| one.is_ascii_digit() || one == ';')
+            });
+            rest.is_some_and(|rest| rest.starts_with('m'))
+        };
+        match is_harmful(letter) && !is_colour() {
+            true => safe.push('\u{fffd}'),
+            false => safe.push(letter),
+        }
+    }
+    Cow::Owned(safe)
+}
+
+/// JSON for a terminal: control characters that need no escape in it get one.
+struct Escaping<W>(W);
+
+impl<W: Write> Write for Escaping<W> {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        let is_raw = |letter: char| letter.is_control() && letter != '\n';
+        match str::from_utf8(piece) {
+            Ok(text) if text.contains(is_raw) => {
+                for letter in text.chars() {
+                    match is_raw(letter) {
+                        true => write!(self.0, "\\u{:04x}", u32::from(letter))?,
+                        false => write!(self.0, "{letter}")?,
+                    }
+                }
+            }
+            _ => self.0.write_all(piece)?,
+        }
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// Columns of the terminal, at most 100; 100 where there is none.
@@ -108,7 +160,7 @@ impl Progress {
     /// A sentence that stays.
     pub fn note(&self, text: &str) {
         match &self.bar {
-            Some(bar) => bar.println(text),
+            Some(bar) => bar.println(harmless(text)),
             None if !self.quiet => say(text),
             None => {}
         }
@@ -131,5 +183,29 @@ impl Drop for Progress {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_colours_line_ends_and_tabs_reach_a_terminal() {
+        let cases = [
+            ("plain\n\tü", "plain\n\tü"),
+            ("\u{1b}[1;31mred\u{1b}[0m", "\u{1b}[1;31mred\u{1b}[0m"),
+            ("a\u{1b}[2Jb", "a\u{fffd}[2Jb"),
+            ("\u{1b}]0;title\u{7}", "\u{fffd}]0;title\u{fffd}"),
+            ("\u{9b}31m\r\u{8}", "\u{fffd}31m\u{fffd}\u{fffd}"),
+            ("\u{1b}[1", "\u{fffd}[1"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(harmless(text), expected);
+        }
+        let mut json = Escaping(Vec::new());
+        let written = serde_json::to_writer(&mut json, "ü\u{9b}\u{7f}\u{1b}");
+        written.expect("room in memory");
+        assert_eq!(json.0, "\"ü\\u009b\\u007f\\u001b\"".as_bytes());
     }
 }

@@ -250,6 +250,9 @@ impl Error {
             Self::Connect { address, source } => return Some(connect_hint(address, source)),
             Self::Host(error) => return error.hint(),
             Self::Share(error) => return share_hint(error),
+            Self::Recipe { .. } => {
+                "the recipes in `plans/recipes/` are examples; `linerate bench --help` lists the presets"
+            }
             Self::NoRoom { .. } => "make room there, or ask for a smaller test file",
             Self::Nic { nic, .. } => {
                 return Some(format!(

@@ -49,7 +49,8 @@ pub fn recipe(name: &str, toml: &str) -> Result<Recipe, Error> {
         name: name.to_owned(),
         reason,
     };
-    let recipe: Recipe = toml::from_str(toml).map_err(|error| refuse(error.to_string()))?;
+    let recipe: Recipe =
+        toml::from_str(toml).map_err(|error| refuse(error.to_string().trim_end().to_owned()))?;
     recipe.check().map_err(refuse)?;
     Ok(recipe)
 }

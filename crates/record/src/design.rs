@@ -2,7 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Level, Workload};
+use crate::{Level, TRIALS_MAX, Workload};
+
+/// Most factors, levels of one, arms and blocks, as many as a plan can have.
+const FACTORS_MAX: usize = 32;
+const LEVELS_MAX: usize = 64;
+const ARMS_MAX: usize = 257;
+const BLOCKS_MAX: usize = 1_000;
+/// Most arms times responses times factors, and the bytes of so many names: they stand in a report.
+const NAMES_MAX: usize = 1 << 12;
+const NAMES_BYTES_MAX: usize = 1 << 19;
 
 /// Something that is varied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +94,44 @@ pub struct PublishedFigure {
 }
 
 impl Design {
+    /// Says what is too much of it, if something is: the work grows with products of these numbers.
+    ///
+    /// # Errors
+    /// What is too much, in a sentence.
+    pub fn check(&self) -> Result<(), String> {
+        let levels = self.factors.iter().map(|factor| factor.levels.len());
+        let visits = self.blocks.iter().map(Vec::len).sum::<usize>();
+        let names = self.arms.len() * self.responses.len() * self.factors.len();
+        let widest = self.arms.iter().map(Vec::len).max();
+        let responses = self.responses.iter().map(|response| response.name.len());
+        let of_arm = self.factors.iter().map(|factor| {
+            let levels = factor.levels.iter().map(|level| level.name.len());
+            factor.name.len() + levels.max().unwrap_or(0)
+        });
+        let bytes = of_arm.sum::<usize>() + responses.max().unwrap_or(0);
+        let bytes = bytes * self.arms.len() * self.responses.len();
+        let most = [
+            (self.factors.len(), FACTORS_MAX, "factors"),
+            (levels.max().unwrap_or(0), LEVELS_MAX, "levels of a factor"),
+            (self.arms.len(), ARMS_MAX, "arms"),
+            (widest.unwrap_or(0), FACTORS_MAX, "levels in an arm"),
+            (self.blocks.len(), BLOCKS_MAX, "blocks"),
+            (visits * self.responses.len(), TRIALS_MAX, "trials"),
+            (
+                names,
+                NAMES_MAX,
+                "names of levels in all arms of all responses",
+            ),
+            (bytes, NAMES_BYTES_MAX, "bytes of such names"),
+        ];
+        match most.iter().find(|(number, most, _)| number > most) {
+            Some((number, most, what)) => Err(format!(
+                "it has {number} {what}, and {most} are the most that are analysed"
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// What an arm sets, with the names of its levels; `None` where there is no such arm.
     #[must_use]
     pub fn level(&self, arm: u32) -> Option<Level> {

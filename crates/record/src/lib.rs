@@ -6,15 +6,18 @@
 mod design;
 mod facts;
 mod files;
+pub mod input;
 mod job;
 mod look;
 mod plan_file;
 mod recipe;
 mod run;
+mod run_file;
 mod setting;
 mod task;
 mod trial;
 mod unit;
+mod weight;
 
 pub use design::{Design, Factor, PublishedFigure, Response, StopRule};
 pub use facts::{
@@ -31,9 +34,10 @@ pub use plan_file::{
 };
 pub use recipe::{Figure, Order, Recipe, RecipeEngine, RecipeTest, parse_bytes};
 pub use run::{
-    Decision, Error, Event, Header, LEVELS_JOINED, Plan, Question, RUN_FORMAT, RUN_VERSION, Record,
-    Round, Run, RunWriter, Schedule,
+    Decision, Event, Header, LEVELS_JOINED, Plan, Question, RUN_FORMAT, RUN_VERSION, Record, Round,
+    Run, Schedule,
 };
+pub use run_file::{Error, RunWriter, TRIALS_MAX};
 pub use setting::{HostName, KnobId, Level, Setting, Target, Value};
 pub use task::{CopyTask, ListTask, PlayTask, Playback, Spread, Task, TaskWorkload};
 pub use trial::{

@@ -2,16 +2,17 @@
 //! intervals are no repetitions.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-
+use super::bounded::Bounded;
 use super::design::LEVELS_MAX;
+use super::document::{Document, FioJob, HyperfineResult, IperfEnd, IperfSum, RUNS_MAX};
 use super::error::Error;
-use super::read::{ROWS_MAX, Table, shown};
+use super::read::{CELL_BYTES_MAX, Table, shown};
 use super::{Request, TableWarning};
 
-const TEXT_BYTES_MAX: usize = 64 << 20;
+/// Most text of one file of results: an hour of `iperf3` with eight streams has 11 MB.
+pub const ARM_BYTES_MAX: usize = 16 << 20;
 const ARMS_MAX: usize = 1000;
 /// The column that says which job of a program it was.
 pub(super) const JOB: &str = "job";
@@ -21,146 +22,69 @@ const FORGETS_AFTER: f64 = 500.0;
 pub(super) const HINT: &str = "give what `iperf3 --json`, `fio --output-format=json` or `hyperfine \
      --export-json` wrote in a run that ended well";
 
-/// What any of the programs writes; the parts that are there tell which it was.
-#[derive(Deserialize)]
-struct Document {
-    error: Option<String>,
-    start: Option<IperfStart>,
-    end: Option<IperfEnd>,
-    jobs: Option<Vec<FioJob>>,
-    /// When fio wrote it.
-    timestamp_ms: Option<f64>,
-    results: Option<Vec<HyperfineResult>>,
-    /// iperf3 that was stopped has them and no end.
-    intervals: Option<IgnoredAny>,
-    /// iperf3 as a stream.
-    event: Option<IgnoredAny>,
-}
-
-#[derive(Deserialize)]
-struct IperfStart {
-    /// A server says whom it served.
-    accepted_connection: Option<IgnoredAny>,
-}
-
-#[derive(Deserialize)]
-struct IperfEnd {
-    sum_received: Option<IperfSum>,
-    sum_sent: Option<IperfSum>,
-    /// UDP of older versions.
-    sum: Option<IperfSum>,
-    /// The way from the server to the client, where both were measured at the same time.
-    sum_received_bidir_reverse: Option<IperfSum>,
-    sum_sent_bidir_reverse: Option<IperfSum>,
-    sum_bidir_reverse: Option<IperfSum>,
-}
-
-#[derive(Deserialize)]
-struct IperfSum {
-    bits_per_second: f64,
-    retransmits: Option<u64>,
-    /// Of the packets of UDP.
-    lost_percent: Option<f64>,
-}
-
-#[derive(Deserialize)]
-struct FioJob {
-    #[serde(default)]
-    jobname: String,
-    #[serde(default)]
-    groupid: u64,
-    /// Number of an error of the system, 0 for none.
-    #[serde(default)]
-    error: i64,
-    /// When it began, which newer versions tell; 0 where it has not.
-    job_start: Option<u64>,
-    /// Whole seconds of the whole run.
-    elapsed: Option<f64>,
-    read: Option<FioDirection>,
-    write: Option<FioDirection>,
-}
-
-impl FioJob {
-    fn directions(&self) -> [Option<&FioDirection>; 2] {
-        [self.read.as_ref(), self.write.as_ref()]
-    }
-
-    /// Bytes and milliseconds, of reads and of writes.
-    fn done(&self) -> [f64; 4] {
-        let [read, write] = self.directions().map(|way| {
-            let way = way.map(|way| (way.io_bytes, way.runtime));
-            way.unwrap_or_default()
-        });
-        [read.0, read.1, write.0, write.1].map(Option::unwrap_or_default)
-    }
-}
-
-#[derive(Deserialize)]
-struct FioDirection {
-    bw_bytes: Option<f64>,
-    /// KiB/s.
-    bw: Option<f64>,
-    iops: Option<f64>,
-    io_bytes: Option<f64>,
-    /// Milliseconds.
-    runtime: Option<f64>,
-}
-
-#[derive(Deserialize)]
-struct HyperfineResult {
-    #[serde(default)]
-    command: String,
-    mean: Option<f64>,
-    times: Option<Vec<f64>>,
-    /// Of each run; none where a signal ended it.
-    exit_codes: Option<Vec<Option<i64>>>,
-}
-
 /// One row before the columns are known.
 struct Row {
-    arm: String,
-    job: String,
+    arm: Rc<str>,
+    job: Rc<str>,
     values: BTreeMap<&'static str, f64>,
 }
 
 impl Table {
-    /// Reads `(arm, text)`: each text is one or more JSON documents of iperf3, fio or hyperfine, one
-    /// after the other. Several texts of one arm are repetitions. The first arm is the baseline. The
-    /// request asks for what was measured in every arm; a factor `job` is added where one arm holds
-    /// several jobs of one kind, and is the only one where there is one arm. Runs that hyperfine saw
-    /// fail are left out, and so is what fio said of a run before its end; a warning of every result
-    /// says so.
+    /// Reads `(arm, text)`, as [`Arms`] does one after the other.
     ///
     /// # Errors
     ///
-    /// A text is too large, is none of these, reports a failed run, or differs in kind from the others.
-    pub fn from_arms(arms: &[(String, String)]) -> Result<(Self, Request), Error> {
-        if arms.len() > ARMS_MAX {
-            return Err(Error::TooLarge {
-                what: "arms",
-                limit: ARMS_MAX,
-            });
+    /// As there.
+    pub fn from_arms(given: &[(String, String)]) -> Result<(Self, Request), Error> {
+        let mut arms = Arms::default();
+        for (arm, text) in given {
+            arms.add(arm, text)?;
         }
-        let mut rows: Vec<Row> = Vec::new();
-        let mut warnings = Vec::new();
-        for (arm, text) in arms {
-            read(arm, text, &mut rows, &mut warnings)?;
-            if rows.len() > ROWS_MAX {
-                return Err(Error::TooLarge {
-                    what: "rows",
-                    limit: ROWS_MAX,
-                });
-            }
+        arms.table()
+    }
+}
+
+/// Results of iperf3, fio or hyperfine that are compared. The first arm is the baseline; several texts of
+/// one arm are repetitions.
+#[derive(Default)]
+pub struct Arms {
+    rows: Vec<Row>,
+    warnings: Vec<TableWarning>,
+    files: usize,
+}
+
+impl Arms {
+    /// Takes one or more JSON documents, one after the other. Runs that hyperfine saw fail are left out,
+    /// and so is what fio said of a run before its end; a warning of every result says so.
+    ///
+    /// # Errors
+    ///
+    /// The text is too large, is none of these, or reports a failed run.
+    pub fn add(&mut self, arm: &str, text: &str) -> Result<(), Error> {
+        self.files += 1;
+        if self.files > ARMS_MAX {
+            return Err(Error::too_large("arms", ARMS_MAX));
         }
+        read(arm, text, &mut self.rows, &mut self.warnings)
+    }
+
+    /// The table of all, and a request for what was measured in every arm; a factor `job` is added where
+    /// one arm holds several jobs of one kind, and is the only one where there is one arm.
+    ///
+    /// # Errors
+    ///
+    /// The arms differ in kind, or there is nothing to compare.
+    pub fn table(self) -> Result<(Table, Request), Error> {
+        let Self { rows, warnings, .. } = self;
         let Some(first) = rows.first() else {
             return Err(Error::Empty("arms"));
         };
         // Not every response has rows of the first job.
-        let mut baselines = vec![("arm", first.arm.clone())];
+        let mut baselines = vec![("arm", first.arm.to_string())];
         let mut known = BTreeSet::new();
         let jobs = rows.iter().map(|row| &row.job);
         let jobs = jobs.filter(|job| known.insert(*job)).take(LEVELS_MAX);
-        baselines.extend(jobs.map(|job| (JOB, job.clone())));
+        baselines.extend(jobs.map(|job| (JOB, job.to_string())));
         let (responses, factors) = question(&rows)?;
         let with_jobs = rows.iter().any(|row| row.job != rows[0].job);
         let measured: BTreeSet<&'static str> = rows
@@ -171,8 +95,8 @@ impl Table {
         columns.extend(with_jobs.then(|| JOB.to_owned()));
         columns.extend(measured.iter().map(|response| (*response).to_owned()));
         let cells = rows.iter().map(|row| {
-            let mut cells = vec![row.arm.clone()];
-            cells.extend(with_jobs.then(|| row.job.clone()));
+            let mut cells = vec![row.arm.to_string()];
+            cells.extend(with_jobs.then(|| row.job.to_string()));
             let value = |response| {
                 row.values
                     .get(response)
@@ -181,7 +105,7 @@ impl Table {
             cells.extend(measured.iter().map(value));
             cells
         });
-        let mut table = Self::new(columns, cells.collect())?;
+        let mut table = Table::new(columns, cells)?;
         table.warnings = warnings;
         let baselines = baselines
             .into_iter()
@@ -205,7 +129,7 @@ fn question(rows: &[Row]) -> Result<(Vec<&'static str>, Vec<&'static str>), Erro
             jobs.insert(&row.job);
         }
     }
-    let first = rows[0].arm.as_str();
+    let first = &*rows[0].arm;
     let mut common = measured[first].clone();
     for (arm, own) in &measured {
         common.retain(|response| own.contains(response));
@@ -259,8 +183,9 @@ fn read(
         arm: shown(arm),
         reason: reason.into(),
     };
-    if text.len() > TEXT_BYTES_MAX {
-        return Err(refuse("the file has more than 64 MiB"));
+    if text.len() > ARM_BYTES_MAX {
+        let most = ARM_BYTES_MAX >> 20;
+        return Err(refuse(&format!("the file has more than {most} MiB")));
     }
     if text.trim().is_empty() {
         return Err(refuse("the file is empty"));
@@ -269,63 +194,109 @@ fn read(
     let start = text
         .find('{')
         .ok_or_else(|| refuse("there is no JSON object in it"))?;
-    let documents = serde_json::Deserializer::from_str(&text[start..]).into_iter();
-    let documents: Result<Vec<Document>, _> = documents.collect();
-    let mut documents = documents.map_err(|source| Error::ArmJson {
-        arm: shown(arm),
-        source,
-    })?;
-    let all = documents.len();
-    only_last_of_each_run(&mut documents);
-    if documents.len() < all {
-        let (left_out, arm) = (all - documents.len(), shown(arm));
+    let documents = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Document>();
+    let (mut before, mut all, mut left_out) = (None, 0, 0);
+    for document in documents {
+        let document = document.map_err(|error| unread(arm, &text[..start], &error))?;
+        all += 1;
+        // With `--status-interval` fio writes a whole document of all that it has done so far again and
+        // again: these are no repetitions.
+        if let Some(whole) = before.replace(document) {
+            match before
+                .as_ref()
+                .is_some_and(|after| is_of_one_run(&whole, after))
+            {
+                true => left_out += 1,
+                false => rows.extend(measured(arm, whole, warnings)?),
+            }
+        }
+        check_runs(rows)?;
+    }
+    if let Some(last) = before {
+        rows.extend(measured(arm, last, warnings)?);
+        check_runs(rows)?;
+    }
+    if left_out > 0 {
+        let arm = shown(arm);
         let text = format!(
             "arm `{arm}`: {left_out} of {all} results of fio are what it said of a run that went on; only the last of each run counts"
         );
         warnings.push(TableWarning::new("unfinished_runs", text));
     }
-    for document in documents {
-        if let Some(error) = document.error {
-            return Err(refuse(&format!("the run failed: {}", shown(&error))));
+    Ok(())
+}
+
+fn check_runs(rows: &[Row]) -> Result<(), Error> {
+    match rows.len() > RUNS_MAX {
+        true => Err(Error::too_large("runs", RUNS_MAX)),
+        false => Ok(()),
+    }
+}
+
+/// Where a document cannot be read, as a line of the whole file.
+fn unread(arm: &str, notes: &str, error: &serde_json::Error) -> Error {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    Error::ArmJson {
+        arm: shown(arm),
+        line: error.line() + notes.matches('\n').count(),
+        reason: shown(text.strip_suffix(&place).unwrap_or(&text)),
+    }
+}
+
+/// The rows of one document.
+fn measured(
+    arm: &str,
+    document: Document,
+    warnings: &mut Vec<TableWarning>,
+) -> Result<Vec<Row>, Error> {
+    let refuse = |reason: &str| Error::Arm {
+        arm: shown(arm),
+        reason: reason.into(),
+    };
+    if let Some(error) = document.error {
+        return Err(refuse(&format!("the run failed: {}", shown(&error))));
+    }
+    let read = if let Some(Bounded(jobs)) = document.jobs {
+        if let Some(failed) = jobs.iter().find(|job| job.error != 0) {
+            let (job, error) = (shown(&failed.jobname), failed.error);
+            return Err(refuse(&format!(
+                "job `{job}` of fio failed with error {error}"
+            )));
         }
-        let read = if let Some(jobs) = document.jobs {
-            if let Some(failed) = jobs.iter().find(|job| job.error != 0) {
-                let (job, error) = (shown(&failed.jobname), failed.error);
-                return Err(refuse(&format!(
-                    "job `{job}` of fio failed with error {error}"
-                )));
-            }
-            fio(arm, jobs)
-        } else if let Some(results) = document.results {
-            hyperfine(arm, results, warnings)?
-        } else if let Some(end) = document.end {
-            let is_server = document
-                .start
-                .is_some_and(|start| start.accepted_connection.is_some());
-            iperf(arm, &end, if is_server { End::Server } else { End::Client })
-        } else if document.event.is_some() {
-            return Err(refuse(
-                "it is a stream of events, and no single result of iperf3",
-            ));
-        } else if document.intervals.is_some() {
-            return Err(refuse("iperf3 was stopped before it wrote a result"));
-        } else {
-            return Err(refuse("it is no result of iperf3, fio or hyperfine"));
-        };
-        if read.is_empty() {
-            return Err(refuse("nothing was measured in it"));
-        }
-        let finite = |row: &Row| {
-            row.values
-                .values()
-                .all(|value| value.is_finite() && *value >= 0.0)
-        };
-        if !read.iter().all(finite) {
+        fio(arm, jobs)
+    } else if let Some(Bounded(results)) = document.results {
+        hyperfine(arm, results, warnings)?
+    } else if let Some(end) = document.end {
+        let is_server = document
+            .start
+            .is_some_and(|start| start.accepted_connection.is_some());
+        iperf(arm, &end, if is_server { End::Server } else { End::Client })
+    } else if document.event.is_some() {
+        return Err(refuse(
+            "it is a stream of events, and no single result of iperf3",
+        ));
+    } else if document.intervals.is_some() {
+        return Err(refuse("iperf3 was stopped before it wrote a result"));
+    } else {
+        return Err(refuse("it is no result of iperf3, fio or hyperfine"));
+    };
+    if read.is_empty() {
+        return Err(refuse("nothing was measured in it"));
+    }
+    for row in &read {
+        let mut values = row.values.values();
+        if !values.all(|value| value.is_finite() && *value >= 0.0) {
             return Err(refuse("it has a value that is negative or no number"));
         }
-        rows.extend(read);
+        if row.job.len() > CELL_BYTES_MAX {
+            let job = shown(&row.job);
+            return Err(refuse(&format!(
+                "the name `{job}` of a job has more than {CELL_BYTES_MAX} bytes"
+            )));
+        }
     }
-    Ok(())
+    Ok(read)
 }
 
 /// Whose file it is.
@@ -381,26 +352,14 @@ fn iperf(arm: &str, end: &IperfEnd, whose: End) -> Vec<Row> {
     }
     vec![Row {
         arm: arm.into(),
-        job: String::new(),
+        job: "".into(),
         values,
     }]
 }
 
-/// With `--status-interval` fio writes a whole document of all that it has done so far again and again:
-/// these are no repetitions.
-fn only_last_of_each_run(documents: &mut Vec<Document>) {
-    let goes_on: Vec<bool> = documents
-        .windows(2)
-        .map(|pair| is_of_one_run(&pair[0], &pair[1]))
-        .chain([false])
-        .collect();
-    let mut goes_on = goes_on.into_iter();
-    documents.retain(|_| !goes_on.next().unwrap_or_default());
-}
-
 /// Whether two documents, one after the other, are of one run of fio.
 fn is_of_one_run(before: &Document, after: &Document) -> bool {
-    let (Some(one), Some(two)) = (&before.jobs, &after.jobs) else {
+    let (Some(Bounded(one)), Some(Bounded(two))) = (&before.jobs, &after.jobs) else {
         return false;
     };
     let pairs = || one.iter().zip(two);
@@ -440,7 +399,7 @@ fn fio(arm: &str, jobs: Vec<FioJob>) -> Vec<Row> {
     for job in jobs {
         let row = groups.entry(job.groupid).or_insert_with(|| Row {
             arm: arm.into(),
-            job: job.jobname,
+            job: job.jobname.into(),
             values: BTreeMap::new(),
         });
         let directions = [
@@ -478,8 +437,8 @@ fn hyperfine(
     for result in results {
         let times = result
             .times
-            .unwrap_or_else(|| result.mean.into_iter().collect());
-        let codes = result.exit_codes.unwrap_or_default();
+            .map_or_else(|| result.mean.into_iter().collect(), |times| times.0);
+        let codes = result.exit_codes.map_or_else(Vec::new, |codes| codes.0);
         let failed: BTreeSet<Option<i64>> = codes
             .iter()
             .filter(|code| **code != Some(0))
@@ -496,6 +455,7 @@ fn hyperfine(
             false => times.clone(),
         };
         let command = shown(&result.command);
+        let (arm_name, job): (Rc<str>, Rc<str>) = (arm.into(), result.command.into());
         let how = how_it_failed(&failed);
         if kept.is_empty() && !failed.is_empty() {
             return Err(Error::Arm {
@@ -512,8 +472,8 @@ fn hyperfine(
             warnings.push(TableWarning::new("failed_runs", text));
         }
         rows.extend(kept.into_iter().map(|time| Row {
-            arm: arm.into(),
-            job: result.command.clone(),
+            arm: arm_name.clone(),
+            job: job.clone(),
             values: BTreeMap::from([("time_s", time)]),
         }));
     }

@@ -9,8 +9,9 @@ use super::{Request, TableWarning, arms};
 
 pub(super) const LEVELS_MAX: usize = 64;
 const PARAMETERS_MAX: usize = 256;
-/// Cells of the model's matrix; the work grows with their number times that of the parameters.
-const CELLS_MAX: usize = 16 << 20;
+/// Cells of the model's matrix, each of which takes some eighty bytes while it is fitted; the work grows
+/// with their number times that of the parameters.
+const CELLS_MAX: usize = 1 << 19;
 /// Largest and inverse of the smallest magnitude whose square is still a good number.
 const MAGNITUDE_MAX: f64 = 1e140;
 /// Rows of one kind that are named one by one.
@@ -321,16 +322,10 @@ impl Design {
             .sum();
         let columns = 1 + mains + pairs;
         if columns > PARAMETERS_MAX {
-            return Err(Error::TooLarge {
-                what: "parameters",
-                limit: PARAMETERS_MAX,
-            });
+            return Err(Error::too_large("parameters", PARAMETERS_MAX));
         }
         if columns * self.len() > CELLS_MAX {
-            return Err(Error::TooLarge {
-                what: "rows times parameters",
-                limit: CELLS_MAX,
-            });
+            return Err(Error::too_large("rows times parameters", CELLS_MAX));
         }
         let parameters = blocks + mains + pairs;
         if parameters > self.len() {

@@ -6,12 +6,14 @@ use super::{arms, design, read};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Too much of something; nothing is read beyond a bound.
-    #[error("the table has more than {limit} {what}")]
+    #[error("the table has more than {limit} {what}{}", at_line(*line))]
     TooLarge {
         /// Of what.
         what: &'static str,
         /// The bound.
         limit: usize,
+        /// Line of the file, from 1, where that is known.
+        line: Option<u64>,
     },
     /// No header or no data.
     #[error("the table has no {0}")]
@@ -175,17 +177,38 @@ pub enum Error {
         reason: String,
     },
     /// A result file given as an arm is no JSON.
-    #[error("arm `{arm}`: cannot read the JSON")]
+    #[error("arm `{arm}`: cannot read the JSON (line {line}): {reason}")]
     ArmJson {
         /// Which.
         arm: String,
+        /// Line of the file, from 1.
+        line: usize,
         /// What the reader said.
-        #[source]
-        source: serde_json::Error,
+        reason: String,
     },
 }
 
+fn at_line(line: Option<u64>) -> String {
+    line.map_or_else(String::new, |line| format!(" (line {line})"))
+}
+
 impl Error {
+    pub(super) const fn too_large(what: &'static str, limit: usize) -> Self {
+        Self::TooLarge {
+            what,
+            limit,
+            line: None,
+        }
+    }
+
+    /// The same, seen at this line of the file.
+    pub(super) fn at(mut self, of_file: u64) -> Self {
+        if let Self::TooLarge { line, .. } = &mut self {
+            *line = Some(of_file);
+        }
+        self
+    }
+
     /// Whether it is about the rows of one response, so that others may be answered.
     pub(super) const fn is_of_rows(&self) -> bool {
         matches!(

@@ -4,8 +4,10 @@
 //! over the factors, with what cannot be estimated said instead of guessed.
 
 mod arms;
+mod bounded;
 mod design;
 mod distribution;
+mod document;
 mod effects;
 mod error;
 mod linear;
@@ -20,11 +22,12 @@ use serde::Serialize;
 
 use crate::Verdict;
 
+pub use arms::{ARM_BYTES_MAX, Arms};
 pub(crate) use effects::{NOT_ADDED, NOT_MULTIPLIED, corrected};
 pub use error::Error;
 pub use names::Better;
-pub use read::Table;
 use read::shown;
+pub use read::{TEXT_BYTES_MAX, Table};
 
 /// Confidence of every interval.
 pub const CONFIDENCE: f64 = 0.95;

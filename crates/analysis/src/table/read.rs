@@ -5,9 +5,12 @@ use std::collections::BTreeSet;
 use super::TableWarning;
 use super::error::Error;
 
-const TEXT_BYTES_MAX: usize = 16 << 20;
-pub(super) const ROWS_MAX: usize = 250_000;
+/// Most text of a table: a hundred thousand rows of eighty letters.
+pub const TEXT_BYTES_MAX: usize = 8 << 20;
+const ROWS_MAX: usize = 100_000;
 const COLUMNS_MAX: usize = 256;
+/// Most cells, of which each takes four bytes besides its text.
+const CELLS_MAX: usize = 1 << 21;
 pub(super) const CELL_BYTES_MAX: usize = 1024;
 /// Cells that mean: not measured.
 const MISSING: [&str; 4] = ["", "na", "n/a", "nan"];
@@ -16,7 +19,9 @@ const MISSING: [&str; 4] = ["", "na", "n/a", "nan"];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     columns: Vec<String>,
-    rows: Vec<Vec<String>>,
+    /// The text of all cells, row after row, and where each ends in it.
+    text: String,
+    ends: Vec<u32>,
     /// Columns whose numbers are written with a decimal comma.
     commas: BTreeSet<usize>,
     /// Columns in which a point probably stands between thousands.
@@ -39,10 +44,7 @@ impl Table {
     /// The text is too large, ragged, or has no header or data.
     pub fn from_csv(text: &str) -> Result<Self, Error> {
         if text.len() > TEXT_BYTES_MAX {
-            return Err(Error::TooLarge {
-                what: "bytes",
-                limit: TEXT_BYTES_MAX,
-            });
+            return Err(Error::too_large("bytes", TEXT_BYTES_MAX));
         }
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let (named, text) = separator(text);
@@ -64,35 +66,25 @@ impl Table {
             .map_err(Error::Csv)?;
         let columns: Vec<String> = header.iter().map(str::to_owned).collect();
         if columns.len() > COLUMNS_MAX {
-            return Err(Error::TooLarge {
-                what: "columns",
-                limit: COLUMNS_MAX,
-            });
+            return Err(Error::too_large("columns", COLUMNS_MAX).at(line(&header)));
         }
-        check_cells(&columns, &columns, 0, line(&header))?;
-        let mut rows = Vec::new();
+        check_cells(&header, &columns, 0, line(&header))?;
+        let mut table = Self::without_rows(columns)?;
         for record in records {
             let record = record.map_err(Error::Csv)?;
-            if rows.len() == ROWS_MAX {
-                return Err(Error::TooLarge {
-                    what: "rows",
-                    limit: ROWS_MAX,
-                });
-            }
-            let row = rows.len() + 1;
-            if record.len() != columns.len() {
+            let (row, line) = (table.rows() + 1, line(&record));
+            if record.len() != table.columns.len() {
                 return Err(Error::Ragged {
                     row,
-                    line: line(&record),
+                    line,
                     cells: record.len(),
-                    columns: columns.len(),
+                    columns: table.columns.len(),
                 });
             }
-            let cells: Vec<String> = record.iter().map(str::to_owned).collect();
-            check_cells(&cells, &columns, row, line(&record))?;
-            rows.push(cells);
+            check_cells(&record, &table.columns, row, line)?;
+            table.push(&record).map_err(|error| error.at(line))?;
         }
-        let mut table = Self::new(columns, rows)?;
+        let mut table = table.with_rows()?;
         table.typed = true;
         if delimiter != b',' {
             let columns = 0..table.columns.len();
@@ -144,19 +136,36 @@ impl Table {
         sure
     }
 
-    pub(crate) fn new(columns: Vec<String>, rows: Vec<Vec<String>>) -> Result<Self, Error> {
+    /// Takes rows of as many cells as there are columns.
+    pub(crate) fn new(
+        columns: Vec<String>,
+        rows: impl IntoIterator<Item = Vec<String>>,
+    ) -> Result<Self, Error> {
+        let mut table = Self::without_rows(columns)?;
+        for row in rows {
+            table.push(row.iter().map(String::as_str))?;
+        }
+        table.with_rows()
+    }
+
+    fn with_rows(self) -> Result<Self, Error> {
+        match self.rows() {
+            0 => Err(Error::Empty("rows of data")),
+            _ => Ok(self),
+        }
+    }
+
+    fn without_rows(columns: Vec<String>) -> Result<Self, Error> {
         let mut seen = BTreeSet::new();
         for column in columns.iter().filter(|column| !column.is_empty()) {
             if !seen.insert(column) {
                 return Err(Error::DuplicateColumn(shown(column)));
             }
         }
-        if rows.is_empty() {
-            return Err(Error::Empty("rows of data"));
-        }
         Ok(Self {
             columns,
-            rows,
+            text: String::new(),
+            ends: Vec::new(),
             commas: BTreeSet::new(),
             thousands: BTreeSet::new(),
             typed: false,
@@ -165,13 +174,31 @@ impl Table {
         })
     }
 
+    /// Adds a row, which has a cell for each column.
+    fn push<'c>(&mut self, cells: impl IntoIterator<Item = &'c str>) -> Result<(), Error> {
+        if self.rows() == ROWS_MAX {
+            return Err(Error::too_large("rows", ROWS_MAX));
+        }
+        if self.ends.len() + self.columns.len() > CELLS_MAX {
+            return Err(Error::too_large("cells", CELLS_MAX));
+        }
+        for cell in cells {
+            self.text.push_str(cell);
+            let end = u32::try_from(self.text.len()).ok();
+            let end = end.filter(|end| *end as usize <= TEXT_BYTES_MAX);
+            let too_large = || Error::too_large("bytes in its cells", TEXT_BYTES_MAX);
+            self.ends.push(end.ok_or_else(too_large)?);
+        }
+        Ok(())
+    }
+
     /// Names of the columns, in order.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(String::as_str)
     }
 
     pub(super) fn rows(&self) -> usize {
-        self.rows.len()
+        self.ends.len() / self.columns.len().max(1)
     }
 
     pub(super) fn column(&self, name: &str) -> Result<usize, Error> {
@@ -187,7 +214,8 @@ impl Table {
 
     /// The different cells of a column, as an error lists them.
     pub(super) fn cells(&self, column: usize) -> String {
-        let cells: BTreeSet<&str> = self.rows.iter().map(|row| row[column].as_str()).collect();
+        let cells = (0..self.rows()).map(|row| self.cell(row, column));
+        let cells: BTreeSet<&str> = cells.collect();
         let cells: Vec<String> = cells
             .iter()
             .take(16)
@@ -197,7 +225,9 @@ impl Table {
     }
 
     pub(super) fn cell(&self, row: usize, column: usize) -> &str {
-        &self.rows[row][column]
+        let place = row * self.columns.len() + column;
+        let begin = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[begin as usize..self.ends[place] as usize]
     }
 
     /// The cell, unless it says that nothing was measured.
@@ -280,7 +310,12 @@ fn delimiter(text: &str) -> u8 {
         .unwrap_or(b',')
 }
 
-fn check_cells(cells: &[String], columns: &[String], row: usize, line: u64) -> Result<(), Error> {
+fn check_cells(
+    cells: &csv::StringRecord,
+    columns: &[String],
+    row: usize,
+    line: u64,
+) -> Result<(), Error> {
     match cells.iter().position(|cell| cell.len() > CELL_BYTES_MAX) {
         Some(place) => Err(Error::LongCell {
             row,
@@ -416,9 +451,12 @@ mod tests {
             "row 1 (line 2), column `b`: a cell of more than 1024 bytes"
         );
         let wide = "a,".repeat(COLUMNS_MAX);
-        assert_eq!(said(&wide), "the table has more than 256 columns");
+        assert_eq!(said(&wide), "the table has more than 256 columns (line 1)");
         let tall = "a\n".repeat(ROWS_MAX + 2);
-        assert_eq!(said(&tall), "the table has more than 250000 rows");
+        assert_eq!(
+            said(&tall),
+            "the table has more than 100000 rows (line 100002)"
+        );
     }
 
     #[test]

@@ -147,5 +147,5 @@ fn many_rows_are_analysed_and_too_much_work_is_refused() {
     let result = &analyze(&rows(50_000, 2), &request).unwrap()[0];
     assert_eq!((result.n, result.effects.len()), (50_000, 3));
     let named = Request::new(["y_mb_s"], ["f", "g", "f:g"]);
-    assert!(analyze(&rows(140_000, 60), &named).is_err());
+    assert!(analyze(&rows(90_000, 60), &named).is_err());
 }

@@ -10,15 +10,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use record::BitsPerSecond;
+use record::{BitsPerSecond, input};
 
 use crate::Error;
 
 pub use decide::{Proposal, Role, Situation, Verdict, propose, settings, spots};
 pub use file::{parse, time};
 
-/// Largest file that is read as a profile.
-const FILE_BYTES_MAX: u64 = 1 << 20;
 /// The profiles of this program.
 const BUILT_IN: [(&str, &str); 5] = [
     ("default", include_str!("../../profiles/default.toml")),
@@ -175,15 +173,13 @@ pub fn load(path: &Path, protections: Protections) -> Result<Profile, Error> {
         path: path.to_owned(),
         source,
     };
-    let length = fs::metadata(path).map_err(unreadable)?.len();
-    if length > FILE_BYTES_MAX {
-        return Err(unreadable(std::io::Error::other(format!(
-            "it has {length} bytes, and a profile has {FILE_BYTES_MAX} at most"
-        ))));
-    }
-    let text = fs::read_to_string(path).map_err(unreadable)?;
+    let text = input::text(path, input::TOML_BYTES_MAX).map_err(unreadable)?;
+    // What is wrong with it is said of the file, as there may be several of that name.
+    let profile = parse(&path.display().to_string(), &text, protections)?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    let profile = parse(&name, &text, protections)?;
-    let file = Some(path.to_owned());
-    Ok(Profile { file, ..profile })
+    Ok(Profile {
+        name: name.into_owned(),
+        file: Some(path.to_owned()),
+        ..profile
+    })
 }

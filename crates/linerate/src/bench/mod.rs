@@ -10,7 +10,7 @@ use host::Host;
 use measure::{FarServer, IPERF3_PORT, Stop};
 use record::{
     Direction, Event, HostLoad, Outcome, Plan, Recipe, Record, Stage, Task, TcpWorkload,
-    TrialInput, TrialRecord, Workload,
+    TrialInput, TrialRecord, Workload, input,
 };
 
 use crate::args::{BenchArguments, DirectionArgument};
@@ -58,9 +58,10 @@ fn recipe(arguments: &BenchArguments) -> Result<Option<Recipe>, CommandError> {
                 .hint(format!("there are: {}", known.join(", ")))
         })?,
         (None, Some(path)) => {
-            let text = std::fs::read_to_string(path).map_err(|error| {
+            let text = input::text(path, input::TOML_BYTES_MAX).map_err(|error| {
                 let text = format!("cannot read the recipe `{}`", path.display());
                 CommandError::caused(Kind::Refused, text, &error)
+                    .hint("check the path and the rights; a recipe is a text file of a page or two")
             })?;
             measure::recipe(&path.display().to_string(), &text)
         }

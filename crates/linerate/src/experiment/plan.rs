@@ -1,7 +1,5 @@
 //! Plans in TOML, and what they mean on these hosts.
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::Path;
 
 use experiment::{Arms, Combination, FRACTION_FACTORS_MIN, combine, order, whole_plots};
@@ -10,7 +8,7 @@ use host::change::{self, Change};
 use host::knob::KNOBS;
 use record::{
     Design, DesignKind, Direction, Factor, KnobId, Level, PlanFactor, PlanFile, PublishedFigure,
-    Recipe, RecipeTest, Response, Setting, StopRule, Value, Workload,
+    Recipe, RecipeTest, Response, Setting, StopRule, Value, Workload, input,
 };
 
 use super::field;
@@ -19,8 +17,6 @@ use crate::bench::recipe::Target;
 use crate::failure::{CommandError, Kind};
 use crate::set;
 
-/// A plan, or a recipe, is a page or two.
-const PLAN_BYTES_MAX: u64 = 1 << 20;
 /// Blocks of a plan that leaves them open: enough for its effects to be counted, within what is worth
 /// the time.
 const BLOCKS_USUAL: std::ops::RangeInclusive<usize> = 6..=10;
@@ -37,7 +33,7 @@ fn no_preset(name: &str) -> CommandError {
 /// Reads a plan.
 pub fn read(path: &Path) -> Result<PlanFile, CommandError> {
     let name = path.display();
-    let text = text(path).map_err(|error| {
+    let text = input::text(path, input::TOML_BYTES_MAX).map_err(|error| {
         CommandError::caused(
             Kind::Refused,
             format!("cannot read the plan `{name}`"),
@@ -57,18 +53,6 @@ pub fn read(path: &Path) -> Result<PlanFile, CommandError> {
     Ok(plan)
 }
 
-/// A short file of text; a long one is refused, and no part of it is taken for the whole.
-fn text(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    let read = File::open(path)?
-        .take(PLAN_BYTES_MAX + 1)
-        .read_to_string(&mut text)?;
-    match read as u64 > PLAN_BYTES_MAX {
-        true => Err(io::Error::other("it has more than 1 MiB")),
-        false => Ok(text),
-    }
-}
-
 /// The tests that each visit of an arm makes.
 pub fn recipe(file: &PlanFile, path: &Path, seconds: Option<f64>) -> Result<Recipe, CommandError> {
     let wanted = &file.workload;
@@ -76,8 +60,9 @@ pub fn recipe(file: &PlanFile, path: &Path, seconds: Option<f64>) -> Result<Reci
         (Some(name), None) => measure::preset(name).ok_or_else(|| no_preset(name))??,
         (None, Some(name)) => {
             let file = path.parent().unwrap_or(Path::new("")).join(name);
-            let text = text(&file).map_err(|error| {
-                let text = format!("cannot read the recipe `{}`", file.display());
+            let text = input::text(&file, input::TOML_BYTES_MAX).map_err(|error| {
+                let [recipe, plan] = [file.as_path(), path].map(Path::display);
+                let text = format!("cannot read the recipe `{recipe}` of the plan `{plan}`");
                 CommandError::caused(Kind::Refused, text, &error)
                     .hint("the path is taken from the folder of the plan")
             })?;
@@ -189,6 +174,8 @@ pub fn design(
         |blocks| usize::try_from(blocks).unwrap_or(usize::MAX),
     );
     design.blocks = order(&design.arms, &design.whole_plots, blocks, seed);
+    let fits = design.check();
+    fits.map_err(|reason| usage(format!("what the plan makes cannot be analysed: {reason}")))?;
     Ok(design)
 }
 

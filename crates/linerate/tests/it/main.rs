@@ -14,6 +14,7 @@ mod together {
     mod copy;
     mod errors;
     mod experiments;
+    mod hostile;
     mod kerberos;
     mod persist;
     mod plans;

@@ -1,0 +1,175 @@
+//! Files that strangers may have written: opened without waiting for anybody, and read with limits, so
+//! that no file takes more memory than its limit allows.
+
+use std::fs::{self, File, FileType, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+/// Most bytes of a plan, a recipe or a profile: the longest of ours has 12 KiB, and parsing TOML takes
+/// up to a hundred times its length.
+pub const TOML_BYTES_MAX: u64 = 256 << 10;
+
+/// Opens a regular file to be read. Pipes, devices and folders are refused, and never waited for.
+///
+/// # Errors
+/// When it is none, or cannot be opened.
+pub fn open(path: &Path) -> io::Result<File> {
+    open_with(path, OpenOptions::new().read(true))
+}
+
+/// The same with other options.
+pub(crate) fn open_with(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    // Some devices do something when they are opened.
+    refuse_others(fs::metadata(path)?.file_type())?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        // Another file may stand there by now, as a pipe without a writer.
+        let without_waiting = rustix::fs::OFlags::NONBLOCK.bits();
+        options.custom_flags(without_waiting.cast_signed());
+    }
+    let file = options.open(path)?;
+    refuse_others(file.metadata()?.file_type())?;
+    Ok(file)
+}
+
+fn refuse_others(kind: FileType) -> io::Result<()> {
+    let what = match (kind.is_file(), kind.is_dir()) {
+        (true, _) => return Ok(()),
+        (_, true) => "it is a folder",
+        _ => "it is a pipe, a socket or a device, and no regular file",
+    };
+    Err(io::Error::new(io::ErrorKind::InvalidInput, what))
+}
+
+/// Reads a whole file of text.
+///
+/// # Errors
+/// When it cannot be read, has more bytes than `bytes_max`, or is not UTF-8: that names the line.
+pub fn text(path: &Path, bytes_max: u64) -> io::Result<String> {
+    let bytes = bytes(path, bytes_max)?;
+    String::from_utf8(bytes).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let reason = format!("line {} is not text in UTF-8", line_after(good));
+        io::Error::new(io::ErrorKind::InvalidData, reason)
+    })
+}
+
+/// Reads a whole file.
+///
+/// # Errors
+/// When it cannot be read, or has more bytes than `bytes_max`.
+pub fn bytes(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > bytes_max {
+        true => Err(too_large(format!("it has more than {}", size(bytes_max)))),
+        false => Ok(bytes),
+    }
+}
+
+/// The number of the line, from 1, that comes after some text.
+#[must_use]
+pub fn line_after(text: &[u8]) -> usize {
+    1 + text.iter().filter(|byte| **byte == b'\n').count()
+}
+
+/// The lines of a file, one at a time.
+pub(crate) struct Lines<R> {
+    reader: BufReader<R>,
+    line: Vec<u8>,
+    number: usize,
+    left: u64,
+    line_bytes_max: u64,
+    bytes_max: u64,
+}
+
+impl<R: Read> Lines<R> {
+    pub(crate) fn new(file: R, line_bytes_max: u64, bytes_max: u64) -> Self {
+        Self {
+            reader: BufReader::new(file),
+            line: Vec::new(),
+            number: 0,
+            left: bytes_max,
+            line_bytes_max,
+            bytes_max,
+        }
+    }
+
+    /// The number of the next line, from 1, and the line with its end, which the last one may lack.
+    pub(crate) fn next(&mut self) -> io::Result<Option<(usize, &[u8])>> {
+        self.line.clear();
+        let most = self.line_bytes_max + 1;
+        let mut one = (&mut self.reader).take(most);
+        let read = one.read_until(b'\n', &mut self.line)? as u64;
+        if read == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        let number = self.number;
+        if read == most {
+            let most = size(self.line_bytes_max);
+            return Err(too_large(format!("line {number} has more than {most}")));
+        }
+        let Some(left) = self.left.checked_sub(read) else {
+            let most = size(self.bytes_max);
+            return Err(too_large(format!(
+                "up to line {number} it has more than {most}"
+            )));
+        };
+        self.left = left;
+        Ok(Some((number, &self.line)))
+    }
+}
+
+fn too_large(reason: String) -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, reason)
+}
+
+/// A limit as people write it.
+fn size(bytes: u64) -> String {
+    match bytes.is_multiple_of(1 << 20) {
+        true => format!("{} MiB", bytes >> 20),
+        false => format!("{} KiB", bytes >> 10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_at_their_limits_and_are_counted() {
+        let all = |text: &str, line, whole| {
+            let mut lines = Lines::new(text.as_bytes(), line, whole);
+            let mut found = Vec::new();
+            loop {
+                match lines.next() {
+                    Ok(Some((number, line))) => found.push((number, line.len())),
+                    Ok(None) => return Ok(found),
+                    Err(error) => return Err(error.to_string()),
+                }
+            }
+        };
+        assert_eq!(all("", 4, 9), Ok(vec![]));
+        assert_eq!(all("abc\n\nd", 4, 9), Ok(vec![(1, 4), (2, 1), (3, 1)]));
+        let long = "line 2 has more than 1 KiB".to_owned();
+        let text = format!("a\n{}", "b".repeat(1025));
+        assert_eq!(all(&text, 1 << 10, 1 << 20), Err(long));
+        let whole = "up to line 3 it has more than 1 KiB".to_owned();
+        let text = format!("{}\n", "b".repeat(500)).repeat(3);
+        assert_eq!(all(&text, 1 << 10, 1 << 10), Err(whole));
+    }
+
+    #[test]
+    fn what_is_no_text_is_named_by_its_line() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("file");
+        fs::write(&path, b"a\nb\n\xff").expect("room on the disk");
+        let said = |most| text(&path, most).expect_err("no text").to_string();
+        assert_eq!(said(1 << 10), "line 3 is not text in UTF-8");
+        assert_eq!(said(4), "it has more than 0 KiB");
+        let folder = open(folder.path()).expect_err("no file");
+        assert_eq!(folder.to_string(), "it is a folder");
+    }
+}
