@@ -6,7 +6,6 @@ mod samba;
 mod written;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
@@ -192,13 +191,7 @@ impl Topology {
             path: path.to_owned(),
             source,
         };
-        let length = fs::metadata(path).map_err(read_error)?.len();
-        if length > FILE_BYTES_MAX {
-            return Err(read_error(std::io::Error::other(format!(
-                "it is longer than {FILE_BYTES_MAX} bytes"
-            ))));
-        }
-        let text = fs::read_to_string(path).map_err(read_error)?;
+        let text = record::input::text(path, FILE_BYTES_MAX).map_err(read_error)?;
         written::parse(&text, &path.display().to_string())
     }
 

@@ -9,6 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use os::sandbox::Rules;
 use record::Bytes;
 use report::quantity;
 use smb::Stop;
@@ -20,7 +21,7 @@ use crate::args::{CopyArguments, LinksArgument};
 use crate::failure::{CommandError, Kind};
 use crate::meter::Meter;
 use crate::share::{self, TypedShare};
-use crate::{stop, terminal};
+use crate::{confine, stop, terminal};
 use connections::Connections;
 pub use connections::connect;
 use show::{Ends, as_json, show, show_before_the_end, show_failures};
@@ -50,6 +51,7 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
         return Err(CommandError::new(Kind::Usage, "neither end is a share")
             .hint("write one of them as `smb://user@host/share/file`"));
     }
+    confine::to(&rules(arguments, &sources, &destination))?;
     let stop = Stop::new();
     let asked = stop.clone();
     let words = stop::Words {
@@ -123,6 +125,30 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// The folders that are given, and nothing else: what a server says can do no harm elsewhere.
+fn rules(arguments: &CopyArguments, sources: &[End], destination: &End) -> Rules {
+    let mut rules = confine::for_login(&arguments.login);
+    let here = sources.iter().filter_map(|source| match source {
+        End::Here(path) => Some(path.clone()),
+        End::Share(_) => None,
+    });
+    rules.reads.extend(here);
+    // Links lead anywhere.
+    if matches!(arguments.links, LinksArgument::Follow) {
+        rules.reads.push(PathBuf::from("/"));
+    }
+    if let End::Here(path) = destination {
+        let whole = path.file_name().is_none() || path.is_dir();
+        let folder = if whole {
+            Some(path.as_path())
+        } else {
+            path.parent()
+        };
+        rules.writes.push(confine::existing(folder.unwrap_or(path)));
+    }
+    rules
 }
 
 fn end(typed: &str) -> Result<End, CommandError> {

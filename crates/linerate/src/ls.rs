@@ -13,7 +13,7 @@ use crate::args::LsArguments;
 use crate::copy::{connect, told};
 use crate::failure::CommandError;
 use crate::share::{self, TypedShare};
-use crate::{changes, credentials, terminal};
+use crate::{changes, confine, credentials, terminal};
 
 /// A folder of so many entries at most is sorted; of a larger one the entries are printed as they
 /// come, so that it takes little memory and the first ones show at once.
@@ -28,6 +28,7 @@ const LETTERS: [(u32, char); 4] = [(0x1, 'R'), (0x2, 'H'), (0x4, 'S'), (0x20, 'A
 /// Runs `ls`.
 pub fn run(arguments: &LsArguments) -> Result<ExitCode, CommandError> {
     let place = share::parse_place(&arguments.place)?;
+    confine::to(&confine::for_login(&arguments.login))?;
     let policy = measure::demanded(&credentials::demands(&arguments.login)?);
     let credentials = credentials::find(&arguments.login, &place, None)?;
     let session = connect(&place, &credentials, &policy)?;

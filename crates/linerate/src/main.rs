@@ -7,6 +7,7 @@ mod bench;
 mod candidates;
 mod changes;
 mod check;
+mod confine;
 mod copy;
 mod credentials;
 mod demo;

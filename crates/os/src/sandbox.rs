@@ -79,12 +79,3 @@ impl Confined {
 pub fn confine(rules: &Rules) -> io::Result<Confined> {
     imp::confine(rules)
 }
-
-/// Ends this process when the one that started it ends, however it does; where the system cannot do
-/// that, it does nothing. To be called after [`confine`], which takes it back.
-///
-/// # Errors
-/// When the system refuses it.
-pub fn end_with_parent() -> io::Result<()> {
-    imp::end_with_parent()
-}

@@ -9,7 +9,6 @@ use landlock::{
     RulesetStatus, path_beneath_rules,
 };
 use nix::sys::prctl;
-use nix::sys::signal::Signal;
 use nix::unistd::{Gid, Uid, setgroups, setresgid, setresuid};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -23,7 +22,7 @@ const NOBODY: u32 = 65_534;
 /// The newest rights over files that are asked for; older kernels know fewer.
 const FILE_RIGHTS: ABI = ABI::V5;
 /// What programs and libraries need of a system: themselves, how names are looked up, what the kernel says.
-const SYSTEM_PATHS: [&str; 14] = [
+const SYSTEM_PATHS: [&str; 16] = [
     "/bin",
     "/dev/null",
     "/dev/urandom",
@@ -34,10 +33,12 @@ const SYSTEM_PATHS: [&str; 14] = [
     "/nix/store",
     "/proc",
     "/run/resolvconf",
+    "/run/samba",
     "/run/systemd/resolve",
     "/sbin",
     "/sys",
     "/usr",
+    "/var/cache/samba",
 ];
 /// `TIOCSTI` and `TIOCLINUX` of `ioctl_tty(2)`.
 const TYPING: [u64; 2] = [0x5412, 0x541c];
@@ -56,10 +57,6 @@ pub(super) fn confine(rules: &Rules) -> io::Result<Confined> {
         files,
         system_calls,
     })
-}
-
-pub(super) fn end_with_parent() -> io::Result<()> {
-    Ok(prctl::set_pdeathsig(Signal::SIGKILL)?)
 }
 
 /// Root becomes nobody, and its capabilities go with it (`capabilities(7)`, "Effect of user ID changes").
@@ -178,6 +175,7 @@ const CALLS: &[i64] = &[
     libc::SYS_brk,
     libc::SYS_madvise,
     libc::SYS_membarrier,
+    libc::SYS_mincore,
     libc::SYS_mmap,
     libc::SYS_mprotect,
     libc::SYS_mremap,
@@ -262,8 +260,10 @@ const CALLS: &[i64] = &[
     libc::SYS_openat,
     libc::SYS_pread64,
     libc::SYS_preadv,
+    libc::SYS_preadv2,
     libc::SYS_pwrite64,
     libc::SYS_pwritev,
+    libc::SYS_pwritev2,
     libc::SYS_readlinkat,
     libc::SYS_renameat2,
     libc::SYS_sendfile,

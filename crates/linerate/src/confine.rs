@@ -1,0 +1,52 @@
+//! What a command gives up before it reads bytes of strangers.
+
+use std::path::{Path, PathBuf};
+
+use os::sandbox::Rules;
+
+use crate::args::LoginArguments;
+use crate::failure::{CommandError, Kind};
+
+/// Where a password is typed.
+const TERMINAL: &str = "/dev/tty";
+/// Names other files with what Kerberos is told, with `:` between them.
+const KERBEROS_VARIABLE: &str = "KRB5_CONFIG";
+
+/// What a command that speaks to a server as this user needs beside its own files.
+pub fn for_login(login: &LoginArguments) -> Rules {
+    let kerberos = std::env::var(KERBEROS_VARIABLE).unwrap_or_default();
+    let files = kerberos
+        .split(':')
+        .filter(|path| !path.is_empty())
+        .map(PathBuf::from);
+    let lab = PathBuf::from(lab::CREDENTIALS_IN_HOST);
+    Rules {
+        keeps_user: true,
+        network: true,
+        reads: files
+            .chain(login.credentials.clone())
+            .chain([lab])
+            .collect(),
+        writes: vec![PathBuf::from(TERMINAL)],
+    }
+}
+
+/// Gives up all but that, for good. To be called before any thread is started.
+pub fn to(rules: &Rules) -> Result<(), CommandError> {
+    let confined = os::sandbox::confine(rules);
+    let failed = |error| {
+        CommandError::caused(
+            Kind::Refused,
+            "cannot give up rights that are not needed",
+            &error,
+        )
+    };
+    confined.map(drop).map_err(failed)
+}
+
+/// The folder that is there already in which something is to be made: the path itself, or what is above it.
+pub fn existing(path: &Path) -> PathBuf {
+    let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let there = full.ancestors().find(|folder| folder.is_dir());
+    there.map_or(full.clone(), Path::to_owned)
+}
