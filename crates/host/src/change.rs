@@ -6,9 +6,9 @@ use std::time::Duration;
 use record::{HostName, KnobId, Setting, System, Target, Value};
 use serde::{Deserialize, Serialize};
 
-use crate::exec::{self, Command, Privilege};
+use crate::exec::{self, Command};
 use crate::journal::{Journal, Mark, Opened};
-use crate::knob::{self, Knob, Refusal, State};
+use crate::knob::{self, Knob, Refusal, Remembered, State, Step};
 use crate::lease::{self, Lease, Undo};
 use crate::restore::{Foreign, Outcome, Report, Restore};
 use crate::{Error, Host, Place};
@@ -46,7 +46,12 @@ pub struct Item {
     pub before: Value,
     /// Its value with the change.
     pub after: Value,
-    pub(crate) steps: Vec<JournalStep>,
+    /// What its value before does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) remembered: Option<Remembered>,
+    /// How it is made. The journal does not hold it: what is put back later is worked out then.
+    #[serde(skip)]
+    pub(crate) steps: Vec<Step>,
 }
 
 impl Item {
@@ -57,51 +62,6 @@ impl Item {
             host: self.host.clone(),
             target: self.target.clone(),
             knob: self.knob.clone(),
-        }
-    }
-}
-
-/// A step as the journal keeps it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct JournalStep {
-    pub(crate) run: JournalCommand,
-    pub(crate) undo: JournalCommand,
-}
-
-/// A command as the journal keeps it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct JournalCommand {
-    argv: Vec<String>,
-    root: bool,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    stdin: Vec<u8>,
-    /// The time that it may take, where that is not the usual one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    seconds: Option<u64>,
-}
-
-impl From<&Command> for JournalCommand {
-    fn from(command: &Command) -> Self {
-        Self {
-            argv: command.argv.clone(),
-            root: command.privilege == Privilege::Root,
-            stdin: command.stdin.clone(),
-            seconds: (command.timeout != exec::TIMEOUT_DEFAULT)
-                .then_some(command.timeout.as_secs()),
-        }
-    }
-}
-
-impl From<&JournalCommand> for Command {
-    fn from(written: &JournalCommand) -> Self {
-        let limit = written.seconds.map(Duration::from_secs);
-        let command = Self::new(&written.argv)
-            .with_stdin(written.stdin.clone())
-            .with_timeout(limit.unwrap_or(exec::TIMEOUT_DEFAULT));
-        if written.root {
-            command.as_root()
-        } else {
-            command
         }
     }
 }
@@ -346,21 +306,19 @@ impl Change {
             };
             let planned = state.and_then(|state| {
                 let steps = knob.plan(target, &state, value)?;
-                Ok((state.goal(value), state.value, steps))
+                let remembered = knob.remember(&state).filter(|_| !steps.is_empty());
+                Ok((state.goal(value), state.value, remembered, steps))
             });
-            let (after, before, steps) =
+            let (after, before, remembered, steps) =
                 planned.map_err(|refusal| refused(host, target, knob, Some(value), refusal))?;
-            let steps = steps.iter().map(|step| JournalStep {
-                run: (&step.run).into(),
-                undo: (&step.undo).into(),
-            });
             change.items.push(Item {
                 host: host.name.clone(),
                 target: target.clone(),
                 knob: id.clone(),
                 before,
                 after,
-                steps: steps.collect(),
+                remembered,
+                steps,
             });
         }
         Ok(change)
@@ -441,7 +399,7 @@ impl Change {
         let steps = self.items.iter().flat_map(|item| {
             item.steps
                 .iter()
-                .map(|step| (item.host.clone(), Command::from(&step.run)))
+                .map(|step| (item.host.clone(), step.run.clone()))
         });
         steps.collect()
     }
@@ -602,7 +560,7 @@ impl OpenChange {
                 let steps = item.steps.iter().rev();
                 Undo {
                     look: knob.and_then(|knob| knob.look(&item.target)),
-                    back: steps.map(|step| Command::from(&step.undo)).collect(),
+                    back: steps.map(|step| step.undo.clone()).collect(),
                 }
             });
             let undo: Vec<Undo> = undo.collect();
@@ -618,7 +576,7 @@ impl OpenChange {
         let mut said = String::new();
         let place = (item.target.clone(), find(host, &item.knob)?);
         for step in &item.steps {
-            let output = place.1.run(host, &item.target, &Command::from(&step.run))?;
+            let output = place.1.run(host, &item.target, &step.run)?;
             said.push_str(String::from_utf8_lossy(&output.stderr).trim());
         }
         let state = read_states(host, std::slice::from_ref(&place))?

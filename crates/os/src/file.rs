@@ -59,6 +59,12 @@ impl Error {
         matches!(self, Self::System { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 
+    /// Whether it is because this user may not look there.
+    #[must_use]
+    pub fn is_denied(&self) -> bool {
+        matches!(self, Self::System { source, .. } if source.kind() == io::ErrorKind::PermissionDenied)
+    }
+
     /// What to do next, where we know it.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {

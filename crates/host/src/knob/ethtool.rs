@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use record::Value;
 
+use super::value::{is_bytes, is_count, is_text, is_word};
 use super::{
-    Allowed, Disturbance, Kind, Knob, Refusal, Seen, State, TargetKind, Way, answer, command,
-    on_or_off, range,
+    Allowed, Before, Disturbance, Kind, Knob, Refusal, Remembered, Seen, State, TargetKind, Way,
+    answer, command, on_or_off, range, usual_back,
 };
 use crate::exec::{Command, Output};
 use crate::tool::ethtool::{self, Feature, Role};
@@ -140,6 +141,92 @@ impl Way for Ethtool {
         };
         let script = r#"ethtool -k "$1" | grep "^$2:""#;
         Some(command(&["sh", "-c", script, "sh", name, row]))
+    }
+
+    fn could_be(&self, value: &Value) -> bool {
+        match self {
+            Self::Feature { .. } | Self::Adaptive(_) | Self::Eee => {
+                matches!(value, Value::Switch(_))
+            }
+            Self::Features => is_text(value, |text| text.split_whitespace().all(is_feature_word)),
+            Self::Pause => is_text(value, |text| {
+                PAUSES.contains(&text.strip_prefix(AUTO).unwrap_or(text))
+            }),
+            Self::Channels | Self::RingRx | Self::RingTx | Self::Coalesce(_) | Self::Spread => {
+                is_count(value)
+            }
+            Self::SpreadKey => is_text(value, |text| is_bytes(text.split(':').count(), text)),
+            Self::SpreadFields => is_text(value, |text| {
+                let known = |letter| FIELDS.iter().any(|(_, own)| *own == letter);
+                !text.is_empty() && text.chars().all(known)
+            }),
+            Self::Modes => is_text(value, |text| text == AGREED || is_forced(text)),
+            Self::Speed => false,
+        }
+    }
+
+    fn wrote(&self, name: &str, argv: &[&str]) -> bool {
+        let own = match self {
+            Self::Feature { .. } | Self::Features => "-K",
+            Self::Pause => "-A",
+            Self::Channels => "-L",
+            Self::RingRx | Self::RingTx => "-G",
+            Self::Coalesce(_) | Self::Adaptive(_) => "-C",
+            Self::Eee => "--set-eee",
+            Self::Spread | Self::SpreadKey => "-X",
+            Self::SpreadFields => "-N",
+            Self::Modes => "-s",
+            Self::Speed => return false,
+        };
+        // The name of a mode has a slash in it.
+        let is_plain = |word: &&str| word.split('/').all(is_word);
+        matches!(argv, ["ethtool", option, nic, words @ ..]
+            if *option == own && *nic == name && words.iter().all(is_plain))
+    }
+
+    fn remember(&self, state: &State) -> Option<Remembered> {
+        let (Self::Modes, Seen::Modes(modes)) = (self, &state.seen) else {
+            return None;
+        };
+        let offered = modes.iter().filter(|(_, offered)| *offered);
+        let offered = offered.map(|(mode, _)| mode.clone());
+        Some(Remembered::Offered(offered.collect()))
+    }
+
+    fn back(
+        &self,
+        name: &str,
+        state: &State,
+        to: &Value,
+        before: &Before<'_>,
+    ) -> Result<Command, Refusal> {
+        match (self, &state.seen, to) {
+            (Self::Feature { short, row, .. }, Seen::Features(features), Value::Switch(on)) => {
+                let before = before.features.map(fields).unwrap_or_default();
+                let members = members(features, row).filter_map(|member| {
+                    let was = before.get(member.name.as_str())?;
+                    let requested = was.rsplit('/').next() == Some("on");
+                    Some(Feature {
+                        requested,
+                        ..member.clone()
+                    })
+                });
+                let members: Vec<Feature> = members.collect();
+                Ok(match members.is_empty() {
+                    true => command(&["ethtool", "-K", name, short, on_or_off(*on)]),
+                    false => set_features(name, members.iter()),
+                })
+            }
+            (Self::Modes, Seen::Modes(modes), Value::Text(mode)) if mode == AGREED => {
+                let was = |mode: &String| match before.remembered {
+                    Some(Remembered::Offered(offered)) => offered.contains(mode),
+                    _ => true,
+                };
+                let modes = modes.iter().map(|(mode, _)| (mode.clone(), was(mode)));
+                Ok(set_modes(name, &Seen::Modes(modes.collect()), mode))
+            }
+            _ => usual_back(self, name, state, to),
+        }
     }
 
     fn set(&self, name: &str, state: &State, to: &Value) -> Result<Command, Refusal> {
@@ -305,6 +392,13 @@ fn feature_word(feature: &Feature) -> String {
     } else {
         format!("{name}:{is}/{requested}")
     }
+}
+
+/// `name:on` or `name:off/on`.
+fn is_feature_word(word: &str) -> bool {
+    let is_state = |state: &str| ["on", "off", "on/off", "off/on"].contains(&state);
+    let parts = word.split_once(':');
+    parts.is_some_and(|(name, state)| is_word(name) && is_state(state))
 }
 
 /// Sets what differs from `to` and can still be changed.
@@ -542,7 +636,7 @@ fn parse_spread_key(said: &str) -> Result<State, Refusal> {
         .skip_while(|line| !line.starts_with("RSS hash key"));
     let key = lines.nth(1).unwrap_or_default().trim().to_ascii_lowercase();
     let count = key.split(':').count();
-    if !super::is_bytes(count, &key) {
+    if !is_bytes(count, &key) {
         return Err(Refusal::new("the driver does not know it"));
     }
     Ok(State::new(Value::Text(key), Allowed::Bytes(count)))
@@ -631,6 +725,12 @@ fn forced(mode: &str) -> Option<String> {
     ["full", "half"]
         .contains(&duplex.as_str())
         .then(|| format!("{speed} {duplex}"))
+}
+
+/// `1000 full`.
+fn is_forced(mode: &str) -> bool {
+    let (speed, duplex) = mode.split_once(' ').unwrap_or_default();
+    speed.parse::<u32>().is_ok() && ["full", "half"].contains(&duplex)
 }
 
 fn parse_modes(said: &str) -> Result<State, Refusal> {

@@ -9,11 +9,14 @@ use std::sync::LazyLock;
 use record::{System, Target, Value};
 
 use super::ethtool::Ethtool;
+use super::journaled::is_script;
 use super::link::Link;
 use super::macos::Mac;
 use super::route::Route;
+use super::value::{is_text, is_word};
 use super::{
-    Allowed, Disturbance, KNOBS, Kind, Knob, Refusal, Seen, State, TargetKind, Way, answer, command,
+    Allowed, Before, Disturbance, KNOBS, Kind, Knob, Refusal, Seen, State, TargetKind, Way, answer,
+    command, usual_back,
 };
 use crate::exec::shell::posix_words;
 use crate::exec::{Command, Output};
@@ -22,13 +25,15 @@ use crate::exec::{Command, Output};
 const SUFFIX: &str = ".at_start";
 /// In front of what a file of ours keeps: `nic.mtu@eth0 = 9000`.
 const KEEPS: &str = "# linerate keeps: ";
+/// Where `udev` looks for files that are not the system's own.
+const UDEV: &str = "/etc/systemd/network/";
 const NOTE: &str = "# `linerate undo` takes this file away.\n";
 /// Exit status of the look where there is no such interface.
 const STATUS_NO_NIC: i32 = 3;
 
 /// Tells who sets an interface up, and what we keep for it. Argument: the interface, or nothing.
 const LOOK: &str = r#"nic=$1
-grep -hs '^# linerate keeps: ' /etc/sysctl.d/99-zz-linerate-* /etc/netplan/90-linerate-* \
+grep -Hs '^# linerate keeps: ' /etc/sysctl.d/99-zz-linerate-* /etc/netplan/90-linerate-* \
     /etc/network/if-up.d/linerate-* /etc/NetworkManager/dispatcher.d/90-linerate-* \
     /etc/systemd/network/*.link.d/90-linerate-*
 grep -s '^[^#;]*=' /etc/sysctl.conf | sed 's/^/late /'
@@ -61,7 +66,7 @@ exit 0
 "#;
 
 /// The same on a Mac, where `launchd` does it.
-const LOOK_ON_A_MAC: &str = r"grep -hs '^# linerate keeps: ' /Library/LaunchDaemons/linerate.*
+const LOOK_ON_A_MAC: &str = r"grep -Hs '^# linerate keeps: ' /Library/LaunchDaemons/linerate.*
 exit 0
 ";
 
@@ -242,11 +247,14 @@ impl Way for Keep {
         }
         let said = answer(outputs.first(), "coreutils")?;
         let place = self.place(name);
-        let mut kept = said
-            .lines()
-            .filter_map(|line| line.strip_prefix(KEEPS)?.split_once(" = "));
-        let kept = kept.find(|(own, _)| *own == place);
-        let mut value = kept.map_or(Value::Unset, |(_, value)| Value::Text(value.to_owned()));
+        let mut kept = said.lines().filter_map(|line| {
+            let (file, kept) = line.split_once(':')?;
+            let (own, value) = kept.strip_prefix(KEEPS)?.split_once(" = ")?;
+            (own == place && self.is_own(name, file)).then_some((file, value))
+        });
+        let (file, value) = kept.next().unzip();
+        let file = file.map(str::to_owned);
+        let mut value = value.map_or(Value::Unset, |value| Value::Text(value.to_owned()));
         let keeper = self.keeper(name, &said);
         let because = match &keeper {
             Err(refusal) => Some(refusal.reason.clone()),
@@ -256,15 +264,66 @@ impl Way for Keep {
             value = self.property_value(&said);
         }
         let state = State::new(value, Allowed::AsRead).unset(Value::Unset);
-        Ok(match keeper {
-            Ok(keeper) => state.seen(Seen::Keeper(keeper)),
-            Err(_) => state,
+        let keeper = keeper.ok();
+        Ok(state.seen(Seen::Kept { keeper, file }).fixed_if(because))
+    }
+
+    fn could_be(&self, value: &Value) -> bool {
+        let of = self.of.way();
+        *value == Value::Unset
+            || is_text(value, |text| {
+                let number = text.parse().ok().map(Value::Integer);
+                let number = number.filter(|number| number.to_string() == text);
+                let switch = ["on", "off"].contains(&text).then_some(Value::Switch(true));
+                // Connections of `NetworkManager` may have words that we would not set.
+                is_word(text)
+                    || of.could_be(value)
+                    || number.is_some_and(|value| of.could_be(&value))
+                    || switch.is_some_and(|value| of.could_be(&value))
+            })
+    }
+
+    fn wrote(&self, name: &str, argv: &[&str]) -> bool {
+        match argv {
+            ["sh", "-c", script, "sh", file, ..] => {
+                is_script(script, &[KEEP, DROP]) && self.is_own(name, file)
+            }
+            ["nmcli", "connection", "modify", "uuid", ..] => self.property().is_some(),
+            _ => false,
         }
-        .fixed_if(because))
+    }
+
+    /// What sets up the interface may be another program by now: the file goes from where it is.
+    fn back(
+        &self,
+        name: &str,
+        state: &State,
+        to: &Value,
+        _: &Before<'_>,
+    ) -> Result<Command, Refusal> {
+        match (&state.seen, to) {
+            (
+                Seen::Kept {
+                    file: Some(file), ..
+                },
+                Value::Unset,
+            ) => {
+                let mut drop = command(&["sh", "-c", DROP, "sh", file]);
+                let main = file.split_once(".d/90-linerate-").map(|(main, _)| main);
+                let main = main.filter(|main| main.ends_with(".link"));
+                drop.argv.extend(main.map(str::to_owned));
+                Ok(drop)
+            }
+            _ => usual_back(self, name, state, to),
+        }
     }
 
     fn set(&self, name: &str, state: &State, to: &Value) -> Result<Command, Refusal> {
-        let Seen::Keeper(keeper) = &state.seen else {
+        let Seen::Kept {
+            keeper: Some(keeper),
+            ..
+        } = &state.seen
+        else {
             return Err(Refusal::none_such());
         };
         let text = match to {
@@ -360,6 +419,28 @@ impl Keep {
         }
     }
 
+    /// Whether a file is where one of the keepers has this setting.
+    fn is_own(&self, nic: &str, file: &str) -> bool {
+        let fixed = [
+            Keeper::Sysctl,
+            Keeper::Launchd,
+            Keeper::Netplan,
+            Keeper::NetworkManager(String::new()),
+            Keeper::Ifupdown,
+        ];
+        let folder = file
+            .strip_prefix(UDEV)
+            .and_then(|rest| rest.split_once(".d/"))
+            .map(|(main, _)| main)
+            .filter(|main| main.ends_with(".link") && !main.contains('/'));
+        let udev = folder.map(|main| Keeper::Udev {
+            file: format!("{UDEV}{main}"),
+            text: String::new(),
+        });
+        let mut all = fixed.iter().chain(&udev);
+        all.any(|keeper| self.path(nic, keeper) == file)
+    }
+
     fn path(&self, nic: &str, keeper: &Keeper) -> String {
         let nic = plain(nic);
         let name = match nic.as_str() {
@@ -377,7 +458,7 @@ impl Keep {
             Keeper::Ifupdown => format!("/etc/network/if-up.d/linerate-{}", name.replace('.', "-")),
             Keeper::Udev { file, .. } => {
                 let file = file.rsplit('/').next().unwrap_or_default();
-                format!("/etc/systemd/network/{file}.d/90-linerate-{name}.conf")
+                format!("{UDEV}{file}.d/90-linerate-{name}.conf")
             }
         }
     }
@@ -679,7 +760,7 @@ fn plain(nic: &str) -> String {
 /// there is said again.
 fn udev(nic: &str, path: Option<&str>, link: Option<&str>, said: &str) -> Result<Keeper, Refusal> {
     let name = format!("10-linerate-{}.link", plain(nic));
-    let file = format!("/etc/systemd/network/{name}");
+    let file = format!("{UDEV}{name}");
     let link = link.unwrap_or_default();
     if link
         .rsplit('/')

@@ -192,9 +192,16 @@ fn answer(machine: &mut Machine, argv: &[&str]) -> Output {
             said("")
         }
         ["sh", "-c", script, "sh", _] if script.contains("LaunchDaemons") => {
-            let lines = machine.kept.values().flat_map(|text| text.lines());
-            let lines = lines.filter(|line| line.starts_with("# linerate keeps: "));
-            said(lines.map(|line| format!("{line}\n")).collect::<String>())
+            let mut found = String::new();
+            for (path, text) in &machine.kept {
+                for line in text
+                    .lines()
+                    .filter(|line| line.starts_with("# linerate keeps: "))
+                {
+                    found += &format!("{path}:{line}\n");
+                }
+            }
+            said(found)
         }
         ["sh", "-c", _, "sh", path, _, content] => {
             machine.kept.insert((*path).into(), (*content).into());

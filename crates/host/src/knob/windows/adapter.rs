@@ -8,7 +8,9 @@ use std::ops::RangeInclusive;
 
 use record::Value;
 
-use super::super::{Allowed, Limit, Refusal, Seen as AnySeen, State, range, words};
+use super::super::{
+    Allowed, Before, Limit, Refusal, Remembered, Seen as AnySeen, State, range, words,
+};
 use super::{
     answer, enabled, is_called, known_word, object, objects, said, unreadable, words_with,
 };
@@ -26,7 +28,7 @@ const METRIC_MAX: i64 = 9999;
 /// The numbers that properties have.
 const NUMBERS: RangeInclusive<i64> = 0..=u32::MAX as i64;
 /// In front of a code of a driver for which there is no word.
-const CODE: &str = "code ";
+pub(super) const CODE: &str = "code ";
 /// What a switch of which only the half for one version of IP is on is called.
 const HALVES: [&str; 2] = ["ipv4", "ipv6"];
 /// The keyword of the longest frame, and what drivers with another one call it.
@@ -581,7 +583,7 @@ fn resting(outputs: &[Output]) -> Option<String> {
 }
 
 /// Which halves of a switch are on.
-fn halves(value: &Value) -> Option<[bool; 2]> {
+pub(super) fn halves(value: &Value) -> Option<[bool; 2]> {
     match value {
         Value::Switch(on) => Some([*on; 2]),
         Value::Text(half) => {
@@ -759,6 +761,44 @@ impl Adapter {
                 self.set(nic, state, to)?,
                 self.set(nic, state, &state.value)?,
             )),
+        }
+    }
+}
+
+/// An MTU stands for lengths that may differ from each other and from it.
+pub(super) fn remember(state: &State) -> Option<Remembered> {
+    let AnySeen::Windows(Seen::Mtu { jumbo, stack }) = &state.seen else {
+        return None;
+    };
+    Some(Remembered::Lengths {
+        driver: jumbo.as_ref().and_then(|jumbo| jumbo.value.parse().ok()),
+        stack: stack.map(|mtu| mtu.and_then(|mtu| u32::try_from(mtu).ok())),
+    })
+}
+
+impl Adapter {
+    /// The command that puts back what it was before a change.
+    pub(super) fn back(
+        &self,
+        nic: &str,
+        state: &State,
+        to: &Value,
+        before: &Before<'_>,
+    ) -> Result<Command, Refusal> {
+        match (&state.seen, before.remembered, &state.value, to) {
+            (
+                AnySeen::Windows(Seen::Mtu { jumbo, stack: now }),
+                Some(Remembered::Lengths { driver, stack }),
+                Value::Integer(found),
+                Value::Integer(to),
+            ) => {
+                let driver = driver.map(|length| length.to_string());
+                let there = |(now, mtu): (&Option<i64>, &Option<u32>)| now.and(mtu.map(i64::from));
+                let mut all = now.iter().zip(stack).map(there);
+                let stack = [all.next().flatten(), all.next().flatten()];
+                Ok(set_mtu(nic, jumbo.as_ref().zip(driver), stack, to > found))
+            }
+            _ => Ok(self.plan(nic, state, to)?.0),
         }
     }
 }
