@@ -307,7 +307,12 @@ fn check_value(knob: &Knob, value: &Value) -> Result<(), String> {
     }
     let shown = value.to_string().escape_default().to_string();
     let shown: String = shown.chars().take(80).collect();
-    Err(format!("it can never have been `{shown}`"))
+    let what = match value {
+        Value::Text(_) => "the text ",
+        Value::Integer(_) => "the number ",
+        Value::Unset | Value::Switch(_) => "",
+    };
+    Err(format!("it can never have been {what}`{shown}`"))
 }
 
 /// A value as a line.

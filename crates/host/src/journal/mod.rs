@@ -203,9 +203,9 @@ impl Journal {
         loop {
             match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => break,
-                // A command that it was about to start when it was killed has it for a moment.
+                // A command that it was about to start when it ended or was killed has it for a moment.
                 Err(rustix::io::Errno::WOULDBLOCK)
-                    if Instant::now() < patience && holder(&mut lock).is_some_and(is_dead) =>
+                    if Instant::now() < patience && holder(&mut lock).is_none_or(is_dead) =>
                 {
                     thread::sleep(HEIR_LOOK);
                 }

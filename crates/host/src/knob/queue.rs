@@ -143,7 +143,10 @@ impl Way for Queue {
         match self {
             Self::Discipline => *value == Value::Unset || is_text(value, is_word),
             Self::Receive | Self::Send | Self::Interrupts => {
-                is_text(value, |text| named_processors(text).is_some())
+                is_text(value, |text| {
+                    let mut names = text.split_whitespace().filter_map(|word| word.split_once('='));
+                    names.all(|(name, _)| is_word(name)) && named_processors(text).is_some()
+                })
             }
         }
     }
