@@ -806,13 +806,18 @@ fn the_second_of_two_is_refused_and_told_who_is_first() {
     Journal::open(folder.path(), "undo").unwrap();
 }
 
+#[expect(deprecated, reason = "only with open files it does harm, and those stay shared")]
+fn unshare_mounts() {
+    rustix::thread::unshare(rustix::thread::UnshareFlags::NEWNS).unwrap();
+}
+
 #[test]
 fn a_full_disk_is_not_in_the_way_of_undo() {
     let (model, folder) = (Model::new("one"), folder());
     let (before, path) = (model.now(), folder.path().to_str().unwrap());
     // In a thread whose mounts are nobody else's: the disk goes with it.
     let full = || {
-        nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNS).unwrap();
+        unshare_mounts();
         let run = |argv: &[&str]| run_one(&Local::new(), &Command::new(argv.to_vec())).unwrap();
         run(&["mount", "--make-rprivate", "/"]);
         run(&[
