@@ -6,10 +6,11 @@ use std::fmt;
 
 use record::{HostName, KnobId, Target, Value};
 
-use crate::change::{Entry, Item, read_entries};
+use crate::change::{Entry, Item};
 use crate::exec::{self, Command, Output};
 use crate::journal::Opened;
 use crate::knob::{self, Before, Knob, Refusal, State};
+use crate::open::read_entries;
 use crate::{Error, Host, Place};
 
 /// Rounds of putting back what is not yet as it was: one setting may hold another back.

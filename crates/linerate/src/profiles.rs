@@ -92,7 +92,10 @@ fn folder() -> Option<PathBuf> {
     }
     match Folder::open(&folder, Readers::All) {
         Err(error @ os::file::Error::Unsafe { .. }) => {
-            terminal::say(&format!("warning: no profile of `{}` is used: {error}", folder.display()));
+            terminal::say(&format!(
+                "warning: no profile of `{}` is used: {error}",
+                folder.display()
+            ));
             None
         }
         Ok(_) | Err(_) => Some(folder),

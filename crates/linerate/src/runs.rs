@@ -143,7 +143,10 @@ fn create_in_state_folder(id: &str, header: &Header) -> Result<RunWriter, Comman
         .and_then(|state| state.make_folder("runs", Readers::Owner));
     let folder = folder.map_err(|error| {
         let hint = error.hint().map_or_else(
-            || "name a file with `--run FILE`, or another state folder with LINERATE_STATE_DIR".into(),
+            || {
+                "name a file with `--run FILE`, or another state folder with LINERATE_STATE_DIR"
+                    .into()
+            },
             str::to_owned,
         );
         CommandError::caused(Kind::Refused, "cannot keep run files", &error).hint(hint)

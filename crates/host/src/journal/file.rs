@@ -3,7 +3,7 @@
 //! It holds settings and values, and no commands. Those of version 1 held the commands as well; they are
 //! compared with what the knobs of that time wrote, and never run.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -56,6 +56,9 @@ pub(crate) enum Mark {
     #[serde(other)]
     Unknown,
 }
+
+/// One knob of one part of a host.
+type Spot<'a> = (&'a HostName, &'a Target, &'a KnobId);
 
 /// What the later lines come to.
 #[derive(Debug, Default)]
@@ -161,19 +164,31 @@ impl Opened {
         if let Some(odd) = texts.find(|text| text.contains(char::is_control)) {
             return Err(format!("`{}` is no name", odd.escape_default()));
         }
-        let mut seen = BTreeSet::new();
+        let befores = self.befores();
+        let mut items = BTreeMap::new();
         for (at, item) in self.items.iter().enumerate() {
             let place = format!("setting {}, {}: ", at + 1, shown(item.place()));
             let wrong = |reason: String| format!("{place}{reason}");
-            self.check_item(item).map_err(wrong)?;
-            if !seen.insert((&item.host, &item.target, &item.knob)) {
+            let spot = (&item.host, &item.target, &item.knob);
+            self.check_item(item, befores.get(&spot).copied())
+                .map_err(wrong)?;
+            if items.insert(spot, item).is_some() {
                 return Err(wrong("it is set twice".into()));
             }
         }
         for entry in &self.snapshot {
-            self.check_entry(entry)?;
+            let item = items.get(&(&entry.host, &entry.target, &entry.knob));
+            self.check_entry(entry, item.copied())?;
         }
         Ok(())
+    }
+
+    /// What was read before the change.
+    fn befores(&self) -> BTreeMap<Spot<'_>, &Value> {
+        let entries = self.snapshot.iter();
+        entries
+            .map(|entry| ((&entry.host, &entry.target, &entry.knob), &entry.value))
+            .collect()
     }
 
     fn knob(
@@ -192,10 +207,9 @@ impl Opened {
         Ok(known)
     }
 
-    fn check_item(&self, item: &Item) -> Result<(), String> {
+    fn check_item(&self, item: &Item, before: Option<&Value>) -> Result<(), String> {
         let knob = self.knob(&item.host, &item.knob, &item.target)?;
-        let before = self.snapshot.iter().find(|entry| is_of(item, entry));
-        if before.is_none_or(|before| before.value != item.before) {
+        if before != Some(&item.before) {
             return Err("its value before is not the one that was read".into());
         }
         if item.before == item.after {
@@ -213,11 +227,10 @@ impl Opened {
         }
     }
 
-    fn check_entry(&self, entry: &Entry) -> Result<(), String> {
+    fn check_entry(&self, entry: &Entry, item: Option<&Item>) -> Result<(), String> {
         let wrong = |reason: String| format!("the snapshot's {}: {reason}", shown(entry.place()));
         let knob = self.knob(&entry.host, &entry.knob, &entry.target);
         let knob = knob.map_err(wrong)?;
-        let item = self.items.iter().find(|item| is_of(item, entry));
         match item {
             // Only looked at, and never put back.
             Some(item) if item.before == item.after => Ok(()),
@@ -297,10 +310,6 @@ fn system_name(system: System) -> &'static str {
     }
 }
 
-fn is_of(item: &Item, entry: &Entry) -> bool {
-    item.host == entry.host && item.target == entry.target && item.knob == entry.knob
-}
-
 fn check_value(knob: &Knob, value: &Value) -> Result<(), String> {
     if knob.could_be(value) {
         return Ok(());
@@ -355,44 +364,33 @@ pub(super) fn read(folder: &Folder, id: &str) -> Result<(Opened, Hints), Error> 
             "line 1: it is of another change than its file",
         ));
     }
+    let befores = opened.befores();
     let mut hints = Hints::default();
     while let Some(line) = lines.next()? {
         match serde_json::from_slice(&line) {
-            Ok(Mark::Applied { snapshot }) => {
-                let known = |entry: &Entry| {
-                    let knob = opened.knob(&entry.host, &entry.knob, &entry.target).ok()?;
-                    let mut before = opened.snapshot.iter();
-                    before
-                        .find(|before| is_same(before, entry, knob))
-                        .map(|_| ())
+            Ok(Mark::Applied { mut snapshot }) => {
+                for entry in &mut snapshot {
+                    let knob = opened.knob(&entry.host, &entry.knob, &entry.target);
+                    let named = knob.map(|knob| KnobId::new(knob.id));
+                    entry.knob = named.unwrap_or_else(|_| entry.knob.clone());
+                }
+                let known = |entry: &&Entry| {
+                    befores.contains_key(&(&entry.host, &entry.target, &entry.knob))
                 };
-                if let Some(odd) = snapshot.iter().find(|entry| known(entry).is_none()) {
+                if let Some(odd) = snapshot.iter().find(|entry| !known(entry)) {
                     let (number, odd) = (lines.number, shown(odd.place()));
                     let reason = format!("line {number}: {odd} was not looked at before");
                     return Err(damaged(&path, &reason));
                 }
-                hints.after = Some(renamed(&opened, snapshot));
+                hints.after = Some(snapshot);
             }
             Ok(Mark::Kept) => hints.kept = true,
             // Torn, or of a newer program.
             Ok(Mark::Unknown) | Err(_) => {}
         }
     }
+    drop(befores);
     Ok((opened, hints))
-}
-
-/// Whether an entry of a later line is that of the first, whatever the knob was called when.
-fn is_same(before: &Entry, after: &Entry, knob: &Knob) -> bool {
-    before.host == after.host && before.target == after.target && before.knob.as_str() == knob.id
-}
-
-fn renamed(opened: &Opened, snapshot: Vec<Entry>) -> Vec<Entry> {
-    let named = snapshot.into_iter().map(|entry| {
-        let knob = opened.knob(&entry.host, &entry.knob, &entry.target);
-        let knob = knob.map_or_else(|_| entry.knob.clone(), |knob| KnobId::new(knob.id));
-        Entry { knob, ..entry }
-    });
-    named.collect()
 }
 
 fn first_line(path: &Path, line: &[u8]) -> Result<Opened, Error> {

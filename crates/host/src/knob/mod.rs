@@ -17,6 +17,7 @@ mod queue;
 mod route;
 mod samba;
 mod sysctl;
+mod target;
 mod value;
 mod windows;
 
@@ -25,7 +26,6 @@ use record::{System, Target, Value};
 use crate::exec::shell::posix_words;
 use crate::exec::{Command, Output, POWERSHELL, Privilege, STATUS_NO_PROGRAM};
 use crate::tool::ethtool::Feature;
-use crate::tool::is_usable_nic_name;
 use crate::{Error, Place};
 
 pub use catalogue::KNOBS;
@@ -35,54 +35,14 @@ pub(crate) use macos::{mounts_in as mac_mounts_in, show_mounts as show_mac_mount
 pub(crate) use mount::{mounts_in, show_mounts};
 pub use page::{page, reference};
 pub(crate) use samba::{shares_in, show_shares};
+pub use target::TargetKind;
 pub use value::{Allowed, Limit};
 use value::{check_allowed, is_sizes, range, sensible, words};
 
 /// The id of the knob that stands for all offloads of an interface.
 pub(crate) const TOGETHER: &str = "nic.features";
-/// Longest path of a folder.
-const PATH_BYTES_MAX: usize = 4095;
-/// Longest name of a share.
-const SHARE_NAME_BYTES_MAX: usize = 255;
-/// Longest name of an interface on Windows, 256 letters of up to three bytes.
-const WINDOWS_NIC_NAME_BYTES_MAX: usize = 768;
 /// Most of a tool's complaint that a reason repeats.
 const COMPLAINT_CHARS_MAX: usize = 200;
-
-/// What a knob belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TargetKind {
-    /// The host as a whole.
-    Host,
-    /// One network interface.
-    Nic,
-    /// One share that the host offers.
-    Share,
-    /// One share of another host that is mounted on this one.
-    Mount,
-}
-
-impl TargetKind {
-    const fn of(target: &Target) -> Self {
-        match target {
-            Target::Host => Self::Host,
-            Target::Nic(_) => Self::Nic,
-            Target::Share(_) => Self::Share,
-            Target::Mount(_) => Self::Mount,
-        }
-    }
-
-    /// It with its article.
-    #[must_use]
-    pub const fn text(self) -> &'static str {
-        match self {
-            Self::Host => "the host",
-            Self::Nic => "an interface",
-            Self::Share => "a share",
-            Self::Mount => "a mount",
-        }
-    }
-}
 
 /// What setting a knob disturbs; the later, the worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -544,40 +504,8 @@ impl Knob {
                 _ => refusal,
             });
         }
-        match target {
-            Target::Host => Ok(""),
-            Target::Nic(name) if self.system == System::Windows => windows_nic_name(name),
-            Target::Nic(name) if is_usable_nic_name(name) => Ok(name),
-            Target::Nic(_) => Err(Refusal::new("tools would misread the interface's name")
-                .hint("give it another name with `ip link set dev NAME name NEW`")),
-            Target::Share(name) if is_usable_share_name(name) => Ok(name),
-            Target::Share(_) => Err(Refusal::new("Samba would misread the share's name")),
-            Target::Mount(path) if path.starts_with('/') && path.len() <= PATH_BYTES_MAX => {
-                Ok(path)
-            }
-            Target::Mount(_) => Err(Refusal::new("a mount is named by the path of its folder")),
-        }
+        target::usable_name(self.system, target)
     }
-}
-
-/// Windows lets people call an interface almost anything; scripts only ever compare the name.
-fn windows_nic_name(name: &str) -> Result<&str, Refusal> {
-    let odd = |letter: char| letter.is_control() || letter == '\u{fffd}';
-    let usable =
-        !name.is_empty() && name.len() <= WINDOWS_NIC_NAME_BYTES_MAX && !name.contains(odd);
-    usable.then_some(name).ok_or_else(|| {
-        Refusal::new("tools would misread the interface's name")
-            .hint("give it another name with `Rename-NetAdapter`")
-    })
-}
-
-/// Whether a name in square brackets is a section of that name and nothing else.
-fn is_usable_share_name(name: &str) -> bool {
-    let odd = |letter: char| letter.is_control() || "[]%\\\u{fffd}".contains(letter);
-    !name.is_empty()
-        && name.len() <= SHARE_NAME_BYTES_MAX
-        && name.trim() == name
-        && !name.contains(odd)
 }
 
 /// The standard output of a command that ended well.

@@ -142,12 +142,12 @@ impl Way for Queue {
     fn could_be(&self, value: &Value) -> bool {
         match self {
             Self::Discipline => *value == Value::Unset || is_text(value, is_word),
-            Self::Receive | Self::Send | Self::Interrupts => {
-                is_text(value, |text| {
-                    let mut names = text.split_whitespace().filter_map(|word| word.split_once('='));
-                    names.all(|(name, _)| is_word(name)) && named_processors(text).is_some()
-                })
-            }
+            Self::Receive | Self::Send | Self::Interrupts => is_text(value, |text| {
+                let mut names = text
+                    .split_whitespace()
+                    .filter_map(|word| word.split_once('='));
+                names.all(|(name, _)| is_word(name)) && named_processors(text).is_some()
+            }),
         }
     }
 

@@ -806,7 +806,10 @@ fn the_second_of_two_is_refused_and_told_who_is_first() {
     Journal::open(folder.path(), "undo").unwrap();
 }
 
-#[expect(deprecated, reason = "only with open files it does harm, and those stay shared")]
+#[expect(
+    deprecated,
+    reason = "only with open files it does harm, and those stay shared"
+)]
 fn unshare_mounts() {
     rustix::thread::unshare(rustix::thread::UnshareFlags::NEWNS).unwrap();
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use host::change::Change;
 use host::journal::{Journal, UndoMode, list_open};
+use host::knob::KNOBS;
 use host::{Error, Host};
 use record::{Setting, Value};
 use rustix::fs::{CWD, Mode};
@@ -65,7 +66,10 @@ pub(crate) fn put_back_from_version_1(host: &Host, name: &str) {
     let settings: Vec<Setting> = settings.collect();
     let other = tempfile::tempdir().unwrap();
     let change = Change::plan(std::slice::from_ref(host), &settings, "test").unwrap();
-    let mut open = Journal::open(other.path(), "test").unwrap().begin(change).unwrap();
+    let mut open = Journal::open(other.path(), "test")
+        .unwrap()
+        .begin(change)
+        .unwrap();
     open.apply().unwrap();
     open.keep().unwrap();
     let folder = journal_of(written["id"].as_str().unwrap(), &text);
@@ -136,6 +140,54 @@ fn a_knob_that_was_renamed_is_still_known() {
     assert_eq!(model.now().congestion_control, "cubic");
 }
 
+/// Every id that a journal may hold, with its system and what it belongs to. Lines are only ever added:
+/// what a change was made with can be undone by all later versions.
+const EVER: &str = include_str!("../journals/ids.txt");
+
+#[test]
+fn every_id_that_ever_stood_in_a_journal_is_known_to_undo() {
+    let mut systems: BTreeMap<&str, Vec<serde_json::Value>> = BTreeMap::new();
+    for line in EVER.lines() {
+        let [system, on, id] = line.split(' ').collect::<Vec<_>>()[..] else {
+            panic!("{line}");
+        };
+        let target = match on {
+            "host" => serde_json::json!("host"),
+            "mount" => serde_json::json!({ "mount": "/mnt" }),
+            on => serde_json::json!({ on: "a0" }),
+        };
+        let item = serde_json::json!({ "host": "one", "target": target, "knob": id,
+            "before": "unset", "after": "unset", "value": "unset" });
+        systems.entry(system).or_default().push(item);
+    }
+    assert_eq!(systems.len(), 3);
+    for (system, items) in systems {
+        // Under its old name and under its new one, it is the same knob.
+        for item in &items {
+            let change = serde_json::json!({
+                "format": "linerate-change", "version": 2, "id": ID, "run": "run-1",
+                "opened": "2026-11-20T00:00:00Z", "items": [item], "snapshot": [item],
+                "hosts": [{ "name": "one", "system": system, "machine_id": null, "boot_id": null }],
+            });
+            let folder = journal_of(ID, format!("{change}\n").as_bytes());
+            let listing = list_open(folder.path()).unwrap();
+            assert!(listing.damaged.is_empty(), "{:?}", listing.damaged);
+            assert_eq!(listing.open[0].settings.len(), 1);
+        }
+    }
+    for knob in KNOBS.iter().filter(|knob| !knob.only_in_snapshots) {
+        let system = format!("{:?}", knob.system).to_lowercase();
+        let twin = format!("{}.at_start", knob.id);
+        let twin = host::knob::find(knob.system, &twin).map(|twin| twin.id);
+        for id in [Some(knob.id), twin].into_iter().flatten() {
+            let is_listed = EVER.lines().any(|line| {
+                line.starts_with(&format!("{system} ")) && line.ends_with(&format!(" {id}"))
+            });
+            assert!(is_listed, "add `{system} ... {id}` to `ids.txt`");
+        }
+    }
+}
+
 /// Each file of the folder, and the refusal that it gets.
 fn hostile() -> Vec<(String, Vec<u8>, String)> {
     let folder = tests().join("hostile");
@@ -180,7 +232,12 @@ fn hostile_journals_are_refused_by_line_and_reason_and_nothing_of_them_runs() {
         let listing = list_open(folder.path()).unwrap();
         assert!(listing.open.is_empty(), "{name}");
         assert_eq!(reason(&listing.damaged[0]), refusal, "{name}");
-        assert!(listing.damaged[0].hint().unwrap().starts_with("nothing of it was run"));
+        assert!(
+            listing.damaged[0]
+                .hint()
+                .unwrap()
+                .starts_with("nothing of it was run")
+        );
         for mode in [UndoMode::DryRun, UndoMode::Ours, UndoMode::Force] {
             let journal = Journal::open(folder.path(), "undo").unwrap();
             let asked = |host: &record::HostName| panic!("{name}: `{host}` was asked for");
@@ -205,7 +262,10 @@ fn an_honest_file_is_undone_by_the_command_of_its_knob_alone() {
     let model = changed();
     let folder = journal_of(ID, HONEST.as_bytes());
     undo(&folder, &model.host());
-    assert_eq!(*model.writes.lock().unwrap(), ["ip link set dev a0 mtu 1500"]);
+    assert_eq!(
+        *model.writes.lock().unwrap(),
+        ["ip link set dev a0 mtu 1500"]
+    );
 }
 
 #[test]
@@ -218,7 +278,10 @@ fn a_line_that_is_too_long_is_refused_and_one_that_is_torn_is_not() {
         let folder = journal_of(ID, text.as_bytes());
         let listing = list_open(folder.path()).unwrap();
         let error = listing.damaged[0].to_string();
-        assert!(error.ends_with(&format!("line {line} is longer than 4 MiB")), "{error}");
+        assert!(
+            error.ends_with(&format!("line {line} is longer than 4 MiB")),
+            "{error}"
+        );
     }
     let model = changed();
     let folder = journal_of(ID, format!("{HONEST}{{\"mark\":\"app").as_bytes());
@@ -234,8 +297,14 @@ fn a_file_that_others_could_have_written_is_refused() {
         fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
     };
     let attacks: [(&dyn Fn(&Path), &str); 7] = [
-        (&|path| set_mode(path, 0o664), "it can be written by its group"),
-        (&|path| set_mode(path, 0o646), "it can be written by everybody"),
+        (
+            &|path| set_mode(path, 0o664),
+            "it can be written by its group",
+        ),
+        (
+            &|path| set_mode(path, 0o646),
+            "it can be written by everybody",
+        ),
         (
             &|path| chown(path, Some(STRANGER), None).unwrap(),
             "it belongs to the user with the number 65534",
@@ -333,7 +402,10 @@ fn a_lock_or_a_folder_that_others_have_prepared_is_refused_and_nothing_is_trunca
         let Error::State { source } = &error else {
             panic!("{error:?}");
         };
-        assert!(source.to_string().contains(expected), "{source}: {expected}");
+        assert!(
+            source.to_string().contains(expected),
+            "{source}: {expected}"
+        );
         assert!(error.hint().is_some());
         assert_eq!(fs::read_to_string(victim.path()).unwrap(), "precious");
         if let Ok(there) = fs::metadata(state.join("lock"))

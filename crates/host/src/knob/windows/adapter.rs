@@ -8,9 +8,7 @@ use std::ops::RangeInclusive;
 
 use record::Value;
 
-use super::super::{
-    Allowed, Before, Limit, Refusal, Remembered, Seen as AnySeen, State, range, words,
-};
+use super::super::{Allowed, Limit, Refusal, Seen as AnySeen, State, range, words};
 use super::{
     answer, enabled, is_called, known_word, object, objects, said, unreadable, words_with,
 };
@@ -112,7 +110,7 @@ pub(crate) enum Seen {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     keyword: String,
-    value: String,
+    pub(super) value: String,
     /// The values that there are, where they are listed.
     listed: Vec<String>,
     /// Least, most, and the step between two numbers, where they are not.
@@ -711,7 +709,7 @@ fn length_for(jumbo: &Row, mtu: i64) -> Result<i64, Refusal> {
 
 /// Sets the driver's length and the protocol stack's MTUs, the driver first where it is to take more:
 /// at no time may the stack send what the driver does not take.
-fn set_mtu(
+pub(super) fn set_mtu(
     nic: &str,
     length: Option<(&Row, String)>,
     stack: [Option<i64>; 2],
@@ -761,44 +759,6 @@ impl Adapter {
                 self.set(nic, state, to)?,
                 self.set(nic, state, &state.value)?,
             )),
-        }
-    }
-}
-
-/// An MTU stands for lengths that may differ from each other and from it.
-pub(super) fn remember(state: &State) -> Option<Remembered> {
-    let AnySeen::Windows(Seen::Mtu { jumbo, stack }) = &state.seen else {
-        return None;
-    };
-    Some(Remembered::Lengths {
-        driver: jumbo.as_ref().and_then(|jumbo| jumbo.value.parse().ok()),
-        stack: stack.map(|mtu| mtu.and_then(|mtu| u32::try_from(mtu).ok())),
-    })
-}
-
-impl Adapter {
-    /// The command that puts back what it was before a change.
-    pub(super) fn back(
-        &self,
-        nic: &str,
-        state: &State,
-        to: &Value,
-        before: &Before<'_>,
-    ) -> Result<Command, Refusal> {
-        match (&state.seen, before.remembered, &state.value, to) {
-            (
-                AnySeen::Windows(Seen::Mtu { jumbo, stack: now }),
-                Some(Remembered::Lengths { driver, stack }),
-                Value::Integer(found),
-                Value::Integer(to),
-            ) => {
-                let driver = driver.map(|length| length.to_string());
-                let there = |(now, mtu): (&Option<i64>, &Option<u32>)| now.and(mtu.map(i64::from));
-                let mut all = now.iter().zip(stack).map(there);
-                let stack = [all.next().flatten(), all.next().flatten()];
-                Ok(set_mtu(nic, jumbo.as_ref().zip(driver), stack, to > found))
-            }
-            _ => Ok(self.plan(nic, state, to)?.0),
         }
     }
 }

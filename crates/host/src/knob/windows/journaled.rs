@@ -2,13 +2,51 @@
 
 use record::Value;
 
-use super::adapter::{Adapter, CODE, Codes, halves};
+use super::adapter::{Adapter, CODE, Codes, Seen, halves, set_mtu};
 use super::is_called;
 use super::system::{Form, Setting};
+use crate::exec::Command;
 use crate::exec::shell::powershell_literal;
 use crate::knob::value::{is_count, is_text, is_word};
+use crate::knob::{Before, Refusal, Remembered, Seen as AnySeen, State};
+
+/// An MTU stands for lengths that may differ from each other and from it.
+pub(super) fn remember(state: &State) -> Option<Remembered> {
+    let AnySeen::Windows(Seen::Mtu { jumbo, stack }) = &state.seen else {
+        return None;
+    };
+    Some(Remembered::Lengths {
+        driver: jumbo.as_ref().and_then(|jumbo| jumbo.value.parse().ok()),
+        stack: stack.map(|mtu| mtu.and_then(|mtu| u32::try_from(mtu).ok())),
+    })
+}
 
 impl Adapter {
+    /// The command that puts back what it was before a change.
+    pub(super) fn back(
+        &self,
+        nic: &str,
+        state: &State,
+        to: &Value,
+        before: &Before<'_>,
+    ) -> Result<Command, Refusal> {
+        match (&state.seen, before.remembered, &state.value, to) {
+            (
+                AnySeen::Windows(Seen::Mtu { jumbo, stack: now }),
+                Some(Remembered::Lengths { driver, stack }),
+                Value::Integer(found),
+                Value::Integer(to),
+            ) => {
+                let driver = driver.map(|length| length.to_string());
+                let there = |(now, mtu): (&Option<i64>, &Option<u32>)| now.and(mtu.map(i64::from));
+                let mut all = now.iter().zip(stack).map(there);
+                let stack = [all.next().flatten(), all.next().flatten()];
+                Ok(set_mtu(nic, jumbo.as_ref().zip(driver), stack, to > found))
+            }
+            _ => Ok(self.plan(nic, state, to)?.0),
+        }
+    }
+
     pub(super) fn could_be(&self, value: &Value) -> bool {
         match self {
             Self::Mtu | Self::Queues => is_count(value),

@@ -102,7 +102,7 @@ impl Way for Windows {
 
     fn remember(&self, state: &State) -> Option<Remembered> {
         match self {
-            Self::Adapter(_) => adapter::remember(state),
+            Self::Adapter(_) => journaled::remember(state),
             Self::System(_) | Self::Look(_) => None,
         }
     }

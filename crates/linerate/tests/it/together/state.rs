@@ -70,9 +70,15 @@ fn root_neither_truncates_nor_runs_what_another_user_has_prepared() {
                      run `sh -c touch"
                 }
             };
-            assert!(said.contains(reason) && said.contains("hint: "), "{arguments:?}: {said}");
+            assert!(
+                said.contains(reason) && said.contains("hint: "),
+                "{arguments:?}: {said}"
+            );
             assert!(!output.status.success(), "{arguments:?}: {said}");
-            assert_eq!(fs::read_to_string(&victim).expect("it is there"), "precious");
+            assert_eq!(
+                fs::read_to_string(&victim).expect("it is there"),
+                "precious"
+            );
             assert!(!marker.exists(), "{arguments:?}");
         }
     }
@@ -92,7 +98,10 @@ fn a_report_is_never_written_through_what_stands_in_its_place() {
         command.output().expect("linerate starts")
     };
     for (html, reason) in [
-        (link.as_path(), "is a symbolic link, and linerate writes through none"),
+        (
+            link.as_path(),
+            "is a symbolic link, and linerate writes through none",
+        ),
         (Path::new("/dev/stdout"), "is a symbolic link"),
         (Path::new("/dev/null"), "is no regular file"),
         (scratch.path(), "is a folder"),
@@ -100,14 +109,23 @@ fn a_report_is_never_written_through_what_stands_in_its_place() {
         let output = report(html);
         let said = said(&output);
         assert_eq!(output.status.code(), Some(65), "{said}");
-        assert!(said.contains(reason) && said.contains("hint: name a file"), "{said}");
+        assert!(
+            said.contains(reason) && said.contains("hint: name a file"),
+            "{said}"
+        );
     }
-    assert_eq!(fs::read_to_string(&victim).expect("it is there"), "precious");
+    assert_eq!(
+        fs::read_to_string(&victim).expect("it is there"),
+        "precious"
+    );
     let page = scratch.path().join("new/page.html");
     assert!(report(&page).status.success());
     fs::set_permissions(&page, Permissions::from_mode(0o600)).expect("our own file");
     assert!(report(&page).status.success());
-    let mode = fs::metadata(&page).expect("it is there").permissions().mode();
+    let mode = fs::metadata(&page)
+        .expect("it is there")
+        .permissions()
+        .mode();
     assert_eq!(mode & 0o777, 0o600);
     let left = fs::read_dir(scratch.path().join("new")).expect("it was made");
     assert_eq!(left.count(), 1, "nothing else is left");
@@ -124,12 +142,22 @@ fn runs_are_kept_where_only_their_owner_can_look() {
     let bench = || {
         let mut command = support::linerate();
         command.env("LINERATE_STATE_DIR", &state);
-        command.arg("bench").arg(scratch.path()).arg("--recipe").arg(&recipe);
+        command
+            .arg("bench")
+            .arg(scratch.path())
+            .arg("--recipe")
+            .arg(&recipe);
         command.output().expect("linerate starts")
     };
     let output = bench();
     assert!(output.status.success(), "{}", said(&output));
-    let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+    let mode = |path: &Path| {
+        fs::metadata(path)
+            .expect("it is there")
+            .permissions()
+            .mode()
+            & 0o777
+    };
     assert_eq!((mode(&state), mode(&state.join("runs"))), (0o755, 0o700));
     fs::remove_dir_all(state.join("runs")).expect("our own folder");
     symlink(scratch.path(), state.join("runs")).expect("a link");
@@ -159,5 +187,9 @@ fn root_uses_no_profile_of_another_user() {
     let output = show();
     assert!(output.status.success());
     assert!(!String::from_utf8_lossy(&output.stdout).contains("theirs"));
-    assert!(said(&output).contains("warning: no profile of"), "{}", said(&output));
+    assert!(
+        said(&output).contains("warning: no profile of"),
+        "{}",
+        said(&output)
+    );
 }

@@ -1,6 +1,9 @@
 //! Knobs of `ethtool`. Its text has been the same since version 5.8; its JSON has not, and is wrong
 //! in several versions.
 
+mod features;
+mod modes;
+
 use std::collections::BTreeMap;
 
 use record::Value;
@@ -11,7 +14,12 @@ use super::{
     answer, command, on_or_off, range, usual_back,
 };
 use crate::exec::{Command, Output};
-use crate::tool::ethtool::{self, Feature, Role};
+use crate::tool::ethtool::Feature;
+use features::{
+    check_required, fields, is_feature_word, members, merge_features, parse_feature,
+    parse_features, plan_features, set_features,
+};
+use modes::{AGREED, SETTINGS, is_forced, parse_modes, parse_speed, set_modes};
 
 /// Ways to pause the other side, as far as the link's ends did not agree on it by themselves.
 const PAUSES: [&str; 4] = ["off", "rx", "tx", "rx+tx"];
@@ -313,141 +321,6 @@ impl Way for Ethtool {
     }
 }
 
-/// The words of `name:value name:value`.
-fn fields(text: &str) -> BTreeMap<&str, &str> {
-    text.split_whitespace()
-        .filter_map(|word| word.split_once(':'))
-        .collect()
-}
-
-fn parse_feature(row: &str, said: &str) -> Result<State, Refusal> {
-    let features = ethtool::features(said);
-    let feature = features.iter().find(|feature| feature.name == row);
-    let feature = feature.ok_or_else(|| Refusal::new(format!("the driver has no `{row}`")))?;
-    let because = feature
-        .fixed
-        .then_some("the driver does not let it be changed");
-    let remark = (feature.requested && !feature.on)
-        .then(|| "it is asked for, and something that it needs is off".to_owned());
-    let state = State::new(Value::Switch(feature.on), Allowed::Switch).fixed_if(because);
-    Ok(State { remark, ..state }.seen(Seen::Features(features)))
-}
-
-fn check_required(features: &[Feature], requires: &[&str]) -> Result<(), Refusal> {
-    let off = |name: &&&str| {
-        features
-            .iter()
-            .any(|feature| feature.name == **name && !feature.on)
-    };
-    match requires.iter().find(off) {
-        None => Ok(()),
-        Some(name) => Err(Refusal::new(format!("it needs `{name}`, which is off"))
-            .hint(format!("turn `{name}` on first"))),
-    }
-}
-
-/// The rows that a short name stands for and that can be changed.
-fn members<'a>(features: &'a [Feature], row: &'a str) -> impl Iterator<Item = &'a Feature> {
-    features.iter().filter(move |feature| {
-        let own = match &feature.role {
-            Role::Single => feature.name == row,
-            Role::Member(group) => group == row,
-            Role::Group => false,
-        };
-        own && !feature.fixed
-    })
-}
-
-/// One command for all, because the driver then sees them together, whatever depends on what.
-fn set_features<'a>(nic: &str, features: impl Iterator<Item = &'a Feature>) -> Command {
-    let mut command = command(&["ethtool", "-K", nic]);
-    for feature in features {
-        command.argv.push(feature.name.clone());
-        command.argv.push(on_or_off(feature.requested).to_owned());
-    }
-    command
-}
-
-fn parse_features(said: &str) -> Result<State, Refusal> {
-    let features = ethtool::features(said);
-    if features.is_empty() {
-        return Err(Refusal::new("the driver has no offloads"));
-    }
-    let changeable = features.iter().filter(|feature| is_changeable(feature));
-    let all: Vec<String> = changeable.map(feature_word).collect();
-    Ok(State::new(Value::Text(all.join(" ")), Allowed::AsRead).seen(Seen::Features(features)))
-}
-
-fn is_changeable(feature: &Feature) -> bool {
-    !feature.fixed && feature.role != Role::Group
-}
-
-/// `tx-udp-segmentation:off/on` is off although it was asked to be on.
-fn feature_word(feature: &Feature) -> String {
-    let is = on_or_off(feature.on);
-    let requested = on_or_off(feature.requested);
-    let name = &feature.name;
-    if is == requested {
-        format!("{name}:{is}")
-    } else {
-        format!("{name}:{is}/{requested}")
-    }
-}
-
-/// `name:on` or `name:off/on`.
-fn is_feature_word(word: &str) -> bool {
-    let is_state = |state: &str| ["on", "off", "on/off", "off/on"].contains(&state);
-    let parts = word.split_once(':');
-    parts.is_some_and(|(name, state)| is_word(name) && is_state(state))
-}
-
-/// Sets what differs from `to` and can still be changed.
-fn plan_features(nic: &str, features: &[Feature], to: &str) -> Result<(Command, Command), Refusal> {
-    let wanted = fields(to);
-    let mut before = Vec::new();
-    let mut after = Vec::new();
-    for feature in features.iter().filter(|feature| is_changeable(feature)) {
-        let Some(word) = wanted.get(feature.name.as_str()) else {
-            continue;
-        };
-        if feature_word(feature) == format!("{}:{word}", feature.name) {
-            continue;
-        }
-        let requested = word.rsplit('/').next() == Some("on");
-        before.push(feature.clone());
-        after.push(Feature {
-            requested,
-            ..feature.clone()
-        });
-    }
-    if after.is_empty() {
-        return Err(Refusal::new("the driver's offloads are not those it had"));
-    }
-    Ok((
-        set_features(nic, after.iter()),
-        set_features(nic, before.iter()),
-    ))
-}
-
-/// What is really on or off decides whose doing it is: what was asked for changes on the way back.
-fn merge_features(before: &str, after: Option<&str>, found: &str) -> String {
-    let really = |state: &str| state.starts_with("on");
-    let (before, after) = (fields(before), after.map(fields));
-    let merged = found.split_whitespace().map(|word| {
-        let Some((name, state)) = word.split_once(':') else {
-            return word.to_owned();
-        };
-        let ours = after.as_ref().is_none_or(|after| {
-            after
-                .get(name)
-                .is_some_and(|after| really(after) == really(state))
-        });
-        let back = before.get(name).filter(|_| ours).unwrap_or(&state);
-        format!("{name}:{back}")
-    });
-    merged.collect::<Vec<_>>().join(" ")
-}
-
 /// Rows of `name: value`; the first of a name counts.
 fn rows(said: &str) -> BTreeMap<&str, &str> {
     let mut rows = BTreeMap::new();
@@ -676,108 +549,4 @@ fn parse_spread_fields(said: &str) -> Result<State, Refusal> {
     }
     let allowed = super::words(&choices);
     Ok(State::new(Value::Text(fields), allowed))
-}
-
-/// How `ethtool NIC` begins where there is such an interface, whatever else fails.
-const SETTINGS: &[u8] = b"Settings for ";
-
-fn parse_speed(said: &str) -> Result<State, Refusal> {
-    let speed = ethtool::speed(said).ok_or_else(|| Refusal::new("the driver does not tell it"))?;
-    let megabits = i64::try_from(speed.get() / 1_000_000).ok();
-    let megabits = megabits.ok_or_else(|| Refusal::unreadable("ethtool"))?;
-    let state = State::new(Value::Integer(megabits), super::words(&[]));
-    Ok(state.fixed_if(Some(
-        "the ends of the link agree on it; see `nic.speed_duplex`",
-    )))
-}
-
-/// The word where the ends of a link agree by themselves.
-const AGREED: &str = "auto";
-
-/// The modes of one of the lists, which goes on in the lines below it.
-fn modes_of<'a>(said: &'a str, heading: &str) -> Vec<&'a str> {
-    let mut modes = Vec::new();
-    let mut inside = false;
-    for line in said.lines().map(str::trim) {
-        let words = match line.split_once(':') {
-            Some((name, words)) => {
-                inside = name == heading;
-                words
-            }
-            None => line,
-        };
-        if inside {
-            modes.extend(
-                words
-                    .split_whitespace()
-                    .filter(|word| word.contains("base")),
-            );
-        }
-    }
-    modes
-}
-
-/// `1000baseT/Full` as `1000 full`.
-fn forced(mode: &str) -> Option<String> {
-    let (speed, rest) = mode.split_once("base")?;
-    let duplex = rest.rsplit_once('/')?.1.to_ascii_lowercase();
-    speed.parse::<u32>().ok()?;
-    ["full", "half"]
-        .contains(&duplex.as_str())
-        .then(|| format!("{speed} {duplex}"))
-}
-
-/// `1000 full`.
-fn is_forced(mode: &str) -> bool {
-    let (speed, duplex) = mode.split_once(' ').unwrap_or_default();
-    speed.parse::<u32>().is_ok() && ["full", "half"].contains(&duplex)
-}
-
-fn parse_modes(said: &str) -> Result<State, Refusal> {
-    let rows = rows(said);
-    let supported = modes_of(said, "Supported link modes");
-    if supported.is_empty() || rows.get("Supports auto-negotiation") == Some(&"No") {
-        return Err(Refusal::new("the driver does not know other speeds"));
-    }
-    let offered = modes_of(said, "Advertised link modes");
-    let modes = supported
-        .iter()
-        .map(|&mode| (mode.to_owned(), offered.contains(&mode)));
-    let modes = Seen::Modes(modes.collect());
-    let word = |name: &str| rows.get(name).copied().unwrap_or_default();
-    let now = match word("Auto-negotiation") {
-        "on" => AGREED.to_owned(),
-        "off" => {
-            let speed = word("Speed").trim_end_matches("Mb/s");
-            format!("{speed} {}", word("Duplex").to_ascii_lowercase())
-        }
-        _ => return Err(Refusal::unreadable("ethtool")),
-    };
-    let mut choices = vec![AGREED.to_owned()];
-    for choice in supported.iter().filter_map(|mode| forced(mode)) {
-        if !choices.contains(&choice) {
-            choices.push(choice);
-        }
-    }
-    let because = (!choices.contains(&now)).then_some("its mode of now could not be set again");
-    let state = State::new(Value::Text(now), Allowed::Words(choices)).fixed_if(because);
-    Ok(state.unset(Value::Text(AGREED.to_owned())).seen(modes))
-}
-
-fn set_modes(nic: &str, seen: &Seen, mode: &str) -> Command {
-    let mut set = command(&["ethtool", "-s", nic]);
-    let mut push = |words: &[&str]| set.argv.extend(words.iter().map(|&word| word.to_owned()));
-    match (mode.split_once(' '), seen) {
-        (Some((speed, duplex)), _) => {
-            push(&["speed", speed, "duplex", duplex, "autoneg", "off"]);
-        }
-        (None, Seen::Modes(modes)) => {
-            push(&["autoneg", "on", "advertise"]);
-            for (mode, offered) in modes {
-                push(&[mode, on_or_off(*offered)]);
-            }
-        }
-        (None, _) => push(&["autoneg", "on"]),
-    }
-    set
 }
