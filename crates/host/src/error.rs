@@ -335,7 +335,7 @@ pub enum Error {
         /// What to do, where it is more than to look.
         hint: Option<String>,
     },
-    /// A file or folder of our state could be somebody else's doing.
+    /// A file or folder of our state could be another user's doing.
     #[error("cannot trust the state folder")]
     State {
         /// Which, and why.
@@ -354,16 +354,6 @@ pub enum Error {
     NoSuchChange {
         /// The id.
         id: String,
-    },
-    /// A file of recorded commands cannot be read or written.
-    #[error("cannot {action} the recording `{}`", path.display())]
-    Recording {
-        /// What we were doing.
-        action: &'static str,
-        /// To which file.
-        path: PathBuf,
-        /// Why it failed.
-        source: io::Error,
     },
 }
 
@@ -427,8 +417,7 @@ impl Error {
             Self::OutputTooLong { .. }
             | Self::Pipe { .. }
             | Self::NotRecorded { .. }
-            | Self::Unreadable { .. }
-            | Self::Recording { .. } => FailureKind::Internal,
+            | Self::Unreadable { .. } => FailureKind::Internal,
             _ => FailureKind::Refused,
         }
     }

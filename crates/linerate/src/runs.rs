@@ -137,8 +137,8 @@ pub fn facts(hosts: &[&Host]) -> Result<Vec<HostFacts>, CommandError> {
 fn create_in_state_folder(id: &str, header: &Header) -> Result<RunWriter, CommandError> {
     /// Runs that may begin in the same second.
     const SAME_SECOND_MAX: u32 = 100;
-    // What was measured, of whom, is nobody else's business; and as nobody else can exchange anything on
-    // the path to the folder, its name is as good as the open folder.
+    // What was measured, and of whom, is for its owner; and as no other user can exchange anything on the
+    // path to the folder, its name is as good as the open folder.
     let folder = Folder::make(&journal::state_folder()?, Readers::All)
         .and_then(|state| state.make_folder("runs", Readers::Owner));
     let folder = folder.map_err(|error| {

@@ -1,8 +1,8 @@
 //! Files that linerate keeps, and files that a person names. Each is checked after it was opened:
 //! what was read is checked, not what was named.
 //!
-//! What is kept is in a [`Folder`]. The path to it is walked one name at a time, from `/` on; nobody but
-//! root and the user may be able to exchange anything on it. From there on only the open folder counts,
+//! What is kept is in a [`Folder`]. The path to it is walked one name at a time, from `/` on; only root
+//! and the user may be able to exchange anything on it. From there on only the open folder counts,
 //! and no name in it is followed to another place. What a person names is written by [`replace`].
 
 use std::ffi::{OsStr, OsString};
@@ -15,7 +15,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-/// Links that may be on the way to a folder, as many as the kernel follows.
+/// Links that may be on the path to a folder, as many as the kernel follows.
 const LINKS_MAX: usize = 40;
 /// Longest path that a link may lead to.
 const LINK_BYTES_MAX: usize = 4096;
@@ -92,7 +92,7 @@ fn failed(action: &'static str, path: &Path) -> impl FnOnce(Errno) -> Error {
     }
 }
 
-/// Who may read what linerate keeps. Nobody else may ever write it.
+/// Who may read what linerate keeps. Only its owner may ever write it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readers {
     /// Its owner.
@@ -117,8 +117,8 @@ impl Readers {
     }
 }
 
-/// A folder of ours: it belongs to us or to root, nobody else can write there, and nobody else can have
-/// put another one in its place.
+/// A folder of ours: it belongs to us or to root, no other user can write there or could have put
+/// another one in its place.
 #[derive(Debug)]
 pub struct Folder {
     descriptor: OwnedFd,
@@ -211,7 +211,7 @@ impl Folder {
     /// Opens a file for reading.
     ///
     /// # Errors
-    /// When it is not there, or is not ours: a link, no regular file, somebody else's, or writable for
+    /// When it is not there, or is not ours: a link, no regular file, another user's, or writable for
     /// others.
     pub fn read(&self, name: &str) -> Result<File, Error> {
         self.file(name, "read", OFlags::RDONLY)
@@ -244,7 +244,7 @@ impl Folder {
     fn file(&self, name: &str, action: &'static str, how: OFlags) -> Result<File, Error> {
         let name = self.plain(name)?;
         let path = self.path.join(name);
-        // A pipe would make us wait for somebody at its other end.
+        // A pipe would make us wait for its other end.
         let how = how | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let opened = rustix::fs::openat(&self.descriptor, name, how, self.readers.of_file());
         let opened = opened.map_err(|errno| match errno {
@@ -338,7 +338,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     })?;
     let draft = format!(".linerate-{number:016x}");
     let how = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    // Until it has the rights of what it replaces, nobody else may look into it.
+    // Until it has the rights of what it replaces, no other user may look into it.
     let first = Mode::from_raw_mode(mode.map_or(0o666, |_| 0o600));
     let file = rustix::fs::openat(&folder, &draft, how, first).map_err(failed("write", path))?;
     let mut file = File::from(file);
@@ -350,7 +350,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
         Ok(rustix::fs::renameat(&folder, &draft, &folder, name)?)
     });
     written.map_err(|source| {
-        // Nothing of it is to stay, and what is in its own way says so above.
+        // Nothing of it is to stay; why it failed is known already.
         rustix::fs::unlinkat(&folder, &draft, AtFlags::empty()).ok();
         Error::System {
             action: "write",
@@ -375,9 +375,9 @@ fn regular_mode(there: &Stat, path: &Path) -> Result<Mode, Error> {
 /// Whose folders a path may lead through.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Trust {
-    /// Those of root and of the user, where nobody else can exchange what is in them.
+    /// Those of root and of the user, where no other user can exchange what is in them.
     Kept,
-    /// Anybody's; but where root writes, nobody else's link says where.
+    /// Any user's; but where root writes, only root's links say where.
     Named,
 }
 
@@ -398,7 +398,7 @@ const PASS_FOLDER: OFlags = OFlags::PATH.union(FOLDER);
 #[cfg(not(target_os = "linux"))]
 const PASS_FOLDER: OFlags = READ_FOLDER;
 
-/// Opens a folder, one name of its path after the other. What is a link on the way is followed here and
+/// Opens a folder, one name of its path after the other. What is a link on the path is followed here and
 /// not by the kernel; what the path itself names must be none where it is kept.
 fn walk(path: &Path, trust: Trust, missing: Missing) -> Result<OwnedFd, Error> {
     let whole = std::path::absolute(path).map_err(|source| Error::System {
@@ -410,7 +410,7 @@ fn walk(path: &Path, trust: Trust, missing: Missing) -> Result<OwnedFd, Error> {
     let mut at = PathBuf::from("/");
     let mut folder =
         rustix::fs::open("/", READ_FOLDER, Mode::empty()).map_err(failed("open", &at))?;
-    // Whoever has `/` has everything; in a namespace of users that is nobody we know by number.
+    // Whoever has `/` has everything; in a namespace of users that need not be number 0.
     let top = stat(&folder, &at)?.st_uid;
     let mut links = 0;
     let mut made = false;
@@ -470,7 +470,7 @@ fn names_of(path: &Path) -> Vec<OsString> {
     names
 }
 
-/// Makes a folder that is still there after a power cut. Somebody else may have been faster.
+/// Makes a folder that is still there after a power cut. Another program may have been faster.
 fn make(folder: &OwnedFd, name: &OsStr, mode: Mode) -> Result<(), Errno> {
     match rustix::fs::mkdirat(folder, name, mode) {
         Ok(()) => {
@@ -482,7 +482,7 @@ fn make(folder: &OwnedFd, name: &OsStr, mode: Mode) -> Result<(), Errno> {
     }
 }
 
-/// Where a link on the way leads.
+/// Where a link on the path leads.
 fn followed(
     folder: &OwnedFd,
     name: &OsStr,
@@ -548,7 +548,7 @@ fn check_owner(now: &Stat, path: &Path, owners: &[u32]) -> Result<(), Error> {
     Err(Error::of(path, reason, hint))
 }
 
-/// A folder on the way to one of ours.
+/// A folder on the path to one of ours.
 fn check_passed(now: &Stat, path: &Path, top: u32) -> Result<(), Error> {
     check_owner(now, path, &[ROOT, us(), top])?;
     if now.st_mode & OTHERS_WRITE == 0 || now.st_mode & STICKY != 0 {
@@ -566,6 +566,6 @@ fn writable(path: &Path, now: &Stat) -> Error {
     Error::of(
         path,
         format!("can be written by {who}"),
-        format!("look into it first, then `chmod go-w '{shown}'`"),
+        format!("look into it, then `chmod go-w '{shown}'`, or name another place"),
     )
 }

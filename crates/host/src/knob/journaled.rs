@@ -22,7 +22,7 @@ const MODES_MAX: usize = 512;
 /// [`fingerprint`]: the one for `smb.conf` that did not care for a last line without an end.
 const EARLIER_SCRIPTS: [u64; 1] = [0xbba3_7a7d_7227_c107];
 
-/// What belongs to a value and is not told by it.
+/// What belongs to a value and cannot be seen from it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Remembered {

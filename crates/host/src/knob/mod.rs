@@ -335,7 +335,7 @@ trait Way {
     }
 }
 
-/// What nothing is to be known for but the value.
+/// The command that puts back a value beyond which nothing counts: what the system chose is left to it.
 fn usual_back<W: Way + ?Sized>(
     way: &W,
     name: &str,

@@ -818,7 +818,7 @@ fn unshare_mounts() {
 fn a_full_disk_is_not_in_the_way_of_undo() {
     let (model, folder) = (Model::new("one"), folder());
     let (before, path) = (model.now(), folder.path().to_str().unwrap());
-    // In a thread whose mounts are nobody else's: the disk goes with it.
+    // In a thread with mounts that no other one sees: the disk goes with it.
     let full = || {
         unshare_mounts();
         let run = |argv: &[&str]| run_one(&Local::new(), &Command::new(argv.to_vec())).unwrap();

@@ -16,8 +16,10 @@ use tempfile::TempDir;
 
 use crate::model::Model;
 
-/// Nobody's number, as on most systems.
+/// The number of a user without rights.
 const STRANGER: u32 = 65_534;
+/// What an attacker does to a file or folder.
+type Attack<'a> = &'a dyn Fn(&Path);
 /// The change of all hostile files.
 const ID: &str = "7-beef";
 
@@ -296,7 +298,7 @@ fn a_file_that_others_could_have_written_is_refused() {
     let set_mode = |path: &Path, mode: u32| {
         fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
     };
-    let attacks: [(&dyn Fn(&Path), &str); 7] = [
+    let attacks: [(Attack<'_>, &str); 7] = [
         (
             &|path| set_mode(path, 0o664),
             "it can be written by its group",
@@ -356,7 +358,7 @@ fn a_lock_or_a_folder_that_others_have_prepared_is_refused_and_nothing_is_trunca
     let victim = tempfile::NamedTempFile::new().unwrap();
     fs::write(victim.path(), "precious").unwrap();
     let fifo = |path: &Path| rustix::fs::mkfifoat(CWD, path, Mode::from_raw_mode(0o600)).unwrap();
-    let attacks: [(&dyn Fn(&Path), &str); 8] = [
+    let attacks: [(Attack<'_>, &str); 8] = [
         (
             &|state| symlink(victim.path(), state.join("lock")).unwrap(),
             "is a symbolic link",

@@ -9,7 +9,9 @@ use os::file::{Error, Folder, Readers, replace};
 use rustix::fs::{CWD, Mode};
 use tempfile::TempDir;
 
-/// Nobody's number, as on most systems.
+/// What an attacker does to a file or folder.
+type Attack<'a> = &'a dyn Fn(&Path);
+/// The number of a user without rights.
 const STRANGER: u32 = 65_534;
 
 fn scratch() -> TempDir {
@@ -144,7 +146,7 @@ fn no_name_leads_out_of_a_folder() {
 
 #[test]
 fn a_folder_that_others_can_exchange_is_refused_before_anything_is_made() {
-    let attacks: [(&dyn Fn(&Path), &str); 8] = [
+    let attacks: [(Attack<'_>, &str); 8] = [
         (
             &|home| set_mode(&home.join("state"), 0o770),
             "can be written by its group",
@@ -204,7 +206,7 @@ fn a_folder_that_others_can_exchange_is_refused_before_anything_is_made() {
 
 /// `/var` is a link on a Mac, and `/home` on other systems.
 #[test]
-fn links_of_root_on_the_way_are_followed_and_those_of_others_are_not() {
+fn links_of_root_on_the_path_are_followed_and_those_of_others_are_not() {
     let scratch = scratch();
     fs::create_dir_all(scratch.path().join("private/var")).unwrap();
     symlink("private/../private/var", scratch.path().join("var")).unwrap();
@@ -282,7 +284,7 @@ fn what_a_person_names_is_never_written_through() {
     let scratch = scratch();
     let victim = scratch.path().join("victim");
     fs::write(&victim, "precious").unwrap();
-    let names: [(&str, &dyn Fn(&Path)); 5] = [
+    let names: [(&str, Attack<'_>); 5] = [
         ("link", &|path| symlink("victim", path).unwrap()),
         ("dangling", &|path| symlink("nowhere", path).unwrap()),
         ("pipe", &|path| {
