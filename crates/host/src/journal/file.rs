@@ -21,8 +21,8 @@ const FORMAT: &str = "linerate-change";
 const VERSION: u32 = 2;
 /// The last version that held commands.
 const VERSION_WITH_COMMANDS: u32 = 1;
-/// Longest line; a change of a thousand interfaces fits.
-const LINE_BYTES_MAX: u64 = 4 << 20;
+/// Longest line; a change of all offloads of three hundred interfaces fits.
+const LINE_BYTES_MAX: u64 = 1 << 20;
 /// Bytes of hints that are read. What comes after them is as good as not written.
 const HINT_BYTES_MAX: u64 = 64 << 20;
 const SUFFIX: &str = ".jsonl";

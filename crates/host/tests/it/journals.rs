@@ -281,7 +281,7 @@ fn a_line_that_is_too_long_is_refused_and_one_that_is_torn_is_not() {
         let listing = list_open(folder.path()).unwrap();
         let error = listing.damaged[0].to_string();
         assert!(
-            error.ends_with(&format!("line {line} is longer than 4 MiB")),
+            error.ends_with(&format!("line {line} is longer than 1 MiB")),
             "{error}"
         );
     }
