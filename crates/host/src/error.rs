@@ -332,6 +332,14 @@ pub enum Error {
         path: PathBuf,
         /// What is wrong with it.
         reason: String,
+        /// What to do, where it is more than to look.
+        hint: Option<String>,
+    },
+    /// A file or folder of our state could be another user's doing.
+    #[error("cannot trust the state folder")]
+    State {
+        /// Which, and why.
+        source: os::file::Error,
     },
     /// Another linerate is at work.
     #[error("the journal of changes in `{}` is held by {holder}", folder.display())]
@@ -346,16 +354,6 @@ pub enum Error {
     NoSuchChange {
         /// The id.
         id: String,
-    },
-    /// A file of recorded commands cannot be read or written.
-    #[error("cannot {action} the recording `{}`", path.display())]
-    Recording {
-        /// What we were doing.
-        action: &'static str,
-        /// To which file.
-        path: PathBuf,
-        /// Why it failed.
-        source: io::Error,
     },
 }
 
@@ -419,8 +417,7 @@ impl Error {
             Self::OutputTooLong { .. }
             | Self::Pipe { .. }
             | Self::NotRecorded { .. }
-            | Self::Unreadable { .. }
-            | Self::Recording { .. } => FailureKind::Internal,
+            | Self::Unreadable { .. } => FailureKind::Internal,
             _ => FailureKind::Refused,
         }
     }
@@ -494,9 +491,12 @@ impl Error {
                  LINERATE_STATE_DIR"
                     .into(),
             ),
-            Self::JournalDamaged { .. } => {
-                Some("look into the file; its first line lists the commands that undo it".into())
-            }
+            Self::JournalDamaged { hint, .. } => Some(hint.clone().unwrap_or_else(|| {
+                "nothing of it was run; look into the file: its first line lists the settings with \
+                 their values before"
+                    .into()
+            })),
+            Self::State { source } => source.hint().map(str::to_owned),
             Self::LeaseOver { .. } => {
                 Some("find out what cuts the connection, or give it a longer `--lease`".into())
             }

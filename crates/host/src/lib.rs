@@ -12,6 +12,7 @@ pub mod journal;
 pub mod knob;
 pub mod lease;
 mod link;
+mod open;
 pub mod profile;
 mod restore;
 mod tool;

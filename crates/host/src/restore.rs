@@ -6,10 +6,11 @@ use std::fmt;
 
 use record::{HostName, KnobId, Target, Value};
 
-use crate::change::{Entry, Item, read_entries};
+use crate::change::{Entry, Item};
 use crate::exec::{self, Command, Output};
 use crate::journal::Opened;
-use crate::knob::{self, Knob, Refusal, State};
+use crate::knob::{self, Before, Knob, Refusal, State};
+use crate::open::read_entries;
 use crate::{Error, Host, Place};
 
 /// Rounds of putting back what is not yet as it was: one setting may hold another back.
@@ -175,13 +176,8 @@ impl<'a> Restore<'a> {
             .iter()
             .filter(|goal| goal.outcome == Outcome::Restored)
         {
-            for command in undo_commands(goal) {
-                let Some(host) = self.hosts.get(&goal.entry.host) else {
-                    continue;
-                };
-                if let Err(error) = run(host, goal.entry, &command) {
-                    troubles.insert(key(goal.entry), error);
-                }
+            if let Err(error) = self.put_back(goal, &values) {
+                troubles.insert(key(goal.entry), error);
             }
         }
         let mut touched = Vec::new();
@@ -225,20 +221,17 @@ impl<'a> Restore<'a> {
         let (values, broken) = self.read();
         let mut goals = self.goals(&values, &broken);
         for goal in &mut goals {
-            if goal.outcome == Outcome::Restored {
-                let commands = undo_commands(goal);
-                goal.outcome = Outcome::WouldRestore { commands };
-            } else if goal.outcome == Outcome::SiblingRestored {
-                let host = self.hosts.get(&goal.entry.host);
-                let state = values
-                    .get(&key(goal.entry))
-                    .and_then(|state| state.as_ref().ok());
-                let planned = host
-                    .zip(state)
-                    .and_then(|(host, state)| plan(goal, host, state).ok());
-                let commands = planned.unwrap_or_default();
-                goal.outcome = Outcome::WouldRestore { commands };
+            if !matches!(goal.outcome, Outcome::Restored | Outcome::SiblingRestored) {
+                continue;
             }
+            let state = match values.get(&key(goal.entry)) {
+                Some(Ok(state)) => state,
+                _ => continue,
+            };
+            let planned = self.hosts.get(&goal.entry.host);
+            let planned = planned.and_then(|host| self.plan(goal, host, state).ok());
+            let commands = planned.unwrap_or_default();
+            goal.outcome = Outcome::WouldRestore { commands };
         }
         goals
             .into_iter()
@@ -372,12 +365,39 @@ impl<'a> Restore<'a> {
         let Some((host, Ok(state))) = host.zip(values.get(&key(goal.entry))) else {
             return Ok(());
         };
-        let commands = plan(goal, host, state)
+        let commands = self
+            .plan(goal, host, state)
             .map_err(|refusal| refusal.at(goal.entry.place(), goal.to.clone()))?;
         for command in commands {
             run(host, goal.entry, &command)?;
         }
         Ok(())
+    }
+
+    /// The commands that lead from the value of now to the goal.
+    fn plan(&self, goal: &Goal<'a>, host: &Host, state: &State) -> Result<Vec<Command>, Refusal> {
+        let Some(to) = &goal.to else {
+            return Ok(Vec::new());
+        };
+        let entry = goal.entry;
+        let knob = knob::find(host.system, entry.knob.as_str()).ok_or_else(Refusal::none_such)?;
+        // What we have set ourselves we may take back.
+        if let (None, Some(because)) = (goal.item, &state.fixed_because) {
+            return Err(Refusal::fixed(because));
+        }
+        let together = self.opened.snapshot.iter().find(|other| {
+            other.host == entry.host
+                && other.target == entry.target
+                && other.knob.as_str() == knob::TOGETHER
+        });
+        let before = Before {
+            remembered: goal.item.and_then(|item| item.remembered.as_ref()),
+            features: together.and_then(|other| match &other.value {
+                Value::Text(text) => Some(text.as_str()),
+                _ => None,
+            }),
+        };
+        knob.take_back(&entry.target, state, to, &before)
     }
 }
 
@@ -408,30 +428,6 @@ fn missed<'g, 'a>(goals: &'g [Goal<'a>], values: &Values<'a>, together: bool) ->
         });
     }
     missed
-}
-
-/// The undo commands of the journal, newest first.
-fn undo_commands(goal: &Goal<'_>) -> Vec<Command> {
-    let steps = goal
-        .item
-        .map(|item| item.steps.as_slice())
-        .unwrap_or_default();
-    steps
-        .iter()
-        .rev()
-        .map(|step| Command::from(&step.undo))
-        .collect()
-}
-
-/// The commands that lead from the value of now to the goal.
-fn plan(goal: &Goal<'_>, host: &Host, state: &State) -> Result<Vec<Command>, Refusal> {
-    let Some(to) = &goal.to else {
-        return Ok(Vec::new());
-    };
-    let knob = knob::find(host.system, goal.entry.knob.as_str());
-    let knob = knob.ok_or_else(Refusal::none_such)?;
-    let steps = knob.plan(&goal.entry.target, state, to)?;
-    Ok(steps.into_iter().map(|step| step.run).collect())
 }
 
 fn reached(goal: &Goal<'_>, values: &Values<'_>) -> bool {

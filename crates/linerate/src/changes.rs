@@ -25,17 +25,21 @@ pub fn list(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
                 .into_iter()
                 .map(|summary| (folder.clone(), summary)),
         );
-        damaged.extend(listing.damaged);
+        damaged.extend(listing.damaged.into_iter().map(CommandError::from));
     }
-    for error in damaged.iter() {
-        terminal::say(&format!("warning: {error}"));
+    for error in &damaged {
+        terminal::say(&format!("warning: {}", error.text()));
+    }
+    let hints: BTreeSet<&str> = damaged.iter().filter_map(CommandError::next).collect();
+    for hint in hints {
+        terminal::say(&format!("hint: {hint}"));
     }
     if arguments.json {
         let changes: Vec<_> = open
             .iter()
             .map(|(folder, summary)| json!({ "journal": folder, "change": summary }))
             .collect();
-        let damaged: Vec<String> = damaged.iter().map(ToString::to_string).collect();
+        let damaged: Vec<String> = damaged.iter().map(CommandError::text).collect();
         terminal::print_json(&json!({ "changes": changes, "damaged": damaged }));
     } else if open.is_empty() {
         terminal::print("nothing is changed");
@@ -201,7 +205,8 @@ fn changes_named<'f>(
             let stem = path.file_stem().unwrap_or_default();
             ids.push(stem.to_string_lossy().into_owned());
         }
-        if wanted.is_none() {
+        // Whether it has the wanted one cannot be known where the whole folder is not believed.
+        if wanted.is_none() || matches!(error, host::Error::State { .. }) {
             errors.push(error.into());
         }
     }

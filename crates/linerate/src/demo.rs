@@ -8,6 +8,7 @@ use host::facts;
 use host::journal::UndoMode;
 use lab::Topology;
 use measure::Stop;
+use os::file::replace;
 use record::{Event, Record, Run};
 use report::{Content, Section};
 
@@ -233,11 +234,12 @@ impl Story<'_> {
             "linerate demo: two hosts, two links of 1 GbE, one Samba",
             &sections,
         );
-        runs::write_file(&self.out.join("report.html"), &page)?;
+        replace(&self.out.join("report.html"), page.as_bytes())?;
         let text = serde_json::to_string_pretty(summary).map_err(|error| {
             CommandError::caused(Kind::Internal, "cannot write the summary", &error)
         })?;
-        runs::write_file(&self.out.join("summary.json"), &(text + "\n"))
+        replace(&self.out.join("summary.json"), (text + "\n").as_bytes())?;
+        Ok(())
     }
 
     fn path_arguments(&self) -> PathArguments {

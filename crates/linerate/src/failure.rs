@@ -75,6 +75,11 @@ impl CommandError {
         printable(&self.failure.chain.join(": ")).to_string()
     }
 
+    /// What to do next.
+    pub fn next(&self) -> Option<&str> {
+        self.failure.hint.as_deref()
+    }
+
     /// The failure as a record.
     pub fn failure(&self) -> &Failure {
         &self.failure
@@ -118,6 +123,15 @@ impl From<record::Error> for CommandError {
                 "give a file that `check`, `bench`, `tune` or `experiment` wrote"
             }
         };
+        Self::from_error(Kind::Refused, &error).hint(hint)
+    }
+}
+
+impl From<os::file::Error> for CommandError {
+    fn from(error: os::file::Error) -> Self {
+        let hint = error
+            .hint()
+            .unwrap_or("check the folder, the rights and the room on the disk");
         Self::from_error(Kind::Refused, &error).hint(hint)
     }
 }

@@ -394,7 +394,14 @@ mod tests {
                     values.insert(key.into(), value.into());
                     Ok(String::new())
                 }
-                ["sh", "-c", _, "sh", ""] => Ok(files.values().cloned().collect()),
+                ["sh", "-c", _, "sh", ""] => {
+                    let lines = files
+                        .iter()
+                        .flat_map(|(path, text)| text.lines().map(move |line| (path, line)));
+                    Ok(lines
+                        .map(|(path, line)| format!("{path}:{line}\n"))
+                        .collect())
+                }
                 ["sh", "-c", _, "sh", path] => {
                     files.remove(*path);
                     Ok(String::new())

@@ -14,6 +14,7 @@ use host::exec::{Command, Output};
 use host::profile::{
     self, Profile, Proposal, Protections, Role, Rule, Situation, Verdict, When, Wish,
 };
+use os::file::{Folder, Readers};
 use record::{BitsPerSecond, HostFacts, Level, LinkState, Setting, Target};
 use serde_json::{Value, json};
 
@@ -82,8 +83,26 @@ fn list(profiles: &[Profile], json: bool) {
     terminal::print("\nhint: `linerate profiles NAME` shows the rules of one");
 }
 
-/// Where people keep profiles of their own.
+/// Where people keep profiles of their own. Root uses none that another user could have put there: a
+/// profile says what is set.
 fn folder() -> Option<PathBuf> {
+    let folder = config_folder()?;
+    if !rustix::process::geteuid().is_root() {
+        return Some(folder);
+    }
+    match Folder::open(&folder, Readers::All) {
+        Err(error @ os::file::Error::Unsafe { .. }) => {
+            terminal::say(&format!(
+                "warning: no profile of `{}` is used: {error}",
+                folder.display()
+            ));
+            None
+        }
+        Ok(_) | Err(_) => Some(folder),
+    }
+}
+
+fn config_folder() -> Option<PathBuf> {
     let set = |name| {
         env::var_os(name)
             .filter(|folder| !folder.is_empty())

@@ -1,12 +1,12 @@
 //! Run files: where a new one goes, its header, its clock; and what is said of an old one.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
 use analysis::{RunAnalysis, Verdict};
 use host::{Host, journal};
+use os::file::{Folder, Readers, replace};
 use record::{
     Event, Header, HostFacts, Nanoseconds, Plan, RUN_FORMAT, RUN_VERSION, Record, Run, RunWriter,
 };
@@ -137,14 +137,19 @@ pub fn facts(hosts: &[&Host]) -> Result<Vec<HostFacts>, CommandError> {
 fn create_in_state_folder(id: &str, header: &Header) -> Result<RunWriter, CommandError> {
     /// Runs that may begin in the same second.
     const SAME_SECOND_MAX: u32 = 100;
-    let folder = journal::state_folder()?.join("runs");
-    fs::create_dir_all(&folder).map_err(|error| {
-        let text = format!(
-            "cannot make the folder `{}` for run files",
-            folder.display()
+    // What was measured, and of whom, is for its owner; and as no other user can exchange anything on the
+    // path to the folder, its name is as good as the open folder.
+    let folder = Folder::make(&journal::state_folder()?, Readers::All)
+        .and_then(|state| state.make_folder("runs", Readers::Owner));
+    let folder = folder.map_err(|error| {
+        let hint = error.hint().map_or_else(
+            || {
+                "name a file with `--run FILE`, or another state folder with LINERATE_STATE_DIR"
+                    .into()
+            },
+            str::to_owned,
         );
-        CommandError::caused(Kind::Refused, text, &error)
-            .hint("name a file with `--run FILE`, or another state folder with LINERATE_STATE_DIR")
+        CommandError::caused(Kind::Refused, "cannot keep run files", &error).hint(hint)
     })?;
     let mut number = 0;
     loop {
@@ -153,7 +158,7 @@ fn create_in_state_folder(id: &str, header: &Header) -> Result<RunWriter, Comman
         } else {
             format!("-{number}")
         };
-        let path = folder.join(format!("{id}{suffix}.jsonl"));
+        let path = folder.path().join(format!("{id}{suffix}.jsonl"));
         match RunWriter::create(&path, header) {
             Err(record::Error::Io { source, .. })
                 if source.kind() == std::io::ErrorKind::AlreadyExists
@@ -183,7 +188,7 @@ pub fn show(path: &Path, output: &OutputArguments) -> Result<RunAnalysis, Comman
         terminal::say(&format!("run file: {}", path.display()));
     }
     if let Some(html) = &output.html {
-        write_file(html, &report::html(&analysis))?;
+        replace(html, report::html(&analysis).as_bytes())?;
         terminal::say(&format!("report: {}", html.display()));
     }
     Ok(analysis)
@@ -198,19 +203,6 @@ pub fn print(analysis: &RunAnalysis, json: bool) {
     }
 }
 
-/// Writes a whole file, making its folder.
-pub fn write_file(path: &Path, text: &str) -> Result<(), CommandError> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let made = folder.map_or(Ok(()), fs::create_dir_all);
-    made.and_then(|()| fs::write(path, text)).map_err(|error| {
-        let text = format!("cannot write `{}`", path.display());
-        CommandError::caused(Kind::Refused, text, &error)
-            .hint("check the folder, the rights and the room on the disk")
-    })
-}
-
 /// `linerate report RUN`.
 pub fn report(arguments: &ReportArguments) -> Result<ExitCode, CommandError> {
     let analysis = read(&arguments.run)?;
@@ -218,7 +210,7 @@ pub fn report(arguments: &ReportArguments) -> Result<ExitCode, CommandError> {
         .html
         .clone()
         .unwrap_or_else(|| arguments.run.with_extension("html"));
-    write_file(&html, &report::html(&analysis))?;
+    replace(&html, report::html(&analysis).as_bytes())?;
     if arguments.json {
         terminal::print_json(&json!({ "html": html }));
     } else {

@@ -1,2 +1,571 @@
 //! Files that linerate keeps, and files that a person names. Each is checked after it was opened:
 //! what was read is checked, not what was named.
+//!
+//! What is kept is in a [`Folder`]. The path to it is walked one name at a time, from `/` on; only root
+//! and the user may be able to exchange anything on it. From there on only the open folder counts,
+//! and no name in it is followed to another place. What a person names is written by [`replace`].
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+/// Links that may be on the path to a folder, as many as the kernel follows.
+const LINKS_MAX: usize = 40;
+/// Longest path that a link may lead to.
+const LINK_BYTES_MAX: usize = 4096;
+/// Entries of a folder of ours that are looked at.
+const ENTRIES_MAX: usize = 1_000_000;
+/// The bits by which others than the owner may write.
+const OTHERS_WRITE: u32 = 0o022;
+/// Only owners may rename and remove what is in such a folder.
+const STICKY: u32 = 0o1000;
+const ROOT: u32 = 0;
+
+/// A file could not be opened, written, or trusted.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system says no.
+    #[error("cannot {action} `{}`", path.display())]
+    System {
+        /// What we were doing.
+        action: &'static str,
+        /// To which file or folder.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// It could be opened, and others could have put there what they like.
+    #[error("`{}` {reason}", path.display())]
+    Unsafe {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+        /// What to do about it.
+        hint: String,
+    },
+}
+
+impl Error {
+    /// Whether it is because there is no such file or folder.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::System { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+
+    /// Whether it is because this user may not look there.
+    #[must_use]
+    pub fn is_denied(&self) -> bool {
+        matches!(self, Self::System { source, .. } if source.kind() == io::ErrorKind::PermissionDenied)
+    }
+
+    /// What to do next, where we know it.
+    #[must_use]
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            Self::System { .. } => None,
+            Self::Unsafe { hint, .. } => Some(hint),
+        }
+    }
+
+    fn of(path: &Path, reason: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Unsafe {
+            path: path.to_owned(),
+            reason: reason.into(),
+            hint: hint.into(),
+        }
+    }
+}
+
+fn failed(action: &'static str, path: &Path) -> impl FnOnce(Errno) -> Error {
+    let path = path.to_owned();
+    move |errno| Error::System {
+        action,
+        path,
+        source: errno.into(),
+    }
+}
+
+/// Who may read what linerate keeps. Only its owner may ever write it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readers {
+    /// Its owner.
+    Owner,
+    /// Every user of the machine.
+    All,
+}
+
+impl Readers {
+    const fn of_folder(self) -> Mode {
+        Mode::from_raw_mode(match self {
+            Self::Owner => 0o700,
+            Self::All => 0o755,
+        })
+    }
+
+    const fn of_file(self) -> Mode {
+        Mode::from_raw_mode(match self {
+            Self::Owner => 0o600,
+            Self::All => 0o644,
+        })
+    }
+}
+
+/// A folder of ours: it belongs to us or to root, no other user can write there or could have put
+/// another one in its place.
+#[derive(Debug)]
+pub struct Folder {
+    descriptor: OwnedFd,
+    path: PathBuf,
+    readers: Readers,
+}
+
+impl Folder {
+    /// Opens a folder that is there; `readers` are those of the files that are made in it.
+    ///
+    /// # Errors
+    /// When it is not there ([`Error::is_missing`]), is a symbolic link, or others can write there or on
+    /// the path to it.
+    pub fn open(path: &Path, readers: Readers) -> Result<Self, Error> {
+        Self::at(path, readers, Missing::Refused)
+    }
+
+    /// The same where it is made when it is not there, with what is missing on the path to it.
+    ///
+    /// # Errors
+    /// As [`Folder::open`], and when it cannot be made.
+    pub fn make(path: &Path, readers: Readers) -> Result<Self, Error> {
+        Self::at(path, readers, Missing::Made(readers.of_folder()))
+    }
+
+    fn at(path: &Path, readers: Readers, missing: Missing) -> Result<Self, Error> {
+        let descriptor = walk(path, Trust::Kept, missing)?;
+        let folder = Self {
+            descriptor,
+            path: path.to_owned(),
+            readers,
+        };
+        folder.check_own(&stat(&folder.descriptor, path)?, path)?;
+        Ok(folder)
+    }
+
+    /// A folder in it, which is made when it is not there.
+    ///
+    /// # Errors
+    /// When it cannot be made, or is not ours as this one is.
+    pub fn make_folder(&self, name: &str, readers: Readers) -> Result<Self, Error> {
+        let name = self.plain(name)?;
+        let path = self.path.join(name);
+        match rustix::fs::mkdirat(&self.descriptor, name, readers.of_folder()) {
+            Ok(()) => self.sync()?,
+            Err(Errno::EXIST) => {}
+            Err(errno) => return Err(failed("make", &path)(errno)),
+        }
+        self.folder(name, readers)
+    }
+
+    /// A folder in it that is there.
+    ///
+    /// # Errors
+    /// When it is not there, or is not ours as this one is.
+    pub fn folder(&self, name: &str, readers: Readers) -> Result<Self, Error> {
+        let name = self.plain(name)?;
+        let path = self.path.join(name);
+        let descriptor = rustix::fs::openat(&self.descriptor, name, READ_FOLDER, Mode::empty());
+        let descriptor = descriptor.map_err(|errno| not_opened(&path, errno))?;
+        self.check_own(&stat(&descriptor, &path)?, &path)?;
+        Ok(Self {
+            descriptor,
+            path,
+            readers,
+        })
+    }
+
+    /// The path under which it was opened.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The names in it, in no order; those that are no text are passed over.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn names(&self) -> Result<Vec<String>, Error> {
+        let entries = Dir::read_from(&self.descriptor).map_err(failed("list", &self.path))?;
+        let mut names = Vec::new();
+        for entry in entries.take(ENTRIES_MAX) {
+            let entry = entry.map_err(failed("list", &self.path))?;
+            let name = String::from_utf8(entry.file_name().to_bytes().to_vec());
+            names.extend(name.ok().filter(|name| name != "." && name != ".."));
+        }
+        Ok(names)
+    }
+
+    /// Opens a file for reading.
+    ///
+    /// # Errors
+    /// When it is not there, or is not ours: a link, no regular file, another user's, or writable for
+    /// others.
+    pub fn read(&self, name: &str) -> Result<File, Error> {
+        self.file(name, "read", OFlags::RDONLY)
+    }
+
+    /// Opens a file for adding to its end.
+    ///
+    /// # Errors
+    /// As [`Folder::read`].
+    pub fn append(&self, name: &str) -> Result<File, Error> {
+        self.file(name, "write", OFlags::WRONLY | OFlags::APPEND)
+    }
+
+    /// Opens a file for reading and writing, and makes it where it is not there. What it holds stays.
+    ///
+    /// # Errors
+    /// As [`Folder::read`], and when it cannot be made.
+    pub fn open_or_create(&self, name: &str) -> Result<File, Error> {
+        self.file(name, "open", OFlags::RDWR | OFlags::CREATE)
+    }
+
+    /// Makes a file that is not there.
+    ///
+    /// # Errors
+    /// When it is there, even as a link to nowhere, or cannot be made.
+    pub fn create(&self, name: &str) -> Result<File, Error> {
+        self.file(name, "create", OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)
+    }
+
+    fn file(&self, name: &str, action: &'static str, how: OFlags) -> Result<File, Error> {
+        let name = self.plain(name)?;
+        let path = self.path.join(name);
+        // A pipe would make us wait for its other end.
+        let how = how | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let opened = rustix::fs::openat(&self.descriptor, name, how, self.readers.of_file());
+        let opened = opened.map_err(|errno| match errno {
+            Errno::LOOP | Errno::NXIO | Errno::ISDIR => not_opened(&path, errno),
+            errno => failed(action, &path)(errno),
+        })?;
+        let now = stat(&opened, &path)?;
+        let odd = |reason: &str| {
+            let hint = "linerate did not write it: look who did, and remove it";
+            Error::of(&path, reason, hint)
+        };
+        if FileType::from_raw_mode(now.st_mode) != FileType::RegularFile {
+            return Err(odd("is no regular file"));
+        }
+        if now.st_nlink != 1 {
+            return Err(odd("has another name as well, by a hard link"));
+        }
+        self.check_own(&now, &path)?;
+        Ok(File::from(opened))
+    }
+
+    /// Gives a file another name, here or in another folder of ours. What had it goes.
+    ///
+    /// # Errors
+    /// When it cannot be.
+    pub fn rename(&self, from: &str, folder: &Self, to: &str) -> Result<(), Error> {
+        let (from, to) = (self.plain(from)?, folder.plain(to)?);
+        rustix::fs::renameat(&self.descriptor, from, &folder.descriptor, to)
+            .map_err(failed("rename", &self.path.join(from)))
+    }
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// When it cannot be.
+    pub fn remove(&self, name: &str) -> Result<(), Error> {
+        let name = self.plain(name)?;
+        rustix::fs::unlinkat(&self.descriptor, name, AtFlags::empty())
+            .map_err(failed("remove", &self.path.join(name)))
+    }
+
+    /// Waits until its names are on the disk.
+    ///
+    /// # Errors
+    /// When they cannot be.
+    pub fn sync(&self) -> Result<(), Error> {
+        rustix::fs::fsync(&self.descriptor).map_err(failed("sync", &self.path))
+    }
+
+    /// A name that leads to no other folder.
+    fn plain<'n>(&self, name: &'n str) -> Result<&'n str, Error> {
+        let mut parts = Path::new(name).components();
+        let is_plain = matches!(parts.next(), Some(Component::Normal(part)) if part == name);
+        if is_plain && parts.next().is_none() {
+            return Ok(name);
+        }
+        let reason = format!("has no file of the name `{}`", name.escape_default());
+        Err(Error::of(&self.path, reason, "name a file of that folder"))
+    }
+
+    fn check_own(&self, now: &Stat, path: &Path) -> Result<(), Error> {
+        check_owner(now, path, &[ROOT, us()])?;
+        if now.st_mode & OTHERS_WRITE == 0 {
+            return Ok(());
+        }
+        Err(writable(path, now))
+    }
+}
+
+/// Writes a whole file that a person has named, and makes its folder where that is not there: under
+/// another name in the same folder first, and then under its own, all at once. What was there keeps its
+/// rights and is never written through.
+///
+/// # Errors
+/// When it is there and no regular file (a link, a pipe, a device), or cannot be written.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let no_name = || Error::of(path, "is no name of a file", "name a file");
+    let name = path.file_name().ok_or_else(no_name)?;
+    let parent = path.parent().filter(|path| !path.as_os_str().is_empty());
+    let missing = Missing::Made(Mode::from_raw_mode(0o777));
+    let folder = walk(parent.unwrap_or(Path::new(".")), Trust::Named, missing)?;
+    let mode = match rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(there) => Some(regular_mode(&there, path)?),
+        Err(Errno::NOENT) => None,
+        Err(errno) => return Err(failed("look at", path)(errno)),
+    };
+    let number = getrandom::u64().map_err(|error| Error::System {
+        action: "name a new file for",
+        path: path.to_owned(),
+        source: io::Error::other(error.to_string()),
+    })?;
+    let draft = format!(".linerate-{number:016x}");
+    let how = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // Until it has the rights of what it replaces, no other user may look into it.
+    let first = Mode::from_raw_mode(mode.map_or(0o666, |_| 0o600));
+    let file = rustix::fs::openat(&folder, &draft, how, first).map_err(failed("write", path))?;
+    let mut file = File::from(file);
+    let written = file.write_all(bytes).and_then(|()| {
+        if let Some(mode) = mode {
+            rustix::fs::fchmod(&file, mode)?;
+        }
+        file.sync_all()?;
+        Ok(rustix::fs::renameat(&folder, &draft, &folder, name)?)
+    });
+    written.map_err(|source| {
+        // Nothing of it is to stay; why it failed is known already.
+        rustix::fs::unlinkat(&folder, &draft, AtFlags::empty()).ok();
+        Error::System {
+            action: "write",
+            path: path.to_owned(),
+            source,
+        }
+    })
+}
+
+/// The rights of a regular file.
+fn regular_mode(there: &Stat, path: &Path) -> Result<Mode, Error> {
+    let what = match FileType::from_raw_mode(there.st_mode) {
+        FileType::RegularFile => return Ok(Mode::from_raw_mode(there.st_mode & 0o777)),
+        FileType::Symlink => "is a symbolic link, and linerate writes through none",
+        FileType::Directory => "is a folder",
+        _ => "is no regular file",
+    };
+    let hint = "name a file that is not there yet, or a regular one; `/dev/stdout` is none";
+    Err(Error::of(path, what, hint))
+}
+
+/// Whose folders a path may lead through.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    /// Those of root and of the user, where no other user can exchange what is in them.
+    Kept,
+    /// Any user's; but where root writes, only root's links say where.
+    Named,
+}
+
+/// What is done about a folder that is not there.
+#[derive(Clone, Copy)]
+enum Missing {
+    Refused,
+    Made(Mode),
+}
+
+const FOLDER: OFlags = OFlags::DIRECTORY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+const READ_FOLDER: OFlags = OFlags::RDONLY.union(FOLDER);
+/// One that is only passed through need not be readable.
+#[cfg(target_os = "linux")]
+const PASS_FOLDER: OFlags = OFlags::PATH.union(FOLDER);
+#[cfg(not(target_os = "linux"))]
+const PASS_FOLDER: OFlags = READ_FOLDER;
+
+/// Opens a folder, one name of its path after the other. What is a link on the path is followed here and
+/// not by the kernel; what the path itself names must be none where it is kept.
+fn walk(path: &Path, trust: Trust, missing: Missing) -> Result<OwnedFd, Error> {
+    let whole = std::path::absolute(path).map_err(|source| Error::System {
+        action: "find",
+        path: path.to_owned(),
+        source,
+    })?;
+    let mut left = names_of(&whole);
+    let mut at = PathBuf::from("/");
+    let mut folder =
+        rustix::fs::open("/", READ_FOLDER, Mode::empty()).map_err(failed("open", &at))?;
+    // Whoever has `/` has everything; in a namespace of users that need not be number 0.
+    let top = stat(&folder, &at)?.st_uid;
+    let mut links = 0;
+    let mut made = false;
+    while let Some(name) = left.pop() {
+        if trust == Trust::Kept {
+            check_passed(&stat(&folder, &at)?, &at, top)?;
+        }
+        let is_last = left.is_empty();
+        let next = at.join(&name);
+        let how = if is_last { READ_FOLDER } else { PASS_FOLDER };
+        match (
+            rustix::fs::openat(&folder, &name, how, Mode::empty()),
+            missing,
+        ) {
+            (Ok(opened), _) => {
+                folder = opened;
+                at = next;
+                made = false;
+            }
+            (Err(Errno::NOENT), Missing::Made(mode)) if !made => {
+                // What leads to it is as folders are; only the last one is as private as is asked.
+                let usual = mode | Mode::from_raw_mode(0o755);
+                let mode = if is_last { mode } else { usual };
+                make(&folder, &name, mode).map_err(failed("make", &next))?;
+                made = true;
+                left.push(name);
+            }
+            (Err(Errno::NOTDIR | Errno::LOOP), _) if !(is_last && trust == Trust::Kept) => {
+                links += 1;
+                let target = followed(&folder, &name, &next, trust, top)?;
+                if links > LINKS_MAX {
+                    return Err(failed("open", path)(Errno::LOOP));
+                }
+                if target.is_absolute() {
+                    at = PathBuf::from("/");
+                    folder = rustix::fs::open("/", READ_FOLDER, Mode::empty())
+                        .map_err(failed("open", &at))?;
+                }
+                // A link that ends the path is followed to a folder of the same standing.
+                left.extend(names_of(&target));
+            }
+            (Err(errno), _) => return Err(not_opened(&next, errno)),
+        }
+    }
+    Ok(folder)
+}
+
+/// The names of a path, last first; it starts where it starts.
+fn names_of(path: &Path) -> Vec<OsString> {
+    let names = path.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some(OsString::from("..")),
+        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
+    });
+    let mut names: Vec<OsString> = names.collect();
+    names.reverse();
+    names
+}
+
+/// Makes a folder that is still there after a power cut. Another program may have been faster.
+fn make(folder: &OwnedFd, name: &OsStr, mode: Mode) -> Result<(), Errno> {
+    match rustix::fs::mkdirat(folder, name, mode) {
+        Ok(()) => {
+            let parent = rustix::fs::openat(folder, ".", READ_FOLDER, Mode::empty())?;
+            rustix::fs::fsync(parent)
+        }
+        Err(Errno::EXIST) => Ok(()),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Where a link on the path leads.
+fn followed(
+    folder: &OwnedFd,
+    name: &OsStr,
+    path: &Path,
+    trust: Trust,
+    top: u32,
+) -> Result<PathBuf, Error> {
+    let link = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+    let link = link.map_err(failed("look at", path))?;
+    if FileType::from_raw_mode(link.st_mode) != FileType::Symlink {
+        return Err(not_opened(path, Errno::NOTDIR));
+    }
+    if trust == Trust::Kept || us() == ROOT {
+        check_owner(&link, path, &[ROOT, us(), top])?;
+    }
+    let target = rustix::fs::readlinkat(folder, name, Vec::new()).map_err(failed("read", path))?;
+    let target = target.into_bytes();
+    if target.len() > LINK_BYTES_MAX {
+        return Err(failed("follow", path)(Errno::NAMETOOLONG));
+    }
+    Ok(PathBuf::from(OsString::from_vec(target)))
+}
+
+fn us() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+fn stat(descriptor: &OwnedFd, path: &Path) -> Result<Stat, Error> {
+    rustix::fs::fstat(descriptor).map_err(failed("look at", path))
+}
+
+fn not_opened(path: &Path, errno: Errno) -> Error {
+    let hint = "linerate did not make it: look who did, and remove it";
+    match errno {
+        Errno::LOOP => Error::of(
+            path,
+            "is a symbolic link, and linerate follows none here",
+            hint,
+        ),
+        Errno::NOTDIR => {
+            let link = rustix::fs::readlinkat(rustix::fs::CWD, path, Vec::new()).is_ok();
+            match link {
+                true => not_opened(path, Errno::LOOP),
+                false => Error::of(path, "is no folder", hint),
+            }
+        }
+        Errno::NXIO | Errno::ISDIR => Error::of(path, "is no regular file", hint),
+        errno => failed("open", path)(errno),
+    }
+}
+
+fn check_owner(now: &Stat, path: &Path, owners: &[u32]) -> Result<(), Error> {
+    if owners.contains(&now.st_uid) {
+        return Ok(());
+    }
+    let reason = format!("belongs to the user with the number {}", now.st_uid);
+    let hint = match us() {
+        ROOT => {
+            "run linerate as that user, or name a folder of root's (LINERATE_STATE_DIR for its state)"
+        }
+        _ => "name a folder of your own (LINERATE_STATE_DIR for its state)",
+    };
+    Err(Error::of(path, reason, hint))
+}
+
+/// A folder on the path to one of ours.
+fn check_passed(now: &Stat, path: &Path, top: u32) -> Result<(), Error> {
+    check_owner(now, path, &[ROOT, us(), top])?;
+    if now.st_mode & OTHERS_WRITE == 0 || now.st_mode & STICKY != 0 {
+        return Ok(());
+    }
+    Err(writable(path, now))
+}
+
+fn writable(path: &Path, now: &Stat) -> Error {
+    let who = match now.st_mode & 0o002 {
+        0 => "its group",
+        _ => "everybody",
+    };
+    let shown = String::from_utf8_lossy(path.as_os_str().as_bytes()).replace('\'', r"'\''");
+    Error::of(
+        path,
+        format!("can be written by {who}"),
+        format!("look into it, then `chmod go-w '{shown}'`, or name another place"),
+    )
+}

@@ -2,9 +2,6 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::fs;
-use std::io;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
@@ -33,35 +30,6 @@ pub struct Exchange {
 pub struct Transcript {
     /// The commands.
     pub exchanges: Vec<Exchange>,
-}
-
-impl Transcript {
-    /// Reads a recording.
-    ///
-    /// # Errors
-    /// When the file cannot be read or is no recording.
-    pub fn load(path: &Path) -> Result<Self, Error> {
-        let parsed = fs::read(path).and_then(|text| Ok(serde_json::from_slice(&text)?));
-        parsed.map_err(|source| recording_error("read", path, source))
-    }
-
-    /// Writes a recording.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub fn save(&self, path: &Path) -> Result<(), Error> {
-        let written = serde_json::to_vec_pretty(self).map_err(io::Error::from);
-        let written = written.and_then(|text| fs::write(path, text));
-        written.map_err(|source| recording_error("write", path, source))
-    }
-}
-
-fn recording_error(action: &'static str, path: &Path, source: io::Error) -> Error {
-    Error::Recording {
-        action,
-        path: path.to_owned(),
-        source,
-    }
 }
 
 type Answer = dyn FnMut(&Command) -> Result<Output, Error> + Send;

@@ -2,6 +2,7 @@
 
 use record::Value;
 
+use super::value::is_count;
 use super::{
     Allowed, Disturbance, Kind, Knob, Limit, Refusal, State, TargetKind, Way, answer, command,
     range,
@@ -57,6 +58,19 @@ impl Way for Link {
             Self::QueueLength => "tx_queue_len",
         };
         Some(command(&["cat", &format!("/sys/class/net/{name}/{file}")]))
+    }
+
+    fn could_be(&self, value: &Value) -> bool {
+        is_count(value)
+    }
+
+    fn wrote(&self, name: &str, argv: &[&str]) -> bool {
+        let own = match self {
+            Self::Mtu => "mtu",
+            Self::QueueLength => "txqueuelen",
+        };
+        matches!(argv, ["ip", "link", "set", "dev", nic, word, number]
+            if *nic == name && *word == own && number.parse::<u32>().is_ok())
     }
 
     fn set(&self, name: &str, _: &State, to: &Value) -> Result<Command, Refusal> {

@@ -6,6 +6,7 @@
 
 mod catalogue;
 mod ethtool;
+mod journaled;
 mod keep;
 mod link;
 mod linux;
@@ -16,6 +17,8 @@ mod queue;
 mod route;
 mod samba;
 mod sysctl;
+mod target;
+mod value;
 mod windows;
 
 use record::{System, Target, Value};
@@ -23,59 +26,23 @@ use record::{System, Target, Value};
 use crate::exec::shell::posix_words;
 use crate::exec::{Command, Output, POWERSHELL, Privilege, STATUS_NO_PROGRAM};
 use crate::tool::ethtool::Feature;
-use crate::tool::is_usable_nic_name;
 use crate::{Error, Place};
 
 pub use catalogue::KNOBS;
+pub(crate) use journaled::{Before, Remembered, find_journaled};
 pub(crate) use keep::{id_of as keeper_id, keeper_of, keeps, of_target as keepers_of_target};
 pub(crate) use macos::{mounts_in as mac_mounts_in, show_mounts as show_mac_mounts};
 pub(crate) use mount::{mounts_in, show_mounts};
 pub use page::{page, reference};
 pub(crate) use samba::{shares_in, show_shares};
+pub use target::TargetKind;
+pub use value::{Allowed, Limit};
+use value::{check_allowed, is_sizes, range, sensible, words};
 
-/// Longest path of a folder.
-const PATH_BYTES_MAX: usize = 4095;
-/// Longest name of a share.
-const SHARE_NAME_BYTES_MAX: usize = 255;
-/// Longest name of an interface on Windows, 256 letters of up to three bytes.
-const WINDOWS_NIC_NAME_BYTES_MAX: usize = 768;
+/// The id of the knob that stands for all offloads of an interface.
+pub(crate) const TOGETHER: &str = "nic.features";
 /// Most of a tool's complaint that a reason repeats.
 const COMPLAINT_CHARS_MAX: usize = 200;
-
-/// What a knob belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TargetKind {
-    /// The host as a whole.
-    Host,
-    /// One network interface.
-    Nic,
-    /// One share that the host offers.
-    Share,
-    /// One share of another host that is mounted on this one.
-    Mount,
-}
-
-impl TargetKind {
-    const fn of(target: &Target) -> Self {
-        match target {
-            Target::Host => Self::Host,
-            Target::Nic(_) => Self::Nic,
-            Target::Share(_) => Self::Share,
-            Target::Mount(_) => Self::Mount,
-        }
-    }
-
-    /// It with its article.
-    #[must_use]
-    pub const fn text(self) -> &'static str {
-        match self {
-            Self::Host => "the host",
-            Self::Nic => "an interface",
-            Self::Share => "a share",
-            Self::Mount => "a mount",
-        }
-    }
-}
 
 /// What setting a knob disturbs; the later, the worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,91 +55,6 @@ pub enum Disturbance {
     Session,
     /// The link may go down for a moment, and every connection over it stalls.
     LinkReset,
-}
-
-/// A bound with its reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limit {
-    /// The last value that is allowed.
-    pub value: i64,
-    /// Why, to follow a `because`.
-    pub because: String,
-    /// Whether this host, its driver or its hardware sets it, so that another may take more.
-    pub is_of_host: bool,
-}
-
-impl Limit {
-    fn new(value: i64, because: impl Into<String>) -> Self {
-        Self {
-            value,
-            because: because.into(),
-            is_of_host: true,
-        }
-    }
-
-    /// That holds on any host.
-    fn everywhere(value: i64, because: &str) -> Self {
-        Self {
-            is_of_host: false,
-            ..Self::new(value, because)
-        }
-    }
-}
-
-/// The values a knob takes on a host now.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Allowed {
-    /// On and off.
-    Switch,
-    /// On, off, and, where a switch has several parts, the names of those that alone are on.
-    SwitchOf(Vec<String>),
-    /// Whole numbers between two limits.
-    Range {
-        /// The smallest.
-        min: Limit,
-        /// The largest.
-        max: Limit,
-    },
-    /// One of these whole numbers.
-    Numbers(Vec<i64>),
-    /// One of these words.
-    Words(Vec<String>),
-    /// A least, a first and a largest size in bytes, none smaller than the one before.
-    Sizes,
-    /// Some of these processors, as `0-3,8`, or a list for each part of the knob by its name.
-    Processors {
-        /// Those that there could be.
-        possible: Vec<u32>,
-        /// Whether `off` is one as well.
-        off: bool,
-    },
-    /// So many bytes in hexadecimal, with colons between them.
-    Bytes(usize),
-    /// What the knob itself has read before.
-    AsRead,
-}
-
-impl Allowed {
-    /// What somebody typed, as a value of this kind. Whether it is allowed is another question.
-    #[must_use]
-    pub fn value_of(&self, typed: &str) -> Value {
-        let word = || Value::Text(typed.to_owned());
-        match (self, typed) {
-            (_, "unset") => Value::Unset,
-            (Self::Switch | Self::SwitchOf(_), "on" | "yes" | "true" | "1") => Value::Switch(true),
-            (Self::Switch | Self::SwitchOf(_), "off" | "no" | "false" | "0") => {
-                Value::Switch(false)
-            }
-            (Self::Range { .. } | Self::Numbers(_), typed) => {
-                typed.parse().map_or_else(|_| word(), Value::Integer)
-            }
-            (Self::Sizes, typed) => {
-                let words: Vec<&str> = typed.split([' ', ',', '\t']).collect();
-                Value::Text(words.join(" "))
-            }
-            _ => word(),
-        }
-    }
 }
 
 /// How a knob stands.
@@ -212,8 +94,11 @@ enum Seen {
         route: route::Connected,
         table: u32,
     },
-    /// Who sets the interface up.
-    Keeper(keep::Keeper),
+    /// Who sets the interface up, and the file of ours that has the setting.
+    Kept {
+        keeper: Option<keep::Keeper>,
+        file: Option<String>,
+    },
     /// What a link could agree on, and whether it is offered to the other end.
     Modes(Vec<(String, bool)>),
     /// What Windows told.
@@ -323,6 +208,10 @@ impl Refusal {
         Self::new(format!("cannot understand what `{tool}` printed"))
     }
 
+    pub(crate) fn fixed(because: &str) -> Self {
+        Self::new(because)
+    }
+
     pub(crate) fn none_such() -> Self {
         Self::new("the host has no such knob there")
     }
@@ -412,6 +301,30 @@ trait Way {
         self.set(name, state, &state.goal(&Value::Unset))
     }
 
+    /// Whether it could ever have this value, on any host: what a journal may say of it. Nothing where it
+    /// is only looked at.
+    fn could_be(&self, value: &Value) -> bool;
+
+    /// Whether version 1 of the journal could hold these arguments for it.
+    fn wrote(&self, name: &str, argv: &[&str]) -> bool;
+
+    /// What its value does not tell and belongs to it all the same.
+    fn remember(&self, _: &State) -> Option<Remembered> {
+        None
+    }
+
+    /// The command that sets it to what it was before a change, where the host would not let people set
+    /// that as well.
+    fn back(
+        &self,
+        name: &str,
+        state: &State,
+        to: &Value,
+        _: &Before<'_>,
+    ) -> Result<Command, Refusal> {
+        usual_back(self, name, state, to)
+    }
+
     /// The value to put back, where ours is a part of the whole.
     fn merge(&self, before: &Value, after: Option<&Value>, found: &Value) -> Value {
         if after.is_none_or(|after| after == found) {
@@ -419,6 +332,19 @@ trait Way {
         } else {
             found.clone()
         }
+    }
+}
+
+/// The command that puts back a value beyond which nothing counts: what the system chose is left to it.
+fn usual_back<W: Way + ?Sized>(
+    way: &W,
+    name: &str,
+    state: &State,
+    to: &Value,
+) -> Result<Command, Refusal> {
+    match state.unset.as_ref() == Some(to) {
+        true => way.leave(name, state),
+        false => Ok(way.plan(name, state, to)?.0),
     }
 }
 
@@ -578,40 +504,8 @@ impl Knob {
                 _ => refusal,
             });
         }
-        match target {
-            Target::Host => Ok(""),
-            Target::Nic(name) if self.system == System::Windows => windows_nic_name(name),
-            Target::Nic(name) if is_usable_nic_name(name) => Ok(name),
-            Target::Nic(_) => Err(Refusal::new("tools would misread the interface's name")
-                .hint("give it another name with `ip link set dev NAME name NEW`")),
-            Target::Share(name) if is_usable_share_name(name) => Ok(name),
-            Target::Share(_) => Err(Refusal::new("Samba would misread the share's name")),
-            Target::Mount(path) if path.starts_with('/') && path.len() <= PATH_BYTES_MAX => {
-                Ok(path)
-            }
-            Target::Mount(_) => Err(Refusal::new("a mount is named by the path of its folder")),
-        }
+        target::usable_name(self.system, target)
     }
-}
-
-/// Windows lets people call an interface almost anything; scripts only ever compare the name.
-fn windows_nic_name(name: &str) -> Result<&str, Refusal> {
-    let odd = |letter: char| letter.is_control() || letter == '\u{fffd}';
-    let usable =
-        !name.is_empty() && name.len() <= WINDOWS_NIC_NAME_BYTES_MAX && !name.contains(odd);
-    usable.then_some(name).ok_or_else(|| {
-        Refusal::new("tools would misread the interface's name")
-            .hint("give it another name with `Rename-NetAdapter`")
-    })
-}
-
-/// Whether a name in square brackets is a section of that name and nothing else.
-fn is_usable_share_name(name: &str) -> bool {
-    let odd = |letter: char| letter.is_control() || "[]%\\\u{fffd}".contains(letter);
-    !name.is_empty()
-        && name.len() <= SHARE_NAME_BYTES_MAX
-        && name.trim() == name
-        && !name.contains(odd)
 }
 
 /// The standard output of a command that ended well.
@@ -649,110 +543,6 @@ fn complaint(output: &Output) -> Refusal {
         .trim();
     let printable = first.chars().filter(|letter| !letter.is_control());
     Refusal::new(printable.take(COMPLAINT_CHARS_MAX).collect::<String>())
-}
-
-fn check_allowed(allowed: &Allowed, to: &Value) -> Result<(), Refusal> {
-    match (allowed, to) {
-        (Allowed::Switch | Allowed::SwitchOf(_), Value::Switch(_))
-        | (Allowed::AsRead, Value::Text(_)) => Ok(()),
-        (Allowed::Switch, _) => Err(Refusal::mistaken("it takes `on` and `off`")),
-        (Allowed::SwitchOf(parts), Value::Text(part)) if parts.contains(part) => Ok(()),
-        (Allowed::SwitchOf(parts), _) => Err(Refusal::mistaken(format!(
-            "it takes `on`, `off` and one of `{}`",
-            parts.join("`, `")
-        ))),
-        (Allowed::AsRead, _) => Err(Refusal::new("it is only put back")),
-        (Allowed::Range { min, max }, Value::Integer(number)) => check_range(min, max, *number),
-        (Allowed::Range { .. }, _) => Err(Refusal::mistaken("it takes a whole number")),
-        (Allowed::Numbers(numbers), Value::Integer(number)) if numbers.contains(number) => Ok(()),
-        (Allowed::Numbers(numbers), _) => {
-            let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-            let numbers = numbers.join("`, `");
-            Err(Refusal::new(format!("it takes one of `{numbers}`")))
-        }
-        (Allowed::Words(words), Value::Text(word)) if words.contains(word) => Ok(()),
-        (Allowed::Words(words), _) => Err(Refusal::new(format!(
-            "it takes one of `{}`",
-            words.join("`, `")
-        ))),
-        (Allowed::Processors { possible, off }, Value::Text(text)) => {
-            check_processors(possible, *off, text)
-        }
-        (Allowed::Processors { .. }, _) => {
-            Err(Refusal::new("it takes processors").hint("write them as `0-3,8`"))
-        }
-        (Allowed::Bytes(count), Value::Text(text)) if is_bytes(*count, text) => Ok(()),
-        (Allowed::Bytes(count), _) => Err(Refusal::new(format!(
-            "it takes {count} bytes in hexadecimal with colons between them"
-        ))),
-        (Allowed::Sizes, Value::Text(text)) if is_sizes(text) => Ok(()),
-        (Allowed::Sizes, _) => Err(Refusal::mistaken(
-            "it takes three sizes in bytes, none smaller than the one before",
-        )
-        .hint("write them as `4096,131072,6291456`")),
-    }
-}
-
-fn check_processors(possible: &[u32], off: bool, text: &str) -> Result<(), Refusal> {
-    let named = queue::named_processors(text);
-    let odd = || Refusal::new("it takes processors").hint("write them as `0-3,8`");
-    let named = named.ok_or_else(odd)?;
-    if named.is_empty() && !off {
-        return Err(Refusal::new("one processor at least has to do it"));
-    }
-    match named.iter().find(|number| !possible.contains(number)) {
-        None => Ok(()),
-        Some(number) => Err(Refusal::new(format!("the host has no processor {number}"))),
-    }
-}
-
-fn is_bytes(count: usize, text: &str) -> bool {
-    let byte =
-        |word: &str| word.len() == 2 && word.bytes().all(|letter| letter.is_ascii_hexdigit());
-    text.split(':').count() == count && text.split(':').all(byte)
-}
-
-fn check_range(min: &Limit, max: &Limit, number: i64) -> Result<(), Refusal> {
-    let broken = [
-        (number < min.value, min, "least"),
-        (number > max.value, max, "most"),
-    ];
-    match broken.into_iter().find(|(broken, ..)| *broken) {
-        None => Ok(()),
-        Some((_, limit, which)) => Err(Refusal {
-            is_mistaken: !limit.is_of_host,
-            ..Refusal::new(format!(
-                "it takes {} at {which}, because {}",
-                limit.value, limit.because
-            ))
-        }),
-    }
-}
-
-/// Whether it is three sizes as the kernel shows them, with one blank between two.
-fn is_sizes(text: &str) -> bool {
-    let numbers: Result<Vec<i32>, _> = text.split(' ').map(str::parse).collect();
-    numbers.is_ok_and(|sizes| sizes.len() == 3 && sizes[0] > 0 && sizes.is_sorted())
-        && !text.contains('+')
-}
-
-fn range(min: (i64, &str), max: (i64, &str)) -> Allowed {
-    Allowed::Range {
-        min: Limit::new(min.0, min.1),
-        max: Limit::new(max.0, max.1),
-    }
-}
-
-/// What can be meant on any host.
-fn sensible(min: i64, max: i64) -> Allowed {
-    Allowed::Range {
-        min: Limit::everywhere(min, "less makes no sense"),
-        max: Limit::everywhere(max, "more makes no sense"),
-    }
-}
-
-fn words(words: &[&str]) -> Allowed {
-    Allowed::Words(words.iter().map(|&word| word.to_owned()).collect())
 }
 
 fn on_or_off(on: bool) -> &'static str {

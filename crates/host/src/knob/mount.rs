@@ -79,6 +79,15 @@ impl Way for Mount {
         Ok(State::new(value, words(&[])).fixed_if(Some(FIXED)))
     }
 
+    /// It is only looked at.
+    fn could_be(&self, _: &Value) -> bool {
+        false
+    }
+
+    fn wrote(&self, _: &str, _: &[&str]) -> bool {
+        false
+    }
+
     fn set(&self, _: &str, _: &State, _: &Value) -> Result<Command, Refusal> {
         Err(Refusal::new(FIXED))
     }

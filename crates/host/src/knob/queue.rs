@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 use record::Value;
 use serde::Deserialize;
 
+use super::journaled::is_script;
+use super::value::{is_text, is_word};
 use super::{
     Allowed, Disturbance, Kind, Knob, Refusal, Seen, State, TargetKind, Way, answer, command, words,
 };
@@ -135,6 +137,49 @@ impl Way for Queue {
         Ok(state.seen(Seen::Queues(
             parts.into_iter().map(|(name, _)| name).collect(),
         )))
+    }
+
+    fn could_be(&self, value: &Value) -> bool {
+        match self {
+            Self::Discipline => *value == Value::Unset || is_text(value, is_word),
+            Self::Receive | Self::Send | Self::Interrupts => is_text(value, |text| {
+                let mut names = text
+                    .split_whitespace()
+                    .filter_map(|word| word.split_once('='));
+                names.all(|(name, _)| is_word(name)) && named_processors(text).is_some()
+            }),
+        }
+    }
+
+    fn wrote(&self, name: &str, argv: &[&str]) -> bool {
+        let is_own = |pair: &[&str]| {
+            let part = pair.first().and_then(|path| path.rsplit('/').nth(1));
+            part.is_some_and(|part| *pair[0] == self.path(name, part))
+        };
+        match (self, argv) {
+            (
+                Self::Discipline,
+                [
+                    "tc",
+                    "qdisc",
+                    "replace",
+                    "dev",
+                    nic,
+                    "root",
+                    "handle",
+                    _,
+                    kind,
+                ],
+            ) => *nic == name && DISCIPLINES.iter().any(|(own, _)| own == kind),
+            (Self::Discipline, ["sh", "-c", script, "sh", nic]) => {
+                is_script(script, &[NO_DISCIPLINE]) && *nic == name
+            }
+            (Self::Discipline, _) => false,
+            (_, ["sh", "-c", script, "sh", pairs @ ..]) => {
+                is_script(script, &[WRITE]) && pairs.chunks(2).all(is_own)
+            }
+            _ => false,
+        }
     }
 
     fn set(&self, name: &str, state: &State, to: &Value) -> Result<Command, Refusal> {

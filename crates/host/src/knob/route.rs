@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use record::Value;
 use serde::Deserialize;
 
+use super::journaled::is_script;
+use super::value::is_count;
 use super::{
     Allowed, Disturbance, Kind, Knob, Refusal, Seen, State, TargetKind, Way, answer, command, range,
 };
@@ -138,6 +140,28 @@ impl Way for Route {
             Self::Number(key, _) | Self::Switch(key) => Some(command(&["cat", &path(name, key)])),
             _ => None,
         }
+    }
+
+    fn could_be(&self, value: &Value) -> bool {
+        match self {
+            Self::Number(..) | Self::Metric => is_count(value),
+            Self::Switch(_) | Self::SourceRule | Self::DelayedAcknowledgements => {
+                matches!(value, Value::Switch(_))
+            }
+        }
+    }
+
+    fn wrote(&self, name: &str, argv: &[&str]) -> bool {
+        let scripts: &[&str] = match self {
+            Self::Number(key, _) | Self::Switch(key) => {
+                return matches!(argv, ["tee", own] if *own == path(name, key));
+            }
+            Self::SourceRule => &[RULE_ON, RULE_OFF],
+            Self::Metric => &[METRIC],
+            Self::DelayedAcknowledgements => &[QUICK],
+        };
+        matches!(argv, ["sh", "-c", script, "sh", _, nic, ..]
+            if is_script(script, scripts) && *nic == name)
     }
 
     fn set(&self, name: &str, state: &State, to: &Value) -> Result<Command, Refusal> {

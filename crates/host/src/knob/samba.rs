@@ -5,6 +5,7 @@
 
 use record::Value;
 
+use super::journaled::is_script;
 use super::{
     Allowed, Disturbance, Kind, Knob, Refusal, Seen, State, TargetKind, Way, answer, command,
     sensible, words,
@@ -259,6 +260,21 @@ impl Way for Samba {
         })
     }
 
+    fn could_be(&self, value: &Value) -> bool {
+        self.fixed_because.is_none()
+            && match self.form {
+                Form::Switch => matches!(value, Value::Switch(_)),
+                Form::Number(..) => matches!(value, Value::Integer(_)),
+                Form::Text => false,
+            }
+    }
+
+    fn wrote(&self, name: &str, argv: &[&str]) -> bool {
+        let own = self.mark(self.section(name));
+        matches!(argv, ["sh", "-c", script, "sh", SMB_CONF, mark, ..]
+            if is_script(script, &[EDIT]) && *mark == own)
+    }
+
     fn set(&self, name: &str, _: &State, to: &Value) -> Result<Command, Refusal> {
         Ok(self.edit(self.section(name), Some(to)))
     }
@@ -304,6 +320,15 @@ impl Way for Ksmbd {
         let value = find_key(&said, "global", self.key).unwrap_or("no");
         let on = ["yes", "true", "1", "on"].contains(&value.to_ascii_lowercase().as_str());
         Ok(State::new(Value::Switch(on), Allowed::Switch).fixed_if(Some(self.fixed_because)))
+    }
+
+    /// It is only looked at.
+    fn could_be(&self, _: &Value) -> bool {
+        false
+    }
+
+    fn wrote(&self, _: &str, _: &[&str]) -> bool {
+        false
     }
 
     fn set(&self, _: &str, _: &State, _: &Value) -> Result<Command, Refusal> {

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use record::Value;
 
+use super::journaled::is_assignment;
+use super::value::{is_text, is_word};
 use super::{
     Allowed, Disturbance, KNOBS, Kind, Knob, Refusal, Seen, State, TargetKind, Way, answer,
     command, is_sizes, queue, sensible, words,
@@ -136,6 +138,19 @@ impl Way for Sysctl {
         Some(command(&["sysctl", "-n", self.key]))
     }
 
+    fn could_be(&self, value: &Value) -> bool {
+        match self.form {
+            Form::Switch => matches!(value, Value::Switch(_)),
+            Form::Number(..) => matches!(value, Value::Integer(_)),
+            Form::Sizes => is_text(value, is_sizes),
+            Form::Congestion | Form::Discipline => is_text(value, is_word),
+        }
+    }
+
+    fn wrote(&self, _: &str, argv: &[&str]) -> bool {
+        matches!(argv, ["sysctl", "-w", assignment] if is_assignment(assignment, self.key))
+    }
+
     fn set(&self, _: &str, _: &State, to: &Value) -> Result<Command, Refusal> {
         let to = match to {
             Value::Switch(on) => u8::from(*on).to_string(),
@@ -246,6 +261,23 @@ impl Way for File {
                 Ok(State::new(Value::Text(now), allowed).seen(Seen::Processors(online)))
             }
         }
+    }
+
+    fn could_be(&self, value: &Value) -> bool {
+        is_text(value, is_word)
+    }
+
+    fn wrote(&self, name: &str, argv: &[&str]) -> bool {
+        let is_own = |path: &&str| match self {
+            Self::RuntimePower => **path == self.path(name),
+            Self::Governor | Self::EnergyPreference => {
+                let number = path
+                    .strip_prefix("/sys/devices/system/cpu/cpu")
+                    .and_then(|rest| rest.split('/').next()?.parse().ok());
+                number.is_some_and(|number| **path == self.of_processor(number))
+            }
+        };
+        matches!(argv, ["tee", paths @ ..] if paths.iter().all(is_own))
     }
 
     fn set(&self, name: &str, state: &State, to: &Value) -> Result<Command, Refusal> {

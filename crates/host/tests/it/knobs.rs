@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 
 use host::Host;
+use host::change::Change;
+use host::journal::{Journal, UndoMode};
 use host::knob::{self, Allowed, Disturbance, KNOBS, Knob, Refusal, State, TargetKind};
-use record::{System, Target, Value};
+use record::{KnobId, Setting, System, Target, Value};
 
+use crate::journals::put_back_from_the_journal;
 use crate::model::Model;
 
 fn target(knob: &Knob) -> Target {
@@ -132,6 +135,67 @@ fn read_set_read_undo_read() {
             );
         }
         assert_eq!(model.now(), before, "{}", knob.id);
+    }
+}
+
+/// With what the systems are to set at their start, under each of those who set up interfaces.
+#[test]
+fn every_knob_is_put_back_from_what_the_journal_says_of_it() {
+    for manager in MANAGERS {
+        let model = Model::new("model");
+        model.with(|machine| machine.manager = manager);
+        let (host, before) = (model.host(), model.now());
+        let mut count = 0;
+        for knob in KNOBS.iter().filter(|knob| knob.system == System::Linux) {
+            let twin = knob::find(System::Linux, &format!("{}.at_start", knob.id));
+            for own in [Some(knob), twin].into_iter().flatten() {
+                let state = read(&host, own).unwrap();
+                if state.fixed_because.is_some() || own.only_in_snapshots {
+                    continue;
+                }
+                let to = another(&read(&host, knob).unwrap());
+                let setting = Setting::Knob {
+                    host: host.name.clone(),
+                    target: target(knob),
+                    id: KnobId::new(own.id),
+                    value: match own.id == knob.id {
+                        true => to,
+                        false => Value::Text(to.to_string()),
+                    },
+                };
+                put_back_from_the_journal(&host, &[setting]);
+                assert_eq!(model.now(), before, "{} with {manager}", own.id);
+                count += 1;
+            }
+        }
+        assert!(count >= 80, "{count} with {manager}");
+    }
+}
+
+/// A value that was measured under the one is not looked for under the other.
+#[test]
+fn a_file_is_taken_away_where_it_is_whoever_sets_the_interface_up_by_then() {
+    for (then, now) in [(0, 2), (1, 0), (3, 1), (0, 3)] {
+        let model = Model::new("model");
+        model.with(|machine| machine.manager = MANAGERS[then]);
+        let before = model.now();
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(folder.path(), "test").unwrap();
+        let setting = Setting::Knob {
+            host: model.name.clone(),
+            target: Target::Nic("a0".into()),
+            id: KnobId::new("nic.mtu.at_start"),
+            value: Value::Text("9000".into()),
+        };
+        let change = Change::plan(&[model.host()], &[setting], "test").unwrap();
+        let mut open = journal.begin(change).unwrap();
+        open.apply().unwrap();
+        open.keep().unwrap();
+        assert!(!model.now().kept.is_empty());
+        model.with(|machine| machine.manager = MANAGERS[now]);
+        let undone = journal.undo(None, UndoMode::Ours, &|_| Ok(model.host()));
+        assert!(undone.unwrap()[0].closed, "{then} {now}");
+        assert_eq!(model.now().kept, before.kept, "{then} {now}");
     }
 }
 

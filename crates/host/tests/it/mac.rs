@@ -12,6 +12,8 @@ use host::knob::{self, Allowed, KNOBS, Knob, Refusal, State, TargetKind};
 use host::{Host, facts, mounts};
 use record::{HostName, KnobId, LinkState, Setting, System, Target, Value};
 
+use crate::journals::{put_back_from_the_journal, put_back_from_version_1};
+
 fn fixture(name: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("tests/fixtures/macos")
@@ -192,9 +194,16 @@ fn answer(machine: &mut Machine, argv: &[&str]) -> Output {
             said("")
         }
         ["sh", "-c", script, "sh", _] if script.contains("LaunchDaemons") => {
-            let lines = machine.kept.values().flat_map(|text| text.lines());
-            let lines = lines.filter(|line| line.starts_with("# linerate keeps: "));
-            said(lines.map(|line| format!("{line}\n")).collect::<String>())
+            let mut found = String::new();
+            for (path, text) in &machine.kept {
+                for line in text
+                    .lines()
+                    .filter(|line| line.starts_with("# linerate keeps: "))
+                {
+                    found += &format!("{path}:{line}\n");
+                }
+            }
+            said(found)
         }
         ["sh", "-c", _, "sh", path, _, content] => {
             machine.kept.insert((*path).into(), (*content).into());
@@ -329,6 +338,36 @@ fn every_knob_of_a_mac_is_read_set_read_and_undone_or_has_a_reason() {
         assert_eq!(model.now(), before, "{}", twin.id);
     }
     assert!(set >= 25 && kept >= 12, "{set} set, {kept} kept");
+}
+
+#[test]
+fn every_knob_of_a_mac_is_put_back_from_what_the_journal_says_of_it() {
+    for knob in KNOBS.iter().filter(|knob| knob.system == System::Macos) {
+        let model = Model::new();
+        let (host, before) = (model.host(), model.now());
+        let Ok(state) = read(&host, knob) else {
+            continue;
+        };
+        if state.fixed_because.is_some() {
+            continue;
+        }
+        let setting = Setting::Knob {
+            host: host.name.clone(),
+            target: target(knob),
+            id: KnobId::new(knob.id),
+            value: another(&state),
+        };
+        let mut settings = vec![setting];
+        if let Ok(kept) = host::change::kept(std::slice::from_ref(&host), &settings) {
+            settings.extend(kept);
+        }
+        put_back_from_the_journal(&host, &settings);
+        assert_eq!(model.now(), before, "{}", knob.id);
+    }
+    let model = Model::new();
+    let before = model.now();
+    put_back_from_version_1(&model.host(), "macos");
+    assert_eq!(model.now(), before);
 }
 
 #[test]

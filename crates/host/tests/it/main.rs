@@ -3,6 +3,7 @@
 mod changes;
 mod facts;
 mod ids;
+mod journals;
 mod knobs;
 mod lease;
 mod mac;

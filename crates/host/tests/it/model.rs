@@ -516,10 +516,12 @@ fn answer_samba(machine: &mut Machine, argv: &[&str]) -> Output {
             if !nic.is_empty() && !machine.nics.contains_key(*nic) {
                 return failed(3, "");
             }
-            let kept = machine.kept.values().flat_map(|text| text.lines());
             let mut text = machine.manager.to_owned();
-            for line in kept.filter(|line| line.starts_with("# linerate keeps: ")) {
-                writeln!(text, "{line}").unwrap();
+            for (path, kept) in &machine.kept {
+                let lines = kept.lines();
+                for line in lines.filter(|line| line.starts_with("# linerate keeps: ")) {
+                    writeln!(text, "{path}:{line}").unwrap();
+                }
             }
             for (name, value) in &machine.properties {
                 writeln!(text, "property {name}:{value}").unwrap();

@@ -449,7 +449,7 @@ fn on_a_full_disk_nothing_is_changed() {
     let before = scratch.picture();
     let path = folder.path().to_str().unwrap();
     // The mount goes with the last process of its namespace.
-    let script = "set -e; mount -t tmpfs -o size=64k none \"$1\"; mkdir \"$1/open\" \"$1/closed\"
+    let script = "set -e; mount -t tmpfs -o size=64k,mode=755 none \"$1\"; mkdir \"$1/open\" \"$1/closed\"
         : >\"$1/lock\"; set +e; dd if=/dev/zero of=\"$1/fill\" bs=4k 2>/dev/null; exec \"$2\" \"$3\" \"$1\" a0 b0";
     let argv = [
         "unshare",

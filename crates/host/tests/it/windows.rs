@@ -7,9 +7,10 @@ use host::change::{Change, Typed, understand};
 use host::exec::{Output, Replay};
 use host::journal::{Journal, UndoMode};
 use host::knob::{self, Allowed, KNOBS, Knob, Refusal, State, TargetKind};
-use record::{HostName, KnobId, LinkState, System, Target, Value};
+use record::{HostName, KnobId, LinkState, Setting, System, Target, Value};
 use serde_json::json;
 
+use crate::journals::{put_back_from_the_journal, put_back_from_version_1};
 use crate::windows_model::{Model, failed, fixture, listed, said};
 
 const NIC: &str = "イーサネット 5";
@@ -118,6 +119,34 @@ fn read_set_read_undo_read() {
             );
         }
     }
+}
+
+#[test]
+fn every_knob_is_put_back_from_what_the_journal_says_of_it() {
+    for knob in windows() {
+        let model = Model::new(NIC);
+        // The driver takes longer frames than the protocol stack sends.
+        model.with(|machine| machine.mtu = [1400, 1500]);
+        let (host, before) = (model.host(), model.now());
+        let state = read(&host, knob, NIC).unwrap();
+        if state.fixed_because.is_some() {
+            continue;
+        }
+        for to in others(&state) {
+            let setting = Setting::Knob {
+                host: host.name.clone(),
+                target: target(knob, NIC),
+                id: KnobId::new(knob.id),
+                value: to.clone(),
+            };
+            put_back_from_the_journal(&host, &[setting]);
+            assert!(model.now() == before, "{} {to}", knob.id);
+        }
+    }
+    let model = Model::new(NIC);
+    let before = model.now();
+    put_back_from_version_1(&model.host(), "windows");
+    assert!(model.now() == before);
 }
 
 #[test]

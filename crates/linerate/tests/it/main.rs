@@ -22,5 +22,6 @@ mod together {
     mod recipes;
     mod sessions;
     mod set;
+    mod state;
     mod windows;
 }

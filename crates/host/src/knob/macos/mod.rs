@@ -6,6 +6,8 @@ mod session;
 
 use record::{System, Value};
 
+use super::journaled::is_assignment;
+use super::value::{is_count, is_text, is_word};
 use super::{
     Allowed, Disturbance, Kind, Knob, Refusal, State, TargetKind, Way, answer, command, range,
     sensible, words,
@@ -123,6 +125,14 @@ impl Form {
         }
     }
 
+    fn could_be(self, value: &Value) -> bool {
+        match self {
+            Self::Switch => matches!(value, Value::Switch(_)),
+            Self::Number(..) => matches!(value, Value::Integer(_)),
+            Self::Choice(words) => is_text(value, |text| words.contains(&text)),
+        }
+    }
+
     /// The word for `sysctl`.
     fn word(self, value: &Value) -> String {
         match (self, value) {
@@ -211,6 +221,34 @@ impl Way for Mac {
         match self {
             Self::Sysctl(key, _) => Some(command(&["sysctl", "-n", key])),
             _ => None,
+        }
+    }
+
+    fn could_be(&self, value: &Value) -> bool {
+        match self {
+            Self::Sysctl(_, form) => form.could_be(value),
+            Self::Nsmb(_, form, None) => *value == Value::Unset || form.could_be(value),
+            Self::Mtu | Self::Power => is_count(value),
+            Self::Capability(..) => matches!(value, Value::Switch(_)),
+            Self::Medium => is_text(value, |text| text.split(' ').all(is_medium)),
+            // Each must be one that there is, or nothing is set.
+            Self::Order => is_text(value, |text| !text.contains(char::is_control)),
+            _ => false,
+        }
+    }
+
+    fn wrote(&self, name: &str, argv: &[&str]) -> bool {
+        match (self, argv) {
+            (Self::Sysctl(key, _), ["sysctl", "-w", assignment]) => is_assignment(assignment, key),
+            (Self::Nsmb(key, _, None), argv) => nsmb::wrote(key, argv),
+            (Self::Mtu, ["networksetup", "-setMTU", nic, _])
+            | (Self::Medium, ["networksetup", "-setMedia", nic, ..]) => *nic == name,
+            (Self::Capability(_, word), ["ifconfig", nic, to]) => {
+                *nic == name && to.trim_start_matches('-') == *word
+            }
+            (Self::Order, ["networksetup", "-ordernetworkservices", ..]) => true,
+            (Self::Power, ["pmset", "-c", word, _]) => POWER.iter().any(|(own, _)| own == word),
+            _ => false,
         }
     }
 
@@ -350,6 +388,11 @@ fn parse_order(said: &str) -> Result<State, Refusal> {
         return Err(Refusal::unreadable("networksetup"));
     }
     Ok(State::new(Value::Text(names.join(BEFORE)), Allowed::AsRead))
+}
+
+/// A word of a medium: `10baseT/UTP`.
+fn is_medium(word: &str) -> bool {
+    word.split('/').all(is_word)
 }
 
 /// The words for power, on newer and on older machines, with their largest numbers.

@@ -4,6 +4,7 @@ use record::Value;
 
 use super::Form;
 use crate::exec::{Command, Output};
+use crate::knob::journaled::is_script;
 use crate::knob::{Refusal, State, command};
 
 /// The file that has the last word; neither it nor the user's is there on a fresh system.
@@ -84,6 +85,12 @@ pub(super) fn edit(key: &str, to: &Value) -> Command {
         other => edit.argv.push(other.to_string()),
     }
     edit
+}
+
+/// Whether version 1 of the journal could hold these arguments.
+pub(super) fn wrote(key: &str, argv: &[&str]) -> bool {
+    matches!(argv, ["sh", "-c", script, "sh", FILE, own, ..]
+        if is_script(script, &[EDIT]) && *own == key)
 }
 
 /// The last value of a key in the section for all servers.

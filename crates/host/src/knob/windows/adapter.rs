@@ -26,7 +26,7 @@ const METRIC_MAX: i64 = 9999;
 /// The numbers that properties have.
 const NUMBERS: RangeInclusive<i64> = 0..=u32::MAX as i64;
 /// In front of a code of a driver for which there is no word.
-const CODE: &str = "code ";
+pub(super) const CODE: &str = "code ";
 /// What a switch of which only the half for one version of IP is on is called.
 const HALVES: [&str; 2] = ["ipv4", "ipv6"];
 /// The keyword of the longest frame, and what drivers with another one call it.
@@ -110,7 +110,7 @@ pub(crate) enum Seen {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     keyword: String,
-    value: String,
+    pub(super) value: String,
     /// The values that there are, where they are listed.
     listed: Vec<String>,
     /// Least, most, and the step between two numbers, where they are not.
@@ -581,7 +581,7 @@ fn resting(outputs: &[Output]) -> Option<String> {
 }
 
 /// Which halves of a switch are on.
-fn halves(value: &Value) -> Option<[bool; 2]> {
+pub(super) fn halves(value: &Value) -> Option<[bool; 2]> {
     match value {
         Value::Switch(on) => Some([*on; 2]),
         Value::Text(half) => {
@@ -709,7 +709,7 @@ fn length_for(jumbo: &Row, mtu: i64) -> Result<i64, Refusal> {
 
 /// Sets the driver's length and the protocol stack's MTUs, the driver first where it is to take more:
 /// at no time may the stack send what the driver does not take.
-fn set_mtu(
+pub(super) fn set_mtu(
     nic: &str,
     length: Option<(&Row, String)>,
     stack: [Option<i64>; 2],

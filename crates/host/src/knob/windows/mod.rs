@@ -7,14 +7,15 @@
 
 mod adapter;
 mod catalogue;
+mod journaled;
 mod look;
 mod system;
 
 use record::{System, Value};
 
-use super::{Disturbance, Kind, Knob, Refusal, State, TargetKind, Way, answer};
+use super::{Before, Disturbance, Kind, Knob, Refusal, Remembered, State, TargetKind, Way, answer};
 use crate::exec::shell::powershell_literal;
-use crate::exec::{Command, Output};
+use crate::exec::{Command, Output, POWERSHELL};
 use crate::tool::windows::{self, Object};
 
 pub(super) use adapter::Seen;
@@ -76,6 +77,46 @@ impl Way for Windows {
             Self::Adapter(way) => way.look(name),
             Self::System(way) => Some(way.look()),
             Self::Look(_) => None,
+        }
+    }
+
+    fn could_be(&self, value: &Value) -> bool {
+        match self {
+            Self::Adapter(way) => way.could_be(value),
+            Self::System(way) => way.could_be(value),
+            Self::Look(_) => false,
+        }
+    }
+
+    fn wrote(&self, name: &str, argv: &[&str]) -> bool {
+        let [program @ .., script] = argv else {
+            return false;
+        };
+        program == POWERSHELL
+            && match self {
+                Self::Adapter(way) => way.wrote(name, script),
+                Self::System(way) => way.wrote(script),
+                Self::Look(_) => false,
+            }
+    }
+
+    fn remember(&self, state: &State) -> Option<Remembered> {
+        match self {
+            Self::Adapter(_) => journaled::remember(state),
+            Self::System(_) | Self::Look(_) => None,
+        }
+    }
+
+    fn back(
+        &self,
+        name: &str,
+        state: &State,
+        to: &Value,
+        before: &Before<'_>,
+    ) -> Result<Command, Refusal> {
+        match self {
+            Self::Adapter(way) => way.back(name, state, to, before),
+            Self::System(_) | Self::Look(_) => self.set(name, state, to),
         }
     }
 

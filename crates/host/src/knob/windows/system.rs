@@ -142,7 +142,7 @@ fn offload_setting() -> Command {
 }
 
 impl Side {
-    const fn noun(self) -> &'static str {
+    pub(super) const fn noun(self) -> &'static str {
         match self {
             Self::Client => "SmbClientConfiguration",
             Self::Server => "SmbServerConfiguration",

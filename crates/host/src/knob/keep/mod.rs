@@ -4,31 +4,38 @@
 //! A twin's value is what linerate has told the system to set, or `unset`. It writes one file of its
 //! own for each setting, where whoever sets the interface up reads it; which that is, the host tells.
 
+mod content;
+
 use std::sync::LazyLock;
 
 use record::{System, Target, Value};
 
 use super::ethtool::Ethtool;
+use super::journaled::is_script;
 use super::link::Link;
 use super::macos::Mac;
 use super::route::Route;
+use super::value::{is_text, is_word};
 use super::{
-    Allowed, Disturbance, KNOBS, Kind, Knob, Refusal, Seen, State, TargetKind, Way, answer, command,
+    Allowed, Before, Disturbance, KNOBS, Kind, Knob, Refusal, Seen, State, TargetKind, Way, answer,
+    command, usual_back,
 };
-use crate::exec::shell::posix_words;
 use crate::exec::{Command, Output};
+use content::properties;
 
 /// Behind the id of a knob, the id of its twin.
 const SUFFIX: &str = ".at_start";
 /// In front of what a file of ours keeps: `nic.mtu@eth0 = 9000`.
 const KEEPS: &str = "# linerate keeps: ";
+/// Where `udev` looks for files that are not the system's own.
+const UDEV: &str = "/etc/systemd/network/";
 const NOTE: &str = "# `linerate undo` takes this file away.\n";
 /// Exit status of the look where there is no such interface.
 const STATUS_NO_NIC: i32 = 3;
 
 /// Tells who sets an interface up, and what we keep for it. Argument: the interface, or nothing.
 const LOOK: &str = r#"nic=$1
-grep -hs '^# linerate keeps: ' /etc/sysctl.d/99-zz-linerate-* /etc/netplan/90-linerate-* \
+grep -Hs '^# linerate keeps: ' /etc/sysctl.d/99-zz-linerate-* /etc/netplan/90-linerate-* \
     /etc/network/if-up.d/linerate-* /etc/NetworkManager/dispatcher.d/90-linerate-* \
     /etc/systemd/network/*.link.d/90-linerate-*
 grep -s '^[^#;]*=' /etc/sysctl.conf | sed 's/^/late /'
@@ -61,7 +68,7 @@ exit 0
 "#;
 
 /// The same on a Mac, where `launchd` does it.
-const LOOK_ON_A_MAC: &str = r"grep -hs '^# linerate keeps: ' /Library/LaunchDaemons/linerate.*
+const LOOK_ON_A_MAC: &str = r"grep -Hs '^# linerate keeps: ' /Library/LaunchDaemons/linerate.*
 exit 0
 ";
 
@@ -242,11 +249,14 @@ impl Way for Keep {
         }
         let said = answer(outputs.first(), "coreutils")?;
         let place = self.place(name);
-        let mut kept = said
-            .lines()
-            .filter_map(|line| line.strip_prefix(KEEPS)?.split_once(" = "));
-        let kept = kept.find(|(own, _)| *own == place);
-        let mut value = kept.map_or(Value::Unset, |(_, value)| Value::Text(value.to_owned()));
+        let mut kept = said.lines().filter_map(|line| {
+            let (file, kept) = line.split_once(':')?;
+            let (own, value) = kept.strip_prefix(KEEPS)?.split_once(" = ")?;
+            (own == place && self.is_own(name, file)).then_some((file, value))
+        });
+        let (file, value) = kept.next().unzip();
+        let file = file.map(str::to_owned);
+        let mut value = value.map_or(Value::Unset, |value| Value::Text(value.to_owned()));
         let keeper = self.keeper(name, &said);
         let because = match &keeper {
             Err(refusal) => Some(refusal.reason.clone()),
@@ -256,15 +266,66 @@ impl Way for Keep {
             value = self.property_value(&said);
         }
         let state = State::new(value, Allowed::AsRead).unset(Value::Unset);
-        Ok(match keeper {
-            Ok(keeper) => state.seen(Seen::Keeper(keeper)),
-            Err(_) => state,
+        let keeper = keeper.ok();
+        Ok(state.seen(Seen::Kept { keeper, file }).fixed_if(because))
+    }
+
+    fn could_be(&self, value: &Value) -> bool {
+        let of = self.of.way();
+        *value == Value::Unset
+            || is_text(value, |text| {
+                let number = text.parse().ok().map(Value::Integer);
+                let number = number.filter(|number| number.to_string() == text);
+                let switch = ["on", "off"].contains(&text).then_some(Value::Switch(true));
+                // Connections of `NetworkManager` may have words that we would not set.
+                is_word(text)
+                    || of.could_be(value)
+                    || number.is_some_and(|value| of.could_be(&value))
+                    || switch.is_some_and(|value| of.could_be(&value))
+            })
+    }
+
+    fn wrote(&self, name: &str, argv: &[&str]) -> bool {
+        match argv {
+            ["sh", "-c", script, "sh", file, ..] => {
+                is_script(script, &[KEEP, DROP]) && self.is_own(name, file)
+            }
+            ["nmcli", "connection", "modify", "uuid", ..] => self.property().is_some(),
+            _ => false,
         }
-        .fixed_if(because))
+    }
+
+    /// What sets up the interface may be another program by now: the file goes from where it is.
+    fn back(
+        &self,
+        name: &str,
+        state: &State,
+        to: &Value,
+        _: &Before<'_>,
+    ) -> Result<Command, Refusal> {
+        match (&state.seen, to) {
+            (
+                Seen::Kept {
+                    file: Some(file), ..
+                },
+                Value::Unset,
+            ) => {
+                let mut drop = command(&["sh", "-c", DROP, "sh", file]);
+                let main = file.split_once(".d/90-linerate-").map(|(main, _)| main);
+                let main = main.filter(|main| main.ends_with(".link"));
+                drop.argv.extend(main.map(str::to_owned));
+                Ok(drop)
+            }
+            _ => usual_back(self, name, state, to),
+        }
     }
 
     fn set(&self, name: &str, state: &State, to: &Value) -> Result<Command, Refusal> {
-        let Seen::Keeper(keeper) = &state.seen else {
+        let Seen::Kept {
+            keeper: Some(keeper),
+            ..
+        } = &state.seen
+        else {
             return Err(Refusal::none_such());
         };
         let text = match to {
@@ -360,6 +421,28 @@ impl Keep {
         }
     }
 
+    /// Whether a file is where one of the keepers has this setting.
+    fn is_own(&self, nic: &str, file: &str) -> bool {
+        let fixed = [
+            Keeper::Sysctl,
+            Keeper::Launchd,
+            Keeper::Netplan,
+            Keeper::NetworkManager(String::new()),
+            Keeper::Ifupdown,
+        ];
+        let folder = file
+            .strip_prefix(UDEV)
+            .and_then(|rest| rest.split_once(".d/"))
+            .map(|(main, _)| main)
+            .filter(|main| main.ends_with(".link") && !main.contains('/'));
+        let udev = folder.map(|main| Keeper::Udev {
+            file: format!("{UDEV}{main}"),
+            text: String::new(),
+        });
+        let mut all = fixed.iter().chain(&udev);
+        all.any(|keeper| self.path(nic, keeper) == file)
+    }
+
     fn path(&self, nic: &str, keeper: &Keeper) -> String {
         let nic = plain(nic);
         let name = match nic.as_str() {
@@ -377,292 +460,9 @@ impl Keep {
             Keeper::Ifupdown => format!("/etc/network/if-up.d/linerate-{}", name.replace('.', "-")),
             Keeper::Udev { file, .. } => {
                 let file = file.rsplit('/').next().unwrap_or_default();
-                format!("/etc/systemd/network/{file}.d/90-linerate-{name}.conf")
+                format!("{UDEV}{file}.d/90-linerate-{name}.conf")
             }
         }
-    }
-
-    fn mode(&self, keeper: &Keeper) -> &'static str {
-        match keeper {
-            Keeper::Netplan => "600",
-            Keeper::Ifupdown | Keeper::NetworkManager(_) => "755",
-            _ => "644",
-        }
-    }
-
-    fn content(&self, nic: &str, keeper: &Keeper, value: &str) -> Result<String, Refusal> {
-        let head = format!("{KEEPS}{} = {value}\n{NOTE}", self.place(nic));
-        let lines = |pairs: Vec<(&str, String)>| {
-            let lines = pairs.iter().map(|(key, value)| format!("{key}={value}\n"));
-            lines.collect::<String>()
-        };
-        let missing = Refusal::none_such;
-        Ok(match keeper {
-            Keeper::Sysctl => format!("{head}{} = {}\n", self.sysctl_key(nic), number(value)),
-            Keeper::Launchd => {
-                let argv = self.mac_command(nic, value).ok_or_else(missing)?;
-                let words = argv
-                    .iter()
-                    .map(|word| format!("    <string>{}</string>\n", xml(word)));
-                let words: String = words.collect();
-                let label = xml(&self.place(nic));
-                format!(
-                    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!--\n{head}-->\n<plist version=\"1.0\">\n\
-                     <dict>\n  <key>Label</key>\n  <string>linerate.{label}</string>\n\
-                     \x20 <key>ProgramArguments</key>\n  <array>\n{words}  </array>\n\
-                     \x20 <key>RunAtLoad</key>\n  <true/>\n</dict>\n</plist>\n"
-                )
-            }
-            Keeper::Netplan => {
-                let keys = self.netplan().ok_or_else(missing)?;
-                let rows = keys.iter().map(|key| {
-                    let value = value.replace("on", "true").replace("off", "false");
-                    format!("      {key}: {value}\n")
-                });
-                let rows: String = rows.collect();
-                let nic = serde_json::to_string(nic).map_err(|_error| missing())?;
-                format!("{head}network:\n  version: 2\n  ethernets:\n    {nic}:\n{rows}")
-            }
-            Keeper::Udev { .. } => {
-                format!(
-                    "{head}[Link]\n{}",
-                    lines(self.link(value).ok_or_else(missing)?)
-                )
-            }
-            Keeper::Ifupdown | Keeper::NetworkManager(_) => {
-                let variable = match keeper {
-                    Keeper::Ifupdown => "[ \"$IFACE\" = ",
-                    _ => "[ \"$2\" = up ] && [ \"$1\" = ",
-                };
-                let own = posix_words(&[nic.to_owned()]);
-                let commands = self.commands(nic, value)?;
-                format!(
-                    "#!/bin/sh\n{head}{variable}{own} ] || exit 0\n\
-                     PATH=$PATH:/usr/sbin:/sbin\n{commands}\n"
-                )
-            }
-        })
-    }
-
-    /// What somebody would type.
-    fn commands(&self, nic: &str, value: &str) -> Result<String, Refusal> {
-        let words = |words: &[&str]| {
-            let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-            posix_words(&words)
-        };
-        let typed = match value {
-            "on" => Value::Switch(true),
-            "off" if !matches!(self.of.kind, Kind::Ethtool(Ethtool::Pause)) => Value::Switch(false),
-            value => match value.parse() {
-                Ok(number) => Value::Integer(number),
-                Err(_) => Value::Text(value.to_owned()),
-            },
-        };
-        let nothing_seen = State::new(Value::Unset, Allowed::AsRead);
-        Ok(match &self.of.kind {
-            Kind::Ethtool(Ethtool::Feature { short, .. }) => {
-                words(&["ethtool", "-K", nic, short, value])
-            }
-            // Which of the two it takes is the driver's choice.
-            Kind::Ethtool(Ethtool::Channels) => {
-                let one = words(&["ethtool", "-L", nic, "combined", value]);
-                let two = words(&["ethtool", "-L", nic, "rx", value, "tx", value]);
-                format!("{one} || {two}")
-            }
-            Kind::Ethtool(way) => posix_words(&way.set(nic, &nothing_seen, &typed)?.argv),
-            Kind::Link(way) => posix_words(&way.set(nic, &nothing_seen, &typed)?.argv),
-            _ => return Err(Refusal::none_such()),
-        })
-    }
-
-    /// The same on a Mac.
-    fn mac_command(&self, nic: &str, value: &str) -> Option<Vec<String>> {
-        let Kind::Mac(way) = &self.of.kind else {
-            return None;
-        };
-        let own = |words: &[&str]| Some(words.iter().map(|&word| word.to_owned()).collect());
-        match (way.assignment(value), way.capability(value)) {
-            (Some(assignment), _) => own(&["/usr/sbin/sysctl", "-w", &assignment]),
-            (_, Some(word)) => own(&["/sbin/ifconfig", nic, &word]),
-            _ => None,
-        }
-    }
-
-    fn sysctl_key(&self, nic: &str) -> String {
-        match &self.of.kind {
-            Kind::Sysctl(sysctl) => sysctl.key().to_owned(),
-            Kind::Route(Route::Number(key, _) | Route::Switch(key)) => {
-                // With slashes, dots in the name of the interface are its own.
-                format!("net/ipv4/conf/{nic}/{key}")
-            }
-            _ => String::new(),
-        }
-    }
-
-    /// The words of `netplan`.
-    fn netplan(&self) -> Option<&'static [&'static str]> {
-        Some(match &self.of.kind {
-            Kind::Link(Link::Mtu) => &["mtu"],
-            Kind::Ethtool(Ethtool::Feature { short, .. }) => match *short {
-                "tso" => &["tcp-segmentation-offload", "tcp6-segmentation-offload"],
-                "gso" => &["generic-segmentation-offload"],
-                "gro" => &["generic-receive-offload"],
-                "lro" => &["large-receive-offload"],
-                "tx" => &["transmit-checksum-offload"],
-                "rx" => &["receive-checksum-offload"],
-                _ => return None,
-            },
-            _ => return None,
-        })
-    }
-
-    /// The options of a `.link` file.
-    fn link(&self, value: &str) -> Option<Vec<(&'static str, String)>> {
-        let one = |key: &'static str| Some(vec![(key, value.to_owned())]);
-        match &self.of.kind {
-            Kind::Link(Link::Mtu) => one("MTUBytes"),
-            Kind::Link(Link::QueueLength) => one("TransmitQueueLength"),
-            Kind::Ethtool(way) => match way {
-                Ethtool::Feature { short, .. } => match *short {
-                    "tso" => {
-                        let keys = ["TCPSegmentationOffload", "TCP6SegmentationOffload"];
-                        Some(keys.map(|key| (key, value.to_owned())).into())
-                    }
-                    "gso" => one("GenericSegmentationOffload"),
-                    "gro" => one("GenericReceiveOffload"),
-                    "lro" => one("LargeReceiveOffload"),
-                    "tx" => one("TransmitChecksumOffload"),
-                    "rx" => one("ReceiveChecksumOffload"),
-                    _ => None,
-                },
-                Ethtool::Channels => one("CombinedChannels"),
-                Ethtool::RingRx => one("RxBufferSize"),
-                Ethtool::RingTx => one("TxBufferSize"),
-                Ethtool::Adaptive("adaptive-rx") => one("UseAdaptiveRxCoalesce"),
-                Ethtool::Adaptive(_) => one("UseAdaptiveTxCoalesce"),
-                Ethtool::Coalesce("rx-usecs") => {
-                    Some(vec![("RxCoalesceSec", format!("{value}us"))])
-                }
-                Ethtool::Coalesce("tx-usecs") => {
-                    Some(vec![("TxCoalesceSec", format!("{value}us"))])
-                }
-                Ethtool::Coalesce("rx-frames") => one("RxMaxCoalescedFrames"),
-                Ethtool::Coalesce(_) => one("TxMaxCoalescedFrames"),
-                Ethtool::Pause => {
-                    let keys = [
-                        "AutoNegotiationFlowControl",
-                        "RxFlowControl",
-                        "TxFlowControl",
-                    ];
-                    Some(keys.into_iter().zip(pause(value)).collect())
-                }
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    /// The property of a connection of `NetworkManager`, or the first part of its properties' names.
-    fn property(&self) -> Option<String> {
-        Some(match &self.of.kind {
-            Kind::Link(Link::Mtu) => "802-3-ethernet.mtu".to_owned(),
-            Kind::Ethtool(way) => match way {
-                Ethtool::Feature { short, .. } => format!("ethtool.feature-{short}"),
-                Ethtool::RingRx => "ethtool.ring-rx".to_owned(),
-                Ethtool::RingTx => "ethtool.ring-tx".to_owned(),
-                Ethtool::Coalesce(word) | Ethtool::Adaptive(word) => {
-                    format!("ethtool.coalesce-{word}")
-                }
-                Ethtool::Pause => PAUSE.to_owned(),
-                _ => return None,
-            },
-            _ => return None,
-        })
-    }
-
-    /// What the connection says, whoever wrote it there.
-    fn property_value(&self, said: &str) -> Value {
-        let of = |name: &str| {
-            said.lines().find_map(|line| {
-                let value = line.strip_prefix("property ")?.strip_prefix(name)?;
-                let value = value.strip_prefix(':')?;
-                let nothing = match name.ends_with(".mtu") {
-                    true => ["", "auto", "0"].contains(&value),
-                    false => value.is_empty(),
-                };
-                (!nothing).then_some(value)
-            })
-        };
-        let text = match self.property().as_deref() {
-            Some(PAUSE) => {
-                let [auto, rx, tx] = PAUSES.map(|part| of(&format!("{PAUSE}{part}")) == Some("on"));
-                let ways = [(rx, "rx"), (tx, "tx")].map(|(on, word)| on.then_some(word));
-                let ways: Vec<&str> = ways.into_iter().flatten().collect();
-                let known = PAUSES
-                    .iter()
-                    .any(|part| of(&format!("{PAUSE}{part}")).is_some());
-                let ways = if ways.is_empty() {
-                    "off".to_owned()
-                } else {
-                    ways.join("+")
-                };
-                known.then(|| format!("{}{ways}", if auto { "auto " } else { "" }))
-            }
-            Some(name) => of(name).map(|value| match (&self.of.kind, value) {
-                (Kind::Ethtool(Ethtool::Adaptive(_)), "1") => "on".to_owned(),
-                (Kind::Ethtool(Ethtool::Adaptive(_)), "0") => "off".to_owned(),
-                (_, value) => value.to_owned(),
-            }),
-            None => None,
-        };
-        text.map_or(Value::Unset, Value::Text)
-    }
-}
-
-/// The three properties of flow control.
-const PAUSE: &str = "ethtool.pause-";
-const PAUSES: [&str; 3] = ["autoneg", "rx", "tx"];
-
-/// Names and values for `nmcli`; an empty value takes a property away.
-fn properties(property: String, value: Option<&str>) -> Option<Vec<(String, String)>> {
-    if property == PAUSE {
-        let values = match value {
-            Some(value) => pause(value),
-            None => Default::default(),
-        };
-        let names = PAUSES.map(|part| format!("{PAUSE}{part}"));
-        return Some(names.into_iter().zip(values).collect());
-    }
-    let value = match (property.as_str(), value) {
-        (name, Some("on")) if name.contains("coalesce-adaptive") => "1",
-        (name, Some("off")) if name.contains("coalesce-adaptive") => "0",
-        (_, value) => value.unwrap_or_default(),
-    };
-    let value = value.to_owned();
-    Some(vec![(property, value)])
-}
-
-/// Agreed on, received, sent, each `on` or `off`.
-fn pause(value: &str) -> [String; 3] {
-    let (auto, ways) = match value.strip_prefix("auto ") {
-        Some(ways) => (true, ways),
-        None => (false, value),
-    };
-    let has = |way: &str| ways.split('+').any(|part| part == way);
-    [auto, has("rx"), has("tx")].map(|on| super::on_or_off(on).to_owned())
-}
-
-/// Text between tags, also in a comment, where two dashes would end it.
-fn xml(text: &str) -> String {
-    let text = text.replace('&', "&amp;").replace('<', "&lt;");
-    text.replace('>', "&gt;").replace("--", "-&#45;")
-}
-
-fn number(value: &str) -> &str {
-    match value {
-        "on" => "1",
-        "off" => "0",
-        other => other,
     }
 }
 
@@ -679,7 +479,7 @@ fn plain(nic: &str) -> String {
 /// there is said again.
 fn udev(nic: &str, path: Option<&str>, link: Option<&str>, said: &str) -> Result<Keeper, Refusal> {
     let name = format!("10-linerate-{}.link", plain(nic));
-    let file = format!("/etc/systemd/network/{name}");
+    let file = format!("{UDEV}{name}");
     let link = link.unwrap_or_default();
     if link
         .rsplit('/')

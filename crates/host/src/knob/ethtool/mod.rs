@@ -1,16 +1,25 @@
 //! Knobs of `ethtool`. Its text has been the same since version 5.8; its JSON has not, and is wrong
 //! in several versions.
 
+mod features;
+mod modes;
+
 use std::collections::BTreeMap;
 
 use record::Value;
 
+use super::value::{is_bytes, is_count, is_text, is_word};
 use super::{
-    Allowed, Disturbance, Kind, Knob, Refusal, Seen, State, TargetKind, Way, answer, command,
-    on_or_off, range,
+    Allowed, Before, Disturbance, Kind, Knob, Refusal, Remembered, Seen, State, TargetKind, Way,
+    answer, command, on_or_off, range, usual_back,
 };
 use crate::exec::{Command, Output};
-use crate::tool::ethtool::{self, Feature, Role};
+use crate::tool::ethtool::Feature;
+use features::{
+    check_required, fields, is_feature_word, members, merge_features, parse_feature,
+    parse_features, plan_features, set_features,
+};
+use modes::{AGREED, SETTINGS, is_forced, parse_modes, parse_speed, set_modes};
 
 /// Ways to pause the other side, as far as the link's ends did not agree on it by themselves.
 const PAUSES: [&str; 4] = ["off", "rx", "tx", "rx+tx"];
@@ -142,6 +151,92 @@ impl Way for Ethtool {
         Some(command(&["sh", "-c", script, "sh", name, row]))
     }
 
+    fn could_be(&self, value: &Value) -> bool {
+        match self {
+            Self::Feature { .. } | Self::Adaptive(_) | Self::Eee => {
+                matches!(value, Value::Switch(_))
+            }
+            Self::Features => is_text(value, |text| text.split_whitespace().all(is_feature_word)),
+            Self::Pause => is_text(value, |text| {
+                PAUSES.contains(&text.strip_prefix(AUTO).unwrap_or(text))
+            }),
+            Self::Channels | Self::RingRx | Self::RingTx | Self::Coalesce(_) | Self::Spread => {
+                is_count(value)
+            }
+            Self::SpreadKey => is_text(value, |text| is_bytes(text.split(':').count(), text)),
+            Self::SpreadFields => is_text(value, |text| {
+                let known = |letter| FIELDS.iter().any(|(_, own)| *own == letter);
+                !text.is_empty() && text.chars().all(known)
+            }),
+            Self::Modes => is_text(value, |text| text == AGREED || is_forced(text)),
+            Self::Speed => false,
+        }
+    }
+
+    fn wrote(&self, name: &str, argv: &[&str]) -> bool {
+        let own = match self {
+            Self::Feature { .. } | Self::Features => "-K",
+            Self::Pause => "-A",
+            Self::Channels => "-L",
+            Self::RingRx | Self::RingTx => "-G",
+            Self::Coalesce(_) | Self::Adaptive(_) => "-C",
+            Self::Eee => "--set-eee",
+            Self::Spread | Self::SpreadKey => "-X",
+            Self::SpreadFields => "-N",
+            Self::Modes => "-s",
+            Self::Speed => return false,
+        };
+        // The name of a mode has a slash in it.
+        let is_plain = |word: &&str| word.split('/').all(is_word);
+        matches!(argv, ["ethtool", option, nic, words @ ..]
+            if *option == own && *nic == name && words.iter().all(is_plain))
+    }
+
+    fn remember(&self, state: &State) -> Option<Remembered> {
+        let (Self::Modes, Seen::Modes(modes)) = (self, &state.seen) else {
+            return None;
+        };
+        let offered = modes.iter().filter(|(_, offered)| *offered);
+        let offered = offered.map(|(mode, _)| mode.clone());
+        Some(Remembered::Offered(offered.collect()))
+    }
+
+    fn back(
+        &self,
+        name: &str,
+        state: &State,
+        to: &Value,
+        before: &Before<'_>,
+    ) -> Result<Command, Refusal> {
+        match (self, &state.seen, to) {
+            (Self::Feature { short, row, .. }, Seen::Features(features), Value::Switch(on)) => {
+                let before = before.features.map(fields).unwrap_or_default();
+                let members = members(features, row).filter_map(|member| {
+                    let was = before.get(member.name.as_str())?;
+                    let requested = was.rsplit('/').next() == Some("on");
+                    Some(Feature {
+                        requested,
+                        ..member.clone()
+                    })
+                });
+                let members: Vec<Feature> = members.collect();
+                Ok(match members.is_empty() {
+                    true => command(&["ethtool", "-K", name, short, on_or_off(*on)]),
+                    false => set_features(name, members.iter()),
+                })
+            }
+            (Self::Modes, Seen::Modes(modes), Value::Text(mode)) if mode == AGREED => {
+                let was = |mode: &String| match before.remembered {
+                    Some(Remembered::Offered(offered)) => offered.contains(mode),
+                    _ => true,
+                };
+                let modes = modes.iter().map(|(mode, _)| (mode.clone(), was(mode)));
+                Ok(set_modes(name, &Seen::Modes(modes.collect()), mode))
+            }
+            _ => usual_back(self, name, state, to),
+        }
+    }
+
     fn set(&self, name: &str, state: &State, to: &Value) -> Result<Command, Refusal> {
         let number = to.to_string();
         Ok(match (self, to) {
@@ -224,134 +319,6 @@ impl Way for Ethtool {
             _ => found.clone(),
         }
     }
-}
-
-/// The words of `name:value name:value`.
-fn fields(text: &str) -> BTreeMap<&str, &str> {
-    text.split_whitespace()
-        .filter_map(|word| word.split_once(':'))
-        .collect()
-}
-
-fn parse_feature(row: &str, said: &str) -> Result<State, Refusal> {
-    let features = ethtool::features(said);
-    let feature = features.iter().find(|feature| feature.name == row);
-    let feature = feature.ok_or_else(|| Refusal::new(format!("the driver has no `{row}`")))?;
-    let because = feature
-        .fixed
-        .then_some("the driver does not let it be changed");
-    let remark = (feature.requested && !feature.on)
-        .then(|| "it is asked for, and something that it needs is off".to_owned());
-    let state = State::new(Value::Switch(feature.on), Allowed::Switch).fixed_if(because);
-    Ok(State { remark, ..state }.seen(Seen::Features(features)))
-}
-
-fn check_required(features: &[Feature], requires: &[&str]) -> Result<(), Refusal> {
-    let off = |name: &&&str| {
-        features
-            .iter()
-            .any(|feature| feature.name == **name && !feature.on)
-    };
-    match requires.iter().find(off) {
-        None => Ok(()),
-        Some(name) => Err(Refusal::new(format!("it needs `{name}`, which is off"))
-            .hint(format!("turn `{name}` on first"))),
-    }
-}
-
-/// The rows that a short name stands for and that can be changed.
-fn members<'a>(features: &'a [Feature], row: &'a str) -> impl Iterator<Item = &'a Feature> {
-    features.iter().filter(move |feature| {
-        let own = match &feature.role {
-            Role::Single => feature.name == row,
-            Role::Member(group) => group == row,
-            Role::Group => false,
-        };
-        own && !feature.fixed
-    })
-}
-
-/// One command for all, because the driver then sees them together, whatever depends on what.
-fn set_features<'a>(nic: &str, features: impl Iterator<Item = &'a Feature>) -> Command {
-    let mut command = command(&["ethtool", "-K", nic]);
-    for feature in features {
-        command.argv.push(feature.name.clone());
-        command.argv.push(on_or_off(feature.requested).to_owned());
-    }
-    command
-}
-
-fn parse_features(said: &str) -> Result<State, Refusal> {
-    let features = ethtool::features(said);
-    if features.is_empty() {
-        return Err(Refusal::new("the driver has no offloads"));
-    }
-    let changeable = features.iter().filter(|feature| is_changeable(feature));
-    let all: Vec<String> = changeable.map(feature_word).collect();
-    Ok(State::new(Value::Text(all.join(" ")), Allowed::AsRead).seen(Seen::Features(features)))
-}
-
-fn is_changeable(feature: &Feature) -> bool {
-    !feature.fixed && feature.role != Role::Group
-}
-
-/// `tx-udp-segmentation:off/on` is off although it was asked to be on.
-fn feature_word(feature: &Feature) -> String {
-    let is = on_or_off(feature.on);
-    let requested = on_or_off(feature.requested);
-    let name = &feature.name;
-    if is == requested {
-        format!("{name}:{is}")
-    } else {
-        format!("{name}:{is}/{requested}")
-    }
-}
-
-/// Sets what differs from `to` and can still be changed.
-fn plan_features(nic: &str, features: &[Feature], to: &str) -> Result<(Command, Command), Refusal> {
-    let wanted = fields(to);
-    let mut before = Vec::new();
-    let mut after = Vec::new();
-    for feature in features.iter().filter(|feature| is_changeable(feature)) {
-        let Some(word) = wanted.get(feature.name.as_str()) else {
-            continue;
-        };
-        if feature_word(feature) == format!("{}:{word}", feature.name) {
-            continue;
-        }
-        let requested = word.rsplit('/').next() == Some("on");
-        before.push(feature.clone());
-        after.push(Feature {
-            requested,
-            ..feature.clone()
-        });
-    }
-    if after.is_empty() {
-        return Err(Refusal::new("the driver's offloads are not those it had"));
-    }
-    Ok((
-        set_features(nic, after.iter()),
-        set_features(nic, before.iter()),
-    ))
-}
-
-/// What is really on or off decides whose doing it is: what was asked for changes on the way back.
-fn merge_features(before: &str, after: Option<&str>, found: &str) -> String {
-    let really = |state: &str| state.starts_with("on");
-    let (before, after) = (fields(before), after.map(fields));
-    let merged = found.split_whitespace().map(|word| {
-        let Some((name, state)) = word.split_once(':') else {
-            return word.to_owned();
-        };
-        let ours = after.as_ref().is_none_or(|after| {
-            after
-                .get(name)
-                .is_some_and(|after| really(after) == really(state))
-        });
-        let back = before.get(name).filter(|_| ours).unwrap_or(&state);
-        format!("{name}:{back}")
-    });
-    merged.collect::<Vec<_>>().join(" ")
 }
 
 /// Rows of `name: value`; the first of a name counts.
@@ -542,7 +509,7 @@ fn parse_spread_key(said: &str) -> Result<State, Refusal> {
         .skip_while(|line| !line.starts_with("RSS hash key"));
     let key = lines.nth(1).unwrap_or_default().trim().to_ascii_lowercase();
     let count = key.split(':').count();
-    if !super::is_bytes(count, &key) {
+    if !is_bytes(count, &key) {
         return Err(Refusal::new("the driver does not know it"));
     }
     Ok(State::new(Value::Text(key), Allowed::Bytes(count)))
@@ -582,102 +549,4 @@ fn parse_spread_fields(said: &str) -> Result<State, Refusal> {
     }
     let allowed = super::words(&choices);
     Ok(State::new(Value::Text(fields), allowed))
-}
-
-/// How `ethtool NIC` begins where there is such an interface, whatever else fails.
-const SETTINGS: &[u8] = b"Settings for ";
-
-fn parse_speed(said: &str) -> Result<State, Refusal> {
-    let speed = ethtool::speed(said).ok_or_else(|| Refusal::new("the driver does not tell it"))?;
-    let megabits = i64::try_from(speed.get() / 1_000_000).ok();
-    let megabits = megabits.ok_or_else(|| Refusal::unreadable("ethtool"))?;
-    let state = State::new(Value::Integer(megabits), super::words(&[]));
-    Ok(state.fixed_if(Some(
-        "the ends of the link agree on it; see `nic.speed_duplex`",
-    )))
-}
-
-/// The word where the ends of a link agree by themselves.
-const AGREED: &str = "auto";
-
-/// The modes of one of the lists, which goes on in the lines below it.
-fn modes_of<'a>(said: &'a str, heading: &str) -> Vec<&'a str> {
-    let mut modes = Vec::new();
-    let mut inside = false;
-    for line in said.lines().map(str::trim) {
-        let words = match line.split_once(':') {
-            Some((name, words)) => {
-                inside = name == heading;
-                words
-            }
-            None => line,
-        };
-        if inside {
-            modes.extend(
-                words
-                    .split_whitespace()
-                    .filter(|word| word.contains("base")),
-            );
-        }
-    }
-    modes
-}
-
-/// `1000baseT/Full` as `1000 full`.
-fn forced(mode: &str) -> Option<String> {
-    let (speed, rest) = mode.split_once("base")?;
-    let duplex = rest.rsplit_once('/')?.1.to_ascii_lowercase();
-    speed.parse::<u32>().ok()?;
-    ["full", "half"]
-        .contains(&duplex.as_str())
-        .then(|| format!("{speed} {duplex}"))
-}
-
-fn parse_modes(said: &str) -> Result<State, Refusal> {
-    let rows = rows(said);
-    let supported = modes_of(said, "Supported link modes");
-    if supported.is_empty() || rows.get("Supports auto-negotiation") == Some(&"No") {
-        return Err(Refusal::new("the driver does not know other speeds"));
-    }
-    let offered = modes_of(said, "Advertised link modes");
-    let modes = supported
-        .iter()
-        .map(|&mode| (mode.to_owned(), offered.contains(&mode)));
-    let modes = Seen::Modes(modes.collect());
-    let word = |name: &str| rows.get(name).copied().unwrap_or_default();
-    let now = match word("Auto-negotiation") {
-        "on" => AGREED.to_owned(),
-        "off" => {
-            let speed = word("Speed").trim_end_matches("Mb/s");
-            format!("{speed} {}", word("Duplex").to_ascii_lowercase())
-        }
-        _ => return Err(Refusal::unreadable("ethtool")),
-    };
-    let mut choices = vec![AGREED.to_owned()];
-    for choice in supported.iter().filter_map(|mode| forced(mode)) {
-        if !choices.contains(&choice) {
-            choices.push(choice);
-        }
-    }
-    let because = (!choices.contains(&now)).then_some("its mode of now could not be set again");
-    let state = State::new(Value::Text(now), Allowed::Words(choices)).fixed_if(because);
-    Ok(state.unset(Value::Text(AGREED.to_owned())).seen(modes))
-}
-
-fn set_modes(nic: &str, seen: &Seen, mode: &str) -> Command {
-    let mut set = command(&["ethtool", "-s", nic]);
-    let mut push = |words: &[&str]| set.argv.extend(words.iter().map(|&word| word.to_owned()));
-    match (mode.split_once(' '), seen) {
-        (Some((speed, duplex)), _) => {
-            push(&["speed", speed, "duplex", duplex, "autoneg", "off"]);
-        }
-        (None, Seen::Modes(modes)) => {
-            push(&["autoneg", "on", "advertise"]);
-            for (mode, offered) in modes {
-                push(&[mode, on_or_off(*offered)]);
-            }
-        }
-        (None, _) => push(&["autoneg", "on"]),
-    }
-    set
 }

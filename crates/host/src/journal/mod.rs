@@ -1,23 +1,28 @@
 //! What has to be put back, whatever happens to us: one file for each change, on the disk before
 //! the first command runs.
 
+mod file;
+
 use std::env;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use os::file::{Folder, Readers};
 use record::{HostName, KnobId, Target, Value};
 use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 
-use crate::change::{Change, Entry, HostIdentity, Item, OpenChange};
+use crate::change::{Change, HostIdentity, OpenChange};
 use crate::knob;
 use crate::restore::{Keep, Outcome, Restore, error_chain, untouched};
 use crate::{Error, Host};
+
+use file::{Hints, journal_error, of_state};
+pub(crate) use file::{Mark, Opened};
 
 pub use crate::restore::{Foreign, Outcome as UndoOutcome, Report};
 
@@ -25,12 +30,6 @@ pub use crate::restore::{Foreign, Outcome as UndoOutcome, Report};
 pub const STATE_VARIABLE: &str = "LINERATE_STATE_DIR";
 /// The state folder of root.
 const ROOT_FOLDER: &str = "/var/lib/linerate";
-/// The `format` of every file of the journal.
-const FORMAT: &str = "linerate-change";
-/// The newest version this program writes.
-const VERSION: u32 = 1;
-/// Largest file of the journal that is read.
-const FILE_BYTES_MAX: u64 = 64 << 20;
 /// Changes that are over and still kept to look at; the oldest go first.
 const CLOSED_MAX: usize = 500;
 /// How long the last command of a linerate that was killed may still be at work. It is on its own
@@ -40,35 +39,6 @@ const ORPHAN_GRACE: Duration = Duration::from_millis(300);
 /// often that is looked at.
 const HEIR_LIMIT: Duration = Duration::from_secs(3);
 const HEIR_LOOK: Duration = Duration::from_millis(20);
-const SUFFIX: &str = "jsonl";
-
-/// The first line of a file. It suffices by itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Opened {
-    pub(crate) format: String,
-    pub(crate) version: u32,
-    pub(crate) id: String,
-    /// Which run made the change.
-    pub(crate) run: String,
-    pub(crate) opened: jiff::Timestamp,
-    pub(crate) hosts: Vec<HostIdentity>,
-    pub(crate) items: Vec<Item>,
-    /// The knobs of the change and those that could move with them, as they were before.
-    pub(crate) snapshot: Vec<Entry>,
-}
-
-/// A later line of a file: a hint, which may be missing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "mark", rename_all = "snake_case")]
-pub(crate) enum Mark {
-    /// The change was made, and this is how the hosts were then.
-    Applied { snapshot: Vec<Entry> },
-    /// It is to stay until somebody undoes it.
-    Kept,
-    /// From a newer program.
-    #[serde(other)]
-    Unknown,
-}
 
 /// A change that is not taken back, for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -178,12 +148,22 @@ fn user_folder() -> Option<PathBuf> {
 /// The journal of this machine's changes. While it is open, no other linerate can open it.
 #[derive(Clone, Debug)]
 pub struct Journal {
-    folder: Arc<Path>,
+    folders: Arc<Folders>,
     /// What the leases of this linerate have in common, and no others.
     owner: Arc<str>,
     /// The lock goes when the last clone goes, or with the process.
     _lock: Arc<Lock>,
 }
+
+/// The changes that are not over, and those that are. What is in them tells nothing that other users could
+/// not see on the hosts, and they are to see what is changed.
+#[derive(Debug)]
+struct Folders {
+    open: Folder,
+    closed: Folder,
+}
+
+const READERS: Readers = Readers::All;
 
 /// The locked file. It names its holder; empty, the last holder has left it in peace.
 #[derive(Debug)]
@@ -211,25 +191,21 @@ impl Journal {
     /// # Errors
     /// When the folder cannot be made or written, or another linerate has the journal open.
     pub fn open(folder: &Path, run: &str) -> Result<Self, Error> {
-        for name in ["open", "closed"] {
-            make_folder(&folder.join(name))?;
-        }
+        let state = Folder::make(folder, READERS).map_err(of_state)?;
+        let [open, closed] = ["open", "closed"].map(|name| state.make_folder(name, READERS));
+        let folders = Folders {
+            open: open.map_err(of_state)?,
+            closed: closed.map_err(of_state)?,
+        };
         let path = folder.join("lock");
-        let mut options = OpenOptions::new();
-        let lock = options
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path);
-        let mut lock = lock.map_err(|source| journal_error("open", &path, source))?;
+        let mut lock = state.open_or_create("lock").map_err(of_state)?;
         let patience = Instant::now() + HEIR_LIMIT;
         loop {
             match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => break,
-                // A command that it was about to start when it was killed has it for a moment.
+                // A command that it was about to start when it ended or was killed has it for a moment.
                 Err(rustix::io::Errno::WOULDBLOCK)
-                    if Instant::now() < patience && holder(&mut lock).is_some_and(is_dead) =>
+                    if Instant::now() < patience && holder(&mut lock).is_none_or(is_dead) =>
                 {
                     thread::sleep(HEIR_LOOK);
                 }
@@ -256,7 +232,7 @@ impl Journal {
         // It only tells who it is: a full disk must not be in the way of putting things back.
         written.ok();
         Ok(Self {
-            folder: folder.into(),
+            folders: Arc::new(folders),
             owner: format!("{:016x}", random(folder)?).into(),
             _lock: Arc::new(lock),
         })
@@ -268,25 +244,14 @@ impl Journal {
     /// # Errors
     /// When it is not safely on the disk.
     pub fn begin(&self, change: Change) -> Result<OpenChange, Error> {
-        let id = self.next_id()?;
-        let opened = Opened {
-            format: FORMAT.into(),
-            version: VERSION,
-            id: id.clone(),
-            run: change.run,
-            opened: jiff::Timestamp::now(),
-            hosts: change.identities,
-            items: change.items,
-            snapshot: change.snapshot,
-        };
-        let path = self.path("open", &id);
-        let draft = path.with_extension("draft");
-        let written = write_whole(&draft, &path, &opened);
-        if let Err(source) = written {
-            // It may not even be there.
-            fs::remove_file(&draft).ok();
-            return Err(journal_error("write", &path, source));
-        }
+        let opened = Opened::new(
+            self.next_id()?,
+            change.run,
+            change.identities,
+            change.items,
+            change.snapshot,
+        );
+        opened.write(&self.folders.open)?;
         Ok(OpenChange::new(
             self.clone(),
             opened,
@@ -298,16 +263,11 @@ impl Journal {
     /// Numbers go up for ever, so that newest is newest whatever the clock says.
     fn next_id(&self) -> Result<String, Error> {
         let mut last = 0;
-        for name in ["open", "closed"] {
-            let ids = ids(&self.folder.join(name))?;
-            last = ids
-                .into_iter()
-                .map(|(number, _)| number)
-                .max()
-                .unwrap_or(0)
-                .max(last);
+        for folder in [&self.folders.open, &self.folders.closed] {
+            let numbers = ids(folder)?.into_iter().map(|(number, _)| number);
+            last = numbers.max().unwrap_or(0).max(last);
         }
-        let random = random(&self.folder)? & 0xffff;
+        let random = random(self.folders.open.path())? & 0xffff;
         Ok(format!("{}-{random:04x}", last.saturating_add(1)))
     }
 
@@ -315,46 +275,38 @@ impl Journal {
         &self.owner
     }
 
-    fn path(&self, state: &str, id: &str) -> PathBuf {
-        self.folder.join(state).join(format!("{id}.{SUFFIX}"))
-    }
-
     /// Adds a hint to a change. Its loss does no harm.
     pub(crate) fn mark(&self, id: &str, mark: Mark) {
-        let appended = serde_json::to_vec(&mark)
-            .map_err(io::Error::from)
-            .and_then(|mut line| {
-                line.push(b'\n');
-                let mut file = OpenOptions::new()
-                    .append(true)
-                    .open(self.path("open", id))?;
-                file.write_all(&line)?;
-                file.sync_data()
-            });
+        let appended = file::line(&mark).and_then(|line| {
+            let file = self.folders.open.append(&file::name(id));
+            let mut file = file.map_err(io::Error::other)?;
+            file.write_all(&line)?;
+            file.sync_data()
+        });
         appended.ok();
     }
 
     /// Ends a change: nothing is left to put back.
     pub(crate) fn close(&self, id: &str) -> Result<(), Error> {
-        let (from, to) = (self.path("open", id), self.path("closed", id));
-        let moved = fs::rename(&from, &to).and_then(|()| {
-            sync_folder(&self.folder.join("closed"))?;
-            sync_folder(&self.folder.join("open"))
-        });
-        moved.map_err(|source| journal_error("close", &from, source))?;
+        let Folders { open, closed } = self.folders.as_ref();
+        let name = file::name(id);
+        open.rename(&name, closed, &name)
+            .and_then(|()| closed.sync())
+            .and_then(|()| open.sync())
+            .map_err(of_state)?;
         self.forget_oldest();
         Ok(())
     }
 
     fn forget_oldest(&self) {
-        let Ok(mut closed) = ids(&self.folder.join("closed")) else {
+        let Ok(mut closed) = ids(&self.folders.closed) else {
             return;
         };
         closed.sort_unstable();
         let many = closed.len().saturating_sub(CLOSED_MAX);
         for (_, id) in closed.into_iter().take(many) {
             // The next change that ends tries again.
-            fs::remove_file(self.path("closed", &id)).ok();
+            self.folders.closed.remove(&file::name(&id)).ok();
         }
     }
 
@@ -370,7 +322,8 @@ impl Journal {
         mode: UndoMode,
         resolve: &Resolve<'_>,
     ) -> Result<Vec<Undone>, Error> {
-        let mut open = ids(&self.folder.join("open"))?;
+        let folder = &self.folders.open;
+        let mut open = ids(folder)?;
         open.sort_unstable();
         if let Some(wanted) = id {
             open.retain(|(number, id)| id == wanted || number.to_string() == wanted);
@@ -381,8 +334,8 @@ impl Journal {
             }
         }
         // A setting and what keeps it over a restart may be two changes, and the latter goes first.
-        let all = ids(&self.folder.join("open"))?.into_iter();
-        let all = all.filter_map(|(_, id)| read_file(&self.path("open", &id)).ok());
+        let all = ids(folder)?.into_iter();
+        let all = all.filter_map(|(_, id)| file::read(folder, &id).ok());
         let kept = all
             .flat_map(|(opened, _)| opened.items)
             .map(|item| (item.host, item.target, item.knob))
@@ -395,14 +348,14 @@ impl Journal {
             let mut not_closed = Vec::new();
             let tried = left.len();
             for id in left {
-                let (opened, marks) = match read_file(&self.path("open", &id)) {
+                let (opened, hints) = match file::read(folder, &id) {
                     Ok(read) => read,
                     Err(error) => {
                         damaged = Some(error);
                         continue;
                     }
                 };
-                let one = self.undo_one(&opened, &marks, &kept, mode, resolve)?;
+                let one = self.undo_one(&opened, &hints, &kept, mode, resolve)?;
                 if !one.closed {
                     not_closed.push(id);
                 }
@@ -425,7 +378,7 @@ impl Journal {
     fn undo_one(
         &self,
         opened: &Opened,
-        marks: &[Mark],
+        hints: &Hints,
         kept: &[Keep],
         mode: UndoMode,
         resolve: &Resolve<'_>,
@@ -452,13 +405,9 @@ impl Journal {
                 }
             }
         }
-        let after = marks.iter().rev().find_map(|mark| match mark {
-            Mark::Applied { snapshot } => Some(snapshot.as_slice()),
-            _ => None,
-        });
         let restore = Restore {
             opened,
-            after,
+            after: hints.after.as_deref(),
             foreign,
             hosts: &hosts,
             kept,
@@ -530,16 +479,25 @@ fn look_up(identity: &HostIdentity, resolve: &Resolve<'_>) -> Found {
 /// # Errors
 /// When the folder is there and cannot be read.
 pub fn list_open(folder: &Path) -> Result<Listing, Error> {
-    let open = folder.join("open");
     let mut listing = Listing::default();
-    if !open.exists() {
-        return Ok(listing);
-    }
+    let open = Folder::open(folder, READERS).and_then(|state| state.folder("open", READERS));
+    let open = match open {
+        Ok(open) => open,
+        Err(error) if error.is_missing() || error.is_denied() => return Ok(listing),
+        // Nothing of it is believed, and it matters only where there is something.
+        Err(error @ os::file::Error::Unsafe { .. }) => {
+            if holds_changes(&folder.join("open")) {
+                listing.damaged.push(of_state(error));
+            }
+            return Ok(listing);
+        }
+        Err(error) => return Err(of_state(error)),
+    };
     let mut ids = ids(&open)?;
     ids.sort_unstable();
     for (_, id) in ids {
-        match read_file(&open.join(format!("{id}.{SUFFIX}"))) {
-            Ok((opened, marks)) => listing.open.push(summary(opened, &marks)),
+        match file::read(&open, &id) {
+            Ok((opened, hints)) => listing.open.push(summary(opened, &hints)),
             // It was closed while we looked.
             Err(Error::Journal { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
             Err(error) => listing.damaged.push(error),
@@ -548,7 +506,14 @@ pub fn list_open(folder: &Path) -> Result<Listing, Error> {
     Ok(listing)
 }
 
-fn summary(opened: Opened, marks: &[Mark]) -> Summary {
+/// Whether there is anything by the name of a change in a folder that may be anybody's.
+fn holds_changes(folder: &Path) -> bool {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    names.any(|name| file::id_of(&name).is_some())
+}
+
+fn summary(opened: Opened, hints: &Hints) -> Summary {
     let settings = opened.items.into_iter().map(|item| SummarySetting {
         host: item.host,
         target: item.target,
@@ -560,89 +525,15 @@ fn summary(opened: Opened, marks: &[Mark]) -> Summary {
         id: opened.id,
         run: opened.run,
         since: opened.opened,
-        kept: marks.contains(&Mark::Kept),
+        kept: hints.kept,
         settings: settings.collect(),
     }
 }
 
 /// The changes of a folder, by number and id.
-fn ids(folder: &Path) -> Result<Vec<(u64, String)>, Error> {
-    let listed = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-    let listed = listed.map_err(|source| journal_error("list", folder, source))?;
-    let ids = listed.into_iter().filter_map(|entry| {
-        let name = entry.file_name().into_string().ok()?;
-        let id = name.strip_suffix(SUFFIX)?.strip_suffix('.')?;
-        let number = id.split_once('-')?.0.parse().ok()?;
-        Some((number, id.to_owned()))
-    });
-    Ok(ids.collect())
-}
-
-/// Reads one file. The first line must be whole; what comes after it may be torn.
-fn read_file(path: &Path) -> Result<(Opened, Vec<Mark>), Error> {
-    let mut text = Vec::new();
-    let read = File::open(path).and_then(|file| {
-        let owner = file.metadata()?.uid();
-        file.take(FILE_BYTES_MAX).read_to_end(&mut text)?;
-        Ok(owner)
-    });
-    let owner = read.map_err(|source| journal_error("read", path, source))?;
-    let damaged = |reason: &str| Error::JournalDamaged {
-        path: path.into(),
-        reason: reason.into(),
-    };
-    // Its commands may run as root.
-    if owner != rustix::process::geteuid().as_raw() && owner != 0 {
-        return Err(damaged("it belongs to somebody else"));
-    }
-    let mut lines = text.split_inclusive(|&byte| byte == b'\n');
-    let first = lines.next().filter(|line| line.ends_with(b"\n"));
-    let first = first.ok_or_else(|| damaged("its first line is not whole"))?;
-    let head: serde_json::Value = serde_json::from_slice(first)
-        .map_err(|error| damaged(&format!("its first line cannot be understood: {error}")))?;
-    let version = head.get("version").and_then(serde_json::Value::as_u64);
-    if head.get("format").and_then(serde_json::Value::as_str) != Some(FORMAT) {
-        return Err(damaged("it is no change of linerate"));
-    }
-    if version.is_none_or(|version| version > VERSION.into()) {
-        return Err(damaged("a newer linerate wrote it"));
-    }
-    let opened: Opened = serde_json::from_value(head)
-        .map_err(|error| damaged(&format!("its first line cannot be understood: {error}")))?;
-    let marks = lines
-        .filter_map(|line| serde_json::from_slice(line).ok())
-        .collect();
-    Ok((opened, marks))
-}
-
-/// Under its own name only once it is whole and on the disk.
-fn write_whole(draft: &Path, path: &Path, opened: &Opened) -> io::Result<()> {
-    let mut line = serde_json::to_vec(opened)?;
-    line.push(b'\n');
-    let mut file = File::create(draft)?;
-    file.write_all(&line)?;
-    file.sync_all()?;
-    fs::rename(draft, path)?;
-    match path.parent() {
-        Some(folder) => sync_folder(folder),
-        None => Ok(()),
-    }
-}
-
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-/// Makes a folder that is still there after a power cut.
-fn make_folder(folder: &Path) -> Result<(), Error> {
-    let made = fs::create_dir_all(folder).and_then(|()| {
-        folder
-            .ancestors()
-            .take(3)
-            .filter(|path| path.is_absolute())
-            .try_for_each(sync_folder)
-    });
-    made.map_err(|source| journal_error("make", folder, source))
+fn ids(folder: &Folder) -> Result<Vec<(u64, String)>, Error> {
+    let names = folder.names().map_err(of_state)?.into_iter();
+    Ok(names.filter_map(|name| file::id_of(&name)).collect())
 }
 
 /// Who wrote the name into the locked file.
@@ -683,12 +574,4 @@ fn random(folder: &Path) -> Result<u64, Error> {
         let source = io::Error::other(error.to_string());
         journal_error("name a change in", folder, source)
     })
-}
-
-fn journal_error(action: &'static str, path: &Path, source: io::Error) -> Error {
-    Error::Journal {
-        action,
-        path: path.into(),
-        source,
-    }
 }

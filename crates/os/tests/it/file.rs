@@ -1,0 +1,309 @@
+//! What others can put in place of a file or a folder of ours, and what becomes of it.
+
+use std::fs::{self, Permissions};
+use std::io::Read;
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::path::{Path, PathBuf};
+
+use os::file::{Error, Folder, Readers, replace};
+use rustix::fs::{CWD, Mode};
+use tempfile::TempDir;
+
+/// What an attacker does to a file or folder.
+type Attack<'a> = &'a dyn Fn(&Path);
+/// The number of a user without rights.
+const STRANGER: u32 = 65_534;
+
+fn scratch() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::symlink_metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+}
+
+fn refusal<T: std::fmt::Debug>(result: Result<T, Error>) -> String {
+    let error = result.unwrap_err();
+    assert!(matches!(error, Error::Unsafe { .. }), "{error:?}");
+    assert!(!error.hint().unwrap().is_empty());
+    error.to_string()
+}
+
+#[test]
+fn what_is_made_is_as_private_as_was_asked() {
+    let scratch = scratch();
+    let path = scratch.path().join("a/b");
+    let folder = Folder::make(&path, Readers::Owner).unwrap();
+    folder.create("file").unwrap();
+    let readable = folder.make_folder("open", Readers::All).unwrap();
+    readable.open_or_create("file").unwrap();
+    for (name, expected) in [
+        ("a", 0o755),
+        ("a/b", 0o700),
+        ("a/b/file", 0o600),
+        ("a/b/open", 0o755),
+        ("a/b/open/file", 0o644),
+    ] {
+        assert_eq!(mode(&scratch.path().join(name)), expected, "{name}");
+    }
+    assert!(folder.create("file").is_err(), "it is there already");
+    assert!(
+        Folder::open(&scratch.path().join("none"), Readers::Owner)
+            .unwrap_err()
+            .is_missing()
+    );
+    assert!(folder.read("none").unwrap_err().is_missing());
+}
+
+#[test]
+fn a_file_that_is_no_file_of_ours_is_refused_and_stays_as_it_is() {
+    let scratch = scratch();
+    let path = scratch.path().join("state");
+    let folder = Folder::make(&path, Readers::Owner).unwrap();
+    let victim = scratch.path().join("victim");
+    fs::write(&victim, "precious").unwrap();
+    let lock = path.join("lock");
+    let attacks: [(&dyn Fn(), &str); 7] = [
+        (&|| symlink(&victim, &lock).unwrap(), "is a symbolic link"),
+        (&|| symlink("nowhere", &lock).unwrap(), "is a symbolic link"),
+        (
+            &|| fs::hard_link(&victim, &lock).unwrap(),
+            "has another name as well",
+        ),
+        (
+            &|| rustix::fs::mkfifoat(CWD, &lock, Mode::from_raw_mode(0o600)).unwrap(),
+            "is no regular file",
+        ),
+        (&|| fs::create_dir(&lock).unwrap(), "is no regular file"),
+        (
+            &|| {
+                fs::write(&lock, "precious").unwrap();
+                chown(&lock, Some(STRANGER), None).unwrap();
+            },
+            "belongs to the user with the number 65534",
+        ),
+        (
+            &|| {
+                fs::write(&lock, "precious").unwrap();
+                set_mode(&lock, 0o660);
+            },
+            "can be written by its group",
+        ),
+    ];
+    for (attack, reason) in attacks {
+        attack();
+        for refused in [
+            refusal(folder.open_or_create("lock")),
+            refusal(folder.read("lock")),
+            refusal(folder.append("lock")),
+        ] {
+            assert!(refused.contains(reason), "{refused}: {reason}");
+        }
+        assert!(folder.create("lock").is_err(), "{reason}");
+        if fs::metadata(&lock).is_ok_and(|lock| lock.is_file()) {
+            assert_eq!(fs::read_to_string(&lock).unwrap(), "precious", "{reason}");
+        }
+        assert!(!path.join("nowhere").exists());
+        if lock.is_dir() {
+            fs::remove_dir(&lock).unwrap();
+        } else {
+            fs::remove_file(&lock).unwrap();
+        }
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "precious", "{reason}");
+    }
+}
+
+#[test]
+fn no_name_leads_out_of_a_folder() {
+    let scratch = scratch();
+    let folder = Folder::make(&scratch.path().join("state"), Readers::Owner).unwrap();
+    for name in [
+        "",
+        ".",
+        "..",
+        "../victim",
+        "/etc/passwd",
+        "a/b",
+        "a/",
+        "./a",
+    ] {
+        for refused in [
+            refusal(folder.read(name)),
+            refusal(folder.create(name)),
+            refusal(folder.make_folder(name, Readers::Owner)),
+            refusal(folder.rename("file", &folder, name)),
+            refusal(folder.remove(name)),
+        ] {
+            assert!(refused.contains("has no file of the name"), "{refused}");
+        }
+    }
+    assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_folder_that_others_can_exchange_is_refused_before_anything_is_made() {
+    let attacks: [(Attack<'_>, &str); 8] = [
+        (
+            &|home| set_mode(&home.join("state"), 0o770),
+            "can be written by its group",
+        ),
+        (
+            &|home| set_mode(&home.join("state"), 0o1777),
+            "can be written by everybody",
+        ),
+        (&|home| set_mode(home, 0o757), "can be written by everybody"),
+        (
+            &|home| chown(home.join("state"), Some(STRANGER), None).unwrap(),
+            "belongs to the user with the number 65534",
+        ),
+        (
+            &|home| chown(home, Some(STRANGER), None).unwrap(),
+            "belongs to the user with the number 65534",
+        ),
+        (
+            &|home| {
+                fs::rename(home.join("state"), home.join("elsewhere")).unwrap();
+                symlink("elsewhere", home.join("state")).unwrap();
+            },
+            "is a symbolic link",
+        ),
+        (
+            &|home| {
+                fs::remove_dir(home.join("state")).unwrap();
+                fs::write(home.join("state"), "").unwrap();
+            },
+            "is no folder",
+        ),
+        (
+            &|home| {
+                fs::remove_dir(home.join("state")).unwrap();
+                rustix::fs::mkfifoat(CWD, home.join("state"), Mode::from_raw_mode(0o600)).unwrap();
+            },
+            "is no folder",
+        ),
+    ];
+    for (attack, reason) in attacks {
+        let scratch = scratch();
+        let home = scratch.path().join("home");
+        fs::create_dir_all(home.join("state")).unwrap();
+        attack(&home);
+        let path = home.join("state");
+        for refused in [
+            refusal(Folder::make(&path, Readers::Owner)),
+            refusal(Folder::open(&path, Readers::Owner)),
+        ] {
+            assert!(refused.contains(reason), "{refused}: {reason}");
+        }
+        if path.is_dir() {
+            assert_eq!(fs::read_dir(&path).unwrap().count(), 0, "{reason}");
+        }
+    }
+}
+
+/// `/var` is a link on a Mac, and `/home` on other systems.
+#[test]
+fn links_of_root_on_the_path_are_followed_and_those_of_others_are_not() {
+    let scratch = scratch();
+    fs::create_dir_all(scratch.path().join("private/var")).unwrap();
+    symlink("private/../private/var", scratch.path().join("var")).unwrap();
+    let path = scratch.path().join("var/state");
+    Folder::make(&path, Readers::Owner)
+        .unwrap()
+        .create("file")
+        .unwrap();
+    assert!(scratch.path().join("private/var/state/file").exists());
+    let link = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
+    let stranger = Some(rustix::fs::Uid::from_raw(STRANGER));
+    rustix::fs::chownat(CWD, scratch.path().join("var"), stranger, None, link).unwrap();
+    assert!(refusal(Folder::open(&path, Readers::Owner)).contains("belongs to"));
+    // As root, not even for what a person names.
+    assert!(
+        refusal(replace(&scratch.path().join("var/page.html"), b"page")).contains("belongs to")
+    );
+    symlink("loop", scratch.path().join("loop")).unwrap();
+    assert!(Folder::make(&scratch.path().join("loop/state"), Readers::Owner).is_err());
+}
+
+#[test]
+fn an_open_folder_is_not_exchanged_for_another_one() {
+    let scratch = scratch();
+    let path = scratch.path().join("state");
+    let folder = Folder::make(&path, Readers::Owner).unwrap();
+    fs::rename(&path, scratch.path().join("old")).unwrap();
+    fs::create_dir(scratch.path().join("trap")).unwrap();
+    symlink("trap", &path).unwrap();
+    folder.create("file").unwrap();
+    assert!(scratch.path().join("old/file").exists());
+    assert_eq!(
+        fs::read_dir(scratch.path().join("trap")).unwrap().count(),
+        0
+    );
+    folder.rename("file", &folder, "other").unwrap();
+    assert_eq!(folder.names().unwrap(), ["other"]);
+    folder.remove("other").unwrap();
+    assert!(folder.names().unwrap().is_empty());
+}
+
+fn content(path: &Path) -> String {
+    let mut text = String::new();
+    let mut file = fs::File::open(path).unwrap();
+    file.read_to_string(&mut text).unwrap();
+    text
+}
+
+#[test]
+fn what_a_person_names_is_replaced_at_once_and_keeps_its_rights() {
+    let scratch = scratch();
+    let path = scratch.path().join("new/page.html");
+    replace(&path, b"one").unwrap();
+    assert_eq!(content(&path), "one");
+    set_mode(&path, 0o600);
+    let reader = fs::File::open(&path).unwrap();
+    replace(&path, b"two").unwrap();
+    assert_eq!((content(&path), mode(&path)), ("two".to_owned(), 0o600));
+    let mut old = String::new();
+    { reader }.read_to_string(&mut old).unwrap();
+    assert_eq!(old, "one", "whoever reads sees one or the other");
+    // Another name of the same file keeps what it has.
+    let other = scratch.path().join("other.html");
+    fs::hard_link(&path, &other).unwrap();
+    replace(&path, b"three").unwrap();
+    assert_eq!(
+        (content(&path), content(&other)),
+        ("three".into(), "two".into())
+    );
+    assert_eq!(fs::read_dir(scratch.path().join("new")).unwrap().count(), 1);
+}
+
+#[test]
+fn what_a_person_names_is_never_written_through() {
+    let scratch = scratch();
+    let victim = scratch.path().join("victim");
+    fs::write(&victim, "precious").unwrap();
+    let names: [(&str, Attack<'_>); 5] = [
+        ("link", &|path| symlink("victim", path).unwrap()),
+        ("dangling", &|path| symlink("nowhere", path).unwrap()),
+        ("pipe", &|path| {
+            rustix::fs::mkfifoat(CWD, path, Mode::from_raw_mode(0o666)).unwrap();
+        }),
+        ("folder", &|path| fs::create_dir(path).unwrap()),
+        ("output", &|path| symlink("/dev/stdout", path).unwrap()),
+    ];
+    for (name, make) in names {
+        let path = scratch.path().join(name);
+        make(&path);
+        let before = fs::symlink_metadata(&path).unwrap();
+        refusal(replace(&path, b"page"));
+        let after = fs::symlink_metadata(&path).unwrap();
+        assert_eq!(before.file_type(), after.file_type(), "{name}");
+    }
+    for path in ["/dev/stdout", "/dev/null", "/dev/fd/1", "/"] {
+        refusal(replace(&PathBuf::from(path), b"page"));
+    }
+    assert_eq!(content(&victim), "precious");
+    assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 6);
+}
