@@ -9,6 +9,7 @@ use record::{Run, input};
 
 use crate::args::{AnalyzeArguments, BetterArgument};
 use crate::changes::look;
+use crate::exit::Exit;
 use crate::failure::{CommandError, Kind};
 use crate::{runs, terminal};
 
@@ -33,7 +34,7 @@ pub fn run(arguments: &AnalyzeArguments) -> Result<ExitCode, CommandError> {
     let is_open =
         effects.any(|effect| effect.verdict == Verdict::Undecided && request.asks(effect));
     Ok(if is_open {
-        ExitCode::from(2)
+        Exit::Undecided.into()
     } else {
         ExitCode::SUCCESS
     })

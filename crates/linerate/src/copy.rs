@@ -17,6 +17,7 @@ use smb::copy::{
 };
 
 use crate::args::{CopyArguments, LinksArgument};
+use crate::exit::Exit;
 use crate::failure::{CommandError, Kind};
 use crate::meter::Meter;
 use crate::share::{self, TypedShare};
@@ -30,8 +31,6 @@ const DRAW_EVERY: Duration = Duration::from_millis(100);
 /// What to do about a copy that ended before its end.
 const GOES_ON: &str =
     "nothing that looks complete was left; the same command with `--resume` goes on with the rest";
-/// Some file could not be copied.
-const EXIT_SOME_FAILED: u8 = 1;
 
 /// What a source or destination is, as typed.
 enum End {
@@ -119,7 +118,7 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
         show(&ends, &connections, &summary, seconds, arguments);
     }
     Ok(if summary.failed > 0 {
-        ExitCode::from(EXIT_SOME_FAILED)
+        Exit::Found.into()
     } else {
         ExitCode::SUCCESS
     })

@@ -1,7 +1,7 @@
 //! Run files: where a new one goes, its header, its clock; and what is said of an old one.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -14,6 +14,7 @@ use serde_json::json;
 
 use crate::args::{LoginArguments, OutputArguments, ReportArguments};
 use crate::changes::look;
+use crate::exit::Exit;
 use crate::failure::{CommandError, Kind};
 use crate::{credentials, share, terminal};
 
@@ -213,12 +214,20 @@ pub fn write_file(path: &Path, text: &str) -> Result<(), CommandError> {
 
 /// `linerate report RUN`.
 pub fn report(arguments: &ReportArguments) -> Result<ExitCode, CommandError> {
-    let analysis = read(&arguments.run)?;
-    let html: PathBuf = arguments
-        .html
-        .clone()
-        .unwrap_or_else(|| arguments.run.with_extension("html"));
-    write_file(&html, &report::html(&analysis))?;
+    let run = Run::read(&arguments.run)?;
+    let (page, ending) = match arguments.shareable {
+        true => {
+            let shareable = report::Shareable::of(&run).map_err(|error| {
+                CommandError::caused(Kind::Internal, "cannot replace the names", &error)
+            })?;
+            let page = report::html(&analysis::analyze(shareable.run()));
+            (shareable.page(&page), "shareable.html")
+        }
+        false => (report::html(&analysis::analyze(&run)), "html"),
+    };
+    let html = arguments.html.clone();
+    let html = html.unwrap_or_else(|| arguments.run.with_extension(ending));
+    write_file(&html, &page)?;
     if arguments.json {
         terminal::print_json(&json!({ "html": html }));
     } else {
@@ -239,17 +248,17 @@ pub fn exit_code(analysis: &RunAnalysis) -> ExitCode {
     match &analysis.plan {
         Plan::Check { .. } => match &analysis.diagnosis {
             Some(diagnosis) if diagnosis.first_loss.is_some() || !diagnosis.causes.is_empty() => {
-                ExitCode::from(1)
+                Exit::Found.into()
             }
             Some(diagnosis) if diagnosis.complete => ExitCode::SUCCESS,
-            _ => ExitCode::from(2),
+            _ => Exit::Undecided.into(),
         },
         Plan::Experiment { .. } => match &analysis.design {
             Some(design) if analysis.finished && design.is_decided() => ExitCode::SUCCESS,
-            _ => ExitCode::from(2),
+            _ => Exit::Undecided.into(),
         },
         Plan::Tune { .. } | Plan::Bench { .. } if !analysis.finished || undecided => {
-            ExitCode::from(2)
+            Exit::Undecided.into()
         }
         Plan::Tune { .. } | Plan::Bench { .. } => ExitCode::SUCCESS,
     }

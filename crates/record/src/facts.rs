@@ -48,7 +48,9 @@ impl From<String> for Fingerprint {
     fn from(written: String) -> Self {
         let digits = written.strip_prefix(Self::MARK).unwrap_or_default();
         let is_one = digits.len() == 2 * Self::BYTES
-            && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
+            && digits
+                .bytes()
+                .all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
         match is_one {
             true => Self(written),
             false => Self::of(&written),
@@ -279,8 +281,14 @@ mod tests {
         assert_eq!(facts.machine, Some(Fingerprint::of("one")));
         assert_eq!(facts.boot, Some(Fingerprint::of("two")));
         let written = serde_json::to_string(&facts).expect("JSON");
-        assert!(!written.contains("machine_id") && !written.contains("\"one\""), "{written}");
-        assert!(!written.contains("boot_id") && !written.contains("\"two\""), "{written}");
+        assert!(
+            !written.contains("machine_id") && !written.contains("\"one\""),
+            "{written}"
+        );
+        assert!(
+            !written.contains("boot_id") && !written.contains("\"two\""),
+            "{written}"
+        );
     }
 
     #[test]

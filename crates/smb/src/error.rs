@@ -389,7 +389,7 @@ impl Error {
     /// Sorts the end of a connection.
     pub(crate) fn of_connection(source: ProtocolError, server: &str) -> Self {
         let server = server.to_owned();
-        match source {
+        match root(&source) {
             ProtocolError::Malformed(_)
             | ProtocolError::Misbehaving(_)
             | ProtocolError::Authentication(_)
@@ -397,6 +397,16 @@ impl Error {
             ProtocolError::Incompatible(_) => Self::Incompatible { server, source },
             _ => Self::ConnectionLost { server, source },
         }
+    }
+}
+
+/// What ended a channel, where that is why the error is there.
+fn root(error: &ProtocolError) -> &ProtocolError {
+    match error {
+        ProtocolError::ChannelLost { cause, .. } | ProtocolError::SessionEnded(Some(cause)) => {
+            root(cause)
+        }
+        error => error,
     }
 }
 

@@ -505,9 +505,9 @@ mod tests {
 
     use experiment::{Combination, combine, order};
     use record::{
-        Bytes, CopyTask, Data, Demands, Direction, Factor, Fingerprint, HostName, KnobId, Operations, Place,
-        Sample, ShareAddress, ShareWorkload, Stage, StopRule, Task, TaskWorkload, TcpWorkload,
-        Timing, TrialResult, Value,
+        Bytes, CopyTask, Data, Demands, Direction, Factor, Fingerprint, HostName, KnobId,
+        Operations, Place, Sample, ShareAddress, ShareWorkload, Stage, StopRule, Task,
+        TaskWorkload, TcpWorkload, Timing, TrialResult, Value,
     };
 
     use super::*;
