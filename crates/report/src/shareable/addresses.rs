@@ -1,6 +1,6 @@
 //! Addresses: where they stand in a text, and which ones of the ranges for documentation take their place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// RFC 5737's networks for documentation; where they do not suffice, RFC 2544's for benchmarks.
@@ -9,6 +9,8 @@ const DOCUMENTATION: [[u8; 3]; 3] = [[192, 0, 2], [198, 51, 100], [203, 0, 113]]
 const PREFIX_V4: u8 = 24;
 /// The same of IPv6.
 const PREFIX_V6: u8 = 64;
+/// A shorter prefix than this is that of no subnet.
+const PREFIX_MIN: u8 = 8;
 /// Bytes of a hardware address, and letters of one as text.
 const MAC_BYTES: usize = 6;
 const MAC_LETTERS: usize = 3 * MAC_BYTES - 1;
@@ -26,10 +28,15 @@ pub(super) enum Found {
 #[derive(Debug, Default)]
 pub(super) struct Addresses {
     /// Subnets of the interfaces.
-    subnets: Vec<(IpAddr, u8)>,
-    /// Those that have addresses in them, in the order in which they were met.
-    used: Vec<(IpAddr, u8)>,
+    subnets: BTreeSet<(IpAddr, u8)>,
+    /// Those that have addresses in them, and how many of the same kind came before each.
+    used: BTreeMap<(IpAddr, u8), usize>,
+    /// How many there are of IPv6 and of IPv4.
+    counts: [usize; 2],
+    /// How many addresses of IPv6 each has.
+    hosts: BTreeMap<(IpAddr, u8), u64>,
     ips: BTreeMap<IpAddr, IpAddr>,
+    taken: BTreeSet<IpAddr>,
     macs: BTreeMap<[u8; MAC_BYTES], [u8; MAC_BYTES]>,
 }
 
@@ -40,8 +47,8 @@ impl Addresses {
             IpAddr::V4(_) => PREFIX_V4,
             IpAddr::V6(_) => PREFIX_V6,
         };
-        if (8..=longest).contains(&prefix) {
-            self.subnets.push((network(address, prefix), prefix));
+        if (PREFIX_MIN..=longest).contains(&prefix) {
+            self.subnets.insert((network(address, prefix), prefix));
         }
     }
 
@@ -60,6 +67,7 @@ impl Addresses {
                 if !tells_of_nobody(address) && !self.ips.contains_key(&address) {
                     let stand_in = self.stand_in(address);
                     self.ips.insert(address, stand_in);
+                    self.taken.insert(stand_in);
                 }
             }
         }
@@ -84,12 +92,7 @@ impl Addresses {
 
     fn stand_in(&mut self, address: IpAddr) -> IpAddr {
         let (own, prefix) = self.subnet_of(address);
-        let place = (self.used.iter()).position(|used| *used == (own, prefix));
-        let place = place.unwrap_or_else(|| {
-            self.used.push((own, prefix));
-            self.used.len() - 1
-        });
-        let taken = |one: &IpAddr| self.ips.values().any(|known| known == one);
+        let place = self.place_of((own, prefix));
         match address {
             IpAddr::V4(address) => {
                 let base = match address.is_link_local() {
@@ -102,7 +105,7 @@ impl Addresses {
                 let exact = prefix == PREFIX_V4 && !address.is_link_local();
                 let free = (0..=u8::MAX).map(|more| with(last.wrapping_add(more)));
                 free.into_iter()
-                    .find(|one| exact || !taken(one))
+                    .find(|one| exact || !self.taken.contains(one))
                     .unwrap_or_else(|| with(last))
             }
             IpAddr::V6(address) => {
@@ -116,25 +119,35 @@ impl Addresses {
                 if IpAddr::V6(address) == own {
                     return with(0);
                 }
-                let hosts = 1..=u128::from(u16::MAX);
-                (hosts.map(with)).find(|one| !taken(one)).unwrap_or(with(1))
+                let hosts = self.hosts.entry((own, prefix)).or_default();
+                *hosts += 1;
+                with(u128::from(*hosts))
             }
         }
     }
 
+    /// How many subnets of the same kind came before this one.
+    fn place_of(&mut self, subnet: (IpAddr, u8)) -> usize {
+        if is_link_local(subnet.0) {
+            return 0;
+        }
+        let count = &mut self.counts[usize::from(subnet.0.is_ipv4())];
+        *self.used.entry(subnet).or_insert_with(|| {
+            *count += 1;
+            *count - 1
+        })
+    }
+
     /// The subnet that an address is in: the largest that an interface has, or of the usual size.
     fn subnet_of(&self, address: IpAddr) -> (IpAddr, u8) {
-        let own = self.subnets.iter().filter(|(of, prefix)| {
-            of.is_ipv4() == address.is_ipv4() && network(address, *prefix) == *of
-        });
-        let own = own.min_by_key(|(_, prefix)| *prefix).copied();
-        own.unwrap_or_else(|| {
-            let prefix = match address {
-                IpAddr::V4(_) => PREFIX_V4,
-                IpAddr::V6(_) => PREFIX_V6,
-            };
-            (network(address, prefix), prefix)
-        })
+        let usual = match address {
+            IpAddr::V4(_) => PREFIX_V4,
+            IpAddr::V6(_) => PREFIX_V6,
+        };
+        let sizes = PREFIX_MIN..=usual;
+        let mut own = sizes.map(|prefix| (network(address, prefix), prefix));
+        own.find(|own| self.subnets.contains(own))
+            .unwrap_or_else(|| (network(address, usual), usual))
     }
 }
 
@@ -197,6 +210,13 @@ fn mac_at(text: &str, at: usize) -> Option<Found> {
         *byte = u8::from_str_radix(part, 16).ok()?;
     }
     Some(Found::Mac(bytes, between))
+}
+
+fn is_link_local(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => address.is_link_local(),
+        IpAddr::V6(address) => address.is_unicast_link_local(),
+    }
 }
 
 /// This host, all hosts, groups of hosts, and masks.
@@ -321,9 +341,9 @@ mod tests {
                 "198.18.1.1",
                 "169.254.0.8",
                 "169.254.0.9",
-                "2001:db8:0:8::1",
-                "2001:db8:0:8::2",
-                "2001:db8:0:9::1",
+                "2001:db8:0:1::1",
+                "2001:db8:0:1::2",
+                "2001:db8:0:2::1",
                 "fe80::1",
             ]
         );

@@ -18,6 +18,8 @@ use names::{Class, Names};
 
 /// What stands in place of a text to see whether any text may stand there.
 const PROBE: &str = "\u{1}any text";
+/// More names are in no honest run.
+const NAMES_MAX: usize = 1000;
 /// Words of this program that name what is set or measured; all of it goes by them.
 const KEYS_OF_OURS: [&str; 4] = ["id", "field", "format", "program"];
 /// The options whose words are a host, and a file that has a password.
@@ -42,7 +44,8 @@ impl Shareable {
     /// one by the same one wherever it stands, and in no other run by a telling one.
     ///
     /// # Errors
-    /// When a record cannot be written in JSON and read back, which is how it is gone through.
+    /// When there are more than 1000 names, or a record cannot be written in JSON and read back, which is
+    /// how it is gone through.
     pub fn of(run: &Run) -> Result<Self, serde_json::Error> {
         let mut found = StandIns::default();
         let header = serde_json::to_value(&run.header)?;
@@ -63,6 +66,10 @@ impl Shareable {
         let warnings: Vec<Value> = run.warnings.iter().cloned().map(Value::from).collect();
         for value in std::iter::once(&header).chain(&records).chain(&warnings) {
             found.learn("", value);
+            if found.names.count() > NAMES_MAX {
+                let text = format!("it has more than {NAMES_MAX} names of hosts, shares and users");
+                return Err(serde::de::Error::custom(text));
+            }
         }
         let mut cleared_header: Header = cleared(&header, &found)?;
         for facts in &mut cleared_header.facts {
@@ -324,7 +331,8 @@ struct Free<'v> {
 impl Free<'_> {
     /// Whether a text may be another one: in a name it may, in a word that stands for a kind it may not.
     fn text(&mut self, pointer: &str) -> bool {
-        if let Some(known) = self.known.get(pointer) {
+        let place = without_places(pointer);
+        if let Some(known) = self.known.get(&place) {
             return *known;
         }
         let mut probed = self.whole.clone();
@@ -335,12 +343,23 @@ impl Free<'_> {
             }
             None => false,
         };
-        self.known.insert(pointer.to_owned(), is_free);
+        self.known.insert(place, is_free);
         is_free
     }
 
     /// The same of the name of a field.
-    fn key(&self, parent: &str, key: &str) -> bool {
+    fn key(&mut self, parent: &str, key: &str) -> bool {
+        // What holds for a field of a map holds for all of them.
+        let place = format!("{}/", without_places(parent));
+        if let Some(known) = self.known.get(&place) {
+            return *known;
+        }
+        let is_free = self.is_free_key(parent, key);
+        self.known.insert(place, is_free);
+        is_free
+    }
+
+    fn is_free_key(&self, parent: &str, key: &str) -> bool {
         let mut probed = self.whole.clone();
         let fields = probed.pointer_mut(parent).and_then(Value::as_object_mut);
         let value = fields.and_then(|fields| Some((fields.remove(key)?, fields)));
@@ -350,6 +369,15 @@ impl Free<'_> {
         fields.insert(PROBE.to_owned(), value);
         (self.holds)(probed, &format!("{parent}/{PROBE}"))
     }
+}
+
+/// Where something stands in all the members of a list.
+fn without_places(pointer: &str) -> String {
+    let is_place = |step: &&str| !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit());
+    let steps = pointer
+        .split('/')
+        .map(|step| if is_place(&step) { "*" } else { step });
+    steps.collect::<Vec<_>>().join("/")
 }
 
 /// Whether the text that is looked for is still there after the record was read.

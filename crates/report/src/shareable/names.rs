@@ -1,5 +1,7 @@
 //! Names of hosts, shares, users and domains, and what takes their place.
 
+use std::collections::BTreeMap;
+
 /// What is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
@@ -84,7 +86,8 @@ struct Name {
 /// What takes the place of each name. The same name has the same stand-in wherever it stands.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    known: Vec<Name>,
+    /// By their first letters, the longer ones first: one name may hold another.
+    known: BTreeMap<char, Vec<Name>>,
     counts: [usize; 4],
 }
 
@@ -98,34 +101,50 @@ impl Names {
         let name = name.trim();
         let letters: Vec<char> = name.chars().map(lower).collect();
         let plain: String = letters.iter().collect();
-        let is_known = self.known.iter().any(|one| one.letters == letters);
-        if !name.chars().any(char::is_alphanumeric) || NOBODY.contains(&plain.as_str()) || is_known
-        {
+        let Some(first) = letters.first() else {
+            return;
+        };
+        let alike = self.known.entry(*first).or_default();
+        let is_known = alike.iter().any(|one| one.letters == letters);
+        let is_none = !name.chars().any(char::is_alphanumeric);
+        if is_none || is_known || NOBODY.contains(&plain.as_str()) {
             return;
         }
         let count = &mut self.counts[class as usize];
         *count += 1;
-        self.known.push(Name {
+        let longer = |one: &Name| one.letters.len() >= letters.len();
+        let place = alike.partition_point(longer);
+        let name = Name {
             stand_in: format!("{}-{count}", class.word()),
             is_word: WORDS.contains(&plain.as_str()),
             letters,
-        });
-        // The longer one first: one name may hold another.
-        self.known
-            .sort_by_key(|one| std::cmp::Reverse(one.letters.len()));
+        };
+        alike.insert(place, name);
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.counts.iter().sum()
     }
 
     /// The stand-in of the name that begins at this letter of a text, and how many letters it takes.
     pub(super) fn found_at(&self, text: &[char], at: usize) -> Option<(usize, &str)> {
-        let found = self.known.iter().find(|name| name.stands_at(text, at));
+        let mut alike = self.alike(text, at).iter();
+        let found = alike.find(|name| name.stands_at(text, at));
         found.map(|name| (name.letters.len(), name.stand_in.as_str()))
     }
 
     /// The same of names that cannot be anything else.
     pub(super) fn long_found_at(&self, text: &[char], at: usize) -> Option<(usize, &str)> {
-        let long = self.known.iter().filter(|name| name.is_telling());
-        let found = long.into_iter().find(|name| name.is_at(text, at));
+        let mut alike = self.alike(text, at).iter();
+        let found = alike.find(|name| name.is_telling() && name.is_at(text, at));
         found.map(|name| (name.letters.len(), name.stand_in.as_str()))
+    }
+
+    fn alike(&self, text: &[char], at: usize) -> &[Name] {
+        let first = text.get(at).map(|first| lower(*first));
+        let alike = first.and_then(|first| self.known.get(&first));
+        alike.map_or(&[], Vec::as_slice)
     }
 }
 
