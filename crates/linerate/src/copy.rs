@@ -50,12 +50,6 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
             .hint("write one of them as `smb://user@host/share/file`"));
     }
     let stop = Stop::new();
-    let asked = stop.clone();
-    let words = stop::Words {
-        stopping: "what is not complete is removed, or kept for `--resume`",
-        left: "left at once\nhint: the same command with `--resume` goes on with it",
-    };
-    stop::listen_with(words, move || asked.stop())?;
     let mut connections = Connections::new(arguments, &stop)?;
     let into = ends_as_folder(&arguments.destination, &destination);
     let job = Job {
@@ -81,6 +75,13 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
         }
         _ => false,
     };
+    // Not before: until then there is nothing to be removed, and a server that is silent is not waited for.
+    let asked = stop.clone();
+    let words = stop::Words {
+        stopping: "what is not complete is removed, or kept for `--resume`",
+        left: "left at once\nhint: the same command with `--resume` goes on with it",
+    };
+    stop::listen_with(words, move || asked.stop())?;
     let progress = Progress::default();
     let began = Instant::now();
     let list = arguments.dry_run && !arguments.json;

@@ -335,14 +335,19 @@ fn is_lost(source: &io::Error) -> bool {
     )
 }
 
+/// Whether there is no more room on a disk of this machine.
+fn is_full(source: &io::Error) -> bool {
+    matches!(
+        source.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+    )
+}
+
 /// Of what this machine did not do, what somebody can see to: rights, and room on a disk.
 fn system_kind(source: &io::Error) -> FailureKind {
     match source.kind() {
-        io::ErrorKind::PermissionDenied
-        | io::ErrorKind::StorageFull
-        | io::ErrorKind::QuotaExceeded
-        | io::ErrorKind::FileTooLarge
-        | io::ErrorKind::ReadOnlyFilesystem => FailureKind::Refused,
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => FailureKind::Refused,
+        _ if is_full(source) => FailureKind::Refused,
         _ => FailureKind::Internal,
     }
 }
@@ -442,6 +447,9 @@ fn share_hint(error: &smb::Error) -> Option<String> {
             "the folder for the test file must exist on the share".to_owned()
         }
         smb::Error::DiskFull { .. } => "make room there, or ask for a smaller test file".to_owned(),
+        smb::Error::LocalFile { source, .. } if is_full(source) => {
+            "make room there; nothing that looks complete was left".to_owned()
+        }
         smb::Error::Incompatible { .. } => {
             "ask for less with `--dialect-min`, `--dialect-max`, `--sign` or `--encrypt`, or turn \
              it on at the server"

@@ -446,6 +446,21 @@ mod tests {
     }
 
     #[test]
+    fn a_session_that_ended_is_told_by_what_ended_it() {
+        let of = |cause: Option<ProtocolError>| {
+            Error::of_connection(ProtocolError::SessionEnded(cause.map(Arc::new)), "server")
+        };
+        let misbehaving = ProtocolError::Misbehaving("it answers twice".to_owned());
+        assert!(matches!(of(Some(misbehaving)), Error::Protocol { .. }));
+        let silent = ProtocolError::TimedOut {
+            seconds: 20,
+            waiting_for: "READ",
+        };
+        assert!(matches!(of(Some(silent)), Error::ConnectionLost { .. }));
+        assert!(matches!(of(None), Error::ConnectionLost { .. }));
+    }
+
+    #[test]
     fn a_password_that_the_kdc_refuses_is_a_refused_login() {
         let of = |refusal| {
             let (realm, service) = ("REALM".to_owned(), "cifs/server".to_owned());
