@@ -15,13 +15,13 @@ pub enum Exit {
     Undecided,
     /// The request is wrong.
     Usage,
-    /// Somebody or something said no.
+    /// A server, the system or a rule said no.
     Refused,
     /// There is no peer, or no longer.
     Unreachable,
-    /// Nobody who asks can help it.
+    /// The fault is linerate's own, or a peer's.
     Internal,
-    /// Whoever asked has stopped it.
+    /// Stopped by the one who started it.
     Interrupted,
 }
 
@@ -72,7 +72,7 @@ const TABLE: [Row; 8] = [
     Row {
         code: 69,
         name: "unreachable",
-        meaning: "nobody answers, or the connection is lost or reset",
+        meaning: "no answer, or the connection is lost or reset",
         commands: &[
             "check",
             "bench",

@@ -68,7 +68,7 @@ fn said_by_clap(error: &clap::Error) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Nobody may take a part of what a command says for all of it.
+/// A part of what a command says must not pass for all of it.
 fn unless_lost(code: ExitCode) -> Result<ExitCode, CommandError> {
     match terminal::lost() {
         None => Ok(code),
@@ -90,7 +90,7 @@ fn as_typed(command: &clap::Command) -> clap::Command {
         .subcommands(kept.map(as_typed))
 }
 
-/// Whether somebody else hears of Ctrl-C and sees to it that this ends.
+/// Whether the program that started this one hears of Ctrl-C and ends it.
 fn is_part_of_another(command: &Command) -> bool {
     matches!(
         command,

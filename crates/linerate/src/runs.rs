@@ -215,15 +215,16 @@ pub fn write_file(path: &Path, text: &str) -> Result<(), CommandError> {
 /// `linerate report RUN`.
 pub fn report(arguments: &ReportArguments) -> Result<ExitCode, CommandError> {
     let run = Run::read(&arguments.run)?;
-    let (page, ending) = match arguments.shareable {
-        true => {
-            let shareable = report::Shareable::of(&run).map_err(|error| {
-                CommandError::caused(Kind::Internal, "cannot replace the names", &error)
-            })?;
-            let page = report::html(&analysis::analyze(shareable.run()));
-            (shareable.page(&page), "shareable.html")
-        }
-        false => (report::html(&analysis::analyze(&run)), "html"),
+    let (page, ending) = if arguments.shareable {
+        let shareable = report::Shareable::of(run).map_err(|error| {
+            let text = format!("cannot replace the names in `{}`", arguments.run.display());
+            CommandError::caused(Kind::Refused, text, &error)
+                .hint("draw the page without `--shareable`, and leave out by hand what it tells")
+        })?;
+        let page = report::html(&analysis::analyze(shareable.run()));
+        (shareable.page(&page), "shareable.html")
+    } else {
+        (report::html(&analysis::analyze(&run)), "html")
     };
     let html = arguments.html.clone();
     let html = html.unwrap_or_else(|| arguments.run.with_extension(ending));

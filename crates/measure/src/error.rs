@@ -343,7 +343,7 @@ fn is_full(source: &io::Error) -> bool {
     )
 }
 
-/// Of what this machine did not do, what somebody can see to: rights, and room on a disk.
+/// Rights and room on a disk can be seen to; other refusals of this machine cannot.
 fn system_kind(source: &io::Error) -> FailureKind {
     match source.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => FailureKind::Refused,

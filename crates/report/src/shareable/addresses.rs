@@ -56,7 +56,7 @@ impl Addresses {
     pub(super) fn learn(&mut self, found: Found) {
         match found {
             Found::Mac(bytes, _) => {
-                // All ones, groups and none at all tell of nobody.
+                // Broadcast, groups and all zeros belong to no machine.
                 if bytes[0] & 1 == 0 && bytes != [0; MAC_BYTES] {
                     let [.., high, low] = (self.macs.len() + 1).to_be_bytes();
                     self.macs.entry(bytes).or_insert([2, 0, 0, 0, high, low]);
@@ -64,7 +64,7 @@ impl Addresses {
             }
             Found::Ip(address) => {
                 let address = address.to_canonical();
-                if !tells_of_nobody(address) && !self.ips.contains_key(&address) {
+                if !belongs_to_none(address) && !self.ips.contains_key(&address) {
                     let stand_in = self.stand_in(address);
                     self.ips.insert(address, stand_in);
                     self.taken.insert(stand_in);
@@ -73,7 +73,7 @@ impl Addresses {
         }
     }
 
-    /// The text of the stand-in; none of an address that tells of nobody.
+    /// The text of the stand-in; none of an address that belongs to no machine.
     pub(super) fn replaced(&self, found: Found) -> Option<String> {
         match found {
             Found::Mac(bytes, between) => {
@@ -220,7 +220,7 @@ fn is_link_local(address: IpAddr) -> bool {
 }
 
 /// This host, all hosts, groups of hosts, and masks.
-fn tells_of_nobody(address: IpAddr) -> bool {
+fn belongs_to_none(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {
             let [first, ..] = address.octets();

@@ -1,4 +1,4 @@
-//! A run that tells nobody whose machines it was measured on, so that it can be shown to strangers.
+//! A run that does not say whose machines it was measured on, so that it can be shown to strangers.
 //!
 //! Names and addresses are replaced in the records themselves, before anything is computed from them: all
 //! that is said of the run then agrees with itself, and no sentence has to be known here.
@@ -46,41 +46,20 @@ impl Shareable {
     /// # Errors
     /// When there are more than 1000 names, or a record cannot be written in JSON and read back, which is
     /// how it is gone through.
-    pub fn of(run: &Run) -> Result<Self, serde_json::Error> {
-        let mut found = StandIns::default();
-        let header = serde_json::to_value(&run.header)?;
-        let records: Vec<Value> = (run.records.iter())
-            .map(serde_json::to_value)
-            .collect::<Result<_, _>>()?;
-        for facts in &run.header.facts {
-            let own = facts.nics.iter().flat_map(|nic| &nic.addresses);
-            own.for_each(|one| found.addresses.subnet(one.address, one.prefix));
-            found.learn_place(facts.name.as_str());
-        }
-        let mut options = run.header.login_options.iter();
-        while let Some(option) = options.next() {
-            if option == KDC_OPTION {
-                found.learn_host(options.next().map_or("", String::as_str));
-            }
-        }
-        let warnings: Vec<Value> = run.warnings.iter().cloned().map(Value::from).collect();
-        for value in std::iter::once(&header).chain(&records).chain(&warnings) {
-            found.learn("", value);
-            if found.names.count() > NAMES_MAX {
-                let text = format!("it has more than {NAMES_MAX} names of hosts, shares and users");
-                return Err(serde::de::Error::custom(text));
-            }
-        }
-        let mut cleared_header: Header = cleared(&header, &found)?;
-        for facts in &mut cleared_header.facts {
+    pub fn of(run: Run) -> Result<Self, serde_json::Error> {
+        let found = StandIns::of(&run)?;
+        let mut header: Header = cleared(&serde_json::to_value(&run.header)?, &found)?;
+        for facts in &mut header.facts {
             facts.machine = None;
             facts.boot = None;
         }
-        leave_out_files(&mut cleared_header.login_options);
-        let records = records.iter().map(|record| cleared(record, &found));
+        leave_out_files(&mut header.login_options);
+        // One by one: a run is large, and in this form several times as large.
+        let records = run.records.into_iter();
+        let records = records.map(|record| cleared(&serde_json::to_value(&record)?, &found));
         let run = Run {
-            header: cleared_header,
-            records: records.collect::<Result<Vec<Record>, _>>()?,
+            header,
+            records: records.collect::<Result<Vec<Record>, serde_json::Error>>()?,
             warnings: run
                 .warnings
                 .iter()
@@ -127,6 +106,39 @@ struct StandIns {
 }
 
 impl StandIns {
+    /// Learns all that a run tells.
+    fn of(run: &Run) -> Result<Self, serde_json::Error> {
+        let mut found = Self::default();
+        for facts in &run.header.facts {
+            let own = facts.nics.iter().flat_map(|nic| &nic.addresses);
+            own.for_each(|one| found.addresses.subnet(one.address, one.prefix));
+            found.learn_place(facts.name.as_str());
+        }
+        let mut options = run.header.login_options.iter();
+        while let Some(option) = options.next() {
+            if option == KDC_OPTION {
+                found.learn_host(options.next().map_or("", String::as_str));
+            }
+        }
+        found.learn("", &serde_json::to_value(&run.header)?);
+        found.is_bounded()?;
+        for record in &run.records {
+            found.learn("", &serde_json::to_value(record)?);
+            found.is_bounded()?;
+        }
+        run.warnings.iter().for_each(|text| found.learn_text(text));
+        found.is_bounded()?;
+        Ok(found)
+    }
+
+    fn is_bounded(&self) -> Result<(), serde_json::Error> {
+        if self.names.count() <= NAMES_MAX {
+            return Ok(());
+        }
+        let text = format!("it has more than {NAMES_MAX} names of hosts, shares and users");
+        Err(serde::de::Error::custom(text))
+    }
+
     /// Learns all that a part of a record tells, by the name of its field and by how it is written.
     fn learn(&mut self, key: &str, value: &Value) {
         match value {

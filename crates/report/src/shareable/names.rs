@@ -24,8 +24,8 @@ impl Class {
 
 /// Letters from which on a name is looked for within words too: whoever has one so long means it.
 const LONG: usize = 6;
-/// Names that tell of nobody.
-const NOBODY: [&str; 6] = ["local", "localhost", "guest", "ipc$", "admin$", "."];
+/// Names that every machine has.
+const COMMON: [&str; 6] = ["local", "localhost", "guest", "ipc$", "admin$", "."];
 /// Names that are words of the program or of its readers as well: in a sentence they are that, and names
 /// only where they stand as one, as in `smb://server/media`.
 const WORDS: [&str; 44] = [
@@ -107,7 +107,7 @@ impl Names {
         let alike = self.known.entry(*first).or_default();
         let is_known = alike.iter().any(|one| one.letters == letters);
         let is_none = !name.chars().any(char::is_alphanumeric);
-        if is_none || is_known || NOBODY.contains(&plain.as_str()) {
+        if is_none || is_known || COMMON.contains(&plain.as_str()) {
             return;
         }
         let count = &mut self.counts[class as usize];

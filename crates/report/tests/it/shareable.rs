@@ -38,19 +38,19 @@ fn real(name: &str) -> Run {
 }
 
 /// Every text that may be another one, with something that tells at its end.
-fn told<T: Serialize + DeserializeOwned>(value: &T) -> T {
+fn poisoned<T: Serialize + DeserializeOwned>(value: &T) -> T {
     let mut telling = serde_json::to_value(value).expect("a record");
     let mut pointers = Vec::new();
     texts(&telling, "", &mut pointers);
     for pointer in pointers {
         let mut other = telling.clone();
         let text = other.pointer_mut(&pointer).expect("it is there");
-        let told = format!("{}{TELLING}", text.as_str().expect("a text"));
-        *text = Value::from(told.clone());
+        let marked = format!("{}{TELLING}", text.as_str().expect("a text"));
+        *text = Value::from(marked.clone());
         let read = serde_json::from_value::<T>(other).and_then(serde_json::to_value);
         // Of words that stand for a kind there are only so many.
         if let Ok(read) = read
-            && read.pointer(&pointer).and_then(Value::as_str) == Some(&told)
+            && read.pointer(&pointer).and_then(Value::as_str) == Some(&marked)
         {
             telling = read;
         }
@@ -75,10 +75,10 @@ fn texts(value: &Value, pointer: &str, found: &mut Vec<String>) {
     }
 }
 
-/// A run in which every text tells of somebody. What names a host, a share or a user does so alone.
+/// A run in which every text holds names and addresses. What names a host, a share or a user does so alone.
 fn telling(name: &str) -> Run {
     let run = real(name);
-    let mut header: Header = told(&run.header);
+    let mut header: Header = poisoned(&run.header);
     for (facts, real) in header.facts.iter_mut().zip(&run.header.facts) {
         facts.name = HostName::new("ssh://Ingeborg.K@Kestrel-Workstation:2222");
         facts.kernel.clone_from(&real.kernel);
@@ -98,7 +98,7 @@ fn telling(name: &str) -> Run {
     header.plan = serde_json::from_value(plan).expect("the same plan");
     Run {
         header,
-        records: run.records.iter().map(told::<Record>).collect(),
+        records: run.records.iter().map(poisoned::<Record>).collect(),
         warnings: vec![format!("the last line{TELLING}")],
     }
 }
@@ -152,7 +152,7 @@ fn a_shareable_page_holds_no_name_and_no_address_and_the_same_numbers() {
         let secret = said(&shown, &html(&shown));
         let all = NAMES.iter().all(|one| secret.contains(one));
         assert!(all && secret.contains("10.77.1."), "{name}");
-        let shareable = Shareable::of(&run).expect("a run");
+        let shareable = Shareable::of(run.clone()).expect("a run");
         let cleared = analyze(shareable.run());
         let page = shareable.page(&html(&cleared));
         let said = said(&cleared, &page);
@@ -183,7 +183,7 @@ fn a_shareable_page_holds_no_name_and_no_address_and_the_same_numbers() {
 fn what_is_shared_is_said_as_before_but_for_the_names() {
     for name in RUNS {
         let run = real(name);
-        let shareable = Shareable::of(&run).expect("a run");
+        let shareable = Shareable::of(run.clone()).expect("a run");
         let [before, after] = [&run, shareable.run()].map(analyze);
         assert_eq!(all_numbers(&after), all_numbers(&before), "{name}");
         let look = Look::default();
@@ -200,8 +200,21 @@ fn what_is_shared_is_said_as_before_but_for_the_names() {
 }
 
 #[test]
+fn a_run_with_names_without_end_is_refused() {
+    let mut run = real("demo-check");
+    run.warnings = (0..2000)
+        .map(|number| format!("at smb://host{number}x/"))
+        .collect();
+    let error = Shareable::of(run).expect_err("too many");
+    assert!(
+        error.to_string().contains("more than 1000 names"),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_page_is_gone_through_once_more_outside_of_its_marks() {
-    let shareable = Shareable::of(&telling("demo-check")).expect("a run");
+    let shareable = Shareable::of(telling("demo-check")).expect("a run");
     let page = "<style>.zephyr-nas7 {}</style><p class=\"xavierle\">Zephyr-NAS7 and xavierle's</p>";
     let cleared = shareable.page(page);
     assert!(

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 
 use crate::support::{self, Lab};
 
-/// What chance decides, and what only a foreign hand in a lab of its own brings about. The test of the demo
-/// takes it to its end; the verdict of `tune` is that of `analyze` on its run file.
+/// What chance decides, and what takes another program that changes settings in the demo's own lab. The
+/// demo's test runs it to its end; `tune` ends as `analyze` does with its run file.
 const NOT_HERE: [(&str, &str); 3] = [("demo", "well"), ("demo", "found"), ("tune", "undecided")];
 /// How long something that happens at once may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -259,7 +259,7 @@ fn liar(lie: Lie) -> (u16, Receiver<()>) {
 }
 
 fn lie_to(mut connection: TcpStream, lie: Lie, heard: impl FnOnce()) {
-    // Some only look whether somebody listens.
+    // Some connect only to see whether the port is open.
     if !connection.peek(&mut [0; 1]).is_ok_and(|count| count > 0) {
         return;
     }
@@ -576,7 +576,7 @@ fn broken_peers(provoked: &mut Provoked) {
         let share = format!("smb://ann@127.0.0.1:{port}/media");
         let file = format!("{share}/file");
         let tcp = format!("tcp://127.0.0.1:{port}");
-        let host = format!("ssh://nobody@127.0.0.1:{port}");
+        let host = format!("ssh://ann@127.0.0.1:{port}");
         for words in [
             &["check", share.as_str()][..],
             &["bench", &share],
@@ -625,7 +625,7 @@ fn interrupted(provoked: &mut Provoked) {
     let (port, heard) = liar(Lie::Silence);
     let share = format!("smb://ann@127.0.0.1:{port}/media");
     let file = format!("{share}/file");
-    let host = format!("ssh://nobody@127.0.0.1:{port}");
+    let host = format!("ssh://ann@127.0.0.1:{port}");
     for words in [
         &["check", share.as_str()][..],
         &["bench", &share],
@@ -643,7 +643,7 @@ fn interrupted(provoked: &mut Provoked) {
         provoked.is_interrupted(words, child);
         heard.try_iter().for_each(drop);
     }
-    // Those that wait for nobody wait for whoever reads what they say.
+    // Those that wait for no peer wait for the reader of their output.
     let run = recorded("demo-check");
     let page = provoked.file("page.html");
     for words in [
@@ -676,7 +676,7 @@ fn interrupted(provoked: &mut Provoked) {
     provoked.is_interrupted(&demo, child);
 }
 
-/// Where nothing more can be written to, until somebody reads.
+/// Where nothing more can be written to, until the other end is read.
 fn full_pipe() -> (Stdio, UnixStream) {
     let (mut writer, reader) = UnixStream::pair().expect("a pair of sockets");
     writer.set_nonblocking(true).expect("our own socket");
