@@ -95,6 +95,7 @@ fn is_part_of_another(command: &Command) -> bool {
     matches!(
         command,
         Command::Trial
+            | Command::Worker
             | Command::Probe
             | Command::Lab(LabCommand::Supervise { .. } | LabCommand::Run { .. })
     )
