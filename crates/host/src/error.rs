@@ -409,7 +409,6 @@ impl Error {
             Self::UnknownHost { .. }
             | Self::UnknownKnob { .. }
             | Self::SetTwice { .. }
-            | Self::ProfileFile { .. }
             | Self::NoSuchProfile { .. }
             | Self::Profile { .. }
             | Self::ProfileRule { .. }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use record::{BitsPerSecond, HostFacts, Nic, System, Target};
+use record::{BitsPerSecond, Fingerprint, HostFacts, Nic, System, Target};
 
 use crate::exec::{self, Command, Once, Output};
 use crate::knob;
@@ -63,8 +63,8 @@ fn linux_facts(host: &Host) -> Result<HostFacts, Error> {
             .unwrap_or_default()
             .trim()
             .to_owned(),
-        machine_id: identity.machine_id,
-        boot_id: identity.boot_id,
+        machine: identity.machine_id.as_deref().map(Fingerprint::of),
+        boot: identity.boot_id.as_deref().map(Fingerprint::of),
         cores: match cores.status {
             exec::STATUS_NO_PROGRAM => listed_cores(host)?,
             _ => parse_cores(&commands[3], cores)?,
@@ -170,8 +170,8 @@ fn whole_facts(
         name: host.name.clone(),
         system: host.system,
         kernel: found.version.ok_or_else(|| whole(0))?,
-        machine_id: identity.machine_id,
-        boot_id: identity.boot_id,
+        machine: identity.machine_id.as_deref().map(Fingerprint::of),
+        boot: identity.boot_id.as_deref().map(Fingerprint::of),
         cores: found
             .cores
             .filter(|&cores| cores > 0)

@@ -156,11 +156,11 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> FailureKind {
         match self {
+            Self::Topology { .. } | Self::Name { .. } | Self::NoSuchScenario { .. } => {
+                FailureKind::Usage
+            }
             Self::ReadTopology { .. }
-            | Self::Topology { .. }
-            | Self::Name { .. }
-            | Self::NoSuchScenario { .. } => FailureKind::Usage,
-            Self::OnlyLinux
+            | Self::OnlyLinux
             | Self::NotRoot
             | Self::NotInstalled { .. }
             | Self::NameTaken { .. } => FailureKind::Refused,

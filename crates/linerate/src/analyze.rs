@@ -9,11 +9,20 @@ use record::{Run, input};
 
 use crate::args::{AnalyzeArguments, BetterArgument};
 use crate::changes::look;
+use crate::exit::Exit;
 use crate::failure::{CommandError, Kind};
-use crate::{runs, terminal};
+use crate::{confine, runs, terminal};
 
 /// Runs `analyze`.
 pub fn run(arguments: &AnalyzeArguments) -> Result<ExitCode, CommandError> {
+    // What is typed is a file, or a name, `=` and a file.
+    let files = arguments.files.iter();
+    let files: Vec<&Path> = files
+        .flat_map(|typed| [Some(typed.as_str()), arm(typed).map(|(_, file)| file)])
+        .flatten()
+        .map(Path::new)
+        .collect();
+    confine::to_files(&files, None)?;
     if let [file] = &arguments.files[..]
         && arguments.response.is_empty()
         && arm(file).is_none()
@@ -33,7 +42,7 @@ pub fn run(arguments: &AnalyzeArguments) -> Result<ExitCode, CommandError> {
     let is_open =
         effects.any(|effect| effect.verdict == Verdict::Undecided && request.asks(effect));
     Ok(if is_open {
-        ExitCode::from(2)
+        Exit::Undecided.into()
     } else {
         ExitCode::SUCCESS
     })

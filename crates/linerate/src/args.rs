@@ -5,28 +5,26 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::exit;
+
 /// Finds why a file share is slower than its network, and proves what helps.
 #[derive(Debug, Parser)]
 #[command(name = "linerate", version, about, max_term_width = 100)]
-#[command(after_help = "\
-exit codes:
-  0    well
-  1    something was found (`check`, `inspect`), is changed (`changes`), is left (`undo`, `demo`),
-       or was not copied (`copy`)
-  2    could not tell
-  64   the request makes no sense
-  65   refused: by a server, by a rule, for missing rights or a missing program
-  69   nobody answers
-  70   internal error, or a peer that breaks the protocol
-  130  interrupted
-`lab run` gives the exit code of its command
-
-run files and open changes are kept in /var/lib/linerate (root) or $XDG_STATE_HOME/linerate, else
-~/.local/state/linerate; LINERATE_STATE_DIR names another folder")]
+#[command(after_help = after_help())]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// What stands below the options: what the program answers, and where it keeps things.
+fn after_help() -> String {
+    format!(
+        "{}\n\n\
+        run files and open changes are kept in /var/lib/linerate (root) or $XDG_STATE_HOME/linerate, else\n\
+        ~/.local/state/linerate; LINERATE_STATE_DIR names another folder",
+        exit::help()
+    )
 }
 
 /// The commands.
@@ -558,9 +556,13 @@ pub enum BetterArgument {
 pub struct ReportArguments {
     /// A run file
     pub run: PathBuf,
-    /// Where the page goes [default: beside the run file, ending in .html]
+    /// Where the page goes [default: beside the run file, ending in .html, or .shareable.html]
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// Put stand-ins for the names of hosts, shares, users and domains and for addresses, so that
+    /// strangers can read the page; names of folders, files and interfaces stay
+    #[arg(long)]
+    pub shareable: bool,
     /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,

@@ -280,8 +280,8 @@ mod tests {
             name: HostName::new("host"),
             system: System::Linux,
             kernel: "6.18".into(),
-            machine_id: None,
-            boot_id: None,
+            machine: None,
+            boot: None,
             cores: 2,
             memory: None,
             nics: vec![Nic {

@@ -10,8 +10,9 @@ use report::Look;
 use serde_json::json;
 
 use crate::args::{JsonArguments, UndoArguments};
+use crate::exit::Exit;
 use crate::failure::{CommandError, Kind};
-use crate::{hosts, stop, terminal};
+use crate::{hosts, terminal};
 
 /// Lists what is changed now. Exit code 1 where something is.
 pub fn list(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
@@ -76,7 +77,7 @@ pub fn list(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
     Ok(if open.is_empty() && damaged.is_empty() {
         ExitCode::SUCCESS
     } else {
-        ExitCode::from(1)
+        Exit::Found.into()
     })
 }
 
@@ -97,7 +98,6 @@ pub fn undo(arguments: &UndoArguments) -> Result<ExitCode, CommandError> {
         (false, true) => UndoMode::Force,
         (false, false) => UndoMode::Ours,
     };
-    stop::end_cleanly()?;
     let Undoing { undone, errors } =
         undo_all(&journal::state_folders(), arguments.id.as_deref(), mode)?;
     for error in &errors {
@@ -122,7 +122,7 @@ pub fn undo(arguments: &UndoArguments) -> Result<ExitCode, CommandError> {
     Ok(if complete {
         ExitCode::SUCCESS
     } else {
-        ExitCode::from(1)
+        Exit::Found.into()
     })
 }
 

@@ -44,6 +44,18 @@ pub fn to(rules: &Rules) -> Result<(), CommandError> {
     confined.map(drop).map_err(failed)
 }
 
+/// Gives up all but reading these files, and making that one, for good.
+pub fn to_files(reads: &[&Path], writes: Option<&Path>) -> Result<(), CommandError> {
+    let made_in = writes.map(|path| existing(path.parent().unwrap_or(path)));
+    to(&Rules {
+        // The files may be for nobody else to read.
+        keeps_user: true,
+        network: false,
+        reads: reads.iter().map(|path| (*path).to_owned()).collect(),
+        writes: made_in.into_iter().collect(),
+    })
+}
+
 /// The folder that is there already in which something is to be made: the path itself, or what is above it.
 pub fn existing(path: &Path) -> PathBuf {
     let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());

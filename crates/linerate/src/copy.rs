@@ -18,6 +18,7 @@ use smb::copy::{
 };
 
 use crate::args::{CopyArguments, LinksArgument};
+use crate::exit::Exit;
 use crate::failure::{CommandError, Kind};
 use crate::meter::Meter;
 use crate::share::{self, TypedShare};
@@ -31,8 +32,6 @@ const DRAW_EVERY: Duration = Duration::from_millis(100);
 /// What to do about a copy that ended before its end.
 const GOES_ON: &str =
     "nothing that looks complete was left; the same command with `--resume` goes on with the rest";
-/// Some file could not be copied.
-const EXIT_SOME_FAILED: u8 = 1;
 
 /// What a source or destination is, as typed.
 enum End {
@@ -53,12 +52,6 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
     }
     confine::to(&rules(arguments, &sources, &destination))?;
     let stop = Stop::new();
-    let asked = stop.clone();
-    let words = stop::Words {
-        stopping: "what is not complete is removed, or kept for `--resume`",
-        left: "left at once\nhint: the same command with `--resume` goes on with it",
-    };
-    stop::listen_with(words, move || asked.stop())?;
     let mut connections = Connections::new(arguments, &stop)?;
     let into = ends_as_folder(&arguments.destination, &destination);
     let job = Job {
@@ -84,6 +77,13 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
         }
         _ => false,
     };
+    // Not before: until then there is nothing to be removed, and a server that is silent is not waited for.
+    let asked = stop.clone();
+    let words = stop::Words {
+        stopping: "what is not complete is removed, or kept for `--resume`",
+        left: "left at once\nhint: the same command with `--resume` goes on with it",
+    };
+    stop::listen_with(words, move || asked.stop())?;
     let progress = Progress::default();
     let began = Instant::now();
     let list = arguments.dry_run && !arguments.json;
@@ -121,7 +121,7 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
         show(&ends, &connections, &summary, seconds, arguments);
     }
     Ok(if summary.failed > 0 {
-        ExitCode::from(EXIT_SOME_FAILED)
+        Exit::Found.into()
     } else {
         ExitCode::SUCCESS
     })

@@ -227,7 +227,7 @@ fn find_password(user: &str, share: &TypedShare) -> Result<Secret, CommandError>
 fn read_file(path: &Path) -> Result<Credentials, CommandError> {
     let failed = |error: &io::Error| {
         let text = format!("cannot read the credentials file `{}`", path.display());
-        CommandError::caused(Kind::Usage, text, error)
+        CommandError::caused(Kind::Refused, text, error)
             .hint("it holds the lines `username=`, `password=` and, if needed, `domain=`")
     };
     let file = File::open(path).map_err(|error| failed(&error))?;
@@ -346,6 +346,6 @@ mod tests {
         let error = read("username=ann\n").expect_err("incomplete");
         assert!(error.to_string().contains("password=PASSWORD"), "{error}");
         let error = read_file(Path::new("/nowhere/at/all")).expect_err("no file");
-        assert_eq!(error.failure().kind, Kind::Usage);
+        assert_eq!(error.failure().kind, Kind::Refused);
     }
 }

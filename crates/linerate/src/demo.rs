@@ -16,6 +16,7 @@ use crate::args::{
     CheckArguments, DemoArguments, LoginArguments, OutputArguments, PathArguments,
     ProfileArguments, TuneArguments,
 };
+use crate::exit::Exit;
 use crate::failure::{CommandError, Kind};
 use crate::path::SharePath;
 use crate::{changes, check, lab_command, runs, share, stop, terminal, tune};
@@ -82,7 +83,7 @@ pub fn run(arguments: &DemoArguments) -> Result<ExitCode, CommandError> {
     Ok(if restored {
         ExitCode::SUCCESS
     } else {
-        ExitCode::from(1)
+        Exit::Found.into()
     })
 }
 

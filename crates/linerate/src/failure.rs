@@ -3,7 +3,9 @@
 use std::fmt;
 use std::process::ExitCode;
 
-use record::{Failure, FailureKind};
+use record::Failure;
+
+use crate::exit::Exit;
 
 pub use record::FailureKind as Kind;
 
@@ -87,7 +89,7 @@ impl CommandError {
 
     /// The exit code.
     pub fn exit_code(&self) -> ExitCode {
-        ExitCode::from(exit_code(self.failure.kind))
+        Exit::from(self.failure.kind).into()
     }
 }
 
@@ -160,17 +162,6 @@ impl fmt::Display for CommandError {
             write!(formatter, "\nhint: {}", printable(hint))?;
         }
         Ok(())
-    }
-}
-
-/// Exit code of each kind of failure; 0, 1 and 2 are verdicts.
-pub const fn exit_code(kind: FailureKind) -> u8 {
-    match kind {
-        FailureKind::Usage => 64,
-        FailureKind::Refused | FailureKind::LoginRefused => 65,
-        FailureKind::Unreachable => 69,
-        FailureKind::Internal => 70,
-        FailureKind::Interrupted => 130,
     }
 }
 

@@ -7,7 +7,6 @@ use host::exec::{Destination, Ssh};
 use record::HostName;
 
 use crate::failure::{CommandError, Kind};
-use crate::stop;
 
 /// A host's name, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,10 +54,7 @@ pub fn open(named: &Named) -> Result<Host, CommandError> {
     match named {
         Named::Local => Ok(Host::local()?),
         Named::Lab { lab, host } => Ok(lab::find(lab)?.host(host)?),
-        Named::Ssh(destination) => {
-            stop::end_cleanly()?;
-            Ok(over_ssh(destination)?)
-        }
+        Named::Ssh(destination) => Ok(over_ssh(destination)?),
     }
 }
 

@@ -13,6 +13,7 @@ use serde_json::json;
 
 use crate::args::InspectArguments;
 use crate::changes::look;
+use crate::exit::Exit;
 use crate::failure::{CommandError, Kind};
 use crate::{hosts, terminal};
 
@@ -65,7 +66,10 @@ pub fn run(arguments: &InspectArguments) -> Result<ExitCode, CommandError> {
     } else {
         print_text(&looked, &found);
     }
-    Ok(ExitCode::from(u8::from(!found.is_empty())))
+    Ok(match found.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => Exit::Found.into(),
+    })
 }
 
 fn explain(id: &str, json: bool) -> Result<ExitCode, CommandError> {

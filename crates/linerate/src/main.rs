@@ -11,6 +11,7 @@ mod confine;
 mod copy;
 mod credentials;
 mod demo;
+mod exit;
 mod experiment;
 mod failure;
 mod hosts;
@@ -36,26 +37,17 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use args::{Arguments, Command};
+use args::{Arguments, Command, LabCommand};
+use exit::Exit;
 use failure::{CommandError, Kind};
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
-        Err(error) => {
-            // clap prints help to standard output and errors to standard error.
-            drop(error.print());
-            let usage = ExitCode::from(failure::exit_code(Kind::Usage));
-            return if error.use_stderr() {
-                usage
-            } else {
-                ExitCode::SUCCESS
-            };
-        }
+    let result = match Arguments::try_parse() {
+        Ok(arguments) => run(&arguments.command),
+        Err(error) => said_by_clap(&error),
     };
-    let result = run(&arguments.command);
     stop::give_way();
-    let code = match result {
+    let code = match result.and_then(unless_lost) {
         Ok(code) => code,
         Err(error) => {
             terminal::say(&error.to_string());
@@ -67,6 +59,29 @@ fn main() -> ExitCode {
     code
 }
 
+/// clap prints help to standard output and errors to standard error.
+fn said_by_clap(error: &clap::Error) -> Result<ExitCode, CommandError> {
+    let printed = error.print();
+    if error.use_stderr() {
+        return Ok(Exit::Usage.into());
+    }
+    terminal::keep_loss(printed);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A part of what a command says must not pass for all of it.
+fn unless_lost(code: ExitCode) -> Result<ExitCode, CommandError> {
+    match terminal::lost() {
+        None => Ok(code),
+        Some(error) => {
+            Err(
+                CommandError::caused(Kind::Refused, "cannot write to standard output", error)
+                    .hint("make room where it goes to, and type this again"),
+            )
+        }
+    }
+}
+
 /// A command as people type it: completion scripts would offer what is hidden too.
 fn as_typed(command: &clap::Command) -> clap::Command {
     let kept = command.get_subcommands().filter(|one| !one.is_hide_set());
@@ -76,7 +91,21 @@ fn as_typed(command: &clap::Command) -> clap::Command {
         .subcommands(kept.map(as_typed))
 }
 
+/// Whether the program that started this one hears of Ctrl-C and ends it.
+fn is_part_of_another(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Trial
+            | Command::Worker
+            | Command::Probe
+            | Command::Lab(LabCommand::Supervise { .. } | LabCommand::Run { .. })
+    )
+}
+
 fn run(command: &Command) -> Result<ExitCode, CommandError> {
+    if !is_part_of_another(command) {
+        stop::end_cleanly()?;
+    }
     match command {
         Command::Check(arguments) => check::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),

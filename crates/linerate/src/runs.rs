@@ -14,8 +14,9 @@ use serde_json::json;
 
 use crate::args::{LoginArguments, OutputArguments, ReportArguments};
 use crate::changes::look;
+use crate::exit::Exit;
 use crate::failure::{CommandError, Kind};
-use crate::{credentials, share, terminal};
+use crate::{confine, credentials, share, terminal};
 
 /// A run that is being written.
 #[derive(Debug)]
@@ -205,12 +206,27 @@ pub fn print(analysis: &RunAnalysis, json: bool) {
 
 /// `linerate report RUN`.
 pub fn report(arguments: &ReportArguments) -> Result<ExitCode, CommandError> {
-    let analysis = read(&arguments.run)?;
-    let html: PathBuf = arguments
-        .html
-        .clone()
-        .unwrap_or_else(|| arguments.run.with_extension("html"));
-    replace(&html, report::html(&analysis).as_bytes())?;
+    let ending = if arguments.shareable {
+        "shareable.html"
+    } else {
+        "html"
+    };
+    let html = arguments.html.clone();
+    let html: PathBuf = html.unwrap_or_else(|| arguments.run.with_extension(ending));
+    confine::to_files(&[&arguments.run], Some(&html))?;
+    let run = Run::read(&arguments.run)?;
+    let page = if arguments.shareable {
+        let shareable = report::Shareable::of(run).map_err(|error| {
+            let text = format!("cannot replace the names in `{}`", arguments.run.display());
+            CommandError::caused(Kind::Refused, text, &error)
+                .hint("draw the page without `--shareable`, and leave out by hand what it tells")
+        })?;
+        let page = report::html(&analysis::analyze(shareable.run()));
+        shareable.page(&page)
+    } else {
+        report::html(&analysis::analyze(&run))
+    };
+    replace(&html, page.as_bytes())?;
     if arguments.json {
         terminal::print_json(&json!({ "html": html }));
     } else {
@@ -231,17 +247,17 @@ pub fn exit_code(analysis: &RunAnalysis) -> ExitCode {
     match &analysis.plan {
         Plan::Check { .. } => match &analysis.diagnosis {
             Some(diagnosis) if diagnosis.first_loss.is_some() || !diagnosis.causes.is_empty() => {
-                ExitCode::from(1)
+                Exit::Found.into()
             }
             Some(diagnosis) if diagnosis.complete => ExitCode::SUCCESS,
-            _ => ExitCode::from(2),
+            _ => Exit::Undecided.into(),
         },
         Plan::Experiment { .. } => match &analysis.design {
             Some(design) if analysis.finished && design.is_decided() => ExitCode::SUCCESS,
-            _ => ExitCode::from(2),
+            _ => Exit::Undecided.into(),
         },
         Plan::Tune { .. } | Plan::Bench { .. } if !analysis.finished || undecided => {
-            ExitCode::from(2)
+            Exit::Undecided.into()
         }
         Plan::Tune { .. } | Plan::Bench { .. } => ExitCode::SUCCESS,
     }

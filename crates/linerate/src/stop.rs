@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use measure::Stop;
 
-use crate::failure::{CommandError, Kind, exit_code};
+use crate::exit::Exit;
+use crate::failure::{CommandError, Kind};
 use crate::terminal;
 
 /// How often whoever waits for work looks whether to stop.
@@ -59,7 +60,8 @@ pub fn listen_with(words: Words, stop: impl Fn() + Send + 'static) -> Result<(),
     hear()
 }
 
-/// From now on whoever does not listen ends at once all the same, but leaves no connection behind.
+/// From now on whoever does not listen ends at once, with the exit code for it and without leaving a
+/// connection behind.
 pub fn end_cleanly() -> Result<(), CommandError> {
     hear()
 }
@@ -139,7 +141,7 @@ fn leave(left: &str) {
     IS_LEAVING.store(true, Ordering::SeqCst);
     terminal::say(left);
     host::exec::let_go();
-    std::process::exit(i32::from(exit_code(Kind::Interrupted)));
+    std::process::exit(i32::from(Exit::Interrupted.code()));
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -12,20 +13,34 @@ const COLUMNS_MAX: usize = 100;
 /// Narrowest terminal that reports are fitted to.
 const COLUMNS_MIN: usize = 60;
 
-/// Writes data. A reader that went away is not told: the program ends as it would have.
+/// Why some data did not get out, the first time.
+static LOST: OnceLock<io::Error> = OnceLock::new();
+
+/// Writes data. What keeps it from getting out is said at the end, see [`lost`].
 pub fn print(text: &str) {
-    let mut stdout = anstream::stdout().lock();
     let ended = if text.ends_with('\n') { "" } else { "\n" };
-    let text = harmless(text);
-    // Nothing is left to be told to a reader that has closed the pipe.
-    drop(write!(stdout, "{text}{ended}").and_then(|()| stdout.flush()));
+    print_piece(&format!("{}{ended}", harmless(text)));
 }
 
 /// Writes a piece of data that ends where it ends.
 pub fn print_piece(text: &str) {
     let mut stdout = anstream::stdout().lock();
-    // As above.
-    drop(write!(stdout, "{text}").and_then(|()| stdout.flush()));
+    keep_loss(write!(stdout, "{text}").and_then(|()| stdout.flush()));
+}
+
+/// Why standard output does not hold all that was written to it: its disk may be full.
+pub fn lost() -> Option<&'static io::Error> {
+    LOST.get()
+}
+
+/// Remembers that data was lost. A reader that went away wants no more of it, and misses nothing.
+pub fn keep_loss(written: io::Result<()>) {
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            LOST.get_or_init(|| error);
+        }
+        _ => {}
+    }
 }
 
 /// Writes a value as JSON.
@@ -33,8 +48,7 @@ pub fn print_json(value: &impl Serialize) {
     let mut stdout = Escaping(BufWriter::new(anstream::stdout().lock()));
     let written = serde_json::to_writer_pretty(&mut stdout, value);
     let written = written.map_err(io::Error::from);
-    // Nothing is left to be told to a reader that has closed the pipe.
-    drop(written.and_then(|()| stdout.write_all(b"\n").and_then(|()| stdout.flush())));
+    keep_loss(written.and_then(|()| stdout.write_all(b"\n").and_then(|()| stdout.flush())));
 }
 
 /// Writes talk.

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use measure::{Failed, Worker};
 
-use crate::failure::{CommandError, Kind, exit_code};
+use crate::exit::Exit;
+use crate::failure::CommandError;
 
 /// This program, whatever became of its file meanwhile.
 const OWN_PROGRAM: &str = "/proc/self/exe";
@@ -37,7 +38,7 @@ pub fn work() -> Result<ExitCode, CommandError> {
 #[cfg(not(unix))]
 pub fn work() -> Result<ExitCode, CommandError> {
     Err(CommandError::new(
-        Kind::Usage,
+        crate::failure::Kind::Usage,
         "only `linerate trial` starts this",
     ))
 }
@@ -45,7 +46,7 @@ pub fn work() -> Result<ExitCode, CommandError> {
 fn code_of(ended: Result<(), Failed>) -> ExitCode {
     match ended {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failed::Kind(kind)) => ExitCode::from(exit_code(kind)),
+        Err(Failed::Kind(kind)) => Exit::from(kind).into(),
         Err(Failed::Status(code)) => ExitCode::from(code),
     }
 }
@@ -61,5 +62,5 @@ pub fn probe() -> Result<ExitCode, CommandError> {
     reason = "whoever asked for the trial is gone: it must end at once"
 )]
 fn end_orphan() {
-    std::process::exit(i32::from(exit_code(Kind::Interrupted)));
+    std::process::exit(i32::from(Exit::Interrupted.code()));
 }

@@ -210,9 +210,9 @@ impl Error {
             Self::Connect { .. } | Self::Silence { .. } | Self::TooSlow { .. } => {
                 FailureKind::Unreachable
             }
-            Self::Connection { source, .. } if source.kind() == io::ErrorKind::TimedOut => {
-                FailureKind::Unreachable
-            }
+            Self::Connection { source, .. } if is_lost(source) => FailureKind::Unreachable,
+            Self::Ended { .. } => FailureKind::Unreachable,
+            Self::System { source, .. } => system_kind(source),
             Self::Nic { .. } | Self::Busy { .. } | Self::Server { .. } | Self::NoIperf => {
                 FailureKind::Refused
             }
@@ -224,12 +224,10 @@ impl Error {
             | Self::TestFile { .. } => FailureKind::Refused,
             Self::Share(error) => share_kind(error),
             Self::Input { .. }
-            | Self::Ended { .. }
             | Self::Protocol { .. }
             | Self::Connection { .. }
             | Self::Disagreement { .. }
-            | Self::Fio { .. }
-            | Self::System { .. } => FailureKind::Internal,
+            | Self::Fio { .. } => FailureKind::Internal,
             Self::Host(error) => error.kind(),
         }
     }
@@ -322,6 +320,38 @@ fn connect_hint(address: &SocketAddr, source: &io::Error) -> String {
     }
 }
 
+/// Whether the far end has ended a connection, or says nothing any more.
+fn is_lost(source: &io::Error) -> bool {
+    matches!(
+        source.kind(),
+        io::ErrorKind::TimedOut
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::NotConnected
+            | io::ErrorKind::HostUnreachable
+            | io::ErrorKind::NetworkUnreachable
+    )
+}
+
+/// Whether there is no more room on a disk of this machine.
+fn is_full(source: &io::Error) -> bool {
+    matches!(
+        source.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+    )
+}
+
+/// Rights and room on a disk can be seen to; other refusals of this machine cannot.
+fn system_kind(source: &io::Error) -> FailureKind {
+    match source.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => FailureKind::Refused,
+        _ if is_full(source) => FailureKind::Refused,
+        _ => FailureKind::Internal,
+    }
+}
+
 fn share_kind(error: &smb::Error) -> FailureKind {
     match error {
         smb::Error::Credentials {
@@ -336,7 +366,10 @@ fn share_kind(error: &smb::Error) -> FailureKind {
         | smb::Error::UnknownHost { .. }
         | smb::Error::PortClosed { .. }
         | smb::Error::Unreachable { .. }
-        | smb::Error::ConnectionLost { .. } => FailureKind::Unreachable,
+        | smb::Error::ConnectionLost { .. }
+        | smb::Error::Interrupted { .. } => FailureKind::Unreachable,
+        smb::Error::NoWayBack { source, .. } => share_kind(source),
+        smb::Error::System { source, .. } => system_kind(source),
         // A server that has no room for one more session has not looked at the password.
         smb::Error::LoginRefused { .. } if !has_no_room(error) => FailureKind::LoginRefused,
         smb::Error::Credentials { .. }
@@ -353,6 +386,7 @@ fn share_kind(error: &smb::Error) -> FailureKind {
         | smb::Error::Name { .. }
         | smb::Error::NotCopied { .. }
         | smb::Error::Changed { .. }
+        | smb::Error::LocalFile { .. }
         | smb::Error::Busy { .. } => FailureKind::Refused,
         smb::Error::Usage { .. } | smb::Error::Pattern { .. } => FailureKind::Usage,
         smb::Error::Stopped => FailureKind::Interrupted,
@@ -413,6 +447,9 @@ fn share_hint(error: &smb::Error) -> Option<String> {
             "the folder for the test file must exist on the share".to_owned()
         }
         smb::Error::DiskFull { .. } => "make room there, or ask for a smaller test file".to_owned(),
+        smb::Error::LocalFile { source, .. } if is_full(source) => {
+            "make room there; nothing that looks complete was left".to_owned()
+        }
         smb::Error::Incompatible { .. } => {
             "ask for less with `--dialect-min`, `--dialect-max`, `--sign` or `--encrypt`, or turn \
              it on at the server"

@@ -19,6 +19,51 @@ pub enum System {
     Macos,
 }
 
+/// Tells whether two ids of a machine are the same without holding them: other programs know a machine
+/// by the id of `/etc/machine-id` too, and who reads a run file must not find it there. The same id gives
+/// the same fingerprint in every run.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub struct Fingerprint(String);
+
+impl Fingerprint {
+    /// What BLAKE3 derives its key from, so that no other program comes to the same hash.
+    const CONTEXT: &str = "linerate 2026-11-24 ids of machines in run files";
+    const MARK: &str = "blake3:";
+    /// Half of the hash: nothing is proven with it, it only has to be another one for another machine.
+    const BYTES: usize = 16;
+
+    /// The fingerprint of `/etc/machine-id`, of the id of a boot, or of their equivalents.
+    #[must_use]
+    pub fn of(id: &str) -> Self {
+        let hash = blake3::derive_key(Self::CONTEXT, id.as_bytes());
+        let digits = hash[..Self::BYTES].iter();
+        let digits: String = digits.map(|byte| format!("{byte:02x}")).collect();
+        Self(format!("{}{digits}", Self::MARK))
+    }
+}
+
+/// Older files hold the id itself.
+impl From<String> for Fingerprint {
+    fn from(written: String) -> Self {
+        let digits = written.strip_prefix(Self::MARK).unwrap_or_default();
+        let is_one = digits.len() == 2 * Self::BYTES
+            && digits
+                .bytes()
+                .all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
+        match is_one {
+            true => Self(written),
+            false => Self::of(&written),
+        }
+    }
+}
+
+impl From<Fingerprint> for String {
+    fn from(fingerprint: Fingerprint) -> Self {
+        fingerprint.0
+    }
+}
+
 /// Everything `linerate` looks at on one host, at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HostFacts {
@@ -28,10 +73,12 @@ pub struct HostFacts {
     pub system: System,
     /// Kernel release, as `uname -r` prints it.
     pub kernel: String,
-    /// `/etc/machine-id` or its equivalent: which installation this is.
-    pub machine_id: Option<String>,
+    /// Which installation this is.
+    #[serde(alias = "machine_id")]
+    pub machine: Option<Fingerprint>,
     /// Which boot of it this is.
-    pub boot_id: Option<String>,
+    #[serde(alias = "boot_id")]
+    pub boot: Option<Fingerprint>,
     /// Logical processors that are online.
     pub cores: u32,
     /// Memory installed.
@@ -212,6 +259,36 @@ mod tests {
             "rx_queues":1,"tx_queues":1}"#;
         let nic: Nic = serde_json::from_str(text).expect("a NIC of an older file");
         assert_eq!((nic.medium, nic.port_of), (None, None));
+    }
+
+    #[test]
+    fn a_fingerprint_is_the_same_in_every_run_and_does_not_hold_the_id() {
+        let id = "4c4c4544004d3510805ab7c04f4e3032";
+        let written = serde_json::to_string(&Fingerprint::of(id)).expect("a string");
+        assert_eq!(written, r#""blake3:7e7f68b3b0b434b4b6f91a8b8d58d4b6""#);
+        let read: Fingerprint = serde_json::from_str(&written).expect("as it was written");
+        assert_eq!(read, Fingerprint::of(id));
+        assert_ne!(read, Fingerprint::of("another"));
+    }
+
+    #[test]
+    fn an_older_file_with_the_id_itself_is_read_as_the_same_machine() {
+        let text = r#"{"name":"local","system":"linux","kernel":"6.1","machine_id":"one",
+            "boot_id":"two","cores":1,"memory":null,"nics":[],"routes":[],"tcp":{
+            "congestion_control":null,"congestion_control_available":[],"receive_buffer":null,
+            "send_buffer":null,"window_scaling":null,"timestamps":null}}"#;
+        let facts: HostFacts = serde_json::from_str(text).expect("facts of an older file");
+        assert_eq!(facts.machine, Some(Fingerprint::of("one")));
+        assert_eq!(facts.boot, Some(Fingerprint::of("two")));
+        let written = serde_json::to_string(&facts).expect("JSON");
+        assert!(
+            !written.contains("machine_id") && !written.contains("\"one\""),
+            "{written}"
+        );
+        assert!(
+            !written.contains("boot_id") && !written.contains("\"two\""),
+            "{written}"
+        );
     }
 
     #[test]

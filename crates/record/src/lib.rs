@@ -21,7 +21,8 @@ mod weight;
 
 pub use design::{Design, Factor, PublishedFigure, Response, StopRule};
 pub use facts::{
-    HostFacts, InterfaceAddress, LinkState, Medium, Nic, Offload, Route, System, TcpFacts,
+    Fingerprint, HostFacts, InterfaceAddress, LinkState, Medium, Nic, Offload, Route, System,
+    TcpFacts,
 };
 pub use files::{
     Cache, Data, FolderKind, FolderWorkload, KeepWorkload, Latency, Operations, Pattern, Place,

@@ -389,7 +389,7 @@ impl Error {
     /// Sorts the end of a connection.
     pub(crate) fn of_connection(source: ProtocolError, server: &str) -> Self {
         let server = server.to_owned();
-        match source {
+        match root(&source) {
             ProtocolError::Malformed(_)
             | ProtocolError::Misbehaving(_)
             | ProtocolError::Authentication(_)
@@ -397,6 +397,16 @@ impl Error {
             ProtocolError::Incompatible(_) => Self::Incompatible { server, source },
             _ => Self::ConnectionLost { server, source },
         }
+    }
+}
+
+/// What ended a channel, where that is why the error is there.
+fn root(error: &ProtocolError) -> &ProtocolError {
+    match error {
+        ProtocolError::ChannelLost { cause, .. } | ProtocolError::SessionEnded(Some(cause)) => {
+            root(cause)
+        }
+        error => error,
     }
 }
 
@@ -433,6 +443,21 @@ mod tests {
         assert_eq!(share.status(), Some(NtStatus::BAD_NETWORK_NAME));
         let login = Error::of_login(refused(NtStatus::LOGON_FAILURE), "server", "user");
         assert!(matches!(login, Error::LoginRefused { .. }));
+    }
+
+    #[test]
+    fn a_session_that_ended_is_told_by_what_ended_it() {
+        let of = |cause: Option<ProtocolError>| {
+            Error::of_connection(ProtocolError::SessionEnded(cause.map(Arc::new)), "server")
+        };
+        let misbehaving = ProtocolError::Misbehaving("it answers twice".to_owned());
+        assert!(matches!(of(Some(misbehaving)), Error::Protocol { .. }));
+        let silent = ProtocolError::TimedOut {
+            seconds: 20,
+            waiting_for: "READ",
+        };
+        assert!(matches!(of(Some(silent)), Error::ConnectionLost { .. }));
+        assert!(matches!(of(None), Error::ConnectionLost { .. }));
     }
 
     #[test]

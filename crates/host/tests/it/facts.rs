@@ -105,7 +105,7 @@ fn a_host_with_nothing_but_ip_and_coreutils_is_mostly_unknown() {
     }))
     .unwrap();
     assert_eq!(
-        (facts.machine_id, facts.boot_id, facts.memory),
+        (facts.machine, facts.boot, facts.memory),
         (None, None, None)
     );
     assert_eq!(facts.tcp, record::TcpFacts::default());
@@ -180,7 +180,7 @@ fn the_machine_the_test_runs_on() {
     let facts = facts(&Host::local().unwrap()).unwrap();
     assert!(facts.cores > 0);
     assert!(!facts.kernel.is_empty());
-    assert!(facts.boot_id.is_some() && facts.memory.is_some());
+    assert!(facts.boot.is_some() && facts.memory.is_some());
     assert!(facts.tcp.congestion_control.is_some());
     assert!(facts.nics.iter().all(|nic| nic.name != "lo"));
 }

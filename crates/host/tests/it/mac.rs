@@ -462,7 +462,7 @@ fn facts_of_a_mac_come_in_one_batch() {
     assert_eq!(host.system, System::Macos);
     let facts = facts(&host).unwrap();
     assert_eq!((facts.kernel.as_str(), facts.cores), ("24.1.0", 8));
-    assert_eq!(facts.machine_id.as_deref(), Some("0F-1E"));
+    assert_eq!(facts.machine, Some(record::Fingerprint::of("0F-1E")));
     assert_eq!(facts.tcp.congestion_control.as_deref(), Some("cubic"));
     let [nic] = facts.nics.as_slice() else {
         panic!("{:?}", facts.nics)

@@ -620,8 +620,10 @@ fn facts_of_a_host() {
     assert_eq!(facts.system, System::Windows);
     assert_eq!(facts.kernel, "10.0.26100 (Microsoft Windows 11 Pro)");
     assert_eq!(
-        facts.machine_id.as_deref(),
-        Some("6f8b5a4e-0c1d-4e2f-9a3b-1c2d3e4f5a6b")
+        facts.machine,
+        Some(record::Fingerprint::of(
+            "6f8b5a4e-0c1d-4e2f-9a3b-1c2d3e4f5a6b"
+        ))
     );
     assert_eq!(
         (facts.cores, facts.memory.unwrap().get()),

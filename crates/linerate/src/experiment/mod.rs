@@ -168,7 +168,7 @@ fn resume(arguments: &ResumeArguments) -> Result<ExitCode, CommandError> {
 fn same_machines(then: &[HostFacts], now: &[HostFacts]) -> Result<(), CommandError> {
     for (then, now) in then.iter().zip(now) {
         // An id that could not be read then or now proves nothing.
-        if let (Some(was), Some(is)) = (&then.machine_id, &now.machine_id)
+        if let (Some(was), Some(is)) = (&then.machine, &now.machine)
             && was != is
         {
             let text = format!(
@@ -505,9 +505,9 @@ mod tests {
 
     use experiment::{Combination, combine, order};
     use record::{
-        Bytes, CopyTask, Data, Demands, Direction, Factor, HostName, KnobId, Operations, Place,
-        Sample, ShareAddress, ShareWorkload, Stage, StopRule, Task, TaskWorkload, TcpWorkload,
-        Timing, TrialResult, Value,
+        Bytes, CopyTask, Data, Demands, Direction, Factor, Fingerprint, HostName, KnobId,
+        Operations, Place, Sample, ShareAddress, ShareWorkload, Stage, StopRule, Task,
+        TaskWorkload, TcpWorkload, Timing, TrialResult, Value,
     };
 
     use super::*;
@@ -695,12 +695,12 @@ mod tests {
     fn an_experiment_goes_on_only_on_the_machines_it_began_on() {
         let host = host::Host::local().unwrap();
         let mut now = runs::facts(&[&host]).unwrap();
-        now[0].machine_id = Some("one".into());
+        now[0].machine = Some(Fingerprint::of("one"));
         let mut then = now.clone();
         same_machines(&then, &now).unwrap();
-        then[0].machine_id = None;
+        then[0].machine = None;
         same_machines(&then, &now).unwrap();
-        then[0].machine_id = Some("another".into());
+        then[0].machine = Some(Fingerprint::of("another"));
         let error = same_machines(&then, &now).unwrap_err();
         assert!(
             error.text().contains("`local` is another machine"),

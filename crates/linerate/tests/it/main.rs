@@ -10,6 +10,7 @@ mod structure;
 mod support;
 /// Nothing is measured here that must be believed, so `make test` runs two of these at a time.
 mod together {
+    mod codes;
     mod commands;
     mod copy;
     mod errors;

@@ -5,4 +5,5 @@ mod fixtures;
 mod html;
 mod json;
 mod runs;
+mod shareable;
 mod terminal;

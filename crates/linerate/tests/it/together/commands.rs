@@ -61,6 +61,36 @@ fn an_interaction_that_nobody_named_leaves_nothing_open() {
 }
 
 #[test]
+fn a_page_for_strangers_has_a_name_of_its_own_and_no_address_of_ours() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = folder.path().join("run.jsonl");
+    let recorded =
+        env!("CARGO_MANIFEST_DIR").to_owned() + "/../report/tests/fixtures/demo-check.jsonl";
+    fs::copy(recorded, &run).expect("room on the disk");
+    let draw = |options: &[&str]| {
+        let mut report = support::linerate();
+        let drawn = report
+            .arg("report")
+            .arg(&run)
+            .args(options)
+            .assert()
+            .success();
+        let path = String::from_utf8_lossy(&drawn.get_output().stdout)
+            .trim()
+            .to_owned();
+        (fs::read_to_string(&path).expect("the page"), path)
+    };
+    let (page, path) = draw(&["--shareable"]);
+    assert!(path.ends_with("/run.shareable.html"), "{path}");
+    assert!(page.contains("smb://192.0.2.2/share-1") && !page.contains("10.77."));
+    let (page, path) = draw(&[]);
+    assert!(
+        path.ends_with("/run.html") && page.contains("smb://10.77.1.2/media"),
+        "{path}"
+    );
+}
+
+#[test]
 fn completions_come_for_the_usual_shells() {
     for shell in ["bash", "zsh", "fish"] {
         let script = support::linerate()

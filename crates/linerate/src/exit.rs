@@ -1,0 +1,243 @@
+//! Exit codes: the one table that `--help`, the README and every command go by.
+
+use std::process::ExitCode;
+
+use record::FailureKind;
+
+/// What an exit code says. The first three are verdicts, the others say that there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Nothing is wrong.
+    Well,
+    /// There is something to know.
+    Found,
+    /// What was measured does not suffice.
+    Undecided,
+    /// The request is wrong.
+    Usage,
+    /// A server, the system or a rule said no.
+    Refused,
+    /// There is no peer, or no longer.
+    Unreachable,
+    /// The fault is linerate's own, or a peer's.
+    Internal,
+    /// Stopped by the one who started it.
+    Interrupted,
+}
+
+/// A row of the table.
+struct Row {
+    code: u8,
+    name: &'static str,
+    meaning: &'static str,
+    /// The commands that can end so; none named where all can.
+    commands: &'static [&'static str],
+}
+
+/// In the order of the variants of [`Exit`].
+const TABLE: [Row; 8] = [
+    Row {
+        code: 0,
+        name: "well",
+        meaning: "done, and nothing is wrong",
+        commands: &[],
+    },
+    Row {
+        code: 1,
+        name: "found",
+        meaning: "something was found, is changed, is left to undo, or was not copied while the rest was",
+        commands: &[
+            "check", "inspect", "undo", "changes", "analyze", "copy", "demo",
+        ],
+    },
+    Row {
+        code: 2,
+        name: "undecided",
+        meaning: "could not tell from what was measured",
+        commands: &["check", "tune", "experiment", "analyze"],
+    },
+    Row {
+        code: 64,
+        name: "usage",
+        meaning: "the request makes no sense, or a file that belongs to it: plan, recipe, profile, table, lab",
+        commands: &[],
+    },
+    Row {
+        code: 65,
+        name: "refused",
+        meaning: "refused: by a server, wrong password included; by a rule; for missing rights, a missing \
+                  program, a full disk at either end, or a file that is damaged or cannot be read or written",
+        commands: &[],
+    },
+    Row {
+        code: 69,
+        name: "unreachable",
+        meaning: "no answer, or the connection is lost or reset",
+        commands: &[
+            "check",
+            "bench",
+            "tune",
+            "experiment",
+            "inspect",
+            "set",
+            "copy",
+            "ls",
+            "lab",
+        ],
+    },
+    Row {
+        code: 70,
+        name: "internal",
+        meaning: "a peer breaks the protocol, or an error of linerate itself",
+        commands: &[
+            "check",
+            "bench",
+            "tune",
+            "experiment",
+            "inspect",
+            "set",
+            "copy",
+            "ls",
+        ],
+    },
+    Row {
+        code: 130,
+        name: "interrupted",
+        meaning: "stopped by Ctrl-C, SIGTERM or SIGHUP",
+        commands: &[],
+    },
+];
+
+/// Columns that a line of the help text may fill.
+const HELP_COLUMNS: usize = 100;
+/// Where meanings begin in the help text.
+const HELP_INDENT: usize = 21;
+
+impl Exit {
+    /// The number.
+    pub const fn code(self) -> u8 {
+        TABLE[self as usize].code
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+impl From<FailureKind> for Exit {
+    fn from(kind: FailureKind) -> Self {
+        match kind {
+            FailureKind::Usage => Self::Usage,
+            FailureKind::Refused | FailureKind::LoginRefused => Self::Refused,
+            FailureKind::Unreachable => Self::Unreachable,
+            FailureKind::Internal => Self::Internal,
+            FailureKind::Interrupted => Self::Interrupted,
+        }
+    }
+}
+
+/// The table as `--help` has it.
+pub fn help() -> String {
+    let lines = TABLE.iter().map(|row| {
+        let of = match row.commands {
+            [] => String::new(),
+            commands if row.code <= Exit::Undecided.code() => {
+                format!(" ({})", quoted(commands))
+            }
+            _ => String::new(),
+        };
+        let head = format!("  {:<4} {:<13} ", row.code, row.name);
+        wrapped(&head, &format!("{}{of}", row.meaning))
+    });
+    let lines: String = lines.collect();
+    format!("exit codes:\n{lines}`lab run` gives the exit code of its command")
+}
+
+fn quoted(commands: &[&str]) -> String {
+    let quoted = commands.iter().map(|command| format!("`{command}`"));
+    quoted.collect::<Vec<_>>().join(", ")
+}
+
+/// Text behind a head, on as many lines as it takes.
+fn wrapped(head: &str, text: &str) -> String {
+    let mut lines = format!("{head:<HELP_INDENT$}");
+    let mut filled = HELP_INDENT;
+    for (index, word) in text.split_whitespace().enumerate() {
+        if index > 0 && filled + 1 + word.len() > HELP_COLUMNS {
+            lines += &format!("\n{:HELP_INDENT$}", "");
+            filled = HELP_INDENT;
+        } else if index > 0 {
+            lines.push(' ');
+            filled += 1;
+        }
+        lines += word;
+        filled += word.len();
+    }
+    lines + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const README: &str = include_str!("../../../README.md");
+    const BEGIN: &str = "<!-- exit codes -->\n";
+    const END: &str = "<!-- end of exit codes -->\n";
+
+    /// The table as the README has it.
+    fn table() -> String {
+        let rows = TABLE.iter().map(|row| {
+            let commands = match row.commands {
+                [] => "all".to_owned(),
+                commands => quoted(commands),
+            };
+            format!(
+                "| {} | {} | {} | {commands} |\n",
+                row.code, row.name, row.meaning
+            )
+        });
+        let rows: String = rows.collect();
+        format!("| code | name | meaning | commands |\n|---|---|---|---|\n{rows}")
+    }
+
+    #[test]
+    fn the_readme_has_the_table_of_the_code() {
+        let (_, rest) = README.split_once(BEGIN).expect("the mark before it");
+        let (written, _) = rest.split_once(END).expect("the mark behind it");
+        assert_eq!(
+            written,
+            table(),
+            "write this between the marks:\n{}",
+            table()
+        );
+    }
+
+    #[test]
+    fn rows_stand_where_their_exits_say_and_no_code_has_two_meanings() {
+        let exits = [
+            (Exit::Well, "well"),
+            (Exit::Found, "found"),
+            (Exit::Undecided, "undecided"),
+            (Exit::Usage, "usage"),
+            (Exit::Refused, "refused"),
+            (Exit::Unreachable, "unreachable"),
+            (Exit::Internal, "internal"),
+            (Exit::Interrupted, "interrupted"),
+        ];
+        assert_eq!(
+            TABLE.each_ref().map(|row| row.name),
+            exits.map(|(_, name)| name)
+        );
+        for (exit, name) in exits {
+            assert_eq!(TABLE[exit as usize].name, name);
+        }
+        assert!(TABLE.is_sorted_by(|one, other| one.code < other.code));
+    }
+
+    #[test]
+    fn the_help_fits_a_terminal() {
+        assert!(help().lines().all(|line| line.len() <= HELP_COLUMNS));
+    }
+}
