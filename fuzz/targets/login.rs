@@ -1,6 +1,7 @@
 //! Tokens of a login. The first byte chooses: NTLM in SPNEGO or no user, against a server that says
-//! anything; Kerberos against a KDC that says anything; the error of a KDC; `krb5.conf`. A line of four
-//! dashes parts tokens. Whatever is said ends with an answer or an error, and a key only with a login.
+//! anything; Kerberos against a KDC that says anything; the error of a KDC; `krb5.conf`; questions of the
+//! process that speaks to servers. A line of four dashes parts tokens. Whatever is said ends with an answer
+//! or an error, and a key only with a login.
 #![no_main]
 
 use std::io::{Read, Write};
@@ -21,12 +22,16 @@ fuzz_target!(|data: &[u8]| {
         return;
     };
     let parts = parts(data);
-    match choice % 5 {
+    match choice % 6 {
         0 => ntlm(&parts),
         1 => drop(fuzzing::login(&Login::Anonymous, "nas", &parts)),
         2 => kerberos(&parts),
         3 => drop(fuzzing::kdc_refusal(data)),
-        _ => configuration(&String::from_utf8_lossy(data)),
+        4 => configuration(&String::from_utf8_lossy(data)),
+        _ => {
+            let login = user(Mechanism::Ntlm);
+            drop(smb::serve_tokens(&login, data, std::io::sink(), &|_| None));
+        }
     }
 });
 
