@@ -5,9 +5,11 @@ CARGO ?= cargo
 ONLY ?=
 REPEAT ?= 3
 HEALTHY ?= 10
+# Of `make fuzz`: how long, for all targets together.
+MINUTES ?= 13
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test scenarios test-kills test-experiment-kills test-flips test-hardware bench truth coverage tuning lint setup-demo setup-test setup-hardware setup-bench
+.PHONY: demo test fuzz scenarios test-kills test-experiment-kills test-flips test-hardware bench truth coverage tuning lint setup-demo setup-lint setup-test setup-hardware setup-bench
 
 demo: setup-demo
 	$(CARGO) build --release -p linerate
@@ -18,7 +20,11 @@ demo: setup-demo
 test: setup-test
 	$(CARGO) test --workspace -- --test-threads=1 --skip together::
 	$(CARGO) test --workspace --tests -- --test-threads=2 together::
-	fuzz/smoke
+	fuzz/run replay
+
+# Every parser against new inputs, with a table at the end; `make test` replays those that are kept.
+fuzz: setup-test
+	fuzz/run minutes $(MINUTES)
 
 # 200 random plans of settings, killed at random moments and undone, and 20 changes that cut the only
 # connection; `make test` does a few of them (as root).
@@ -62,13 +68,17 @@ coverage:
 tuning:
 	$(CARGO) run --release -p experiment --example tuning
 
-lint:
+lint: setup-lint
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
+	scripts/deny
 
 setup-demo:
 	@scripts/setup demo
+
+setup-lint:
+	@scripts/setup lint
 
 setup-test:
 	@scripts/setup test

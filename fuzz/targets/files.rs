@@ -2,20 +2,13 @@
 #![no_main]
 
 use std::collections::BTreeSet;
-use std::fs;
 
-use analysis::table::{Request, Table, analyze};
-use host::journal::list_open;
 use host::profile::{self, Protections};
 use lab::Topology;
 use libfuzzer_sys::fuzz_target;
-use record::{PlanFile, Recipe};
-
-/// Columns of a table that are analysed: time is short.
-const COLUMNS_TRIED: usize = 3;
+use record::{Credentials, PlanFile, Recipe};
 
 fuzz_target!(|data: &[u8]| {
-    journal(data);
     let Ok(text) = str::from_utf8(data) else {
         return;
     };
@@ -30,7 +23,7 @@ fuzz_target!(|data: &[u8]| {
         }
     }
     plan(text);
-    table(text);
+    credentials(text);
 });
 
 /// A plan of an experiment: what was checked can be told apart, and is bounded.
@@ -50,35 +43,9 @@ fn plan(text: &str) {
     }
 }
 
-/// A table, and outputs of benchmarks that make one; every column is once the response.
-fn table(text: &str) {
-    if let Ok(table) = Table::from_csv(text) {
-        let columns: Vec<String> = table.columns().map(str::to_owned).collect();
-        for (at, response) in columns.iter().enumerate().take(COLUMNS_TRIED) {
-            let mut factors = columns.clone();
-            factors.remove(at);
-            factors.truncate(COLUMNS_TRIED);
-            drop(analyze(&table, &Request::new([response.clone()], factors)));
-        }
+/// Who logs in.
+fn credentials(text: &str) {
+    if let Some(found) = Credentials::parse(text) {
+        assert!(!found.user.is_empty() && text.contains(found.password.reveal()));
     }
-    let half = text.len() / 2;
-    let half = (half..).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    for arms in [[text, text], [&text[..half], &text[half..]]] {
-        let arms = ["off", "on"].into_iter().zip(arms);
-        let arms: Vec<_> = arms.map(|(arm, text)| (arm.into(), text.into())).collect();
-        if let Ok((table, request)) = Table::from_arms(&arms) {
-            drop(analyze(&table, &request));
-        }
-    }
-}
-
-/// A change that was left open, as it may stand on the disk after a crash.
-fn journal(data: &[u8]) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let open = folder.path().join("open");
-    fs::create_dir(&open).expect("our own folder");
-    fs::write(open.join("1-fuzzed.jsonl"), data).expect("room on the disk");
-    let listing = list_open(folder.path()).expect("it can be read");
-    // Never taken for no change at all.
-    assert_eq!(listing.open.len() + listing.damaged.len(), 1);
 }

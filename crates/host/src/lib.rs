@@ -8,6 +8,8 @@ pub mod change;
 mod error;
 pub mod exec;
 mod facts;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod journal;
 pub mod knob;
 pub mod lease;

@@ -236,41 +236,11 @@ fn read_file(path: &Path) -> Result<Credentials, CommandError> {
         .read_to_string(&mut text)
         .map_err(|error| failed(&error))?;
     warn_when_readable_by_others(path);
-    let mut credentials = Credentials {
-        identity: Identity::User,
-        user: String::new(),
-        domain: String::new(),
-        password: Secret::new(String::new()),
-        mechanism: Mechanism::Automatic,
-    };
-    let mut password_seen = false;
-    for line in text.lines() {
-        // A password may hold blanks and `=`; only the first `=` and the line end count.
-        let Some((key, value)) = line.split_once('=') else {
-            continue;
-        };
-        match key.trim() {
-            "username" | "user" => match value.trim().split_once(['\\', '/']) {
-                Some((domain, user)) => {
-                    domain.clone_into(&mut credentials.domain);
-                    user.clone_into(&mut credentials.user);
-                }
-                None => value.trim().clone_into(&mut credentials.user),
-            },
-            "password" | "pass" => {
-                credentials.password = Secret::new(value.to_owned());
-                password_seen = true;
-            }
-            "domain" | "dom" | "workgroup" => value.trim().clone_into(&mut credentials.domain),
-            _ => {}
-        }
-    }
-    if credentials.user.is_empty() || !password_seen {
+    Credentials::parse(&text).ok_or_else(|| {
         let text = format!("the credentials file `{}` is not complete", path.display());
-        return Err(CommandError::new(Kind::Usage, text)
-            .hint("it needs the lines `username=NAME` and `password=PASSWORD`"));
-    }
-    Ok(credentials)
+        CommandError::new(Kind::Usage, text)
+            .hint("it needs the lines `username=NAME` and `password=PASSWORD`")
+    })
 }
 
 fn warn_when_readable_by_others(path: &Path) {
@@ -293,21 +263,6 @@ mod tests {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         fs::write(file.path(), text).expect("room on the disk");
         read_file(file.path())
-    }
-
-    #[test]
-    fn a_file_for_mount_cifs_is_read() {
-        let found = read("username = ann\npassword= a=b \ndomain=WORK\n").expect("complete");
-        assert_eq!(
-            (found.user.as_str(), found.domain.as_str()),
-            ("ann", "WORK")
-        );
-        assert_eq!(found.password.reveal(), " a=b ");
-        let found = read("user=WORK\\bob\npass=\n").expect("complete, with an empty password");
-        assert_eq!(
-            (found.user.as_str(), found.domain.as_str()),
-            ("bob", "WORK")
-        );
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub(crate) fn cool(server: &dyn Exec, path: &str) -> Warmth {
 }
 
 /// Reads the script's two lines: the file system, and the bytes of the file that are in memory.
-fn warmth(said: &str) -> Warmth {
+pub(crate) fn warmth(said: &str) -> Warmth {
     let mut lines = said.lines().map(str::trim);
     let file_system = lines.next().unwrap_or_default();
     if MEMORY.contains(&file_system) {

@@ -170,7 +170,7 @@ fn segments_sent_again() -> Option<u64> {
 }
 
 /// `RetransSegs` of the two lines that begin with `Tcp:`, names above numbers.
-fn retransmits_in(snmp: &str) -> Option<u64> {
+pub(crate) fn retransmits_in(snmp: &str) -> Option<u64> {
     let mut lines = snmp.lines().filter_map(|line| line.strip_prefix("Tcp:"));
     let (names, numbers) = (lines.next()?, lines.next()?);
     let index = names

@@ -270,7 +270,7 @@ fn fio(command: &Command, spans: &Spans, stop: &Stop) -> Result<Vec<u8>, Error> 
 }
 
 /// Reads what `fio` printed.
-fn parse(output: &[u8], workload: &FolderWorkload) -> Option<(Sample, Latency)> {
+pub(crate) fn parse(output: &[u8], workload: &FolderWorkload) -> Option<(Sample, Latency)> {
     // Notes may come before it.
     let begin = output.iter().position(|&byte| byte == b'{')?;
     let value: Value = serde_json::from_slice(&output[begin..]).ok()?;
@@ -282,7 +282,8 @@ fn parse(output: &[u8], workload: &FolderWorkload) -> Option<(Sample, Latency)> 
     let number = |value: &Value, key: &str| value.get(key).and_then(Value::as_f64);
     let whole = |value: &Value, key: &str| value.get(key).and_then(Value::as_u64);
     let mixed = workload.operations.other_way_percent > 0;
-    let bytes = whole(main, "io_bytes")? + if mixed { whole(other, "io_bytes")? } else { 0 };
+    let others = if mixed { whole(other, "io_bytes")? } else { 0 };
+    let bytes = whole(main, "io_bytes")?.checked_add(others)?;
     let milliseconds = number(main, "runtime").filter(|time| time.is_finite() && *time > 0.0)?;
     let share = (number(job, "usr_cpu")? + number(job, "sys_cpu")?) / 100.0;
     let cpu = share * number(job, "job_runtime")?;

@@ -8,6 +8,8 @@ mod cold;
 mod counters;
 mod error;
 mod folder;
+#[doc(hidden)]
+pub mod fuzzing;
 mod job;
 mod keep;
 mod ladder;

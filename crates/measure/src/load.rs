@@ -87,7 +87,7 @@ fn processor(before: &[u64; 8], after: &[u64; 8]) -> ProcessorLoad {
     }
 }
 
-fn parse(text: &str, at: Instant) -> Counters {
+pub(crate) fn parse(text: &str, at: Instant) -> Counters {
     let mut section = "";
     let mut counters = Counters {
         at,

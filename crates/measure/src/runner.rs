@@ -50,7 +50,7 @@ type Stdin = Option<Box<dyn Write + Send>>;
 /// A trial that was told what to do.
 type Started = (Process, Stdin, Receiver<Heard>);
 /// What the thread that reads a trial's output hands on.
-type Heard = Result<TrialLine, String>;
+pub(crate) type Heard = Result<TrialLine, String>;
 
 impl Runner {
     /// Trials run through `exec`; `program` is linerate's path there.
@@ -366,7 +366,7 @@ fn read_lines(process: &mut Process) -> Result<Receiver<Heard>, Failure> {
     Ok(heard)
 }
 
-fn next_line(stdout: &mut impl BufRead) -> Option<Heard> {
+pub(crate) fn next_line(stdout: &mut impl BufRead) -> Option<Heard> {
     let mut line = Vec::new();
     match stdout.take(LINE_BYTES_MAX).read_until(b'\n', &mut line) {
         Ok(0) | Err(_) => None,

@@ -94,7 +94,7 @@ fn read(exec: &dyn Exec) -> Option<Spent> {
 }
 
 /// Lines as `/proc/12/task/13/schedstat:123456 789 10`.
-fn parse(text: &str) -> BTreeMap<String, u64> {
+pub(crate) fn parse(text: &str) -> BTreeMap<String, u64> {
     let threads = text.lines().filter_map(|line| {
         let (name, times) = line.split_once(':')?;
         let ran = times.split_whitespace().next()?.parse().ok()?;
@@ -105,7 +105,10 @@ fn parse(text: &str) -> BTreeMap<String, u64> {
 
 /// A thread that was not there before ran all of its time since; what one that is gone ran in between
 /// is not known. None where none of them is the same.
-fn ran(first: &BTreeMap<String, u64>, last: &BTreeMap<String, u64>) -> Option<Nanoseconds> {
+pub(crate) fn ran(
+    first: &BTreeMap<String, u64>,
+    last: &BTreeMap<String, u64>,
+) -> Option<Nanoseconds> {
     last.keys().find(|name| first.contains_key(*name))?;
     let each = last.iter().map(|(name, ran)| {
         let before = first.get(name).copied().unwrap_or(0);

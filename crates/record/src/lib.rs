@@ -3,6 +3,7 @@
 //! Everything left of the run file touches machines and writes these types; everything right of it
 //! is a pure function of them. Fields are only ever added, and every older file still opens.
 
+mod credentials;
 mod design;
 mod facts;
 mod files;
@@ -19,6 +20,7 @@ mod trial;
 mod unit;
 mod weight;
 
+pub use credentials::{Credentials, Identity, Mechanism, Secret};
 pub use design::{Design, Factor, PublishedFigure, Response, StopRule};
 pub use facts::{
     Fingerprint, HostFacts, InterfaceAddress, LinkState, Medium, Nic, Offload, Route, System,
@@ -42,9 +44,9 @@ pub use run_file::{Error, RunWriter, TRIALS_MAX};
 pub use setting::{HostName, KnobId, Level, Setting, Target, Value};
 pub use task::{CopyTask, ListTask, PlayTask, Playback, Spread, Task, TaskWorkload};
 pub use trial::{
-    Arm, ConnectionUse, Credentials, Demands, Dialect, Direction, Failure, FailureKind, Identity,
-    KeepInput, Mechanism, Outcome, Phase, Rung, Sample, Secret, ServerInterface, ShareAddress,
-    ShareWorkload, Signing, SmbSession, Stage, TcpDetail, TcpWorkload, Timing, TrialInput,
-    TrialLine, TrialRecord, TrialResult, Workload, host_in_url, with_user,
+    Arm, ConnectionUse, Demands, Dialect, Direction, Failure, FailureKind, KeepInput, Outcome,
+    Phase, Rung, Sample, ServerInterface, ShareAddress, ShareWorkload, Signing, SmbSession, Stage,
+    TcpDetail, TcpWorkload, Timing, TrialInput, TrialLine, TrialRecord, TrialResult, Workload,
+    host_in_url, with_user,
 };
 pub use unit::{BitsPerSecond, Bytes, Nanoseconds};

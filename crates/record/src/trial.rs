@@ -5,11 +5,10 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
-use zeroize::Zeroizing;
 
 use crate::{
-    BitsPerSecond, Bytes, FolderWorkload, HostLoad, JobWorkload, KeepWorkload, Latency,
-    Nanoseconds, Operations, Playback, Setting, Storage, TaskWorkload,
+    BitsPerSecond, Bytes, Credentials, FolderWorkload, HostLoad, Identity, JobWorkload,
+    KeepWorkload, Latency, Nanoseconds, Operations, Playback, Setting, Storage, TaskWorkload,
 };
 
 /// Which way the data goes, seen from the client.
@@ -223,78 +222,6 @@ pub enum Signing {
     IfRequired,
     /// Everything but the content of files, and that too where the server insists on it.
     DataUnsigned,
-}
-
-/// A password on its way to a trial. Shown nowhere, wiped when dropped.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Secret(Zeroizing<String>);
-
-impl Secret {
-    /// Takes a password.
-    #[must_use]
-    pub fn new(password: String) -> Self {
-        Self(Zeroizing::new(password))
-    }
-
-    /// The password itself: for authentication and a trial's standard input only.
-    #[must_use]
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Secret(..)")
-    }
-}
-
-/// Who logs in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Credentials {
-    /// As what.
-    #[serde(default)]
-    pub identity: Identity,
-    /// User name; of no meaning when anonymous.
-    pub user: String,
-    /// Domain, Kerberos realm or workgroup, empty for none.
-    pub domain: String,
-    /// The password.
-    pub password: Secret,
-    /// How it is proven.
-    #[serde(default)]
-    pub mechanism: Mechanism,
-}
-
-/// As what somebody is logged in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Identity {
-    /// As a user that the server knows.
-    #[default]
-    User,
-    /// As a guest: without a password, so that nothing can be signed or encrypted.
-    Guest,
-    /// As nobody, likewise.
-    Anonymous,
-}
-
-/// How a password is proven to a server.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mechanism {
-    /// Kerberos where the client's `krb5.conf` knows the domain and the server is called by name,
-    /// else NTLMv2.
-    #[default]
-    Automatic,
-    /// Kerberos and nothing else.
-    Kerberos {
-        /// The KDC as `host` or `host:port`, where the client's configuration is not to name it.
-        kdc: Option<String>,
-    },
-    /// NTLMv2 and nothing else.
-    Ntlm,
 }
 
 /// The whole standard input of `linerate trial`: one line of JSON. The trial ends at once when its

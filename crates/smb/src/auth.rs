@@ -24,6 +24,9 @@ use crate::kerberos::{self, Configuration, KdcRefusal, Kdcs, NoAnswer};
 
 /// Longest token of a server that is looked at; a real one has a few hundred bytes.
 const TOKEN_BYTES_MAX: usize = 48_000;
+/// How a length begins that is nearly the largest number there is. The parser of `sspi` adds to it, which
+/// overflows, wherever in a token it stands and in whatever that is wrapped. No token is so long.
+const LENGTH_THAT_OVERFLOWS: [u8; 8] = [0x88, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF];
 /// How `sspi` marks a password that is a hash. A password that begins so would be taken for one.
 const HASH_MARK: &str = sspi::ntlm::NTLM_HASH_PREFIX;
 
@@ -454,6 +457,7 @@ impl UserExchange {
 
     /// Takes a token of the server and gives our next one. Only the first step may ask a KDC.
     fn step(&mut self, server_token: &[u8], kdcs: Option<Kdcs>) -> Result<Vec<u8>, AuthError> {
+        check_lengths(server_token).map_err(AuthError::Token)?;
         let mut input = [SecurityBuffer::new(
             server_token.to_vec(),
             BufferType::Token,
@@ -533,6 +537,16 @@ fn kerberos(kdcs: &Kdcs) -> Result<Negotiate, AuthError> {
     Negotiate::new_client(config).map_err(AuthError::Token)
 }
 
+/// Refuses what the parser of `sspi` would panic at.
+fn check_lengths(token: &[u8]) -> Result<(), sspi::Error> {
+    let mut places = token.windows(LENGTH_THAT_OVERFLOWS.len());
+    if places.any(|place| place == LENGTH_THAT_OVERFLOWS) {
+        let kind = sspi::ErrorKind::InvalidToken;
+        return Err(sspi::Error::new(kind, "it holds a length that nothing has"));
+    }
+    Ok(())
+}
+
 /// The KDCs that one step may ask, and what they said.
 struct Asking<'a> {
     service: Option<&'a Service>,
@@ -550,6 +564,10 @@ impl Asking<'_> {
         let reply = reply.map_err(|NoAnswer { kdc, source }| AuthError::KdcUnreachable {
             realm: service.realm.clone(),
             kdc,
+            source,
+        })?;
+        check_lengths(&reply).map_err(|source| AuthError::KdcReply {
+            realm: service.realm.clone(),
             source,
         })?;
         self.refusal = kerberos::refusal(&reply);
@@ -681,6 +699,30 @@ mod tests {
             let mut exchange = begin(&login("user", "", "secret")).expect("a plain name");
             exchange.answer(&[]).expect("nothing from outside yet");
             assert!(exchange.answer(garbage).is_err(), "{} bytes", garbage.len());
+        }
+    }
+
+    #[test]
+    fn a_length_that_nothing_has_is_an_error() {
+        // A sequence, an explicit tag and a string that state it; `sspi` adds to each.
+        for tag in [0x30, 0xA1, 0x6B, 0x7E, 0x04] {
+            let length = [&LENGTH_THAT_OVERFLOWS[..], &[0xFF; 40]].concat();
+            let token = [&[tag], &length[..]].concat();
+            let mut exchange = begin(&login("user", "", "secret")).expect("a plain name");
+            exchange.answer(&[]).expect("nothing from outside yet");
+            let refused = exchange.answer(&token);
+            assert!(matches!(refused, Err(AuthError::Token(_))), "{tag:x}");
+
+            let kdc = kerberos::tests::kdc_that_says([&[0, 0, 0, 49], &token[..]].concat());
+            let mut login = login("user", "LAB.EXAMPLE", "secret");
+            if let Login::User { mechanism, .. } = &mut login {
+                *mechanism = Mechanism::Kerberos { kdc: Some(kdc) };
+            }
+            let refused = begin(&login).err();
+            assert!(
+                matches!(refused, Some(AuthError::KdcReply { .. })),
+                "{tag:x}: {refused:?}"
+            );
         }
     }
 

@@ -326,7 +326,7 @@ fn der(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::net::{Ipv4Addr, TcpListener};
     use std::thread;
 
@@ -382,12 +382,16 @@ mod tests {
     }
 
     /// A KDC that answers one request with these bytes, and its name.
-    fn kdc_that_says(reply: Vec<u8>) -> String {
+    pub(crate) fn kdc_that_says(reply: Vec<u8>) -> String {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let address = listener.local_addr().expect("it is bound");
         thread::spawn(move || {
             let (mut visitor, _) = listener.accept().expect("a visitor");
-            visitor.read_exact(&mut [0; 8]).expect("a request");
+            let mut length = [0; LENGTH_BYTES];
+            visitor.read_exact(&mut length).expect("a length");
+            let length = u64::from(u32::from_be_bytes(length));
+            let request = io::copy(&mut (&visitor).take(length), &mut io::sink());
+            assert_eq!(request.expect("a request"), length);
             visitor.write_all(&reply).expect("it listens");
         });
         address.to_string()

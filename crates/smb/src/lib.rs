@@ -29,6 +29,8 @@ mod driver;
 mod entries;
 mod error;
 mod file;
+#[doc(hidden)]
+pub mod fuzzing;
 mod keeper;
 mod kerberos;
 mod operation;

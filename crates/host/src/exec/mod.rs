@@ -4,7 +4,7 @@ mod local;
 mod once;
 mod replay;
 pub mod shell;
-mod ssh;
+pub(crate) mod ssh;
 
 use std::fmt;
 use std::time::Duration;

@@ -5,6 +5,7 @@ mod kills;
 mod mtu;
 mod scenarios;
 mod searches;
+mod security;
 mod speeds;
 mod structure;
 mod support;

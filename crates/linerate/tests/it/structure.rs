@@ -1,5 +1,5 @@
-//! The structure of the repository, held against what cargo says: crate edges, licences, sources,
-//! where `unsafe` and operating systems are allowed.
+//! The structure of the repository, held against what cargo says: crate edges, where `unsafe` and
+//! operating systems are allowed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,14 +7,16 @@ use std::path::{Path, PathBuf};
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 
-fn root() -> PathBuf {
+/// The repository.
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .canonicalize()
         .expect("the repository")
 }
 
-fn metadata() -> Metadata {
+/// What cargo says of the workspace.
+pub fn metadata() -> Metadata {
     MetadataCommand::new()
         .current_dir(root())
         .exec()
@@ -67,85 +69,8 @@ fn crates_use_what_the_architecture_says_and_nothing_else() {
     assert_eq!(edges, table());
 }
 
-/// Licences that MIT OR Apache-2.0 programs may be built from.
-const LICENCES: [&str; 13] = [
-    "0BSD",
-    "Apache-2.0",
-    "Apache-2.0 WITH LLVM-exception",
-    "BSD-1-Clause",
-    "BSD-2-Clause",
-    "BSD-3-Clause",
-    "BSL-1.0",
-    "CC0-1.0",
-    "ISC",
-    "MIT",
-    "MIT-0",
-    "Unicode-3.0",
-    "Zlib",
-];
-
-/// An expression is fine when some choice of its `OR`s is; `AND` binds tighter.
-fn licence_is_allowed(expression: &str) -> bool {
-    let plain = expression.replace(['(', ')'], "").replace('/', " OR ");
-    plain.split(" OR ").any(|choice| {
-        choice
-            .split(" AND ")
-            .all(|licence| LICENCES.contains(&licence.trim()) || licence.trim() == "OpenSSL")
-    })
-}
-
-#[test]
-fn every_dependency_is_from_the_registry_and_has_a_licence_of_the_list() {
-    let metadata = metadata();
-    let mut wrong = Vec::new();
-    for package in &metadata.packages {
-        if metadata.workspace_members.contains(&package.id) {
-            assert_eq!(
-                package.license.as_deref(),
-                Some("MIT OR Apache-2.0"),
-                "{}",
-                package.name
-            );
-            continue;
-        }
-        let from_registry = package
-            .source
-            .as_ref()
-            .is_some_and(cargo_metadata::Source::is_crates_io);
-        let licence = package.license.as_deref().unwrap_or("none");
-        if !from_registry || !licence_is_allowed(licence) {
-            wrong.push(format!("{} {}: {licence}", package.name, package.version));
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong:#?}");
-}
-
-/// Crates that decisions of the architecture keep out of the product.
-const BANNED: [&str; 9] = [
-    "async-std",
-    "charming",
-    "faer",
-    "keyring",
-    "nix",
-    "openssh",
-    "plotly",
-    "smb-msg",
-    "smb2",
-];
-
-#[test]
-fn banned_crates_stay_out() {
-    let metadata = metadata();
-    let members = metadata.workspace_packages();
-    let direct = members.iter().flat_map(|package| &package.dependencies);
-    let found: Vec<&str> = direct
-        .map(|dependency| dependency.name.as_str())
-        .filter(|name| BANNED.contains(name))
-        .collect();
-    assert!(found.is_empty(), "{found:?}");
-}
-
-fn sources() -> Vec<(PathBuf, String)> {
+/// All code of the crates, by its path.
+pub fn sources() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     let mut folders = vec![root().join("crates")];
     while let Some(folder) = folders.pop() {

@@ -237,11 +237,11 @@ const fn stream_id(index: usize) -> usize {
 
 /// What the server counted, over the whole test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FarResults {
-    pub(super) streams: usize,
-    pub(super) bytes: u64,
+pub(crate) struct FarResults {
+    pub(crate) streams: usize,
+    pub(crate) bytes: u64,
     /// Segments it sent again, when it was the sender and its system says so.
-    pub(super) retransmits: Option<u64>,
+    pub(crate) retransmits: Option<u64>,
 }
 
 /// As it stands on the wire. Numbers are `f64` because the server prints big ones as such.
@@ -258,7 +258,7 @@ struct StreamOnTheWire {
 }
 
 impl FarResults {
-    fn parse(text: &[u8]) -> Result<Self, String> {
+    pub(crate) fn parse(text: &[u8]) -> Result<Self, String> {
         let results: ResultsOnTheWire = serde_json::from_slice(text)
             .map_err(|error| format!("its results cannot be understood ({error})"))?;
         let mut far = Self {

@@ -20,7 +20,8 @@ use record::{Bytes, ConnectionUse, Direction, Sample, TcpWorkload, TrialLine, Tr
 use crate::counters::{self, Spans};
 use crate::stop::STOP_LOOK;
 use crate::{Error, Stop, fill_random};
-use control::{Control, FarResults, Patience, state};
+pub(crate) use control::FarResults;
+use control::{Control, Patience, state};
 use stream::Stream;
 
 /// Bytes of one read or write, as iperf3 itself does by default.

@@ -19,7 +19,7 @@ mod part;
 mod place;
 mod progress;
 mod queue;
-mod record;
+pub(crate) mod record;
 mod share;
 mod system;
 mod time;

@@ -32,7 +32,7 @@ pub enum Names {
 }
 
 /// The name that a file of this machine gets on a share, or why it cannot have one.
-pub(super) fn for_share(name: &str, names: Names) -> Result<String, String> {
+pub(crate) fn for_share(name: &str, names: Names) -> Result<String, String> {
     let name = match names {
         Names::Refuse => name.to_owned(),
         Names::Map => mapped(name),
@@ -62,7 +62,7 @@ fn check_as_windows(name: &str, holder: &str) -> Result<(), String> {
 
 /// The name that a file of a share gets on this machine. The server is not trusted: nothing comes
 /// out that leads out of its folder.
-pub(super) fn for_local(name: &str, names: Names) -> Result<String, String> {
+pub(crate) fn for_local(name: &str, names: Names) -> Result<String, String> {
     check_from_server(name)?;
     if cfg!(windows) {
         // It can hold the stand-ins, and not what they stand for.
@@ -121,17 +121,17 @@ fn capital(letter: char) -> char {
 
 /// The name under which a file is written until it is complete. It is the same in each run, so that
 /// the next one finds it, and nothing is left that nobody finds.
-pub(super) fn of_part(name: &str) -> String {
+pub(crate) fn of_part(name: &str) -> String {
     beside(name, PART_ENDING)
 }
 
 /// The name of the record beside a part.
-pub(super) fn of_record(name: &str) -> String {
+pub(crate) fn of_record(name: &str) -> String {
     beside(name, RECORD_ENDING)
 }
 
 /// Whether it is the name of a part or of a record, which are never copied.
-pub(super) fn is_ours(name: &str) -> bool {
+pub(crate) fn is_ours(name: &str) -> bool {
     name.starts_with(PART_BEGIN) && (name.ends_with(PART_ENDING) || name.ends_with(RECORD_ENDING))
 }
 

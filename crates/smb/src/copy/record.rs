@@ -8,7 +8,7 @@ const FIRST_LINE: &str = "linerate part 1";
 
 /// Which file a part was copied from. Only a part of exactly this file is ever continued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Identity {
+pub(crate) struct Identity {
     /// Its length.
     pub size: u64,
     /// When it was changed last, in the server's unit.
@@ -19,7 +19,7 @@ pub(super) struct Identity {
 
 /// How far a part is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Record {
+pub(crate) struct Record {
     pub source: Identity,
     /// So many bytes from the begin are on storage. What follows may be anything.
     pub complete: u64,
@@ -28,7 +28,7 @@ pub(super) struct Record {
 impl Record {
     /// As text with a check sum: a record that was half written counts as none. Its length depends
     /// on the source only, so that the next record of the same part takes its very place.
-    pub(super) fn to_text(self) -> String {
+    pub(crate) fn to_text(self) -> String {
         let Identity { size, written, id } = self.source;
         let mut text = String::new();
         // Writing to a string does not fail.
@@ -42,7 +42,7 @@ impl Record {
         text
     }
 
-    pub(super) fn parse(text: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(text: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(text).ok()?;
         let (body, check) = text.split_at_checked(text.find("check ")?)?;
         let expected = blake3::hash(body.as_bytes()).to_hex();

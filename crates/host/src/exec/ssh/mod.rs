@@ -2,7 +2,7 @@
 //! count. One connection is shared by everything that runs there; nothing is left at either end.
 
 mod folder;
-mod script;
+pub(crate) mod script;
 
 use std::fmt;
 use std::io::Write;

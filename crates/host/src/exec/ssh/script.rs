@@ -355,6 +355,29 @@ impl BufRead for Skipping {
     }
 }
 
+/// What a host makes of a batch that it answers like this, and of a program's output: for fuzz targets.
+/// How many frames there are, the standard errors of so many commands, and the output.
+pub(crate) fn understand(
+    token: &str,
+    stdout: &[u8],
+    stderr: &[u8],
+    commands: usize,
+) -> (usize, Vec<Vec<u8>>, io::Result<Vec<u8>>) {
+    let reader = || Box::new(io::Cursor::new(stdout.to_vec()));
+    let mut frames = Frames::new(reader(), token, stdout.len());
+    let cut = std::iter::from_fn(|| match frames.next(Duration::MAX) {
+        Heard::Frame(output, _) => Some(output),
+        _ => None,
+    });
+    let mut output = Vec::new();
+    let read = Skipping::new(reader(), token).read_to_end(&mut output);
+    (
+        cut.count(),
+        cut_errors(stderr, token, commands),
+        read.map(|_| output),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -1,0 +1,60 @@
+//! Names of copied files, and what is kept beside a part: whatever a server calls a file, the name that it
+//! gets here is one name in one folder; and whatever a file is called here, the server gets a name that
+//! every server takes.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use smb::copy::{Names, printable};
+use smb::fuzzing;
+
+/// Most bytes of a name here, and most units of UTF-16 of one on a share.
+const LENGTH_MAX: usize = 255;
+
+fuzz_target!(|data: &[u8]| {
+    let text = String::from_utf8_lossy(data);
+    for record in [&*text, &fuzzing::checked_record(&text)] {
+        if let Some(again) = fuzzing::record_of_part(record.as_bytes()) {
+            let last = fuzzing::record_of_part(again.as_bytes());
+            assert_eq!(last.as_ref(), Some(&again), "it means what was read");
+        }
+    }
+    for names in [Names::Refuse, Names::Map] {
+        here(&text, names);
+        there(&text, names);
+    }
+    let shown = printable(&text);
+    assert!(!shown.contains(char::is_control), "{shown:?}");
+    for name in fuzzing::names_of_part(&text) {
+        assert!(fuzzing::is_of_part(&name), "{name:?}");
+    }
+});
+
+/// A name that a server gave.
+fn here(text: &str, names: Names) {
+    let Ok(name) = fuzzing::name_for_local(text, names) else {
+        return;
+    };
+    assert!(!name.is_empty() && name.len() <= LENGTH_MAX, "{name:?}");
+    assert!(!name.contains(['/', '\0']), "{name:?}");
+    assert!(name != "." && name != "..", "{name:?}");
+    if names == Names::Refuse {
+        assert_eq!(name, text, "nothing is put in the place of a letter");
+    }
+}
+
+/// A name of this machine, where none is empty.
+fn there(text: &str, names: Names) {
+    if text.is_empty() {
+        return;
+    }
+    let Ok(name) = fuzzing::name_for_share(text, names) else {
+        return;
+    };
+    assert!(!name.is_empty() && name.encode_utf16().count() <= LENGTH_MAX);
+    let forbidden = |letter: char| letter < ' ' || "\"*/:<>?\\|".contains(letter);
+    assert!(!name.contains(forbidden), "{name:?}");
+    assert!(!name.ends_with(['.', ' ']), "{name:?}");
+    for part in fuzzing::names_of_part(&name) {
+        assert!(fuzzing::name_for_share(&part, Names::Refuse).is_ok());
+    }
+}
