@@ -13,6 +13,7 @@ mod support;
 mod together {
     mod codes;
     mod commands;
+    mod confined;
     mod copy;
     mod errors;
     mod experiments;
