@@ -11,7 +11,7 @@ fuzz_target!(|data: &[u8]| {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let open = folder.path().join("open");
     fs::create_dir(&open).expect("our own folder");
-    fs::write(open.join("1-fuzzed.jsonl"), data).expect("room on the disk");
+    fs::write(open.join("7-beef.jsonl"), data).expect("room on the disk");
     let listing = list_open(folder.path()).expect("it can be read");
     assert_eq!(listing.open.len() + listing.damaged.len(), 1);
 });
