@@ -1,11 +1,12 @@
-//! A run file that came by mail: whatever it says, it is analysed and drawn, or refused.
+//! A run file that came by mail: whatever it says, it is analysed and drawn, or refused; and so it is without
+//! its names.
 #![no_main]
 
 use std::io::Write;
 
 use libfuzzer_sys::fuzz_target;
 use record::Run;
-use report::{Colour, Look};
+use report::{Colour, Look, Shareable};
 
 fuzz_target!(|data: &[u8]| {
     let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
@@ -21,4 +22,8 @@ fuzz_target!(|data: &[u8]| {
         report::html(&analysis),
     ));
     assert!(report::json(&analysis).is_object());
+    if let Ok(shareable) = Shareable::of(run) {
+        let page = report::html(&analysis::analyze(shareable.run()));
+        drop(shareable.page(&page));
+    }
 });
