@@ -6,6 +6,7 @@ use os::sandbox::Rules;
 
 use crate::args::LoginArguments;
 use crate::failure::{CommandError, Kind};
+use crate::stop;
 
 /// Where a password is typed.
 const TERMINAL: &str = "/dev/tty";
@@ -31,7 +32,8 @@ pub fn for_login(login: &LoginArguments) -> Rules {
     }
 }
 
-/// Gives up all but that, for good. To be called before any thread is started.
+/// Gives up all but that, for good. To be called before any thread is started; the one that hears of Ctrl-C
+/// is started here.
 pub fn to(rules: &Rules) -> Result<(), CommandError> {
     let confined = os::sandbox::confine(rules);
     let failed = |error| {
@@ -41,7 +43,8 @@ pub fn to(rules: &Rules) -> Result<(), CommandError> {
             &error,
         )
     };
-    confined.map(drop).map_err(failed)
+    confined.map(drop).map_err(failed)?;
+    stop::end_cleanly()
 }
 
 /// Gives up all but reading these files, and making that one, for good.

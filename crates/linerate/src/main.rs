@@ -91,19 +91,24 @@ fn as_typed(command: &clap::Command) -> clap::Command {
         .subcommands(kept.map(as_typed))
 }
 
-/// Whether the program that started this one hears of Ctrl-C and ends it.
-fn is_part_of_another(command: &Command) -> bool {
+/// Whether Ctrl-C is heard of by the program that started this one, which ends it, or only once rights are
+/// given up: that has to come before any thread.
+fn listens_by_itself(command: &Command) -> bool {
     matches!(
         command,
         Command::Trial
             | Command::Worker
             | Command::Probe
             | Command::Lab(LabCommand::Supervise { .. } | LabCommand::Run { .. })
+            | Command::Analyze(_)
+            | Command::Report(_)
+            | Command::Copy(_)
+            | Command::Ls(_)
     )
 }
 
 fn run(command: &Command) -> Result<ExitCode, CommandError> {
-    if !is_part_of_another(command) {
+    if !listens_by_itself(command) {
         stop::end_cleanly()?;
     }
     match command {
