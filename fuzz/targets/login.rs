@@ -30,7 +30,7 @@ fuzz_target!(|data: &[u8]| {
         4 => configuration(&String::from_utf8_lossy(data)),
         _ => {
             let login = user(Mechanism::Ntlm);
-            drop(smb::serve_tokens(&login, data, std::io::sink(), &|_| None));
+            drop(smb::serve_tokens(&login, "nas", data, std::io::sink(), &|_| None));
         }
     }
 });

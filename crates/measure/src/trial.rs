@@ -219,6 +219,21 @@ impl Input {
         }
     }
 
+    /// The server that it logs in to; none where there is none.
+    pub(crate) fn server(&self) -> &str {
+        let place = match self {
+            Self::Trial(input) => match &input.workload {
+                Workload::Share(workload) => Some(&workload.share),
+                _ => None,
+            },
+            Self::Keep(input) => match &input.keep.place {
+                Place::Share { share, .. } => Some(share),
+                Place::Folder { .. } => None,
+            },
+        };
+        place.map_or("", |share| &share.server)
+    }
+
     /// The same without a password.
     pub(crate) fn without_password(&self) -> Self {
         let mut input = self.clone();

@@ -61,7 +61,7 @@ mod imp {
             watching.map_err(system("start a thread"))?;
             let login = share::login(input.credentials());
             // A process that asks nonsense is told nothing more, and ends.
-            serve_tokens(&login, &ours, &ours, &login_hint).ok();
+            serve_tokens(&login, input.server(), &ours, &ours, &login_hint).ok();
             let status = process
                 .wait()
                 .map_err(system("wait for the trial's process"))?;

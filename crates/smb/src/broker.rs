@@ -195,12 +195,14 @@ fn failed(content: &[u8]) -> AuthError {
     }
 }
 
-/// Makes the tokens that another process asks for, until that is gone. `hint` is what to do about a failure.
+/// Makes the tokens for one server that another process asks for, until that is gone. `hint` is what to do
+/// about a failure.
 ///
 /// # Errors
-/// When the other process says what is no question.
+/// When the other process says what is no question, or asks for a login at another server.
 pub fn serve(
     login: &Login,
+    server: &str,
     mut questions: impl Read,
     mut answers: impl Write,
     hint: &dyn Fn(&AuthError) -> Option<String>,
@@ -211,8 +213,10 @@ pub fn serve(
         let content = &question[HEAD_BYTES..];
         let answer = match kind {
             BEGIN if exchanges.len() < EXCHANGES_MAX => {
-                let server = std::str::from_utf8(content);
-                let server = server.map_err(|_no_text| io::ErrorKind::InvalidData)?;
+                // Who has taken that process over gets no ticket for another service.
+                if content != server.as_bytes() {
+                    return Err(io::ErrorKind::InvalidData.into());
+                }
                 Exchange::new(login, server).map(|exchange| {
                     let proof = match exchange.proof() {
                         Proof::Nothing => 0,
@@ -318,7 +322,9 @@ mod tests {
         let (ours, theirs) = UnixStream::pair().unwrap();
         thread::spawn(move || {
             let questions = theirs.try_clone().unwrap();
-            serve(&login, questions, theirs, &|_| Some("try again".to_owned()))
+            serve(&login, "nas", questions, theirs, &|_| {
+                Some("try again".to_owned())
+            })
         });
         let answers = ours.try_clone().unwrap();
         Broker::start(Identity::User, "ann".to_owned(), ours, answers, || {}).unwrap()
@@ -359,16 +365,17 @@ mod tests {
             &[5, 0, 0, 0, 9, 0, 0, 0, 0],
             &[5, 0, 0, 0, STEP, 7, 0, 0, 0],
             &[6, 0, 0, 0, BEGIN, 0, 0, 0, 0, 0xff],
+            b"\x09\0\0\0\x01\0\0\0\0bank",
             &[200, 0, 0, 0, BEGIN],
         ] {
             let mut said = Vec::new();
             assert!(
-                serve(&login, question, &mut said, &|_| None).is_err(),
+                serve(&login, "nas", question, &mut said, &|_| None).is_err(),
                 "{question:?}"
             );
             assert!(said.is_empty(), "{question:?}");
         }
-        assert!(serve(&login, &[][..], Vec::new(), &|_| None).is_ok());
+        assert!(serve(&login, "nas", &[][..], Vec::new(), &|_| None).is_ok());
     }
 
     #[test]
