@@ -351,7 +351,7 @@ fn a_buffer_that_is_small_on_a_short_way_is_named() {
     let topology = include_str!("../../../lab/scenarios/small-buffers.toml");
     let near = topology
         .replacen("delay_ms = 5.0", "delay_ms = 0.3", 1)
-        .replacen("4096 65536 131072", "4096 16384 32768", 1);
+        .replacen("4096, 65536, 131072", "4096, 16384, 32768", 1);
     assert!(near.contains("0.3") && near.contains("32768"));
     let (status, said) = check(&Lab::described("near-buffers", &near), true);
     assert_eq!(
