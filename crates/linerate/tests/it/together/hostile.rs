@@ -114,7 +114,7 @@ const PROFILES: [Case; 8] = [
     ("brackets.toml", 64, "line 2"),
     ("empty.toml", 64, "line 1"),
     ("escape-sequences.toml", 0, "\u{fffd}[2Jt\u{fffd}31m"),
-    ("not-utf-8.toml", 64, "line 2"),
+    ("not-utf-8.toml", 65, "line 2"),
     ("rule-of-many-values.toml", 64, "rule 1 of the profile"),
     (
         "rules-without-end.toml",
@@ -451,7 +451,7 @@ fn what_is_no_file_is_refused_and_not_waited_for() {
             (&["analyze", &arm], 65),
             (&["experiment", "run", given, "--dry-run"], 65),
             (&["bench", &target, "--recipe", given, "--dry-run"], 65),
-            (&["profiles", given], 64),
+            (&["profiles", given], 65),
         ];
         for (arguments, code) in readers {
             site.judge(arguments, file, code, says);
@@ -484,5 +484,5 @@ fn files_of_ten_gigabytes_are_refused() {
     ] {
         site.judge(arguments, &plan, 65, "more than 256 KiB");
     }
-    site.judge(&["profiles", toml], &plan, 64, "more than 256 KiB");
+    site.judge(&["profiles", toml], &plan, 65, "more than 256 KiB");
 }
