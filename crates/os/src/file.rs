@@ -409,7 +409,7 @@ fn walk(path: &Path, trust: Trust, missing: Missing) -> Result<OwnedFd, Error> {
     let mut left = names_of(&whole);
     let mut at = PathBuf::from("/");
     let mut folder =
-        rustix::fs::open("/", READ_FOLDER, Mode::empty()).map_err(failed("open", &at))?;
+        rustix::fs::open("/", PASS_FOLDER, Mode::empty()).map_err(failed("open", &at))?;
     // Whoever has `/` has everything; in a namespace of users that need not be number 0.
     let top = stat(&folder, &at)?.st_uid;
     let mut links = 0;
@@ -420,7 +420,11 @@ fn walk(path: &Path, trust: Trust, missing: Missing) -> Result<OwnedFd, Error> {
         }
         let is_last = left.is_empty();
         let next = at.join(&name);
-        let how = if is_last { READ_FOLDER } else { PASS_FOLDER };
+        // What is kept is listed and synced; a folder that a person names need not even be readable.
+        let how = match trust {
+            Trust::Kept if is_last => READ_FOLDER,
+            Trust::Kept | Trust::Named => PASS_FOLDER,
+        };
         match (
             rustix::fs::openat(&folder, &name, how, Mode::empty()),
             missing,
@@ -434,7 +438,7 @@ fn walk(path: &Path, trust: Trust, missing: Missing) -> Result<OwnedFd, Error> {
                 // What leads to it is as folders are; only the last one is as private as is asked.
                 let usual = mode | Mode::from_raw_mode(0o755);
                 let mode = if is_last { mode } else { usual };
-                make(&folder, &name, mode).map_err(failed("make", &next))?;
+                make(&folder, &name, mode, trust).map_err(failed("make", &next))?;
                 made = true;
                 left.push(name);
             }
@@ -446,7 +450,7 @@ fn walk(path: &Path, trust: Trust, missing: Missing) -> Result<OwnedFd, Error> {
                 }
                 if target.is_absolute() {
                     at = PathBuf::from("/");
-                    folder = rustix::fs::open("/", READ_FOLDER, Mode::empty())
+                    folder = rustix::fs::open("/", PASS_FOLDER, Mode::empty())
                         .map_err(failed("open", &at))?;
                 }
                 // A link that ends the path is followed to a folder of the same standing.
@@ -470,15 +474,16 @@ fn names_of(path: &Path) -> Vec<OsString> {
     names
 }
 
-/// Makes a folder that is still there after a power cut. Another program may have been faster.
-fn make(folder: &OwnedFd, name: &OsStr, mode: Mode) -> Result<(), Errno> {
-    match rustix::fs::mkdirat(folder, name, mode) {
-        Ok(()) => {
+/// Makes a folder; one for what is kept is still there after a power cut. Another program may have been
+/// faster.
+fn make(folder: &OwnedFd, name: &OsStr, mode: Mode, trust: Trust) -> Result<(), Errno> {
+    match (rustix::fs::mkdirat(folder, name, mode), trust) {
+        (Ok(()), Trust::Kept) => {
             let parent = rustix::fs::openat(folder, ".", READ_FOLDER, Mode::empty())?;
             rustix::fs::fsync(parent)
         }
-        Err(Errno::EXIST) => Ok(()),
-        Err(errno) => Err(errno),
+        (Ok(()) | Err(Errno::EXIST), _) => Ok(()),
+        (Err(errno), _) => Err(errno),
     }
 }
 
