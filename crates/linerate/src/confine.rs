@@ -61,6 +61,11 @@ pub fn to_files(reads: &[&Path], writes: Option<&Path>) -> Result<(), CommandErr
 
 /// The folder that is there already in which something is to be made: the path itself, or what is above it.
 pub fn existing(path: &Path) -> PathBuf {
+    // The parent of a bare name is an empty path, which is no folder to the system.
+    let path = match path.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => path,
+    };
     let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let there = full.ancestors().find(|folder| folder.is_dir());
     there.map_or(full.clone(), Path::to_owned)

@@ -359,6 +359,8 @@ fn well(provoked: &mut Provoked) {
     let to = format!("{SHARE}/large");
     for words in [
         &["copy", &large, &to, "--credentials", CREDENTIALS][..],
+        // A bare name is one in this folder.
+        &["copy", &to, "home", "--credentials", CREDENTIALS],
         &["ls", SHARE, "--credentials", CREDENTIALS],
     ] {
         let command = provoked.on_client(words);
