@@ -40,14 +40,15 @@ fn proxy(lan: &Lan, bytes: &'static [usize]) -> (SocketAddr, Arc<AtomicUsize>) {
             let far = TcpStream::connect(server).expect("Samba listens");
             let [back, forth] = [(&far, &client), (&client, &far)]
                 .map(|(from, to)| [from, to].map(|end| end.try_clone().expect("a descriptor")));
-            thread::spawn(move || pass(back, usize::MAX));
-            thread::spawn(move || pass(forth, most));
+            // The server is told first, and lets go of the file before the client comes again.
+            thread::spawn(move || pass(back, usize::MAX, Shutdown::Both));
+            thread::spawn(move || pass(forth, most, Shutdown::Write));
         }
     });
     (here, connections)
 }
 
-fn pass([mut from, mut to]: [TcpStream; 2], most: usize) {
+fn pass([mut from, mut to]: [TcpStream; 2], most: usize, end: Shutdown) {
     let mut buffer = [0; 4 << 10];
     let mut left = most;
     while left > 0 {
@@ -60,8 +61,7 @@ fn pass([mut from, mut to]: [TcpStream; 2], most: usize) {
         left = left.saturating_sub(count);
     }
     // Whoever is gone already needs no good-bye.
-    from.shutdown(Shutdown::Both).ok();
-    to.shutdown(Shutdown::Both).ok();
+    to.shutdown(end).ok();
 }
 
 fn copy(server: SocketAddr, here: &Path) -> Result<u64, Error> {
