@@ -105,7 +105,8 @@ pub fn trial_main(
     }
     let login = share::login(input.credentials());
     let watched = Watched::new(&input);
-    if let Err(error) = watch_input(stdin, watched.clone(), orphaned) {
+    let watch = watched.clone();
+    if let Err(error) = when_ended(stdin, move || watch.abandoned(orphaned)) {
         return fail(&mut stdout, &error);
     }
     perform(&input, &login, &mut stdout, &watched)
@@ -118,7 +119,7 @@ pub(crate) fn fail(stdout: &mut impl Write, error: &Error) -> Result<(), Failed>
     Err(Failed::Kind(error.kind()))
 }
 
-/// Ends what is under way when whoever asked for it is gone: gently where it leaves something behind.
+/// Ends what is under way when the caller is gone: gently where it leaves something behind.
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
     stop: Stop,
@@ -140,7 +141,7 @@ impl Watched {
         self.over.store(true, Ordering::Release);
     }
 
-    /// To be called, on a thread of its own, when nobody waits any more.
+    /// To be called, on a thread of its own, when the caller is gone.
     pub(crate) fn abandoned(&self, orphaned: impl FnOnce()) {
         self.stop.ask();
         let deadline = Instant::now() + TIDY_LIMIT;
@@ -153,15 +154,15 @@ impl Watched {
     }
 }
 
-/// Reads what is left of the input, on a thread of its own: until it ends, somebody waits for us.
-fn watch_input(
-    mut stdin: impl Read + Send + 'static,
-    watched: Watched,
-    orphaned: impl FnOnce() + Send + 'static,
+/// Reads what is left of an input, on a thread of its own, and calls `gone` at its end: until then the caller
+/// waits for us.
+pub(crate) fn when_ended(
+    mut input: impl Read + Send + 'static,
+    gone: impl FnOnce() + Send + 'static,
 ) -> Result<(), Error> {
     let watch = move || {
-        io::copy(&mut stdin, &mut io::sink()).ok();
-        watched.abandoned(orphaned);
+        io::copy(&mut input, &mut io::sink()).ok();
+        gone();
     };
     let started = thread::Builder::new().spawn(watch);
     started.map(drop).map_err(|source| Error::System {
@@ -170,7 +171,7 @@ fn watch_input(
     })
 }
 
-/// Does what is asked, until it is stopped because nobody waits for it.
+/// Does what is asked, until it is stopped because the caller is gone.
 pub(crate) fn perform(
     input: &Input,
     login: &Login,
@@ -396,16 +397,39 @@ mod tests {
         }
     }
 
+    /// A trial of raw TCP, as a line of input.
+    fn tcp_line(port: u16) -> String {
+        format!(
+            "{{\"workload\":{{\"engine\":\"tcp\",\"server\":\"127.0.0.1\",\"port\":{port},\
+             \"direction\":\"read\",\"streams\":1,\"nic\":null,\"timing\":{{\"warm_up\":0,\
+             \"measured\":10000000,\"interval\":10000000}}}},\"credentials\":null}}\n"
+        )
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_process_that_asks_nonsense_is_not_left_waiting() {
+        // Its standard input is the socket: it asks by a message that is none, and waits for an answer.
+        let script = "printf '\\001\\000\\000\\000x' >&0; cat >/dev/null; exit 7";
+        let worker = Worker {
+            program: "/bin/sh".to_owned(),
+            arguments: vec!["-c".to_owned(), script.to_owned()],
+            environment: vec!["PATH".to_owned()],
+        };
+        let (_lifeline, end) = mpsc::channel();
+        let stdin = Lifeline(io::Cursor::new(tcp_line(1).into_bytes()), end);
+        let (sender, ended) = mpsc::channel();
+        thread::spawn(move || sender.send(trial_main(stdin, io::sink(), Some(&worker), || {})));
+        let ended = ended.recv_timeout(Duration::from_secs(10)).unwrap();
+        assert_eq!(ended, Err(Failed::Status(7)));
+    }
+
     #[test]
     fn an_input_that_ends_early_makes_an_orphan() {
         // A server that accepts and never speaks keeps the trial waiting.
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let input = format!(
-            "{{\"workload\":{{\"engine\":\"tcp\",\"server\":\"127.0.0.1\",\"port\":{port},\
-             \"direction\":\"read\",\"streams\":1,\"nic\":null,\"timing\":{{\"warm_up\":0,\
-             \"measured\":10000000,\"interval\":10000000}}}},\"credentials\":null}}\n"
-        );
+        let input = tcp_line(port);
         let (lifeline, end) = mpsc::channel();
         let (orphaned, heard) = mpsc::channel();
         thread::spawn(move || {

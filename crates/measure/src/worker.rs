@@ -10,7 +10,6 @@ mod imp {
     use std::os::fd::{AsFd, OwnedFd};
     use std::os::unix::net::UnixStream;
     use std::process::{Command, Stdio};
-    use std::thread;
 
     use os::sandbox::{Rules, confine};
     use record::Identity;
@@ -18,7 +17,7 @@ mod imp {
 
     use super::Worker;
     use crate::error::login_hint;
-    use crate::trial::{Failed, Input, Watched, fail, perform, read_input};
+    use crate::trial::{Failed, Input, Watched, fail, perform, read_input, when_ended};
     use crate::{Error, share};
 
     fn system(action: &'static str) -> impl Fn(io::Error) -> Error {
@@ -51,17 +50,15 @@ mod imp {
                 .map_err(system("watch the trial's process"))?;
             let watched = Watched::new(input);
             let watch = watched.clone();
-            let mut stdin = stdin;
-            let watching = thread::Builder::new().spawn(move || {
-                io::copy(&mut stdin, &mut io::sink()).ok();
+            when_ended(stdin, move || {
                 // It sees that, tidies up and ends. Where it does not, we go first.
                 hang_up.shutdown(Shutdown::Both).ok();
                 watch.abandoned(orphaned);
-            });
-            watching.map_err(system("start a thread"))?;
+            })?;
             let login = share::login(input.credentials());
-            // A process that asks nonsense is told nothing more, and ends.
             serve_tokens(&login, input.server(), &ours, &ours, &login_hint).ok();
+            // A process that asked nonsense gets no answer, and must not wait for one.
+            ours.shutdown(Shutdown::Both).ok();
             let status = process
                 .wait()
                 .map_err(system("wait for the trial's process"))?;
