@@ -10,7 +10,7 @@ use crate::stop;
 
 /// Where a password is typed.
 const TERMINAL: &str = "/dev/tty";
-/// Names other files with what Kerberos is told, with `:` between them.
+/// Names other files with the configuration of Kerberos, with `:` between them.
 const KERBEROS_VARIABLE: &str = "KRB5_CONFIG";
 
 /// What a command that speaks to a server as this user needs beside its own files.
@@ -51,7 +51,7 @@ pub fn to(rules: &Rules) -> Result<(), CommandError> {
 pub fn to_files(reads: &[&Path], writes: Option<&Path>) -> Result<(), CommandError> {
     let made_in = writes.map(|path| existing(path.parent().unwrap_or(path)));
     to(&Rules {
-        // The files may be for nobody else to read.
+        // The files may be readable by this user only.
         keeps_user: true,
         network: false,
         reads: reads.iter().map(|path| (*path).to_owned()).collect(),

@@ -50,7 +50,7 @@ struct Pipe {
 
 impl Broker {
     /// Asks by `questions` and hears by `answers`, for a user or a guest of this name. `gone` is called, on
-    /// another thread, when there is nobody left to ask.
+    /// another thread, when the process that is asked is gone.
     ///
     /// # Errors
     /// When no thread can be started.

@@ -437,8 +437,8 @@ impl Drop for Part {
     }
 }
 
-/// Makes a part, or takes up the one that is there, and says how long it is. It is for nobody else to
-/// read: in a folder where others write too, what they put there is not written to.
+/// Makes a part, or takes up the one that is there, and says how long it is. No other
+/// user can read it: in a folder where others write too, what they put there is not written to.
 fn open_part(path: &Path) -> Result<(File, u64), Error> {
     let failed = |source| failed("create", path, source);
     let mut options = OpenOptions::new();

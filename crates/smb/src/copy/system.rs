@@ -104,7 +104,7 @@ mod imp {
         options.custom_flags(libc::O_NONBLOCK)
     }
 
-    /// What is made so is for nobody else to read, until [`publish`] says who may.
+    /// No other user can read what is made so, until [`publish`] says who may.
     pub(in crate::copy) fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {
         options
             .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
@@ -116,7 +116,7 @@ mod imp {
         metadata.uid() == rustix::process::geteuid().as_raw() && metadata.nlink() == 1
     }
 
-    /// Lets nobody but us at what was made earlier, perhaps by another version.
+    /// Keeps other users from what was made earlier, perhaps by another version.
     pub(in crate::copy) fn make_private(file: &File) -> io::Result<()> {
         set_mode(file, PRIVATE_MODE)
     }

@@ -1,4 +1,4 @@
-//! Somebody on the path changes one bit of what passes: a signed session notices each, whatever it is in.
+//! An attacker on the path changes one bit of what passes: a signed session notices each, whatever it is in.
 
 use std::fs;
 use std::io::{self, Read, Write};

@@ -40,7 +40,7 @@ fn proxy(lan: &Lan, bytes: &'static [usize]) -> (SocketAddr, Arc<AtomicUsize>) {
             let far = TcpStream::connect(server).expect("Samba listens");
             let [back, forth] = [(&far, &client), (&client, &far)]
                 .map(|(from, to)| [from, to].map(|end| end.try_clone().expect("a descriptor")));
-            // The server is told first, and lets go of the file before the client comes again.
+            // The server hears of the end first, and lets go of the file before the client comes again.
             thread::spawn(move || pass(back, usize::MAX, Shutdown::Both));
             thread::spawn(move || pass(forth, most, Shutdown::Write));
         }
