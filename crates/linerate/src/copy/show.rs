@@ -158,7 +158,10 @@ pub(super) fn show(
         terminal::print(&line);
     }
     if summary.verified > 0 {
-        terminal::print(&format!("  {}", what_was_proven(connections.protection())));
+        terminal::print(&format!(
+            "  {}",
+            what_was_proven(ends, connections.protection())
+        ));
     }
     if summary.on_server_bytes > 0 {
         let size = quantity::size(Bytes::new(summary.on_server_bytes));
@@ -239,16 +242,22 @@ fn counts(summary: &Summary) -> Vec<String> {
 }
 
 /// What reading back proves, and against whom.
-const fn what_was_proven(protection: Protection) -> &'static str {
+fn what_was_proven(ends: &Ends, protection: Protection) -> String {
+    let (same, disk) = match ends.sent {
+        true => ("the server gives back what was read here", "the server's"),
+        false => (
+            "what is here is what came from the server",
+            "this machine's",
+        ),
+    };
     match protection {
-        Protection::Keys => {
-            "proven: the server gives back what was read here, and no one on the path has changed it; \
-             not proven: that it is on the server's disk already"
-        }
-        Protection::Nothing => {
-            "proven: no error on the path and none in the server's memory; not proven, as nothing is \
-             signed: that no one on the path has changed it, or that it is on the server's disk already"
-        }
+        Protection::Keys => format!(
+            "proven: {same}, and no one on the path has changed it; not proven: that it is on {disk} disk already"
+        ),
+        Protection::Nothing => format!(
+            "proven: {same}; not proven: that no one on the path has changed it, as nothing is signed, or that \
+             it is on {disk} disk already"
+        ),
     }
 }
 
@@ -257,5 +266,39 @@ fn proof_name(session: &Session) -> &'static str {
         Proof::Kerberos => "kerberos",
         Proof::Ntlm => "ntlm",
         Proof::Nothing => "none",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proof_is_about_the_end_that_was_read_back() {
+        let ends = |sent| Ends {
+            sources: Vec::new(),
+            destination: String::new(),
+            sent,
+        };
+        for (sent, protection, end, claims) in [
+            (true, Protection::Keys, "the server's disk", true),
+            (true, Protection::Nothing, "the server's disk", false),
+            (false, Protection::Keys, "this machine's disk", true),
+            (false, Protection::Nothing, "this machine's disk", false),
+        ] {
+            let said = what_was_proven(&ends(sent), protection);
+            let (proven, open) = said.split_once("; not proven: ").unwrap();
+            assert!(open.contains(end), "{said}");
+            assert_eq!(
+                proven.contains("no one on the path has changed it"),
+                claims,
+                "{said}"
+            );
+            assert_eq!(
+                open.contains("no one on the path has changed it"),
+                !claims,
+                "{said}"
+            );
+        }
     }
 }
