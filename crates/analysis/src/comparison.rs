@@ -10,17 +10,10 @@ use record::{
 };
 use serde::Serialize;
 
-use crate::statistics::{self, PairedRatios};
-use crate::{ArmSamples, Effect, Estimate, NoiseFloor, Unit, Verdict};
+use fit::{BAND_DEFAULT, CONFIDENCE_DEFAULT, list_failure, served_per_byte};
+use stats::{Estimate, PairedRatios, Unit, Verdict};
 
-/// Band of practical equivalence where a file says nothing sensible.
-pub(crate) const BAND_DEFAULT: f64 = 0.02;
-/// Confidence where a file says nothing sensible, and for everything that was not asked with one.
-pub(crate) const CONFIDENCE_DEFAULT: f64 = 0.95;
-/// Failures that are listed one by one; the rest is counted.
-const FAILURES_LISTED_MAX: usize = 100;
-/// Letters of a failure that are listed: a file may have a book there.
-const FAILURE_CHARS_MAX: usize = 1_000;
+use crate::{ArmSamples, Effect, NoiseFloor};
 
 /// What one phase says.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -35,14 +28,19 @@ pub struct PhaseResult {
     pub failures: Vec<String>,
     /// What a reader must know.
     pub caveats: Vec<String>,
+    /// The blocks of this phase behind each response.
+    #[serde(skip)]
+    pub pairs: Vec<(Direction, PairedRatios)>,
 }
 
 /// Analyses one phase. `trials` may hold others too; only those of the schedule's experiment and
-/// phase count. `floors` is the last baseline-against-itself before it, if there was one.
+/// phase count. `floors` is the last baseline-against-itself before it, if there was one; `earlier` are the
+/// [`PhaseResult::pairs`] of the experiment's phase `Compare`, for a schedule that joins them.
 pub fn phase<'a>(
     schedule: &Schedule,
     trials: impl IntoIterator<Item = &'a TrialRecord>,
     floors: &[NoiseFloor],
+    earlier: &[(Direction, PairedRatios)],
 ) -> PhaseResult {
     let mut result = PhaseResult::default();
     let (band, confidence) = limits(&schedule.question, &mut result.caveats);
@@ -74,6 +72,17 @@ pub fn phase<'a>(
                 pairs.len()
             ));
         }
+        result.pairs.push((response, pairs.clone()));
+        let joint = joint(schedule, confidence);
+        let (pairs, confidence) = match joint {
+            Some(confidence) => {
+                let mut earlier = earlier.iter();
+                let earlier = earlier.find(|(of, _)| *of == response);
+                let joined = earlier.map(|(_, earlier)| earlier.then(&pairs));
+                (joined.unwrap_or(pairs), confidence)
+            }
+            None => (pairs, confidence),
+        };
         let Some(ratio) = pairs.ratio(band, confidence) else {
             continue;
         };
@@ -85,9 +94,10 @@ pub fn phase<'a>(
             let mut effect = Effect {
                 response,
                 phase: schedule.phase,
-                verdict: statistics::verdict(&ratio, band, confidence),
+                verdict: stats::verdict(&ratio, band, confidence),
                 ratio,
                 blocks_to_settle: None,
+                joint: joint.is_some(),
             };
             if effect.verdict == Verdict::Undecided {
                 effect.blocks_to_settle = pairs.blocks_to_settle(band, confidence);
@@ -97,6 +107,15 @@ pub fn phase<'a>(
         }
     }
     result
+}
+
+/// The confidence of an interval over this phase and the one before it, where they are judged together.
+fn joint(schedule: &Schedule, confidence: f64) -> Option<f64> {
+    let error = schedule.joint_error?;
+    Some(match (0.0..0.5).contains(&error) {
+        true => 1.0 - error,
+        false => confidence,
+    })
 }
 
 /// How people read a phase.
@@ -131,7 +150,7 @@ pub(crate) fn costs<'a>(
         .filter_map(|sample| sample.retransmits)
         .reduce(u64::saturating_add);
     (
-        statistics::median(&per_byte, band, confidence, Unit::SecondsPerByte),
+        stats::median(&per_byte, band, confidence, Unit::SecondsPerByte),
         retransmits,
     )
 }
@@ -148,15 +167,6 @@ pub(crate) fn failure(outcome: &Outcome) -> Option<String> {
         Outcome::Failed(failure) => Some(failure.chain.join(": ")),
         Outcome::Measured(result) if rate(result).is_none() => Some("it moved no bytes".into()),
         Outcome::Measured(_) => None,
-    }
-}
-
-/// Adds a failure to a list that cannot grow for ever.
-pub(crate) fn list_failure(failures: &mut Vec<String>, text: String) {
-    match failures.len() {
-        0..FAILURES_LISTED_MAX => failures.push(text.chars().take(FAILURE_CHARS_MAX).collect()),
-        FAILURES_LISTED_MAX => failures.push("and more".into()),
-        _ => {}
     }
 }
 
@@ -339,6 +349,7 @@ fn pairs(trials: &[&Counted]) -> PairedRatios {
         };
         (block, mean(&a), mean(&b), a_first)
     }))
+    .drawn_in_halves()
 }
 
 fn samples(
@@ -347,7 +358,7 @@ fn samples(
     (band, confidence): (f64, f64),
 ) -> Option<ArmSamples> {
     let rates: Vec<f64> = trials.iter().map(|trial| trial.rate).collect();
-    let median = statistics::median(&rates, band, confidence, Unit::BytesPerSecond)?;
+    let median = stats::median(&rates, band, confidence, Unit::BytesPerSecond)?;
     let (cpu_per_byte, retransmits) =
         costs(trials.iter().map(|trial| trial.result), (band, confidence));
     let served: Vec<f64> = trials
@@ -362,19 +373,10 @@ fn samples(
         blocks: trials.iter().map(|trial| trial.block).collect(),
         median,
         cpu_per_byte,
-        server_cpu_per_byte: statistics::median(&served, band, confidence, Unit::SecondsPerByte),
+        server_cpu_per_byte: stats::median(&served, band, confidence, Unit::SecondsPerByte),
         retransmits,
         file_size: trials.first().and_then(|trial| file_size(trial.workload)),
     })
-}
-
-/// Processor time of the file server for each byte: how much of the time it worked while it was looked
-/// at, over the trial's rate in bytes per second.
-pub(crate) fn served_per_byte(loads: &[HostLoad], rate: f64) -> Option<f64> {
-    let served = |load: &HostLoad| Some((load.served?.get() as f64, load.duration.get() as f64));
-    let (spent, time) = loads.iter().find_map(served)?;
-    let per_byte = spent / time / rate;
-    per_byte.is_finite().then_some(per_byte)
 }
 
 /// The size of each of many files that are copied, where they have one.
@@ -394,9 +396,9 @@ fn noise_floor(
     smallest_detectable: Option<f64>,
     (band, confidence): (f64, f64),
 ) -> NoiseFloor {
-    let alarm = statistics::alarm(&ratio, band, confidence);
+    let alarm = stats::alarm(&ratio, band, confidence);
     let off = matches!(
-        statistics::verdict(&ratio, band, confidence),
+        stats::verdict(&ratio, band, confidence),
         Verdict::Better | Verdict::Worse
     );
     if off && !alarm {

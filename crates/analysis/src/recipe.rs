@@ -5,45 +5,13 @@ use record::{
     Workload,
 };
 
-use crate::result::{CacheMark, TestFigures, Unit};
+use fit::rate;
+
+use crate::result::{CacheMark, TestFigures};
 
 /// File systems whose direct operations go to the disk. Others take them and may use their cache all the
 /// same, as zfs does.
 const PASS_THE_CACHE_BY: [&str; 5] = ["ext4", "xfs", "btrfs", "f2fs", "overlayfs"];
-
-/// What the rates of a workload count.
-#[must_use]
-pub const fn unit(workload: &Workload) -> Unit {
-    match workload {
-        Workload::Task(work) => match work.task {
-            Task::Copy(_) => Unit::BytesPerSecond,
-            Task::Play(_) => Unit::FramesPerSecond,
-            Task::Create(_) | Task::Open(_) | Task::Remove(_) | Task::Lock(_) | Task::List(_) => {
-                Unit::OperationsPerSecond
-            }
-        },
-        Workload::Tcp(_) | Workload::Share(_) | Workload::Folder(_) | Workload::Job(_) => {
-            Unit::BytesPerSecond
-        }
-    }
-}
-
-/// The rate of a trial in the [unit()] of its workload, if it is one that can be compared.
-#[must_use]
-pub fn rate(workload: &Workload, pass: &TrialResult) -> Option<f64> {
-    let rate = match workload {
-        Workload::Task(work) if unit(workload) != Unit::BytesPerSecond => {
-            let seconds = pass.duration().get() as f64 / 1e9;
-            let players = match &work.task {
-                Task::Play(play) => f64::from(play.streams.max(1)),
-                _ => 1.0,
-            };
-            pass.latency?.operations as f64 / seconds / players
-        }
-        _ => pass.bytes_per_second()?,
-    };
-    (rate.is_finite() && rate > 0.0).then_some(rate)
-}
 
 /// The figures of one test that went one way.
 pub(crate) fn figures(

@@ -8,59 +8,14 @@ use record::{
 };
 use serde::Serialize;
 
-use crate::design::DesignResult;
+use fit::DesignResult;
+use stats::sequential::Loss;
+use stats::{Estimate, Unit, Verdict};
+
+use crate::Message;
 
 /// A channel that carries less than this share of what fits through its NICs carries far less.
 const FAR_BELOW: f64 = 0.5;
-
-/// The unit of an estimate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unit {
-    /// Payload bytes per second.
-    BytesPerSecond,
-    /// A ratio; above 1 is better.
-    Ratio,
-    /// Processor seconds per byte.
-    SecondsPerByte,
-    /// Seconds.
-    Seconds,
-    /// Operations per second.
-    OperationsPerSecond,
-    /// Frames per second of one player.
-    FramesPerSecond,
-}
-
-/// An estimate with all that is needed to defend it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Estimate {
-    /// The estimate.
-    pub value: f64,
-    /// `[low, high]`; `None` where too few trials were run for any interval.
-    pub interval: Option<[f64; 2]>,
-    /// Confidence the interval really reaches, 0 to 1.
-    pub confidence: Option<f64>,
-    /// Independent trials, or blocks, behind it.
-    pub n: usize,
-    /// Unit of the numbers.
-    pub unit: Unit,
-    /// What a reader must know: outliers, drift, too few trials.
-    pub caveats: Vec<String>,
-}
-
-/// What an interval says against the band of practical equivalence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// Better, by more than nothing and not shown to be within the band.
-    Better,
-    /// Worse.
-    Worse,
-    /// No difference that matters: the whole interval is inside the band.
-    Equivalent,
-    /// Cannot tell yet.
-    Undecided,
-}
 
 /// The effect of B against A on one response.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -75,6 +30,9 @@ pub struct Effect {
     pub verdict: Verdict,
     /// Blocks that would settle an undecided one, where that can be said.
     pub blocks_to_settle: Option<usize>,
+    /// Whether it is over the blocks of the phase before as well.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub joint: bool,
 }
 
 /// The trials of one arm, response and phase.
@@ -268,6 +226,8 @@ pub struct LadderRung {
     pub of_above: Option<Estimate>,
     /// As a share of the ceiling.
     pub of_ceiling: Option<Estimate>,
+    /// Whether it loses against the one above; none where the two were not measured.
+    pub loss: Option<Loss>,
     /// Why it was not measured.
     pub not_measured: Option<String>,
 }
@@ -282,15 +242,68 @@ pub enum Trust {
     Measured,
 }
 
+/// By what a cause is proven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Proof {
+    /// By a fact or a counter with one meaning.
+    Counter,
+    /// It was taken away for a while, and how much that gains was measured.
+    Relieved,
+    /// Less of it costs so much that it limits; what more of it gains is not known.
+    Binding,
+}
+
+/// What is known of a cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Proven.
+    Proven(Proof),
+    /// It may be; one measurement decides.
+    Suspected,
+    /// Not knowable from here.
+    Unknowable,
+    /// It is not: what was measured of it says so.
+    RuledOut,
+}
+
 /// Something that costs speed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cause {
-    /// Stable name: `link-saturated`, `one-link-of-two`, `share-slower-than-tcp`.
+    /// Stable name, of [`crate::CauseId`] or of a remark.
     pub id: String,
-    /// One sentence.
-    pub text: String,
-    /// How sure.
+    /// What is the matter.
+    pub text: Message,
+    /// How sure: measured where it is proven.
     pub trust: Trust,
+    /// What is known of it.
+    pub state: State,
+    /// How much faster it is without it, where an intervention measured that.
+    pub gain: Option<Estimate>,
+    /// The one measurement that decides, where it is only suspected.
+    pub decides: Option<Message>,
+    /// What would be needed to know it, where that cannot be had from here.
+    pub needs: Option<Message>,
+}
+
+impl Cause {
+    /// Something that was seen and that nothing has to be decided of.
+    #[must_use]
+    pub fn seen(id: &str, text: impl Into<Message>, trust: Trust) -> Self {
+        Self {
+            id: id.to_owned(),
+            text: text.into(),
+            trust,
+            state: match trust {
+                Trust::Measured => State::Proven(Proof::Counter),
+                Trust::Computed => State::Suspected,
+            },
+            gain: None,
+            decides: None,
+            needs: None,
+        }
+    }
 }
 
 /// Something to try.
@@ -298,16 +311,16 @@ pub struct Cause {
 pub struct Fix {
     /// Stable name, and id of the experiment that proves it: `channels-2`, `mtu-9000`.
     pub id: String,
-    /// One sentence.
-    pub text: String,
+    /// What to do.
+    pub text: Message,
     /// What it sets, ready for `tune`.
     pub level: Level,
-    /// Predicted rate over today's rate, where it can be computed.
+    /// Predicted rate over today's rate, where it can be computed or was measured.
     pub predicted: Option<Estimate>,
-    /// What it disturbs while it is made, for people.
-    pub disturbs: String,
+    /// What it disturbs while it is made.
+    pub disturbs: Message,
     /// Why it cannot be tried by linerate here, if so.
-    pub blocked: Option<String>,
+    pub blocked: Option<Message>,
     /// The very commands that do it or help with it, where there are any.
     pub commands: Vec<String>,
     /// The share by another address of its server, where a check of that one shows whether it helps.
@@ -479,19 +492,21 @@ pub struct SmallFiles {
 /// What `check` concludes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Diagnosis {
-    /// One sentence that a busy person reads.
-    pub headline: String,
-    /// The first rung that loses more than a tenth of the one above, if one does.
+    /// The answer, which no number below it contradicts.
+    pub headline: Message,
+    /// The first rung that is proven to lose against the one above, if one is.
     pub first_loss: Option<(RungName, Direction)>,
-    /// Whether what was measured suffices to say so: every rung has a rate, and none contradicts the
-    /// facts. Complete and without a loss is all well, and a full link is well.
+    /// Whether what was measured suffices to say that nothing is lost: every rung is proven not to lose, and none
+    /// contradicts the facts.
     pub complete: bool,
-    /// What is wrong, first on the way first; none where all is well.
+    /// What is wrong: what is proven to cost what is lost first, then what is suspected; none where all is well.
     pub causes: Vec<Cause>,
+    /// What was suspected and is shown not to be.
+    pub ruled_out: Vec<Cause>,
     /// What is worth knowing and no fault: a link that is full, a second one that is not used.
     pub remarks: Vec<Cause>,
-    /// What the rates of disks are the rates of, in sentences.
-    pub notes: Vec<String>,
+    /// What the rates of disks are the rates of.
+    pub notes: Vec<Message>,
     /// How long small files take, each way that was tried.
     pub small_files: Vec<SmallFiles>,
     /// How many channels several clients would open from here; none where no session was seen.
@@ -502,8 +517,17 @@ pub struct Diagnosis {
     pub transfers: Vec<Transfer>,
     /// How long one small request of the share takes.
     pub request: Option<Estimate>,
-    /// What to try, for the first cause first, best prediction first.
+    /// What to try: what is proven to gain most first, then what may.
     pub fixes: Vec<Fix>,
+}
+
+impl Diagnosis {
+    /// The first cause that is proven or suspected: what is not knowable is no answer.
+    #[must_use]
+    pub fn named(&self) -> Option<&Cause> {
+        let mut causes = self.causes.iter();
+        causes.find(|cause| matches!(cause.state, State::Proven(_) | State::Suspected))
+    }
 }
 
 /// A kind of session that trials of a run had.

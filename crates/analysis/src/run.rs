@@ -3,19 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::{
-    Event, Outcome, Plan, Record, Run, Schedule, SmbSession, Stage, TrialRecord, TrialResult,
-    Workload,
+    Direction, Event, Outcome, Phase, Plan, Record, Run, Schedule, SmbSession, Stage, TrialRecord,
+    TrialResult, Workload,
 };
 
-use crate::comparison::{
-    BAND_DEFAULT, CONFIDENCE_DEFAULT, costs, failure, list_failure, phase, phase_name,
-    served_per_byte,
-};
+use fit::{BAND_DEFAULT, CONFIDENCE_DEFAULT, DesignResult, list_failure, served_per_byte};
+use stats::{PairedRatios, Unit};
+
+use crate::comparison::{costs, failure, phase, phase_name};
 use crate::diagnosis;
 use crate::recipe;
 use crate::{
-    BenchSamples, DesignResult, ExperimentResult, HostChange, NoiseFloor, RunAnalysis, SessionKind,
-    Unit, Untried, statistics,
+    BenchSamples, ExperimentResult, HostChange, NoiseFloor, RunAnalysis, SessionKind, Untried,
 };
 
 /// Most kinds of sessions and workloads of a bench that are distinguished: twice as many as a recipe has
@@ -85,7 +84,7 @@ fn design_of(run: &Run, trials: &[&TrialRecord]) -> Option<DesignResult> {
         Record::Design(design) => Some(design),
         _ => None,
     })?;
-    let mut result = crate::design::design(design, trials.iter().copied());
+    let mut result = fit::design(design, trials.iter().copied());
     for response in &design.responses {
         let of_response = trials.iter().filter(|trial| {
             matches!(&trial.stage, Stage::Visit { response: of, discarded: false, .. } if *of == response.name)
@@ -279,8 +278,14 @@ fn experiments(
     warn_of_strays(&schedules, trials, warnings);
     let mut results: Vec<ExperimentResult> = Vec::new();
     let mut floors: Vec<NoiseFloor> = Vec::new();
+    let mut pairs: BTreeMap<&str, Vec<(Direction, PairedRatios)>> = BTreeMap::new();
     for schedule in schedules {
-        let analysed = phase(schedule, trials.iter().copied(), &floors);
+        let of_experiment = pairs.get(schedule.experiment.as_str());
+        let earlier = of_experiment.map_or(&[][..], |earlier: &Vec<_>| earlier.as_slice());
+        let analysed = phase(schedule, trials.iter().copied(), &floors, earlier);
+        if schedule.phase == Phase::Compare {
+            pairs.insert(schedule.experiment.as_str(), analysed.pairs.clone());
+        }
         if !analysed.noise.is_empty() {
             floors.clone_from(&analysed.noise);
         }
@@ -335,6 +340,7 @@ fn warn_of_strays(schedules: &[&Schedule], trials: &[&TrialRecord], warnings: &m
                 .iter()
                 .any(|schedule| schedule.experiment == *experiment && schedule.phase == *phase),
             Stage::Ladder { .. }
+            | Stage::Probe { .. }
             | Stage::Bench { .. }
             | Stage::Visit { .. }
             | Stage::Search { .. } => false,
@@ -368,6 +374,7 @@ fn bench(run: &Run, trials: &[&TrialRecord], warnings: &mut Vec<String>) -> Vec<
     let test = |trial: &TrialRecord| match &trial.stage {
         Stage::Bench { test, .. } => test.clone(),
         Stage::Ladder { .. }
+        | Stage::Probe { .. }
         | Stage::Visit { .. }
         | Stage::Experiment { .. }
         | Stage::Search { .. } => None,
@@ -396,7 +403,7 @@ fn bench(run: &Run, trials: &[&TrialRecord], warnings: &mut Vec<String>) -> Vec<
             let mut served = Vec::new();
             for trial in same {
                 match &trial.outcome {
-                    Outcome::Measured(result) if recipe::rate(workload, result).is_some() => {
+                    Outcome::Measured(result) if fit::rate(workload, result).is_some() => {
                         measured.push(result.as_ref());
                         let rate = result.bytes_per_second();
                         served.extend(rate.and_then(|rate| served_per_byte(&trial.loads, rate)));
@@ -409,9 +416,9 @@ fn bench(run: &Run, trials: &[&TrialRecord], warnings: &mut Vec<String>) -> Vec<
             }
             let passes = measured.iter();
             let rates: Vec<f64> = passes
-                .filter_map(|result| recipe::rate(workload, result))
+                .filter_map(|result| fit::rate(workload, result))
                 .collect();
-            let unit = recipe::unit(workload);
+            let unit = fit::unit(workload);
             let (cpu_per_byte, retransmits) =
                 costs(measured.iter().copied(), (BAND_DEFAULT, CONFIDENCE_DEFAULT));
             let figures = recipe.zip(name).map(|(recipe, name)| {
@@ -420,11 +427,11 @@ fn bench(run: &Run, trials: &[&TrialRecord], warnings: &mut Vec<String>) -> Vec<
             BenchSamples {
                 test: figures,
                 workload: workload.clone(),
-                median: statistics::median(&rates, BAND_DEFAULT, CONFIDENCE_DEFAULT, unit),
+                median: stats::median(&rates, BAND_DEFAULT, CONFIDENCE_DEFAULT, unit),
                 rates,
                 unit,
                 cpu_per_byte,
-                server_cpu_per_byte: statistics::median(
+                server_cpu_per_byte: stats::median(
                     &served,
                     BAND_DEFAULT,
                     CONFIDENCE_DEFAULT,

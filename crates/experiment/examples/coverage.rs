@@ -6,16 +6,19 @@
 //! # What ten blocks can find
 //! Ten differences of two trials each, with 2 % of noise in a trial, have a standard error of
 //! 0.02 (2 / 10)^0.5 = 0.89 %; the logarithm of 1.03 is 3.3 times that, and Student's test with 9 degrees
-//! of freedom finds it in 83 of 100 experiments. So does the test here, with its bound of 5 % on false
-//! alarms and without assuming a distribution. Where one trial of twenty loses 10 to 40 % to somebody
-//! else, 0.807 is what a test could reach that is told which trials these were and what the others
-//! would have been without noise (20 000 simulated experiments, exact over all exchanges of arms). Nobody
-//! is told that; 0.75 is found.
+//! of freedom finds it in 83 of 100 experiments. Counting all exchanges of arms finds as many, but calls the same
+//! different in 6.6 of 100 where noise has a period. Counting the orders that could have been drawn finds 79.
+//! Where one trial of twenty loses 10 to 40 % to somebody else, 0.807 is what a test could reach that knows
+//! which trials these were and what the others would have been without noise (20 000 simulated experiments,
+//! exact over all exchanges of arms). No test knows that; 0.75 is found.
 #![expect(clippy::print_stdout, reason = "it prints a table")]
 
 use std::env;
 use std::process::ExitCode;
+use std::thread;
 
+#[path = "../../stats/tests/it/consistency.rs"]
+mod consistency;
 #[path = "../tests/it/factorial.rs"]
 mod factorial;
 #[path = "../tests/it/noise.rs"]
@@ -23,6 +26,8 @@ mod noise;
 
 use factorial::Machine;
 use noise::{Noise, Tally, split_plot};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 const RUNS: u32 = 2_000;
 
@@ -41,7 +46,9 @@ fn main() -> ExitCode {
         }
     }
     for (name, part) in [
-        ("factorials", factorials as fn() -> bool),
+        ("family", family as fn() -> bool),
+        ("consistency", contradictions),
+        ("factorials", factorials),
         ("gates", gates),
         ("plots", split_plots),
     ] {
@@ -52,6 +59,72 @@ fn main() -> ExitCode {
     } else {
         ExitCode::FAILURE
     }
+}
+
+/// The noises that the promise is about.
+const FAMILY: [Noise; 6] = [
+    Noise::Normal,
+    Noise::HeavyTails,
+    Noise::Bimodal,
+    Noise::Drift,
+    Noise::Period,
+    Noise::Stalls,
+];
+/// Numbers of blocks of the family of noises.
+const FAMILY_BLOCKS: [usize; 10] = [5, 6, 7, 8, 10, 12, 15, 20, 25, 30];
+
+/// Each noise of the family, from 5 to 30 blocks: intervals hold in 93 to 97 of 100, and
+/// at most 5 of 100 call a difference where there is none, but for the error of so many simulations. Not reached
+/// yet: 5 blocks of noise with a period (0.908, of 0.9375 that are claimed; they give no verdict), and 7 blocks of
+/// a drift, which are held too often (0.980).
+fn family() -> bool {
+    println!("the family of noises, as `tune` decides");
+    heading("noise");
+    // Two standard errors of a share of 5 %: 1.0 % of 2000 experiments, and 0.7 % of 4000, with and without an effect.
+    let error = |runs: u32| 2.0 * (0.05 * 0.95 / f64::from(runs)).sqrt();
+    let cells = FAMILY.map(|noise| FAMILY_BLOCKS.map(|blocks| (noise, blocks)));
+    simulated(cells.into_iter().flatten(), noise::compare, |_, tally| {
+        let held = 0.93 - error(2 * RUNS)..=0.97 + error(2 * RUNS);
+        held.contains(&tally.covered) && tally.called <= 0.05 + error(RUNS)
+    })
+}
+
+/// Cases of the check that probabilities and intervals say the same, and in how many parts.
+const CASES: u64 = 100_000;
+const PARTS: u64 = 2;
+
+fn contradictions() -> bool {
+    let wrong: Vec<String> = thread::scope(|scope| {
+        let parts: Vec<_> = (0..PARTS)
+            .map(|part| scope.spawn(move || contradictions_of(part)))
+            .collect();
+        let ended = parts.into_iter();
+        ended
+            .flat_map(|part| part.join().expect("a simulation"))
+            .collect()
+    });
+    println!(
+        "p and interval contradict each other in {} of {CASES} cases",
+        wrong.len()
+    );
+    for case in wrong.iter().take(10) {
+        println!("  {case}");
+    }
+    wrong.is_empty()
+}
+
+/// Of 3 to 30 blocks, whose orders are drawn in halves.
+fn contradictions_of(part: u64) -> Vec<String> {
+    let mut random = ChaCha8Rng::seed_from_u64(20_261_130 + part);
+    let cases = (part..CASES).step_by(PARTS as usize);
+    let wrong = cases.filter_map(|case| {
+        let n = 3 + (case / PARTS % 28) as usize;
+        let noise = Noise::ALL[random.random_range(0..Noise::ALL.len())];
+        let blocks = consistency::in_halves(&noise.series(2 * n, 0.02, &mut random), &mut random);
+        let wrong = consistency::check(&blocks).err()?;
+        Some(format!("case {case}, {noise:?}, {n} blocks: {wrong}"))
+    });
+    wrong.collect()
 }
 
 /// Noise, its deviation, blocks, effect and runs.
@@ -75,27 +148,44 @@ fn row(name: &str, blocks: usize, tally: Tally, good: bool) {
 }
 
 fn comparisons(compare: Compare) -> bool {
-    let mut well = true;
     heading("noise");
-    let mut alarms = Vec::new();
-    for blocks in [8, 10, 20] {
-        for noise in Noise::ALL {
-            let same = compare(noise, 0.02, blocks, 0.0, RUNS);
-            let more = compare(noise, 0.02, blocks, 0.03, RUNS);
-            let covered = 0.5 * (same.covered + more.covered);
-            alarms.push(same.called);
+    let cells = [8, 10, 20].map(|blocks| Noise::ALL.map(|noise| (noise, blocks)));
+    simulated(
+        cells.into_iter().flatten(),
+        compare,
+        |(noise, blocks), tally| {
             // Two standard errors of so many experiments are a hundredth.
-            let good = (0.93..=0.97).contains(&covered)
-                && same.called <= 0.06
-                && (blocks != 10 || more.better >= least_power(noise));
-            well &= good;
-            let tally = Tally {
-                covered,
-                called: same.called,
-                better: more.better,
-            };
-            row(&format!("{noise:?}"), blocks, tally, good);
-        }
+            (0.93..=0.97).contains(&tally.covered)
+                && tally.called <= 0.06
+                && (blocks != 10 || tally.better >= least_power(noise))
+        },
+    )
+}
+
+/// Two arms without a difference and with one of 3 %, of these noises and numbers of blocks; whether each is good, and
+/// false alarms over all of them are at most 5 of 100.
+fn simulated(
+    cells: impl Iterator<Item = (Noise, usize)>,
+    compare: Compare,
+    is_good: impl Fn((Noise, usize), &Tally) -> bool,
+) -> bool {
+    let mut well = true;
+    let mut alarms = Vec::new();
+    for (noise, blocks) in cells {
+        let [same, more] = thread::scope(|scope| {
+            let runs = [0.0, 0.03]
+                .map(|effect| scope.spawn(move || compare(noise, 0.02, blocks, effect, RUNS)));
+            runs.map(|run| run.join().expect("a simulation"))
+        });
+        let tally = Tally {
+            covered: 0.5 * (same.covered + more.covered),
+            called: same.called,
+            better: more.better,
+        };
+        alarms.push(tally.called);
+        let good = is_good((noise, blocks), &tally);
+        well &= good;
+        row(&format!("{noise:?}"), blocks, tally, good);
     }
     let all = alarms.iter().sum::<f64>() / alarms.len() as f64;
     println!("false alarms over all of these: {all:.3}");
@@ -198,6 +288,7 @@ fn split_plots() -> bool {
 /// What ten blocks must find, less two standard errors.
 fn least_power(noise: Noise) -> f64 {
     match noise {
+        noise if noise.hides_three_percent() => 0.0,
         Noise::Outliers => 0.73,
         _ => 0.78,
     }

@@ -5,6 +5,7 @@ use record::{
     Arm, Decision, Direction, Event, Failure, FailureKind, Level, Nanoseconds, Outcome, Phase,
     Record, Round, RunWriter, Schedule, Stage, TrialRecord,
 };
+use stats::PairedRatios;
 
 use crate::error::text;
 use crate::rig::{Rig, TrialLength, check, lasted, rate};
@@ -204,12 +205,13 @@ impl Place<'_> {
 
 impl Bench<'_, '_> {
     /// Runs one phase and analyses it. `washes_out` says whether a switch of arms is followed by a
-    /// trial that does not count.
+    /// trial that does not count; `earlier` are the blocks that a schedule joins.
     pub(crate) fn phase(
         &mut self,
         schedule: &Schedule,
         washes_out: bool,
         floors: &[NoiseFloor],
+        earlier: &[(Direction, PairedRatios)],
     ) -> Result<PhaseEnd, Interruption> {
         self.record(&Record::Schedule(schedule.clone()))?;
         let visits = schedule.blocks.iter().map(Vec::len).sum::<usize>();
@@ -256,6 +258,7 @@ impl Bench<'_, '_> {
             schedule,
             &running.trials,
             floors,
+            earlier,
         )))
     }
 
@@ -459,6 +462,6 @@ fn is_discarded(trial: &TrialRecord) -> bool {
         Stage::Experiment { discarded, .. }
         | Stage::Visit { discarded, .. }
         | Stage::Search { discarded, .. } => discarded,
-        Stage::Ladder { .. } | Stage::Bench { .. } => false,
+        Stage::Ladder { .. } | Stage::Probe { .. } | Stage::Bench { .. } => false,
     }
 }

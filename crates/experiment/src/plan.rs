@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use analysis::statistics::blocks_min;
 use record::{Direction, Level, Phase, Question, Schedule};
+use stats::blocks_min;
 
 use crate::Error;
 use crate::rig::{SwitchCost, same_place, switch_cost};

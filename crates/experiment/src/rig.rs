@@ -172,7 +172,7 @@ pub(crate) fn lasted(
 /// Why the trial tells nothing.
 pub(crate) fn rate(workload: &Workload, outcome: &Outcome) -> Result<f64, Failure> {
     match outcome {
-        Outcome::Measured(result) => analysis::rate(workload, result).ok_or_else(|| Failure {
+        Outcome::Measured(result) => fit::rate(workload, result).ok_or_else(|| Failure {
             kind: FailureKind::Internal,
             chain: vec!["it did nothing".into()],
             hint: None,

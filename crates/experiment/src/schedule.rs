@@ -53,6 +53,7 @@ pub(crate) fn schedule(
         question,
         blocks: rows,
         orders,
+        joint_error: None,
     }
 }
 

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use analysis::{Effect, PhaseResult, Verdict};
+use analysis::{Effect, PhaseResult};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -17,6 +17,8 @@ use record::{
     Decision, Direction, FailureKind, Level, Nanoseconds, Outcome, Phase, Round, Schedule, Stage,
     TrialRecord,
 };
+use stats::two_stage::Fallback;
+use stats::{Verdict, blocks_min};
 
 use crate::Error;
 use crate::error::text;
@@ -646,6 +648,8 @@ impl Search<'_, '_> {
         floors: &[analysis::NoiseFloor],
     ) -> Result<Vec<(usize, String)>, Interruption> {
         let beside = "against all the rest without it";
+        // What is kept has won its first proof, so each candidate counts once.
+        let mut errors = Fallback::new(1.0 - self.plan.tune.confidence, changed(best).count());
         let mut proven: Vec<(usize, String)> = Vec::new();
         loop {
             let mut open: Vec<(f64, usize)> = changed(best)
@@ -674,7 +678,7 @@ impl Search<'_, '_> {
                         (&candidate.id, phase),
                         levels,
                         (gain, responses, proofs),
-                        floors,
+                        (self.confidence(errors.next()), floors),
                     )?
                 }
                 Some(_) => Err(self.unprovable(None).into()),
@@ -683,6 +687,7 @@ impl Search<'_, '_> {
                     Err(reason.to_owned().into())
                 }
             };
+            errors.spent(result.is_ok());
             let lost = match result {
                 Ok(effects) => {
                     proven.push((factor, format!("{beside}: {}", effects_text(&effects))));
@@ -737,7 +742,8 @@ impl Search<'_, '_> {
         responses.extend(&self.plan.elsewhere);
         let start = vec![0; self.factors.len()];
         let gain = model.mean(&best) - model.mean(&start);
-        let result = self.duel((&id, Phase::Confirm), levels, (gain, responses, 1), floors)?;
+        let judged = (self.plan.tune.confidence, floors);
+        let result = self.duel((&id, Phase::Confirm), levels, (gain, responses, 1), judged)?;
         for (candidate, factor) in kept.iter().zip(changed(&best)) {
             let alone = proven.iter().find(|(of, _)| *of == factor);
             let alone = alone.map(|(_, reason)| reason.as_str()).unwrap_or_default();
@@ -770,7 +776,7 @@ impl Search<'_, '_> {
         (id, phase): (&str, Phase),
         levels: [Level; 2],
         (gain, responses, proofs): (f64, Vec<Direction>, usize),
-        floors: &[analysis::NoiseFloor],
+        (confidence, floors): (f64, &[analysis::NoiseFloor]),
     ) -> Result<Result<Vec<Effect>, Lost>, Interruption> {
         self.tuning.bench.stop_if_asked()?;
         let each = 2 * responses.len();
@@ -791,7 +797,9 @@ impl Search<'_, '_> {
             blocks: (needed.ceil() as usize)
                 .max(PROOF_BLOCKS)
                 .min(share.min(PROOF_BLOCKS_MAX))
-                .max(self.plan.tune.blocks),
+                .max(self.plan.tune.blocks)
+                .max(blocks_min(confidence)),
+            confidence,
             responses,
             candidates: Vec::new(),
             ..self.plan.tune.clone()
@@ -800,7 +808,7 @@ impl Search<'_, '_> {
         let ordinal = STREAMS + self.duels.len() as u64;
         let schedule: Schedule = plan.schedule(id, phase, [&levels[0], &levels[1]], ordinal);
         let washes_out = needs_wash_out(&levels[0], &levels[1]);
-        let result = match self.tuning.bench.phase(&schedule, washes_out, floors) {
+        let result = match self.tuning.bench.phase(&schedule, washes_out, floors, &[]) {
             Ok(PhaseEnd::Complete(result)) => result,
             Ok(PhaseEnd::TooManyFailures { failed, last }) => {
                 return Ok(Err(format!(
@@ -825,6 +833,13 @@ impl Search<'_, '_> {
                 is_alike,
             }),
         })
+    }
+
+    /// The confidence of each interval of a proof that may win wrongly with this probability: to win it
+    /// must be better, which is one side of an interval, in any response.
+    fn confidence(&self, error: f64) -> f64 {
+        let two_sided = 2.0 * error / self.plan.tune.responses.len().max(1) as f64;
+        1.0 - two_sided.min(1.0 - self.plan.tune.confidence)
     }
 
     /// Measures settings; those that fail are not seen.

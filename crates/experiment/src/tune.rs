@@ -1,7 +1,9 @@
-//! Tries changes one after another and keeps what is proven twice.
+//! Tries changes one after another and keeps what is proven, and borne out by fresh trials.
 
-use analysis::{Effect, NoiseFloor, PhaseResult, Verdict};
-use record::{Decision, Direction, Event, Failure, LEVELS_JOINED, Level, Phase, Setting};
+use analysis::{Effect, NoiseFloor, PhaseResult};
+use record::{Decision, Direction, Event, Failure, LEVELS_JOINED, Level, Phase, Schedule, Setting};
+use stats::two_stage::{Fallback, Interim, TwoStage};
+use stats::{PairedRatios, Verdict};
 
 use crate::Error;
 use crate::error::text;
@@ -51,9 +53,10 @@ pub struct TuneOutcome {
 
 /// Runs the plan. First the baseline against itself: if that comes out different in every response,
 /// nothing can be believed and nothing is tried; a response in which it does is not judged. Then each
-/// candidate against the best so far: one that is better in a response and worse in none is measured
-/// again on fresh trials against the same start, and is kept only if that comes out so again. What is
-/// kept belongs to the baseline of the next candidate; it is marked as kept on the rig at the very end,
+/// candidate against the best so far, in two stages ([`stats::two_stage`]): one that could still be shown
+/// to be better is measured again on fresh trials against the same start. It is kept if all blocks
+/// together say that it is better in a response and worse in none, and the fresh ones bear that out.
+/// The error is split over the candidates, and what is kept passes its share on. What is kept belongs to the baseline of the next candidate; it is marked as kept on the rig at the very end,
 /// so that a stop or a failure leaves everything as at the start.
 ///
 /// The caller writes [`Event::Finished`], because the run may go on.
@@ -90,7 +93,7 @@ pub(crate) enum Judged {
 
 /// What one comparison came to.
 enum Judgement {
-    Won(PhaseResult),
+    Complete(PhaseResult),
     Lost(String),
 }
 
@@ -133,15 +136,20 @@ impl Tuning<'_, '_> {
                 return Ok(best);
             }
         };
+        let mut errors = Fallback::new(1.0 - self.plan.confidence, self.plan.candidates.len());
         for (index, candidate) in self.plan.candidates.iter().enumerate() {
             self.bench.stop_if_asked()?;
             let with = merged(&best, &candidate.level);
             if with.settings == best.settings {
                 let reason = "nothing to try: it is so already".to_owned();
                 self.decide(candidate, Decision::Returned, reason)?;
+                errors.spent(true);
                 continue;
             }
-            match self.candidate(index, candidate, [&best, &with], &floors)? {
+            let stages = self.stages(errors.next());
+            let judged = self.candidate((index, candidate), stages, [&best, &with], &floors)?;
+            errors.spent(judged.is_ok());
+            match judged {
                 Ok(reason) => {
                     best = with;
                     // It is written down as kept when it is: at the end.
@@ -169,7 +177,7 @@ impl Tuning<'_, '_> {
             .candidates
             .iter()
             .any(|candidate| needs_wash_out(&self.start, &merged(&self.start, &candidate.level)));
-        let result = match self.bench.phase(&schedule, washes_out, &[])? {
+        let result = match self.bench.phase(&schedule, washes_out, &[], &[])? {
             PhaseEnd::Complete(result) => result,
             PhaseEnd::TooManyFailures { last, .. } => return Err(Interruption::Failed(last)),
         };
@@ -214,31 +222,54 @@ impl Tuning<'_, '_> {
         Ok(Ok(result))
     }
 
+    /// The two stages of a candidate that may be kept wrongly with this probability. To be kept it must
+    /// be better, which is one side of an interval, in any of the responses.
+    fn stages(&self, error: f64) -> TwoStage {
+        let two_sided = 2.0 * error / self.plan.responses.len().max(1) as f64;
+        TwoStage {
+            blocks: self.plan.blocks,
+            error: two_sided.min(1.0 - self.plan.confidence),
+        }
+    }
+
     /// Compare, and confirm: the reason to keep it, or to return it.
     fn candidate(
         &mut self,
-        index: usize,
-        candidate: &Candidate,
+        of: (usize, &Candidate),
+        stages: TwoStage,
         levels: [&Level; 2],
         floors: &[NoiseFloor],
     ) -> Result<Result<String, String>, Interruption> {
-        let compared = match self.comparison(Phase::Compare, index, candidate, levels, floors)? {
-            Judgement::Won(compared) => compared,
+        let compared = match self.compare(of, levels, floors)? {
+            Judgement::Complete(compared) => compared,
             Judgement::Lost(reason) => return Ok(Err(reason)),
         };
+        let interim = interim(stages, &compared, floors);
+        if interim == Interim::Hopeless || has(&compared, Verdict::Worse) {
+            return Ok(Err(lost(&compared)));
+        }
         let first = format!("compare: {}", effects_text(&compared.effects));
         self.bench.stop_if_asked()?;
-        let confirmed = match self.comparison(Phase::Confirm, index, candidate, levels, floors)? {
-            Judgement::Won(confirmed) => confirmed,
+        let earlier = &compared.pairs;
+        let confirmed = match self.confirm(of, stages, interim, (levels, floors, earlier))? {
+            Judgement::Complete(confirmed) => confirmed,
             Judgement::Lost(reason) => return Ok(Err(format!("{first}; not confirmed: {reason}"))),
         };
-        let second = format!("confirm: {}", effects_text(&confirmed.effects));
-        let twice = confirmed.effects.iter().any(|effect| {
-            let mut earlier = compared.effects.iter();
+        if !has(&confirmed, Verdict::Better) || has(&confirmed, Verdict::Worse) {
+            let reason = lost(&confirmed);
+            return Ok(Err(format!("{first}; not confirmed: {reason}")));
+        }
+        let second = format!("all blocks: {}", effects_text(&confirmed.effects));
+        let pairs = |result: &'_ PhaseResult, response: Direction| -> Option<PairedRatios> {
+            let mut pairs = result.pairs.iter();
+            pairs
+                .find(|(of, _)| *of == response)
+                .map(|(_, pairs)| pairs.clone())
+        };
+        let is_borne_out = confirmed.effects.iter().any(|effect| {
+            let both = pairs(&compared, effect.response).zip(pairs(&confirmed, effect.response));
             effect.verdict == Verdict::Better
-                && earlier.any(|found| {
-                    found.response == effect.response && found.verdict == Verdict::Better
-                })
+                && both.is_some_and(|(first, fresh)| stages.is_confirmed(&first, &fresh))
         });
         let unsure = floors.iter().filter(|floor| floor.alarm).map(|floor| {
             format!(
@@ -246,48 +277,66 @@ impl Tuning<'_, '_> {
                 direction_name(floor.response)
             )
         });
-        Ok(if twice {
+        Ok(if is_borne_out {
             Ok(format!("{first}; {second}{}", unsure.collect::<String>()))
         } else {
             Err(format!(
-                "not better in the same response twice: {first}; {second}"
+                "the fresh trials do not bear it out: {first}; {second}"
             ))
         })
     }
 
-    fn comparison(
+    fn compare(
         &mut self,
-        phase: Phase,
-        index: usize,
-        candidate: &Candidate,
+        (index, candidate): (usize, &Candidate),
         levels: [&Level; 2],
         floors: &[NoiseFloor],
     ) -> Result<Judgement, Interruption> {
+        let ordinal = ordinal(index, Phase::Compare);
         let schedule = self
             .plan
-            .schedule(&candidate.id, phase, levels, ordinal(index, phase));
+            .schedule(&candidate.id, Phase::Compare, levels, ordinal);
+        self.comparison(&schedule, levels, floors, &[])
+    }
+
+    /// The fresh blocks, judged together with the earlier ones.
+    fn confirm(
+        &mut self,
+        (index, candidate): (usize, &Candidate),
+        stages: TwoStage,
+        interim: Interim,
+        (levels, floors, earlier): ([&Level; 2], &[NoiseFloor], &[(Direction, PairedRatios)]),
+    ) -> Result<Judgement, Interruption> {
+        let fresh = TunePlan {
+            blocks: stages.fresh_blocks(interim),
+            ..self.plan.clone()
+        };
+        let ordinal = ordinal(index, Phase::Confirm);
+        let mut schedule = fresh.schedule(&candidate.id, Phase::Confirm, levels, ordinal);
+        schedule.joint_error = Some(stages.last_error());
+        self.comparison(&schedule, levels, floors, earlier)
+    }
+
+    fn comparison(
+        &mut self,
+        schedule: &Schedule,
+        levels: [&Level; 2],
+        floors: &[NoiseFloor],
+        earlier: &[(Direction, PairedRatios)],
+    ) -> Result<Judgement, Interruption> {
         let washes_out = needs_wash_out(levels[0], levels[1]);
-        let result = match self.bench.phase(&schedule, washes_out, floors)? {
+        let result = match self.bench.phase(schedule, washes_out, floors, earlier)? {
             PhaseEnd::Complete(result) => result,
             PhaseEnd::TooManyFailures { failed, last } => {
                 let reason = format!("{failed} trials failed; the last: {}", text(&last));
                 return Ok(Judgement::Lost(reason));
             }
         };
-        let has = |verdict: Verdict| {
-            result
-                .effects
-                .iter()
-                .any(|effect| effect.verdict == verdict)
-        };
         let complete = result.effects.len() == self.plan.responses.len();
-        Ok(
-            if complete && has(Verdict::Better) && !has(Verdict::Worse) {
-                Judgement::Won(result)
-            } else {
-                Judgement::Lost(lost(&result))
-            },
-        )
+        Ok(match complete {
+            true => Judgement::Complete(result),
+            false => Judgement::Lost(lost(&result)),
+        })
     }
 
     /// Sets a level and makes sure that it holds.
@@ -446,6 +495,29 @@ impl Tuning<'_, '_> {
     }
 }
 
+/// The best of what the first stage leads to in each response that can be believed and is not shown to
+/// be the same already.
+fn interim(stages: TwoStage, compared: &PhaseResult, floors: &[NoiseFloor]) -> Interim {
+    let alarmed = |response: Direction| {
+        let mut floors = floors.iter();
+        floors.any(|floor| floor.response == response && floor.alarm)
+    };
+    let is_open = |response: Direction| {
+        let mut effects = compared.effects.iter();
+        let effect = effects.find(|effect| effect.response == response);
+        effect.is_some_and(|effect| effect.verdict != Verdict::Equivalent)
+    };
+    let open = compared.pairs.iter();
+    let open = open.filter(|(response, _)| !alarmed(*response) && is_open(*response));
+    let stages = open.map(|(_, pairs)| stages.interim(pairs));
+    stages.max().unwrap_or(Interim::Hopeless)
+}
+
+fn has(result: &PhaseResult, verdict: Verdict) -> bool {
+    let mut effects = result.effects.iter();
+    effects.any(|effect| effect.verdict == verdict)
+}
+
 /// Reads the present value of everything that any candidate sets.
 fn read_start(rig: &mut dyn Rig, plan: &TunePlan) -> Result<Level, Error> {
     let mut places = Level {
@@ -576,7 +648,7 @@ pub(crate) fn effects_text(effects: &[Effect]) -> String {
 }
 
 /// `1.049 [1.045, 1.052]`.
-fn numbers(ratio: &analysis::Estimate) -> String {
+fn numbers(ratio: &stats::Estimate) -> String {
     match ratio.interval {
         Some([low, high]) => format!("{:.3} [{low:.3}, {high:.3}]", ratio.value),
         None => format!("{:.3} [no interval]", ratio.value),

@@ -1,362 +1,309 @@
-//! What limits the share: one sentence for a busy person, and the causes with how sure they are.
+//! The table of causes: one row each, which names the file that finds it, what proves it and what is done about it.
 
-use record::{Direction, Rung, TrialRecord, Workload};
+use std::fmt;
+use std::str::FromStr;
 
-use super::fix::JUMBO_MTU;
-use super::path::Pair;
-use super::{DIRECTIONS, FULL_LIMIT, LOSS_LIMIT, Measured, Seen, why_not_measured};
-use crate::comparison::direction_name;
-use crate::{Cause, RungName, Trust};
+use record::{ProbeKind, Rung};
 
-/// More than this over the ceiling cannot be noise of the clock.
-pub(super) const ABOVE_CEILING_LIMIT: f64 = 1.05;
-/// The largest IP packet.
-const PACKET_BYTES_MAX: u32 = 65_535;
-/// Payload of a segment where the MTU is not known.
-const SEGMENT_BYTES: f64 = 1448.0;
-/// Share of one processor at which a thread is as good as saturated.
-const PROCESSOR_LIMIT: f64 = 0.9;
+use super::causes::{self, Evidence, Finding};
+use super::finding::{Basis, Reach};
+use crate::message::{Message, say};
+use crate::sequential::{Loss, MATTERS, Sequential};
+use crate::{Cause, Proof, State, Trust};
+use stats::Estimate;
 
-/// The sentence.
-pub(super) fn headline(seen: &Seen, of_ladder: &[(Rung, &TrialRecord)]) -> String {
-    if let Some(text) = above_ceiling(seen) {
-        return text;
-    }
-    let shares: Vec<(Direction, f64)> = DIRECTIONS
-        .into_iter()
-        .filter_map(|direction| Some((direction, seen.rate(RungName::Share, direction)?)))
-        .collect();
-    if shares.is_empty() {
-        let reason = why_not_measured(of_ladder, Rung::Share, Direction::Read);
-        return format!("the share could not be measured: {reason}");
-    }
-    match seen.first_loss() {
-        Some((RungName::Tcp, direction, share)) => format!(
-            "the network is slower than its NICs: raw TCP {} {}, {} of the {} that fit through; {}",
-            verb(direction),
-            megabytes_of(seen, RungName::Tcp, direction),
-            percent(share),
-            megabytes_of(seen, RungName::Ceiling, direction),
-            "look at the path before the share",
-        ),
-        Some((RungName::Disk, direction, share)) => format!(
-            "the server's disk is slower than its network: it {} {}, {} of what the share gives from memory",
-            verb(direction),
-            megabytes_of(seen, RungName::Disk, direction),
-            percent(share),
-        ),
-        Some((_, direction, share)) => {
-            let (verb, of) = (verb(direction), percent(share));
-            let rate = |rung| megabytes_of(seen, rung, direction);
-            let moved = rate(RungName::Share);
-            match seen.rate(RungName::Tcp, direction) {
-                Some(_) => format!(
-                    "the share is slower than its network: it {verb} {moved}, {of} of the {} that raw TCP moves over \
-                     the same path",
-                    rate(RungName::Tcp)
-                ),
-                None => format!(
-                    "the share {verb} {moved}, {of} of the {} that fits through the link; whether it or its network \
-                     loses the rest, raw TCP would tell: {}",
-                    rate(RungName::Ceiling),
-                    how_to_measure_tcp(seen)
-                ),
+/// Where a cause sits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layer {
+    /// NICs, cables and everything between them.
+    Path,
+    /// Processors of the two ends.
+    Processor,
+    /// The session.
+    Smb,
+    /// Disks.
+    Storage,
+    /// What channels there are.
+    Channels,
+    /// That something is lost, and not why.
+    Rest,
+}
+
+/// How a cause is put right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Means {
+    /// By settings that linerate makes and takes back, so that `tune` proves them.
+    Settings,
+    /// By hand, and why linerate does not try it.
+    Hand(&'static str),
+    /// By another protection, or by giving it up; why linerate does not try it unasked.
+    Protection(&'static str),
+    /// Not known: the cause says where something is lost and not why.
+    Unknown,
+}
+
+/// What an intervention says of a cause.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Prove {
+    /// It takes the cause away: a gain proves it, none rules it out.
+    Relief,
+    /// It leaves this part of what the cause leaves: a cost of nearly as much proves it, none rules it out.
+    Burden(f64),
+    /// The same, but where the system's own limit is lower than what a program may ask for it is a relief.
+    Either(f64),
+    /// It is one of several signs that the cause's file reads.
+    Sign,
+}
+
+/// One cause.
+pub struct CauseRow {
+    /// Its id.
+    pub id: CauseId,
+    /// Where it sits.
+    pub layer: Layer,
+    /// Id of the remedy; none where none is known.
+    pub fix: Option<&'static str>,
+    /// By which means.
+    pub means: Means,
+    /// What that disturbs: the id of a message.
+    pub disturbs: &'static str,
+    /// The interventions that prove it.
+    pub probes: &'static [(ProbeKind, Prove)],
+    find: fn(&Evidence) -> Option<Finding>,
+}
+
+const NOTHING: &str = "disturbs.new-connections";
+const LINK: &str = "disturbs.link";
+const SERVER: &str = "disturbs.new-sessions";
+const SESSIONS: &str = "disturbs.all-sessions";
+const HANDS: &str = "disturbs.hands";
+const HOSTS: &str = "disturbs.shared-host";
+
+macro_rules! causes {
+    ($($variant:ident $text:literal $file:ident $layer:ident $fix:expr, $means:expr, $disturbs:expr, $probes:expr;)*) => {
+        /// A cause by its stable name.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum CauseId {
+            $(
+                #[doc = $text]
+                $variant,
+            )*
+        }
+
+        impl CauseId {
+            /// Its name in reports and JSON.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)*
+                }
             }
         }
-        None => no_loss(seen, &shares),
-    }
-}
 
-const fn how_to_measure_tcp(seen: &Seen) -> &'static str {
-    match seen.network.server {
-        Some(_) => "let `iperf3 -s` run on the server",
-        None => "let `iperf3 -s` run on the server, or name it by `--server HOST`",
-    }
-}
-
-fn no_loss(seen: &Seen, shares: &[(Direction, f64)]) -> String {
-    let rates: Vec<String> = shares
-        .iter()
-        .map(|(direction, rate)| format!("{} {}", verb(*direction), megabytes(*rate)))
-        .collect();
-    let rates = rates.join(" and ");
-    let lowest = shares
-        .iter()
-        .filter_map(|(direction, _)| {
-            let rung = seen.rung(RungName::Share, *direction)?;
-            Some((*direction, rung.of_ceiling.as_ref()?.value))
-        })
-        .min_by(|one, two| f64::total_cmp(&one.1, &two.1));
-    let Some((direction, share)) = lowest else {
-        return format!("the share {rates}; what the link could carry is not known");
+        /// Every cause, in the order of the path from the NICs to the disk.
+        pub const CAUSES: &[CauseRow] = &[
+            $(CauseRow {
+                id: CauseId::$variant,
+                layer: Layer::$layer,
+                fix: $fix,
+                means: $means,
+                disturbs: $disturbs,
+                probes: $probes,
+                find: causes::$file::find,
+            },)*
+        ];
     };
-    let unused = seen.usable.len().saturating_sub(seen.used.len());
-    let more = match unused {
-        0 => String::new(),
-        1 => "; one more link is not used".into(),
-        more => format!("; {more} more links are not used"),
-    };
-    let part = match format!("{:.1}", 100.0 * share) {
-        all if all == "100.0" => "all".to_owned(),
-        part => format!("{part} %"),
-    };
-    let of_link = format!("{part} of {}", link(seen, direction));
-    if share < FULL_LIMIT {
-        return format!(
-            "nothing loses more than a tenth, but a little is lost on the way: the share {rates}, {of_link}{more}"
-        );
-    }
-    let what = match seen.used.iter().all(|pair| pair.mtu() >= JUMBO_MTU) {
-        true => "more or faster links",
-        false => "more or faster links or larger frames",
-    };
-    let plural = if seen.used.len() > 1 {
-        "links are"
-    } else {
-        "link is"
-    };
-    format!("the {plural} full: the share {rates}, {of_link}; only {what} would help{more}")
 }
 
-/// What a rate is held against, as people know it.
-fn link(seen: &Seen, direction: Direction) -> String {
-    let line = |pair: &Pair| seen.network.line_name(pair, direction);
-    let lines: Option<Vec<String>> = seen.used.iter().map(line).collect();
-    let lines = lines.unwrap_or_default();
-    match lines.split_first() {
-        Some((one, [])) => format!("what {one} carries"),
-        Some((one, rest)) if rest.iter().all(|other| other == one) => {
-            format!("what {} times {one} carry", lines.len())
-        }
-        _ => format!(
-            "the {} that fit through",
-            megabytes_of(seen, RungName::Ceiling, direction)
-        ),
-    }
+use Means::{Hand, Protection, Settings, Unknown};
+use ProbeKind as P;
+use Prove::{Burden, Either, Relief, Sign};
+
+causes! {
+    PathMtuBlackHole "path-mtu-black-hole" path_mtu_black_hole Path Some("mtu-of-switch"), Hand("hand.no-share"), LINK, &[];
+    LinkTrainedLow "link-trained-low" link_trained_low Path Some("retrain"), Hand("hand.cable"), HANDS, &[];
+    WifiRetries "wifi-retries" wifi_retries Path Some("better-air"), Hand("hand.wifi"), "disturbs.wifi", &[];
+    WifiUsed "wifi-used" wifi_used Path Some("use-cable"), Hand("hand.wifi"), "disturbs.wifi", &[(P::Path, Relief)];
+    TunnelUsed "tunnel-used" tunnel_used Path Some("around-tunnel"), Hand("hand.tunnel"), "disturbs.tunnel", &[(P::Path, Relief)];
+    SlowLink "slow-link" slow_link Path Some("cable"), Hand("hand.cable"), HANDS, &[(P::Streams, Sign)];
+    TwoNicsOneSubnet "two-nics-one-subnet" two_nics_one_subnet Path Some("own-subnets"), Hand("hand.addresses"), "disturbs.address", &[];
+    FasterPathUnused "faster-path-unused" faster_path_unused Path Some("faster-path"), Hand("hand.address"), "disturbs.routes", &[(P::Path, Sign)];
+    MtuDiffers "mtu-differs" mtu_differs Path Some("same-mtu"), Settings, LINK, &[];
+    OffloadsOff "offloads-off" offloads_off Path Some("offloads-on"), Settings, LINK, &[(P::Segment, Sign)];
+    RssOff "rss-off" rss_off Path Some("rss-on"), Hand("hand.rss"), LINK, &[];
+    OtherTraffic "other-traffic" other_traffic Path Some("other-time"), Hand("hand.other-traffic"), "disturbs.others", &[];
+    SegmentsLost "segments-lost" segments_lost Path Some("lost-packets"), Hand("hand.cable-or-switch"), HANDS, &[];
+    PauseFrames "pause-frames" pause_frames Path Some("flow-control"), Hand("hand.flow-control"), LINK, &[];
+    FlowHash "flow-hash" flow_hash Path Some("flow-hash"), Hand("hand.flow-hash"), LINK, &[(P::Streams, Sign)];
+    ReceiveBufferSmall "receive-buffer-small" receive_buffer_small Path Some("receive-buffer"), Settings, NOTHING, &[(P::ReceiveBuffer, Either(0.8))];
+    SendBufferSmall "send-buffer-small" send_buffer_small Path Some("send-buffer"), Settings, NOTHING, &[(P::SendBuffer, Either(0.8))];
+    ClientProcessor "client-processor" client_processor Processor Some("processor-limit"), Hand("hand.processor"), HOSTS, &[];
+    ServerProcessor "server-processor" server_processor Processor Some("processor-limit"), Hand("hand.processor"), HOSTS, &[(P::Sessions, Sign), (P::Streams, Sign)];
+    CpuStolen "cpu-stolen" cpu_stolen Processor Some("processor-share"), Hand("hand.hypervisor"), HOSTS, &[];
+    PowerPlan "power-plan" power_plan Processor Some("power-plan"), Hand("hand.power-plan"), "disturbs.nothing", &[(P::AwakeProcessor, Relief)];
+    Antivirus "antivirus" antivirus Processor Some("scanner-exception"), Protection("hand.protection"), "disturbs.nothing", &[];
+    RateLimited "rate-limited" rate_limited Path Some("rate-limit"), Hand("hand.rate-limit"), "disturbs.nothing", &[(P::Streams, Sign)];
+    OldDialect "old-dialect" old_dialect Smb Some("newer-dialect"), Protection("hand.dialect"), SERVER, &[];
+    FewCredits "few-credits" few_credits Smb Some("more-credits"), Settings, SERVER, &[(P::ShallowDepth, Burden(0.5))];
+    SmallRequests "small-requests" small_requests Smb Some("larger-requests"), Settings, SERVER, &[(P::SmallBlock, Burden(0.5))];
+    Encryption "encryption" encryption Smb Some("cheaper-cipher"), Protection("hand.protection"), SERVER, &[(P::Cipher, Relief)];
+    Signing "signing" signing Smb Some("cheaper-signing"), Protection("hand.protection"), SERVER, &[(P::SigningAlgorithm, Relief), (P::EncryptionForSigning, Sign)];
+    AsynchronousIo "asynchronous-io" asynchronous_io Smb Some("asynchronous"), Settings, SERVER, &[];
+    SyncWrites "sync-writes" sync_writes Storage Some("cached-writes"), Protection("hand.durability"), SERVER, &[(P::WriteThrough, Sign)];
+    ServerDisk "server-disk" server_disk Storage Some("faster-disk"), Hand("hand.disk"), "disturbs.disks", &[(P::OneBlock, Sign), (P::SparseFile, Sign)];
+    LocalDisk "local-disk" local_disk Storage Some("faster-local-disk"), Hand("hand.local-disk"), "disturbs.disks", &[(P::Discard, Sign)];
+    PortBlocked "port-blocked" port_blocked Channels Some("open-port"), Hand("hand.firewall"), "disturbs.lets-through", &[];
+    MultichannelOff "multichannel-off" multichannel_off Channels Some("multichannel-on"), Settings, SERVER, &[];
+    AdvertisedWrong "advertised-wrong" advertised_wrong Channels Some("true-advertisement"), Hand("hand.interfaces"), SESSIONS, &[];
+    OneLinkIdle "one-link-idle" one_link_idle Channels Some("dead-link"), Hand("hand.cable"), HANDS, &[];
+    MeasuredAboveCeiling "measured-above-ceiling" measured_above_ceiling Rest None, Unknown, "disturbs.nothing", &[];
+    TcpSlowerThanCeiling "tcp-slower-than-ceiling" tcp_slower_than_ceiling Rest None, Unknown, "disturbs.nothing", &[];
+    ShareSlowerThanTcp "share-slower-than-tcp" share_slower_than_tcp Rest None, Unknown, "disturbs.nothing", &[];
 }
 
-/// A cause with what it costs, where that was measured.
-pub(super) fn with_effect(seen: &Seen, text: &str) -> String {
-    let effect = DIRECTIONS.into_iter().filter_map(|direction| {
-        let share = seen.rung(RungName::Share, direction)?;
-        let of_ceiling = share.of_ceiling.as_ref()?.value;
-        (of_ceiling < LOSS_LIMIT).then_some((direction, of_ceiling))
-    });
-    let worst = effect.min_by(|one, two| f64::total_cmp(&one.1, &two.1));
-    match worst {
-        Some((direction, of_ceiling)) => format!(
-            "{text}; the share {} {}, {} of the {} that fit through",
-            verb(direction),
-            megabytes_of(seen, RungName::Share, direction),
-            percent(of_ceiling),
-            megabytes_of(seen, RungName::Ceiling, direction),
-        ),
-        None => text.to_owned(),
+impl fmt::Display for CauseId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
     }
 }
 
-/// A cause that is no part of what was lost, with that.
-pub(super) fn beside_loss(seen: &Seen, of_ladder: &[(Rung, &TrialRecord)], text: &str) -> String {
-    match seen.first_loss() {
-        Some(_) => format!("{text}; apart from that, {}", headline(seen, of_ladder)),
-        None => text.to_owned(),
-    }
-}
+/// A name that no cause has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no cause `{0}`")]
+pub struct UnknownCause(String);
 
-/// What loses without any cause that is known.
-pub(super) fn losses_unexplained(seen: &Seen) -> Vec<Cause> {
-    let mut causes = Vec::new();
-    if let Some(text) = above_ceiling(seen) {
-        causes.push(cause("measured-above-ceiling", text, Trust::Measured));
-    }
-    for direction in DIRECTIONS {
-        causes.extend(losses(seen, direction));
-    }
-    causes
-}
+impl FromStr for CauseId {
+    type Err = UnknownCause;
 
-/// What is worth knowing and no fault.
-pub(super) fn remarks(seen: &Seen) -> Vec<Cause> {
-    let mut remarks: Vec<Cause> = saturated(seen).into_iter().collect();
-    remarks.extend(unused_links(seen));
-    remarks.extend(super::fault::perhaps_multichannel_off(seen));
-    remarks.extend(super::medium::remarks(seen));
-    remarks.extend(super::segment::mixed(seen));
-    remarks.extend(super::storage::remarks(seen));
-    remarks.extend(silent_addresses(seen));
-    remarks
-}
-
-/// Addresses at which nobody answers are tried by whoever connects, and waited for each time.
-fn silent_addresses(seen: &Seen) -> Option<Cause> {
-    let look = seen.look.filter(|look| !look.silent.is_empty())?;
-    let silent = look.silent.iter().map(|address| format!("`{address}`"));
-    let text = format!(
-        "nobody answers at {}, which the server's name stands for as well: every connection tries that first, and \
-         may have to wait for it; take it out of DNS or `hosts`, or use the address that answers",
-        silent.collect::<Vec<_>>().join(" and ")
-    );
-    Some(cause("silent-address", text, Trust::Measured))
-}
-
-fn losses(seen: &Seen, direction: Direction) -> Vec<Cause> {
-    let way = direction_name(direction);
-    let lost = |rung: RungName| {
-        let share = seen.rung(rung, direction)?.of_above.as_ref()?.value;
-        (share < LOSS_LIMIT).then_some(share)
-    };
-    let mut causes = Vec::new();
-    if let Some(share) = lost(RungName::Tcp) {
-        let text = format!(
-            "raw TCP ({way}) reaches {} of what fits through the NICs in use: {} of {}",
-            percent(share),
-            megabytes_of(seen, RungName::Tcp, direction),
-            megabytes_of(seen, RungName::Ceiling, direction),
-        );
-        causes.push(cause("tcp-slower-than-ceiling", text, Trust::Measured));
-    }
-    let tcp_known = seen.rate(RungName::Tcp, direction).is_some();
-    if let Some(share) = lost(RungName::Share).filter(|_| tcp_known) {
-        let text = format!(
-            "the share ({way}) reaches {} of raw TCP on the same path: {} of {}",
-            percent(share),
-            megabytes_of(seen, RungName::Share, direction),
-            megabytes_of(seen, RungName::Tcp, direction),
-        );
-        causes.push(cause("share-slower-than-tcp", text, Trust::Measured));
-    }
-    causes
-}
-
-fn saturated(seen: &Seen) -> Option<Cause> {
-    let full: Vec<String> = DIRECTIONS
-        .into_iter()
-        .filter_map(|direction| {
-            let rung = seen.rung(RungName::Share, direction)?;
-            let share = rung.of_ceiling.as_ref()?.value;
-            let text = format!("{} {}", direction_name(direction), percent(share));
-            (FULL_LIMIT..=ABOVE_CEILING_LIMIT)
-                .contains(&share)
-                .then_some(text)
-        })
-        .collect();
-    (!full.is_empty()).then(|| {
-        let text = format!(
-            "the link is full: the share moves nearly all that fits through it ({})",
-            full.join(", ")
-        );
-        cause("link-saturated", text, Trust::Measured)
-    })
-}
-
-fn unused_links(seen: &Seen) -> Option<Cause> {
-    let (used, usable) = (seen.used.len(), seen.usable.len());
-    if used == 0 || usable <= used {
-        return None;
-    }
-    let id = match (number(used), number(usable)) {
-        (Some("one"), Some(all)) => format!("one-link-of-{all}"),
-        _ => format!("{used}-links-of-{usable}"),
-    };
-    let plural = if used == 1 { "is" } else { "are" };
-    let text = format!("{used} of {usable} links between client and server {plural} used");
-    Some(cause(&id, text, Trust::Measured))
-}
-
-pub(super) fn segment_bytes(trial: &Measured) -> f64 {
-    trial.pairs.first().map_or(SEGMENT_BYTES, |pair| {
-        f64::from(pair.mtu().min(PACKET_BYTES_MAX).saturating_sub(52).max(1))
-    })
-}
-
-/// A share whose client thread has no processor time left cannot go faster through one channel.
-pub(super) fn busy_processor(seen: &Seen) -> Option<Cause> {
-    let slow = |direction: &Direction| {
-        let rung = seen.rung(RungName::Share, *direction);
-        rung.and_then(|rung| rung.of_ceiling.as_ref())
-            .is_none_or(|share| share.value < LOSS_LIMIT)
-    };
-    let busiest = seen
-        .trials
-        .iter()
-        .filter(|trial| trial.rung == Rung::Share && slow(&trial.direction))
-        .map(|trial| {
-            let channels = match trial.workload {
-                Workload::Share(share) => f64::from(share.channels.max(1)),
-                Workload::Tcp(_) | Workload::Folder(_) | Workload::Task(_) | Workload::Job(_) => {
-                    1.0
-                }
-            };
-            let spent = trial.result.cpu().get() as f64 / trial.result.duration().get() as f64;
-            spent / channels
-        })
-        .max_by(f64::total_cmp)?;
-    (busiest > PROCESSOR_LIMIT).then(|| {
-        let text = format!(
-            "the client's own processor is the limit: {} of one core for each channel",
-            percent(busiest)
-        );
-        cause("client-processor", text, Trust::Measured)
-    })
-}
-
-pub(super) fn above_ceiling(seen: &Seen) -> Option<String> {
-    let mut found = DIRECTIONS
-        .into_iter()
-        .flat_map(|direction| [RungName::Tcp, RungName::Share].map(|rung| (rung, direction)));
-    found.find_map(|(rung, direction)| {
-        let share = seen.rung(rung, direction)?.of_ceiling.as_ref()?.value;
-        let what = if rung == RungName::Tcp {
-            "raw TCP"
-        } else {
-            "the share"
+    /// Names of older versions are understood.
+    fn from_str(text: &str) -> Result<Self, UnknownCause> {
+        let text = match text {
+            "faster-way-unused" => "faster-path-unused",
+            other => other,
         };
-        (share > ABOVE_CEILING_LIMIT).then(|| {
-            format!(
-                "{what} {} {}, more than the {} that fit through the NICs in use: the link is not what its facts say, or the bytes took another way",
-                verb(direction),
-                megabytes_of(seen, rung, direction),
-                megabytes_of(seen, RungName::Ceiling, direction),
-            )
+        let mut rows = CAUSES.iter();
+        let row = rows.find(|row| row.id.as_str() == text);
+        row.map(|row| row.id)
+            .ok_or_else(|| UnknownCause(text.to_owned()))
+    }
+}
+
+/// Where an intervention is measured.
+pub(super) const fn rung_of(kind: ProbeKind) -> Rung {
+    match kind {
+        P::Streams | P::Segment | P::Congestion => Rung::Tcp,
+        P::Discard => Rung::Copy,
+        _ => Rung::Share,
+    }
+}
+
+/// A cause that was thought of, with what is known of it.
+pub(super) struct Judged {
+    pub(super) row: &'static CauseRow,
+    pub(super) finding: Finding,
+    pub(super) state: State,
+    pub(super) gain: Option<Estimate>,
+}
+
+/// Every cause that anything speaks for, in the order of the table.
+pub(super) fn judge(evidence: &Evidence) -> Vec<Judged> {
+    let found = CAUSES.iter().filter_map(|row| {
+        let finding = (row.find)(evidence)?;
+        let (state, gain) = state(row, &finding, evidence);
+        Some(Judged {
+            row,
+            finding,
+            state,
+            gain,
         })
-    })
+    });
+    let mut found: Vec<Judged> = found.collect();
+    // A guess by elimination is none where something that was seen may explain the same.
+    let is_seen = |one: &Judged| {
+        one.row.layer != Layer::Rest
+            && one.finding.reach == Reach::OnPath
+            && one.state != State::RuledOut
+            && !one.finding.is_by_elimination
+    };
+    let is_explained = found.iter().any(is_seen);
+    found.retain(|one| !(is_explained && one.finding.is_by_elimination));
+    found
 }
 
-pub(super) fn cause(id: &str, text: String, trust: Trust) -> Cause {
-    Cause {
-        id: id.into(),
-        text,
-        trust,
+fn state(row: &CauseRow, finding: &Finding, evidence: &Evidence) -> (State, Option<Estimate>) {
+    let mut ruled_out = None;
+    for (kind, prove) in row.probes {
+        let Some(found) = evidence.probed(*kind, rung_of(*kind)) else {
+            continue;
+        };
+        match says(*prove, &found) {
+            Some(true) => {
+                let proof = match prove {
+                    Prove::Burden(_) => Proof::Binding,
+                    Prove::Either(_) if found.loss != Loss::Loses => Proof::Binding,
+                    Prove::Relief | Prove::Either(_) | Prove::Sign => Proof::Relieved,
+                };
+                let gain = (proof == Proof::Relieved).then_some(found.ratio);
+                return (State::Proven(proof), gain);
+            }
+            Some(false) => ruled_out = Some(found.ratio),
+            None => {}
+        }
+    }
+    match (&finding.basis, ruled_out) {
+        (Basis::Counter, _) => (State::Proven(Proof::Counter), None),
+        (_, Some(ratio)) => (State::RuledOut, Some(ratio)),
+        (Basis::Suspicion(_), None) => (State::Suspected, None),
+        (Basis::OutOfSight(_), None) => (State::Unknowable, None),
     }
 }
 
-const fn number(count: usize) -> Option<&'static str> {
-    match count {
-        1 => Some("one"),
-        2 => Some("two"),
-        3 => Some("three"),
-        4 => Some("four"),
-        _ => None,
+/// Whether an intervention proves a cause or rules it out; nothing where it does neither.
+pub(super) fn says(prove: Prove, found: &Sequential) -> Option<bool> {
+    match prove {
+        Prove::Relief => match found.loss {
+            Loss::Loses => Some(true),
+            Loss::DoesNotLose => Some(false),
+            Loss::CannotTell { .. } => None,
+        },
+        Prove::Either(_) if found.loss == Loss::Loses => Some(true),
+        Prove::Burden(left) | Prove::Either(left) => {
+            let [low, high] = found.ratio.interval?;
+            // What is left of the rate, so that the cost is its inverse.
+            if 1.0 / high > 1.0 / (MATTERS * left) {
+                Some(true)
+            } else if 1.0 / low < MATTERS {
+                Some(false)
+            } else {
+                None
+            }
+        }
+        Prove::Sign => None,
     }
 }
 
-const fn verb(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Read => "reads",
-        Direction::Write => "writes",
+impl Judged {
+    /// What is concluded of it.
+    pub(super) fn cause(&self) -> Cause {
+        let decides: Option<Message> = match &self.finding.basis {
+            Basis::Suspicion(decider) => Some(decider.message()),
+            Basis::Counter | Basis::OutOfSight(_) => None,
+        };
+        let needs = match &self.finding.basis {
+            Basis::OutOfSight(needs) => Some(say(needs)),
+            Basis::Counter | Basis::Suspicion(_) => None,
+        };
+        Cause {
+            id: self.row.id.as_str().to_owned(),
+            text: self.finding.text.clone(),
+            trust: match self.state {
+                State::Proven(_) => Trust::Measured,
+                State::Suspected | State::Unknowable | State::RuledOut => Trust::Computed,
+            },
+            state: self.state,
+            gain: self.gain.clone(),
+            decides: decides.filter(|_| self.state == State::Suspected),
+            needs: needs.filter(|_| self.state == State::Unknowable),
+        }
     }
-}
-
-fn megabytes_of(seen: &Seen, rung: RungName, direction: Direction) -> String {
-    seen.rate(rung, direction)
-        .map_or_else(|| "an unknown rate".into(), megabytes)
-}
-
-/// A rate for people in the unit that copies are quoted in, 10^6 bytes.
-fn megabytes(bytes_per_second: f64) -> String {
-    format!("{:.1} MB/s", bytes_per_second / 1e6)
-}
-
-pub(super) fn percent(share: f64) -> String {
-    format!("{:.0} %", 100.0 * share)
 }

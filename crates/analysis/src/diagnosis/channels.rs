@@ -7,20 +7,24 @@ use std::net::IpAddr;
 
 use record::{ConnectionUse, Direction, Rung, Workload};
 
-use super::path::{FarEnd, has_no_line, is_only_told};
-use super::{DIRECTIONS, LOSS_LIMIT, Measured, Seen, bytes_of, of_several, rate_of};
-use crate::comparison::{BAND_DEFAULT, CONFIDENCE_DEFAULT};
-use crate::statistics::{median, quotient};
-use crate::{Alone, ChannelUse, Estimate, Multichannel, Unit, Verdict};
+use super::evidence::Evidence;
+use super::ladder::{DIRECTIONS, of_several};
+use super::network::{has_no_line, is_only_told};
+use super::trials::{Measured, bytes_of, rate_of};
+use crate::sequential::MATTERS;
+use crate::{Alone, ChannelUse, Multichannel};
+use fit::{BAND_DEFAULT, CONFIDENCE_DEFAULT};
+use stats::{Estimate, Unit, Verdict};
+use stats::{median, quotient};
 
 /// Both ways, as far as several channels were measured.
-pub(super) fn carried(seen: &Seen) -> Vec<Multichannel> {
+pub(super) fn carried(seen: &Evidence) -> Vec<Multichannel> {
     let ways = DIRECTIONS.into_iter();
     ways.filter_map(|direction| one_way(seen, direction))
         .collect()
 }
 
-fn one_way(seen: &Seen, direction: Direction) -> Option<Multichannel> {
+fn one_way(seen: &Evidence, direction: Direction) -> Option<Multichannel> {
     let (trials, left_out) = comparable(seen, direction);
     let rates: Vec<f64> = trials.iter().map(|trial| trial.rate).collect();
     let mut rate = estimate(&rates, Unit::BytesPerSecond)?;
@@ -38,7 +42,10 @@ fn one_way(seen: &Seen, direction: Direction) -> Option<Multichannel> {
 }
 
 /// The trials with as many channels as came up at most, and how many others there are.
-fn comparable<'s, 'a>(seen: &'s Seen<'a>, direction: Direction) -> (Vec<&'s Measured<'a>>, usize) {
+fn comparable<'s, 'a>(
+    seen: &'s Evidence<'a>,
+    direction: Direction,
+) -> (Vec<&'s Measured<'a>>, usize) {
     let of_rung = |trial: &&Measured| trial.rung == Rung::Channels && trial.direction == direction;
     let all: Vec<&Measured> = seen.trials.iter().filter(of_rung).collect();
     let count = |trial: &Measured| trial.result.connections.len();
@@ -78,7 +85,7 @@ fn ways<'a>(trial: &Measured<'a>) -> Vec<(Way, &'a ConnectionUse)> {
     ways
 }
 
-fn channels(seen: &Seen, trials: &[&Measured]) -> Vec<ChannelUse> {
+fn channels(seen: &Evidence, trials: &[&Measured]) -> Vec<ChannelUse> {
     let of_trials: Vec<_> = trials.iter().map(|trial| ways(trial)).collect();
     let mut known: Vec<(Way, &ConnectionUse)> = Vec::new();
     for way in of_trials.iter().flatten() {
@@ -109,9 +116,9 @@ fn channels(seen: &Seen, trials: &[&Measured]) -> Vec<ChannelUse> {
 }
 
 /// What was carried over a channel's two NICs, as a share of what fits through these.
-fn of_line(seen: &Seen, trials: &[&Measured], used: &ConnectionUse) -> Option<Estimate> {
+fn of_line(seen: &Evidence, trials: &[&Measured], used: &ConnectionUse) -> Option<Estimate> {
     let pair = seen.network.pair(used).ok()?;
-    let far_has_no_line = matches!(pair.far, FarEnd::Nic(nic) if has_no_line(nic));
+    let far_has_no_line = pair.far_nic().is_some_and(has_no_line);
     let mut others = trials.iter().flat_map(|trial| &trial.pairs);
     if has_no_line(pair.near) || far_has_no_line || others.any(|other| other.shares_an_end(&pair)) {
         return None;
@@ -125,7 +132,7 @@ fn of_line(seen: &Seen, trials: &[&Measured], used: &ConnectionUse) -> Option<Es
 }
 
 /// The rung of one channel, against all of them.
-fn alone(seen: &Seen, direction: Direction, all: &Estimate) -> Option<Alone> {
+fn alone(seen: &Evidence, direction: Direction, all: &Estimate) -> Option<Alone> {
     let one = |trial: &&Measured| trial.rung == Rung::Share && trial.direction == direction;
     let last = seen.trials.iter().rfind(one)?.result.connections.first()?;
     let rate = rate_of(&seen.trials, Rung::Share, direction)?;
@@ -139,12 +146,12 @@ fn alone(seen: &Seen, direction: Direction, all: &Estimate) -> Option<Alone> {
     })
 }
 
-/// As the ladder judges one rung by another, but beyond the noise: less than nine tenths is less.
+/// As the ladder judges one rung by another: by the interval alone.
 fn judged(gain: &Estimate) -> Verdict {
     match gain.interval {
-        Some([low, _]) if low > 1.0 / LOSS_LIMIT => Verdict::Better,
-        Some([_, high]) if high < LOSS_LIMIT => Verdict::Worse,
-        Some([low, high]) if low >= LOSS_LIMIT && high <= 1.0 / LOSS_LIMIT => Verdict::Equivalent,
+        Some([low, _]) if low > MATTERS => Verdict::Better,
+        Some([_, high]) if high < 1.0 / MATTERS => Verdict::Worse,
+        Some([low, high]) if low >= 1.0 / MATTERS && high <= MATTERS => Verdict::Equivalent,
         _ => Verdict::Undecided,
     }
 }

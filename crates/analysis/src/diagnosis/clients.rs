@@ -8,8 +8,8 @@ use std::net::IpAddr;
 
 use record::{Identity, LinkState, Nic, ServerInterface, SmbSession};
 
-use super::Seen;
-use super::path::{Pair, bit_rate, is_link_local, line_bits};
+use super::evidence::Evidence;
+use super::network::{Pair, bit_rate, is_link_local, line_bits};
 use crate::{ChannelPair, ClientChannels, UnusedPair};
 
 /// Connections that Windows and macOS open over a pair of NICs that both spread their load.
@@ -35,7 +35,7 @@ struct Candidate<'a> {
 }
 
 /// All four clients.
-pub(super) fn clients(seen: &Seen) -> Vec<ClientChannels> {
+pub(super) fn clients(seen: &Evidence) -> Vec<ClientChannels> {
     let Some(session) = seen.session else {
         return Vec::new();
     };
@@ -96,7 +96,7 @@ fn primary(pair: &Pair) -> ChannelPair {
 }
 
 fn candidates<'a>(
-    seen: &Seen<'a>,
+    seen: &Evidence<'a>,
     session: &'a SmbSession,
     rejected: &mut Vec<UnusedPair>,
 ) -> Vec<Candidate<'a>> {
@@ -274,7 +274,7 @@ fn linux(candidates: &[Candidate]) -> ClientChannels {
 }
 
 /// linerate uses every pair that can be used at once, whatever the speeds.
-fn linerate(seen: &Seen, candidates: &[Candidate]) -> ClientChannels {
+fn linerate(seen: &Evidence, candidates: &[Candidate]) -> ClientChannels {
     let is_taken = |candidate: &&Candidate| {
         let mut usable = seen.usable.iter();
         usable.any(|pair| {

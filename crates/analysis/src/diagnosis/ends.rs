@@ -6,7 +6,7 @@ use record::{
     HostFacts, HostName, InterfaceAddress, LinkState, Nic, Route, Setting, System, Target, Value,
 };
 
-use super::path::{bit_rate, is_link_local, line_bits};
+use super::network::{bit_rate, is_link_local, line_bits};
 
 /// The least ratio of two line rates that counts as different.
 const FASTER: f64 = 1.5;
@@ -447,6 +447,7 @@ mod tests {
             kind: None,
             medium: None,
             port_of: None,
+            modes: None,
             addresses: vec![
                 InterfaceAddress {
                     address: address.parse().unwrap(),

@@ -5,11 +5,13 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use record::{HostFacts, Level, NeighbourLook, Nic, Route, System};
 
-use super::Seen;
-use super::cause::cause;
-use super::fix::JUMBO_MTU;
-use super::path::{FarEnd, Pair, is_link_local};
+use super::evidence::Evidence;
+use super::network::{Pair, is_link_local};
+use crate::message::{Message, say};
 use crate::{Cause, Fix, Trust};
+
+/// MTU of jumbo frames.
+pub(super) const JUMBO_MTU: u32 = 9000;
 
 /// What every Ethernet carries.
 const STANDARD_MTU: u32 = 1500;
@@ -17,14 +19,17 @@ const STANDARD_MTU: u32 = 1500;
 const NAMED_MAX: usize = 4;
 
 /// The neighbours on a pair's segment that do not take what its NIC sends.
-pub(super) fn short_neighbours<'a>(seen: &Seen<'a>, pairs: &[Pair]) -> Vec<&'a NeighbourLook> {
+pub(super) fn short_neighbours<'a>(seen: &Evidence<'a>, pairs: &[Pair]) -> Vec<&'a NeighbourLook> {
     on_segments(seen, pairs)
         .filter(|neighbour| neighbour.takes_less())
         .collect()
 }
 
 /// Those that answered all that could be asked while our own end has too small an MTU to ask for more.
-pub(super) fn unproven_neighbours<'a>(seen: &Seen<'a>, pairs: &[Pair]) -> Vec<&'a NeighbourLook> {
+pub(super) fn unproven_neighbours<'a>(
+    seen: &Evidence<'a>,
+    pairs: &[Pair],
+) -> Vec<&'a NeighbourLook> {
     on_segments(seen, pairs)
         .filter(|neighbour| {
             neighbour
@@ -34,67 +39,55 @@ pub(super) fn unproven_neighbours<'a>(seen: &Seen<'a>, pairs: &[Pair]) -> Vec<&'
         .collect()
 }
 
-fn on_segments<'a>(seen: &Seen<'a>, pairs: &[Pair]) -> impl Iterator<Item = &'a NeighbourLook> {
+fn on_segments<'a>(seen: &Evidence<'a>, pairs: &[Pair]) -> impl Iterator<Item = &'a NeighbourLook> {
     let neighbours = seen.look.into_iter().flat_map(|look| &look.neighbours);
     neighbours.filter(|neighbour| pairs.iter().any(|pair| pair.near.name == neighbour.nic))
 }
 
-/// `192.168.1.7`, `192.168.1.9` and 3 more.
-pub(super) fn names(neighbours: &[&NeighbourLook]) -> String {
-    let named: Vec<String> = neighbours
-        .iter()
-        .take(NAMED_MAX)
+/// The first of them, and how many more there are.
+pub(super) fn names(neighbours: &[&NeighbourLook]) -> Vec<String> {
+    let named = neighbours.iter().take(NAMED_MAX);
+    let mut named: Vec<String> = named
         .map(|neighbour| format!("`{}`", neighbour.address))
         .collect();
-    match neighbours.len().saturating_sub(NAMED_MAX) {
-        0 => named.join(", "),
-        more => format!("{} and {more} more", named.join(", ")),
-    }
+    let more = neighbours.len().saturating_sub(NAMED_MAX);
+    named.extend((more > 0).then(|| format!("+ {more}")));
+    named
 }
 
 /// Large frames in use beside neighbours that lose them.
-pub(super) fn mixed(seen: &Seen) -> Option<Cause> {
+pub(super) fn mixed(seen: &Evidence) -> Option<Cause> {
     let short = short_neighbours(seen, &seen.used);
     let first = short.first()?;
-    let text = format!(
-        "`{}` sends packets of up to {} bytes, and {} on its segment answer at {} only: TCP agrees on less \
-         with them, everything else that is larger is lost without a word",
-        first.nic,
-        first.tried,
-        names(&short),
-        first.answered.unwrap_or(STANDARD_MTU),
-    );
-    Some(cause("jumbo-neighbours", text, Trust::Measured))
+    let text = say("jumbo-neighbours")
+        .with("nic", &first.nic)
+        .count("tried", first.tried)
+        .with("neighbours", names(&short))
+        .count("answered", first.answered.unwrap_or(STANDARD_MTU));
+    Some(Cause::seen("jumbo-neighbours", text, Trust::Measured))
 }
 
 /// Large frames for client and server alone, where neighbours are known not to take them.
-pub(super) fn own_segment(seen: &Seen) -> Option<Fix> {
+pub(super) fn own_segment(seen: &Evidence) -> Option<Fix> {
     let short = short_neighbours(seen, &seen.used);
     let pair = seen.used.first().filter(|_| !short.is_empty())?;
     let plan = idle_link(seen).or_else(|| second_subnet(seen, pair));
-    let (way, mut commands, remote) = plan.unwrap_or_else(|| {
-        let way = format!(
-            "a cable, port or VLAN between the two with MTU {JUMBO_MTU} and addresses of its own"
-        );
-        (way, Vec::new(), None)
-    });
+    let (segment, mut commands, remote) =
+        plan.unwrap_or_else(|| (say("segment.new").count("mtu", JUMBO_MTU), Vec::new(), None));
     commands.extend(remote.and_then(|remote| named(seen, remote)));
     Some(Fix {
         id: "jumbo-segment".into(),
-        text: format!(
-            "do not raise the MTU of the whole segment, on which {} answer at {} bytes only: give client \
-             and server a separate one for large frames, {way}",
-            names(&short),
-            short[0].answered.unwrap_or(STANDARD_MTU),
-        ),
+        text: say("fix.jumbo-segment")
+            .with("neighbours", names(&short))
+            .count("answered", short[0].answered.unwrap_or(STANDARD_MTU))
+            .with("segment", segment),
         level: Level {
             name: "separate segment".into(),
             settings: Vec::new(),
         },
         predicted: None,
-        disturbs: "these links, for a moment; what the commands set lasts until the next start"
-            .into(),
-        blocked: Some("which addresses are free, and how they are to last, only you know".into()),
+        disturbs: say("disturbs.until-restart"),
+        blocked: Some(say("hand.addresses")),
         commands,
         elsewhere: remote.and_then(|remote| seen.share_at(remote)),
         trust: Trust::Measured,
@@ -102,10 +95,10 @@ pub(super) fn own_segment(seen: &Seen) -> Option<Fix> {
 }
 
 /// What it is in words, what makes it, and the server's address in it.
-type Segment = (String, Vec<String>, Option<IpAddr>);
+type Segment = (Message, Vec<String>, Option<IpAddr>);
 
 /// A second link between the two on which nobody was seen that takes less.
-fn idle_link(seen: &Seen) -> Option<Segment> {
+fn idle_link(seen: &Evidence) -> Option<Segment> {
     let pair = seen.usable.iter().find(|pair| {
         let idle = seen
             .used
@@ -117,12 +110,14 @@ fn idle_link(seen: &Seen) -> Option<Segment> {
     for (host, nic) in ends(seen, pair) {
         commands.extend(raise(host, nic));
     }
-    let way = format!("the idle link {} with MTU {JUMBO_MTU}", pair.name());
-    Some((way, commands, Some(pair.remote)))
+    let segment = say("segment.idle-link")
+        .with("pair", pair.name())
+        .count("mtu", JUMBO_MTU);
+    Some((segment, commands, Some(pair.remote)))
 }
 
 /// A subnet of the two on the same cable: its routes alone have the large MTU.
-fn second_subnet(seen: &Seen, pair: &Pair) -> Option<Segment> {
+fn second_subnet(seen: &Evidence, pair: &Pair) -> Option<Segment> {
     let ours = linux(seen.network.client)?;
     let hosts = [Some(ours), seen.network.server];
     let net = (0..=u8::MAX).find(|net| is_free(&hosts, *net))?;
@@ -139,21 +134,17 @@ fn second_subnet(seen: &Seen, pair: &Pair) -> Option<Segment> {
         commands.extend(routes.filter_map(keep_small).map(|line| line + &at));
         commands.push(format!("ip address add {}/24 dev {name}{at}", address(end)));
     }
-    let way = format!(
-        "as a subnet of its own on the same cable: `{}/24` at the client and `{}/24` at the server with MTU \
-         {JUMBO_MTU}, all other routes of these NICs with {STANDARD_MTU}",
-        address(1),
-        address(2)
-    );
-    Some((way, commands, Some(address(2).into())))
+    let segment = say("segment.subnet")
+        .with("client", IpAddr::from(address(1)))
+        .with("server", IpAddr::from(address(2)))
+        .count("mtu", JUMBO_MTU)
+        .count("standard", STANDARD_MTU);
+    Some((segment, commands, Some(address(2).into())))
 }
 
-fn ends<'a>(seen: &Seen<'a>, pair: &Pair<'a>) -> Vec<(&'a HostFacts, &'a Nic)> {
+fn ends<'a>(seen: &Evidence<'a>, pair: &Pair<'a>) -> Vec<(&'a HostFacts, &'a Nic)> {
     let near = seen.network.client.map(|client| (client, pair.near));
-    let far = match pair.far {
-        FarEnd::Nic(nic) => seen.network.server.map(|server| (server, nic)),
-        FarEnd::Advertised(_) | FarEnd::Address => None,
-    };
+    let far = seen.network.server.zip(pair.far_nic());
     near.into_iter().chain(far).collect()
 }
 
@@ -199,7 +190,7 @@ fn keep_small(route: &Route) -> Option<String> {
 }
 
 /// Has the server's name stand for its new address.
-fn named(seen: &Seen, remote: IpAddr) -> Option<String> {
+fn named(seen: &Evidence, remote: IpAddr) -> Option<String> {
     let share = seen.share.map(|workload| &workload.share)?;
     let named = share.server.parse::<IpAddr>().is_err();
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-._".contains(letter);

@@ -2,10 +2,12 @@
 
 use record::{ConnectionUse, Direction, HostLoad, Outcome, Rung, TrialRecord, Workload};
 
-use super::{DIRECTIONS, RUNGS, Seen};
-use crate::comparison::{BAND_DEFAULT, CONFIDENCE_DEFAULT};
-use crate::statistics::median;
-use crate::{Estimate, HostEffort, LimitedBy, Transfer, Unit};
+use super::evidence::Evidence;
+use super::ladder::{DIRECTIONS, RUNGS};
+use crate::{HostEffort, LimitedBy, Transfer};
+use fit::{BAND_DEFAULT, CONFIDENCE_DEFAULT};
+use stats::median;
+use stats::{Estimate, Unit};
 
 /// Share of its busy time in which a sender must have waited for something to be limited by it.
 const WAITED: f64 = 0.5;
@@ -14,7 +16,7 @@ const WAITED: f64 = 0.5;
 const FURTHER: [Rung; 2] = [Rung::RoundTrip, Rung::SmallFiles];
 
 /// The rungs that were measured, in their order, reads first.
-pub(super) fn transfers(seen: &Seen) -> Vec<Transfer> {
+pub(super) fn transfers(seen: &Evidence) -> Vec<Transfer> {
     let ways = DIRECTIONS.into_iter().flat_map(|direction| {
         let ladder = RUNGS.map(|(rung, name)| (rung, Some(name), direction));
         let further = FURTHER.map(|rung| (rung, None, direction));
@@ -55,7 +57,7 @@ pub(super) fn transfers(seen: &Seen) -> Vec<Transfer> {
 }
 
 /// How long one small request of the share takes.
-pub(super) fn request(seen: &Seen) -> Option<Estimate> {
+pub(super) fn request(seen: &Evidence) -> Option<Estimate> {
     let times: Vec<f64> = of(seen, Rung::RoundTrip, Direction::Read)
         .filter_map(|trial| match (&trial.outcome, &trial.workload) {
             (Outcome::Measured(result), Workload::Share(share)) => {
@@ -69,7 +71,7 @@ pub(super) fn request(seen: &Seen) -> Option<Estimate> {
 }
 
 fn of<'a>(
-    seen: &Seen<'a>,
+    seen: &Evidence<'a>,
     rung: Rung,
     direction: Direction,
 ) -> impl Iterator<Item = &'a TrialRecord> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
+use analysis::{Argument, Message};
 use record::{
     Arm, BitsPerSecond, Bytes, ConnectionUse, Demands, Direction, Failure, FailureKind, Header,
     HostFacts, HostName, Identity, InterfaceAddress, Job, JobFile, JobWorkload, Level, LinkState,
@@ -41,6 +42,7 @@ pub(crate) fn lab_nic(name: &str, index: u32, at: &str) -> Nic {
         kind: Some("veth".into()),
         medium: None,
         port_of: None,
+        modes: None,
         addresses: vec![InterfaceAddress {
             address: address(at),
             prefix: 24,
@@ -132,6 +134,9 @@ pub(crate) fn share_workload(direction: Direction) -> Workload {
         demands: Demands::default(),
         operations: None,
         timing: timing(),
+        sessions: 1,
+        file: record::FileUse::default(),
+        socket: record::SocketOptions::default(),
     })
 }
 
@@ -163,7 +168,7 @@ fn job_workload(rung: Rung, direction: Direction) -> Workload {
     })
 }
 
-fn tcp_workload(direction: Direction) -> Workload {
+pub(crate) fn tcp_workload(direction: Direction) -> Workload {
     Workload::Tcp(TcpWorkload {
         server: address("10.77.1.2"),
         port: 5201,
@@ -171,6 +176,7 @@ fn tcp_workload(direction: Direction) -> Workload {
         streams: 1,
         nic: None,
         timing: timing(),
+        socket: record::SocketOptions::default(),
     })
 }
 
@@ -195,12 +201,15 @@ pub(crate) fn result(megabytes: f64) -> TrialResult {
             retransmits: None,
             tcp: None,
             congestion_control: None,
+            clock: None,
         }],
         session: None,
         far_retransmits: Some(0),
         latency: None,
         storage: None,
         playback: None,
+        engine: None,
+        sandbox: None,
     }
 }
 
@@ -256,11 +265,17 @@ pub(crate) fn failed_rung(rung: Rung, direction: Direction, why: &str) -> Record
     trial(stage, workload, failed(why))
 }
 
-/// Three trials of each rung: TCP and share, read and write, in MB/s.
+/// As many trials of each rung as the first verdict takes: TCP and share, read and write, in MB/s.
 pub(crate) fn ladder(rates: [f64; 4]) -> Vec<Record> {
+    ladder_of(4, rates)
+}
+
+/// The same in so many rounds.
+pub(crate) fn ladder_of(rounds: usize, rates: [f64; 4]) -> Vec<Record> {
     let [tcp_read, tcp_write, share_read, share_write] = rates.map(|rate| {
         // A tenth of a percent up and down.
-        [rate, 1.001 * rate, 0.999 * rate]
+        let rates = [rate, 1.001 * rate, 0.999 * rate, rate].into_iter();
+        rates.cycle().take(rounds).collect::<Vec<f64>>()
     });
     [
         rung(Rung::Tcp, Direction::Read, &tcp_read),
@@ -306,6 +321,7 @@ pub(crate) fn schedule(experiment: &str, phase: Phase, blocks: usize) -> Schedul
         },
         blocks: vec![vec![Arm::A, Arm::B]; blocks],
         orders: Vec::new(),
+        joint_error: None,
     }
 }
 
@@ -333,4 +349,26 @@ pub(crate) fn phase_records(experiment: &str, phase: Phase, ratios: &[f64]) -> V
         }
     }
     records
+}
+
+/// A message as `id name=value name=value`, for what its arguments are.
+pub(crate) fn flat(message: &Message) -> String {
+    let mut text = message.id.to_owned();
+    for (name, argument) in &message.arguments {
+        let value = match argument {
+            Argument::Text(text) => text.clone(),
+            Argument::Names(names) => names.join(","),
+            Argument::Message(message) => format!("({})", flat(message)),
+            Argument::Direction(direction) => format!("{direction:?}"),
+            Argument::Bits(count) | Argument::Bytes(count) | Argument::Count(count) => {
+                count.to_string()
+            }
+            Argument::Rate(number)
+            | Argument::Share(number)
+            | Argument::Ratio(number)
+            | Argument::Seconds(number) => format!("{number:.3}"),
+        };
+        text += &format!(" {name}={value}");
+    }
+    text
 }

@@ -1,9 +1,10 @@
-use analysis::{RunAnalysis, Unit, Verdict, analyze};
+use analysis::{RunAnalysis, analyze};
 use record::{
     Arm, Bytes, Cache, Data, Decision, Design, Direction, Event, HostLoad, HostName, Level,
     Nanoseconds, Operations, Outcome, Pattern, Phase, Plan, Record, Response, Run, ShareWorkload,
     Stage, StopRule, Workload,
 };
+use stats::{Unit, Verdict};
 
 use crate::build::{
     arm_trial, failed, lab, phase_records, result, run, schedule, session, share_workload, trial,
@@ -89,6 +90,8 @@ fn what_serving_cost_is_told_for_each_byte_where_somebody_looked() {
             pauses: None,
             throttled: None,
             served: Some(Nanoseconds::new((busy * 500_000_000.0) as u64)),
+            nics: Vec::new(),
+            megahertz: None,
         }];
     }
     let analysis = analyze(&run(lab(), records));

@@ -1,8 +1,10 @@
 //! Whole runs, written by hand, and what is said of them.
 
 mod build;
-mod designs;
+mod client_alone;
 mod diagnosis;
 mod experiments;
 mod faults;
-mod reference;
+mod headline;
+mod stand;
+mod structure;

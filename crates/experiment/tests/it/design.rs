@@ -62,6 +62,7 @@ fn design(blocks: usize) -> Design {
             streams: 1,
             nic: None,
             timing: TIMING,
+            socket: record::SocketOptions::default(),
         }),
     };
     Design {
@@ -168,6 +169,8 @@ impl Stand for Simulated<'_> {
             pauses: None,
             throttled: None,
             served: Some(Nanoseconds::new(TIMING.measured.get() / 2)),
+            nics: Vec::new(),
+            megahertz: None,
         }];
         let high = |at: usize, value| matches!(&self.settings[at], Setting::Knob { value: Value::Integer(now), .. } if *now == value);
         // The large MTU helps with the other buffer only.
@@ -264,7 +267,7 @@ fn an_experiment_that_ends_after_any_trial_and_goes_on_is_the_same_experiment() 
     assert_eq!(stand.settings, stand.start);
     let wanted = places(&trials(&whole));
     assert_eq!(wanted.len(), 6 * 5 * 2);
-    let answer = analysis::design(&design, &trials(&whole));
+    let answer = fit::design(&design, &trials(&whole));
     let mut samples = answer.samples.iter();
     assert!(samples.all(|one| one.server_cpu_per_byte.is_some()));
     for kill in 0..trials(&whole).len() {
@@ -289,7 +292,7 @@ fn an_experiment_that_ends_after_any_trial_and_goes_on_is_the_same_experiment() 
         assert_eq!(ids.len(), all.len(), "kill after {kill}");
         // Analysing is what takes time here, and the places are the same.
         if kill % 20 == 0 {
-            assert_eq!(analysis::design(&design, &all), answer, "kill after {kill}");
+            assert_eq!(fit::design(&design, &all), answer, "kill after {kill}");
         }
     }
 }
@@ -297,7 +300,7 @@ fn an_experiment_that_ends_after_any_trial_and_goes_on_is_the_same_experiment() 
 #[test]
 fn an_interaction_is_found_and_told_from_main_effects() {
     let design = design(6);
-    let found = analysis::design(&design, &run_through(&design));
+    let found = fit::design(&design, &run_through(&design));
     assert_eq!(found.blocks_done, 6);
     let ratio = |others: &str| {
         let mut pairs = found.pairs.iter();
@@ -356,10 +359,10 @@ fn what_was_measured_twice_counts_once() {
         trial
     });
     let twice: Vec<TrialRecord> = once.iter().cloned().chain(again).collect();
-    let mut found = analysis::design(&design, &twice);
+    let mut found = fit::design(&design, &twice);
     let doubled = found.caveats.remove(0);
     assert!(doubled.ends_with("do not count: 30"), "{doubled}");
-    assert_eq!(found, analysis::design(&design, &once));
+    assert_eq!(found, fit::design(&design, &once));
 }
 
 #[test]
@@ -412,7 +415,7 @@ fn an_arm_that_cannot_be_set_is_told_and_ends_it_in_time() {
     let end = run(&mut stand, &design, Vec::new(), &mut records);
     assert!(matches!(end, DesignEnd::Failed(_)), "{end:?}");
     assert!(trials(&records).len() < 15);
-    let found = analysis::design(&design, &trials(&records));
+    let found = fit::design(&design, &trials(&records));
     assert!(
         found.failures[0].contains("no") && found.rates.is_empty(),
         "{found:?}"
@@ -455,7 +458,7 @@ fn what_failed_is_run_again_when_the_experiment_is_taken_up() {
     assert_eq!(end, DesignEnd::Complete);
     assert_eq!(places(&trials(&whole)).len(), 3 * 5 * 2);
     let all = [failed, trials(&whole)].concat();
-    assert_eq!(analysis::design(&design, &all).blocks_done, 3);
+    assert_eq!(fit::design(&design, &all).blocks_done, 3);
     let ids: BTreeSet<u64> = all.iter().map(|trial| trial.id).collect();
     assert_eq!(ids.len(), all.len());
 
@@ -496,7 +499,7 @@ fn a_password_that_is_wrong_from_some_trial_on_is_tried_once_and_the_experiment_
         let end = run(&mut stand, &design, trials(&records), &mut records);
         assert_eq!(end, DesignEnd::Complete);
         assert_eq!(
-            analysis::design(&design, &trials(&records)).blocks_done,
+            fit::design(&design, &trials(&records)).blocks_done,
             3,
             "after {before}"
         );

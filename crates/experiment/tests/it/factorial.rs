@@ -1,12 +1,13 @@
 //! Experiments over factors on a simulated machine, and what the analysis of a design makes of them.
 
-use analysis::{DesignResult, Verdict};
 use experiment::{Combination, combine, order};
+use fit::DesignResult;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use record::{
     Design, Direction, Factor, Level, Nanoseconds, Response, Stage, StopRule, TrialRecord,
 };
+use stats::Verdict;
 
 use crate::noise::{Noise, Tally, measured, normal, share};
 
@@ -57,7 +58,7 @@ fn tally(machine: &Machine, factors: &[&str], blocks: usize, runs: u32) -> Tally
     let share = 1.0 / f64::from(runs);
     for run in 0..runs {
         let design = design(factors, 1, false, machine, (blocks, u64::from(run)));
-        let found = analysis::design(&design, &trials(&design, machine, &mut random));
+        let found = fit::design(&design, &trials(&design, machine, &mut random));
         let mut pairs = found.pairs.iter();
         let first = pairs
             .find(|pair| pair.factor == factors[0] && pair.others.is_empty())
@@ -112,7 +113,7 @@ pub fn alarms(deviation: f64, responses: usize, blocks: usize, runs: u32) -> f64
             &machine,
             (blocks, u64::from(*run)),
         );
-        let found = analysis::design(&design, &trials(&design, &machine, &mut random));
+        let found = fit::design(&design, &trials(&design, &machine, &mut random));
         found.noise.iter().any(|noise| noise.alarm)
     });
     alarmed.count() as f64 / f64::from(runs)

@@ -21,9 +21,16 @@ fn schedules(records: &[Record]) -> Vec<&Schedule> {
         .collect()
 }
 
-/// What a schedule fixes, without the levels.
+/// What a schedule fixes, without the levels; of a phase of fresh blocks only what does not depend on
+/// the blocks before it.
 fn order(schedule: &Schedule) -> Schedule {
     let mut order = schedule.clone();
+    if order.phase == record::Phase::Confirm {
+        assert!(order.blocks.len() <= 6 && order.blocks.len() >= 3);
+        order.joint_error = None;
+        order.blocks.clear();
+        order.orders.clear();
+    }
     order.question.a.settings.clear();
     order.question.b.settings.clear();
     order.question.a.name.clear();

@@ -1,0 +1,45 @@
+//! A server that lets too few requests be under way.
+
+use record::{Target, Value};
+
+use super::{Advice, Decider, Evidence, Finding, setting};
+use crate::message::say;
+
+/// Payload that one credit is worth.
+const CREDIT_BYTES: u64 = 64 << 10;
+/// Payload that a session must be able to have under way, however near the server is.
+const IN_FLIGHT_BYTES_MIN: u64 = 1 << 20;
+/// Share of the counted time that our engine waited for credits from which that is a cause.
+const WAITED: f64 = 0.05;
+
+pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
+    let session = seen.session?;
+    let credits = session.credits?;
+    let in_flight = credits.saturating_mul(CREDIT_BYTES);
+    let wanted = seen
+        .share
+        .map_or(0, |share| share.block.get() * u64::from(share.depth));
+    let waits = session.credit_waits.is_some_and(|waits| waits > 0);
+    let short = in_flight < wanted && waits && seen.share_may_lose();
+    let waited = seen.engine_waited_for_credits();
+    let is_counted = waited.is_some_and(|waited| waited >= WAITED) && seen.share_may_lose();
+    let is_tiny = in_flight < IN_FLIGHT_BYTES_MIN;
+    if session.dialect.starts_with("2.0") || !(short || is_tiny || is_counted) {
+        return None;
+    }
+    let text = say("few-credits")
+        .count("credits", credits)
+        .bytes("bytes", in_flight);
+    let advice = Advice::of("fix.more-credits")
+        .gains(seen.gain())
+        .sets(setting(
+            seen.network.server,
+            Target::Host,
+            "smb.server.credits",
+            Value::Integer(8192),
+        ));
+    Some(match is_tiny || is_counted {
+        true => Finding::counted(text, advice),
+        false => Finding::suspected(text, Decider::Probe, advice),
+    })
+}

@@ -1,0 +1,25 @@
+//! The client's disk, to which a copy goes.
+
+use record::Direction;
+
+use super::{Advice, Evidence, Finding};
+use crate::RungName;
+use crate::diagnosis::copies;
+use crate::message::say;
+use crate::sequential::Loss;
+
+pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
+    // A folder that was only at hand was not asked about.
+    copies::asked_folder(seen)?;
+    let rung = seen.rung(RungName::Copy, Direction::Read)?;
+    let copy = rung.rate.as_ref()?.value;
+    if rung.loss != Some(Loss::Loses) || copies::is_in_memory(seen) {
+        return None;
+    }
+    let text = say("local-disk")
+        .with("place", copies::place(seen)?)
+        .rate("copy", copy)
+        .share("share", rung.of_above.as_ref()?.value);
+    let advice = Advice::of("fix.faster-local-disk").commands(["iostat -x 1".to_owned()]);
+    Some(Finding::counted(text, advice))
+}

@@ -1,0 +1,146 @@
+//! A rate that a shaper sets, or that looks like one: steady, and no line's.
+
+use record::{Direction, ProbeKind, Rung, Workload};
+
+use super::{Advice, DIRECTIONS, Decider, Evidence, FASTER, Finding, median_of};
+use crate::RungName;
+use crate::message::say;
+use crate::sequential::Loss;
+use stats::Unit;
+use stats::computed;
+
+/// How far the rates of a path may differ that something limits.
+const STEADY: f64 = 1.12;
+/// The part of the time of writing that TCP waits for the network where that is what limits.
+const NETWORK: f64 = 0.8;
+/// The part of what a reader asked for that waits in the network where that is what limits.
+const QUEUED: f64 = 0.25;
+
+pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
+    by_shaper(seen)
+        .or_else(|| by_shape(seen))
+        .or_else(|| by_clock(seen))
+        .or_else(|| by_queue(seen))
+}
+
+/// A shaper on a host that stands for no line, below what its own line carries where that is known.
+fn by_shaper(seen: &Evidence) -> Option<Finding> {
+    let pair = seen.used.first()?;
+    let near = seen.network.client.map(|host| (host, pair.near));
+    let far = seen.network.server.zip(pair.far_nic());
+    let found = [near, far].into_iter().flatten().filter_map(|(host, nic)| {
+        let (shaped, line) = seen.network.shaped(host, nic)?;
+        let is_lower = line.is_none_or(|line| line as f64 > shaped as f64 * FASTER);
+        is_lower.then_some((host, nic, shaped, line))
+    });
+    let (host, nic, shaped, line) = found.min_by_key(|(_, _, shaped, _)| *shaped)?;
+    // A virtual NIC has no line; but nobody's line has such a rate.
+    let text = match line {
+        Some(line) => say("rate-limited.shaper").bits("line", line),
+        None if !seen.network.shapers_are_lines => say("rate-limited.shaper-one-way"),
+        None => say("rate-limited.shaper-alone"),
+    };
+    let text = text
+        .with("nic", &nic.name)
+        .with("host", &host.name)
+        .bits("rate", shaped);
+    let gain = line.map(|line| computed(line as f64 / shaped as f64, Unit::Ratio, Vec::new()));
+    let advice = Advice::new(say("fix.shaper").with("nic", &nic.name))
+        .gains(gain)
+        .commands([format!("tc qdisc show dev {}", nic.name)]);
+    Some(Finding::counted(text, advice))
+}
+
+/// Raw TCP loses, always at the same rate, and more streams do not help: something on the path limits it.
+fn by_shape(seen: &Evidence) -> Option<Finding> {
+    let direction = DIRECTIONS
+        .into_iter()
+        .find(|direction| seen.loses_in(RungName::Tcp, *direction))?;
+    let rates = seen.rates(Rung::Tcp, direction);
+    let least = rates.iter().copied().fold(f64::MAX, f64::min);
+    let most = rates.iter().copied().fold(0.0, f64::max);
+    let is_lossy = seen
+        .resent(Rung::Tcp, direction)
+        .is_some_and(|share| share > 0.001);
+    if rates.len() < 4 || most > least * STEADY || is_lossy || seen.full_host().is_some() {
+        return None;
+    }
+    let text = say("rate-limited")
+        .with("direction", direction)
+        .rate("rate", most);
+    let advice = Advice::of("fix.rate-limit").gains(seen.gain());
+    let streams = seen.probed(ProbeKind::Streams, Rung::Tcp).map(|it| it.loss);
+    match streams {
+        Some(Loss::DoesNotLose) => Some(Finding::counted(text, advice)),
+        // What more streams overcome is a limit of each connection.
+        Some(Loss::Loses) => None,
+        Some(Loss::CannotTell { .. }) | None => {
+            Some(Finding::suspected(text, Decider::Probe, advice).by_elimination())
+        }
+    }
+}
+
+/// Where raw TCP was not measured and the share loses, unless two sessions overcome it: that is a limit of each.
+fn may_be_limited(seen: &Evidence, direction: Direction) -> bool {
+    let is_measured = seen.rate(RungName::Tcp, direction).is_some();
+    let sessions = seen.probed(ProbeKind::Sessions, Rung::Share);
+    let gains = sessions.is_some_and(|it| it.loss == Loss::Loses);
+    !is_measured && !gains && seen.may_lose_in(RungName::Share, direction)
+}
+
+/// Writing, TCP is busy with the network all the time, and loses nothing. A server that is stopped now and then looks
+/// alike, so that it stays a suspicion.
+fn by_clock(seen: &Evidence) -> Option<Finding> {
+    if !may_be_limited(seen, Direction::Write) {
+        return None;
+    }
+    let clock = seen.writing_clock()?;
+    let lost = clock.retransmits as f64 / clock.segments.max(1) as f64;
+    let share = seen.network_share()?;
+    if share < NETWORK || lost > 0.001 {
+        return None;
+    }
+    let text = say("rate-limited.clock")
+        .share("waited", share)
+        .rate("rate", seen.rate(RungName::Share, Direction::Write)?);
+    let advice = Advice::of("fix.rate-limit").gains(seen.gain());
+    Some(Finding::suspected(text, Decider::RawTcp, advice).by_elimination())
+}
+
+/// Reading, our own segments take far longer than the way is: what acknowledges them waits behind the server's data. A
+/// part of all that was asked for is then in a queue of the network (its rate times its wait: Little's law), where a
+/// slow server leaves none.
+fn by_queue(seen: &Evidence) -> Option<Finding> {
+    if !may_be_limited(seen, Direction::Read) {
+        return None;
+    }
+    let trials = seen.trials.iter();
+    let reads =
+        trials.filter(|trial| (trial.rung, trial.direction) == (Rung::Share, Direction::Read));
+    let queued = reads.filter_map(|trial| {
+        let Workload::Share(share) = trial.workload else {
+            return None;
+        };
+        let [connection] = trial.result.connections.as_slice() else {
+            return None;
+        };
+        let way = connection.tcp?.round_trip_min.get();
+        let wait = connection.round_trip?.get().saturating_sub(way) as f64 / 1e9;
+        let asked = share.block.get() as f64 * f64::from(share.depth);
+        (asked > 0.0).then(|| (trial.rate * wait / asked, wait))
+    });
+    let queued: Vec<(f64, f64)> = queued.collect();
+    let share = median_of(queued.iter().map(|(share, _)| *share))?;
+    let wait = median_of(queued.iter().map(|(_, wait)| *wait))?;
+    let is_lossy = seen
+        .overtaken(Rung::Share)
+        .is_some_and(|share| share > 0.001);
+    if share < QUEUED || is_lossy {
+        return None;
+    }
+    let text = say("rate-limited.queue")
+        .seconds("wait", wait)
+        .rate("rate", seen.rate(RungName::Share, Direction::Read)?);
+    let advice = Advice::of("fix.rate-limit").gains(seen.gain());
+    Some(Finding::suspected(text, Decider::RawTcp, advice).by_elimination())
+}

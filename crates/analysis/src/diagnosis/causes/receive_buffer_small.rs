@@ -1,0 +1,8 @@
+//! A receive buffer, or a window, that is too small for its path.
+
+use super::{Evidence, Finding};
+use crate::diagnosis::buffers::{Buffer, small};
+
+pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
+    small(seen, Buffer::Receive)
+}

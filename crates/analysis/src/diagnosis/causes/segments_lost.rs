@@ -1,0 +1,147 @@
+//! Packets that are lost, on the path in use or on another channel.
+
+use record::{Direction, Rung};
+
+use super::{Advice, DIRECTIONS, Decider, Evidence, Finding};
+use crate::RungName;
+use crate::diagnosis::buffers::waits_for_receiver;
+use crate::diagnosis::trials::Measured;
+use crate::message::{Message, say};
+
+/// Segments sent again, as a share of all, that no full queue explains.
+const RESENT: f64 = 0.006;
+/// The same where TCP does not reach what it could.
+const RESENT_SLOW: f64 = 0.001;
+/// Segments sent again where one request follows another that are no accident.
+const RESENT_SINGLE_MIN: u64 = 6;
+/// Segments out of order, as a share of all, that a loss explains where TCP is slow.
+const OVERTAKEN: f64 = 0.01;
+/// How much of one channel must be sent again where another one loses nothing.
+const RESENT_OF_CHANNEL: f64 = 0.002;
+/// Payload of a segment.
+const SEGMENT_BYTES: f64 = 1448.0;
+
+pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
+    resent(seen)
+        .or_else(|| without_a_queue(seen))
+        .or_else(|| overtaken(seen))
+        .or_else(|| on_another_channel(seen))
+}
+
+/// Segments that raw TCP, or else the share, had to send again.
+fn resent(seen: &Evidence) -> Option<Finding> {
+    let (direction, share, rung) = [Rung::Tcp, Rung::Share].into_iter().find_map(|rung| {
+        let resent = DIRECTIONS
+            .into_iter()
+            .filter_map(|direction| Some((direction, seen.resent(rung, direction)?, rung)));
+        let worst = resent.max_by(|one, two| f64::total_cmp(&one.1, &two.1))?;
+        let name = if rung == Rung::Tcp {
+            RungName::Tcp
+        } else {
+            RungName::Share
+        };
+        // A window that opens again now and then makes a sender try twice as well.
+        let waits = worst.0 == Direction::Write && waits_for_receiver(seen, rung);
+        let slow = seen.may_lose_in(name, worst.0) && !waits;
+        let limit = if slow { RESENT_SLOW } else { RESENT };
+        (worst.1 > limit).then_some(worst)
+    })?;
+    // What other traffic drops in a full queue is its fault and no cable's.
+    if seen.foreign_share().is_some() {
+        return None;
+    }
+    let id = match rung {
+        Rung::Tcp => "segments-lost.tcp",
+        _ => "segments-lost.share",
+    };
+    let text = say(id).share("share", share).with("direction", direction);
+    Some(Finding::counted(text, look_for_it(seen)))
+}
+
+/// Less than a full queue may drop, but also segments of requests that follow one another: of these none is full.
+fn without_a_queue(seen: &Evidence) -> Option<Finding> {
+    let trials = seen.trials.iter();
+    let single = trials.filter(|trial| matches!(trial.rung, Rung::RoundTrip | Rung::SmallFiles));
+    let single: Vec<u64> = single.filter_map(Measured::resent).collect();
+    let lossy = single.iter().filter(|resent| **resent > 0).count();
+    if single.iter().sum::<u64>() < RESENT_SINGLE_MIN || 2 * lossy < single.len() {
+        return None;
+    }
+    let shares = DIRECTIONS
+        .into_iter()
+        .filter_map(|direction| Some((direction, seen.resent(Rung::Share, direction)?)));
+    let (direction, share) = shares.max_by(|one, two| f64::total_cmp(&one.1, &two.1))?;
+    let is_known = share > RESENT_SLOW && seen.foreign_share().is_none();
+    let text = say("segments-lost.single")
+        .share("share", share)
+        .with("direction", direction);
+    is_known.then(|| Finding::counted(text, look_for_it(seen)))
+}
+
+/// What a receiver sees of loss, where the sender's counters are out of sight: a segment that is missing makes those
+/// behind it come out of order.
+fn overtaken(seen: &Evidence) -> Option<Finding> {
+    let unseen = seen.network.server.is_none();
+    if !unseen || !seen.may_lose_in(RungName::Share, Direction::Read) {
+        return None;
+    }
+    let share = seen.overtaken(Rung::Share)?;
+    if share < OVERTAKEN || seen.foreign_share().is_some() {
+        return None;
+    }
+    let text = say("segments-lost.overtaken").share("share", share);
+    // Packets may have taken two paths as well.
+    Some(Finding::suspected(text, Decider::Server, look_for_it(seen)))
+}
+
+/// A channel of several that loses packets while the one alone does not.
+fn on_another_channel(seen: &Evidence) -> Option<Finding> {
+    let trials = seen.trials.iter();
+    let connections = trials
+        .filter(|trial| trial.rung == Rung::Channels)
+        .flat_map(|trial| trial.result.connections.iter().map(move |one| (trial, one)));
+    let lossy = connections.filter_map(|(trial, one)| {
+        let segments = one
+            .clock
+            .map_or(one.bytes.get() as f64 / SEGMENT_BYTES, |clock| {
+                clock.segments as f64
+            });
+        let lost = match trial.direction {
+            Direction::Write => one.retransmits? as f64,
+            Direction::Read => one.tcp?.out_of_order? as f64,
+        };
+        let share = lost / segments.max(1.0);
+        let limit = match trial.direction {
+            Direction::Write => RESENT_OF_CHANNEL,
+            Direction::Read => OVERTAKEN,
+        };
+        (share > limit && segments > 100.0).then_some((share, one, trial.direction))
+    });
+    let (share, one, direction) = lossy.max_by(|one, two| one.0.total_cmp(&two.0))?;
+    let is_used = |remote| seen.used.iter().any(|pair| pair.remote == remote);
+    let remote = one.remote.ip().to_canonical();
+    if is_used(remote) {
+        return None;
+    }
+    let text = say("segments-lost.channel")
+        .with("remote", remote)
+        .with("nic", one.nic.clone().unwrap_or_default())
+        .share("share", share)
+        .with("direction", direction);
+    let nic = one.nic.as_deref().unwrap_or("NIC");
+    Some(Finding::counted(text, advice(nic)).off_path())
+}
+
+fn look_for_it(seen: &Evidence) -> Advice {
+    let nic = seen.used.first();
+    let nic = nic.map_or("NIC", |pair| pair.near.name.as_str());
+    advice(nic).gains(seen.gain())
+}
+
+fn advice(nic: &str) -> Advice {
+    const TEXT: Message = say("fix.lost-packets");
+    Advice::new(TEXT).commands([
+        format!("ethtool -S {nic}"),
+        format!("ip -s link show {nic}"),
+    ])
+}

@@ -1,0 +1,123 @@
+//! The server's disk does not keep up.
+
+use record::{Direction, Job, ProbeKind, Rung, ServerCache, Workload};
+
+use super::{Advice, Decider, Evidence, Finding};
+use crate::RungName;
+use crate::message::say;
+use crate::sequential::Loss;
+use stats::Unit;
+use stats::computed;
+
+/// How much slower writes must be than reads to be another matter.
+const WRITES_SLOWER: f64 = 1.3;
+/// The same where the server is not looked at, and the client has much to do: what writes cost here they may cost there.
+const WRITES_SLOWER_UNSEEN: f64 = 1.8;
+/// The same where the processors are used by others as well.
+const WRITES_SLOWER_IN_A_CROWD: f64 = 4.0;
+/// The part of the time of writing that TCP waits for the network where it is not what limits.
+const NETWORK_IDLE: f64 = 0.5;
+
+pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
+    by_one_block(seen)
+        .or_else(|| by_writes(seen))
+        .or_else(|| by_reads(seen))
+}
+
+fn advice(seen: &Evidence) -> Advice {
+    Advice::of("fix.faster-disk")
+        .gains(seen.gain())
+        .commands(["iostat -x 1".to_owned()])
+}
+
+/// One block written over and over needs no disk to keep up: what that gains the disk costs.
+fn by_one_block(seen: &Evidence) -> Option<Finding> {
+    let one_block = seen.probed(ProbeKind::OneBlock, Rung::Share)?;
+    let text = say("server-disk.one-block").ratio("gain", one_block.ratio.value);
+    (one_block.loss == Loss::Loses).then(|| Finding::counted(text, advice(seen)))
+}
+
+/// Writes wait while reads from memory do not.
+fn by_writes(seen: &Evidence) -> Option<Finding> {
+    let write_loses = seen.may_lose_in(RungName::Share, Direction::Write);
+    if !write_loses || seen.is_in_memory() || seen.busy_channel().is_some() {
+        return None;
+    }
+    let is_refuted = seen.storage_is_indifferent();
+    // TCP that is busy all the time waits for the network and for no disk.
+    let is_network = seen
+        .network_share()
+        .is_some_and(|share| share > NETWORK_IDLE);
+    // Waiting for a disk leaves time.
+    let works = seen
+        .network
+        .server
+        .is_some_and(|server| seen.idles_at_writes(&server.name) == Some(false));
+    if is_refuted || is_network || (works && seen.crowded_host().is_none()) {
+        return None;
+    }
+    let client = seen
+        .network
+        .client
+        .filter(|_| seen.network.server.is_none());
+    let client_works = client.is_some_and(|it| seen.idles_at_writes(&it.name) == Some(false));
+    let slower = match (seen.crowded_host(), client_works) {
+        (Some(_), _) => WRITES_SLOWER_IN_A_CROWD,
+        (None, true) => WRITES_SLOWER_UNSEEN,
+        (None, false) => WRITES_SLOWER,
+    };
+    let read = seen.rate(RungName::Share, Direction::Read)?;
+    let write = seen.rate(RungName::Share, Direction::Write)?;
+    // A network that is itself as slow explains it as well.
+    let network = seen.rate(RungName::Tcp, Direction::Write);
+    if network.is_some_and(|network| network < write * WRITES_SLOWER) {
+        return None;
+    }
+    let reads_are_well = !seen.may_lose_in(RungName::Share, Direction::Read);
+    let server = seen.network.server;
+    let idles = server.is_some_and(|server| seen.is_idle(&server.name));
+    let waits = match reads_are_well {
+        true => read > write * slower,
+        false => idles,
+    };
+    let text = say("server-disk.writes")
+        .rate("write", write)
+        .rate("read", read);
+    waits.then(|| Finding::suspected(text, Decider::Probe, advice(seen)))
+}
+
+/// A file that is read from the disk comes slower than one in memory.
+fn by_reads(seen: &Evidence) -> Option<Finding> {
+    let rung = seen.rung(RungName::Disk, Direction::Read)?;
+    if rung.loss != Some(Loss::Loses) {
+        return None;
+    }
+    let share = rung.of_above.as_ref()?.value;
+    let disk = seen.rate(RungName::Disk, Direction::Read)?;
+    let memory = seen.rate(RungName::Share, Direction::Read)?;
+    let is_cold = seen.of_rung(Rung::Disk).all(|(trial, _)| {
+        matches!(&trial.workload, Workload::Job(workload) if matches!(
+            workload.job,
+            Job::ReadOnce { cache: ServerCache::Cold, .. }
+        ))
+    });
+    let text = say(match is_cold {
+        true => "server-disk.cold",
+        false => "server-disk.reads",
+    })
+    .rate("disk", disk)
+    .share("share", share)
+    .rate("memory", memory);
+    let gain = computed(
+        memory / disk,
+        Unit::Ratio,
+        vec!["at most, and for reading what is not in the server's memory".into()],
+    );
+    let advice = Advice::of("fix.faster-disk-for-reads")
+        .gains(Some(gain))
+        .commands(["iostat -x 1".to_owned()]);
+    Some(match is_cold {
+        true => Finding::counted(text, advice),
+        false => Finding::suspected(text, Decider::Server, advice),
+    })
+}

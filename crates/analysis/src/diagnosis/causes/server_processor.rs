@@ -1,0 +1,143 @@
+//! The server's processor is full, or one process of its serves all requests of a session.
+
+use record::{Direction, ProbeKind, Rung};
+
+use super::{Advice, Basis, DIRECTIONS, Decider, Evidence, Finding, median_of};
+use crate::RungName;
+use crate::diagnosis::processors::throttled;
+use crate::diagnosis::trials;
+use crate::message::{Message, say};
+use crate::sequential::Loss;
+
+/// A round trip so short that no buffer of usual size holds a connection back.
+const SHORT_NANOSECONDS: u64 = 300_000;
+/// Segments out of order, as a share of all, that a loss leaves behind it: each of those that follow in the window.
+/// Processors of ours that handle packets side by side leave fewer.
+const OVERTAKEN: f64 = 0.01;
+/// The relative standard deviation of a rate within a trial that comes in bursts: a link or a hop that is full has 0.03.
+const BURSTS: f64 = 0.1;
+/// Samples of a trial that tell it.
+const SAMPLES_MIN: usize = 5;
+const ADVICE: Message = say("fix.server-processor");
+
+pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
+    let limited = seen.network.server.and_then(|host| throttled(seen, host));
+    limited
+        .or_else(|| full_core(seen))
+        .or_else(|| one_process(seen))
+        .or_else(|| one_connection(seen))
+        .or_else(|| in_bursts(seen))
+        .or_else(|| by_elimination(seen))
+}
+
+fn advice(seen: &Evidence) -> Advice {
+    let advice = Advice::new(ADVICE).gains(seen.gain());
+    advice.commands(["top -H".to_owned()])
+}
+
+fn full_core(seen: &Evidence) -> Option<Finding> {
+    let server = seen.network.server?;
+    let client = seen.network.client;
+    let is_crowded = client.is_some_and(|client| seen.is_crowded(&client.name));
+    if is_crowded || !seen.share_may_lose() || !seen.has_full_core(&server.name) {
+        return None;
+    }
+    let text = say("server-processor.core").with("host", &server.name);
+    Some(Finding::counted(text, advice(seen)))
+}
+
+/// Two sessions gain where two streams of raw TCP do not, and we have time left: that is one process at the server, on a
+/// path so short that buffers of the file server's own could not hold each connection back.
+fn one_process(seen: &Evidence) -> Option<Finding> {
+    let gains = |kind, rung| seen.probed(kind, rung).map(|it| it.loss);
+    let sessions = gains(ProbeKind::Sessions, Rung::Share) == Some(Loss::Loses);
+    let streams = gains(ProbeKind::Streams, Rung::Tcp) == Some(Loss::Loses);
+    // What one connection of raw TCP moves, the session's own connection could move too.
+    let is_beyond_tcp = DIRECTIONS.into_iter().any(|direction| {
+        let is_measured = seen.rate(RungName::Tcp, direction).is_some();
+        is_measured && seen.loses_in(RungName::Share, direction)
+    });
+    if !sessions || streams || !is_beyond_tcp || !is_short(seen) || seen.busy_channel().is_some() {
+        return None;
+    }
+    Some(Finding::counted(
+        say("server-processor.process"),
+        advice(seen),
+    ))
+}
+
+/// Two sessions gain, and nothing on a short path that loses nothing holds one connection back.
+fn one_connection(seen: &Evidence) -> Option<Finding> {
+    let sessions = seen.probed(ProbeKind::Sessions, Rung::Share)?;
+    let is_ours = seen.busy_channel().is_some();
+    if sessions.loss != Loss::Loses || !is_alone(seen) || !is_short_and_clean(seen) || is_ours {
+        return None;
+    }
+    let text = say("server-processor.connection");
+    Some(Finding::suspected(text, Decider::RawTcp, advice(seen)).by_elimination())
+}
+
+/// Both directions lose, in bursts, on a short path that loses nothing: what limits a rate in the network does so
+/// steadily, and a process that gets a part of a processor stops and goes on.
+fn in_bursts(seen: &Evidence) -> Option<Finding> {
+    let loses = |direction| seen.may_lose_in(RungName::Share, direction);
+    let bursts = |direction| burstiness(seen, direction).is_some_and(|it| it > BURSTS);
+    let is_clear = is_alone(seen) && is_short_and_clean(seen) && seen.busy_channel().is_none();
+    let mut directions = DIRECTIONS.into_iter();
+    if !is_clear || !directions.all(|direction| loses(direction) && bursts(direction)) {
+        return None;
+    }
+    let text = say("server-processor.bursts");
+    Some(Finding::suspected(text, Decider::Server, advice(seen)).by_elimination())
+}
+
+/// The standard deviation of the rate within a trial of the share, as a share of its mean; the median of the trials.
+fn burstiness(seen: &Evidence, direction: Direction) -> Option<f64> {
+    let trials = seen.trials.iter();
+    let share = trials.filter(|trial| (trial.rung, trial.direction) == (Rung::Share, direction));
+    median_of(share.filter_map(|trial| {
+        let rates = trials::parts(trial.result);
+        let rates: Vec<f64> = rates.collect();
+        let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+        let squares: f64 = rates.iter().map(|rate| (rate / mean - 1.0).powi(2)).sum();
+        (rates.len() >= SAMPLES_MIN && mean > 0.0).then(|| (squares / rates.len() as f64).sqrt())
+    }))
+}
+
+/// Nobody can look at the server, and raw TCP was not measured.
+fn is_alone(seen: &Evidence) -> bool {
+    let is_unmeasured = |direction| seen.rate(RungName::Tcp, direction).is_none();
+    seen.network.server.is_none() && DIRECTIONS.into_iter().all(is_unmeasured)
+}
+
+/// A path so short that no buffer of usual size holds a connection back.
+fn is_short(seen: &Evidence) -> bool {
+    let round_trip = seen.round_trip_min();
+    round_trip.is_none_or(|round_trip| round_trip < SHORT_NANOSECONDS)
+}
+
+/// The same, on which nothing is lost.
+fn is_short_and_clean(seen: &Evidence) -> bool {
+    let is_lossy = seen
+        .overtaken(Rung::Share)
+        .is_none_or(|share| share > OVERTAKEN);
+    seen.round_trip_min().is_some() && is_short(seen) && !is_lossy
+}
+
+/// The share loses both directions, and nothing of what was measured is the reason.
+fn by_elimination(seen: &Evidence) -> Option<Finding> {
+    let loses = |direction| seen.may_lose_in(RungName::Share, direction);
+    let tcp = |direction| seen.rate(RungName::Tcp, direction).is_some();
+    let is_measured = DIRECTIONS.into_iter().all(tcp) && !seen.may_lose(RungName::Tcp);
+    if seen.network.server.is_some() || !DIRECTIONS.into_iter().all(loses) || !is_measured {
+        return None;
+    }
+    let text = say("server-processor");
+    let was_probed = seen.probed(ProbeKind::Sessions, Rung::Share).is_some();
+    // One end cannot tell a processor from a disk where two sessions gain nothing.
+    let basis = match was_probed {
+        true => Basis::OutOfSight("needs.server"),
+        false => Basis::Suspicion(Decider::Server),
+    };
+    Some(Finding::new(text, basis, advice(seen)).by_elimination())
+}

@@ -1,0 +1,112 @@
+//! A line that is slower than its ends, or far slower than the others between the same hosts.
+
+use record::{HostFacts, Nic, ProbeKind, Rung};
+
+use super::{
+    Advice, DIRECTIONS, Decider, Evidence, FASTER, Finding, GOOD_BITS, PairRate, SLOW_BITS,
+};
+use crate::RungName;
+use crate::diagnosis::network::{Pair, has_no_line};
+use crate::message::say;
+use crate::sequential::Loss;
+
+/// Rates of lines that a hop may run at.
+const RATES: [u64; 4] = [10_000_000, 100_000_000, GOOD_BITS, 2_500_000_000];
+/// How near what is moved must come to a line to be held by it.
+const NEAR: std::ops::RangeInclusive<f64> = 0.93..=1.01;
+/// Bytes that each packet takes on a line in addition, and of itself that are no payload.
+const WIRE_BYTES: f64 = 38.0;
+const HEADER_BYTES: f64 = 52.0;
+
+pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
+    let pair = seen.used.first();
+    let in_use = pair.and_then(|pair| slow_end(seen, pair).or_else(|| slow_hop(seen, pair)));
+    in_use.or_else(|| slow_among_others(seen))
+}
+
+/// One end of the path in use runs far slower than the other.
+fn slow_end(seen: &Evidence, pair: &Pair) -> Option<Finding> {
+    let far = pair.far_nic()?;
+    let (client, server) = (seen.network.client?, seen.network.server?);
+    let ends: [(&HostFacts, &Nic); 2] = [(client, pair.near), (server, far)];
+    let [near_bits, far_bits] = seen.network.end_bits(pair);
+    let (near_bits, far_bits) = (near_bits?, far_bits?);
+    let (slow, good) = (near_bits.min(far_bits), near_bits.max(far_bits));
+    if slow > SLOW_BITS || good < GOOD_BITS {
+        return None;
+    }
+    let (host, nic) = ends[usize::from(far_bits < near_bits)];
+    let text = say("slow-link.end")
+        .with("nic", &nic.name)
+        .with("host", &host.name)
+        .bits("slow", slow)
+        .bits("good", good);
+    let advice = say("fix.cable")
+        .with("nic", &nic.name)
+        .with("host", &host.name);
+    let advice = Advice::new(advice).commands([format!("ethtool {}", nic.name)]);
+    Some(Finding::counted(text, advice))
+}
+
+/// Everything moves at just the rate of a slower line, both directions.
+fn slow_hop(seen: &Evidence, pair: &Pair) -> Option<Finding> {
+    if has_no_line(pair.near) {
+        return None;
+    }
+    let mtu = f64::from(pair.mtu());
+    let bits = RATES.into_iter().find(|&bits| {
+        let payload = bits as f64 / 8.0 * (mtu - HEADER_BYTES) / (mtu + WIRE_BYTES);
+        DIRECTIONS.into_iter().all(|direction| {
+            let measured = seen
+                .rate(RungName::Tcp, direction)
+                .or_else(|| seen.rate(RungName::Share, direction));
+            let ceiling = seen.ceiling(direction);
+            measured.is_some_and(|rate| NEAR.contains(&(rate / payload)))
+                && ceiling.is_some_and(|ceiling| ceiling > payload * FASTER)
+        })
+    })?;
+    // A server that is not looked at may have such a NIC, and nothing is wrong about that.
+    if seen.network.server.is_none() && bits > SLOW_BITS {
+        return None;
+    }
+    let text = say("slow-link.hop")
+        .bits("rate", bits)
+        .with("nic", &pair.near.name)
+        .with("remote", pair.remote);
+    let advice = Advice::of("fix.slow-hop")
+        .gains(seen.gain())
+        .commands([format!("ethtool {}", pair.near.name)]);
+    // One stream at that rate may have another reason; four that share it have not.
+    let streams = seen.probed(ProbeKind::Streams, Rung::Tcp);
+    let is_shared = streams.is_some_and(|streams| streams.loss == Loss::DoesNotLose);
+    Some(match is_shared && seen.loses(RungName::Tcp) {
+        true => Finding::counted(text, advice),
+        false => Finding::suspected(text, Decider::Probe, advice),
+    })
+}
+
+/// One link that came up far slower than another one between the same hosts.
+fn slow_among_others(seen: &Evidence) -> Option<Finding> {
+    let pairs = seen.network.all_pairs(&seen.used);
+    let rated = pairs
+        .iter()
+        .filter_map(|pair| Some((seen.pair_bits(pair)?, pair)));
+    let (slow, pair) = rated.min_by_key(|(bits, _)| *bits)?;
+    let rates = pairs.iter().filter_map(|pair| seen.pair_rate(pair));
+    let good = rates.max_by_key(PairRate::bits)?;
+    let (is_good, id) = match good {
+        PairRate::Known(bits) => (bits >= GOOD_BITS, "slow-link.among-others"),
+        // More than a slow one could have carried, whatever it is.
+        PairRate::Carried(bits) => (bits >= GOOD_BITS / 2, "slow-link.among-used"),
+    };
+    if slow > SLOW_BITS || !is_good {
+        return None;
+    }
+    let text = say(id)
+        .with("pair", pair.name())
+        .bits("slow", slow)
+        .bits("good", good.bits());
+    let advice = Advice::new(say("fix.cable-of-pair").with("pair", pair.name()))
+        .commands([format!("ethtool {}", pair.near.name)]);
+    Some(Finding::counted(text, advice).off_path_if(!seen.used.contains(pair)))
+}

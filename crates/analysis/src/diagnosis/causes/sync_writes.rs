@@ -1,0 +1,79 @@
+//! A server that has every write on its disk before it answers.
+
+use record::{Direction, ProbeKind, Rung, Target, Value};
+
+use super::{Advice, Decider, Evidence, Finding};
+use crate::RungName;
+use crate::diagnosis::copies::small_files;
+use crate::message::say;
+
+/// A small file that is written waits for a disk where it takes so many times as long as a small request, and as one
+/// that is read, and so long in seconds.
+const WAITS_REQUESTS: f64 = 20.0;
+const WAITS_READS: f64 = 10.0;
+const WAITS_SECONDS: f64 = 0.003;
+
+pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
+    of_large_files(seen).or_else(|| of_small_files(seen))
+}
+
+/// Small files wait for a disk one by one, though large ones hide that wait behind the next request.
+fn of_small_files(seen: &Evidence) -> Option<Finding> {
+    let files = small_files(seen);
+    let of = |direction| files.iter().find(|it| it.direction == direction);
+    let (read, write) = (of(Direction::Read)?, of(Direction::Write)?);
+    let seconds = write.each.value;
+    let waits = seconds >= WAITS_SECONDS
+        && seconds >= WAITS_READS * read.each.value
+        && write.requests? >= WAITS_REQUESTS;
+    if !waits || seen.may_lose_in(RungName::Share, Direction::Write) {
+        return None;
+    }
+    let text = say("sync-writes.small-files")
+        .seconds("write", seconds)
+        .seconds("read", read.each.value);
+    let advice = Advice::of("fix.sync-writes");
+    Some(Finding::suspected(text, Decider::Server, advice).off_path())
+}
+
+fn of_large_files(seen: &Evidence) -> Option<Finding> {
+    let setting = by_setting(seen);
+    if !seen.may_lose_in(RungName::Share, Direction::Write) {
+        return None;
+    }
+    // Who keeps nothing in memory anyway loses nothing by being forbidden to.
+    let through = seen.probed(ProbeKind::WriteThrough, Rung::Share);
+    let changes_nothing = through.is_some_and(|it| {
+        it.ratio
+            .interval
+            .is_some_and(|[low, _]| low > 1.0 / crate::sequential::MATTERS)
+    });
+    let is_suspected = setting || (changes_nothing && !seen.storage_is_indifferent());
+    if !is_suspected {
+        return None;
+    }
+    let text = say(match setting {
+        true => "sync-writes.setting",
+        false => "sync-writes",
+    });
+    let advice = Advice::of("fix.sync-writes").gains(seen.gain());
+    Some(match setting && changes_nothing {
+        true => Finding::counted(text, advice),
+        false => Finding::suspected(text, Decider::Server, advice),
+    })
+}
+
+fn by_setting(seen: &Evidence) -> bool {
+    let Some(server) = seen.network.server else {
+        return false;
+    };
+    let share = seen.share.map(|share| share.share.share.as_str());
+    let mut values = seen.settings(&server.name, "smb.server.sync_always");
+    values.any(|(target, value)| {
+        let is_here = match target {
+            Target::Share(name) => share.is_none_or(|share| name == share),
+            _ => true,
+        };
+        is_here && *value == Value::Switch(true)
+    })
+}

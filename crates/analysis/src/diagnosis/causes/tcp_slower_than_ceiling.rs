@@ -1,0 +1,22 @@
+//! Raw TCP loses against what fits through its NICs, and no cause of that is known.
+
+use super::{Advice, DIRECTIONS, Evidence, Finding};
+use crate::RungName;
+use crate::message::say;
+
+pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
+    let mut directions = DIRECTIONS.into_iter();
+    directions.find_map(|direction| {
+        let rung = seen.rung(RungName::Tcp, direction)?;
+        let whole = seen.rate(RungName::Ceiling, direction)?;
+        let share = rung.of_above.as_ref()?.value;
+        seen.loses_in(RungName::Tcp, direction).then(|| {
+            let text = say("tcp-slower-than-ceiling")
+                .with("direction", direction)
+                .share("share", share)
+                .rate("rate", rung.rate.as_ref().map_or(0.0, |rate| rate.value))
+                .rate("whole", whole);
+            Finding::counted(text, Advice::of("fix.none"))
+        })
+    })
+}

@@ -1,0 +1,847 @@
+//! What is known of a run, built once from facts, look and trials; causes and plans read it and change nothing.
+
+mod interventions;
+
+use std::net::IpAddr;
+
+use record::{
+    Direction, Failure, HostFacts, HostLoad, HostName, LinkState, MtuProof, Nic, Outcome, PathLook,
+    ProbeKind, Rung, ServerInterface, Setting, ShareAddress, ShareWorkload, SmbSession, TcpClock,
+    TrialRecord, TrialResult, Value, Workload,
+};
+
+use super::ladder::{
+    ABOVE_CEILING, DIRECTIONS, ceilings, is_beyond_one_port, is_far_beyond, rungs,
+};
+use super::network::{
+    FarEnd, Network, Pair, Ports, has_no_line, is_link_local, is_only_told, line_bits,
+};
+use super::probe;
+use super::trials::{
+    FOREIGN_SHARE, Measured, ProbeTrial, beyond_told, measured, of_ladder, probes,
+};
+use crate::sequential::{Loss, MATTERS, Sequential};
+use crate::{Ceiling, LadderRung, RungName};
+use stats::computed;
+use stats::{Estimate, Unit};
+
+/// What a buffer of TCP holds at least where nobody made it small.
+const SMALLEST_BUFFER_BYTES: f64 = 65_536.0;
+/// Share of a processor at which it is full.
+const FULL_PROCESSOR: f64 = 0.97;
+/// Share of one processor at which a channel's thread is as good as saturated.
+const BUSY_CHANNEL: f64 = 0.9;
+/// Share of all processors' time from which a host is busy with something else.
+const BUSY_HOST: f64 = 0.9;
+/// The same up to which it waits for something.
+const IDLE_HOST: f64 = 0.5;
+/// A rung that is suspected to lose before there is any verdict has less of the one above.
+const FAR_BELOW: f64 = 0.9;
+/// A share of the ceiling from which a link is filled.
+const FULL: f64 = 1.0 / MATTERS;
+
+/// Everything that causes, plans and answers are made from.
+pub(super) struct Evidence<'a> {
+    pub(super) network: Network<'a>,
+    pub(super) session: Option<&'a SmbSession>,
+    pub(super) share: Option<&'a ShareWorkload>,
+    pub(super) trials: Vec<Measured<'a>>,
+    pub(super) probes: Vec<ProbeTrial>,
+    pub(super) ceilings: Vec<(Direction, Ceiling)>,
+    pub(super) rungs: Vec<LadderRung>,
+    /// The pairs that the share's trials used, or those of raw TCP where there are none.
+    pub(super) used: Vec<Pair<'a>>,
+    /// The pairs that could be used at once.
+    pub(super) usable: Vec<Pair<'a>>,
+    /// What the path looked like before.
+    pub(super) look: Option<&'a PathLook>,
+    /// The ladder's trials as they stand in the file, measured or not.
+    pub(super) records: Vec<(Rung, &'a TrialRecord)>,
+}
+
+impl<'a> Evidence<'a> {
+    /// Reads a run: facts of the client and, where it was looked at, of the server.
+    pub(super) fn new(
+        facts: &'a [HostFacts],
+        look: Option<&'a PathLook>,
+        trials: &[&'a TrialRecord],
+    ) -> Self {
+        let records = of_ladder(trials);
+        let session = records.iter().rev().find_map(|(_, trial)| {
+            let Outcome::Measured(result) = &trial.outcome else {
+                return None;
+            };
+            result.session.as_ref()
+        });
+        let session = session.or_else(|| look?.session.as_ref());
+        // What several channels or small requests did is another workload; the rungs of a round stand in any order.
+        let share = records
+            .iter()
+            .find_map(|(rung, trial)| match &trial.workload {
+                Workload::Share(share) if *rung == Rung::Share => Some(share),
+                _ => None,
+            });
+        let network = Network {
+            client: facts.first(),
+            server: facts.get(1),
+            advertised: session.map_or(&[], |session| &session.server_interfaces),
+            believed: false,
+            ports: Ports::OfOne,
+            shapers_are_lines: true,
+        };
+        let mut unknown = None;
+        let trials_of_ladder = measured(&network, &records, &mut unknown);
+        let one_way = Network {
+            shapers_are_lines: false,
+            ..network
+        };
+        let mut all = trials_of_ladder.iter();
+        let is_one_way =
+            all.any(|trial| is_far_beyond(&network, trial) && !is_far_beyond(&one_way, trial));
+        let network = if is_one_way { one_way } else { network };
+        let mut all = trials_of_ladder.iter();
+        let believed = all.all(|trial| beyond_told(&network, trial).is_none());
+        let mut all = trials_of_ladder.iter();
+        let ports = match all.any(|trial| is_beyond_one_port(&network, trial)) {
+            true => Ports::Unknown,
+            false => Ports::OfOne,
+        };
+        let network = Network {
+            believed,
+            ports,
+            ..network
+        };
+        let ceilings = ceilings(&network, &trials_of_ladder);
+        let rungs = rungs(&network, &records, &trials_of_ladder, &ceilings, unknown);
+        let used = used(&trials_of_ladder);
+        Self {
+            usable: network.usable_pairs(&used),
+            network,
+            session,
+            share,
+            trials: trials_of_ladder,
+            probes: probes(&network, trials),
+            ceilings,
+            rungs,
+            used,
+            look,
+            records,
+        }
+    }
+
+    pub(super) fn rung(&self, rung: RungName, direction: Direction) -> Option<&LadderRung> {
+        let mut rungs = self.rungs.iter();
+        rungs.find(|found| found.rung == rung && found.direction == direction)
+    }
+
+    pub(super) fn rate(&self, rung: RungName, direction: Direction) -> Option<f64> {
+        let rung = self.rung(rung, direction)?;
+        rung.rate.as_ref().map(|rate| rate.value)
+    }
+
+    /// Payload that is believed to fit through the path.
+    pub(super) fn ceiling(&self, direction: Direction) -> Option<f64> {
+        let rung = self.rung(RungName::Ceiling, direction)?;
+        let rate = rung.rate.as_ref().filter(|rate| !is_only_told(rate))?;
+        Some(rate.value)
+    }
+
+    /// The share as it is called by another address of its server.
+    pub(super) fn share_at(&self, remote: IpAddr) -> Option<ShareAddress> {
+        let share = self.share.map(|workload| workload.share.clone())?;
+        Some(ShareAddress {
+            server: remote.to_string(),
+            ..share
+        })
+    }
+
+    /// The verdict of a rung.
+    pub(super) fn loss(&self, rung: RungName, direction: Direction) -> Option<Loss> {
+        self.rung(rung, direction)?.loss
+    }
+
+    /// Whether a rung is proven to lose.
+    pub(super) fn loses_in(&self, rung: RungName, direction: Direction) -> bool {
+        self.loss(rung, direction) == Some(Loss::Loses)
+    }
+
+    /// The same in either direction.
+    pub(super) fn loses(&self, rung: RungName) -> bool {
+        DIRECTIONS
+            .into_iter()
+            .any(|direction| self.loses_in(rung, direction))
+    }
+
+    /// Whether a rung loses, or may: where too few blocks were measured for any verdict, what is far below is suspected.
+    pub(super) fn may_lose_in(&self, rung: RungName, direction: Direction) -> bool {
+        let Some(rung) = self.rung(rung, direction) else {
+            return false;
+        };
+        match (rung.loss, &rung.of_above) {
+            (Some(Loss::Loses), _) => true,
+            (Some(Loss::CannotTell { .. }), Some(share)) => {
+                share.interval.is_none() && share.value < FAR_BELOW
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn may_lose(&self, rung: RungName) -> bool {
+        DIRECTIONS
+            .into_iter()
+            .any(|direction| self.may_lose_in(rung, direction))
+    }
+
+    /// The first rung that is proven to lose; of both directions the one that loses more.
+    pub(super) fn first_loss(&self) -> Option<&LadderRung> {
+        let losing = |name: RungName| {
+            let rungs = self.rungs.iter();
+            let rungs =
+                rungs.filter(move |rung| rung.rung == name && rung.loss == Some(Loss::Loses));
+            rungs.min_by(|one, two| {
+                let share = |rung: &LadderRung| rung.of_above.as_ref().map_or(1.0, |it| it.value);
+                share(one).total_cmp(&share(two))
+            })
+        };
+        [RungName::Tcp, RungName::Share, RungName::Disk]
+            .into_iter()
+            .find_map(losing)
+    }
+
+    /// Whether the network may have less than it should, by raw TCP or, where that was not measured, by the share.
+    pub(super) fn network_may_lose(&self) -> bool {
+        DIRECTIONS
+            .into_iter()
+            .any(|direction| match self.rate(RungName::Tcp, direction) {
+                Some(_) => self.may_lose_in(RungName::Tcp, direction),
+                None => {
+                    self.may_lose_in(RungName::Share, direction)
+                        && !self.network_carries_all(direction)
+                }
+            })
+    }
+
+    /// A share that was so slow that nothing came through while it was measured has lost as well.
+    pub(super) fn share_may_lose(&self) -> bool {
+        let is_unmeasured = DIRECTIONS
+            .into_iter()
+            .all(|direction| self.rate(RungName::Share, direction).is_none());
+        self.may_lose(RungName::Share) || (is_unmeasured && !self.is_kept_out())
+    }
+
+    /// What the share could gain if it reached the ceiling, or raw TCP, in the direction that gains more.
+    pub(super) fn gain(&self) -> Option<Estimate> {
+        let ratios = DIRECTIONS.into_iter().filter_map(|direction| {
+            let tcp = || self.rate(RungName::Tcp, direction);
+            let whole = self.ceiling(direction).or_else(tcp)?;
+            Some(whole / self.rate(RungName::Share, direction)?)
+        });
+        let most = ratios
+            .filter(|ratio| ratio.is_finite())
+            .max_by(f64::total_cmp)?;
+        let caveat = "at most, and only if nothing else limits then";
+        (most > 1.0).then(|| computed(most, Unit::Ratio, vec![caveat.into()]))
+    }
+
+    /// What an intervention changed of a rung, in the direction in which it did most.
+    pub(super) fn probed(&self, kind: ProbeKind, rung: Rung) -> Option<Sequential> {
+        let found = DIRECTIONS.into_iter().filter_map(|direction| {
+            probe::estimate(&self.probes, kind, |of, way| (of, way) == (rung, direction))
+        });
+        found.max_by(|one, two| one.ratio.value.total_cmp(&two.ratio.value))
+    }
+
+    /// What TCP did while our end wrote to the share, over all connections of the ladder's trials.
+    pub(super) fn writing_clock(&self) -> Option<TcpClock> {
+        let trials = self.trials.iter();
+        let clocks = trials
+            .filter(|trial| trial.rung == Rung::Share && trial.direction == Direction::Write)
+            .flat_map(|trial| &trial.result.connections)
+            .filter_map(|one| one.clock);
+        let sum = clocks.reduce(|one, two| TcpClock {
+            total: one.total + two.total,
+            busy: one.busy + two.busy,
+            receiver_limited: one.receiver_limited + two.receiver_limited,
+            sender_limited: one.sender_limited + two.sender_limited,
+            segments: one.segments.saturating_add(two.segments),
+            retransmits: one.retransmits.saturating_add(two.retransmits),
+        })?;
+        (sum.total.get() > 0).then_some(sum)
+    }
+
+    /// The part of the time of writing in which TCP waited for the network alone: neither for data, nor for the far
+    /// end's window, nor for our own buffer. On a path so short that every buffer would fill it, a buffer is full
+    /// because what is in it waits in a queue of the network.
+    pub(super) fn network_share(&self) -> Option<f64> {
+        let clock = self.writing_clock()?;
+        let whole = self.ceiling(Direction::Write).zip(self.round_trip_min());
+        let is_short =
+            whole.is_some_and(|(rate, time)| rate * time as f64 / 1e9 < SMALLEST_BUFFER_BYTES);
+        let own = clock.sender_limited.get();
+        let waited = clock.receiver_limited.get() + if is_short { 0 } else { own };
+        let network = clock.busy.get().saturating_sub(waited);
+        Some(network as f64 / clock.total.get() as f64)
+    }
+
+    /// The most that others moved of what passed a NIC in use, as the median of a direction's trials, and that NIC; none
+    /// where it is no more than a fair trial allows.
+    pub(super) fn foreign_share(&self) -> Option<(f64, &'a Nic)> {
+        let pair = self.used.first()?;
+        let ends = [Some(pair.near), pair.far_nic()];
+        let of = |end: usize, direction| {
+            let trials = self.trials.iter();
+            let steady =
+                trials.filter(|trial| is_steady(trial.rung) && trial.direction == direction);
+            // The median, so that one trial with a hiccup of its counters is no traffic.
+            median_of(steady.filter_map(|trial| trial.foreign[end]))
+        };
+        let found = ends.into_iter().enumerate().flat_map(|(end, nic)| {
+            let shares = DIRECTIONS.into_iter().filter_map(move |way| of(end, way));
+            shares.filter_map(move |share| Some((share, nic?)))
+        });
+        let most = found.max_by(|one, two| one.0.total_cmp(&two.0))?;
+        (most.0 > FOREIGN_SHARE).then_some(most)
+    }
+
+    /// The part of a processor that each channel's thread of ours took where the share may lose, if that is nearly all.
+    pub(super) fn busy_channel(&self) -> Option<f64> {
+        let trials = self
+            .trials
+            .iter()
+            .filter(|trial| trial.rung == Rung::Share && !self.fills_in(trial.direction));
+        let busiest = trials
+            .map(|trial| {
+                let channels = match trial.workload {
+                    Workload::Share(share) => f64::from(share.channels.max(1)),
+                    _ => 1.0,
+                };
+                let by_clock = trial.result.engine.filter(|clock| clock.total.get() > 0);
+                match by_clock {
+                    Some(clock) => clock.processor.get() as f64 / clock.total.get() as f64,
+                    None => {
+                        let duration = trial.result.duration().get() as f64;
+                        trial.result.cpu().get() as f64 / duration / channels
+                    }
+                }
+            })
+            .max_by(f64::total_cmp)?;
+        (busiest > BUSY_CHANNEL).then_some(busiest)
+    }
+
+    /// Part of the counted time in which our engine had work and the server had granted no credits for it.
+    pub(super) fn engine_waited_for_credits(&self) -> Option<f64> {
+        let trials = self.trials.iter().filter(|trial| trial.rung == Rung::Share);
+        let shares = trials.filter_map(|trial| {
+            let clock = trial.result.engine?;
+            let total = clock.total.get();
+            (total > 0).then(|| clock.credits.get() as f64 / total as f64)
+        });
+        median_of(shares)
+    }
+
+    /// Whether what the share has less than its network is the share's own: raw TCP moves more, or else both
+    /// ends say the rates of their lines and no more than a switch is between them.
+    pub(super) fn network_is_known(&self) -> bool {
+        let tcp = |direction| self.rate(RungName::Tcp, direction).is_some();
+        let share = |direction| self.rate(RungName::Share, direction).is_some();
+        let mut directions = DIRECTIONS.into_iter();
+        let by_tcp = DIRECTIONS.into_iter().any(tcp)
+            && directions.all(|direction| tcp(direction) || !share(direction));
+        let by_floor = DIRECTIONS.into_iter().all(|direction| {
+            !self.may_lose_in(RungName::Share, direction) || self.network_carries_all(direction)
+        });
+        by_tcp || by_floor || self.is_plain_path()
+    }
+
+    fn is_plain_path(&self) -> bool {
+        let is_plain = |pair: &Pair| {
+            let [near, far] = self.network.end_bits(pair);
+            let far = far.or_else(|| self.network.told_bits(pair));
+            let has_lines = !has_no_line(pair.near) && !pair.far_nic().is_some_and(has_no_line);
+            let is_routed = self.is_routed(pair.near, pair.remote);
+            near.is_some() && far.is_some() && has_lines && !is_routed
+        };
+        !self.used.is_empty() && self.used.iter().all(is_plain)
+    }
+
+    /// A session that could have several channels, with a server that lists no interface.
+    pub(super) fn offers_one_channel(&self) -> bool {
+        let session = self.session;
+        session.is_some_and(|it| it.dialect.starts_with("3.") && it.server_interfaces.is_empty())
+    }
+
+    /// Whether the share is as good as at its ceiling in a direction.
+    pub(super) fn is_full_in(&self, direction: Direction) -> bool {
+        let rung = self.rung(RungName::Share, direction);
+        let share = rung.and_then(|rung| rung.of_ceiling.as_ref());
+        share.is_none_or(|share| share.value >= FULL)
+    }
+
+    /// Whether the share reaches its ceiling in a direction.
+    pub(super) fn fills_in(&self, direction: Direction) -> bool {
+        let rung = self.rung(RungName::Share, direction);
+        let share = rung.and_then(|rung| rung.of_ceiling.as_ref());
+        share.is_some_and(|share| share.value >= FAR_BELOW)
+    }
+
+    /// A host whose processors were full in most trials.
+    pub(super) fn crowded_host(&self) -> Option<&'a HostName> {
+        let hosts = [self.network.client, self.network.server];
+        let mut names = hosts.into_iter().flatten().map(|host| &host.name);
+        names.find(|name| self.is_crowded(name))
+    }
+
+    /// Whether more was measured than fits through NICs whose rates are believed.
+    pub(super) fn above_ceiling(&self) -> Option<&LadderRung> {
+        let mut rungs = self.rungs.iter();
+        rungs.find(|rung| {
+            matches!(rung.rung, RungName::Tcp | RungName::Share)
+                && rung.of_ceiling.as_ref().is_some_and(|share| {
+                    share.interval.map_or(share.value, |[low, _]| low) > ABOVE_CEILING
+                })
+        })
+    }
+
+    /// Whether every rung is measured and proven to lose nothing.
+    pub(super) fn is_complete(&self) -> bool {
+        let of = |name: RungName| {
+            let rungs = self.rungs.iter();
+            rungs
+                .filter(move |rung| rung.rung == name)
+                .collect::<Vec<_>>()
+        };
+        let is_well =
+            |rung: &&LadderRung| rung.rate.is_none() || rung.loss == Some(Loss::DoesNotLose);
+        let share = of(RungName::Share);
+        let measured = |rung: &&LadderRung| rung.rate.is_some();
+        // What fills the ceiling needs no raw TCP.
+        let fills = |rung: &&LadderRung| {
+            rung.of_ceiling.as_ref().is_some_and(|share| {
+                share.interval.map_or(share.value, |[low, _]| low) >= FULL
+                    && self.ceiling(rung.direction).is_some()
+            })
+        };
+        let tcp = of(RungName::Tcp);
+        let tcp_is_known = tcp.iter().all(measured) || share.iter().all(fills);
+        !self.trials.is_empty()
+            && tcp_is_known
+            && tcp.iter().all(is_well)
+            && share.iter().all(is_well)
+            && share.iter().any(measured)
+            && self.is_measured_as_asked()
+            && self.above_ceiling().is_none()
+    }
+
+    /// Whether the share has a rate in each direction that was tried.
+    fn is_measured_as_asked(&self) -> bool {
+        DIRECTIONS.into_iter().all(|direction| {
+            let tried = self.records.iter().any(|(rung, trial)| {
+                *rung == Rung::Share && trial.workload.direction() == direction
+            });
+            !tried || self.rate(RungName::Share, direction).is_some()
+        })
+    }
+
+    fn failures(&self, rung: Rung) -> impl Iterator<Item = &'a Failure> {
+        let records = self.records.iter().filter(move |(of, _)| *of == rung);
+        records.filter_map(|(_, trial)| match &trial.outcome {
+            Outcome::Failed(failure) => Some(failure),
+            Outcome::Measured(_) => None,
+        })
+    }
+
+    /// Whether the share could not be measured because it was refused, and not because nothing came.
+    pub(super) fn is_kept_out(&self) -> bool {
+        let mut failures = self.failures(Rung::Share);
+        failures.any(|failure| failure.kind == record::FailureKind::Refused)
+    }
+
+    /// Whether the share is in its server's memory, so that no disk of it can be slow.
+    pub(super) fn is_in_memory(&self) -> bool {
+        let in_memory = |failure: &Failure| {
+            let mut chain = failure.chain.iter();
+            chain.any(|text| text.starts_with(record::SHARE_IN_MEMORY))
+        };
+        self.failures(Rung::Disk).any(in_memory)
+    }
+
+    /// The measured trials of a rung as they stand in the file.
+    pub(super) fn of_rung(
+        &self,
+        rung: Rung,
+    ) -> impl Iterator<Item = (&'a TrialRecord, &'a TrialResult)> {
+        let records = self.records.iter().filter(move |(of, _)| *of == rung);
+        records.filter_map(|(_, trial)| match &trial.outcome {
+            Outcome::Measured(result) => Some((*trial, &**result)),
+            Outcome::Failed(_) => None,
+        })
+    }
+
+    /// The proof for the pair that the share uses.
+    pub(super) fn used_proof(&self) -> Option<&'a MtuProof> {
+        self.look?.mtus.first()
+    }
+
+    /// Whether anything answers at an address by a NIC; nothing where the look did not try.
+    pub(super) fn has_answered(&self, nic: &Nic, remote: IpAddr) -> Option<bool> {
+        let mut proofs = self.look?.mtus.iter();
+        let proof = proofs.find(|proof| proof.nic == nic.name && proof.remote == Some(remote))?;
+        Some(proof.answered.is_some() || proof.far_mtu.is_some())
+    }
+
+    /// Whether the look has shown that nothing answers there.
+    pub(super) fn is_dead(&self, nic: &Nic, remote: IpAddr) -> bool {
+        self.has_answered(nic, remote) == Some(false)
+    }
+
+    /// The values of a setting of a host, each with where it is set.
+    pub(super) fn settings(
+        &self,
+        host: &'a HostName,
+        id: &'a str,
+    ) -> impl Iterator<Item = (&'a record::Target, &'a Value)> {
+        let settings = self.look.into_iter().flat_map(|look| &look.settings);
+        settings.filter_map(move |setting| match setting {
+            Setting::Knob {
+                host: of,
+                target,
+                id: knob,
+                value,
+            } if of == host && knob.as_str() == id => Some((target, value)),
+            _ => None,
+        })
+    }
+
+    /// Whether a switch of a host is off.
+    pub(super) fn is_off(&self, host: &'a HostFacts, switch: &'a str) -> bool {
+        let mut values = self.settings(&host.name, switch);
+        values.any(|(_, value)| *value == Value::Switch(false))
+    }
+
+    /// Whether a router is between a NIC of ours and an address of the server.
+    pub(super) fn is_routed(&self, near: &Nic, remote: IpAddr) -> bool {
+        let mut ways = self.look.into_iter().flat_map(|look| &look.addresses);
+        let way = ways.find(|way| way.address == remote && way.nic.is_some());
+        match way {
+            Some(way) => way.gateway.is_some(),
+            None => !near.addresses.iter().any(|entry| entry.contains(remote)),
+        }
+    }
+
+    /// What a rung's trials of one direction had to send again, as a share of all segments.
+    pub(super) fn resent(&self, rung: Rung, direction: Direction) -> Option<f64> {
+        let shares = self
+            .trials
+            .iter()
+            .filter(|trial| trial.rung == rung && trial.direction == direction)
+            .filter_map(|trial| {
+                let ours = trial
+                    .result
+                    .samples
+                    .iter()
+                    .filter_map(|sample| sample.retransmits);
+                let resent = match (direction, rung) {
+                    (Direction::Write, _) => {
+                        let counted = ours.fold(0, u64::saturating_add);
+                        // The samples count those of all programs of the host.
+                        counted.min(trial.resent().unwrap_or(u64::MAX))
+                    }
+                    (Direction::Read, Rung::Tcp) => trial.result.far_retransmits?,
+                    (Direction::Read, _) => return None,
+                };
+                let segments = trial.result.bytes().get() as f64 / trial.segment_bytes();
+                Some(resent as f64 / segments)
+            });
+        let shares: Vec<f64> = shares.collect();
+        // The median, so that one trial with a hiccup is no fault of the path.
+        let mut sorted = shares;
+        sorted.sort_by(f64::total_cmp);
+        sorted.get(sorted.len() / 2).copied()
+    }
+
+    /// The shortest round trip that was seen, in nanoseconds.
+    pub(super) fn round_trip_min(&self) -> Option<u64> {
+        let by_tcp = self
+            .trials
+            .iter()
+            .flat_map(|trial| &trial.result.connections)
+            .filter_map(|connection| Some(connection.tcp?.round_trip_min.get()));
+        let by_probe = self.look.into_iter().flat_map(|look| &look.mtus);
+        let by_probe = by_probe.filter_map(|proof| Some(proof.round_trip?.get()));
+        by_tcp.filter(|time| *time > 0).chain(by_probe).min()
+    }
+
+    pub(super) fn loads(&self, host: &'a HostName) -> impl Iterator<Item = &'a HostLoad> {
+        let measured = self.records.iter();
+        measured
+            .filter(|(rung, _)| is_steady(*rung))
+            .filter(|(_, trial)| matches!(trial.outcome, Outcome::Measured(_)))
+            .flat_map(|(_, trial): &(Rung, &'a TrialRecord)| &trial.loads)
+            .filter(move |load| load.host == *host)
+    }
+
+    /// Whether most of a host's processors had something to do in most trials.
+    pub(super) fn is_crowded(&self, host: &'a HostName) -> bool {
+        median_of(self.loads(host).map(mean_busy)).is_some_and(|busy| busy > BUSY_HOST)
+    }
+    /// Whether a host had time left while the share was written to; none where that was not read.
+    pub(super) fn idles_at_writes(&self, host: &'a HostName) -> Option<bool> {
+        let busy = self
+            .records
+            .iter()
+            .filter(|(rung, trial)| {
+                *rung == Rung::Share
+                    && trial.workload.direction() == Direction::Write
+                    && matches!(trial.outcome, Outcome::Measured(_))
+            })
+            .flat_map(|(_, trial)| &trial.loads)
+            .filter(|load| load.host == *host)
+            .map(mean_busy);
+        median_of(busy).map(|busy| busy < IDLE_HOST)
+    }
+
+    pub(super) fn is_idle(&self, host: &'a HostName) -> bool {
+        median_of(self.loads(host).map(mean_busy)).is_some_and(|busy| busy < IDLE_HOST)
+    }
+
+    pub(super) fn has_full_core(&self, host: &'a HostName) -> bool {
+        let fullest = self.loads(host).map(|load| {
+            let busy = load.processors.iter().map(|processor| processor.busy);
+            busy.fold(0.0, f64::max)
+        });
+        median_of(fullest).is_some_and(|busy| busy > FULL_PROCESSOR)
+    }
+
+    /// A host one of whose processors was full in most trials.
+    pub(super) fn full_host(&self) -> Option<&'a HostName> {
+        let hosts = [self.network.client, self.network.server];
+        let mut names = hosts.into_iter().flatten().map(|host| &host.name);
+        names.find(|name| self.has_full_core(name))
+    }
+
+    /// The most that a pair carried in a trial of some rungs, in bits per second.
+    pub(super) fn carried(&self, pair: &Pair, is_meant: impl Fn(Rung) -> bool) -> Option<u64> {
+        let ends_have_lines =
+            !has_no_line(pair.near) && !matches!(pair.far, FarEnd::Nic(nic) if has_no_line(nic));
+        let trials = self.trials.iter().filter(|trial| is_meant(trial.rung));
+        let rates = trials.filter_map(|trial| trial.carried(pair));
+        let most = rates.max_by(f64::total_cmp).filter(|_| ends_have_lines)?;
+        (most > 0.0).then_some(most as u64)
+    }
+
+    pub(super) fn pair_rate(&self, pair: &Pair) -> Option<PairRate> {
+        let carried = || self.carried(pair, |_| true).map(PairRate::Carried);
+        let known = self.pair_bits(pair).map(PairRate::Known);
+        known.or_else(carried)
+    }
+
+    /// What the slower end of a pair runs at; nothing where an end has no line.
+    pub(super) fn pair_bits(&self, pair: &Pair) -> Option<u64> {
+        let has_lines =
+            !has_no_line(pair.near) && !matches!(pair.far, FarEnd::Nic(nic) if has_no_line(nic));
+        let ends = self.network.end_bits(pair).into_iter().flatten();
+        ends.min().filter(|_| has_lines)
+    }
+
+    /// Whether the server is known to have another address where a NIC of the client leads.
+    pub(super) fn shows_server(&self, nic: &Nic) -> bool {
+        let is_other = |remote: IpAddr| {
+            self.used.iter().all(|pair| pair.remote != remote)
+                && nic.addresses.iter().any(|entry| entry.contains(remote))
+        };
+        self.look.is_some_and(|look| {
+            let answers = |proof: &MtuProof| {
+                proof.nic == nic.name
+                    && (proof.answered.is_some() || proof.far_mtu.is_some())
+                    && proof.remote.is_some_and(is_other)
+            };
+            look.addresses.iter().any(|way| is_other(way.address)) || look.mtus.iter().any(answers)
+        })
+    }
+
+    /// Whether a NIC of the client is known to lead elsewhere.
+    pub(super) fn leads_elsewhere(&self, nic: &Nic) -> bool {
+        let mut routes = self
+            .network
+            .client
+            .into_iter()
+            .flat_map(|host| &host.routes);
+        let mut neighbours = self.look.into_iter().flat_map(|look| &look.neighbours);
+        routes.any(|route| route.nic == nic.name && leads_on(route))
+            || neighbours.any(|neighbour| neighbour.nic == nic.name)
+    }
+
+    /// A NIC of the client as good as the one in use of which it is not known where it leads, as the server's own
+    /// NICs are not known.
+    pub(super) fn nic_to_nowhere(&self) -> Option<&'a Nic> {
+        let others = self.other_nics_as_good();
+        let is_known = self.network.server.is_some();
+        if is_known || others.iter().any(|nic| self.shows_server(nic)) {
+            return None;
+        }
+        others.into_iter().find(|nic| !self.leads_elsewhere(nic))
+    }
+
+    /// Whether the server's own NIC is known to be what its list says of RSS. (The queues of virtual NICs
+    /// are as many as were asked for.)
+    pub(super) fn says_rss_rightly(&self, entry: &ServerInterface) -> bool {
+        let mut nics = self.network.server.into_iter().flat_map(|host| &host.nics);
+        let nic = nics.find(|nic| nic.addresses.iter().any(|own| own.address == entry.address));
+        let queues = nic
+            .filter(|nic| nic.kind.is_none())
+            .and_then(|nic| nic.rx_queues);
+        queues.is_some_and(|queues| (queues > 1) == entry.rss)
+    }
+
+    /// NICs of the client that are not used, and not slower than the one that is.
+    pub(super) fn other_nics_as_good(&self) -> Vec<&'a Nic> {
+        let used = self.used.first().and_then(|pair| line_bits(pair.near));
+        let nics = self
+            .network
+            .client
+            .into_iter()
+            .flat_map(|client| &client.nics);
+        nics.filter(|nic| {
+            let idle = self.used.iter().all(|pair| pair.near.index != nic.index);
+            let addressed = nic
+                .addresses
+                .iter()
+                .any(|entry| !is_link_local(entry.address));
+            idle && addressed
+                && nic.state == LinkState::Up
+                && used.is_some_and(|used| line_bits(nic).is_some_and(|bits| bits >= used))
+        })
+        .collect()
+    }
+
+    /// What a link to one of the server's addresses really runs at: by the server's own facts, or else
+    /// by our end of it where all of our ends are alike.
+    pub(super) fn real_bits(&self, address: IpAddr) -> Option<u64> {
+        if let Some(server) = self.network.server {
+            return line_bits(server.nic_with(address)?);
+        }
+        let ends: Vec<u64> = self
+            .network
+            .advertised
+            .iter()
+            .filter_map(|entry| self.near_bits(entry.address))
+            .collect();
+        let alike = ends.iter().all(|bits| Some(bits) == ends.first());
+        let ours = self.near_bits(address)?;
+        (alike && ends.len() > 1).then_some(ours)
+    }
+
+    pub(super) fn near_bits(&self, address: IpAddr) -> Option<u64> {
+        let mut nics = self.network.client?.nics.iter();
+        let near = nics.find(|nic| nic.addresses.iter().any(|entry| entry.contains(address)))?;
+        line_bits(near)
+    }
+
+    /// The largest share of its time in which a writing connection waited for the far end's window.
+    pub(super) fn receiver_limited(&self, rung: Option<Rung>) -> f64 {
+        let shares = self
+            .trials
+            .iter()
+            .filter(|trial| trial.direction == Direction::Write)
+            .filter(|trial| rung.is_none_or(|rung| trial.rung == rung))
+            .flat_map(|trial| &trial.result.connections)
+            .filter_map(|connection| {
+                let tcp = connection.tcp?;
+                let busy = tcp.busy.get();
+                (busy > 0).then(|| tcp.receiver_limited.get() as f64 / busy as f64)
+            });
+        shares.fold(0.0, f64::max)
+    }
+
+    /// The most that the file server's TCP ever had room for.
+    pub(super) fn far_window_max(&self) -> Option<u64> {
+        let shares = self.trials.iter().filter(|trial| trial.rung != Rung::Tcp);
+        let connections = shares.flat_map(|trial| &trial.result.connections);
+        connections
+            .filter_map(|connection| connection.tcp?.far_window)
+            .max()
+    }
+
+    /// The rates of a rung's trials.
+    pub(super) fn rates(&self, rung: Rung, direction: Direction) -> Vec<f64> {
+        let trials = self.trials.iter();
+        trials
+            .filter(|trial| trial.rung == rung && trial.direction == direction)
+            .map(|trial| trial.rate)
+            .collect()
+    }
+
+    /// Segments that came to us before an earlier one, as a share of all that we read.
+    pub(super) fn overtaken(&self, rung: Rung) -> Option<f64> {
+        let trials = self.trials.iter();
+        let shares = trials
+            .filter(|trial| trial.rung == rung && trial.direction == Direction::Read)
+            .filter_map(|trial| {
+                let connections = trial.result.connections.iter();
+                let overtaken: Option<u64> = connections
+                    .map(|connection| connection.tcp?.out_of_order)
+                    .sum();
+                let segments = trial.result.bytes().get() as f64 / trial.segment_bytes();
+                Some(overtaken? as f64 / segments)
+            });
+        median_of(shares)
+    }
+}
+
+/// The pairs that the share's trials used, or those of raw TCP where there are none.
+fn used<'a>(trials: &[Measured<'a>]) -> Vec<Pair<'a>> {
+    for rung in [Rung::Share, Rung::Tcp] {
+        let mut used: Vec<Pair> = Vec::new();
+        let of_rung = trials.iter().filter(|trial| trial.rung == rung);
+        for pair in of_rung.flat_map(|trial| &trial.pairs) {
+            if !used.contains(pair) {
+                used.push(*pair);
+            }
+        }
+        if !used.is_empty() {
+            return used;
+        }
+    }
+    Vec::new()
+}
+
+/// Whether a route leads out of the NIC's own networks.
+fn leads_on(route: &record::Route) -> bool {
+    route.gateway.is_some() || route.destination == "default"
+}
+
+/// Whether a rung keeps the hosts as busy as it can.
+const fn is_steady(rung: Rung) -> bool {
+    match rung {
+        Rung::Tcp | Rung::Streams | Rung::Share | Rung::Channels => true,
+        Rung::RoundTrip | Rung::Disk | Rung::Copy | Rung::SmallFiles => false,
+    }
+}
+
+fn mean_busy(load: &HostLoad) -> f64 {
+    let busy: f64 = load.processors.iter().map(|processor| processor.busy).sum();
+    busy / load.processors.len().max(1) as f64
+}
+
+pub(super) fn median_of(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+/// What is known of the rate of a pair.
+#[derive(Clone, Copy)]
+pub(super) enum PairRate {
+    /// What its slower end runs at.
+    Known(u64),
+    /// The most that it was seen to carry, where neither end says anything: it is no slower.
+    Carried(u64),
+}
+
+impl PairRate {
+    pub(super) const fn bits(&self) -> u64 {
+        match self {
+            Self::Known(bits) | Self::Carried(bits) => *bits,
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! The rungs of the ladder, and whether each loses against the one above it.
+
+use record::{Direction, Rung, TrialRecord};
+
+use super::network::{Network, Pair, Ports, is_only_told};
+use super::trials::{Measured, fair, pairs_of, rate_of};
+use crate::comparison::{direction_name, failure};
+use crate::sequential::{Loss, Sequential, judge, of_interval};
+use crate::{Ceiling, LadderRung, RungName};
+use stats::quotient;
+use stats::{Estimate, Unit};
+
+/// More than this over the ceiling cannot be noise of the clock.
+pub(super) const ABOVE_CEILING: f64 = 1.05;
+/// The same where what is known of the other direction is refuted.
+const FAR_ABOVE_CEILING: f64 = 1.5;
+/// The rungs below the ceiling, in the order in which they are shown.
+pub(super) const RUNGS: [(Rung, RungName); 6] = [
+    (Rung::Tcp, RungName::Tcp),
+    (Rung::Streams, RungName::Streams),
+    (Rung::Share, RungName::Share),
+    (Rung::Channels, RungName::Channels),
+    (Rung::Disk, RungName::Disk),
+    (Rung::Copy, RungName::Copy),
+];
+/// Both of them.
+pub(super) const DIRECTIONS: [Direction; 2] = [Direction::Read, Direction::Write];
+
+/// Whether one connection moved more than fits through one port of the bonds and bridges on its path: some
+/// bonds deal out packets, and what is behind a bridge may be a virtual machine.
+pub(super) fn is_beyond_one_port(network: &Network, trial: &Measured) -> bool {
+    is_beyond(network, trial, ABOVE_CEILING)
+}
+
+/// Whether one connection moved so much more that the line of its receiver cannot be what its shaper for sending is set
+/// to.
+pub(super) fn is_far_beyond(network: &Network, trial: &Measured) -> bool {
+    is_beyond(network, trial, FAR_ABOVE_CEILING)
+}
+
+fn is_beyond(network: &Network, trial: &Measured, more: f64) -> bool {
+    let is_one = !matches!(trial.rung, Rung::Streams | Rung::Channels);
+    let ceiling = network.ceiling(trial.direction, std::slice::from_ref(&trial.pairs), None);
+    let fits = ceiling.map_or(f64::INFINITY, |ceiling| ceiling.rate.value);
+    is_one && trial.rate > fits * more
+}
+
+/// What fits through the pairs that one connection uses, in each direction.
+pub(super) fn ceilings<'a>(
+    network: &Network<'a>,
+    trials: &[Measured<'a>],
+) -> Vec<(Direction, Ceiling)> {
+    let ceilings = DIRECTIONS.into_iter().filter_map(|direction| {
+        let same = |trial: &&Measured| trial.direction == direction;
+        let one = |trial: &&Measured| trial.rung != Rung::Channels;
+        let mut paths: Vec<Vec<Pair>> = pairs_of(trials.iter().filter(same).filter(one));
+        if paths.is_empty() {
+            // The other direction took the same path.
+            paths = pairs_of(trials.iter());
+        }
+        Some((direction, network.ceiling(direction, &paths, None)?))
+    });
+    ceilings.collect()
+}
+
+/// The same network for several connections at once.
+pub(super) const fn of_several<'a>(network: &Network<'a>) -> Network<'a> {
+    Network {
+        ports: match network.ports {
+            Ports::Unknown => Ports::Unknown,
+            Ports::OfOne | Ports::OfSeveral => Ports::OfSeveral,
+        },
+        ..*network
+    }
+}
+
+/// What fits through the pairs that a further rung used.
+fn own_ceiling<'a>(
+    network: &Network<'a>,
+    trials: &[Measured<'a>],
+    rung: Rung,
+    direction: Direction,
+) -> Option<Estimate> {
+    let own = trials
+        .iter()
+        .filter(|trial| trial.rung == rung && trial.direction == direction);
+    let ceiling = of_several(network).ceiling(direction, &pairs_of(own), None)?;
+    Some(ceiling.rate)
+}
+
+/// A rung that the next one is held against.
+#[derive(Clone)]
+enum Above {
+    /// A number that was computed.
+    Computed(Estimate),
+    /// What was measured in the same rounds.
+    Measured(Rung, Estimate),
+}
+
+/// All rungs of both directions.
+pub(super) fn rungs<'a>(
+    network: &Network<'a>,
+    of_ladder: &[(Rung, &TrialRecord)],
+    trials: &[Measured<'a>],
+    ceilings: &[(Direction, Ceiling)],
+    unknown: Option<String>,
+) -> Vec<LadderRung> {
+    let mut rungs = Vec::new();
+    for direction in DIRECTIONS {
+        let ceiling = ceilings
+            .iter()
+            .find(|(of, _)| *of == direction)
+            .map(|(_, ceiling)| ceiling.rate.clone());
+        let no_ceiling = || {
+            unknown.clone().unwrap_or_else(|| {
+                "no rate of the NICs in use is known that can be trusted".to_owned()
+            })
+        };
+        rungs.push(LadderRung {
+            rung: RungName::Ceiling,
+            direction,
+            not_measured: ceiling.is_none().then(no_ceiling),
+            rate: ceiling.clone(),
+            of_above: None,
+            of_ceiling: None,
+            loss: None,
+        });
+        let is_told = ceiling.as_ref().is_some_and(is_only_told);
+        let mut above = ceiling.clone().filter(|_| !is_told).map(Above::Computed);
+        for (rung, name) in RUNGS {
+            let further = matches!(rung, Rung::Streams | Rung::Channels);
+            let once = matches!(rung, Rung::Disk | Rung::Copy);
+            let was_run = |(of, trial): &(Rung, &TrialRecord)| {
+                *of == rung && (further || trial.workload.direction() == direction)
+            };
+            if (further || once) && !of_ladder.iter().any(was_run) {
+                continue;
+            }
+            let rate = rate_of(trials, rung, direction);
+            let judged = above
+                .as_ref()
+                .filter(|_| !further)
+                .and_then(|above| against(trials, rung, direction, above, rate.as_ref()));
+            let own = own_ceiling(network, trials, rung, direction);
+            let whole = if further { &own } else { &ceiling };
+            let of_ceiling = rate
+                .as_ref()
+                .zip(whole.as_ref())
+                .and_then(|(rate, whole)| quotient(rate, whole));
+            rungs.push(LadderRung {
+                rung: name,
+                direction,
+                loss: judged.as_ref().map(|judged| judged.loss),
+                of_above: judged.map(|judged| inverse(&judged.ratio)),
+                of_ceiling: of_ceiling.filter(|_| !is_told),
+                not_measured: rate
+                    .is_none()
+                    .then(|| why_not_measured(of_ladder, rung, direction)),
+                rate: rate.clone(),
+            });
+            // Where a rung is missing, the next one is held against the one above it; and what several
+            // streams or channels do is no measure for one, nor what one disk does for another.
+            if !further && !once {
+                above = rate.map(|rate| Above::Measured(rung, rate)).or(above);
+            }
+        }
+    }
+    rungs
+}
+
+/// A rung against the one above: by rounds, or by medians where work was done once.
+fn against(
+    trials: &[Measured],
+    rung: Rung,
+    direction: Direction,
+    above: &Above,
+    rate: Option<&Estimate>,
+) -> Option<Sequential> {
+    if matches!(rung, Rung::Disk | Rung::Copy) {
+        let whole = match above {
+            Above::Computed(whole) | Above::Measured(_, whole) => whole,
+        };
+        let ratio = quotient(whole, rate?).or_else(|| computed_over(whole, rate?))?;
+        let cannot_tell = Loss::CannotTell { more_blocks: None };
+        let loss = ratio
+            .interval
+            .map_or(cannot_tell, |interval| of_interval(interval, None));
+        return Some(Sequential {
+            ratio,
+            loss,
+            next: None,
+        });
+    }
+    let of = |wanted: Rung| {
+        let trials = trials.iter();
+        trials.filter(move |trial| trial.rung == wanted && trial.direction == direction)
+    };
+    let block = |trial: &Measured| match above {
+        Above::Computed(whole) => Some((trial.is_spoiled, (trial.rate, whole.value))),
+        Above::Measured(upper, _) => {
+            let whole = of(*upper).find(|whole| whole.repetition == trial.repetition)?;
+            let is_spoiled = trial.is_spoiled || whole.is_spoiled;
+            Some((is_spoiled, (trial.rate, whole.rate)))
+        }
+    };
+    judge(&fair(&of(rung).filter_map(block).collect::<Vec<_>>()))
+}
+
+/// A computed number over a measured one.
+fn computed_over(whole: &Estimate, part: &Estimate) -> Option<Estimate> {
+    quotient(part, whole).map(|share| inverse(&share))
+}
+
+/// The same said the other way round: how much of the whole the part is.
+fn inverse(ratio: &Estimate) -> Estimate {
+    Estimate {
+        value: 1.0 / ratio.value,
+        interval: ratio.interval.map(|[low, high]| [1.0 / high, 1.0 / low]),
+        unit: Unit::Ratio,
+        ..ratio.clone()
+    }
+}
+
+/// Why there is no rate of a rung.
+pub(super) fn why_not_measured(
+    of_ladder: &[(Rung, &TrialRecord)],
+    rung: Rung,
+    direction: Direction,
+) -> String {
+    of_ladder
+        .iter()
+        .filter(|(of, trial)| *of == rung && trial.workload.direction() == direction)
+        .find_map(|(_, trial)| failure(&trial.outcome))
+        .unwrap_or_else(|| format!("no {} trial was run", direction_name(direction)))
+}

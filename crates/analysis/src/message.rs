@@ -1,0 +1,159 @@
+//! What is said, as data: an id and arguments. A language is chosen where it is rendered.
+
+use std::net::IpAddr;
+
+use record::Direction;
+use serde::Serialize;
+
+/// Something to say.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Message {
+    /// Stable id of the sentence.
+    pub id: &'static str,
+    /// What it speaks of, by name.
+    pub arguments: Vec<(&'static str, Argument)>,
+}
+
+/// What a sentence speaks of.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Argument {
+    /// A name, or a text of a program or a person.
+    Text(String),
+    /// Payload in bytes per second.
+    Rate(f64),
+    /// A line in bits per second.
+    Bits(u64),
+    /// A part of 1.
+    Share(f64),
+    /// A ratio; above 1 is faster.
+    Ratio(f64),
+    /// Seconds.
+    Seconds(f64),
+    /// A number of things, or of bytes of a packet.
+    Count(u64),
+    /// Bytes of a buffer or a request.
+    Bytes(u64),
+    /// Which direction the data goes.
+    Direction(Direction),
+    /// Another sentence.
+    Message(Message),
+    /// Names.
+    Names(Vec<String>),
+}
+
+/// The id of a text that is said as it is.
+pub const PLAIN: &str = "plain";
+
+/// The sentence of this id.
+pub(crate) const fn say(id: &'static str) -> Message {
+    Message {
+        id,
+        arguments: Vec::new(),
+    }
+}
+
+impl Message {
+    /// The same with one more argument.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, argument: impl Into<Argument>) -> Self {
+        self.arguments.push((name, argument.into()));
+        self
+    }
+
+    /// An argument by its name.
+    #[must_use]
+    pub fn argument(&self, name: &str) -> Option<&Argument> {
+        let mut arguments = self.arguments.iter();
+        arguments.find(|(of, _)| *of == name).map(|(_, it)| it)
+    }
+
+    pub(crate) fn rate(self, name: &'static str, rate: f64) -> Self {
+        self.with(name, Argument::Rate(rate))
+    }
+
+    pub(crate) fn bits(self, name: &'static str, bits: u64) -> Self {
+        self.with(name, Argument::Bits(bits))
+    }
+
+    pub(crate) fn share(self, name: &'static str, share: f64) -> Self {
+        self.with(name, Argument::Share(share))
+    }
+
+    pub(crate) fn ratio(self, name: &'static str, ratio: f64) -> Self {
+        self.with(name, Argument::Ratio(ratio))
+    }
+
+    pub(crate) fn seconds(self, name: &'static str, seconds: f64) -> Self {
+        self.with(name, Argument::Seconds(seconds))
+    }
+
+    pub(crate) fn bytes(self, name: &'static str, bytes: u64) -> Self {
+        self.with(name, Argument::Bytes(bytes))
+    }
+
+    pub(crate) fn count(self, name: &'static str, count: impl TryInto<u64>) -> Self {
+        let count = count.try_into().unwrap_or(u64::MAX);
+        self.with(name, Argument::Count(count))
+    }
+}
+
+impl From<&str> for Message {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl From<String> for Message {
+    fn from(text: String) -> Self {
+        say(PLAIN).with("text", text)
+    }
+}
+
+impl From<&str> for Argument {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Argument {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&String> for Argument {
+    fn from(text: &String) -> Self {
+        Self::Text(text.clone())
+    }
+}
+
+impl From<&record::HostName> for Argument {
+    fn from(name: &record::HostName) -> Self {
+        Self::Text(name.to_string())
+    }
+}
+
+impl From<IpAddr> for Argument {
+    fn from(address: IpAddr) -> Self {
+        Self::Text(address.to_string())
+    }
+}
+
+impl From<Direction> for Argument {
+    fn from(direction: Direction) -> Self {
+        Self::Direction(direction)
+    }
+}
+
+impl From<Message> for Argument {
+    fn from(message: Message) -> Self {
+        Self::Message(message)
+    }
+}
+
+impl From<Vec<String>> for Argument {
+    fn from(names: Vec<String>) -> Self {
+        Self::Names(names)
+    }
+}

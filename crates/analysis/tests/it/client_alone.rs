@@ -1,0 +1,333 @@
+//! What one end can tell of a path where nobody starts iperf3 at the other, and what it cannot.
+
+use analysis::{Cause, Diagnosis, Proof, State};
+use record::{
+    BitsPerSecond, Bytes, Direction, EngineClock, Nanoseconds, Offload, Outcome, ProbeKind, Record,
+    Rung, Sample, Stage, TcpClock, TcpDetail,
+};
+
+use crate::build::{GIGABIT, lab_nic, ladder, rung};
+use crate::faults::{Well, ids, without_tcp};
+
+fn first(said: &Diagnosis) -> (&str, State) {
+    let first: &Cause = said.named().expect("a cause");
+    (first.id.as_str(), first.state)
+}
+
+/// Trials in which one small request follows another: what each sent again, and its shortest round trip.
+fn single_requests(well: &mut Well, trials: &[(u64, Nanoseconds)]) {
+    for (number, (resent, round_trip)) in (0..).zip(trials) {
+        let mut trial = well.trial_of(Rung::Share);
+        trial.stage = Stage::Ladder {
+            rung: Rung::SmallFiles,
+            repetition: number,
+        };
+        if let Outcome::Measured(result) = &mut trial.outcome {
+            let connection = &mut result.connections[0];
+            connection.retransmits = Some(*resent);
+            connection.tcp = Some(TcpDetail {
+                round_trip_min: *round_trip,
+                ..TcpDetail::default()
+            });
+        }
+        well.records.push(Record::Trial(Box::new(trial)));
+    }
+}
+
+/// The share's reads saw no segment out of order.
+fn in_order(well: &mut Well) {
+    well.trials(|trial| {
+        if let Outcome::Measured(result) = &mut trial.outcome {
+            result.connections[0].tcp = Some(TcpDetail {
+                round_trip_min: Nanoseconds::new(50_000),
+                out_of_order: Some(0),
+                ..TcpDetail::default()
+            });
+        }
+    });
+}
+
+#[test]
+fn a_loss_that_costs_nothing_is_counted_where_no_queue_is_full() {
+    let said = |single: [u64; 4]| {
+        let mut well = Well::new();
+        // Three segments of a thousand, which a full queue may drop as well.
+        well.retransmits(240);
+        let trials = single.map(|resent| (resent, Nanoseconds::new(50_000)));
+        single_requests(&mut well, &trials);
+        well.said(false)
+    };
+    let lost = said([7, 5, 0, 6]);
+    assert_eq!(
+        first(&lost),
+        ("segments-lost", State::Proven(Proof::Counter))
+    );
+    assert_eq!(lost.causes[0].text.id, "segments-lost.single");
+    assert_eq!(said([0, 0, 1, 0]).causes, []);
+    // One trial with a hiccup is no path that loses.
+    assert_eq!(said([9, 0, 0, 0]).causes, []);
+}
+
+#[test]
+fn a_queue_that_is_never_empty_is_other_traffic() {
+    let said = |milliseconds: [u64; 4], gain: f64| {
+        without_tcp([64.5, 64.8], |well| {
+            let trials = milliseconds.map(|it| (0, Nanoseconds::new(it * 1_000_000)));
+            single_requests(well, &trials);
+            well.probes(Direction::Read, ProbeKind::Sessions, 64.5, &[gain; 6]);
+        })
+    };
+    let said_of_neighbour = said([17, 19, 16, 18], 1.25);
+    assert_eq!(
+        first(&said_of_neighbour),
+        ("other-traffic", State::Suspected)
+    );
+    assert_eq!(
+        said_of_neighbour.causes[0].text.id,
+        "other-traffic.elsewhere"
+    );
+    // A far server is as far at each time, and what doubles is a limit of each connection.
+    for said in [said([17, 17, 17, 17], 1.25), said([17, 19, 16, 18], 1.8)] {
+        assert!(
+            said.named().is_none_or(|it| it.id != "other-traffic"),
+            "{said:#?}"
+        );
+    }
+}
+
+#[test]
+fn network_or_server_lists_what_only_the_server_would_show() {
+    let said = without_tcp([55.0, 59.0], |well| {
+        well.probes(Direction::Read, ProbeKind::Sessions, 55.0, &[1.0; 6]);
+    });
+    assert_eq!(said.headline.id, "headline.network-or-server");
+    assert_eq!(said.named(), None);
+    let open = said.causes.iter().find(|cause| cause.id == "other-traffic");
+    assert_eq!(open.expect("it may be").state, State::Unknowable);
+    assert!(said.fixes.iter().all(|fix| fix.id != "other-time"));
+}
+
+#[test]
+fn two_sessions_that_gain_on_a_short_path_are_one_process_at_the_server() {
+    let said = without_tcp([70.0, 117.0], |well| {
+        in_order(well);
+        well.probes(Direction::Read, ProbeKind::Sessions, 70.0, &[1.6; 6]);
+    });
+    assert_eq!(first(&said), ("server-processor", State::Suspected));
+    assert_eq!(said.causes[0].text.id, "server-processor.connection");
+}
+
+#[test]
+fn a_full_buffer_on_a_short_path_is_a_queue_of_the_network() {
+    let said = |round_trip: u64| {
+        without_tcp([70.6, 70.6], |well| {
+            well.look.mtus[0].round_trip = Some(Nanoseconds::new(round_trip));
+            well.trials(|trial| {
+                if let Outcome::Measured(result) = &mut trial.outcome {
+                    result.connections[0].clock = Some(TcpClock {
+                        total: Nanoseconds::new(1_000_000_000),
+                        busy: Nanoseconds::new(1_000_000_000),
+                        sender_limited: Nanoseconds::new(1_000_000_000),
+                        segments: 50_000,
+                        ..TcpClock::default()
+                    });
+                }
+            });
+            well.probes(Direction::Read, ProbeKind::Sessions, 70.6, &[1.0; 6]);
+        })
+    };
+    assert_eq!(first(&said(50_000)), ("rate-limited", State::Suspected));
+    // A longer path than a small buffer fills: it may be the buffer.
+    assert!(!ids(&said(2_000_000).causes).contains(&"rate-limited"));
+}
+
+#[test]
+fn a_shaper_of_no_lines_rate_is_a_limit_and_one_of_a_lines_rate_is_the_line() {
+    let said = |bits: u64| {
+        let mut well = Well::new();
+        for host in &mut well.facts {
+            let at = host.nics[0].addresses[0].address.to_string();
+            let mut nic = lab_nic(&host.nics[0].name, 2, &at);
+            nic.shaped = Some(BitsPerSecond::new(bits));
+            host.nics[0] = nic;
+        }
+        let carried = 0.956 * bits as f64 / 8e6;
+        well.records = ladder([carried; 4]);
+        well.advertise(&[]);
+        well.said(false)
+    };
+    let limited = said(590_600_000);
+    assert_eq!(
+        first(&limited),
+        ("rate-limited", State::Proven(Proof::Counter))
+    );
+    assert_eq!(limited.causes[0].text.id, "rate-limited.shaper-alone");
+    for line in [984_395_000, 2_500_000_000, GIGABIT] {
+        assert!(!ids(&said(line).causes).contains(&"rate-limited"), "{line}");
+    }
+}
+
+#[test]
+fn what_an_encrypted_session_gains_signatures_cost() {
+    let said = |gain: f64| {
+        without_tcp([60.0, 61.0], |well| {
+            well.sessions(|session| {
+                session.data_signed = true;
+                session.signing_algorithm = Some("AES-128-CMAC".into());
+            });
+            let kind = ProbeKind::EncryptionForSigning;
+            well.probes(Direction::Read, kind, 60.0, &[gain; 6]);
+        })
+    };
+    assert_eq!(
+        first(&said(1.9)),
+        ("signing", State::Proven(Proof::Counter))
+    );
+    assert_eq!(first(&said(1.0)), ("signing", State::Suspected));
+}
+
+#[test]
+fn a_processor_full_of_segments_is_suspected_under_their_name() {
+    let said = |on: bool| {
+        let mut well = Well::new();
+        for host in &mut well.facts {
+            host.nics[0].speed = Some(BitsPerSecond::new(10 * GIGABIT));
+        }
+        let names = ["tcp-segmentation-offload", "generic-segmentation-offload"];
+        let offload = Offload { on, fixed: false };
+        let offloads = names.map(|name| (name.to_owned(), offload));
+        well.facts[0].nics[0].offloads = offloads.into_iter().collect();
+        well.advertise(&[("10.77.1.2", 10 * GIGABIT, true)]);
+        well.records = ladder([1170.0, 1170.0, 1170.0, 950.0]);
+        well.trials(|trial| {
+            if let Outcome::Measured(result) = &mut trial.outcome {
+                result.engine = Some(EngineClock {
+                    total: Nanoseconds::new(1_000_000_000),
+                    processor: Nanoseconds::new(950_000_000),
+                    ..EngineClock::default()
+                });
+            }
+        });
+        well.said(false)
+    };
+    assert_eq!(first(&said(false)), ("offloads-off", State::Suspected));
+    let full = said(true);
+    assert_eq!(
+        first(&full),
+        ("client-processor", State::Proven(Proof::Counter))
+    );
+}
+
+#[test]
+fn a_server_that_takes_small_requests_is_named_where_they_cost_nothing_here() {
+    let mut well = Well::new();
+    well.sessions(|session| session.read_max = Bytes::new(65_536));
+    let said = well.said(false);
+    assert_eq!(
+        first(&said),
+        ("small-requests", State::Proven(Proof::Counter))
+    );
+    assert_eq!(said.first_loss, None);
+}
+
+#[test]
+fn small_files_that_wait_for_a_disk_are_told_from_those_that_do_not() {
+    // In megabytes a second: requests of 1 MiB, each in 100 us, and files of 4 KiB.
+    let said = |write: f64| {
+        let mut well = Well::new();
+        well.advertise(&[]);
+        let (read_way, write_way) = (Direction::Read, Direction::Write);
+        well.records
+            .extend(rung(Rung::RoundTrip, read_way, &[10_485.76; 4]));
+        well.records
+            .extend(rung(Rung::SmallFiles, read_way, &[16.0; 4]));
+        well.records
+            .extend(rung(Rung::SmallFiles, write_way, &[write; 4]));
+        well.said(false)
+    };
+    // 28 ms each.
+    assert_eq!(first(&said(0.146)), ("sync-writes", State::Suspected));
+    assert!(!ids(&said(10.0).causes).contains(&"sync-writes"));
+}
+
+#[test]
+fn a_buffer_that_a_program_may_ask_for_and_the_system_does_not_give_is_proven_by_its_gain() {
+    let said = |gain: f64| {
+        without_tcp([7.1, 117.5], |well| {
+            well.look.mtus[0].round_trip = Some(Nanoseconds::new(10_000_000));
+            well.facts[0].tcp.receive_buffer = Some([4096, 65_536, 131_072]);
+            well.probes(Direction::Read, ProbeKind::ReceiveBuffer, 7.1, &[gain; 6]);
+        })
+    };
+    for (gain, proof) in [(1.8, Proof::Relieved), (0.6, Proof::Binding)] {
+        let said = said(gain);
+        assert_eq!(first(&said), ("receive-buffer-small", State::Proven(proof)));
+    }
+    let said = said(1.0);
+    assert!(
+        said.named()
+            .is_none_or(|it| it.id != "receive-buffer-small")
+    );
+}
+
+#[test]
+fn a_server_that_stops_and_goes_on_is_told_from_a_hop() {
+    let said = |swing: f64| {
+        without_tcp([25.0, 30.0], |well| {
+            in_order(well);
+            well.trials(|trial| {
+                if let Outcome::Measured(result) = &mut trial.outcome {
+                    let whole = result.samples[0].clone();
+                    let parts = [1.0 - swing, 1.0 + swing].repeat(4);
+                    let bytes = whole.bytes.get() as f64 / 8.0;
+                    let parts = (0..).zip(parts).map(|(number, part)| Sample {
+                        at: Nanoseconds::new(number * 125_000_000),
+                        duration: Nanoseconds::new(125_000_000),
+                        bytes: Bytes::new((bytes * part) as u64),
+                        ..whole.clone()
+                    });
+                    result.samples = parts.collect();
+                }
+            });
+        })
+    };
+    let stops = said(0.2);
+    assert_eq!(first(&stops), ("server-processor", State::Suspected));
+    assert_eq!(stops.causes[0].text.id, "server-processor.bursts");
+    assert_eq!(said(0.02).named(), None);
+}
+
+#[test]
+fn buffers_that_the_file_server_sets_are_no_full_process() {
+    let said = |round_trip: u64| {
+        let mut well = Well::new();
+        well.look.mtus[0].round_trip = Some(Nanoseconds::new(round_trip));
+        well.records = ladder([117.5, 117.5, 117.0, 8.1]);
+        well.probes(Direction::Write, ProbeKind::Sessions, 8.1, &[2.0; 6]);
+        let said = well.said(true);
+        let mut causes = said.causes.into_iter();
+        causes.any(|cause| cause.text.id == "server-processor.process")
+    };
+    assert!(said(50_000));
+    assert!(!said(10_000_000), "each connection may have a small buffer");
+}
+
+#[test]
+fn a_shaper_for_what_is_sent_is_no_line_where_more_arrives() {
+    let said = |read: f64| {
+        let mut well = Well::new();
+        let mut nic = lab_nic("a0", 2, "10.77.1.1");
+        nic.shaped = Some(BitsPerSecond::new(98_439_500));
+        well.facts[0].nics[0] = nic;
+        well.records = ladder([read, 11.75, read, 11.75]);
+        well.advertise(&[]);
+        well.said(false)
+    };
+    let one_way = said(117.5);
+    assert_eq!(
+        first(&one_way),
+        ("rate-limited", State::Proven(Proof::Counter))
+    );
+    assert_eq!(one_way.causes[0].text.id, "rate-limited.shaper-one-way");
+    assert_eq!(said(11.75).named(), None);
+}

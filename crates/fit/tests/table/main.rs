@@ -1,0 +1,42 @@
+//! Tables of others: published answers, another program's statistics, hostile text.
+
+mod arms;
+mod cases;
+mod hostile;
+mod model;
+mod published;
+mod reference;
+mod suspects;
+
+use fit::table::{Request, Table, TableEffect, TableResult, TableWarning, analyze};
+
+/// Analyses one response of a table that is in order.
+fn one(text: &str, request: &Request) -> TableResult {
+    let table = Table::from_csv(text).expect("the table is in order");
+    let mut results = analyze(&table, request).expect("the question is in order");
+    assert_eq!(results.len(), 1);
+    results.remove(0)
+}
+
+fn effect<'a>(result: &'a TableResult, factor: &str, level: &str) -> &'a TableEffect {
+    let mut found = result
+        .effects
+        .iter()
+        .filter(|effect| effect.factor == factor && effect.level == level);
+    found
+        .next()
+        .unwrap_or_else(|| panic!("no effect of {factor}={level} in {:#?}", result.effects))
+}
+
+fn warnings<'a>(result: &'a TableResult, kind: &str) -> Vec<&'a TableWarning> {
+    result
+        .warnings
+        .iter()
+        .filter(|warning| warning.kind == kind)
+        .collect()
+}
+
+fn texts<'a>(result: &'a TableResult, kind: &str) -> Vec<&'a str> {
+    let warnings = warnings(result, kind).into_iter();
+    warnings.map(|warning| warning.text.as_str()).collect()
+}
