@@ -22,11 +22,11 @@ pub use imp::Namespace;
 pub use imp::{Lab, down, find, list, supervise, up};
 pub use scenario::{Scenario, scenario, scenarios};
 pub use topology::{
-    Address, DOMAIN_USERS_MAX, Domain, Effect, End, FAULTS_MAX, FILE_BYTES_MAX, Fault, HOSTS_MAX,
-    LINKS_MAX, Lesson, Link, MTU_DEFAULT, MTU_RANGE, Medium, NAME_CHARS_MAX,
-    NETBIOS_NAME_CHARS_MAX, NIC_NAME_CHARS_MAX, OffloadName, PARAMETERS_MAX, PROCESSORS_RANGE,
-    RATE_BITS_RANGE, REALM_CHARS_MAX, SHARE_BYTES_RANGE, SHARES_MAX, SWITCHES_MAX, Samba, Share,
-    Switch, Topology, Tunnel,
+    Address, DOMAIN_USERS_MAX, Domain, Effect, End, Expected, ExpectedState, FAULTS_MAX,
+    FILE_BYTES_MAX, Fault, HOSTS_MAX, LINKS_MAX, Lesson, Link, MTU_DEFAULT, MTU_RANGE, Medium,
+    NAME_CHARS_MAX, NETBIOS_NAME_CHARS_MAX, NIC_NAME_CHARS_MAX, OffloadName, PARAMETERS_MAX,
+    PROCESSORS_RANGE, RATE_BITS_RANGE, REALM_CHARS_MAX, SHARE_BYTES_RANGE, SHARES_MAX,
+    SWITCHES_MAX, Samba, Share, Switch, Topology, Traffic, Tunnel, WAKE_SECONDS_RANGE,
 };
 
 /// Where in each host of a lab the user name and password of its shares are, as `mount.cifs` reads

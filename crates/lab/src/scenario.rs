@@ -3,7 +3,7 @@
 use crate::{Error, Topology};
 
 /// Names and texts, those without a fault first.
-const LIBRARY: [(&str, &str); 32] = [
+const LIBRARY: [(&str, &str); 55] = [
     ("healthy-1g", include_str!("../scenarios/healthy-1g.toml")),
     (
         "healthy-two-links",
@@ -20,6 +20,30 @@ const LIBRARY: [(&str, &str); 32] = [
     (
         "healthy-two-speeds",
         include_str!("../scenarios/healthy-two-speeds.toml"),
+    ),
+    (
+        "healthy-delay",
+        include_str!("../scenarios/healthy-delay.toml"),
+    ),
+    (
+        "healthy-encrypted",
+        include_str!("../scenarios/healthy-encrypted.toml"),
+    ),
+    (
+        "healthy-ipv6",
+        include_str!("../scenarios/healthy-ipv6.toml"),
+    ),
+    (
+        "healthy-signed",
+        include_str!("../scenarios/healthy-signed.toml"),
+    ),
+    (
+        "healthy-spin-up",
+        include_str!("../scenarios/healthy-spin-up.toml"),
+    ),
+    (
+        "healthy-two-nics-one-subnet",
+        include_str!("../scenarios/healthy-two-nics-one-subnet.toml"),
     ),
     (
         "switch-swallows-jumbo",
@@ -108,6 +132,53 @@ const LIBRARY: [(&str, &str); 32] = [
         "small-requests",
         include_str!("../scenarios/small-requests.toml"),
     ),
+    ("slow-hop", include_str!("../scenarios/slow-hop.toml")),
+    (
+        "shaper-one-way",
+        include_str!("../scenarios/shaper-one-way.toml"),
+    ),
+    (
+        "slow-hop-one-way",
+        include_str!("../scenarios/slow-hop-one-way.toml"),
+    ),
+    ("rate-shaped", include_str!("../scenarios/rate-shaped.toml")),
+    ("rate-hidden", include_str!("../scenarios/rate-hidden.toml")),
+    (
+        "link-trained-low",
+        include_str!("../scenarios/link-trained-low.toml"),
+    ),
+    ("flow-hash", include_str!("../scenarios/flow-hash.toml")),
+    (
+        "other-traffic",
+        include_str!("../scenarios/other-traffic.toml"),
+    ),
+    (
+        "other-traffic-half",
+        include_str!("../scenarios/other-traffic-half.toml"),
+    ),
+    (
+        "neighbour-on-port",
+        include_str!("../scenarios/neighbour-on-port.toml"),
+    ),
+    (
+        "dead-second-link",
+        include_str!("../scenarios/dead-second-link.toml"),
+    ),
+    (
+        "lossy-second-link",
+        include_str!("../scenarios/lossy-second-link.toml"),
+    ),
+    ("loss-small", include_str!("../scenarios/loss-small.toml")),
+    ("client-busy", include_str!("../scenarios/client-busy.toml")),
+    (
+        "server-stops",
+        include_str!("../scenarios/server-stops.toml"),
+    ),
+    (
+        "disk-latency",
+        include_str!("../scenarios/disk-latency.toml"),
+    ),
+    ("sync-writes", include_str!("../scenarios/sync-writes.toml")),
 ];
 
 /// A lab of the library.
@@ -158,7 +229,11 @@ mod tests {
             let lesson = scenario.topology.lesson.as_ref().unwrap();
             assert!(!lesson.title.is_empty());
             let healthy = scenario.name.starts_with("healthy-");
-            assert_eq!(lesson.causes.is_empty(), healthy, "{}", scenario.name);
+            let causes = &lesson.both_ends.causes;
+            assert_eq!(causes.is_empty(), healthy, "{}", scenario.name);
+            let client = &lesson.client;
+            let answered = !client.causes.is_empty() || !client.not_knowable.is_empty();
+            assert_eq!(answered, !healthy, "{}", scenario.name);
             assert!(scenario.topology.samba.is_some());
         }
         assert_eq!(scenario("loss").unwrap().topology.faults.len(), 2);

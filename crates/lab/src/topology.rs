@@ -1,6 +1,7 @@
 //! What a lab consists of, as a TOML file says it and as it is meant.
 
 mod fault;
+mod lesson;
 mod parameter;
 mod samba;
 mod written;
@@ -14,7 +15,8 @@ use record::{BitsPerSecond, Bytes};
 
 use crate::Error;
 
-pub use fault::{Effect, Fault, OffloadName, Tunnel};
+pub use fault::{Effect, Fault, OffloadName, Traffic, Tunnel};
+pub use lesson::{Expected, ExpectedState, Lesson};
 pub(crate) use written::BRIDGE;
 
 /// Most bytes of a topology file.
@@ -46,16 +48,24 @@ pub const MTU_RANGE: std::ops::RangeInclusive<u32> = 576..=65_535;
 pub const MTU_DEFAULT: u32 = 1500;
 /// Slowest and fastest line rate. Faster ones are better left out: the machine is the limit then.
 pub const RATE_BITS_RANGE: std::ops::RangeInclusive<u64> = 1_000_000..=100_000_000_000;
+/// What NICs agree on over copper, in Mbit/s, with the bit of each in the kernel's list of link modes
+/// (`ETHTOOL_LINK_MODE_10baseT_Full_BIT` and so on).
+pub(crate) const NEGOTIABLE: [(u64, u32); 6] = [
+    (10, 1),
+    (100, 3),
+    (1000, 5),
+    (2500, 47),
+    (5000, 48),
+    (10_000, 12),
+];
 /// Shortest and longest delay of a link in each direction, in milliseconds.
 pub const DELAY_MS_RANGE: std::ops::RangeInclusive<f64> = 0.05..=1000.0;
+/// Shortest and longest time that a disk takes to wake up, in seconds.
+pub const WAKE_SECONDS_RANGE: std::ops::RangeInclusive<u32> = 1..=60;
 /// Least and most processors that a limited host may take, in thousandths.
 pub const PROCESSORS_RANGE: std::ops::RangeInclusive<u32> = 100..=64_000;
 /// Most faults of a lab.
 pub const FAULTS_MAX: usize = 32;
-/// Most causes of a lesson.
-const CAUSES_MAX: usize = 16;
-/// Longest title of a lesson.
-const TITLE_CHARS_MAX: usize = 200;
 /// Name of the share user of every lab.
 pub(crate) const USER: &str = "linerate";
 /// Smallest and largest size of a share in memory.
@@ -81,17 +91,6 @@ pub struct Topology {
     pub lesson: Option<Lesson>,
 }
 
-/// What a lab with a fault teaches.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lesson {
-    /// What is wrong, in a few words.
-    pub title: String,
-    /// Ids of the causes that are a right answer; none where nothing is wrong.
-    pub causes: Vec<String>,
-    /// Whether the same is asked of somebody who may not run commands on the server.
-    pub without_server: bool,
-}
-
 /// A switch: it forwards what fits its MTU and drops the rest without a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Switch {
@@ -106,8 +105,12 @@ pub struct Switch {
 pub struct Link {
     /// The two ends.
     pub ends: [End; 2],
-    /// Line rate in each direction; none is as fast as the machine can.
+    /// Line rate in each direction, or from the first end to the second; none is as fast as the machine can.
     pub rate: Option<BitsPerSecond>,
+    /// Line rate from the second end to the first, where it is another one.
+    pub rate_back: Option<BitsPerSecond>,
+    /// What both ends could have agreed on, where their NICs say what they can and what they agreed on.
+    pub could: Option<BitsPerSecond>,
     /// How much longer than on a short cable everything takes, in each direction.
     pub delay: Option<Duration>,
 }
@@ -169,6 +172,12 @@ pub struct Share {
     pub size: Bytes,
     /// What its disk reads and writes at most, in bytes per second.
     pub bytes_per_second: Option<u64>,
+    /// What each access to its disk takes, however many are under way.
+    pub delay: Option<Duration>,
+    /// What the first access to its disk takes, while that spins up.
+    pub wakes: Option<Duration>,
+    /// Whether what is written reaches the disk later, or before a write ends.
+    pub write_back: bool,
 }
 
 /// What a share lies on.

@@ -1,12 +1,14 @@
 //! What a host may take of the machine: control groups for processor time and for disks.
 //!
 //! The first two versions of control groups are known. A group is a folder that outlives its
-//! processes, so this is the one thing of a lab that its end has to clear away; what a killed
-//! supervisor left behind is empty, and is taken over by the next lab of that name.
+//! processes, so this is the one thing of a lab that its end has to clear away. A small process waits
+//! for the end of a supervisor that is killed and does it in its place.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use host::exec::{Command, Exec, Local, Process};
 
 use crate::{Error, Medium, Topology};
 
@@ -19,13 +21,22 @@ const PERIOD_MICROSECONDS: u64 = 10_000;
 const JOIN: &str =
     r#"while [ "$1" != -- ]; do echo 0 >"$1" || exit 126; shift; done; shift; exec "$@""#;
 
-/// The control groups of a lab, which go when this is dropped.
+/// Waits until its input ends, and removes the folders that are its arguments once they are empty, for
+/// five seconds at most.
+const SWEEP: &str = r#"cat; i=0; while [ $i -lt 100 ]; do i=$((i+1)); left=; for f; do
+rmdir "$f" 2>/dev/null; [ ! -d "$f" ] || left=1; done; [ "$left" ] || exit 0; sleep 0.05; done"#;
+
+/// The control groups of a lab, which go when this is dropped, or when this process ends.
 #[derive(Debug, Default)]
-pub(super) struct Limits(Vec<PathBuf>);
+pub(super) struct Limits {
+    folders: Vec<PathBuf>,
+    /// Who removes them when this process is killed.
+    sweeper: Option<Process>,
+}
 
 impl Drop for Limits {
     fn drop(&mut self) {
-        for folder in &self.0 {
+        for folder in &self.folders {
             // Its processes are gone; the kernel may take a moment to see it.
             for _ in 0..100 {
                 match fs::remove_dir(folder) {
@@ -53,7 +64,14 @@ impl Limits {
                 created => created,
             };
             create.map_err(|source| failed(&folder, source))?;
-            made.0.push(folder);
+            made.folders.push(folder);
+        }
+        if !made.folders.is_empty() {
+            let mut argv: Vec<String> = ["sh", "-c", SWEEP, "sweep"].map(str::to_owned).into();
+            let folders = made.folders.iter();
+            argv.extend(folders.map(|folder| folder.display().to_string()));
+            let started = Local::new().spawn(&Command::new(argv));
+            made.sweeper = Some(started.map_err(Error::running("sweep up after", lab))?);
         }
         Ok(made)
     }

@@ -1,7 +1,9 @@
 //! Labs on Linux: namespaces, veth pairs, bridges, `htb` and `smbd`.
 
 mod account;
+mod activity;
 mod delay;
+mod disk;
 mod domain;
 mod limits;
 mod namespace;
@@ -9,6 +11,7 @@ mod node;
 mod samba;
 mod supervise;
 mod talk;
+mod tap;
 mod wire;
 
 use std::collections::BTreeMap;

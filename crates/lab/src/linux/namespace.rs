@@ -124,14 +124,14 @@ impl Exec for Namespace {
 
 /// Processes whose process namespace is one of `numbers`.
 pub(crate) fn processes_in(numbers: &[u64]) -> io::Result<Vec<u32>> {
-    let inside = |pid: u32| {
-        let namespace = fs::metadata(format!("/proc/{pid}/ns/pid"));
-        namespace.is_ok_and(|namespace| numbers.contains(&namespace.ino()))
-    };
-    Ok(all_processes()?
-        .into_iter()
-        .filter(|&pid| inside(pid))
-        .collect())
+    let all = all_processes()?.into_iter();
+    Ok(all.filter(|&pid| is_in(pid, numbers)).collect())
+}
+
+/// Whether the process namespace of a process is one of `numbers`.
+pub(crate) fn is_in(pid: u32, numbers: &[u64]) -> bool {
+    let namespace = fs::metadata(format!("/proc/{pid}/ns/pid"));
+    namespace.is_ok_and(|namespace| numbers.contains(&namespace.ino()))
 }
 
 /// The child of a process that has one.

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use host::exec::{Command, Exec, Process};
 
 use super::account::{Account, USER_ID, WORKGROUP};
+use super::disk::{Disk, Pace};
 use super::node::{FOLDER, Node};
 use super::{domain, limits};
 use crate::topology::USER;
@@ -42,13 +43,26 @@ const FOLDERS: [&str; 8] = [
     "ntp signd socket directory",
 ];
 
+/// A server that is up.
+pub(crate) struct Server {
+    _process: Process,
+    disks: Vec<Disk>,
+}
+
+impl Server {
+    /// From now on its disks are as slow as they are meant to be.
+    pub(crate) fn slow_down(&self) {
+        self.disks.iter().for_each(Disk::slow_down);
+    }
+}
+
 /// Starts the server of a topology that has one, and returns when it answers on every address.
 pub(crate) fn start(
     lab: &str,
     topology: &Topology,
     nodes: &[Node],
     account: &Account,
-) -> Result<Option<Process>, Error> {
+) -> Result<Option<Server>, Error> {
     let Some(samba) = &topology.samba else {
         return Ok(None);
     };
@@ -56,7 +70,7 @@ pub(crate) fn start(
         return Ok(None);
     };
     let configuration = configuration_path();
-    prepare(lab, samba, node)?;
+    let disks = prepare(lab, samba, node)?;
     node.write(&configuration, 0o644, &configuration_text(topology, samba))?;
     // Samba's own tools, and whoever looks at the host, find it where it usually is.
     let usual = ["ln", "-sfT", &configuration, "/etc/samba/smb.conf"];
@@ -89,7 +103,10 @@ pub(crate) fn start(
     if samba.domain.is_some() {
         domain::await_users(node)?;
     }
-    Ok(Some(server))
+    Ok(Some(Server {
+        _process: server,
+        disks,
+    }))
 }
 
 fn folder() -> String {
@@ -108,60 +125,91 @@ fn share_path(share: &str) -> String {
     format!("{FOLDER}/shares/{share}")
 }
 
-/// Makes its folders and puts a file system in memory under each share.
-fn prepare(lab: &str, samba: &Samba, node: &Node) -> Result<(), Error> {
+/// Makes its folders and puts a file system under each share; gives the disks that we serve.
+fn prepare(lab: &str, samba: &Samba, node: &Node) -> Result<Vec<Disk>, Error> {
     let folders = FOLDERS.iter().map(|name| own_folder(name));
     let mut mkdir = vec!["mkdir".to_owned(), "-p".to_owned()];
     mkdir.extend(folders);
     mkdir.extend(samba.shares.iter().map(|share| share_path(&share.name)));
-    let mut commands = vec![Command::new(mkdir)];
+    let action = "make the folders of Samba on";
+    node.run(action, &[Command::new(mkdir)])?;
     // A domain's users have numbers of their own.
     let mode = if samba.domain.is_some() { 777 } else { 700 };
+    let mut disks = Vec::new();
     for share in &samba.shares {
         let size = share.size.get();
         let options =
             format!("size={size},mode={mode},uid={USER_ID},gid={USER_ID},nosuid,nodev,noexec");
         let path = share_path(&share.name);
         match share.medium {
-            Medium::Memory => commands.push(Command::new([
-                "mount", "-t", "tmpfs", "-o", &options, "tmpfs", &path,
-            ])),
-            Medium::Disk => commands.extend(disk(share, &path)),
+            Medium::Memory => {
+                let words = ["mount", "-t", "tmpfs", "-o", &options, "tmpfs", &path];
+                node.run(action, &[Command::new(words)])?;
+            }
+            Medium::Disk => disks.extend(put_disk(lab, share, node)?),
         }
     }
-    node.run("make the folders of Samba on", &commands)?;
-    for share in &samba.shares {
-        if let (Medium::Disk, Some(rate)) = (share.medium, share.bytes_per_second) {
-            let device = device_of(node, &share_path(&share.name))?;
-            limits::limit_disk(lab, &node.name, &device, rate)?;
-        }
-    }
-    Ok(())
+    Ok(disks)
 }
 
-/// A file system of its own on a file in memory. It writes at once, so that whoever writes waits for
-/// the disk, as with a small NAS whose memory is full.
-fn disk(share: &Share, path: &str) -> [Command; 3] {
+/// A file system of its own on a file in memory. Unless it may write later it writes at once, so that
+/// whoever writes waits for the disk, as with a small NAS whose memory is full.
+fn put_disk(lab: &str, share: &Share, node: &Node) -> Result<Option<Disk>, Error> {
+    let action = "make the disk of Samba on";
+    let path = share_path(&share.name);
     let file = format!("{path}.disk");
-    let size = share.size.get().to_string();
+    let size = share.size.get();
+    let truncate = ["truncate", "-s", &size.to_string(), &file];
+    node.run(action, &[Command::new(truncate)])?;
+    let disk = match (share.delay, share.wakes) {
+        (None, None) => None,
+        (delay, wakes) => {
+            let pace = Pace {
+                delay: delay.unwrap_or_default(),
+                wakes: wakes.unwrap_or_default(),
+            };
+            Some(Disk::serve(&node.namespace, &file, size, pace)?)
+        }
+    };
+    let sync = if share.write_back { "async" } else { "sync" };
     let owner = format!("root_owner={USER_ID}:{USER_ID},lazy_itable_init=1");
-    [
-        Command::new(["truncate", "-s", &size, &file]),
-        Command::new([
-            "mkfs.ext4",
-            "-q",
-            "-F",
-            "-m",
-            "0",
-            "-O",
-            "^has_journal",
-            "-E",
-            &owner,
-            &file,
-        ])
-        .with_timeout(USER_LIMIT),
-        Command::new(["mount", "-o", "loop,sync,nosuid,nodev,noexec", &file, path]),
-    ]
+    let make = [
+        "mkfs.ext4",
+        "-q",
+        "-F",
+        "-m",
+        "0",
+        "-O",
+        "^has_journal",
+        "-E",
+        &owner,
+        &file,
+    ];
+    // Nothing is left to be written later, or to be read ahead (as Linux does since 5.13): a disk that
+    // sleeps would be woken by it.
+    let quiet = match share.wakes {
+        None => "",
+        Some(_) => ",no_prefetch_block_bitmaps",
+    };
+    let options = format!("loop,{sync},noinit_itable{quiet},nosuid,nodev,noexec");
+    let mount = ["mount", "-o", &options, &file, &path];
+    let make = Command::new(make).with_timeout(USER_LIMIT);
+    let settle = Command::new(["sync", "-f", &path]).with_timeout(USER_LIMIT);
+    node.run(action, &[make, Command::new(mount), settle])?;
+    let device = device_of(node, &path)?;
+    if let Some(rate) = share.bytes_per_second {
+        limits::limit_disk(lab, &node.name, &device, rate)?;
+    }
+    if disk.is_some() {
+        // Without it the loop device has one access under way at a time.
+        let number = device.rsplit(':').next().unwrap_or_default();
+        let device = format!("/dev/loop{number}");
+        node.run(
+            action,
+            &[Command::new(["losetup", "--direct-io=on", &device])],
+        )?;
+    }
+    Ok(disk)
 }
 
 /// The device, `major:minor`, of what is mounted at a path of a host.
@@ -242,7 +290,8 @@ fn configuration_text(topology: &Topology, samba: &Samba) -> String {
 fn interfaces(topology: &Topology, host: &str) -> String {
     let mut entries = Vec::new();
     for link in &topology.links {
-        let speed = link.rate.map_or(SPEED_UNLIMITED, |rate| rate.get());
+        let rate = [link.rate, link.rate_back].into_iter().flatten().max();
+        let speed = rate.map_or(SPEED_UNLIMITED, |rate| rate.get());
         let ends = link.ends.iter().filter(|end| end.node == host);
         let addresses = ends.filter_map(|end| end.address);
         entries

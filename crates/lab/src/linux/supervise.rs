@@ -1,9 +1,8 @@
 //! The supervisor: the process that a lab is. All of a lab ends with it, however it ends.
 
 use std::env;
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Read};
-use std::os::fd::RawFd;
 use std::os::unix::net::UnixListener;
 use std::process;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -12,10 +11,11 @@ use std::thread;
 
 use host::exec::Process;
 use record::Failure;
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::Mode;
 use serde::{Deserialize, Serialize};
 
 use super::account::Account;
+use super::activity;
 use super::limits::{self, Limits};
 use super::node::{self, Node};
 use super::samba;
@@ -26,9 +26,6 @@ use crate::{Error, Topology};
 
 /// Most troubles that are remembered.
 const TROUBLES_MAX: usize = 8;
-
-/// The number of standard error; whatever is above is no standard stream.
-const STANDARD_DESCRIPTOR_MAX: RawFd = 2;
 
 /// What the supervisor reacts to.
 pub(crate) enum Event {
@@ -59,7 +56,8 @@ type Shared = Arc<Mutex<Option<Description>>>;
 /// # Errors
 /// When the lab cannot come up. It has been said on standard output already.
 pub fn supervise(name: &str) -> Result<(), Error> {
-    close_inherited().map_err(|source| Error::System {
+    // No lock and no pipe of whoever started it lives as long as the lab.
+    os::sandbox::close_inherited().map_err(|source| Error::System {
         action: "close what was inherited by",
         subject: name.to_owned(),
         source,
@@ -83,37 +81,14 @@ pub fn supervise(name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Closes every descriptor but the standard ones that this process was started with, so that no lock and
-/// no pipe of whoever started it lives as long as the lab. What survived `exec` is what has no close-on-exec
-/// flag (`execve(2)`); all that this program opens has it.
-fn close_inherited() -> io::Result<()> {
-    for entry in fs::read_dir("/proc/self/fdinfo")? {
-        let entry = entry?;
-        let number = entry
-            .file_name()
-            .to_str()
-            .and_then(|name| name.parse().ok());
-        let number: RawFd = number.ok_or(io::ErrorKind::InvalidData)?;
-        if number <= STANDARD_DESCRIPTOR_MAX {
-            continue;
-        }
-        let text = fs::read_to_string(entry.path())?;
-        let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
-        let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
-        let flags = flags.ok_or(io::ErrorKind::InvalidData)?;
-        if flags & OFlags::CLOEXEC.bits() == 0 {
-            nix::unistd::close(number)?;
-        }
-    }
-    Ok(())
-}
-
 /// A running lab. Fields are dropped in this order: the hosts with all that runs in them, and then
 /// the process out here that waits for the server in there. The other way round, the server would
 /// become a child of the machine's first process, and its host would wait for that to reap it.
 struct Supervised {
     _nodes: Vec<Node>,
-    _server: Option<Process>,
+    _server: Option<samba::Server>,
+    /// Programs that faults keep running.
+    _busy: Vec<Process>,
     /// Last: a group goes only when nobody is in it.
     _limits: Limits,
     shaper: Shaper,
@@ -167,11 +142,16 @@ impl Supervised {
             }
         }
         Limits::apply(name, &topology)?;
+        if let Some(server) = &server {
+            server.slow_down();
+        }
+        let busy = activity::start(&topology, &nodes)?;
         let up = describe(text, &nodes);
         *description.lock().unwrap_or_else(PoisonError::into_inner) = Some(up);
         Ok(Self {
             _nodes: nodes,
             _server: server,
+            _busy: busy,
             _limits: limits,
             shaper,
             description,

@@ -17,6 +17,7 @@ use super::delay;
 use super::namespace::Namespace;
 use super::node::Node;
 use super::supervise::Event;
+use super::tap;
 use crate::topology::BRIDGE;
 use crate::{End, Error, Topology};
 
@@ -55,8 +56,14 @@ pub(crate) fn connect(topology: &Topology, nodes: &[Node]) -> Result<(), Error> 
         let (Some((here, holder)), Some((there, other_holder))) = (at(one), at(other)) else {
             continue;
         };
-        if let Some(delay) = link.delay {
-            delay::join([(one, here), (other, there)], delay)?;
+        if link.delay.is_some() || link.could.is_some() {
+            let ends = [(one, here), (other, there)];
+            delay::join(ends, link.delay.unwrap_or_default())?;
+            if let (Some(rate), Some(could)) = (link.rate, link.could) {
+                for (end, namespace) in ends {
+                    tap::pretend(end, namespace, rate, could)?;
+                }
+            }
             continue;
         }
         let words = |end: &End, holder| format!("name {} mtu {} netns {holder}", end.nic, end.mtu);
@@ -161,8 +168,7 @@ pub(crate) struct Shaper {
 }
 
 struct Cable {
-    rate: BitsPerSecond,
-    /// The MTU for which the rate is set now.
+    /// The MTU for which the rates are set now.
     mtu: Option<u32>,
     plugs: [Plug; 2],
 }
@@ -170,6 +176,8 @@ struct Cable {
 struct Plug {
     node: String,
     nic: String,
+    /// At which rate it sends.
+    rate: BitsPerSecond,
     namespace: Namespace,
 }
 
@@ -181,27 +189,28 @@ impl Shaper {
         nodes: &[Node],
         events: &Sender<Event>,
     ) -> Result<Self, Error> {
-        let plug = |end: &End| {
+        let plug = |end: &End, rate: Option<BitsPerSecond>| {
             let node = nodes.iter().find(|node| node.name == end.node);
-            node.map(|node| Plug {
+            node.zip(rate).map(|(node, rate)| Plug {
                 node: end.node.clone(),
                 nic: end.nic.clone(),
+                rate,
                 namespace: node.namespace.clone(),
             })
         };
         let mut shaper = Self { cables: Vec::new() };
         for link in &topology.links {
             let [one, other] = &link.ends;
-            if let (Some(rate), Some(one), Some(other)) = (link.rate, plug(one), plug(other)) {
+            let back = link.rate_back.or(link.rate);
+            if let (Some(one), Some(other)) = (plug(one, link.rate), plug(other, back)) {
                 for plug in [&one, &other] {
                     plug.tc(&format!(
                         "qdisc add dev {} root handle 1: htb default 10",
                         plug.nic
                     ))?;
-                    plug.tc(&class("add", &plug.nic, rate, link.mtu()))?;
+                    plug.tc(&class("add", &plug.nic, plug.rate, link.mtu()))?;
                 }
                 shaper.cables.push(Cable {
-                    rate,
                     mtu: Some(link.mtu()),
                     plugs: [one, other],
                 });
@@ -230,7 +239,7 @@ impl Shaper {
                 // Unknown until both are set, so that a failure is made good at the next change.
                 cable.mtu = None;
                 for plug in &cable.plugs {
-                    plug.tc(&class("change", &plug.nic, cable.rate, mtu))?;
+                    plug.tc(&class("change", &plug.nic, plug.rate, mtu))?;
                 }
                 cable.mtu = Some(mtu);
             }

@@ -7,6 +7,7 @@
 mod written;
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use host::exec::Command;
 use record::BitsPerSecond;
@@ -45,7 +46,8 @@ pub enum Effect {
         /// The port.
         tcp_port: u16,
     },
-    /// What arrives faster than this is dropped.
+    /// What arrives faster than this is dropped, once it has been so for a while: the kernel saves up a
+    /// second's worth and the burst (`nft_limit_init`), so that a short trial sees nothing of it.
     Rate {
         /// Where it arrives.
         nic: String,
@@ -87,6 +89,13 @@ pub enum Effect {
         /// The destination.
         to: Address,
     },
+    /// A destination is reached by routers; by several, each flow by one of them.
+    Via {
+        /// The destination.
+        to: Address,
+        /// Addresses of the routers, 1 to 8.
+        routers: Vec<IpAddr>,
+    },
     /// A VXLAN tunnel between two addresses.
     Tunnel(Tunnel),
     /// The interface is down.
@@ -94,6 +103,31 @@ pub enum Effect {
         /// The interface.
         nic: String,
     },
+    /// The node sends to another host over TCP, whatever else goes on.
+    Traffic(Traffic),
+    /// The processes of the Samba server are stopped and go on, many times a second.
+    Stops {
+        /// How often a second, 1 to 200.
+        per_second: u32,
+        /// For how much of the time they are stopped, in percent, 1 to 95.
+        percent: u32,
+    },
+    /// Programs that take all the processor time they get.
+    Busy {
+        /// How many, 1 to 16.
+        processes: u32,
+    },
+}
+
+/// What a node sends apart from the file share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Traffic {
+    /// Address of the host that takes it.
+    pub to: IpAddr,
+    /// How fast at most; none is as fast as TCP can.
+    pub rate: Option<BitsPerSecond>,
+    /// For how long it sends, and then rests, by turns; none is all of the time.
+    pub turns: Option<(Duration, Duration)>,
 }
 
 /// One end of a VXLAN tunnel (RFC 7348).
@@ -150,7 +184,11 @@ impl Effect {
     pub(crate) fn commands(&self, number: usize) -> Vec<Command> {
         match self {
             Self::Loss { nic, millipercent } => {
-                let rule = format!("numgen random mod 100000 < {millipercent} drop");
+                // A number below 100,000 is always so, which `nft` takes for a mistake.
+                let rule = match millipercent {
+                    100_000 => "drop".to_owned(),
+                    _ => format!("numgen random mod 100000 < {millipercent} drop"),
+                };
                 vec![ingress(number, nic, &rule)]
             }
             Self::Rate { nic, rate } => {
@@ -187,8 +225,11 @@ impl Effect {
                 let to = to.to_string();
                 vec![Command::new(["ip", "route", "add", &to, "dev", nic])]
             }
+            Self::Via { to, routers } => vec![via(*to, routers)],
             Self::Tunnel(tunnel) => tunnel.commands(),
             Self::Down { nic } => vec![Command::new(["ip", "link", "set", "dev", nic, "down"])],
+            // What goes on all the time is done by the supervisor itself.
+            Self::Traffic(_) | Self::Stops { .. } | Self::Busy { .. } => Vec::new(),
         }
     }
 }
@@ -212,6 +253,18 @@ impl Tunnel {
 fn add_address(nic: &str, address: Address) -> Command {
     let address = address.to_string();
     Command::new(["ip", "address", "add", &address, "dev", nic])
+}
+
+fn via(to: Address, routers: &[IpAddr]) -> Command {
+    let mut words = ["ip", "route", "add"].map(str::to_owned).to_vec();
+    words.push(to.to_string());
+    for router in routers {
+        if routers.len() > 1 {
+            words.push("nexthop".to_owned());
+        }
+        words.extend(["via".to_owned(), router.to_string()]);
+    }
+    Command::new(words)
 }
 
 /// A rule for what arrives at an interface, in a table of its own.
@@ -291,13 +344,16 @@ to = { switch = "s" }
     #[test]
     fn the_library_breaks_what_it_broke_with_command_lines() {
         let offloads = "ethtool -K lan1 tso off gso off gro off";
-        let drop = |number: u32, millipercent: u32| {
+        let drop_at = |nic: &str, number: u32, millipercent: u32| {
             format!(
                 "nft add table netdev fault{number}; add chain netdev fault{number} in \
-                 {{ type filter hook ingress device \"lan1\" priority 0; }}; \
+                 {{ type filter hook ingress device \"{nic}\" priority 0; }}; \
                  add rule netdev fault{number} in numgen random mod 100000 < {millipercent} drop"
             )
         };
+        let drop = |number, millipercent| drop_at("lan1", number, millipercent);
+        // What goes on all of the time is no command.
+        let none = Vec::new;
         let library = [
             ("offloads-off", vec![offloads.to_owned()]),
             ("offloads-off-client", vec![offloads.to_owned()]),
@@ -311,6 +367,38 @@ to = { switch = "s" }
             ),
             ("loss", vec![drop(0, 1000), drop(1, 1000)]),
             ("loss-one-way", vec![drop(0, 3000)]),
+            ("loss-small", vec![drop(0, 300), drop(1, 300)]),
+            (
+                "lossy-second-link",
+                vec![drop_at("lan2", 0, 2000), drop_at("lan2", 1, 2000)],
+            ),
+            (
+                "dead-second-link",
+                vec![
+                    drop_at("lan2", 0, 1).replace("numgen random mod 100000 < 1 ", ""),
+                    drop_at("lan2", 1, 1).replace("numgen random mod 100000 < 1 ", ""),
+                ],
+            ),
+            ("other-traffic", none()),
+            ("other-traffic-half", none()),
+            ("neighbour-on-port", none()),
+            ("server-stops", none()),
+            ("client-busy", none()),
+            (
+                "flow-hash",
+                [
+                    "sysctl -q -w net.ipv4.ip_forward=1",
+                    "sysctl -q -w net.ipv4.ip_forward=1",
+                    "sysctl -q -w net.ipv4.fib_multipath_hash_policy=1",
+                    "sysctl -q -w net.ipv4.fib_multipath_hash_policy=1",
+                    "ip route add 10.77.2.0/24 via 10.77.1.254",
+                    "ip route add 10.77.1.0/24 via 10.77.2.254",
+                    "ip route add 10.77.2.0/24 nexthop via 10.77.8.2 nexthop via 10.77.8.6",
+                    "ip route add 10.77.1.0/24 nexthop via 10.77.8.1 nexthop via 10.77.8.5",
+                ]
+                .map(str::to_owned)
+                .into(),
+            ),
             (
                 "blocked-port",
                 vec![

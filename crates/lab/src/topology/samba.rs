@@ -1,16 +1,17 @@
 //! The Samba server of a lab file: its shares, its domain and its parameters.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use record::Bytes;
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::parameter::parameter;
-use super::written::{Source, known, scaled, yes};
+use super::written::{Source, known, meant_delay, scaled, yes};
 use super::{
     DOMAIN_USERS_MAX, Domain, Link, Medium, NETBIOS_NAME_CHARS_MAX, PARAMETERS_MAX,
-    REALM_CHARS_MAX, SHARE_BYTES_RANGE, SHARES_MAX, Samba, Share, USER,
+    REALM_CHARS_MAX, SHARE_BYTES_RANGE, SHARES_MAX, Samba, Share, USER, WAKE_SECONDS_RANGE,
 };
 use crate::Error;
 
@@ -37,6 +38,9 @@ struct WrittenShare {
     medium: Medium,
     size: Spanned<String>,
     rate: Option<Spanned<String>>,
+    delay_ms: Option<Spanned<f64>>,
+    wakes_seconds: Option<Spanned<u32>>,
+    write_back: Option<Spanned<bool>>,
 }
 
 #[derive(Deserialize)]
@@ -75,6 +79,15 @@ pub(super) fn meant_samba(
             medium: share.medium,
             size: meant_size(source, "share.size", &share.size)?,
             bytes_per_second: meant_disk(source, share)?,
+            delay: match &share.delay_ms {
+                None => None,
+                Some(delay) => Some(meant_delay(source, "share.delay_ms", delay)?),
+            },
+            wakes: meant_wakes(source, share)?,
+            write_back: share
+                .write_back
+                .as_ref()
+                .is_some_and(|write_back| *write_back.get_ref()),
         });
     }
     let domain = match &written.domain {
@@ -159,17 +172,40 @@ fn meant_users(source: &Source<'_>, written: &[Spanned<String>]) -> Result<Vec<S
     Ok(users)
 }
 
-/// What the disk of a share moves in a second. One in memory has none.
+/// What the disk of a share moves in a second. One in memory has none, and nothing else of a disk.
 fn meant_disk(source: &Source<'_>, share: &WrittenShare) -> Result<Option<u64>, Error> {
-    match (&share.rate, share.medium) {
-        (None, _) => Ok(None),
-        (Some(rate), Medium::Disk) => Ok(Some(meant_size(source, "share.rate", rate)?.get())),
-        (Some(rate), Medium::Memory) => Err(source.refuse(
-            rate.span(),
-            "memory has no `share.rate`".to_owned(),
-            "write `medium = \"disk\"`, or leave the rate out",
-        )),
+    let spans = [
+        ("rate", share.rate.as_ref().map(Spanned::span)),
+        ("delay_ms", share.delay_ms.as_ref().map(Spanned::span)),
+        (
+            "wakes_seconds",
+            share.wakes_seconds.as_ref().map(Spanned::span),
+        ),
+        ("write_back", share.write_back.as_ref().map(Spanned::span)),
+    ];
+    for (field, span) in spans {
+        if let (Medium::Memory, Some(span)) = (share.medium, span) {
+            let problem = format!("memory has no `share.{field}`");
+            let hint = format!("write `medium = \"disk\"`, or leave `{field}` out");
+            return Err(source.refuse(span, problem, hint));
+        }
     }
+    let rate = share.rate.as_ref();
+    let rate = rate.map(|rate| meant_size(source, "share.rate", rate));
+    Ok(rate.transpose()?.map(Bytes::get))
+}
+
+fn meant_wakes(source: &Source<'_>, share: &WrittenShare) -> Result<Option<Duration>, Error> {
+    let Some(written) = &share.wakes_seconds else {
+        return Ok(None);
+    };
+    let seconds = *written.get_ref();
+    if WAKE_SECONDS_RANGE.contains(&seconds) {
+        return Ok(Some(Duration::from_secs(seconds.into())));
+    }
+    let (least, most) = (WAKE_SECONDS_RANGE.start(), WAKE_SECONDS_RANGE.end());
+    let problem = format!("`share.wakes_seconds = {seconds}` is out of range");
+    Err(source.refuse(written.span(), problem, format!("use {least} to {most}")))
 }
 
 fn meant_size(source: &Source<'_>, field: &str, written: &Spanned<String>) -> Result<Bytes, Error> {

@@ -9,11 +9,12 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::fault::{WrittenFault, faults};
+use super::lesson::{WrittenLesson, meant_lesson};
 use super::samba::{WrittenSamba, meant_samba};
 use super::{
-    Address, CAUSES_MAX, DELAY_MS_RANGE, End, HOSTS_MAX, LINKS_MAX, Lesson, Link, MTU_DEFAULT,
-    MTU_RANGE, NIC_NAME_CHARS_MAX, PROCESSORS_RANGE, RATE_BITS_RANGE, SWITCHES_MAX, Switch,
-    TITLE_CHARS_MAX, Topology, name_problem,
+    Address, DELAY_MS_RANGE, End, HOSTS_MAX, LINKS_MAX, Link, MTU_DEFAULT, MTU_RANGE,
+    NIC_NAME_CHARS_MAX, PROCESSORS_RANGE, RATE_BITS_RANGE, SWITCHES_MAX, Switch, Topology,
+    name_problem,
 };
 use crate::Error;
 
@@ -39,15 +40,6 @@ struct WrittenTopology {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenLesson {
-    title: Spanned<String>,
-    causes: Vec<Spanned<String>>,
-    #[serde(default = "yes")]
-    without_server: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct WrittenHost {
     name: Spanned<String>,
     processors: Option<Spanned<f64>>,
@@ -66,6 +58,8 @@ struct WrittenLink {
     from: Spanned<WrittenEnd>,
     to: Spanned<WrittenEnd>,
     rate: Option<Spanned<String>>,
+    rate_back: Option<Spanned<String>>,
+    could: Option<Spanned<String>>,
     delay_ms: Option<Spanned<f64>>,
     mtu: Option<Spanned<u32>>,
 }
@@ -142,7 +136,7 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Topology, Error> {
     let written: WrittenTopology = toml::from_str(text).map_err(|error| {
         source.refuse(
             error.span().unwrap_or(0..0),
-            error.message().to_owned(),
+            record::text::clean(error.message()),
             "see `examples/two-links.toml` for the fields there are",
         )
     })?;
@@ -162,7 +156,8 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Topology, Error> {
     let processors = processors(&source, &written.host)?;
     let switch_names = switches.iter().map(|switch| switch.name.clone());
     let nodes: Vec<String> = hosts.iter().cloned().chain(switch_names).collect();
-    let faults = faults(&source, &written.fault, &nodes, &links)?;
+    let server = samba.as_ref().map(|samba| samba.host.as_str());
+    let faults = faults(&source, &written.fault, &nodes, &links, server)?;
     let lesson = written.lesson.as_ref();
     let lesson = lesson
         .map(|lesson| meant_lesson(&source, lesson))
@@ -213,26 +208,6 @@ fn processors(source: &Source<'_>, hosts: &[WrittenHost]) -> Result<BTreeMap<Str
         .collect()
 }
 
-/// A lesson is shown to people, so it holds nothing that a terminal or a page would act on.
-fn meant_lesson(source: &Source<'_>, written: &WrittenLesson) -> Result<Lesson, Error> {
-    let title = written.title.get_ref();
-    if title.chars().count() > TITLE_CHARS_MAX || title.chars().any(char::is_control) {
-        let problem = "`lesson.title` is not a title".to_owned();
-        let hint = format!("write one line of at most {TITLE_CHARS_MAX} characters");
-        return Err(source.refuse(written.title.span(), problem, hint));
-    }
-    source.count("causes", written.causes.len(), CAUSES_MAX)?;
-    let mut causes = Vec::new();
-    for cause in &written.causes {
-        causes.push(source.name("lesson.causes", cause)?);
-    }
-    Ok(Lesson {
-        title: title.clone(),
-        causes,
-        without_server: written.without_server,
-    })
-}
-
 fn nodes(
     source: &Source<'_>,
     written: &WrittenTopology,
@@ -270,10 +245,11 @@ fn links(
     let mut links: Vec<Link> = Vec::new();
     for link in written {
         let mtu = source.mtu("link.mtu", link.mtu.as_ref())?;
-        let rate = link.rate.as_ref();
-        let rate = rate.map(|rate| meant_rate(source, rate)).transpose()?;
+        let [rate, rate_back, could] = meant_rates(source, link)?;
         let delay = link.delay_ms.as_ref();
-        let delay = delay.map(|delay| meant_delay(source, delay)).transpose()?;
+        let delay = delay
+            .map(|delay| meant_delay(source, "link.delay_ms", delay))
+            .transpose()?;
         let mut before: Vec<&End> = links.iter().flat_map(|link| &link.ends).collect();
         let meant = |field, end: &Spanned<WrittenEnd>, before: &[&End]| {
             let meant = match &end.get_ref().switch {
@@ -290,12 +266,99 @@ fn links(
         let to = meant("link.to", &link.to, &before)?;
         let ends = [from, to];
         check_pair(source, link, &ends)?;
-        links.push(Link { ends, rate, delay });
+        check_loop(source, link, &ends, &links)?;
+        links.push(Link {
+            ends,
+            rate,
+            rate_back,
+            could,
+            delay,
+        });
     }
     Ok(links)
 }
 
-fn meant_delay(source: &Source<'_>, delay: &Spanned<f64>) -> Result<Duration, Error> {
+/// The rate of a link, the one from its second end to its first, and what its ends could do.
+fn meant_rates(
+    source: &Source<'_>,
+    link: &WrittenLink,
+) -> Result<[Option<BitsPerSecond>; 3], Error> {
+    let meant = |rate: &Option<Spanned<String>>| {
+        let rate = rate.as_ref();
+        rate.map(|rate| meant_rate(source, rate)).transpose()
+    };
+    let rates = [
+        meant(&link.rate)?,
+        meant(&link.rate_back)?,
+        meant(&link.could)?,
+    ];
+    let [rate, _, could] = rates;
+    for (field, given) in [("rate_back", &link.rate_back), ("could", &link.could)] {
+        if let (None, Some(given)) = (rate, given) {
+            let problem = format!("`link.{field}` needs `link.rate`");
+            return Err(source.refuse(given.span(), problem, "write both, or neither"));
+        }
+    }
+    match (&link.could, could.map(negotiable)) {
+        (Some(given), Some(false)) => {
+            let problem = format!("`link.could = {:?}` is no rate of a NIC", given.get_ref());
+            let hint = "use `10Mbit`, `100Mbit`, `1Gbit`, `2.5Gbit`, `5Gbit` or `10Gbit`";
+            Err(source.refuse(given.span(), problem, hint))
+        }
+        (Some(given), _) if rate.is_some_and(|rate| !negotiable(rate)) => {
+            let problem = "`link.could` needs a `link.rate` that NICs agree on".to_owned();
+            let hint = "use `10Mbit`, `100Mbit`, `1Gbit`, `2.5Gbit`, `5Gbit` or `10Gbit` as rate";
+            Err(source.refuse(given.span(), problem, hint))
+        }
+        _ => Ok(rates),
+    }
+}
+
+/// Whether two NICs agree on such a rate over copper.
+fn negotiable(rate: BitsPerSecond) -> bool {
+    let rates = super::NEGOTIABLE.map(|(megabits, _)| megabits * 1_000_000);
+    rates.contains(&rate.get())
+}
+
+/// Switches that are joined in a ring would send frames round it for ever.
+fn check_loop(
+    source: &Source<'_>,
+    written: &WrittenLink,
+    ends: &[End; 2],
+    before: &[Link],
+) -> Result<(), Error> {
+    let [from, to] = ends;
+    if from.address.is_some() || to.address.is_some() {
+        return Ok(());
+    }
+    let joins = before.iter().map(|link| &link.ends);
+    let joins = joins.filter(|ends| ends.iter().all(|end| end.address.is_none()));
+    let joins: Vec<_> = joins.collect();
+    let mut reached = vec![&from.node];
+    let mut next = 0;
+    while let Some(&node) = reached.get(next) {
+        next += 1;
+        for [one, other] in joins.iter().copied() {
+            for (here, there) in [(one, other), (other, one)] {
+                if here.node == *node && !reached.contains(&&there.node) {
+                    reached.push(&there.node);
+                }
+            }
+        }
+    }
+    if reached.contains(&&to.node) {
+        let problem = "`link` makes a ring of switches".to_owned();
+        return Err(source.refuse(written.to.span(), problem, "leave one of its links out"));
+    }
+    Ok(())
+}
+
+/// How much longer something takes.
+pub(super) fn meant_delay(
+    source: &Source<'_>,
+    field: &str,
+    delay: &Spanned<f64>,
+) -> Result<Duration, Error> {
     let milliseconds = *delay.get_ref();
     if DELAY_MS_RANGE.contains(&milliseconds) {
         return Ok(Duration::from_secs_f64(milliseconds / 1000.0));
@@ -303,8 +366,8 @@ fn meant_delay(source: &Source<'_>, delay: &Spanned<f64>) -> Result<Duration, Er
     let (least, most) = (DELAY_MS_RANGE.start(), DELAY_MS_RANGE.end());
     Err(source.refuse(
         delay.span(),
-        format!("`link.delay_ms = {milliseconds}` is out of range"),
-        format!("give {least} to {most}, for each direction"),
+        format!("`{field} = {milliseconds}` is out of range"),
+        format!("give {least} to {most}"),
     ))
 }
 
@@ -332,10 +395,6 @@ fn check_pair(source: &Source<'_>, link: &WrittenLink, ends: &[End; 2]) -> Resul
     if from.node == to.node {
         let problem = format!("`link` joins `{}` with itself", from.node);
         return Err(source.refuse(span, problem, "name two hosts, or a host and a switch"));
-    }
-    if from.address.is_none() && to.address.is_none() {
-        let problem = "`link` joins two switches".to_owned();
-        return Err(source.refuse(span, problem, "join each switch with hosts only"));
     }
     match (from.address, to.address) {
         (Some(one), Some(other)) if !one.shares_subnet_with(other) => {

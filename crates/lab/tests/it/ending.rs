@@ -1,6 +1,5 @@
 //! However a lab ends, nothing of it is left.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -11,9 +10,11 @@ use std::time::Duration;
 use lab::{Error, Topology};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{PATIENCE, Traces, Up, eventually, example, have_machine, processes_in, program};
+use super::{
+    Namespaces, PATIENCE, Traces, Up, eventually, example, have_machine, processes_in, program,
+};
 
-fn kill(pid: u32) {
+pub(super) fn kill(pid: u32) {
     let pid = Pid::from_raw(pid.try_into().unwrap()).unwrap();
     kill_process(pid, Signal::KILL).unwrap();
 }
@@ -26,7 +27,7 @@ fn use_lab(up: &Up) {
     up.output("server", &["iperf3", "-s", "-D"]);
 }
 
-fn assert_gone(name: &str, namespaces: &BTreeSet<u64>, before: &Traces) {
+pub(super) fn assert_gone(name: &str, namespaces: &Namespaces, before: &Traces) {
     eventually("its processes are gone", || {
         processes_in(namespaces).is_empty()
     });
@@ -45,7 +46,8 @@ fn down_leaves_nothing_and_says_so_when_there_is_nothing() {
     let up = Up::example("test-down", "two-links.toml");
     use_lab(&up);
     let namespaces = up.namespaces();
-    assert_eq!(namespaces.len(), 10);
+    assert_eq!(namespaces.held.len() + namespaces.mounts.len(), 10);
+    assert_eq!(namespaces.grips.len(), 8);
     assert!(!processes_in(&namespaces).is_empty());
     assert_eq!(Traces::now(), before);
 
@@ -127,7 +129,7 @@ fn killing_the_supervisor_while_it_starts_leaves_nothing() {
         eventually("its processes are gone", || {
             processes_marked(&name).is_empty()
         });
-        assert_gone(&name, &BTreeSet::new(), &before);
+        assert_gone(&name, &Namespaces::default(), &before);
     }
 }
 
@@ -170,7 +172,7 @@ fn a_lab_that_cannot_come_up_leaves_nothing() {
         lab::find("test-failing"),
         Err(Error::NoSuchLab { .. })
     ));
-    assert_gone("test-failing", &BTreeSet::new(), &before);
+    assert_gone("test-failing", &Namespaces::default(), &before);
 }
 
 #[test]

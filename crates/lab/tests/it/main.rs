@@ -1,11 +1,12 @@
 //! Labs as a user has them. Needs root, namespaces, Samba and smbclient.
 
 mod ending;
+mod faults;
 mod refusing;
 mod running;
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -78,17 +79,22 @@ impl Up {
         self.summary().supervisor.unwrap()
     }
 
-    /// Numbers of all namespaces that its hosts and switches have of their own.
-    fn namespaces(&self) -> BTreeSet<u64> {
+    /// All namespaces that its hosts and switches have of their own.
+    fn namespaces(&self) -> Namespaces {
         let topology = self.lab.topology();
         let switches = topology.switches.iter().map(|switch| &switch.name);
-        let nodes = topology.hosts.iter().chain(switches);
-        nodes
-            .flat_map(|node| {
-                let holder = self.lab.namespace(node).unwrap().holder();
-                NAMESPACES.map(|kind| namespace(holder, kind).unwrap())
-            })
-            .collect()
+        let mut namespaces = Namespaces::default();
+        for node in topology.hosts.iter().chain(switches) {
+            let holder = self.lab.namespace(node).unwrap().holder();
+            for kind in HELD {
+                let grip = File::open(format!("/proc/{holder}/ns/{kind}")).unwrap();
+                namespaces.held.insert(grip.metadata().unwrap().ino());
+                namespaces.grips.push(grip);
+            }
+            let mounts = namespace(holder, "mnt").unwrap();
+            namespaces.mounts.insert(mounts);
+        }
+        namespaces
     }
 }
 
@@ -98,7 +104,17 @@ impl Drop for Up {
     }
 }
 
-const NAMESPACES: [&str; 5] = ["net", "mnt", "uts", "ipc", "pid"];
+/// The namespaces of a lab. The kernel gives the number of one that is gone to the next, so they are held
+/// until whoever asks is done: another lab on this machine is not taken for the rest of this one. Those of
+/// mounts cannot be held, because what is mounted there would stay; who is in one is in the others too.
+#[derive(Default)]
+struct Namespaces {
+    held: BTreeSet<u64>,
+    mounts: BTreeSet<u64>,
+    grips: Vec<File>,
+}
+
+const HELD: [&str; 4] = ["net", "uts", "ipc", "pid"];
 
 fn namespace(pid: u32, kind: &str) -> Option<u64> {
     let link = fs::metadata(format!("/proc/{pid}/ns/{kind}"));
@@ -106,13 +122,13 @@ fn namespace(pid: u32, kind: &str) -> Option<u64> {
 }
 
 /// Processes that are in one of these namespaces.
-fn processes_in(namespaces: &BTreeSet<u64>) -> Vec<u32> {
+fn processes_in(namespaces: &Namespaces) -> Vec<u32> {
     let entries = fs::read_dir("/proc").unwrap();
     let numbers = entries.filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
     numbers
         .filter(|&pid| {
-            let own = NAMESPACES.iter().filter_map(|kind| namespace(pid, kind));
-            own.into_iter().any(|own| namespaces.contains(&own))
+            let own = HELD.iter().filter_map(|kind| namespace(pid, kind));
+            own.into_iter().any(|own| namespaces.held.contains(&own))
         })
         .collect()
 }

@@ -2,11 +2,12 @@
 
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Effect, Fault, OffloadName, Tunnel};
+use super::{Effect, Fault, OffloadName, Traffic, Tunnel};
 use crate::Error;
 use crate::topology::written::{Source, is_nic_name, known, meant_rate};
 use crate::topology::{Address, End, FAULTS_MAX, Link, MTU_RANGE};
@@ -15,11 +16,21 @@ use crate::topology::{Address, End, FAULTS_MAX, Link, MTU_RANGE};
 const LOSS_RANGE: RangeInclusive<u32> = 1..=100_000;
 /// Identifiers of a VXLAN (RFC 7348, section 5: 24 bits).
 const VXLAN_RANGE: RangeInclusive<u32> = 1..=0x00ff_ffff;
+/// Most routers to one destination.
+const ROUTERS_MAX: usize = 8;
+/// How long traffic goes on and rests, in milliseconds.
+const TURN_MS_RANGE: RangeInclusive<u32> = 10..=60_000;
+/// How often a second a server is stopped.
+const STOPS_RANGE: RangeInclusive<u32> = 1..=200;
+/// For how much of the time it is stopped, in percent.
+const STOPPED_RANGE: RangeInclusive<u32> = 1..=95;
+/// How many programs take processor time.
+const BUSY_RANGE: RangeInclusive<u32> = 1..=16;
 /// Largest value of a kernel parameter: what fits the kernel's `int`.
 const SYSCTL_MAX: i64 = 0x7fff_ffff;
 /// The hint for a file that names no fault or several.
 const HINT: &str = "write one of `loss`, `block`, `rate`, `mtu`, `offloads`, `sysctl`, `address`, \
-    `route`, `tunnel` and `down`, such as `loss = { nic = \"lan1\", percent = 1.0 }`; \
+    `route`, `via`, `tunnel`, `down`, `traffic`, `stops` and `busy`, such as `loss = { nic = \"lan1\", percent = 1.0 }`; \
     docs/files.md describes them";
 
 /// What a kernel parameter takes.
@@ -31,7 +42,7 @@ enum Takes {
 }
 
 /// The kernel parameters that a fault may set. All of them belong to one network namespace.
-const SYSCTLS: [(&str, Takes); 15] = [
+const SYSCTLS: [(&str, Takes); 17] = [
     (
         "net.ipv4.tcp_congestion_control",
         Takes::Word(&["bbr", "cubic", "reno"]),
@@ -48,11 +59,16 @@ const SYSCTLS: [(&str, Takes); 15] = [
     ),
     ("net.ipv4.tcp_timestamps", Takes::Numbers(1, 0..=2)),
     ("net.ipv4.tcp_window_scaling", Takes::Numbers(1, 0..=1)),
+    (
+        "net.ipv4.fib_multipath_hash_policy",
+        Takes::Numbers(1, 0..=1),
+    ),
     ("net.ipv4.ip_forward", Takes::Numbers(1, 0..=1)),
     ("net.ipv4.ip_no_pmtu_disc", Takes::Numbers(1, 0..=3)),
     ("net.ipv4.conf.all.arp_filter", Takes::Numbers(1, 0..=1)),
     ("net.ipv4.conf.all.arp_ignore", Takes::Numbers(1, 0..=3)),
     ("net.ipv4.conf.all.rp_filter", Takes::Numbers(1, 0..=2)),
+    ("net.ipv6.conf.all.forwarding", Takes::Numbers(1, 0..=1)),
 ];
 
 #[derive(Deserialize)]
@@ -68,7 +84,11 @@ pub(in crate::topology) struct WrittenFault {
     address: Option<WrittenAddress>,
     route: Option<WrittenRoute>,
     tunnel: Option<WrittenTunnel>,
+    via: Option<WrittenVia>,
     down: Option<WrittenDown>,
+    traffic: Option<WrittenTraffic>,
+    stops: Option<WrittenStops>,
+    busy: Option<WrittenBusy>,
     /// Command lines, which lab files once held.
     run: Option<Spanned<toml::Value>>,
 }
@@ -145,12 +165,42 @@ struct WrittenDown {
     nic: Spanned<String>,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenVia {
+    to: Spanned<String>,
+    routers: Spanned<Vec<Spanned<String>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenTraffic {
+    to: Spanned<String>,
+    rate: Option<Spanned<String>>,
+    on_ms: Option<Spanned<u32>>,
+    off_ms: Option<Spanned<u32>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenStops {
+    per_second: Spanned<u32>,
+    percent: Spanned<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenBusy {
+    processes: Spanned<u32>,
+}
+
 /// The faults as they are meant, in their order.
 pub(in crate::topology) fn faults(
     source: &Source<'_>,
     written: &[WrittenFault],
     nodes: &[String],
     links: &[Link],
+    server: Option<&str>,
 ) -> Result<Vec<Fault>, Error> {
     source.count("faults", written.len(), FAULTS_MAX)?;
     let mut faults: Vec<Fault> = Vec::new();
@@ -167,7 +217,10 @@ pub(in crate::topology) fn faults(
         let nics: Vec<String> = plugged.map(|end| end.nic.clone()).chain(tunnels).collect();
         let reader = Reader {
             source,
+            node,
             nics: &nics,
+            links,
+            is_server: server == Some(node.as_str()),
         };
         let effect = reader.effect(fault)?;
         let node = node.clone();
@@ -179,8 +232,12 @@ pub(in crate::topology) fn faults(
 /// Reads the faults of one node.
 struct Reader<'a> {
     source: &'a Source<'a>,
+    node: &'a str,
     /// The interfaces of the node.
     nics: &'a [String],
+    links: &'a [Link],
+    /// Whether the Samba server runs on it.
+    is_server: bool,
 }
 
 impl Reader<'_> {
@@ -202,7 +259,14 @@ impl Reader<'_> {
             fault.address.as_ref().map(|written| self.address(written)),
             fault.route.as_ref().map(|written| self.route(written)),
             fault.tunnel.as_ref().map(|written| self.tunnel(written)),
+            fault.via.as_ref().map(|written| self.via(written)),
             fault.down.as_ref().map(|written| self.down(written)),
+            fault.traffic.as_ref().map(|written| self.traffic(written)),
+            fault
+                .stops
+                .as_ref()
+                .map(|written| self.stops(fault, written)),
+            fault.busy.as_ref().map(|written| self.busy(written)),
         ];
         let mut named = effects.into_iter().flatten();
         match (named.next(), named.next()) {
@@ -312,6 +376,68 @@ impl Reader<'_> {
     fn down(&self, written: &WrittenDown) -> Result<Effect, Error> {
         let nic = self.nic("down", &written.nic)?;
         Ok(Effect::Down { nic })
+    }
+
+    fn via(&self, written: &WrittenVia) -> Result<Effect, Error> {
+        let routers = written.routers.get_ref();
+        if !(1..=ROUTERS_MAX).contains(&routers.len()) {
+            let problem = format!("`fault.via.routers` has {} addresses", routers.len());
+            let hint = format!("name 1 to {ROUTERS_MAX}");
+            return Err(self.source.refuse(written.routers.span(), problem, hint));
+        }
+        let routers = routers.iter();
+        let routers = routers.map(|router| self.ip("via.routers", router));
+        Ok(Effect::Via {
+            to: self.prefix("via.to", &written.to)?,
+            routers: routers.collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn traffic(&self, written: &WrittenTraffic) -> Result<Effect, Error> {
+        let to = self.ip("traffic.to", &written.to)?;
+        let ends = self.links.iter().flat_map(|link| &link.ends);
+        let mut others = ends.filter(|end| end.node != self.node);
+        if !others.any(|end| end.address.is_some_and(|address| address.ip == to)) {
+            let problem = format!("`fault.traffic.to = \"{to}\"` is no address of another host");
+            let hint = "name an address of a `[[link]]`";
+            return Err(self.source.refuse(written.to.span(), problem, hint));
+        }
+        let rate = written.rate.as_ref();
+        let rate = rate.map(|rate| meant_rate(self.source, rate)).transpose()?;
+        let milliseconds = |field, number| {
+            let number = self.within(field, number, &TURN_MS_RANGE)?;
+            Ok(Duration::from_millis(number.into()))
+        };
+        let turns = match (&written.on_ms, &written.off_ms) {
+            (None, None) => None,
+            (Some(on), Some(off)) => Some((
+                milliseconds("traffic.on_ms", on)?,
+                milliseconds("traffic.off_ms", off)?,
+            )),
+            (Some(one), None) | (None, Some(one)) => {
+                let problem = "`fault.traffic` needs both `on_ms` and `off_ms`".to_owned();
+                let hint = "leave both out for traffic all of the time";
+                return Err(self.source.refuse(one.span(), problem, hint));
+            }
+        };
+        Ok(Effect::Traffic(Traffic { to, rate, turns }))
+    }
+
+    fn stops(&self, fault: &WrittenFault, written: &WrittenStops) -> Result<Effect, Error> {
+        if !self.is_server {
+            let problem = "`fault.stops` is for the host of `[samba]`".to_owned();
+            let hint = "write it `on` that host";
+            return Err(self.source.refuse(fault.on.span(), problem, hint));
+        }
+        Ok(Effect::Stops {
+            per_second: self.within("stops.per_second", &written.per_second, &STOPS_RANGE)?,
+            percent: self.within("stops.percent", &written.percent, &STOPPED_RANGE)?,
+        })
+    }
+
+    fn busy(&self, written: &WrittenBusy) -> Result<Effect, Error> {
+        let processes = self.within("busy.processes", &written.processes, &BUSY_RANGE)?;
+        Ok(Effect::Busy { processes })
     }
 
     fn nic(&self, field: &str, nic: &Spanned<String>) -> Result<String, Error> {
