@@ -209,7 +209,7 @@ pub enum Error {
         /// Its name.
         name: String,
         /// Where and why.
-        source: Box<toml::de::Error>,
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A rule of a profile makes no sense.
     #[error("rule {rule} of the profile `{name}`, for `{knob}`: {reason}")]

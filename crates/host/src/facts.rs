@@ -337,6 +337,7 @@ fn nic(link: &ip::Link, outputs: &[Output], shaper: Option<&Shaper>) -> Nic {
         kind: link.kind.clone(),
         medium: link.medium(text(5).as_deref()),
         port_of: link.port_of.clone(),
+        modes: said(0).and_then(|text| ethtool::link_modes(&text)),
         addresses: link.addresses.clone(),
         offloads: ethtool::offloads(&features),
         rx_queues,

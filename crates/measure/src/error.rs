@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use record::{Failure, FailureKind, host_in_url};
-use smb::{AuthError, KdcRefusal, Refusal};
+use smb::{AuthError, KdcRefusal, Refusal, TicketError};
 
 /// Why a trial could not be measured: what we were doing, to what, and the cause.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +43,16 @@ pub enum Error {
         nic: String,
         /// Why it failed.
         source: io::Error,
+    },
+    /// The server agreed to something else than was demanded.
+    #[error("`{server}` agreed to {agreed} where {demanded} was demanded")]
+    NotAgreed {
+        /// The server.
+        server: String,
+        /// What it agreed to.
+        agreed: String,
+        /// What was demanded.
+        demanded: String,
     },
     /// The iperf3 server serves somebody else.
     #[error("the iperf3 server `{server}` is busy with another test")]
@@ -217,6 +227,7 @@ impl Error {
                 FailureKind::Refused
             }
             Self::FarServer { .. }
+            | Self::NotAgreed { .. }
             | Self::NoRoom { .. }
             | Self::NoFile { .. }
             | Self::NothingToRead { .. }
@@ -357,6 +368,7 @@ fn share_kind(error: &smb::Error) -> FailureKind {
         smb::Error::Credentials {
             source:
                 AuthError::KdcUnreachable { .. }
+                | AuthError::Ticket(TicketError::Unreachable { .. })
                 | AuthError::Elsewhere {
                     refusal: Refusal::Unreachable,
                     ..
@@ -368,7 +380,9 @@ fn share_kind(error: &smb::Error) -> FailureKind {
         | smb::Error::Unreachable { .. }
         | smb::Error::ConnectionLost { .. }
         | smb::Error::Interrupted { .. } => FailureKind::Unreachable,
-        smb::Error::NoWayBack { source, .. } => share_kind(source),
+        smb::Error::NoWayBack { source, .. } | smb::Error::NoTarget { source, .. } => {
+            share_kind(source)
+        }
         smb::Error::System { source, .. } => system_kind(source),
         // A server that has no room for one more session has not looked at the password.
         smb::Error::LoginRefused { .. } if !has_no_room(error) => FailureKind::LoginRefused,
@@ -382,11 +396,18 @@ fn share_kind(error: &smb::Error) -> FailureKind {
         | smb::Error::DiskFull { .. }
         | smb::Error::Refused { .. }
         | smb::Error::Incompatible { .. }
+        | smb::Error::OnlySmb1 { .. }
+        | smb::Error::Elsewhere { .. }
+        | smb::Error::EndlessReferrals
+        | smb::Error::ReferredHere { .. }
         | smb::Error::InTheWay { .. }
         | smb::Error::Name { .. }
         | smb::Error::NotCopied { .. }
         | smb::Error::Changed { .. }
+        | smb::Error::Lost { .. }
+        | smb::Error::TimeNotKept { .. }
         | smb::Error::LocalFile { .. }
+        | smb::Error::Sockets { .. }
         | smb::Error::Busy { .. } => FailureKind::Refused,
         smb::Error::Usage { .. } | smb::Error::Pattern { .. } => FailureKind::Usage,
         smb::Error::Stopped => FailureKind::Interrupted,
@@ -411,6 +432,7 @@ fn share_hint(error: &smb::Error) -> Option<String> {
         smb::Error::UnknownHost { .. } => {
             "check the spelling, or use the server's address in place of its name".to_owned()
         }
+        smb::Error::ReferredHere { .. } => "name that share itself if it is meant".to_owned(),
         smb::Error::PortClosed {
             server, address, ..
         } => format!(
@@ -432,6 +454,7 @@ fn share_hint(error: &smb::Error) -> Option<String> {
             "`{server}` does not know the user `{user}`: check the name, make the user there, or \
              go in with `--guest`, without any protection"
         ),
+        smb::Error::NoSuchShare { there, .. } if !there.is_empty() => shares_hint(there),
         smb::Error::NoSuchShare { server, share, .. } => {
             let host = host_in_url(server);
             let list = format!("`linerate ls smb://USER@{host}` lists the shares of `{server}`");
@@ -450,6 +473,14 @@ fn share_hint(error: &smb::Error) -> Option<String> {
         smb::Error::LocalFile { source, .. } if is_full(source) => {
             "make room there; nothing that looks complete was left".to_owned()
         }
+        smb::Error::Elsewhere { targets, .. } => {
+            format!("name that server instead: `{}`", targets.join("`, or `"))
+        }
+        smb::Error::NoTarget { source, .. } => return share_hint(source),
+        smb::Error::OnlySmb1 { .. } => {
+            "turn on SMB 2 or 3 at the server, as `server max protocol = SMB3` of Samba does, or update its software"
+                .to_owned()
+        }
         smb::Error::Incompatible { .. } => {
             "ask for less with `--dialect-min`, `--dialect-max`, `--sign` or `--encrypt`, or turn \
              it on at the server"
@@ -462,6 +493,19 @@ fn share_hint(error: &smb::Error) -> Option<String> {
         _ => return None,
     };
     Some(hint)
+}
+
+/// Names the shares that there are, as far as a line holds them.
+fn shares_hint(there: &[String]) -> String {
+    const SHOWN_MAX: usize = 12;
+    let shown: Vec<String> = (there.iter().take(SHOWN_MAX))
+        .map(|share| format!("`{}`", smb::copy::printable(share)))
+        .collect();
+    let more = match there.len().saturating_sub(SHOWN_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("its shares are {}{more}", shown.join(", "))
 }
 
 /// Whether a name has `%20` or the like in it, as addresses of the web have for what they cannot hold.
@@ -477,6 +521,7 @@ fn is_escaped(name: &str) -> bool {
 pub(crate) fn login_hint(error: &AuthError) -> Option<String> {
     let hint = match error {
         AuthError::Elsewhere { hint, .. } => return hint.clone(),
+        AuthError::Ticket(error) => ticket_hint(error),
         AuthError::NoRealm { .. } => "write the user as `user@REALM`, or give a domain",
         AuthError::KdcUnreachable { .. } => {
             "`--kdc HOST` names another KDC; `--ntlm` logs in without one, where that is allowed"
@@ -496,6 +541,27 @@ pub(crate) fn login_hint(error: &AuthError) -> Option<String> {
         _ => return None,
     };
     Some(hint.to_owned())
+}
+
+/// What to do where there is no ticket for a server.
+#[must_use]
+pub const fn ticket_hint(error: &TicketError) -> &'static str {
+    match error {
+        TicketError::NoLibrary { .. } => {
+            "install MIT Kerberos (`libgssapi-krb5-2` of Debian, `krb5-libs` of Fedora), or log in with a password"
+        }
+        TicketError::Foreign { .. } => "remove it, or name your own cache in KRB5CCNAME",
+        TicketError::None { .. } | TicketError::OfAnother { .. } | TicketError::Expired => {
+            "`kinit USER@REALM` gets tickets, and `klist` shows what there is"
+        }
+        TicketError::Unreachable { .. } => {
+            "`krb5.conf` or the name service names the KDC: check both, and the network to it"
+        }
+        TicketError::Answer { .. } => {
+            "`kinit` gets new tickets; the server may have a new key, or another clock"
+        }
+        _ => "use the server's full name, as its domain knows it, and not an alias or address",
+    }
 }
 
 impl From<&Error> for Failure {

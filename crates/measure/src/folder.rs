@@ -116,6 +116,8 @@ pub(crate) fn run(
         latency: Some(latency),
         storage: Some(storage),
         playback: None,
+        engine: None,
+        sandbox: None,
     })
 }
 
@@ -491,7 +493,12 @@ pub(crate) fn no_disk(folder: &Path, file_system: &str) -> Error {
 pub(crate) fn check_room(folder: &Path, size: u64) -> Result<(), Error> {
     let found = statvfs(folder).map_err(|error| system("ask for free space", error))?;
     let available = found.f_bavail.saturating_mul(found.f_frsize);
-    check_space(&folder.display(), available, size)
+    check_space(&whole(folder).display(), available, size)
+}
+
+/// A path from `/` on, as people know it.
+pub(crate) fn whole(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Removes test files of ours that nobody holds any more.
@@ -503,8 +510,14 @@ fn remove_leftovers(folder: &Path) {
             .to_str()
             .is_some_and(|name| name.starts_with(".linerate-") && name.ends_with(".tmp"));
         let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        let mut options = OpenOptions::new();
+        // By now it may be a link or a pipe.
+        let careful = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        options
+            .read(true)
+            .custom_flags(careful.bits().cast_signed());
         let Some(file) = (ours && is_file)
-            .then(|| File::open(entry.path()))
+            .then(|| options.open(entry.path()))
             .and_then(Result::ok)
         else {
             continue;

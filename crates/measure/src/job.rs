@@ -17,7 +17,8 @@ use smb::copy::{Place, Progress, download};
 use smb::{Access, FileTimes, Login, OpenOptions, Policy, Replace, SmallFile, Tree};
 
 use crate::counters::cpu;
-use crate::folder::{file_system, no_disk};
+use crate::folder::check_room;
+use crate::near::{self, no_near};
 use crate::share::{Connected, TestData, agreed, connections, joined, pieces, unbroken};
 use crate::site::Site;
 use crate::stop::{STOP_LOOK, stoppable};
@@ -44,6 +45,7 @@ const NOT_HERE: u32 = 0x400 | 0x1000 | 0x0004_0000 | 0x0040_0000;
 pub(crate) fn run(
     workload: &JobWorkload,
     login: &Login,
+    near: Option<&Site>,
     stop: &Stop,
     emit: &mut dyn FnMut(&TrialLine),
 ) -> Result<TrialResult, Error> {
@@ -53,6 +55,7 @@ pub(crate) fn run(
     let mut work = Work {
         workload,
         connected: &connected,
+        near,
         stop,
         emit,
         samples: Vec::new(),
@@ -84,7 +87,9 @@ pub(crate) fn run(
         far_retransmits: None,
         latency: None,
         playback: None,
+        sandbox: None,
         storage,
+        engine: None,
     })
 }
 
@@ -106,6 +111,8 @@ fn policy(workload: &JobWorkload) -> Policy {
 struct Work<'a> {
     workload: &'a JobWorkload,
     connected: &'a Connected,
+    /// The folder of this machine that a file is copied to.
+    near: Option<&'a Site>,
     stop: &'a Stop,
     emit: &'a mut dyn FnMut(&TrialLine),
     samples: Vec<Sample>,
@@ -128,7 +135,7 @@ impl Work<'_> {
                 times,
             } => {
                 let (path, size) = self.named(file, bytes_max.get())?;
-                self.copy(&path, size, folder.as_deref(), *times)
+                self.copy(&path, size, folder.is_some(), *times)
             }
             Job::SmallFiles { count, size } => {
                 let count = (*count).clamp(PARTS, FILES_MAX);
@@ -240,16 +247,11 @@ impl Work<'_> {
         Ok(file.close()?)
     }
 
-    fn copy(
-        &mut self,
-        path: &str,
-        size: u64,
-        folder: Option<&str>,
-        times: u32,
-    ) -> Result<(), Error> {
-        let (site, storage) = self.on_a_disk(folder, size)?;
-        self.storage = Some(storage);
-        let copy = site.local().unwrap_or(Path::new("")).join("copy");
+    fn copy(&mut self, path: &str, size: u64, asked: bool, times: u32) -> Result<(), Error> {
+        let near = self.near.and_then(Site::local).ok_or_else(no_near)?;
+        self.storage = Some(near::storage(near, asked)?);
+        check_room(near, size)?;
+        let copy = near.join("copy");
         // The first one is for getting under way, unless there is no time for another.
         for turn in 0..=times {
             let (begun, cpu_begun) = (Instant::now(), cpu());
@@ -275,35 +277,6 @@ impl Work<'_> {
             }
         }
         Ok(())
-    }
-
-    /// A folder of our own in one of the client's: where it was asked for, or else in the first that
-    /// will do.
-    fn on_a_disk(&self, asked: Option<&str>, size: u64) -> Result<(Site, Storage), Error> {
-        let within = |folder: &Path| {
-            let (file_system, network) = file_system(folder)?;
-            if network {
-                return Err(no_disk(folder, &file_system));
-            }
-            let storage = Storage {
-                file_system,
-                network,
-                direct: false,
-                folder: asked.is_none().then(|| folder.display().to_string()),
-            };
-            let site = Site::make(Place::Local(folder.to_owned()), size, 1, self.stop)?;
-            Ok((site, storage))
-        };
-        if let Some(asked) = asked {
-            return within(Path::new(asked));
-        }
-        // The top of a system is nobody's place for files.
-        let current = std::env::current_dir().ok();
-        let current = current.filter(|folder| folder.parent().is_some());
-        match current.and_then(|folder| within(&folder).ok()) {
-            Some(here) => Ok(here),
-            None => within(&std::env::temp_dir()),
-        }
     }
 
     fn small_files(&mut self, count: u32, size: usize) -> Result<(), Error> {

@@ -52,6 +52,9 @@ pub(crate) fn run(
                     measured: span,
                     interval: span,
                 },
+                sessions: 1,
+                file: record::FileUse::default(),
+                socket: record::SocketOptions::default(),
             };
             share::keep(&workload, keep.data, login, stop, &mut |file| {
                 wait(file, None)

@@ -1,20 +1,22 @@
-//! One trial: a workload gives samples and counters; the ladder.
+//! One trial: a workload gives samples and counters; the executor of the trials of a check.
 //!
 //! A trial runs in a child process on the client host. [`trial()`] is what that child does, [`Runner`]
 //! is what starts it, feeds it and ends it. The far end of raw TCP is a real iperf3
 //! ([`FarServer`]), the far end of a share is whatever serves it.
 
+mod clock;
 mod cold;
 mod counters;
 mod error;
+mod executor;
 mod folder;
 #[doc(hidden)]
 pub mod fuzzing;
 mod job;
 mod keep;
-mod ladder;
 mod load;
 mod mtu;
+mod near;
 mod operations;
 mod recipe;
 mod runner;
@@ -22,18 +24,19 @@ mod server;
 mod serving;
 mod share;
 mod site;
+mod socket;
 mod stop;
 mod task;
 mod tcp;
 mod trial;
 mod worker;
 
-pub use error::Error;
+pub use error::{Error, ticket_hint};
+pub use executor::{Executed, Executor, Setup};
 pub use folder::fio_command;
-pub use ladder::{Ladder, LadderNews, LadderPlan, LadderTrial, TcpRung};
 pub use load::Counters;
 pub use mtu::{MtuTarget, probe_main};
-pub use recipe::{PRESETS, Preset, preset, recipe};
+pub use recipe::{PRESETS, Preset, preset, recipe, recipe_named_by_a_file};
 pub use runner::{Kept, Runner};
 pub use server::{FarServer, IPERF3_PORT};
 pub use serving::Serving;
@@ -55,6 +58,8 @@ fn tcp_detail(tcp: &smb::TcpFacts) -> record::TcpDetail {
         busy: tcp.busy.into(),
         receiver_limited: tcp.receiver_limited.into(),
         sender_limited: tcp.sender_limited.into(),
+        sent: tcp.sent.or(tcp.acknowledged).map(record::Bytes::new),
+        received: tcp.received.map(record::Bytes::new),
     }
 }
 

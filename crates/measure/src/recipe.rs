@@ -45,12 +45,34 @@ pub const PRESETS: &[Preset] = &presets![
 /// # Errors
 /// [`Error::Recipe`] with what is wrong and where.
 pub fn recipe(name: &str, toml: &str) -> Result<Recipe, Error> {
+    read(name, toml, |error| {
+        record::text::clean_error(&error.to_string(), error.message())
+    })
+}
+
+/// The same of a file that another file names: what is wrong is told by its line, and nothing of that line is
+/// shown, because who wrote the other file may have named one that holds a secret.
+///
+/// # Errors
+/// As [`recipe`].
+pub fn recipe_named_by_a_file(name: &str, toml: &str) -> Result<Recipe, Error> {
+    read(name, toml, |error| {
+        let before = error.span().and_then(|span| toml.get(..span.start));
+        let line = 1 + before.map_or(0, |text| text.matches('\n').count());
+        format!("line {line} is none of a recipe")
+    })
+}
+
+fn read(
+    name: &str,
+    toml: &str,
+    told: impl FnOnce(&toml::de::Error) -> String,
+) -> Result<Recipe, Error> {
     let refuse = |reason: String| Error::Recipe {
         name: name.to_owned(),
         reason,
     };
-    let recipe: Recipe =
-        toml::from_str(toml).map_err(|error| refuse(error.to_string().trim_end().to_owned()))?;
+    let recipe: Recipe = toml::from_str(toml).map_err(|error| refuse(told(&error)))?;
     recipe.check().map_err(refuse)?;
     Ok(recipe)
 }

@@ -424,6 +424,7 @@ mod tests {
                 measured: Duration::from_millis(10).into(),
                 interval: Duration::from_millis(10).into(),
             },
+            socket: record::SocketOptions::default(),
         };
         TrialInput {
             workload: Workload::Tcp(workload),

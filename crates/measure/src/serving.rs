@@ -82,6 +82,8 @@ impl<'a> Serving<'a> {
             pauses: None,
             throttled: None,
             served: Some(ran(&first.threads, &last.threads)?),
+            nics: Vec::new(),
+            megahertz: None,
         })
     }
 }
@@ -166,6 +168,9 @@ mod tests {
                 measured: Nanoseconds::new(1_000_000_000),
                 interval: Nanoseconds::new(tenth),
             },
+            sessions: 1,
+            file: record::FileUse::default(),
+            socket: record::SocketOptions::default(),
         }
     }
 

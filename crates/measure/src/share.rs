@@ -6,6 +6,7 @@
 
 use std::fmt::Display;
 use std::iter;
+use std::net::IpAddr;
 use std::ops::Range;
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, OnceLock};
@@ -14,20 +15,20 @@ use std::time::{Duration, Instant};
 
 use record::{
     BitsPerSecond, Bytes, ConnectionUse, Credentials, Data as Contents, Demands, Dialect,
-    Direction, Identity, Sample, ServerInterface, ShareAddress, ShareWorkload, Signing, SmbSession,
-    TrialLine, TrialResult,
+    Direction, FileUse, Identity, Nanoseconds, Sample, ServerInterface, ShareAddress,
+    ShareWorkload, Signing, SmbSession, TrialLine, TrialResult,
 };
 use smb::copy::Place;
 use smb::{
-    Access, ChannelStatus, Disposition, EncryptionPolicy, File, Login, Mechanism, Negotiated,
-    OpenOptions, Policy, Server, Session, SigningPolicy, Tree,
+    Access, ChannelStatus, Disposition, EncryptionPolicy, File, LocalEnd, Login, Mechanism,
+    Negotiated, OpenOptions, Policy, Referrals, Server, Session, SigningPolicy, Tree,
 };
 use zeroize::Zeroizing;
 
 use crate::counters::{self, Spans};
 use crate::operations::{self, Clock, Workers};
 use crate::stop::{STOP_LOOK, spawn, stoppable};
-use crate::{Error, Stop, fill_random, job};
+use crate::{Error, Stop, clock, fill_random, job, socket};
 
 /// Bytes of one request that make sense: a sector, and what servers take at most.
 const BLOCK_BYTES: std::ops::RangeInclusive<u64> = 512..=8 << 20;
@@ -41,7 +42,9 @@ const PREPARATION_DEPTH: u32 = 8;
 const SHORT_REQUESTS_MAX: u64 = 64;
 /// Most requests in flight on one channel.
 const DEPTH_MAX: u32 = 512;
-/// Most memory for blocks of a session.
+/// Most sessions of their own.
+const SESSIONS_MAX: u32 = 8;
+/// Most memory for blocks of all sessions.
 const MEMORY_BYTES_MAX: u64 = 1 << 30;
 /// Blocks for each request in flight: one on its way, one that waits its turn behind it.
 const BLOCKS_PER_REQUEST: u64 = 2;
@@ -77,16 +80,53 @@ impl Connected {
         policy: &Policy,
         channels: u32,
     ) -> Result<Self, Error> {
+        Self::leaving(None, share, login, policy, channels)
+    }
+
+    /// The same from the address that a workload names, if it names one.
+    fn connect_from(
+        share: &ShareAddress,
+        login: &Login,
+        policy: &Policy,
+        workload: &ShareWorkload,
+    ) -> Result<Self, Error> {
+        let source = workload.socket.source;
+        Self::leaving(source, share, login, policy, workload.channels)
+    }
+
+    fn leaving(
+        source: Option<IpAddr>,
+        share: &ShareAddress,
+        login: &Login,
+        policy: &Policy,
+        channels: u32,
+    ) -> Result<Self, Error> {
         let server = Server {
             name: share.server.clone(),
             port: share.port,
         };
-        let session = Session::connect(&server, None, login, policy)?;
+        let mut nics = match (source, channels) {
+            (None, ..=1) => Vec::new(),
+            _ => smb::local_nics()?,
+        };
+        if let Some(source) = source {
+            for nic in &mut nics {
+                nic.addresses.retain(|entry| entry.address == source);
+            }
+            nics.retain(|nic| !nic.addresses.is_empty());
+        }
+        // Routes look at the far end's address only, so that the interface has to be named as well.
+        let local = source.map(|address| LocalEnd {
+            address: Some(address),
+            nic: nics.first().map(|nic| nic.name.clone()),
+        });
+        let session = Session::connect(&server, local, login, policy)?;
         let mut rejected = Vec::new();
         if channels > 1 {
-            rejected = session.add_channels(channels as usize, &smb::local_nics()?);
+            rejected = session.add_channels(channels as usize, &nics);
         }
-        let tree = session.tree(&share.share)?;
+        // Another server has another path: to measure it is another command.
+        let (tree, _) = session.locate(&share.share, &share.path, Referrals::Name)?;
         Ok(Self {
             session,
             tree,
@@ -163,7 +203,10 @@ fn measure(
         session,
         tree,
         mut rejected,
-    } = Connected::connect(share, login, &policy, workload.channels)?;
+    } = Connected::connect_from(share, login, &policy, workload)?;
+    check_agreed(&session, &tree, workload)?;
+    let more = (1..workload.sessions).map(|_| Session::beside(&tree));
+    let more: Vec<(Session, Tree)> = more.collect::<Result<_, _>>()?;
     let opened = match there {
         Some(path) => Opened::prepared(&tree, workload, path)?,
         None => Opened::of(&tree, workload, stop)?,
@@ -177,7 +220,7 @@ fn measure(
     let set_up = begun.elapsed();
     let mut test = Test {
         session: &session,
-        file,
+        files: vec![file],
         data: &data,
         workload,
         stop,
@@ -191,29 +234,36 @@ fn measure(
         // Who reads a file opens one that is there. Through a handle that found it empty, Samba does not
         // even use sendfile: it believes the size that it saw then.
         if only_reads(workload) {
-            test.file = again.insert(tree.open(path, &as_file_that_is_there())?);
+            test.files = vec![again.insert(tree.open(path, &as_file_that_is_there())?)];
         }
     }
+    let of_session = |(_, tree): &(Session, Tree)| match only_reads(workload) {
+        true => Opened::there(tree, path, workload.file_size),
+        false => Opened::new(tree, workload),
+    };
+    let others: Vec<Opened> = more.iter().map(of_session).collect::<Result<_, _>>()?;
+    test.files.extend(others.iter().map(|opened| &opened.file));
     let transfer = test.transfer(&spans, emit)?;
     let latency = test.clock.latency();
     // The handles go first, and with them the file: a server that cannot remove it shall say so.
     again.map_or(Ok(()), File::close)?;
-    match opened.is_new {
-        true => {
-            settle(&session);
-            remove(opened.file)?;
-        }
-        false => opened.file.close()?,
+    for opened in others.into_iter().chain([opened]) {
+        opened.end(&session)?;
     }
-    rejected.extend(transfer.losses(workload.channels));
+    rejected.extend(transfer.losses(workload.channels * workload.sessions));
     let credits = transfer.credits();
     let agreed = agreed(&session, &tree, rejected).map(|session| SmbSession {
         credits,
         credit_waits: transfer.after.first().map(|channel| channel.credit_starved),
         ..session
     });
+    // What was under way when the counted time ended has come by now.
+    let last = session.channels();
+    let counted: Nanoseconds = transfer.samples.iter().map(|one| one.duration).sum();
+    let counted = Duration::from(counted);
+    let engine = clock::engine(&transfer.before, &transfer.after, counted);
     Ok(TrialResult {
-        connections: connections(&transfer.before, &transfer.after, transfer.ways),
+        connections: transfer.connections(counted, &last),
         samples: transfer.samples,
         first_byte: transfer.first.map(|first| (set_up + first).into()),
         session: agreed,
@@ -221,6 +271,8 @@ fn measure(
         latency,
         storage: None,
         playback: None,
+        engine: Some(engine),
+        sandbox: None,
     })
 }
 
@@ -266,9 +318,17 @@ pub(crate) fn policy(workload: &ShareWorkload) -> Result<Policy, Error> {
         }
         None => (block, depth),
     };
+    let sessions = workload.sessions;
+    if !(1..=SESSIONS_MAX).contains(&sessions) || sessions > depth {
+        return usage(format!(
+            "{sessions} sessions with {depth} requests in flight; 1 to {SESSIONS_MAX} are possible, each \
+             with one at least"
+        ));
+    }
+    let depth = depth / sessions;
     let blocks = u64::from(channels) * u64::from(depth) * BLOCKS_PER_REQUEST;
-    if blocks * block > MEMORY_BYTES_MAX {
-        let memory = blocks * block;
+    if blocks * block * u64::from(sessions) > MEMORY_BYTES_MAX {
+        let memory = blocks * block * u64::from(sessions);
         return usage(format!(
             "its requests in flight would take {memory} bytes of memory"
         ));
@@ -277,7 +337,11 @@ pub(crate) fn policy(workload: &ShareWorkload) -> Result<Policy, Error> {
     if demands.dialect_min > demands.dialect_max {
         return usage("its oldest dialect is newer than its newest".to_owned());
     }
+    if let Some(reason) = senseless(workload) {
+        return usage(reason);
+    }
     Ok(Policy {
+        sockets: socket::options(&workload.socket)?,
         block_bytes: u32::try_from(block).unwrap_or(u32::MAX),
         depth: depth as usize,
         depth_fixed: true,
@@ -317,8 +381,90 @@ pub fn demanded(demands: &Demands) -> Policy {
             true => EncryptionPolicy::Required,
             false => EncryptionPolicy::IfRequired,
         },
-        ..Policy::default()
+        ..algorithms(demands)
     }
+}
+
+/// The algorithms that are offered: all, or the one that is demanded.
+fn algorithms(demands: &Demands) -> Policy {
+    let all = Policy::default();
+    Policy {
+        signing_algorithms: match demands.signing_algorithm {
+            None => all.signing_algorithms.clone(),
+            Some(one) => vec![match one {
+                record::SigningAlgorithm::HmacSha256 => smb::SigningAlgorithm::HmacSha256,
+                record::SigningAlgorithm::AesCmac => smb::SigningAlgorithm::AesCmac,
+                record::SigningAlgorithm::AesGmac => smb::SigningAlgorithm::AesGmac,
+            }],
+        },
+        ciphers: match demands.cipher {
+            None => all.ciphers.clone(),
+            Some(one) => vec![match one {
+                record::Cipher::Aes128Ccm => smb::Cipher::Aes128Ccm,
+                record::Cipher::Aes128Gcm => smb::Cipher::Aes128Gcm,
+                record::Cipher::Aes256Ccm => smb::Cipher::Aes256Ccm,
+                record::Cipher::Aes256Gcm => smb::Cipher::Aes256Gcm,
+            }],
+        },
+        ..all
+    }
+}
+
+/// Why a workload whose numbers are possible makes no sense all the same.
+fn senseless(workload: &ShareWorkload) -> Option<String> {
+    let demands = &workload.demands;
+    let newest = demands.dialect_max;
+    let algorithm = demands.signing_algorithm.filter(|one| match one {
+        record::SigningAlgorithm::AesGmac => newest < Dialect::Smb311,
+        record::SigningAlgorithm::AesCmac => newest < Dialect::Smb300,
+        record::SigningAlgorithm::HmacSha256 => {
+            (Dialect::Smb300..Dialect::Smb311).contains(&newest)
+        }
+    });
+    let cipher = demands.cipher.filter(|one| match one {
+        record::Cipher::Aes128Ccm => newest < Dialect::Smb300,
+        _ => newest < Dialect::Smb311,
+    });
+    if algorithm.is_some() || cipher.is_some() {
+        return Some("its newest dialect does not have that algorithm".to_owned());
+    }
+    if workload.operations.is_some()
+        && (workload.sessions > 1 || workload.file != FileUse::default())
+    {
+        return Some("operations of their own take one session and a whole file".to_owned());
+    }
+    (workload.file == FileUse::Sparse && workload.direction == Direction::Write)
+        .then(|| "what is written is not sparse".to_owned())
+}
+
+/// Whether the server took the algorithms that were demanded, where it protects at all.
+fn check_agreed(session: &Session, tree: &Tree, workload: &ShareWorkload) -> Result<(), Error> {
+    let Some(agreed) = agreed(session, tree, Vec::new()) else {
+        return Ok(());
+    };
+    let demands = algorithms(&workload.demands);
+    let signing = workload.demands.signing_algorithm;
+    let signing = signing.and(demands.signing_algorithms.first());
+    let cipher = workload.demands.cipher.and(demands.ciphers.first());
+    let pairs = [
+        (
+            agreed.signing_algorithm,
+            signing.map(|one| smb::signing_algorithm_name(*one)),
+        ),
+        (agreed.encryption, cipher.map(|one| smb::cipher_name(*one))),
+    ];
+    for pair in pairs {
+        if let (Some(agreed), Some(demanded)) = pair
+            && agreed != demanded
+        {
+            return Err(Error::NotAgreed {
+                server: workload.share.server.clone(),
+                agreed,
+                demanded: demanded.to_owned(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// How the SMB client takes credentials; without any nobody in particular logs in.
@@ -331,12 +477,15 @@ pub fn login(credentials: Option<&Credentials>) -> Login {
     match credentials.identity {
         Identity::Anonymous => Login::Anonymous,
         Identity::Guest => Login::Guest { user },
+        Identity::User if credentials.mechanism == record::Mechanism::Ticket => {
+            Login::Ticket { user }
+        }
         Identity::User => Login::User {
             user,
             domain: credentials.domain.clone(),
             password: Zeroizing::new(credentials.password.reveal().to_owned()),
             mechanism: match &credentials.mechanism {
-                record::Mechanism::Automatic => Mechanism::Automatic,
+                record::Mechanism::Automatic | record::Mechanism::Ticket => Mechanism::Automatic,
                 record::Mechanism::Kerberos { kdc } => Mechanism::Kerberos { kdc: kdc.clone() },
                 record::Mechanism::Ntlm => Mechanism::Ntlm,
             },
@@ -380,16 +529,36 @@ impl Opened {
 
     /// The one that another session has written for this trial.
     fn prepared(tree: &Tree, workload: &ShareWorkload, path: String) -> Result<Self, Error> {
-        let options = match only_reads(workload) {
-            true => as_file_that_is_there(),
-            false => as_kept_file(workload),
-        };
+        if only_reads(workload) {
+            return Self::there(tree, &path, workload.file_size);
+        }
         Ok(Self {
-            file: tree.open(&path, &options)?,
+            file: tree.open(&path, &as_kept_file(workload))?,
             path,
             is_new: false,
             size: workload.file_size,
         })
+    }
+
+    /// One that is there already, to be read.
+    fn there(tree: &Tree, path: &str, size: Bytes) -> Result<Self, Error> {
+        Ok(Self {
+            file: tree.open(path, &as_file_that_is_there())?,
+            path: path.to_owned(),
+            is_new: false,
+            size,
+        })
+    }
+
+    /// Closes it, and removes it if it is ours.
+    fn end(self, session: &Session) -> Result<(), Error> {
+        match self.is_new {
+            true => {
+                settle(session);
+                remove(self.file)
+            }
+            false => Ok(self.file.close()?),
+        }
     }
 
     fn new(tree: &Tree, workload: &ShareWorkload) -> Result<Self, Error> {
@@ -432,12 +601,7 @@ impl Opened {
                 source: Box::new(why),
             });
         };
-        Ok(Self {
-            file: tree.open(&path, &as_file_that_is_there())?,
-            path,
-            is_new: false,
-            size: Bytes::new(size.min(wanted)),
-        })
+        Self::there(tree, &path, Bytes::new(size.min(wanted)))
     }
 }
 
@@ -516,7 +680,7 @@ pub(crate) fn keep(
     let file = tree.open(&path, &options)?;
     let test = Test {
         session: &session,
-        file: &file,
+        files: vec![&file],
         data: &data,
         workload,
         stop,
@@ -548,6 +712,7 @@ fn remove(file: File) -> Result<(), Error> {
 fn of_preparation(workload: &ShareWorkload) -> ShareWorkload {
     ShareWorkload {
         channels: 1,
+        sessions: 1,
         block: Bytes::new(REQUEST_BYTES).min(workload.file_size),
         depth: PREPARATION_DEPTH,
         operations: None,
@@ -656,7 +821,8 @@ impl smb::Target for First {
 /// A trial whose test file is open.
 struct Test<'a> {
     session: &'a Session,
-    file: &'a File,
+    /// One of each session; the first is that of `session`.
+    files: Vec<&'a File>,
     data: &'a TestData,
     workload: &'a ShareWorkload,
     stop: &'a Stop,
@@ -684,9 +850,15 @@ impl Drop for Halt {
 }
 
 impl Test<'_> {
-    /// Writes the file that is to be read.
+    /// Writes the file that is to be read, or gives it its length only.
     fn prepare(&self) -> Result<(), Error> {
         let size = self.workload.file_size.get();
+        let Some(file) = self.files.first() else {
+            return Ok(());
+        };
+        if self.workload.file == FileUse::Sparse {
+            return Ok(file.set_size(size)?);
+        }
         let block = self.workload.block.get().max(REQUEST_BYTES).min(size);
         let ranges = pieces(0..size, block);
         let written = stoppable(
@@ -694,12 +866,12 @@ impl Test<'_> {
             STOP_LOOK,
             || {},
             |halt| {
-                self.file.write_ranges(ranges, halt, |offset, room| {
+                file.write_ranges(ranges, halt, |offset, room| {
                     self.data.fill(offset, room);
                     Ok(())
                 })?;
                 // Otherwise the server may be busy writing it to its disk while we read.
-                self.file.flush()
+                file.flush()
             },
         )?;
         Ok(written?)
@@ -716,12 +888,15 @@ impl Test<'_> {
             let _halt = Halt(stop.clone());
             let (ended, heard) = mpsc::channel();
             let (stop, first) = (&stop, &first);
-            let transfer = move || {
-                let moved = self.move_data(stop, first);
-                // Nobody hears it once the trial is over.
-                ended.send(moved).ok();
-            };
-            spawn(scope, transfer)?;
+            for &file in &self.files {
+                let ended = ended.clone();
+                let transfer = move || {
+                    let moved = self.move_data(file, stop, first);
+                    // Nobody hears it once the trial is over.
+                    ended.send(moved).ok();
+                };
+                spawn(scope, transfer)?;
+            }
             let mut transfer = self.count(spans, begin, &heard, emit)?;
             transfer.first = first.after.get().copied();
             Ok(transfer)
@@ -729,10 +904,10 @@ impl Test<'_> {
     }
 
     /// Moves data without end: until it is stopped, or something breaks.
-    fn move_data(&self, stop: &smb::Stop, first: &Arc<First>) -> Result<(), Error> {
+    fn move_data(&self, file: &File, stop: &smb::Stop, first: &Arc<First>) -> Result<(), Error> {
         if let Some(operations) = &self.workload.operations {
             let workers = Workers {
-                file: self.file,
+                file,
                 operations,
                 direction: self.workload.direction,
                 block: self.workload.block.get(),
@@ -744,15 +919,20 @@ impl Test<'_> {
             };
             return workers.run(&|| first.note());
         }
-        let end = whole_blocks(self.workload.file_size.get(), self.workload.block.get());
+        let end = match self.workload.file {
+            FileUse::Whole | FileUse::Sparse => {
+                whole_blocks(self.workload.file_size.get(), self.workload.block.get())
+            }
+            FileUse::OneBlock => self.workload.block.get(),
+        };
         let ranges = iter::repeat(0..end);
         match self.workload.direction {
             Direction::Read => {
                 let nowhere = Arc::clone(first) as Arc<dyn smb::Target>;
-                self.file.read_to(ranges, nowhere, stop, drop)?;
+                file.read_to(ranges, nowhere, stop, drop)?;
             }
             Direction::Write => {
-                self.file.write_ranges(ranges, stop, |offset, room| {
+                file.write_ranges(ranges, stop, |offset, room| {
                     self.data.fill(offset, room);
                     first.note();
                     Ok(())
@@ -844,6 +1024,24 @@ impl Test<'_> {
 }
 
 impl Transfer {
+    /// What each connection moved in the counted time, and what TCP did in it; by the last look, what it moved in its
+    /// whole life.
+    fn connections(&self, counted: Duration, last: &[ChannelStatus]) -> Vec<ConnectionUse> {
+        let mut used = connections(&self.before, &self.after, self.ways);
+        for (used, after) in used.iter_mut().zip(&self.after) {
+            let whole = clock::same(last, after).and_then(|last| last.tcp);
+            if let (Some(tcp), Some(whole)) = (&mut used.tcp, whole) {
+                let whole = crate::tcp_detail(&whole);
+                (tcp.sent, tcp.received) = (whole.sent, whole.received);
+            }
+            let before = clock::same(&self.before, after).and_then(|before| before.tcp);
+            used.clock = before
+                .zip(after.tcp)
+                .and_then(|(before, after)| clock::tcp(&before, &after, counted));
+        }
+        used
+    }
+
     /// The most credits that the first channel had: those that were left and those in use.
     fn credits(&self) -> Option<u64> {
         let held = |channel: &ChannelStatus| {
@@ -882,7 +1080,7 @@ pub(crate) fn connections(
     ways: Ways,
 ) -> Vec<ConnectionUse> {
     let used = |channel: &ChannelStatus| {
-        let before = before.iter().find(|before| before.number == channel.number);
+        let before = clock::same(before, channel);
         let before = before.map_or(0, |before| payload_of(before, ways));
         let bytes = payload_of(channel, ways).saturating_sub(before);
         ConnectionUse {
@@ -894,6 +1092,7 @@ pub(crate) fn connections(
             retransmits: channel.tcp.map(|tcp| tcp.retransmits),
             tcp: channel.tcp.as_ref().map(crate::tcp_detail),
             congestion_control: channel.congestion_control.clone(),
+            clock: None,
         }
     };
     after.iter().map(used).collect()
@@ -1008,6 +1207,9 @@ mod tests {
                 measured: span.into(),
                 interval: span.into(),
             },
+            sessions: 1,
+            file: record::FileUse::default(),
+            socket: record::SocketOptions::default(),
         }
     }
 

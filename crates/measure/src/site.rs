@@ -4,13 +4,15 @@
 //! close, elsewhere it is locked. So the server or the system lets go of it however we end, and the
 //! next one that makes a folder there finds this one, which nobody holds, and removes it.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
+use os::made::{Made, Shared};
 use rustix::fs::{Advice, FlockOperation, fadvise, fcntl_lock, flock, syncfs};
 use smb::copy::Place;
 use smb::{Access, Disposition, OpenOptions as HowToOpen};
@@ -37,6 +39,8 @@ const WRITE_BYTES: usize = 1 << 20;
 /// The folder, while it is there.
 pub(crate) struct Site {
     top: Place,
+    /// The folder itself, where this process has made it and it is no share's.
+    made: Option<Made>,
     /// Given up after the folder.
     hold: Option<Hold>,
 }
@@ -45,55 +49,91 @@ pub(crate) struct Site {
 enum Hold {
     /// The server removes it when it is closed.
     Share(#[expect(dead_code, reason = "it is held by being there")] smb::File),
-    /// Locked, and to be removed.
+    /// Locked, and to be removed by its name.
     Local(
         #[expect(dead_code, reason = "its lock goes with it")] File,
-        PathBuf,
+        Shared,
+        String,
     ),
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        if let Self::Local(_, path) = self {
-            fs::remove_file(path).ok();
+        if let Self::Local(_, folder, name) = self {
+            folder.remove_file(name).ok();
         }
+    }
+}
+
+/// Where the folder is made.
+struct Parent<'a> {
+    place: &'a Place,
+    /// The same, where it is no share's. Its path is not looked up again.
+    held: Option<Shared>,
+}
+
+impl<'a> Parent<'a> {
+    fn of(place: &'a Place) -> Result<Self, Error> {
+        let held = match place {
+            Place::Share { .. } => None,
+            Place::Local(path) => {
+                let held = Shared::open(path).map_err(|source| failed(place, source))?;
+                Some(held)
+            }
+        };
+        Ok(Self { place, held })
     }
 }
 
 impl Hold {
     /// Takes the file beside a folder; none while somebody else has it.
-    fn take(parent: &Place, name: &str) -> Result<Option<Self>, Error> {
-        match parent.join(&format!("{name}{HOLD}")) {
-            Place::Share { tree, path } => {
-                let options = HowToOpen {
-                    disposition: Disposition::Create,
-                    folder: Some(false),
-                    delete_on_close: true,
-                    share_write: false,
-                    ..HowToOpen::open(Access::ReadWrite)
-                };
-                match tree.open(&path, &options) {
-                    Ok(file) => Ok(Some(Self::Share(file))),
-                    Err(smb::Error::AlreadyExists { .. } | smb::Error::Busy { .. }) => Ok(None),
-                    Err(error) => Err(error.into()),
-                }
-            }
-            Place::Local(path) => {
-                let mut options = OpenOptions::new();
-                let file = options.write(true).create(true).truncate(false).open(&path);
-                let file = file.map_err(|source| failed(parent, source))?;
-                let locked = flock(&file, FlockOperation::NonBlockingLockExclusive);
-                // Where there are no locks nobody can know, and nobody takes what another one has made.
-                // Made only if it is ours: what is dropped removes the file.
-                Ok(locked.is_ok().then(|| Self::Local(file, path)))
-            }
+    fn take(parent: &Parent<'_>, name: &str) -> Result<Option<Self>, Error> {
+        let name = format!("{name}{HOLD}");
+        let Some(folder) = &parent.held else {
+            return Self::take_on_share(&parent.place.join(&name));
+        };
+        let failed = |source| failed(parent.place, source);
+        // Another user may have put a link or a pipe there.
+        let file = folder.open_file(&name).map_err(failed)?;
+        if !file.metadata().is_ok_and(|now| is_ours(&now)) {
+            return Ok(None);
+        }
+        // Where there are no locks nobody can know, and nobody takes what another one has made.
+        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            return Ok(None);
+        }
+        // Made only if it is ours: what is dropped removes the file.
+        let folder = folder.try_clone().map_err(failed)?;
+        Ok(Some(Self::Local(file, folder, name)))
+    }
+
+    fn take_on_share(place: &Place) -> Result<Option<Self>, Error> {
+        let Place::Share { tree, path } = place else {
+            return Ok(None);
+        };
+        let options = HowToOpen {
+            disposition: Disposition::Create,
+            folder: Some(false),
+            delete_on_close: true,
+            share_write: false,
+            ..HowToOpen::open(Access::ReadWrite)
+        };
+        match tree.open(path, &options) {
+            Ok(file) => Ok(Some(Self::Share(file))),
+            Err(smb::Error::AlreadyExists { .. } | smb::Error::Busy { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
         }
     }
 }
 
+/// Whether it is a regular file that this user has made.
+fn is_ours(now: &Metadata) -> bool {
+    now.is_file() && now.uid() == rustix::process::geteuid().as_raw()
+}
+
 fn failed(place: &Place, source: io::Error) -> Error {
     let folder = match place {
-        Place::Local(path) => path.clone(),
+        Place::Local(path) => folder::whole(path),
         Place::Share { path, .. } => PathBuf::from(path),
     };
     Error::TestFile { folder, source }
@@ -103,33 +143,54 @@ impl Site {
     /// Makes a folder at `parent`, unless there is not enough room for so many bytes and files. What
     /// somebody left there who was killed is removed before.
     pub(crate) fn make(parent: Place, bytes: u64, files: u32, stop: &Stop) -> Result<Self, Error> {
+        let place = parent;
+        let parent = Parent::of(&place)?;
         remove_leftovers(&parent, stop);
         check_room(
-            &parent,
+            &place,
             bytes.saturating_add(u64::from(files) * FILE_OVERHEAD),
         )?;
         let name = test_name()?;
         let name = name.trim_end_matches(".tmp");
-        let hold = match (Hold::take(&parent, name)?, &parent) {
+        let hold = match (Hold::take(&parent, name)?, &parent.held) {
             (Some(hold), _) => Some(hold),
             // A file system without locks.
-            (None, Place::Local(path)) => {
-                fs::remove_file(path.join(format!("{name}{HOLD}"))).ok();
+            (None, Some(folder)) => {
+                folder.remove_file(&format!("{name}{HOLD}")).ok();
                 None
             }
-            (None, Place::Share { .. }) => {
+            (None, None) => {
                 let source = io::Error::from(io::ErrorKind::AlreadyExists);
-                return Err(failed(&parent, source));
+                return Err(failed(&place, source));
             }
         };
-        let top = parent.join(&format!("{name}{FOLDER}"));
-        match &top {
-            Place::Share { tree, path } => tree.create_folder(path)?,
-            Place::Local(path) => {
-                fs::create_dir(path).map_err(|source| failed(&parent, source))?;
-            }
+        let name = format!("{name}{FOLDER}");
+        let top = place.join(&name);
+        if let Place::Share { tree, path } = &top {
+            tree.create_folder(path)?;
         }
-        Ok(Self { top, hold })
+        let made = parent.held.as_ref().map(|folder| folder.make(&name));
+        let made = made.transpose().map_err(|source| failed(&place, source))?;
+        Ok(Self { top, made, hold })
+    }
+
+    /// Lets a process without rights work in it, where this one has made it; says where such a process is started.
+    pub(crate) fn give(&self) -> Result<Option<PathBuf>, Error> {
+        let Some(made) = &self.made else {
+            return Ok(None);
+        };
+        made.give().map_err(|source| self.failed(source))?;
+        Ok(Some(made.entrance()))
+    }
+
+    /// The folder that this process was started in, which another one has made for it and removes. What is
+    /// in it goes with this.
+    pub(crate) fn given() -> Self {
+        Self {
+            top: Place::Local(PathBuf::from(".")),
+            made: None,
+            hold: None,
+        }
     }
 
     pub(crate) const fn top(&self) -> &Place {
@@ -146,7 +207,18 @@ impl Site {
 
     /// Removes it with all that is in it.
     pub(crate) fn remove(self) -> Result<(), Error> {
-        remove_folder(&self.top, 0)
+        self.remove_all()
+    }
+
+    fn remove_all(&self) -> Result<(), Error> {
+        match (&self.top, &self.made) {
+            (Place::Share { .. }, _) => remove_folder(&self.top, 0),
+            (Place::Local(_), Some(made)) => made.remove().map_err(|source| self.failed(source)),
+            // The folder that this process is in; it goes with whoever has made it.
+            (Place::Local(path), None) => {
+                fs::remove_dir_all(path).map_err(|source| self.failed(source))
+            }
+        }
     }
 
     fn failed(&self, source: io::Error) -> Error {
@@ -319,7 +391,7 @@ impl Site {
 impl Drop for Site {
     fn drop(&mut self) {
         // Before the hold, and whatever has happened; what cannot be removed now is found by the next.
-        remove_folder(&self.top, 0).ok();
+        self.remove_all().ok();
         self.hold = None;
     }
 }
@@ -372,8 +444,8 @@ fn check_room(parent: &Place, size: u64) -> Result<(), Error> {
 }
 
 /// Removes folders of ours that nobody holds any more.
-fn remove_leftovers(parent: &Place, stop: &Stop) {
-    let names: Vec<String> = match parent {
+fn remove_leftovers(parent: &Parent<'_>, stop: &Stop) {
+    let names: Vec<String> = match parent.place {
         Place::Share { tree, path } => {
             let entries = tree.entries(path).into_iter().flatten().flatten();
             entries.take(ENTRIES_MAX).map(|entry| entry.name).collect()
@@ -394,7 +466,11 @@ fn remove_leftovers(parent: &Place, stop: &Stop) {
             continue;
         }
         if let Ok(Some(_hold)) = Hold::take(parent, ours) {
-            remove_folder(&parent.join(&format!("{ours}{FOLDER}")), 0).ok();
+            let name = format!("{ours}{FOLDER}");
+            match &parent.held {
+                Some(folder) => folder.remove_folder(&name).ok(),
+                None => remove_folder(&parent.place.join(&name), 0).ok(),
+            };
         }
     }
 }
@@ -419,16 +495,10 @@ fn remove_one(place: &Place) -> Result<(), Error> {
     }
 }
 
-/// Removes a folder with all that is in it; one that is not there is removed already.
+/// Removes a folder of a share with all that is in it; one that is not there is removed already.
 fn remove_folder(place: &Place, depth: usize) -> Result<(), Error> {
-    let (tree, path) = match place {
-        Place::Share { tree, path } => (tree, path),
-        Place::Local(path) => {
-            return match fs::remove_dir_all(path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(place, error)),
-                _ => Ok(()),
-            };
-        }
+    let Place::Share { tree, path } = place else {
+        return Ok(());
     };
     let entries = match tree.list(path) {
         Err(smb::Error::NotFound { .. }) => return Ok(()),
@@ -481,29 +551,4 @@ fn forget(path: &Path, depth: usize) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_folder_that_somebody_left_who_was_killed_goes_with_the_next_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let left = folder.path().join(".linerate-0123456789abcdef.files");
-        fs::create_dir(&left).unwrap();
-        fs::write(left.join("copy"), b"x").unwrap();
-        let other = folder.path().join("linerate.files");
-        fs::create_dir(&other).unwrap();
-        let make = |bytes| {
-            let parent = Place::Local(folder.path().to_owned());
-            Site::make(parent, bytes, 1, &Stop::new())
-        };
-        let one = make(1).unwrap();
-        let is_there = |site: &Site| site.local().is_some_and(Path::exists);
-        assert!(!left.exists() && other.exists() && is_there(&one));
-        // One that is in use stays.
-        let two = make(1).unwrap();
-        assert!(is_there(&one) && is_there(&two));
-        drop((one, two));
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-        assert!(matches!(make(u64::MAX / 2), Err(Error::NoRoom { .. })));
-    }
-}
+mod tests;

@@ -1,22 +1,24 @@
 //! One trial, and the process it runs in.
 
 use std::io::{self, Read, Write};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use record::{
-    Credentials, FailureKind, KeepInput, Place, Secret, TrialInput, TrialLine, TrialResult,
-    Workload,
+    Credentials, FailureKind, KeepInput, Place, Sandbox, Secret, TaskWorkload, TrialInput,
+    TrialLine, TrialResult, Workload,
 };
 use smb::Login;
 use zeroize::Zeroizing;
 
 use crate::counters::Spans;
+use crate::site::Site;
 use crate::stop::STOP_LOOK;
 use crate::worker::Worker;
-use crate::{Error, Stop, folder, job, keep, share, task, tcp};
+use crate::{Error, Stop, folder, job, keep, near, share, task, tcp};
 
 /// How long one whose input has ended may take to remove what it has made.
 const TIDY_LIMIT: Duration = Duration::from_secs(3);
@@ -32,17 +34,15 @@ pub fn trial(
     stop: &Stop,
     emit: &mut dyn FnMut(&TrialLine),
 ) -> Result<TrialResult, Error> {
-    run(
-        &input.workload,
-        &share::login(input.credentials.as_ref()),
-        stop,
-        emit,
-    )
+    let near = near::make(&input.workload, stop)?;
+    let login = share::login(input.credentials.as_ref());
+    run(&input.workload, &login, near.as_ref(), stop, emit)
 }
 
 fn run(
     workload: &Workload,
     login: &Login,
+    near: Option<&Site>,
     stop: &Stop,
     emit: &mut dyn FnMut(&TrialLine),
 ) -> Result<TrialResult, Error> {
@@ -50,8 +50,8 @@ fn run(
         Workload::Tcp(workload) => tcp::run(workload, stop, emit),
         Workload::Share(workload) => share::run(workload, login, stop, emit),
         Workload::Folder(workload) => folder::run(workload, stop, emit),
-        Workload::Task(workload) => task::run(workload, login, stop, emit),
-        Workload::Job(workload) => job::run(workload, login, stop, emit),
+        Workload::Task(workload) => task::run(workload, login, near, stop, emit),
+        Workload::Job(workload) => job::run(workload, login, near, stop, emit),
     }
 }
 
@@ -81,8 +81,8 @@ pub enum Failed {
 
 /// What `linerate trial` does: one line of JSON in, JSON Lines out.
 ///
-/// What only speaks to servers is done in a process of its own that has no rights, where `worker` says
-/// how to start one: its standard output is this process's.
+/// What starts no program is done in a process of its own that has no rights, where `worker` says how to start
+/// one: its standard output is this process's.
 ///
 /// When `stdin` ends before the trial does, whoever asked for it is gone: `orphaned` is called, on
 /// another thread, and has to end the process at once.
@@ -99,7 +99,7 @@ pub fn trial_main(
         Ok(input) => input,
         Err(error) => return fail(&mut stdout, &error),
     };
-    if let Some(worker) = worker.filter(|_| input.only_speaks()) {
+    if let Some(worker) = worker.filter(|_| !input.starts_programs()) {
         let ended = worker.run(&input, stdin, orphaned);
         return ended.unwrap_or_else(|error| fail(&mut stdout, &error));
     }
@@ -109,7 +109,16 @@ pub fn trial_main(
     if let Err(error) = when_ended(stdin, move || watch.abandoned(orphaned)) {
         return fail(&mut stdout, &error);
     }
-    perform(&input, &login, &mut stdout, &watched)
+    let near = match input.near(&watched.stop) {
+        Ok(near) => near,
+        Err(error) => return fail(&mut stdout, &error),
+    };
+    let by = Performer {
+        login: &login,
+        near: near.as_ref(),
+        sandbox: None,
+    };
+    perform(&input, &by, &mut stdout, &watched)
 }
 
 /// Writes a failure as the only line.
@@ -134,6 +143,10 @@ impl Watched {
             over: Arc::default(),
             tidies: input.tidies(),
         }
+    }
+
+    pub(crate) const fn stop(&self) -> &Stop {
+        &self.stop
     }
 
     /// What was asked for is done.
@@ -171,10 +184,19 @@ pub(crate) fn when_ended(
     })
 }
 
+/// What the process has that does what is asked.
+pub(crate) struct Performer<'a> {
+    pub(crate) login: &'a Login,
+    /// The folder of this machine that it copies from or to.
+    pub(crate) near: Option<&'a Site>,
+    /// How far it is confined.
+    pub(crate) sandbox: Option<Sandbox>,
+}
+
 /// Does what is asked, until it is stopped because the caller is gone.
 pub(crate) fn perform(
     input: &Input,
-    login: &Login,
+    by: &Performer<'_>,
     stdout: &mut impl Write,
     watched: &Watched,
 ) -> Result<(), Failed> {
@@ -183,13 +205,21 @@ pub(crate) fn perform(
         write_line(&mut *stdout, line).ok();
     };
     let result = match input {
-        Input::Trial(input) => run(&input.workload, login, &watched.stop, &mut write).map(Some),
-        Input::Keep(input) => keep::run(input, login, &watched.stop, &mut write).map(|()| None),
+        Input::Trial(input) => run(
+            &input.workload,
+            by.login,
+            by.near,
+            &watched.stop,
+            &mut write,
+        )
+        .map(Some),
+        Input::Keep(input) => keep::run(input, by.login, &watched.stop, &mut write).map(|()| None),
     };
     // Before the last line: who has read that may close our input.
     watched.finish();
     match result {
-        Ok(Some(result)) => {
+        Ok(Some(mut result)) => {
+            result.sandbox = by.sandbox;
             write(&TrialLine::Result(Box::new(result)));
             Ok(())
         }
@@ -224,20 +254,58 @@ impl Input {
     pub(crate) fn server(&self) -> &str {
         let place = match self {
             Self::Trial(input) => match &input.workload {
-                Workload::Share(workload) => Some(&workload.share),
-                _ => None,
+                Workload::Share(workload) => return &workload.share.server,
+                Workload::Job(workload) => return &workload.share.server,
+                Workload::Task(workload) => &workload.place,
+                Workload::Tcp(_) | Workload::Folder(_) => return "",
             },
-            Self::Keep(input) => match &input.keep.place {
-                Place::Share { share, .. } => Some(share),
-                Place::Folder { .. } => None,
-            },
+            Self::Keep(input) => &input.keep.place,
         };
-        place.map_or("", |share| &share.server)
+        match place {
+            Place::Share { share, .. } => &share.server,
+            Place::Folder { .. } => "",
+        }
     }
 
-    /// The same without a password.
-    pub(crate) fn without_password(&self) -> Self {
+    /// The folder that it works in with the rights of this user, as well as in the one that is made for it.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        match self {
+            Self::Trial(input) => match &input.workload {
+                Workload::Task(TaskWorkload {
+                    place: Place::Folder { folder, .. },
+                    ..
+                }) => Some(Path::new(folder)),
+                _ => None,
+            },
+            Self::Keep(_) => None,
+        }
+    }
+
+    /// Makes the folder that it copies from or to.
+    pub(crate) fn near(&self, stop: &Stop) -> Result<Option<Site>, Error> {
+        match self {
+            Self::Trial(input) => near::make(&input.workload, stop),
+            Self::Keep(_) => Ok(None),
+        }
+    }
+
+    /// The same folder, for the process that was started in it.
+    pub(crate) fn given(&self) -> Option<Site> {
+        match self {
+            Self::Trial(input) => near::is_needed(&input.workload).then(Site::given),
+            Self::Keep(_) => None,
+        }
+    }
+
+    /// The same for a process that works elsewhere and knows no password.
+    pub(crate) fn for_worker(&self) -> Self {
         let mut input = self.clone();
+        if let Self::Trial(trial) = &mut input
+            && let Workload::Task(task) = &mut trial.workload
+            && let Place::Folder { folder, .. } = &mut task.place
+        {
+            *folder = folder::whole(Path::new(folder)).display().to_string();
+        }
         let credentials = match &mut input {
             Self::Trial(input) => &mut input.credentials,
             Self::Keep(input) => &mut input.credentials,
@@ -259,13 +327,11 @@ impl Input {
         Ok(line)
     }
 
-    /// Whether it needs sockets and nothing else of this machine: no file, no program.
-    fn only_speaks(&self) -> bool {
+    /// Whether it starts a program, or has a file that one works with.
+    fn starts_programs(&self) -> bool {
         match self {
-            Self::Trial(input) => {
-                matches!(input.workload, Workload::Tcp(_) | Workload::Share(_))
-            }
-            Self::Keep(input) => matches!(input.keep.place, Place::Share { .. }),
+            Self::Trial(input) => matches!(input.workload, Workload::Folder(_)),
+            Self::Keep(input) => matches!(input.keep.place, Place::Folder { .. }),
         }
     }
 

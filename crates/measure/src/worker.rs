@@ -9,15 +9,17 @@ mod imp {
     use std::net::Shutdown;
     use std::os::fd::{AsFd, OwnedFd};
     use std::os::unix::net::UnixStream;
+    use std::path::Path;
     use std::process::{Command, Stdio};
 
-    use os::sandbox::{Rules, confine};
-    use record::Identity;
+    use os::sandbox::{Confined, Rules, User, can_work_here, close_inherited, confine};
+    use record::{Enforced, Identity, Sandbox};
     use smb::{Broker, Login, serve_tokens};
 
     use super::Worker;
     use crate::error::login_hint;
-    use crate::trial::{Failed, Input, Watched, fail, perform, read_input, when_ended};
+    use crate::site::Site;
+    use crate::trial::{Failed, Input, Performer, Watched, fail, perform, read_input, when_ended};
     use crate::{Error, share};
 
     fn system(action: &'static str) -> impl Fn(io::Error) -> Error {
@@ -35,20 +37,26 @@ mod imp {
                 UnixStream::pair().map_err(system("make a socket for the trial's process"))?;
             let kept = self.environment.iter();
             let kept = kept.filter_map(|name| Some((name, std::env::var_os(name)?)));
-            let mut process = Command::new(&self.program)
+            let watched = Watched::new(input);
+            // Gone with this, once the process is.
+            let near = input.near(watched.stop())?;
+            let mut process = Command::new(&self.program);
+            if let Some(entrance) = near.as_ref().map(Site::give).transpose()?.flatten() {
+                process.current_dir(entrance);
+            }
+            let mut process = process
                 .args(&self.arguments)
                 .env_clear()
                 .envs(kept)
                 .stdin(Stdio::from(OwnedFd::from(theirs)))
                 .spawn()
                 .map_err(system("start the trial's process"))?;
-            let given = input.without_password().to_line();
+            let given = input.for_worker().to_line();
             let given = given.and_then(|line| (&ours).write_all(&line));
             given.map_err(system("say to the trial's process what to do"))?;
             let hang_up = ours
                 .try_clone()
                 .map_err(system("watch the trial's process"))?;
-            let watched = Watched::new(input);
             let watch = watched.clone();
             when_ended(stdin, move || {
                 // It sees that, tidies up and ends. Where it does not, we go first.
@@ -62,6 +70,7 @@ mod imp {
             let status = process
                 .wait()
                 .map_err(system("wait for the trial's process"))?;
+            drop(near);
             watched.finish();
             match status.code().map(u8::try_from) {
                 Some(Ok(0)) => Ok(Ok(())),
@@ -83,6 +92,9 @@ mod imp {
         mut stdout: impl Write,
         orphaned: impl FnOnce() + Send + 'static,
     ) -> Result<(), Failed> {
+        if let Err(error) = close_inherited() {
+            return fail(&mut stdout, &system("close what was inherited by")(error));
+        }
         let socket = match io::stdin().as_fd().try_clone_to_owned() {
             Ok(socket) => UnixStream::from(socket),
             Err(error) => return fail(&mut stdout, &system("take up the socket")(error)),
@@ -97,11 +109,25 @@ mod imp {
         orphaned: impl FnOnce() + Send + 'static,
     ) -> Result<Result<(), Failed>, Error> {
         let input = read_input(&mut &*socket)?;
+        let near = input.given();
+        let given = near.as_ref().and_then(Site::local);
+        let folder = input.folder();
+        // Where there are no owners, root stays root.
+        let is_given =
+            given.is_none() || can_work_here().map_err(system("look at the folder of"))?;
         let rules = Rules {
-            network: true,
-            ..Rules::default()
+            user: match folder.is_none() && is_given {
+                true => User::Nobody,
+                false => User::Kept,
+            },
+            network: folder.is_none(),
+            keyrings: false,
+            reads: Vec::new(),
+            writes: (given.into_iter().chain(folder))
+                .map(Path::to_owned)
+                .collect(),
         };
-        confine(&rules).map_err(system("give up the rights of"))?;
+        let confined = confine(&rules).map_err(system("give up the rights of"))?;
         let ends = || socket.try_clone().map_err(system("take up the socket"));
         let watched = Watched::new(&input);
         let gone = {
@@ -122,7 +148,24 @@ mod imp {
             (smb::Identity::Anonymous, _) => Login::Anonymous,
             (_, broker) => Login::Brokered(broker),
         };
-        Ok(perform(&input, &login, stdout, &watched))
+        let by = Performer {
+            login: &login,
+            near: near.as_ref(),
+            sandbox: Some(recorded(confined)),
+        };
+        Ok(perform(&input, &by, stdout, &watched))
+    }
+
+    fn recorded(confined: Confined) -> Sandbox {
+        Sandbox {
+            unprivileged: confined.unprivileged,
+            files: match confined.files {
+                os::sandbox::Enforced::Fully => Enforced::Fully,
+                os::sandbox::Enforced::Partly => Enforced::Partly,
+                os::sandbox::Enforced::No => Enforced::No,
+            },
+            system_calls: confined.system_calls,
+        }
     }
 }
 

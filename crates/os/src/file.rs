@@ -15,6 +15,10 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
+mod below;
+
+pub use below::read_below;
+
 /// Links that may be on the path to a folder, as many as the kernel follows.
 const LINKS_MAX: usize = 40;
 /// Longest path that a link may lead to.
@@ -57,6 +61,12 @@ impl Error {
     #[must_use]
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::System { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+
+    /// Whether it is because there is such a file already.
+    #[must_use]
+    pub fn exists(&self) -> bool {
+        matches!(self, Self::System { source, .. } if source.kind() == io::ErrorKind::AlreadyExists)
     }
 
     /// Whether it is because this user may not look there.
@@ -256,8 +266,10 @@ impl Folder {
             let hint = "linerate did not write it: look who did, and remove it";
             Error::of(&path, reason, hint)
         };
-        if FileType::from_raw_mode(now.st_mode) != FileType::RegularFile {
-            return Err(odd("is no regular file"));
+        match FileType::from_raw_mode(now.st_mode) {
+            FileType::RegularFile => {}
+            FileType::Directory => return Err(not_opened(&path, Errno::ISDIR)),
+            _ => return Err(odd("is no regular file")),
         }
         if now.st_nlink != 1 {
             return Err(odd("has another name as well, by a hard link"));
@@ -315,8 +327,8 @@ impl Folder {
 }
 
 /// Writes a whole file that a person has named, and makes its folder where that is not there: under
-/// another name in the same folder first, and then under its own, all at once. What was there keeps its
-/// rights and is never written through.
+/// another name in the same folder first, and then under its own, all at once. What was there and ours
+/// keeps its rights, what was another user's becomes ours and nobody else's to write, and none is written through.
 ///
 /// # Errors
 /// When it is there and no regular file (a link, a pipe, a device), or cannot be written.
@@ -326,9 +338,15 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let parent = path.parent().filter(|path| !path.as_os_str().is_empty());
     let missing = Missing::Made(Mode::from_raw_mode(0o777));
     let folder = walk(parent.unwrap_or(Path::new(".")), Trust::Named, missing)?;
-    let mode = match rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(there) => Some(regular_mode(&there, path)?),
-        Err(Errno::NOENT) => None,
+    let (mode, first) = match rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        // Until it has the rights of what it replaces, no other user may look into it.
+        Ok(there) if there.st_uid == us() => (Some(regular_mode(&there, path)?), 0o600),
+        // It will be ours, so another user does not say who may write it; no more may read it than before.
+        Ok(there) => (
+            None,
+            0o600 | (regular_mode(&there, path)?.as_raw_mode() & 0o644),
+        ),
+        Err(Errno::NOENT) => (None, 0o666),
         Err(errno) => return Err(failed("look at", path)(errno)),
     };
     let number = getrandom::u64().map_err(|error| Error::System {
@@ -338,8 +356,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     })?;
     let draft = format!(".linerate-{number:016x}");
     let how = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    // Until it has the rights of what it replaces, no other user may look into it.
-    let first = Mode::from_raw_mode(mode.map_or(0o666, |_| 0o600));
+    let first = Mode::from_raw_mode(first);
     let file = rustix::fs::openat(&folder, &draft, how, first).map_err(failed("write", path))?;
     let mut file = File::from(file);
     let written = file.write_all(bytes).and_then(|()| {
@@ -357,6 +374,45 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
             path: path.to_owned(),
             source,
         }
+    })
+}
+
+/// Makes a file that a person has named, and that must not be there yet.
+///
+/// # Errors
+/// When it is there, even as a link to nowhere, or cannot be made.
+pub fn create(path: &Path) -> Result<File, Error> {
+    let how = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+    named(path, "create", how).map(File::from)
+}
+
+/// Opens a file that a person has named, for reading it and for adding to its end.
+///
+/// # Errors
+/// When it is not there, no regular file (a link, a pipe, a device) or one of several names, or cannot be opened.
+pub fn extend(path: &Path) -> Result<File, Error> {
+    let file = named(path, "open", OFlags::RDWR | OFlags::APPEND)?;
+    let now = stat(&file, path)?;
+    regular_mode(&now, path)?;
+    if now.st_nlink != 1 {
+        let reason = "has another name as well, by a hard link";
+        let hint = "what is added to it would stand in the other as well; copy it";
+        return Err(Error::of(path, reason, hint));
+    }
+    Ok(File::from(file))
+}
+
+fn named(path: &Path, action: &'static str, how: OFlags) -> Result<OwnedFd, Error> {
+    let no_name = || Error::of(path, "is no name of a file", "name a file");
+    let name = path.file_name().ok_or_else(no_name)?;
+    let parent = path.parent().filter(|path| !path.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new("."));
+    let folder = walk(parent, Trust::Named, Missing::Refused)?;
+    let how = how | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(&folder, name, how, Mode::from_raw_mode(0o666));
+    file.map_err(|errno| match errno {
+        Errno::LOOP | Errno::NXIO | Errno::ISDIR => not_opened(path, errno),
+        errno => failed(action, path)(errno),
     })
 }
 
@@ -534,7 +590,8 @@ fn not_opened(path: &Path, errno: Errno) -> Error {
                 false => Error::of(path, "is no folder", hint),
             }
         }
-        Errno::NXIO | Errno::ISDIR => Error::of(path, "is no regular file", hint),
+        Errno::NXIO => Error::of(path, "is no regular file", "name a regular file"),
+        Errno::ISDIR => Error::of(path, "is a folder", "name a file in it"),
         errno => failed("open", path)(errno),
     }
 }

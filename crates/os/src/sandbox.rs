@@ -9,20 +9,42 @@
 mod imp;
 
 use std::io;
-use std::path::PathBuf;
+use std::os::fd::BorrowedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::Stat;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Less than any dump has. By 0, a program that Linux pipes dumps to would get them all the same; by 1 it does not
+/// (`core_pattern` of `core(5)`, `coredump_pipe` of the kernel).
+const CORE_BYTES_MAX: u64 = 1;
 
 /// What a process keeps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
-    /// Whether it stays the user who it is. Otherwise root becomes nobody.
-    pub keeps_user: bool,
+    /// Which user it is from then on.
+    pub user: User,
     /// Whether it may use the network.
     pub network: bool,
+    /// Whether it may use keyrings of the kernel (`keyrings(7)`).
+    pub keyrings: bool,
     /// Files and folders, with all below them, that it may read, beside the system's own libraries and
     /// what they are configured by.
     pub reads: Vec<PathBuf>,
     /// Files and folders that it may also change. What does not exist cannot be named.
     pub writes: Vec<PathBuf>,
+}
+
+/// Which user a process is, where it was root.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum User {
+    /// Nobody.
+    #[default]
+    Nobody,
+    /// Root until [`drop_root`], so that it can open first what root alone may open.
+    NobodyLater,
+    /// Root.
+    Kept,
 }
 
 /// How far a process is confined.
@@ -78,4 +100,58 @@ impl Confined {
 /// When rights cannot be given up that the system lets one give up. The process must not go on then.
 pub fn confine(rules: &Rules) -> io::Result<Confined> {
     imp::confine(rules)
+}
+
+/// Makes nobody of root in a process that [`User::NobodyLater`] let it be until now; says whether it has none of
+/// root's rights by then.
+///
+/// # Errors
+/// When rights cannot be given up that the system lets one give up. The process must not go on then.
+pub fn drop_root() -> io::Result<bool> {
+    imp::drop_root()
+}
+
+/// Has the system keep no memory of this process and of those that it starts where they crash: a password may be
+/// in it.
+///
+/// # Errors
+/// When the system has no such limit.
+pub fn leave_no_core() -> io::Result<()> {
+    let before = getrlimit(Resource::Core);
+    let most = before
+        .maximum
+        .map_or(CORE_BYTES_MAX, |most| most.min(CORE_BYTES_MAX));
+    let limit = Rlimit {
+        current: Some(most),
+        maximum: Some(most),
+    };
+    Ok(setrlimit(Resource::Core, limit)?)
+}
+
+/// Closes every descriptor but the standard ones that this process was started with: a file of root that its
+/// shell has open is none for a process without rights. To be called before anything else; what this program
+/// opens itself is never inherited.
+///
+/// # Errors
+/// When the system does not tell what is open.
+pub fn close_inherited() -> io::Result<()> {
+    imp::close_inherited()
+}
+
+/// Gives a folder that was just made to the user that [`confine`] makes of root; see [`crate::made::Made::give`].
+pub(crate) fn give(folder: BorrowedFd<'_>, now: &Stat) -> io::Result<()> {
+    imp::give(folder, now)
+}
+
+/// A path that leads to an open folder in the processes that this one starts.
+pub(crate) fn entrance(folder: BorrowedFd<'_>, path: &Path) -> PathBuf {
+    imp::entrance(folder, path)
+}
+
+/// Whether a process that [`confine`] lets keep nothing can work in the folder that it was started in.
+///
+/// # Errors
+/// When that folder cannot be looked at.
+pub fn can_work_here() -> io::Result<bool> {
+    imp::can_work_here()
 }

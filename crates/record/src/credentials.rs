@@ -107,6 +107,9 @@ pub enum Mechanism {
         /// The KDC as `host` or `host:port`, where the client's configuration is not to name it.
         kdc: Option<String>,
     },
+    /// Kerberos with a ticket of the user's own cache, and nothing else. There is no password then, and the user
+    /// is a principal, as `ann@REALM`.
+    Ticket,
     /// NTLMv2 and nothing else.
     Ntlm,
 }

@@ -145,6 +145,10 @@ pub struct Nic {
     pub medium: Option<Medium>,
     /// The bridge or bond that it is a port of.
     pub port_of: Option<String>,
+    /// What it and the other end of its cable offer; none where that was not read, empty where its driver says that
+    /// it negotiates nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modes: Option<LinkModes>,
     /// Addresses.
     pub addresses: Vec<InterfaceAddress>,
     /// Offloads by ethtool's long name (`tcp-segmentation-offload`).
@@ -153,6 +157,16 @@ pub struct Nic {
     pub rx_queues: Option<u32>,
     /// Transmit queues in use.
     pub tx_queues: Option<u32>,
+}
+
+/// Rates that the two ends of a cable offer to each other (IEEE 802.3 clause 28, `ethtool`'s link modes), each once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LinkModes {
+    /// What the NIC can.
+    pub own: Vec<BitsPerSecond>,
+    /// What the other end says that it can; empty where it does not say.
+    pub partner: Vec<BitsPerSecond>,
 }
 
 /// An address with the length of its prefix.

@@ -14,11 +14,8 @@ pub const TOML_BYTES_MAX: u64 = 256 << 10;
 /// # Errors
 /// When it is none, or cannot be opened.
 pub fn open(path: &Path) -> io::Result<File> {
-    open_with(path, OpenOptions::new().read(true))
-}
-
-/// The same with other options.
-pub(crate) fn open_with(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
     // Some devices do something when they are opened.
     refuse_others(fs::metadata(path)?.file_type())?;
     #[cfg(unix)]
@@ -47,7 +44,15 @@ fn refuse_others(kind: FileType) -> io::Result<()> {
 /// # Errors
 /// When it cannot be read, has more bytes than `bytes_max`, or is not UTF-8: that names the line.
 pub fn text(path: &Path, bytes_max: u64) -> io::Result<String> {
-    let bytes = bytes(path, bytes_max)?;
+    text_of(&open(path)?, bytes_max)
+}
+
+/// Reads the whole of a file of text that is open.
+///
+/// # Errors
+/// As [`text`].
+pub fn text_of(file: &File, bytes_max: u64) -> io::Result<String> {
+    let bytes = bytes_of(file, bytes_max)?;
     String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let reason = format!("line {} is not text in UTF-8", line_after(good));
@@ -60,8 +65,16 @@ pub fn text(path: &Path, bytes_max: u64) -> io::Result<String> {
 /// # Errors
 /// When it cannot be read, or has more bytes than `bytes_max`.
 pub fn bytes(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+    bytes_of(&open(path)?, bytes_max)
+}
+
+/// Reads the whole of a file that [`open`] has opened.
+///
+/// # Errors
+/// When it cannot be read, or has more bytes than `bytes_max`.
+pub fn bytes_of(file: &File, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    file.take(bytes_max + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > bytes_max {
         true => Err(too_large(format!("it has more than {}", size(bytes_max)))),
         false => Ok(bytes),

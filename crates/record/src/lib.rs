@@ -11,11 +11,13 @@ pub mod input;
 mod job;
 mod look;
 mod plan_file;
+mod probe;
 mod recipe;
 mod run;
 mod run_file;
 mod setting;
 mod task;
+pub mod text;
 mod trial;
 mod unit;
 mod weight;
@@ -23,8 +25,8 @@ mod weight;
 pub use credentials::{Credentials, Identity, Mechanism, Secret};
 pub use design::{Design, Factor, PublishedFigure, Response, StopRule};
 pub use facts::{
-    Fingerprint, HostFacts, InterfaceAddress, LinkState, Medium, Nic, Offload, Route, System,
-    TcpFacts,
+    Fingerprint, HostFacts, InterfaceAddress, LinkModes, LinkState, Medium, Nic, Offload, Route,
+    System, TcpFacts,
 };
 pub use files::{
     Cache, Data, FolderKind, FolderWorkload, KeepWorkload, Latency, Operations, Pattern, Place,
@@ -35,6 +37,10 @@ pub use look::{AddressLook, HostLoad, MtuProof, NeighbourLook, PathLook, Process
 pub use plan_file::{
     DesignKind, PlanFactor, PlanFile, PlanLevel, PlanWorkload, PublishedLevel, PublishedTest,
 };
+pub use probe::{
+    Cipher, CongestionControl, EngineClock, FileUse, MissingFact, NicLoad, ProbeKind,
+    SigningAlgorithm, SocketOptions, TcpClock,
+};
 pub use recipe::{Figure, Order, Recipe, RecipeEngine, RecipeTest, parse_bytes};
 pub use run::{
     Decision, Event, Header, LEVELS_JOINED, Plan, Question, RUN_FORMAT, RUN_VERSION, Record, Round,
@@ -44,9 +50,9 @@ pub use run_file::{Error, RunWriter, TRIALS_MAX};
 pub use setting::{HostName, KnobId, Level, Setting, Target, Value};
 pub use task::{CopyTask, ListTask, PlayTask, Playback, Spread, Task, TaskWorkload};
 pub use trial::{
-    Arm, ConnectionUse, Demands, Dialect, Direction, Failure, FailureKind, KeepInput, Outcome,
-    Phase, Rung, Sample, ServerInterface, ShareAddress, ShareWorkload, Signing, SmbSession, Stage,
-    TcpDetail, TcpWorkload, Timing, TrialInput, TrialLine, TrialRecord, TrialResult, Workload,
-    host_in_url, with_user,
+    Arm, ConnectionUse, Demands, Dialect, Direction, Enforced, Failure, FailureKind, KeepInput,
+    Outcome, Phase, Rung, Sample, Sandbox, ServerInterface, ShareAddress, ShareWorkload, Signing,
+    SmbSession, Stage, TcpDetail, TcpWorkload, Timing, TrialInput, TrialLine, TrialRecord,
+    TrialResult, Workload, host_in_url, with_user,
 };
 pub use unit::{BitsPerSecond, Bytes, Nanoseconds};

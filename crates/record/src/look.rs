@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{HostName, Nanoseconds, Setting, SmbSession};
+use crate::{HostName, MissingFact, Nanoseconds, NicLoad, Setting, SmbSession};
 
 /// The path between a client and a server as it looks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct PathLook {
     pub settings: Vec<Setting>,
     /// What was agreed with the server when somebody first knocked.
     pub session: Option<SmbSession>,
+    /// Facts that could not be had.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<MissingFact>,
 }
 
 /// One address of the server, seen from the client.
@@ -169,6 +172,12 @@ pub struct HostLoad {
     /// How long processors worked for the processes of its file server, where that was looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub served: Option<Nanoseconds>,
+    /// What passed its NICs, of all programs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nics: Vec<NicLoad>,
+    /// Mean clock of its processors in MHz, at the end; none where the system does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub megahertz: Option<u32>,
 }
 
 /// What one processor did in some time, as shares of 1.
@@ -178,4 +187,7 @@ pub struct ProcessorLoad {
     pub busy: f64,
     /// Of that, work for the network that no process asked for at that moment.
     pub softirq: f64,
+    /// Time that a hypervisor gave to others; no part of `busy`.
+    #[serde(default)]
+    pub steal: f64,
 }

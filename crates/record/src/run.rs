@@ -123,6 +123,11 @@ pub struct Schedule {
     /// Order of the responses at each of these visits; empty where it was left open.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub orders: Vec<Vec<Vec<Direction>>>,
+    /// Two-sided error of the interval over the blocks of this phase and of the phase `Compare` of the
+    /// same experiment, which are judged together; `None` where the phase is judged by its own blocks
+    /// at the confidence of its question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joint_error: Option<f64>,
 }
 
 /// Settings that a search tries in one go, in their order; fixed before the first of these trials.

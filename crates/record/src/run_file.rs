@@ -2,7 +2,7 @@
 //! because strangers mail them.
 
 use std::borrow::Cow;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -98,13 +98,11 @@ pub struct RunWriter {
 }
 
 impl RunWriter {
-    /// Starts a new file. An existing file is never overwritten.
+    /// Starts a file that was just made at this path.
     ///
     /// # Errors
-    /// When the file exists or cannot be written.
-    pub fn create(path: &Path, header: &Header) -> Result<Self, Error> {
-        let file = OpenOptions::new().write(true).create_new(true).open(path);
-        let file = file.map_err(|source| io_error("create", path, source))?;
+    /// When it cannot be written.
+    pub fn create(file: File, path: &Path, header: &Header) -> Result<Self, Error> {
         lock(&file, path)?;
         let mut writer = Self {
             file,
@@ -125,13 +123,12 @@ impl RunWriter {
         Ok(writer)
     }
 
-    /// Goes on with a file; a last line that was cut off is taken out of it. Gives what it holds.
+    /// Goes on with a file that is open for reading and for adding to its end; a last line that was cut off is
+    /// taken out of it. Gives what it holds.
     ///
     /// # Errors
     /// When it cannot be read or written, is no run file, or another linerate writes into it.
-    pub fn resume(path: &Path) -> Result<(Self, Run), Error> {
-        let file = input::open_with(path, OpenOptions::new().read(true).append(true));
-        let file = file.map_err(|source| io_error("open", path, source))?;
+    pub fn resume(file: File, path: &Path) -> Result<(Self, Run), Error> {
         // Before it is read: what another one writes meanwhile would be lost.
         lock(&file, path)?;
         let mut reader = Reader::default();
@@ -185,7 +182,15 @@ impl Run {
     /// When the file cannot be read, is no run file, a line before the last is damaged, or it holds more
     /// than any run of this program.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let file = input::open(path).map_err(|source| io_error("open", path, source))?;
+        Self::read_open(input::open(path), path)
+    }
+
+    /// The same of a file that [`input::open`] was asked for, whose path is said in errors.
+    ///
+    /// # Errors
+    /// As [`Run::read`].
+    pub fn read_open(file: io::Result<File>, path: &Path) -> Result<Self, Error> {
+        let file = file.map_err(|source| io_error("open", path, source))?;
         Reader::default().read(&file, path)
     }
 }

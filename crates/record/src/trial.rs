@@ -7,8 +7,9 @@ use std::net::{IpAddr, SocketAddr};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BitsPerSecond, Bytes, Credentials, FolderWorkload, HostLoad, Identity, JobWorkload,
-    KeepWorkload, Latency, Nanoseconds, Operations, Playback, Setting, Storage, TaskWorkload,
+    BitsPerSecond, Bytes, Cipher, Credentials, EngineClock, FileUse, FolderWorkload, HostLoad,
+    Identity, JobWorkload, KeepWorkload, Latency, Nanoseconds, Operations, Playback, ProbeKind,
+    Setting, SigningAlgorithm, SocketOptions, Storage, TaskWorkload, TcpClock,
 };
 
 /// Which way the data goes, seen from the client.
@@ -91,6 +92,9 @@ pub struct TcpWorkload {
     pub streams: u32,
     /// The interface to leave by, where the route is not to decide.
     pub nic: Option<String>,
+    /// How its sockets are made.
+    #[serde(default, skip_serializing_if = "SocketOptions::is_default")]
+    pub socket: SocketOptions,
     /// How long.
     pub timing: Timing,
 }
@@ -161,8 +165,27 @@ pub struct ShareWorkload {
     /// Operations of their own; without it one stream of requests, sequential, without end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operations: Option<Operations>,
+    /// Sessions of their own that share the channels' work, each with as many channels and its part of the requests
+    /// in flight; 1 to 8.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub sessions: u32,
+    /// What the test file holds.
+    #[serde(default, skip_serializing_if = "FileUse::is_default")]
+    pub file: FileUse,
+    /// How its sockets are made.
+    #[serde(default, skip_serializing_if = "SocketOptions::is_default")]
+    pub socket: SocketOptions,
     /// How long.
     pub timing: Timing,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+const fn is_one(number: &u32) -> bool {
+    *number == 1
 }
 
 /// What somebody demands of a session with a share. By default nothing: the newest dialect that both
@@ -178,6 +201,12 @@ pub struct Demands {
     pub signing: Signing,
     /// Nothing is sent or taken but encrypted.
     pub encrypted: bool,
+    /// The only signing algorithm that is offered; none for all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signing_algorithm: Option<SigningAlgorithm>,
+    /// The only cipher that is offered; none for all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cipher: Option<Cipher>,
 }
 
 impl Default for Demands {
@@ -187,6 +216,8 @@ impl Default for Demands {
             dialect_max: Dialect::Smb311,
             signing: Signing::IfRequired,
             encrypted: false,
+            signing_algorithm: None,
+            cipher: None,
         }
     }
 }
@@ -299,6 +330,9 @@ pub struct ConnectionUse {
     /// The congestion control by which our end sends, where the system says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<String>,
+    /// What TCP did in the counted time, where the system says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<TcpClock>,
 }
 
 /// What TCP knows about a connection at the end of a trial, over its whole life.
@@ -323,6 +357,13 @@ pub struct TcpDetail {
     pub receiver_limited: Nanoseconds,
     /// Of that, time in which our send buffer was too small.
     pub sender_limited: Nanoseconds,
+    /// Bytes of ours that were sent or, before Linux 4.19, acknowledged, from before anything was counted until the
+    /// trial was over: what a NIC sent beyond that and its headers was of others. None where the kernel does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sent: Option<Bytes>,
+    /// Bytes that came, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub received: Option<Bytes>,
 }
 
 /// What was really agreed with the server.
@@ -390,6 +431,35 @@ pub struct TrialResult {
     /// What became of frames that were to be played.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub playback: Option<Playback>,
+    /// What our engine did meanwhile, for shares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<EngineClock>,
+    /// How far the process was confined that did it; none where it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<Sandbox>,
+}
+
+/// How far a process was confined before it read bytes of strangers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Sandbox {
+    /// It had none of root's rights.
+    pub unprivileged: bool,
+    /// How much of the files that it may open the kernel enforced.
+    pub files: Enforced,
+    /// Its system calls were filtered.
+    pub system_calls: bool,
+}
+
+/// How much of a rule a kernel enforced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Enforced {
+    /// All of it.
+    Fully,
+    /// As much as it knows.
+    Partly,
+    /// Nothing.
+    No,
 }
 
 impl TrialResult {
@@ -502,6 +572,17 @@ pub enum Stage {
         rung: Rung,
         /// Repetition, from 0.
         repetition: u32,
+    },
+    /// An arm of a probe: the same measurement with one thing changed of our own connections.
+    Probe {
+        /// What is measured: raw TCP, the share, its disk or a copy.
+        rung: Rung,
+        /// Block, from 0 over the whole run: arms are compared within one block only.
+        block: u32,
+        /// Place within the block, from 0.
+        position: u32,
+        /// What is changed; none for the control.
+        changed: Option<ProbeKind>,
     },
     /// A repetition of one workload by `bench`.
     Bench {

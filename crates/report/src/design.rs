@@ -1,9 +1,11 @@
 //! Experiments over several factors: what was found in words, the numbers, and the pictures.
 
-use analysis::table::{TableEffect, TableResult};
-use analysis::{DesignPair, DesignResult, DesignSamples, Estimate, RunAnalysis, Unit, Verdict};
+use analysis::RunAnalysis;
+use fit::table::{TableEffect, TableResult};
+use fit::{DesignPair, DesignResult, DesignSamples};
 use maud::{Markup, html};
 use record::Design;
+use stats::{Estimate, Unit, Verdict};
 
 use crate::page::{Ink, Look, Page, left, right};
 use crate::text::width;
@@ -492,7 +494,7 @@ fn processor_rows(page: &mut Page, result: &DesignResult, response: &str, arms: 
     }
 }
 
-fn noise_words(noise: &analysis::DesignNoise, design: &Design) -> String {
+fn noise_words(noise: &fit::DesignNoise, design: &Design) -> String {
     // An effect of one factor among others is known better: more than two arms tell of it.
     let found = match design.factors.len() {
         1 => "differences are found",

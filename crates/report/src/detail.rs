@@ -3,9 +3,9 @@
 
 use analysis::{
     Alone, ClientChannels, HostEffort, LimitedBy, Multichannel, RunAnalysis, RungName, Transfer,
-    Verdict,
 };
 use record::{Bytes, MtuProof, Nanoseconds, NeighbourLook, Rung, SmbSession, Vanished};
+use stats::Verdict;
 
 use crate::page::{Ink, Look, Page};
 use crate::{quantity, view};

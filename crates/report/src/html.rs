@@ -4,6 +4,7 @@ use analysis::{Diagnosis, Effect, ExperimentResult, Fix, LadderRung, RunAnalysis
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use record::{Arm, Direction, HostFacts, LinkState, Nic};
 
+use crate::message::english;
 use crate::page::finite_max;
 use crate::plot;
 use crate::text::{clean, clean_lines, shorten};
@@ -248,7 +249,7 @@ fn tile(class: &str, name: &str, figure: &str, beside: &str) -> Markup {
 fn below_figure(experiment: &ExperimentResult, effect: &Effect) -> String {
     let medians = medians(experiment, effect);
     match effect.verdict {
-        analysis::Verdict::Undecided => format!("cannot be told: {medians}"),
+        stats::Verdict::Undecided => format!("cannot be told: {medians}"),
         _ => medians,
     }
 }
@@ -309,7 +310,7 @@ fn ladder_table(ladders: &[Ladder<'_>]) -> Markup {
 }
 
 fn ladder_row(rung: &LadderRung) -> Markup {
-    let share = |estimate: &Option<analysis::Estimate>| {
+    let share = |estimate: &Option<stats::Estimate>| {
         estimate.as_ref().map(|share| quantity::share(share.value))
     };
     let name = format!(
@@ -336,7 +337,7 @@ fn ladder_row(rung: &LadderRung) -> Markup {
     }
 }
 
-fn confidence(estimate: &analysis::Estimate) -> String {
+fn confidence(estimate: &stats::Estimate) -> String {
     match estimate
         .confidence
         .filter(|_| quantity::finite_interval(estimate).is_some())
@@ -349,13 +350,13 @@ fn confidence(estimate: &analysis::Estimate) -> String {
 fn diagnosis_part(diagnosis: &Diagnosis, analysis: &RunAnalysis) -> Markup {
     html! {
         h3 { "why" }
-        @if diagnosis.causes.is_empty() { p { "nothing is wrong" } }
+        @if diagnosis.causes.is_empty() { p { (view::no_cause(diagnosis)) } }
         @if !diagnosis.causes.is_empty() || !diagnosis.remarks.is_empty() {
             ul {
                 @for cause in &diagnosis.causes {
-                    li { (prose(&cause.text)) " " span.quiet { "(" (view::trust(cause.trust)) ")" } }
+                    li { (prose(&english(&cause.text))) " " span.quiet { "(" (view::state(cause)) ")" } }
                 }
-                @for remark in &diagnosis.remarks { li.quiet { (prose(&remark.text)) } }
+                @for remark in &diagnosis.remarks { li.quiet { (prose(&english(&remark.text))) } }
             }
         }
         @if !diagnosis.fixes.is_empty() {
@@ -370,11 +371,11 @@ fn fix_part(fix: &Fix, analysis: &RunAnalysis) -> Markup {
     let settings = view::setting_lines(&fix.level);
     html! {
         li {
-            div.what { (prose(&fix.text)) }
-            div { span.good-word { (view::prediction(fix)) } span.quiet { " · disturbs: " (prose(&fix.disturbs)) } }
+            div.what { (prose(&english(&fix.text))) }
+            div { span.good-word { (view::prediction(fix)) } span.quiet { " · disturbs: " (prose(&english(&fix.disturbs))) } }
             @for command in view::fix_commands(fix, analysis) { div { code { (command) } } }
             @if let Some(reason) = view::cannot_be_tried(fix) {
-                div { span.doubtful-word { "cannot be tried here: " } (prose(reason)) }
+                div { span.doubtful-word { "cannot be tried here: " } (prose(&reason)) }
             }
             @if !settings.is_empty() {
                 div.small.quiet { "sets " @for (index, line) in settings.iter().enumerate() { @if index > 0 { "; " } (prose(line)) } }
@@ -480,7 +481,7 @@ fn effect_table(experiment: &ExperimentResult) -> Markup {
                         (effect_cells(view::direction(noise.response), "A against A", &noise.ratio, verdict))
                     }
                     @for effect in &experiment.effects {
-                        (effect_cells(view::direction(effect.response), view::phase(effect.phase), &effect.ratio, view::verdict(effect.verdict)))
+                        (effect_cells(view::direction(effect.response), view::judged(effect), &effect.ratio, view::verdict(effect.verdict)))
                     }
                 }
             }
@@ -488,7 +489,7 @@ fn effect_table(experiment: &ExperimentResult) -> Markup {
     }
 }
 
-fn effect_cells(response: &str, part: &str, ratio: &analysis::Estimate, verdict: &str) -> Markup {
+fn effect_cells(response: &str, part: &str, ratio: &stats::Estimate, verdict: &str) -> Markup {
     html! {
         tr {
             td.w { (response) } td.w { (part) }

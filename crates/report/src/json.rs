@@ -4,15 +4,17 @@
 //! units. A number that is not known, or not finite, is null and never invented.
 
 use analysis::{
-    BenchSamples, Cause, Diagnosis, Effect, Estimate, ExperimentResult, LadderRung, Multichannel,
-    NoiseFloor, RunAnalysis, RungName, TestFigures, Unit,
+    BenchSamples, Cause, Diagnosis, Effect, ExperimentResult, LadderRung, Multichannel, NoiseFloor,
+    RunAnalysis, RungName, State, TestFigures,
 };
 use record::{
     Arm, Decision, Direction, Phase, Place, Setting, SmbSession, Value as Setpoint, Workload,
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use stats::{Estimate, Unit};
 
+use crate::message::english;
 use crate::quantity::finite_interval;
 use crate::view;
 
@@ -185,30 +187,49 @@ fn rung(rung: &LadderRung) -> Value {
         "rate": rung.rate.as_ref().map(estimate),
         "of_above": rung.of_above.as_ref().map(estimate),
         "of_ceiling": rung.of_ceiling.as_ref().map(estimate),
+        "loss": rung.loss.map(|loss| word(&loss)),
         "not_measured": rung.not_measured,
     })
 }
 
 fn cause(cause: &Cause) -> Value {
-    json!({ "id": cause.id, "text": cause.text, "trust": word(&cause.trust) })
+    json!({
+        "id": cause.id,
+        "message": word(&cause.text),
+        "text": english(&cause.text),
+        "trust": word(&cause.trust),
+        "state": match cause.state {
+            State::Proven(_) => json!("proven"),
+            other => word(&other),
+        },
+        "proof": match cause.state {
+            State::Proven(proof) => word(&proof),
+            _ => Value::Null,
+        },
+        "gain": cause.gain.as_ref().map(estimate),
+        "decides": cause.decides.as_ref().map(english),
+        "needs": cause.needs.as_ref().map(english),
+    })
 }
 
 fn diagnosis(diagnosis: &Diagnosis, analysis: &RunAnalysis) -> Value {
     json!({
-        "headline": diagnosis.headline,
+        "headline": english(&diagnosis.headline),
+        "headline_id": diagnosis.headline.id,
         "complete": diagnosis.complete,
         "first_loss": diagnosis.first_loss.map(|(rung, direction)| json!({
             "rung": word(&rung),
             "direction": word(&direction),
         })),
-        "first_cause": diagnosis.causes.first().map(|cause| &cause.id),
+        "first_cause": diagnosis.named().map(|cause| &cause.id),
         "causes": diagnosis.causes.iter().map(cause).collect::<Vec<_>>(),
+        "ruled_out": diagnosis.ruled_out.iter().map(cause).collect::<Vec<_>>(),
         "remarks": diagnosis.remarks.iter().map(cause).collect::<Vec<_>>(),
         "clients": word(&diagnosis.clients),
         "multichannel": diagnosis.multichannel.iter().map(multichannel).collect::<Vec<_>>(),
         "transfers": word(&diagnosis.transfers),
         "request": diagnosis.request.as_ref().map(estimate),
-        "notes": diagnosis.notes,
+        "notes": diagnosis.notes.iter().map(english).collect::<Vec<_>>(),
         "small_files": diagnosis.small_files.iter().map(|files| json!({
             "direction": word(&files.direction),
             "each": estimate(&files.each),
@@ -216,13 +237,13 @@ fn diagnosis(diagnosis: &Diagnosis, analysis: &RunAnalysis) -> Value {
         })).collect::<Vec<_>>(),
         "fixes": diagnosis.fixes.iter().map(|fix| json!({
             "id": fix.id,
-            "text": fix.text,
+            "text": english(&fix.text),
             "level": word(&fix.level),
             "predicted": fix.predicted.as_ref().map(estimate),
             "commands": view::fix_commands(fix, analysis),
             "trust": word(&fix.trust),
-            "disturbs": fix.disturbs,
-            "blocked": fix.blocked,
+            "disturbs": english(&fix.disturbs),
+            "blocked": fix.blocked.as_ref().map(english),
         })).collect::<Vec<_>>(),
     })
 }

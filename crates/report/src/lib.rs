@@ -6,6 +6,7 @@ pub mod design;
 mod detail;
 mod html;
 mod json;
+pub mod message;
 mod page;
 mod plot;
 pub mod quantity;

@@ -4,12 +4,11 @@
 //! width of the screen while text stays as large as the text around it. Bars begin at zero, and a
 //! ratio has a logarithmic axis, so that half and double are equally far from 1.
 
-use analysis::{
-    ArmSamples, BenchSamples, DesignResult, Estimate, ExperimentResult, LadderRung, RungName, Unit,
-    Verdict,
-};
+use analysis::{ArmSamples, BenchSamples, ExperimentResult, LadderRung, RungName};
+use fit::DesignResult;
 use maud::{Markup, PreEscaped, html};
 use record::{Arm, Direction, Phase};
+use stats::{Estimate, Unit, Verdict};
 
 use crate::quantity;
 use crate::view::{self, Ladder};

@@ -2,8 +2,8 @@
 //!
 //! MB is 10^6 bytes and MiB is 2^20. A number that is not finite is never printed.
 
-use analysis::{Estimate, Unit};
 use record::{BitsPerSecond, Bytes, Nanoseconds};
+use stats::{Estimate, Unit};
 
 /// What stands in place of a number that cannot be given.
 pub const UNKNOWN: &str = "not known";

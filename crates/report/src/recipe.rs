@@ -1,8 +1,9 @@
 //! Recipes of `bench`: the figure that the original would print, beside what can be defended.
 
-use analysis::{BenchSamples, CacheMark, RunAnalysis, TestFigures, Unit};
+use analysis::{BenchSamples, CacheMark, RunAnalysis, TestFigures};
 use maud::{Markup, html};
 use record::{Direction, Figure, Nanoseconds, Plan, Recipe, Workload};
+use stats::Unit;
 
 use crate::page::{Ink, Page, bar, finite_max, left, right};
 use crate::text::width;

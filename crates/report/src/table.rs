@@ -1,8 +1,8 @@
 //! The page of a table that others measured: what was found in words, then the numbers, then what a
 //! reader must know.
 
-use analysis::Verdict;
-use analysis::table::{TableEffect, TableResult, TableTest, TableWarning};
+use fit::table::{TableEffect, TableResult, TableTest, TableWarning};
+use stats::Verdict;
 
 use crate::page::{Ink, Look, Page};
 use crate::quantity;
@@ -363,16 +363,15 @@ fn dash() -> String {
 
 #[cfg(test)]
 mod tests {
-    use analysis::table::{Request, Table, analyze};
+    use fit::table::{Request, Table, analyze};
 
     use super::*;
     use crate::page::Colour;
     use crate::text::width;
 
-    const NIC: &str = include_str!("../../analysis/tests/published/atto360-nic-parameters.csv");
-    const OFFLOAD: &str =
-        include_str!("../../analysis/tests/published/mtu-and-task-offload-iperf.csv");
-    const JUMBO: &str = include_str!("../../analysis/tests/published/jumbo-frames-10gbe.csv");
+    const NIC: &str = include_str!("../../fit/tests/published/atto360-nic-parameters.csv");
+    const OFFLOAD: &str = include_str!("../../fit/tests/published/mtu-and-task-offload-iperf.csv");
+    const JUMBO: &str = include_str!("../../fit/tests/published/jumbo-frames-10gbe.csv");
 
     fn page(text: &str, request: &Request, columns: usize) -> String {
         let results = analyze(&Table::from_csv(text).unwrap(), request).unwrap();

@@ -1,10 +1,10 @@
 //! Pages for the terminal: the verdict first, then what it rests on.
 
-use analysis::{
-    BenchSamples, Effect, Estimate, ExperimentResult, Fix, LadderRung, RunAnalysis, RungName,
-};
+use analysis::{BenchSamples, Effect, ExperimentResult, Fix, LadderRung, RunAnalysis, RungName};
 use record::{Direction, Plan};
+use stats::Estimate;
 
+use crate::message::english;
 use crate::page::{Ink, Look, Page, bar, left, right};
 use crate::text::{clean, shorten};
 use crate::view::{self, Ladder, Tone};
@@ -211,7 +211,7 @@ fn ladder_rung(page: &mut Page, rung: &LadderRung, longest: f64, ink: Ink) {
     let number = format!(" {}", right(&quantity::estimate(rate), rate_columns));
     let share = rung.of_ceiling.as_ref();
     let share = share.map_or_else(String::new, |share| quantity::share(share.value));
-    let interval = quantity::interval(rate).unwrap_or_else(|| no_interval(rung));
+    let interval = view::interval_of(rate).unwrap_or_else(|| no_interval(rung));
     let bits = quantity::bit_rate(rate.value);
     let mut row = vec![
         (Ink::Plain, name.as_str()),
@@ -256,16 +256,16 @@ fn causes(page: &mut Page, analysis: &RunAnalysis) {
     };
     page.heading("why");
     if diagnosis.causes.is_empty() {
-        page.paragraph(2, 2, &[(Ink::Plain, "nothing is wrong")]);
+        page.paragraph(2, 2, &[(Ink::Plain, view::no_cause(diagnosis))]);
     }
     for cause in diagnosis.causes.iter().take(CAUSES_MAX) {
-        let trust = format!("({})", view::trust(cause.trust));
+        let trust = format!("({})", view::state(cause));
         page.paragraph(
             2,
             4,
             &[
                 (Ink::Plain, "-"),
-                (Ink::Plain, &cause.text),
+                (Ink::Plain, &english(&cause.text)),
                 (Ink::Faint, &trust),
             ],
         );
@@ -276,7 +276,11 @@ fn causes(page: &mut Page, analysis: &RunAnalysis) {
         page.paragraph(2, 4, &[(Ink::Faint, "-"), (Ink::Faint, &more)]);
     }
     for remark in &diagnosis.remarks {
-        page.paragraph(2, 4, &[(Ink::Faint, "-"), (Ink::Faint, &remark.text)]);
+        page.paragraph(
+            2,
+            4,
+            &[(Ink::Faint, "-"), (Ink::Faint, &english(&remark.text))],
+        );
     }
 }
 
@@ -313,7 +317,7 @@ fn one_fix(page: &mut Page, number: usize, fix: &Fix, analysis: &RunAnalysis) {
         5,
         &[
             (Ink::Strong, &format!("{number}.")),
-            (Ink::Plain, &fix.text),
+            (Ink::Plain, &english(&fix.text)),
         ],
     );
     let predicted = format!("{};", view::prediction(fix));
@@ -323,7 +327,7 @@ fn one_fix(page: &mut Page, number: usize, fix: &Fix, analysis: &RunAnalysis) {
         &[
             (Ink::Toned(Tone::Good), &predicted),
             (Ink::Faint, "disturbs:"),
-            (Ink::Faint, &fix.disturbs),
+            (Ink::Faint, &english(&fix.disturbs)),
         ],
     );
     for command in view::fix_commands(fix, analysis) {
@@ -335,7 +339,7 @@ fn one_fix(page: &mut Page, number: usize, fix: &Fix, analysis: &RunAnalysis) {
             5,
             &[
                 (Ink::Toned(Tone::Doubtful), "cannot be tried here:"),
-                (Ink::Plain, reason),
+                (Ink::Plain, &reason),
             ],
         );
     }

@@ -1,20 +1,8 @@
 //! Text from anywhere made safe to show: names come from servers, hosts and files, and none of
 //! them may move a cursor, change a colour or turn the reading direction.
 
-/// What stands in place of a character that must not be shown.
-const REPLACEMENT: char = '\u{fffd}';
-
-/// The text without control characters, escape sequences, and invisible or direction-changing
-/// characters. Line breaks and tabs become spaces.
-pub(crate) fn clean(text: &str) -> String {
-    text.chars()
-        .map(|character| match character {
-            '\n' | '\t' => ' ',
-            character if is_unsafe(character) => REPLACEMENT,
-            character => character,
-        })
-        .collect()
-}
+pub(crate) use record::text::clean;
+use record::text::{REPLACEMENT, is_unsafe};
 
 /// A whole document cleaned of the same characters; its own line breaks stay.
 pub(crate) fn clean_lines(document: &str) -> String {
@@ -49,16 +37,6 @@ pub(crate) fn shorten(text: &str, columns: usize) -> String {
 /// Columns the text takes on a terminal, never fewer than it really takes.
 pub(crate) fn width(text: &str) -> usize {
     text.chars().map(character_width).sum()
-}
-
-fn is_unsafe(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{e000}'..='\u{f8ff}'
-            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-            | '\u{e0000}'..)
 }
 
 /// One column for alphabets and the signs this crate draws with, two for everything that may be

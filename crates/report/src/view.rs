@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use analysis::{
-    ArmSamples, BenchSamples, ChannelUse, Effect, Estimate, ExperimentResult, Fix, LadderRung,
-    NoiseFloor, RunAnalysis, RungName, Trust, Verdict, quoted,
+    ArmSamples, BenchSamples, Cause, ChannelUse, Diagnosis, Effect, ExperimentResult, Fix,
+    LadderRung, NoiseFloor, Proof, RunAnalysis, RungName, State, Trust, quoted,
 };
 use record::{
     Arm, Decision, Direction, FolderKind, Identity, Job, Level, Phase, Place, Plan, Setting,
     SmbSession, Task, TaskWorkload, Workload,
 };
+use stats::{Estimate, Verdict};
 
+use crate::message::english;
 use crate::{design, quantity, recipe};
 
 /// Directions in the order in which they are shown.
@@ -76,6 +78,14 @@ pub(crate) const fn phase(phase: Phase) -> &'static str {
     }
 }
 
+/// The blocks that an effect is judged by.
+pub(crate) const fn judged(effect: &Effect) -> &'static str {
+    match effect.joint {
+        true => "all blocks",
+        false => phase(effect.phase),
+    }
+}
+
 pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Better => "better",
@@ -98,6 +108,33 @@ pub(crate) const fn trust(trust: Trust) -> &'static str {
     match trust {
         Trust::Computed => "computed from facts",
         Trust::Measured => "measured in this run",
+    }
+}
+
+/// What is said where no cause is named.
+pub(crate) const fn no_cause(diagnosis: &Diagnosis) -> &'static str {
+    match diagnosis.complete {
+        true => "nothing is wrong",
+        false => "no cause is known",
+    }
+}
+
+/// What is known of a cause, in a few words.
+pub(crate) fn state(cause: &Cause) -> String {
+    let about = match (&cause.decides, &cause.needs) {
+        (Some(about), _) | (None, Some(about)) => Some(english(about)),
+        (None, None) => None,
+    };
+    let gain = cause.gain.as_ref().map(quantity::estimate_with_interval);
+    match (cause.state, gain, about) {
+        (State::Proven(Proof::Relieved), Some(gain), _) => format!("proven: {gain} without it"),
+        (State::Proven(Proof::Binding), ..) => "proven: less of it costs as much".into(),
+        (State::Proven(_), ..) => trust(cause.trust).into(),
+        (State::Suspected, _, Some(decides)) => format!("suspected; to decide: {decides}"),
+        (State::Suspected, ..) => trust(cause.trust).into(),
+        (State::Unknowable, _, Some(needs)) => format!("not knowable from here: {needs}"),
+        (State::Unknowable, ..) => "not knowable from here".into(),
+        (State::RuledOut, ..) => "ruled out".into(),
     }
 }
 
@@ -182,9 +219,9 @@ pub(crate) fn fix_commands(fix: &Fix, analysis: &RunAnalysis) -> Vec<String> {
 }
 
 /// Why nothing can be done about it here, not even by hand.
-pub(crate) fn cannot_be_tried(fix: &Fix) -> Option<&str> {
+pub(crate) fn cannot_be_tried(fix: &Fix) -> Option<String> {
     let by_hand = !fix.commands.is_empty() || fix.elsewhere.is_some();
-    fix.blocked.as_deref().filter(|_| !by_hand)
+    fix.blocked.as_ref().filter(|_| !by_hand).map(english)
 }
 
 /// The one sentence a busy person reads.
@@ -205,12 +242,12 @@ fn check_headline(analysis: &RunAnalysis) -> Said {
         ),
         Some(diagnosis) => {
             let tone = match (&diagnosis.first_loss, diagnosis.complete) {
-                _ if !diagnosis.causes.is_empty() => Tone::Bad,
+                _ if diagnosis.named().is_some() => Tone::Bad,
                 (Some(_), _) => Tone::Bad,
                 (None, true) => Tone::Good,
                 (None, false) => Tone::Doubtful,
             };
-            Said::new(tone, diagnosis.headline.clone())
+            Said::new(tone, english(&diagnosis.headline))
         }
     }
 }
@@ -476,11 +513,20 @@ pub(crate) fn ladders(analysis: &RunAnalysis) -> Vec<Ladder<'_>> {
         .collect()
 }
 
-/// The confidence that every interval of a ladder reaches: `interval, 95.7 %`.
+/// Confidence of an interval below which it is not shown beside a verdict: that of two trials is 50 %.
+const SHOWN_CONFIDENCE: f64 = 0.8;
+
+/// The interval of a rate, where it says something.
+pub(crate) fn interval_of(rate: &Estimate) -> Option<String> {
+    let confidence = rate.confidence.unwrap_or(1.0);
+    quantity::interval(rate).filter(|_| confidence >= SHOWN_CONFIDENCE)
+}
+
+/// The confidence that every interval of a ladder that is shown reaches: `interval, 95.7 %`.
 pub(crate) fn interval_heading(ladder: &Ladder<'_>) -> String {
     let rates = ladder.rungs.iter().filter_map(|rung| rung.rate.as_ref());
     let low = rates
-        .filter(|rate| quantity::finite_interval(rate).is_some())
+        .filter(|rate| interval_of(rate).is_some())
         .filter_map(|rate| rate.confidence)
         .fold(f64::INFINITY, f64::min);
     if low.is_finite() {
@@ -506,7 +552,7 @@ pub(crate) fn files(analysis: &RunAnalysis) -> Vec<String> {
             1.0 / files.each.value
         )
     });
-    diagnosis.notes.iter().cloned().chain(ways).collect()
+    diagnosis.notes.iter().map(english).chain(ways).collect()
 }
 
 /// A NIC of ours, where it is known, and an address of the server.
@@ -847,6 +893,7 @@ fn won(experiment: &ExperimentResult) -> String {
         true => "proven better".to_owned(),
         false => format!("{} {are} better", better.join(" and ")),
     };
+    let is_joint = experiment.effects.iter().any(|effect| effect.joint);
     let blocks = |phase: Phase| {
         let of_phase = experiment.effects.iter();
         of_phase
@@ -855,6 +902,11 @@ fn won(experiment: &ExperimentResult) -> String {
             .min()
     };
     match (blocks(Phase::Compare), blocks(Phase::Confirm)) {
+        (Some(first), Some(all)) if is_joint && all > first => format!(
+            "{what} in {}, of which {} were fresh",
+            counted(all, "block", "blocks"),
+            all - first
+        ),
         (Some(first), Some(again)) => format!(
             "{what} in {}, and again in {again} fresh ones",
             counted(first, "block", "blocks")
@@ -889,7 +941,7 @@ fn without_numbers(reason: &str, is_settling_said: bool) -> String {
         } else {
             clause
         };
-        let phases = ["compare", "confirm", "before that: compare"];
+        let phases = ["compare", "confirm", "all blocks", "before that: compare"];
         let is_phase = has_effect && phases.contains(&kept);
         let settles = is_settling_said && kept.ends_with(" blocks would settle it");
         if kept.is_empty() || is_phase || settles {
@@ -1492,7 +1544,7 @@ fn experiment_caveats(experiment: &ExperimentResult, caveats: &mut Caveats) {
             _ if counts => Nearness::Number,
             _ => Nearness::Detail,
         };
-        let of = format!("{} ({})", direction(effect.response), phase(effect.phase));
+        let of = format!("{} ({})", direction(effect.response), judged(effect));
         caveats.add(nearness, &name, &of, &effect.ratio.caveats);
     }
     for noise in &experiment.noise {
@@ -1540,6 +1592,7 @@ mod tests {
                 "it makes no difference that matters; 2 trials failed",
             ),
             (format!("compare: {effects}; confirm: {effects}"), ""),
+            (format!("compare: {effects}; all blocks: {effects}"), ""),
             (
                 format!("compare: {effects}; not confirmed: not proven: {effects}"),
                 "not confirmed: not proven",

@@ -1,7 +1,7 @@
 //! Programs on this machine: each in its own process group, so that ending one ends all it started.
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -26,6 +26,8 @@ const SPAWN_STDIN_BYTES_MAX: usize = 4096;
 /// How long output may still come once a program and its whole group have ended. Only a process
 /// that left the group can hold it open longer.
 const DRAIN: Duration = Duration::from_secs(1);
+/// May hold the password of a share.
+const PASSWORD_VARIABLE: &str = "LINERATE_PASSWORD";
 /// How long a program that `sudo` started may take to end when asked politely.
 const SUDO_GRACE: Duration = Duration::from_secs(1);
 /// Folders of administrators' programs, which a user's PATH often lacks.
@@ -100,6 +102,8 @@ impl Local {
             .args(arguments)
             .env("LC_ALL", "C")
             .env("PATH", search_path())
+            // No tool needs it, and some of them live long.
+            .env_remove(PASSWORD_VARIABLE)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -221,14 +225,20 @@ pub(super) fn refused_by_sudo(output: &Output) -> Option<String> {
 
 /// The PATH of this process, with the folders of administrators' programs behind it.
 fn search_path() -> OsString {
-    let inherited = env::var_os("PATH").unwrap_or_default();
-    let mut folders: Vec<_> = env::split_paths(&inherited).collect();
+    searched(&env::var_os("PATH").unwrap_or_default())
+}
+
+/// What is relative, or empty, would be the folder that one happens to be in: anybody may have put programs there.
+fn searched(inherited: &OsStr) -> OsString {
+    let folders = env::split_paths(inherited);
+    let mut folders: Vec<_> = folders.filter(|folder| folder.is_absolute()).collect();
     for folder in SYSTEM_FOLDERS {
         if !folders.iter().any(|present| present.as_os_str() == folder) {
             folders.push(folder.into());
         }
     }
-    env::join_paths(folders).unwrap_or(inherited)
+    // What was split at the separator has none.
+    env::join_paths(folders).unwrap_or_default()
 }
 
 /// A news of a running program.
@@ -599,6 +609,17 @@ fn keep_beginning(mut stderr: impl Read, bytes_max: usize) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_program_is_taken_from_the_folder_that_one_is_in() {
+        let only = |path: &str| searched(OsStr::new(path)).into_string().unwrap();
+        let system = only("");
+        assert!(system.split(':').all(|folder| folder.starts_with('/')));
+        for path in [".", ":", "bin::./x", "../bin:"] {
+            assert_eq!(only(path), system, "{path}");
+        }
+        assert!(only("/opt/bin:.:/opt/two").starts_with("/opt/bin:/opt/two:/"));
+    }
 
     fn run(argv: &[&str]) -> Result<Output, Error> {
         Local::new().run_one(&Command::new(argv.iter().copied()))

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use record::BitsPerSecond;
+use record::text::clean_error;
 use serde::Deserialize;
 
 use super::{Profile, Protections, Role, Rule, When, Wish};
@@ -103,7 +104,7 @@ struct RawWhen {
 pub fn parse(name: &str, text: &str, protections: Protections) -> Result<Profile, Error> {
     let file: File = toml::from_str(text).map_err(|source| Error::Profile {
         name: name.to_owned(),
-        source: Box::new(source),
+        source: clean_error(&source.to_string(), source.message()).into(),
     })?;
     let wrong = |rule: usize, knob: &str, reason: String| Error::ProfileRule {
         name: name.to_owned(),

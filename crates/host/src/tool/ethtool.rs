@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{BitsPerSecond, Offload};
+use record::{BitsPerSecond, LinkModes, Offload};
 
 /// The row for TCP segmentation as a whole.
 const TSO: &str = "tcp-segmentation-offload";
@@ -165,6 +165,48 @@ pub(crate) fn speed(stdout: &str) -> Option<BitsPerSecond> {
     known.then(|| BitsPerSecond::new(megabits.saturating_mul(1_000_000)))
 }
 
+/// The rates that both ends of a link offer, from `ethtool NIC`; none where it says nothing of modes.
+pub(crate) fn link_modes(stdout: &str) -> Option<LinkModes> {
+    const OWN: &str = "Supported link modes";
+    let rates = |heading: &str| {
+        let mut rates: Vec<BitsPerSecond> = modes_of(stdout, heading)
+            .into_iter()
+            .filter_map(|mode| mode.split_once("base")?.0.parse::<u64>().ok())
+            .map(|megabits| BitsPerSecond::new(megabits.saturating_mul(1_000_000)))
+            .collect();
+        rates.sort_unstable();
+        rates.dedup();
+        rates
+    };
+    stdout.contains(OWN).then(|| LinkModes {
+        own: rates(OWN),
+        partner: rates("Link partner advertised link modes"),
+    })
+}
+
+/// The modes of one of the lists of `ethtool NIC`, which goes on in the lines below it.
+pub(crate) fn modes_of<'a>(said: &'a str, heading: &str) -> Vec<&'a str> {
+    let mut modes = Vec::new();
+    let mut inside = false;
+    for line in said.lines().map(str::trim) {
+        let words = match line.split_once(':') {
+            Some((name, words)) => {
+                inside = name == heading;
+                words
+            }
+            None => line,
+        };
+        if inside {
+            modes.extend(
+                words
+                    .split_whitespace()
+                    .filter(|word| word.contains("base")),
+            );
+        }
+    }
+    modes
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,5 +249,24 @@ mod tests {
         for unknown in ["Unknown!", "0Mb/s", "4294967295Mb/s", "-1Mb/s", "Mb/s", ""] {
             assert_eq!(speed(&format!("\tSpeed: {unknown}\n")), None, "{unknown}");
         }
+    }
+
+    #[test]
+    fn rates_of_both_ends_each_once() {
+        let said = "Settings for lan1:\n\tSupported link modes:   10baseT/Half 10baseT/Full\n\
+            \t                        1000baseT/Full\n\tSupported pause frame use: No\n\
+            \tAdvertised link modes:  10baseT/Full\n\
+            \tLink partner advertised link modes:  10baseT/Full\n\
+            \t                                     1000baseT/Full 2500baseT/Full\n\
+            \tLink partner advertised pause frame use: No\n\tSpeed: 10Mb/s\n";
+        let modes = link_modes(said).unwrap();
+        let megabits = |rates: &[BitsPerSecond]| -> Vec<u64> {
+            rates.iter().map(|rate| rate.get() / 1_000_000).collect()
+        };
+        assert_eq!(megabits(&modes.own), [10, 1000]);
+        assert_eq!(megabits(&modes.partner), [10, 1000, 2500]);
+        let none = link_modes("\tSupported link modes:   Not reported\n").unwrap();
+        assert_eq!(none, LinkModes::default());
+        assert_eq!(link_modes("No data available\n"), None);
     }
 }

@@ -195,6 +195,7 @@ impl Interface {
             kind: None,
             medium: self.medium(),
             port_of: None,
+            modes: None,
             offloads: offloads
                 .map(|(name, offload)| (name.to_owned(), offload))
                 .into(),

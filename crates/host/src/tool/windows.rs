@@ -356,6 +356,7 @@ impl Details {
             kind: is_virtual.then(|| "virtual".to_owned()),
             medium: medium(adapter),
             port_of: None,
+            modes: None,
             addresses: of_nic.filter_map(address).collect(),
             offloads: properties.filter_map(offload).collect(),
             rx_queues: queues,

@@ -334,7 +334,7 @@ fn a_file_that_others_could_have_written_is_refused() {
                 fs::remove_file(path).unwrap();
                 fs::create_dir(path).unwrap();
             },
-            "it is no regular file",
+            "it is a folder",
         ),
     ];
     for (attack, expected) in attacks {

@@ -29,6 +29,7 @@ fn facts(model: &Model, speed: Option<u64>) -> HostFacts {
         kind: None,
         medium: None,
         port_of: None,
+        modes: None,
         addresses: Vec::new(),
         offloads: BTreeMap::new(),
         rx_queues: None,

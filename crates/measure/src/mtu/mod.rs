@@ -14,6 +14,7 @@ use std::net::IpAddr;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use os::sandbox::{Rules, close_inherited, confine};
 use record::MtuProof;
 use serde::{Deserialize, Serialize};
 
@@ -63,9 +64,10 @@ pub struct MtuTarget {
 /// What `linerate probe` does: a list of targets in, a list of proofs out, both as JSON.
 ///
 /// # Errors
-/// When the input is no list of targets, or there is nobody to write to.
+/// When the input is no list of targets, rights cannot be given up, or there is nobody to write to.
 pub fn probe_main(stdin: impl Read, mut stdout: impl Write) -> Result<(), Error> {
     let failed = |action| move |source| Error::System { action, source };
+    close_inherited().map_err(failed("close what was inherited by"))?;
     let mut text = Vec::new();
     stdin
         .take(INPUT_BYTES_MAX)
@@ -74,27 +76,34 @@ pub fn probe_main(stdin: impl Read, mut stdout: impl Write) -> Result<(), Error>
     let targets: Vec<MtuTarget> = serde_json::from_slice(&text).map_err(|error| Error::Input {
         column: error.column(),
     })?;
-    let proofs = prove(&targets);
+    let proofs = prove(&targets).map_err(failed("give up the rights of"))?;
     serde_json::to_vec(&proofs)
         .map_err(io::Error::from)
         .and_then(|text| stdout.write_all(&text).and_then(|()| stdout.flush()))
         .map_err(failed("write what was proven"))
 }
 
-/// Tries all pairs at once.
-fn prove(targets: &[MtuTarget]) -> Vec<MtuProof> {
-    thread::scope(|scope| {
-        let running: Vec<_> = targets
-            .iter()
-            .take(TARGETS_MAX)
-            .map(|target| (target, scope.spawn(|| of_pair(target))))
+/// Tries all pairs at once, without rights: the sockets that take some are open by then.
+fn prove(targets: &[MtuTarget]) -> io::Result<Vec<MtuProof>> {
+    let targets = targets.iter().take(TARGETS_MAX);
+    let open: Vec<_> = targets
+        .map(|target| (target, Echoes::open(target).ok()))
+        .collect();
+    confine(&Rules {
+        network: true,
+        ..Rules::default()
+    })?;
+    Ok(thread::scope(|scope| {
+        let running: Vec<_> = open
+            .into_iter()
+            .map(|(target, echoes)| (target, scope.spawn(|| of_pair(target, echoes))))
             .collect();
         let ended = running.into_iter().map(|(target, thread)| {
             // Nothing in there panics; what is not known is not known.
             thread.join().unwrap_or_else(|_| nothing_of(target))
         });
         ended.collect()
-    })
+    }))
 }
 
 fn nothing_of(target: &MtuTarget) -> MtuProof {
@@ -106,14 +115,14 @@ fn nothing_of(target: &MtuTarget) -> MtuProof {
     }
 }
 
-fn of_pair(target: &MtuTarget) -> MtuProof {
+fn of_pair(target: &MtuTarget, echoes: Option<Echoes>) -> MtuProof {
     let begun = Instant::now();
     let mut proof = nothing_of(target);
     let mtu = target.mtu.min(PACKET_BYTES_MAX);
     let mut segments = target.port.and_then(|port| Segments::open(target, port));
     let round_trip = segments.as_ref().map(|segments| segments.round_trip);
     proof.far_mtu = segments.as_ref().map(|segments| segments.far_mtu);
-    if let Ok(mut echoes) = Echoes::open(target) {
+    if let Some(mut echoes) = echoes {
         let is_near = round_trip.is_some_and(|time| time * ROUND_TRIPS < FIRST_WAIT_IF_NEAR);
         let first = if is_near {
             FIRST_WAIT_IF_NEAR

@@ -1,22 +1,19 @@
 //! Copying files between the target and the client, by the engine of `linerate copy`.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use record::{Bytes, CopyTask};
-use rustix::fs::statvfs;
+use record::CopyTask;
 use smb::copy::{Job, Options, Place, Progress, Source};
 
 use super::{Done, Reached, Work};
 use crate::Error;
 use crate::counters::Meter;
-use crate::share::SPARE_SHARE;
+use crate::near::no_near;
 use crate::site::Site;
 use crate::stop::stoppable;
 
-/// Where files are in memory.
-const MEMORY: &str = "/dev/shm";
 /// What is copied, in the folder of our own.
 const FILE: &str = "file.bin";
 const TREE: &str = "tree";
@@ -26,15 +23,14 @@ const LOOK: Duration = Duration::from_millis(1);
 impl Work<'_> {
     /// Copies them, and counts from the login until all is at its target.
     pub(super) fn copy(&self, task: &CopyTask) -> Result<Done, Error> {
-        let parent = Place::Local(near(task.bytes().get()));
-        let near = Site::make(parent, task.bytes().get(), task.files, self.stop)?;
-        self.make(task, &near)?;
+        let near = self.near.ok_or_else(no_near)?;
+        self.make(task, near)?;
         let what = if task.folders == 0 { FILE } else { TREE };
         if self.is_read() {
             self.carry(near.top(), self.site.top(), what, &mut None)?;
             self.site.sync(self.site.top(), None)?;
             self.site.forget();
-            self.clear(&near)?;
+            self.clear(near)?;
         }
         near.sync(near.top(), None)?;
         let meter = Meter::start();
@@ -56,7 +52,6 @@ impl Work<'_> {
         self.carry(from, to, what, &mut first)?;
         self.site.sync(to, (task.folders == 0).then_some(FILE))?;
         let sample = meter.finish(task.bytes());
-        near.remove()?;
         Ok(Done {
             sample,
             latency: None,
@@ -115,6 +110,7 @@ impl Work<'_> {
             sources: vec![Source {
                 place: from.join(what),
                 content: false,
+                name: None,
             }],
             destination: to.clone(),
             into: true,
@@ -133,43 +129,6 @@ impl Work<'_> {
         match summary.ended_by.take().or(failure) {
             Some(error) => Err(error.into()),
             None => Ok(()),
-        }
-    }
-}
-
-/// Where the client has its side of the copy: in memory, if that has enough room, so that the way to
-/// the target is measured and not a disk of the client.
-fn near(bytes: u64) -> PathBuf {
-    let needed = bytes.saturating_add(bytes / SPARE_SHARE);
-    let room = statvfs(MEMORY).map_or(0, |found| found.f_bavail.saturating_mul(found.f_frsize));
-    let free = fs::read_to_string("/proc/meminfo");
-    let free = free.map_or(0, |text| memory_available(&text).get());
-    match needed <= room && needed <= free / 2 {
-        true => PathBuf::from(MEMORY),
-        false => std::env::temp_dir(),
-    }
-}
-
-/// What `/proc/meminfo` says may still be used.
-fn memory_available(text: &str) -> Bytes {
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"));
-    let number = line.and_then(|rest| rest.trim().strip_suffix("kB"));
-    let number: Option<u64> = number.and_then(|number| number.trim().parse().ok());
-    Bytes::new(number.unwrap_or(0).saturating_mul(1024))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn free_memory_is_found() {
-        let text = "MemTotal:       24683880 kB\nMemAvailable:   21666816 kB\n";
-        assert_eq!(memory_available(text).get(), 21_666_816 * 1024);
-        for odd in ["", "MemAvailable: x kB", "MemAvailable: 5 MB"] {
-            assert_eq!(memory_available(odd).get(), 0, "{odd}");
         }
     }
 }

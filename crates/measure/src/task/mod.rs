@@ -41,6 +41,8 @@ struct Work<'a> {
     workload: &'a TaskWorkload,
     login: &'a Login,
     site: &'a Site,
+    /// The folder of this machine that files are copied from or to.
+    near: Option<&'a Site>,
     data: TestData,
     spans: Spans,
     stop: &'a Stop,
@@ -92,6 +94,7 @@ impl Reached {
 pub(crate) fn run(
     workload: &TaskWorkload,
     login: &Login,
+    near: Option<&Site>,
     stop: &Stop,
     emit: &mut dyn FnMut(&TrialLine),
 ) -> Result<TrialResult, Error> {
@@ -104,6 +107,7 @@ pub(crate) fn run(
         workload,
         login,
         site: &site,
+        near,
         data: TestData::new(workload.data)?,
         spans,
         stop,
@@ -125,6 +129,8 @@ pub(crate) fn run(
         latency: done.latency,
         storage,
         playback: done.playback,
+        engine: None,
+        sandbox: None,
     })
 }
 

@@ -15,14 +15,17 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use record::{Bytes, ConnectionUse, Direction, Sample, TcpWorkload, TrialLine, TrialResult};
+use record::{
+    Bytes, ConnectionUse, Direction, Nanoseconds, Sample, TcpWorkload, TrialLine, TrialResult,
+};
+use smb::TcpFacts;
 
 use crate::counters::{self, Spans};
 use crate::stop::STOP_LOOK;
-use crate::{Error, Stop, fill_random};
+use crate::{Error, Stop, clock, fill_random};
 pub(crate) use control::FarResults;
 use control::{Control, Patience, state};
-use stream::Stream;
+use stream::{Connector, Stream};
 
 /// Bytes of one read or write, as iperf3 itself does by default.
 const BLOCK_BYTES: usize = 128 << 10;
@@ -53,7 +56,7 @@ pub(crate) fn check(workload: &TcpWorkload) -> Result<(), Error> {
         );
         return Err(Error::Usage { reason });
     }
-    Ok(())
+    crate::socket::options(&workload.socket).map(drop)
 }
 
 fn run_with(
@@ -64,15 +67,24 @@ fn run_with(
 ) -> Result<TrialResult, Error> {
     let spans = Spans::new(&workload.timing)?;
     check(workload)?;
+    let options = crate::socket::options(&workload.socket)?;
+    options.check()?;
     let begun = Instant::now();
     let server = SocketAddr::new(workload.server, workload.port);
-    let stream = stream::connect(server, workload.nic.as_deref(), patience.connect)?;
+    let connector = Connector {
+        server,
+        nic: workload.nic.as_deref(),
+        source: workload.socket.source,
+        timeout: patience.connect,
+    };
+    let stream = connector.connect(&smb::SocketOptions::default())?;
     let control = Control {
         stream,
         server,
         patience,
     };
-    let streams = negotiate(&control, workload, &spans)?;
+    let open = || connector.connect(&options);
+    let streams = negotiate(&control, workload, &spans, &open)?;
     let test = Test {
         control,
         streams: &streams,
@@ -82,8 +94,12 @@ fn run_with(
     let transfer = test.transfer(&spans, emit)?;
     // Only for the record: a trial is not lost because the system does not list its interfaces.
     let nics = smb::local_nics().unwrap_or_default();
-    let connections = streams.iter().zip(&transfer.bytes).map(|(stream, &bytes)| {
+    let counted: Nanoseconds = transfer.samples.iter().map(|one| one.duration).sum();
+    let counted = Duration::from(counted);
+    let counts = transfer.bytes.iter().zip(&transfer.clocks);
+    let connections = streams.iter().zip(counts).map(|(stream, (&bytes, clock))| {
         let tcp = stream.tcp();
+        let [before, after] = clock;
         ConnectionUse {
             local: stream.local,
             remote: server,
@@ -96,6 +112,10 @@ fn run_with(
             retransmits: tcp.map(|tcp| tcp.retransmits),
             tcp: tcp.as_ref().map(crate::tcp_detail),
             congestion_control: stream.congestion_control(),
+            clock: before
+                .as_ref()
+                .zip(after.as_ref())
+                .and_then(|(before, after)| clock::tcp(before, after, counted)),
         }
     });
     Ok(TrialResult {
@@ -107,6 +127,8 @@ fn run_with(
         latency: None,
         storage: None,
         playback: None,
+        engine: None,
+        sandbox: None,
     })
 }
 
@@ -120,6 +142,7 @@ fn negotiate(
     control: &Control,
     workload: &TcpWorkload,
     spans: &Spans,
+    connect: &dyn Fn() -> Result<TcpStream, Error>,
 ) -> Result<Vec<Stream>, Error> {
     let cookie = control::cookie()?;
     // A busy server answers and hangs up without reading, so this may fail before we hear why.
@@ -129,12 +152,7 @@ fn negotiate(
     control.send_json(&control::parameters(workload, spans))?;
     control.expect(state::CREATE_STREAMS)?;
     let open = || {
-        let socket = stream::connect(
-            control.server,
-            workload.nic.as_deref(),
-            control.patience.connect,
-        )?;
-        Stream::introduce(socket, workload.direction, &cookie)
+        Stream::introduce(connect()?, workload.direction, &cookie)
             .map_err(|source| control.broke("open a data stream to", source))
     };
     let streams = (0..workload.streams)
@@ -158,9 +176,14 @@ struct Transfer {
     samples: Vec<Sample>,
     /// Payload of each stream in the counted time.
     bytes: Vec<u64>,
+    /// What TCP knew of each stream when that time began and when it ended.
+    clocks: Vec<[Option<TcpFacts>; 2]>,
     first: Option<Instant>,
     far: FarResults,
 }
+
+/// Payload of a stream in the counted time, and what TCP knew of it at both ends of that time.
+type Counted = (u64, [Option<TcpFacts>; 2]);
 
 /// A test whose streams are open.
 struct Test<'a> {
@@ -217,15 +240,17 @@ impl Test<'_> {
             thread::Builder::new()
                 .spawn_scoped(scope, listen)
                 .map_err(spawn_error)?;
-            let (samples, bytes) = self.count(spans, &heard, emit).inspect_err(|_| {
+            let (samples, counts) = self.count(spans, &heard, emit).inspect_err(|_| {
                 // So that the server is free for the next test at once.
                 self.control.say(state::CLIENT_TERMINATES).ok();
             })?;
             finished.store(true, Ordering::Relaxed);
             let far = self.finish(spans, &heard)?;
+            let (bytes, clocks) = counts.into_iter().unzip();
             Ok(Transfer {
                 samples,
                 bytes,
+                clocks,
                 first: first.get().copied(),
                 far,
             })
@@ -237,30 +262,34 @@ impl Test<'_> {
         spans: &Spans,
         heard: &Receiver<News>,
         emit: &mut dyn FnMut(&TrialLine),
-    ) -> Result<(Vec<Sample>, Vec<u64>), Error> {
+    ) -> Result<(Vec<Sample>, Vec<Counted>), Error> {
         let (mut before, mut after) = (Vec::new(), Vec::new());
         let mut payload = || {
-            after = self.streams.iter().map(Stream::arrived).collect();
+            after = self
+                .streams
+                .iter()
+                .map(|stream| (stream.arrived(), stream.tcp()))
+                .collect();
             if before.is_empty() {
                 before.clone_from(&after);
             }
-            after.iter().sum()
+            after.iter().map(|(arrived, _)| arrived).sum()
         };
         let mut wait = |until| self.wait(heard, until);
         let samples = counters::count(spans, Instant::now(), &mut payload, &mut wait, emit)?;
-        let bytes: Vec<u64> = before
+        let counts: Vec<Counted> = before
             .iter()
             .zip(&after)
-            .map(|(before, after)| after.saturating_sub(*before))
+            .map(|(before, after)| (after.0.saturating_sub(before.0), [before.1, after.1]))
             .collect();
-        if bytes.iter().all(|&bytes| bytes == 0) {
+        if counts.iter().all(|(bytes, _)| *bytes == 0) {
             let server = self.control.server.to_string();
             return Err(Error::Silence {
                 server,
                 counted: spans.measured,
             });
         }
-        Ok((samples, bytes))
+        Ok((samples, counts))
     }
 
     fn wait(&self, heard: &Receiver<News>, until: Instant) -> Result<(), Error> {
@@ -442,6 +471,7 @@ mod tests {
                 measured: Duration::from_millis(40).into(),
                 interval: Duration::from_millis(20).into(),
             },
+            socket: record::SocketOptions::default(),
         }
     }
 

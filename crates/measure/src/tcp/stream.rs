@@ -1,51 +1,60 @@
 //! Data streams: one TCP connection each, with a thread that keeps it busy.
 
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use record::Direction;
-use smb::TcpFacts;
+use smb::{SocketOptions, TcpFacts};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use super::BLOCK_BYTES;
 use super::control::COOKIE_BYTES;
 use crate::Error;
 
-/// Connects to the server, by one interface where that is asked for.
-pub(super) fn connect(
-    server: SocketAddr,
-    nic: Option<&str>,
-    timeout: Duration,
-) -> Result<TcpStream, Error> {
-    let connect_error = |source| Error::Connect {
-        address: server,
-        source,
-    };
-    let socket = Socket::new(
-        Domain::for_address(server),
-        Type::STREAM,
-        Some(Protocol::TCP),
-    )
-    .map_err(connect_error)?;
-    if let Some(nic) = nic {
-        // The route would decide otherwise, and with two links into one subnet it picks the first.
-        socket
-            .bind_device(Some(nic.as_bytes()))
-            .map_err(|source| Error::Nic {
+/// How connections to the server are made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Connector<'a> {
+    pub(super) server: SocketAddr,
+    /// The interface to leave by, where the route is not to decide.
+    pub(super) nic: Option<&'a str>,
+    /// The address to leave from, where the system is not to decide.
+    pub(super) source: Option<IpAddr>,
+    pub(super) timeout: Duration,
+}
+
+impl Connector<'_> {
+    /// Connects. Unless the options say otherwise, buffers are left to the system, which stops tuning them
+    /// once they are set.
+    pub(super) fn connect(&self, options: &SocketOptions) -> Result<TcpStream, Error> {
+        let connect_error = |source| Error::Connect {
+            address: self.server,
+            source,
+        };
+        let domain = Domain::for_address(self.server);
+        let socket =
+            Socket::new(domain, Type::STREAM, Some(Protocol::TCP)).map_err(connect_error)?;
+        options.apply(&socket).map_err(connect_error)?;
+        if let Some(nic) = self.nic {
+            // The route would decide otherwise, and with two links into one subnet it picks the first.
+            let bound = socket.bind_device(Some(nic.as_bytes()));
+            bound.map_err(|source| Error::Nic {
                 nic: nic.to_owned(),
                 source,
             })?;
+        }
+        if let Some(source) = self.source {
+            let bound = socket.bind(&SocketAddr::new(source, 0).into());
+            bound.map_err(connect_error)?;
+        }
+        let connected = socket.connect_timeout(&self.server.into(), self.timeout);
+        connected.map_err(connect_error)?;
+        // For the control connection. A data stream sends whole blocks and does not mind.
+        socket.set_tcp_nodelay(true).map_err(connect_error)?;
+        Ok(socket.into())
     }
-    socket
-        .connect_timeout(&server.into(), timeout)
-        .map_err(connect_error)?;
-    // For the control connection. A data stream sends whole blocks and does not mind. Buffers are
-    // left to the system, which stops tuning them once they are set.
-    socket.set_tcp_nodelay(true).map_err(connect_error)?;
-    Ok(socket.into())
 }
 
 /// One data stream.
@@ -177,7 +186,13 @@ mod tests {
     fn writing_counts_what_was_acknowledged_and_not_what_was_buffered() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let server = listener.local_addr().unwrap();
-        let socket = connect(server, Some("lo"), Duration::from_secs(5)).unwrap();
+        let connector = Connector {
+            server,
+            nic: Some("lo"),
+            source: None,
+            timeout: Duration::from_secs(5),
+        };
+        let socket = connector.connect(&SocketOptions::default()).unwrap();
         let stream = Stream::introduce(socket, Direction::Write, &[b'a'; 37]).unwrap();
         let (mut far, _) = listener.accept().unwrap();
         let mut cookie = [0; 37];
@@ -215,7 +230,13 @@ mod tests {
     #[test]
     fn an_interface_that_is_not_there_is_named() {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 9));
-        let error = connect(address, Some("no-such-nic"), Duration::from_secs(1)).unwrap_err();
+        let connector = Connector {
+            server: address,
+            nic: Some("no-such-nic"),
+            source: None,
+            timeout: Duration::from_secs(1),
+        };
+        let error = connector.connect(&SocketOptions::default()).unwrap_err();
         assert!(matches!(error, Error::Nic { .. }), "{error}");
     }
 }

@@ -3,15 +3,18 @@
 use std::fs;
 use std::io::BufRead;
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use host::exec::{Command, Exec};
 use lab::{Lab, Launcher, Topology};
-use measure::{FarServer, Ladder, LadderPlan, Runner, Stop, TcpRung};
+use measure::{Executor, FarServer, Runner, Setup, Stop};
 use record::{
-    Bytes, Cache, Credentials, Data, Demands, Direction, Failure, FailureKind, Identity, Job,
-    JobFile, JobWorkload, Operations, Outcome, Pattern, Rung, Secret, ServerCache, ShareAddress,
-    ShareWorkload, Stage, TrialInput, TrialLine, TrialResult, Workload,
+    Bytes, Cache, Cipher, CongestionControl, Credentials, Data, Demands, Direction, Enforced,
+    EngineClock, Failure, FailureKind, FileUse, HostLoad, HostName, Identity, Job, JobFile,
+    JobWorkload, Operations, Outcome, Pattern, Place, Rung, Sandbox, Secret, ServerCache,
+    ShareAddress, ShareWorkload, Signing, SigningAlgorithm, SocketOptions, Stage, Task,
+    TaskWorkload, TrialInput, TrialLine, TrialResult, Workload,
 };
 
 use crate::{assert_samples, program, tcp_workload, timing};
@@ -158,6 +161,9 @@ fn share(direction: Direction, channels: u32) -> ShareWorkload {
         demands: Demands::default(),
         operations: None,
         timing: timing(300, 1000, 250),
+        sessions: 1,
+        file: record::FileUse::default(),
+        socket: record::SocketOptions::default(),
     }
 }
 
@@ -293,6 +299,7 @@ fn nothing_is_left_on_the_share_after_a_trial_was_killed() {
     let far = Far::new("measure-kill");
     let client = far.lab.namespace("client").unwrap();
     let mut workload = share(Direction::Write, 2);
+    workload.sessions = 2;
     workload.timing = timing(100, 60_000, 100);
     let input = TrialInput {
         workload: Workload::Share(workload),
@@ -429,80 +436,330 @@ fn failures_say_whose_turn_it_is_and_what_to_do() {
 }
 
 #[test]
-fn a_ladder_measures_each_rung_both_ways() {
-    let far = Far::new("measure-ladder");
+fn an_executor_sees_to_what_a_trial_needs() {
+    let far = Far::new("measure-executor");
     let short = timing(100, 300, 100);
-    let plan = LadderPlan {
-        folder: None,
-        tcp: Ok(TcpRung {
-            server: SERVER.parse().unwrap(),
-            nic: Some("lan1".to_owned()),
-            streams: 1,
-            timing: short,
-        }),
-        share: ShareWorkload {
-            timing: short,
-            ..share(Direction::Read, 2)
+    let share = ShareWorkload {
+        timing: short,
+        ..share(Direction::Read, 1)
+    };
+    let mut tcp = tcp_workload(SERVER.parse().unwrap(), 5201, Direction::Write, 1);
+    tcp.timing = short;
+    let copy = JobWorkload {
+        share: share.share.clone(),
+        direction: Direction::Read,
+        job: Job::Copy {
+            file: JobFile::Found,
+            bytes_max: Bytes::new(256 * MIB),
+            folder: None,
+            times: 1,
         },
-        credentials: Some(far.credentials()),
-        repetitions: 1,
-        more: Vec::new(),
-        read_only: false,
-        deadline: None,
+        demands: Demands::default(),
+        limit: Duration::from_secs(3).into(),
     };
     let runner = far.runner();
     let stop = Stop::new();
-    let (mut trials, mut news) = (Vec::new(), 0);
-    let ladder = Ladder {
+    let client: &dyn Exec = far.lab.namespace("client").unwrap();
+    let setup = |server| Setup {
         runner: &runner,
-        far: Some(far.server()),
+        far: server,
         stop: &stop,
-        watched: Vec::new(),
+        watched: vec![
+            (HostName::new("client"), client),
+            (HostName::new("server"), far.server()),
+        ],
+        share: share.clone(),
+        credentials: Some(far.credentials()),
+        read_only: false,
+        logins: 0,
     };
-    let done: Result<(), ()> = ladder.run(&plan, &mut |_| news += 1, &mut |trial| {
-        trials.push(trial);
-        Ok(())
-    });
-    done.unwrap();
-    let rungs: Vec<_> = trials
-        .iter()
-        .map(|trial| match trial.stage {
-            Stage::Ladder { rung, .. } => (rung, trial.workload.direction()),
-            _ => panic!("{trial:?}"),
-        })
-        .collect();
-    let (read, write) = (Direction::Read, Direction::Write);
-    let wanted = [
-        (Rung::Tcp, read),
-        (Rung::Tcp, write),
-        (Rung::Share, read),
-        (Rung::Share, write),
-    ];
-    assert_eq!(rungs, wanted);
-    for trial in &trials {
-        assert!(matches!(trial.outcome, Outcome::Measured(_)), "{trial:?}");
+    let stage = |rung| Stage::Ladder {
+        rung,
+        repetition: 0,
+    };
+    let mut executor = Executor::new(setup(Some(far.server())));
+    for (rung, workload) in [
+        (Rung::Tcp, Workload::Tcp(tcp.clone())),
+        (Rung::Share, Workload::Share(share.clone())),
+        (Rung::Copy, Workload::Job(copy)),
+    ] {
+        assert!(executor.may_run(&workload));
+        let mut samples = 0;
+        let done = executor.run(stage(rung), workload, &mut |_| samples += 1);
+        let Outcome::Measured(result) = &done.outcome else {
+            panic!("{done:?}")
+        };
+        assert_eq!(samples, result.samples.len());
+        // What a NIC counts holds all that was ours, over the whole trial.
+        let [client, server] = &done.loads[..] else {
+            panic!("{done:?}")
+        };
+        let carried = |load: &HostLoad| {
+            let nics = load.nics.iter();
+            nics.map(|nic| nic.received.get() + nic.sent.get())
+                .sum::<u64>()
+        };
+        let known = result.connections.iter().filter_map(|one| one.tcp);
+        let ours: u64 = known
+            .map(|tcp| tcp.sent.unwrap().get() + tcp.received.unwrap().get())
+            .sum();
+        assert!(ours > 0, "{done:?}");
+        // The file that is kept was written by another session.
+        let most = if rung == Rung::Copy { 4 } else { 1 };
+        for load in [client, server] {
+            let carried = carried(load) as f64;
+            let part = ours as f64 / carried;
+            assert!(
+                part < 1.0 && part * f64::from(most) > 0.85,
+                "{part} {done:?}"
+            );
+            assert!(load.nics.iter().all(|nic| nic.damaged == 0), "{load:?}");
+        }
     }
-    // Each trial begins once and has three samples.
-    assert_eq!(news, 4 * 4);
+    drop(executor);
+    assert_eq!(far.left_on_the_share(), "");
 
-    // Without commands on the server there is no iperf3, and the ladder says so and goes on.
-    let ladder = Ladder {
-        runner: &runner,
-        far: None,
-        stop: &stop,
-        watched: Vec::new(),
-    };
-    let mut outcomes = Vec::new();
-    let done: Result<(), ()> = ladder.run(&plan, &mut |_| {}, &mut |trial| {
-        outcomes.push(trial.outcome);
-        Ok(())
-    });
-    done.unwrap();
-    let Outcome::Failed(failure) = &outcomes[0] else {
-        panic!("{outcomes:?}")
+    // Without commands on the server there is no iperf3, and that is said once.
+    let mut executor = Executor::new(setup(None));
+    let done = executor.run(stage(Rung::Tcp), Workload::Tcp(tcp), &mut |_| {});
+    let Outcome::Failed(failure) = &done.outcome else {
+        panic!("{done:?}")
     };
     assert_eq!(failure.chain[0], "raw TCP was not measured");
-    assert!(matches!(outcomes[3], Outcome::Measured(_)), "{outcomes:?}");
+}
+
+/// What `ss` says on the server of the connections of its file server, while a trial runs.
+fn seen_at_the_server(far: &Far, workload: ShareWorkload) -> (TrialResult, String) {
+    let mut said = String::new();
+    let input = TrialInput {
+        workload: Workload::Share(workload),
+        credentials: Some(far.credentials()),
+    };
+    let result = far.runner().run(&input, &Stop::new(), &mut |_| {
+        if said.is_empty() {
+            said = far.on_the_server(
+                "ss -Htinp state established sport = :445; \
+                 find /run/linerate -name '.linerate-*' -printf 'file %s %b\n'",
+            );
+        }
+    });
+    (result.unwrap(), said)
+}
+
+fn with_socket(workload: ShareWorkload, socket: SocketOptions) -> ShareWorkload {
+    ShareWorkload { socket, ..workload }
+}
+
+#[test]
+fn interventions_reach_the_wire_and_the_server() {
+    let far = Far::new("measure-arms");
+    let short = |direction| ShareWorkload {
+        timing: timing(100, 400, 100),
+        ..share(direction, 1)
+    };
+    let socket = SocketOptions {
+        source: Some("10.77.1.1".parse().unwrap()),
+        segment: Some(536),
+        congestion_control: Some(CongestionControl::Reno),
+        ..SocketOptions::default()
+    };
+    // Both ends send small segments, whoever sends the data.
+    let (result, said) =
+        seen_at_the_server(&far, with_socket(short(Direction::Read), socket.clone()));
+    let used = &result.connections[0];
+    assert_eq!(used.local.ip().to_string(), "10.77.1.1");
+    assert_eq!(used.congestion_control.as_deref(), Some("reno"));
+    let segment = used.tcp.unwrap().segment;
+    assert!((500..=536).contains(&segment), "{segment}");
+    let sizes = said
+        .split_whitespace()
+        .filter_map(|word| word.strip_prefix("mss:"));
+    let sizes: Vec<u32> = sizes.map(|size| size.parse().unwrap()).collect();
+    assert!(
+        !sizes.is_empty() && sizes.iter().all(|size| (500..=536).contains(size)),
+        "{said}"
+    );
+    let server = FarServer::start(far.server()).unwrap();
+    let mut tcp = tcp_workload(SERVER.parse().unwrap(), server.port(), Direction::Write, 1);
+    tcp.socket = socket;
+    tcp.timing = timing(100, 400, 100);
+    let input = TrialInput {
+        workload: Workload::Tcp(tcp),
+        credentials: None,
+    };
+    let result = far.runner().run(&input, &Stop::new(), &mut |_| {}).unwrap();
+    let used = &result.connections[0];
+    assert!((500..=536).contains(&used.tcp.unwrap().segment), "{used:?}");
+    assert_eq!(used.congestion_control.as_deref(), Some("reno"));
+    // Only the counted time, in which it sent as fast as it could.
+    let clock = used.clock.unwrap();
+    assert_eq!(clock.total, result.duration());
+    assert!(clock.busy.get() * 10 > clock.total.get() * 8, "{clock:?}");
+    let segments = result.bytes().get() / 536;
+    assert!(
+        (segments / 2..segments * 2).contains(&clock.segments),
+        "{clock:?}"
+    );
+
+    for direction in [Direction::Read, Direction::Write] {
+        let two = ShareWorkload {
+            sessions: 2,
+            ..short(direction)
+        };
+        let (result, said) = seen_at_the_server(&far, two);
+        assert_eq!(result.connections.len(), 2, "{result:?}");
+        let moved = result.connections.iter().map(|one| one.bytes.get());
+        assert!(moved.clone().all(|bytes| bytes > MIB), "{result:?}");
+        assert_eq!(moved.sum::<u64>(), result.bytes().get());
+        // Samba has a process for each session.
+        let words = said.split(|letter: char| !letter.is_alphanumeric() && letter != '=');
+        let mut processes: Vec<&str> = words.filter(|word| word.starts_with("pid=")).collect();
+        processes.sort_unstable();
+        processes.dedup();
+        assert_eq!(processes.len(), 2, "{said}");
+        assert_eq!(
+            result.engine.unwrap().total.get(),
+            2 * result.duration().get()
+        );
+    }
+
+    assert_eq!(far.left_on_the_share(), "");
+}
+
+#[test]
+fn files_hold_what_was_asked_for() {
+    let far = Far::new("measure-files");
+    let short = |direction| ShareWorkload {
+        timing: timing(100, 400, 100),
+        ..share(direction, 1)
+    };
+    let files = |said: &str| -> Vec<[u64; 2]> {
+        let lines = said.lines().filter_map(|line| line.strip_prefix("file "));
+        let numbers = lines.map(|line| line.split(' ').map(|word| word.parse().unwrap()));
+        numbers
+            .map(|mut numbers| [(); 2].map(|()| numbers.next().unwrap()))
+            .collect()
+    };
+    let sparse = ShareWorkload {
+        file: FileUse::Sparse,
+        ..short(Direction::Read)
+    };
+    let (result, said) = seen_at_the_server(&far, sparse);
+    assert!(result.bytes().get() > MIB, "{result:?}");
+    assert_eq!(files(&said), [[64 * MIB, 0]], "{said}");
+    let one_block = ShareWorkload {
+        file: FileUse::OneBlock,
+        ..short(Direction::Write)
+    };
+    let (result, said) = seen_at_the_server(&far, one_block);
+    assert!(result.bytes().get() > 4 * MIB, "{result:?}");
+    assert_eq!(files(&said), [[MIB, MIB / 512]], "{said}");
+    // As many each way.
+    let both = ShareWorkload {
+        operations: Some(Operations {
+            pattern: Pattern::Sequential,
+            threads: 1,
+            other_way_percent: 50,
+            data: Data::Random,
+            cache: Cache::Direct,
+            write_through: false,
+            file: None,
+        }),
+        ..short(Direction::Read)
+    };
+    assert!(far.run(both).unwrap().bytes().get() > 4 * MIB);
+    assert_eq!(far.left_on_the_share(), "");
+}
+
+#[test]
+fn algorithms_are_those_that_were_demanded() {
+    let far = Far::new("measure-algorithms");
+    let of = |demands| {
+        let workload = ShareWorkload {
+            demands,
+            // A slow cipher answers small requests soon, and writes a small file.
+            file_size: Bytes::new(4 * MIB),
+            block: Bytes::new(64 << 10),
+            timing: timing(100, 400, 100),
+            ..share(Direction::Read, 1)
+        };
+        far.run(workload).unwrap().session.unwrap()
+    };
+    for (algorithm, name) in [
+        (SigningAlgorithm::HmacSha256, "HMAC-SHA256"),
+        (SigningAlgorithm::AesCmac, "AES-128-CMAC"),
+        (SigningAlgorithm::AesGmac, "AES-128-GMAC"),
+    ] {
+        let session = of(Demands {
+            signing: Signing::Required,
+            signing_algorithm: Some(algorithm),
+            ..Demands::default()
+        });
+        assert_eq!(session.signing_algorithm.as_deref(), Some(name));
+        assert!(session.data_signed);
+    }
+    for (cipher, name) in [
+        (Cipher::Aes128Ccm, "AES-128-CCM"),
+        (Cipher::Aes128Gcm, "AES-128-GCM"),
+        (Cipher::Aes256Ccm, "AES-256-CCM"),
+        (Cipher::Aes256Gcm, "AES-256-GCM"),
+    ] {
+        let session = of(Demands {
+            encrypted: true,
+            cipher: Some(cipher),
+            ..Demands::default()
+        });
+        assert_eq!(session.encryption.as_deref(), Some(name));
+    }
+}
+
+#[test]
+fn small_buffers_bind_over_a_long_path_and_few_credits_are_waited_for() {
+    let topology = TOPOLOGY.replace("rate =", "delay_ms = 5.0\nrate =");
+    let far = Far::of("measure-buffers", &topology);
+    let small = Some(Bytes::new(64 << 10));
+    // A window of 64 KiB, and as much again of bookkeeping that the kernel may lend it, every 10 ms.
+    let most = 20e6;
+    let receive = SocketOptions {
+        receive_buffer: small,
+        ..SocketOptions::default()
+    };
+    let read = far
+        .run(with_socket(share(Direction::Read, 1), receive))
+        .unwrap();
+    assert!(read.bytes_per_second().unwrap() < most, "{read:?}");
+    let send = SocketOptions {
+        send_buffer: small,
+        ..SocketOptions::default()
+    };
+    let write = far
+        .run(with_socket(share(Direction::Write, 1), send))
+        .unwrap();
+    assert!(write.bytes_per_second().unwrap() < most, "{write:?}");
+    let clock = write.connections[0].clock.unwrap();
+    assert!(clock.busy <= clock.total, "{clock:?}");
+    for direction in [Direction::Read, Direction::Write] {
+        let free = far.run(share(direction, 1)).unwrap();
+        assert!(free.bytes_per_second().unwrap() > 2.0 * most, "{free:?}");
+    }
+    drop(far);
+
+    let few = format!("{TOPOLOGY}[samba.global]\n\"smb2 max credits\" = 8\n");
+    let far = Far::of("measure-credits", &few);
+    let share_of = |part: record::Nanoseconds, clock: EngineClock| {
+        part.get() as f64 / clock.total.get() as f64
+    };
+    let starved = far.run(share(Direction::Read, 1)).unwrap().engine.unwrap();
+    assert!(share_of(starved.credits, starved) > 0.2, "{starved:?}");
+    let sum = starved.processor.get() + starved.credits.get() + starved.blocks.get();
+    assert!(
+        starved.processor.get() > 0 && sum <= starved.total.get(),
+        "{starved:?}"
+    );
+    drop(far);
+    let far = Far::new("measure-enough");
+    let fed = far.run(share(Direction::Read, 1)).unwrap().engine.unwrap();
+    assert!(share_of(fed.credits, fed) < 0.02, "{fed:?}");
 }
 
 /// Processes that work without rights on the client of a lab.
@@ -518,51 +775,142 @@ fn workers(far: &Far) -> Vec<u32> {
     numbers.filter(is_worker).collect()
 }
 
-#[test]
-fn what_a_server_says_is_parsed_without_rights_and_without_a_password() {
-    let far = Far::new("measure-worker");
-    let mut looked = Vec::new();
-    let mut workload = share(Direction::Read, 2);
-    workload.timing = timing(100, 600, 100);
-    let credentials = far.credentials();
-    let password = credentials.password.reveal().to_owned();
-    let input = TrialInput {
-        workload: Workload::Share(workload),
-        credentials: Some(credentials),
-    };
-    let result = far
-        .runner()
-        .run(&input, &Stop::new(), &mut |_| {
-            for pid in workers(&far) {
+/// Runs a trial, and looks at the process that does it as long as that lasts.
+fn watched(far: &Far, input: &TrialInput) -> (TrialResult, Vec<(String, Vec<u8>)>) {
+    thread::scope(|scope| {
+        let runner = far.runner();
+        let trial = scope.spawn(move || runner.run(input, &Stop::new(), &mut |_| {}));
+        let mut looked = Vec::new();
+        while !trial.is_finished() {
+            for pid in workers(far) {
                 let read = |name: &str| fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
                 let status = String::from_utf8(read("status")).unwrap();
                 looked.push((status, [read("cmdline"), read("environ")].concat()));
             }
+        }
+        (trial.join().unwrap().unwrap(), looked)
+    })
+}
+
+/// Work of each kind with the share of a lab, the file `film` on it and a folder of the client.
+fn all_workloads(folder: &str) -> Vec<Workload> {
+    let mut long = share(Direction::Read, 2);
+    long.timing = timing(100, 600, 100);
+    let film = JobFile::Named("film".to_owned());
+    let jobs = [
+        Job::Enter,
+        Job::ReadOnce {
+            file: film.clone(),
+            bytes_max: Bytes::new(32 * MIB),
+            cache: ServerCache::Unknown,
+        },
+        Job::Copy {
+            file: film,
+            bytes_max: Bytes::new(64 * MIB),
+            folder: Some(folder.to_owned()),
+            times: 2,
+        },
+        Job::SmallFiles {
+            count: 20,
+            size: Bytes::new(4096),
+        },
+    ];
+    let copy = Task::Copy(record::CopyTask {
+        files: 4,
+        folders: 2,
+        size: Bytes::new(MIB),
+        size_max: None,
+        spread: record::Spread::Even,
+    });
+    let list = record::ListTask {
+        entries: 20,
+        times: 3,
+    };
+    let play = record::PlayTask {
+        frame: Bytes::new(MIB),
+        per_second: 10,
+        frames: 5,
+        ahead: 2,
+        streams: 1,
+    };
+    let tasks = [
+        (copy.clone(), Direction::Read),
+        (copy, Direction::Write),
+        (Task::Create(20), Direction::Write),
+        (Task::Open(20), Direction::Read),
+        (Task::Remove(20), Direction::Write),
+        (Task::Lock(20), Direction::Write),
+        (Task::List(list), Direction::Read),
+        (Task::Play(play), Direction::Read),
+    ];
+    let at = share(Direction::Read, 1).share;
+    let jobs = jobs.map(|job| {
+        Workload::Job(JobWorkload {
+            share: at.clone(),
+            direction: Direction::Read,
+            job,
+            demands: Demands::default(),
+            limit: Duration::from_secs(10).into(),
         })
-        .unwrap();
-    assert!(result.bytes().get() > 0);
-    assert!(!looked.is_empty());
-    for (status, given) in &looked {
-        let value = |name: &str| {
-            let line = status
-                .lines()
-                .find_map(|line| line.strip_prefix(name))
-                .unwrap();
-            line.split_whitespace().collect::<Vec<_>>().join(" ")
+    });
+    let tasks = tasks.map(|(task, direction)| {
+        Workload::Task(TaskWorkload {
+            place: Place::Share {
+                share: at.clone(),
+                demands: Demands::default(),
+            },
+            direction,
+            channels: 1,
+            task,
+            data: Data::Random,
+            timing: timing(0, 500, 100),
+        })
+    });
+    let all = [Workload::Share(long)].into_iter().chain(jobs);
+    all.chain(tasks).collect()
+}
+
+#[test]
+fn what_a_server_says_is_parsed_without_rights_and_without_a_password() {
+    let far = Far::new("measure-worker");
+    far.on_the_server("head -c 40000000 /dev/urandom >/run/linerate/shares/media/film");
+    // A folder that only root may look into.
+    let folder = tempfile::tempdir().unwrap();
+    let credentials = far.credentials();
+    let password = credentials.password.reveal().as_bytes().to_owned();
+    for workload in all_workloads(&folder.path().display().to_string()) {
+        let input = TrialInput {
+            workload,
+            credentials: Some(credentials.clone()),
         };
-        assert_eq!(value("Uid:"), "65534 65534 65534 65534");
-        assert_eq!(value("Gid:"), "65534 65534 65534 65534");
+        let (result, looked) = watched(&far, &input);
+        let whole = Sandbox {
+            unprivileged: true,
+            files: Enforced::Fully,
+            system_calls: true,
+        };
+        assert_eq!(result.sandbox, Some(whole), "{:?}", input.workload);
+        let value = |status: &str, name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name));
+            let words = line.unwrap_or_default().split_whitespace();
+            words.collect::<Vec<_>>().join(" ")
+        };
+        let confined = |status: &&(String, Vec<u8>)| value(&status.0, "Seccomp:") == "2";
+        let status = &looked.iter().find(confined).expect("it is seen").0;
+        let facts = ["Uid:", "Gid:", "Groups:", "CapEff:", "NoNewPrivs:"];
+        let nobody = "65534 65534 65534 65534";
         assert_eq!(
-            (value("Groups:"), value("CapEff:")),
-            (String::new(), "0".repeat(16))
+            facts.map(|name| value(status, name)),
+            [nobody, nobody, "", "0000000000000000", "1"],
+            "{:?}",
+            input.workload
         );
-        assert_eq!(
-            (value("NoNewPrivs:"), value("Seccomp:")),
-            ("1".to_owned(), "2".to_owned())
-        );
-        let password = password.as_bytes();
-        assert!(!given.windows(password.len()).any(|part| part == password));
+        for (_, given) in &looked {
+            assert!(!given.windows(password.len()).any(|part| part == password));
+        }
+        // It ends with the trial.
+        assert_eq!(workers(&far), Vec::<u32>::new());
     }
-    // It ends with the trial.
-    assert_eq!(workers(&far), Vec::<u32>::new());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    assert_eq!(far.left_on_the_share(), "");
 }

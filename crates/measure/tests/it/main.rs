@@ -62,5 +62,6 @@ fn tcp_workload(server: IpAddr, port: u16, direction: Direction, streams: u32) -
         streams,
         nic: None,
         timing,
+        socket: record::SocketOptions::default(),
     }
 }

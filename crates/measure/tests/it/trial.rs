@@ -1,5 +1,6 @@
 //! Trials as processes.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::{Command, Stdio};
@@ -8,7 +9,10 @@ use std::time::{Duration, Instant};
 
 use host::exec::Local;
 use measure::{FarServer, Runner, Stop};
-use record::{Direction, FailureKind, TrialInput, TrialLine, Workload};
+use record::{
+    Bytes, CopyTask, Data, Direction, Enforced, FailureKind, FolderKind, Place, Sandbox, Spread,
+    Task, TaskWorkload, TrialInput, TrialLine, Workload,
+};
 
 use crate::{program, tcp_workload, timing};
 
@@ -91,4 +95,45 @@ fn a_trial_ends_with_its_standard_input() {
     let status = child.wait().unwrap();
     assert_eq!(status.code(), Some(130));
     assert!(begun.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn files_of_a_user_are_worked_with_in_their_folder_only_and_without_a_network() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = Task::Copy(CopyTask {
+        files: 1,
+        folders: 0,
+        size: Bytes::new(4 << 20),
+        size_max: None,
+        spread: Spread::Even,
+    });
+    for (task, direction) in [
+        (copy.clone(), Direction::Read),
+        (copy, Direction::Write),
+        (Task::Lock(5), Direction::Write),
+        (Task::Create(5), Direction::Write),
+    ] {
+        let input = TrialInput {
+            workload: Workload::Task(TaskWorkload {
+                place: Place::Folder {
+                    folder: folder.path().display().to_string(),
+                    kind: FolderKind::Folder,
+                },
+                direction,
+                channels: 1,
+                task,
+                data: Data::Random,
+                timing: timing(0, 100, 100),
+            }),
+            credentials: None,
+        };
+        let result = runner().run(&input, &Stop::new(), &mut |_| {}).unwrap();
+        let sandbox = Sandbox {
+            unprivileged: false,
+            files: Enforced::Fully,
+            system_calls: true,
+        };
+        assert_eq!(result.sandbox, Some(sandbox), "{:?}", input.workload);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
 }

@@ -1,57 +1,117 @@
 //! Linux: another user, landlock and seccomp.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr,
-    RulesetStatus, path_beneath_rules,
+    RulesetStatus, Scope, path_beneath_rules,
 };
 use nix::sys::prctl;
 use nix::unistd::{Gid, Uid, setgroups, setresgid, setresuid};
+use rustix::fs::{FsWord, Gid as GroupId, OFlags, Stat, Uid as UserId, fchown, fstatfs};
+use rustix::io::Errno;
+use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule, TargetArch,
 };
 
-use super::{Confined, Enforced, Rules};
+use super::{Confined, Enforced, Rules, User};
+use crate::made::exchanged;
 
 /// User and group that own nothing: `nobody`, the overflow user of the kernel.
 const NOBODY: u32 = 65_534;
+/// The number of standard error; whatever is above is no standard stream.
+const STANDARD_DESCRIPTOR_MAX: RawFd = 2;
+/// What a mode lets others do.
+const FOR_OTHERS: u32 = 0o077;
+/// Disks whose file systems keep no owners, by the numbers of `statfs(2)`: FAT, exFAT, and NTFS by its two drivers.
+const WITHOUT_OWNERS: [FsWord; 4] = [0x4d44, 0x2011_bab0, 0x7366_746e, 0x5346_544e];
 /// The newest rights over files that are asked for; older kernels know fewer.
 const FILE_RIGHTS: ABI = ABI::V5;
-/// What programs and libraries need of a system: themselves, how names are looked up, what the kernel says.
-const SYSTEM_PATHS: [&str; 16] = [
+/// What programs and libraries need of a system: themselves, how names are looked up, what the kernel says. Nothing
+/// that root alone may read: a process that stays root could read it (`/etc/shadow`, `/proc/kcore`).
+const SYSTEM_PATHS: [&str; 39] = [
     "/bin",
     "/dev/null",
     "/dev/urandom",
     "/dev/zero",
-    "/etc",
+    "/etc/gai.conf",
+    "/etc/group",
+    "/etc/host.conf",
+    "/etc/hostname",
+    "/etc/hosts",
+    "/etc/krb5.conf",
+    "/etc/krb5.conf.d",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/locale.alias",
+    "/etc/localtime",
+    "/etc/mdns.allow",
+    "/etc/networks",
+    "/etc/nscd.conf",
+    "/etc/nsswitch.conf",
+    "/etc/passwd",
+    "/etc/protocols",
+    "/etc/resolv.conf",
+    "/etc/samba/smb.conf",
+    "/etc/services",
+    "/etc/timezone",
     "/lib",
     "/lib64",
     "/nix/store",
-    "/proc",
+    "/proc/cpuinfo",
+    "/proc/meminfo",
+    "/proc/self",
+    "/proc/stat",
+    "/proc/sys",
     "/run/resolvconf",
-    "/run/samba",
     "/run/systemd/resolve",
     "/sbin",
     "/sys",
     "/usr",
-    "/var/cache/samba",
 ];
-/// `TIOCSTI` and `TIOCLINUX` of `ioctl_tty(2)`.
-const TYPING: [u64; 2] = [0x5412, 0x541c];
+/// Questions to devices that reach beyond this process: `TIOCSTI` and `TIOCLINUX` of `ioctl_tty(2)` put characters
+/// into the terminal of whoever started us; `FIOSETOWN` and `SIOCSPGRP` have the kernel signal another process.
+const REACHING_OUT: [u64; 4] = [0x5412, 0x541c, 0x8901, 0x8902];
+/// What has the kernel send another process a signal of our choice: `F_SETOWN`, `F_SETSIG` and `F_SETOWN_EX` of
+/// `fcntl(2)`.
+const SIGNALLING: [u64; 3] = [8, 10, 15];
+/// Bits of a mode by which a program runs with its owner's rights (`chmod(2)`), and the sticky one.
+const SPECIAL_BITS: u64 = 0o7000;
+/// What of root's capabilities a copy is made with: any file of the folders that it was given is read, written and
+/// replaced.
+const TO_COPY: CapabilitySet = CapabilitySet::DAC_OVERRIDE
+    .union(CapabilitySet::DAC_READ_SEARCH)
+    .union(CapabilitySet::CHOWN)
+    .union(CapabilitySet::FOWNER)
+    .union(CapabilitySet::FSETID);
+/// What root needs to become another user.
+const TO_DROP_ROOT: [i64; 3] = [
+    libc::SYS_setgroups,
+    libc::SYS_setresgid,
+    libc::SYS_setresuid,
+];
+/// What reads and fills keyrings.
+const OF_KEYRINGS: [i64; 3] = [libc::SYS_add_key, libc::SYS_keyctl, libc::SYS_request_key];
 /// What may still be written to where no file may be.
 const SINKS: [&str; 1] = ["/dev/null"];
 
 pub(super) fn confine(rules: &Rules) -> io::Result<Confined> {
     prctl::set_no_new_privs()?;
+    confine_signals()?;
     let files = confine_files(rules)?;
-    if !rules.keeps_user {
+    if rules.user == User::Nobody {
         drop_root()?;
     }
-    let system_calls = filter_system_calls(rules.network)?;
+    drop_capabilities(rules.user)?;
+    let system_calls = filter_system_calls(rules)?;
     Ok(Confined {
         unprivileged: !Uid::effective().is_root(),
         files,
@@ -61,18 +121,96 @@ pub(super) fn confine(rules: &Rules) -> io::Result<Confined> {
 
 /// Root becomes nobody, and its capabilities go with it (`capabilities(7)`, "Effect of user ID changes").
 /// A user namespace that has no such user leaves us what we are, which [`Confined`] says.
-fn drop_root() -> io::Result<()> {
+pub(super) fn drop_root() -> io::Result<bool> {
     if !Uid::effective().is_root() {
-        return Ok(());
+        return Ok(true);
     }
     let (group, user) = (Gid::from_raw(NOBODY), Uid::from_raw(NOBODY));
     let dropped = setgroups(&[])
         .and_then(|()| setresgid(group, group, group))
         .and_then(|()| setresuid(user, user, user));
     match dropped {
-        Err(nix::Error::EINVAL) => Ok(()),
-        dropped => Ok(dropped?),
+        Err(nix::Error::EINVAL) => Ok(false),
+        dropped => Ok(dropped.map(|()| true)?),
     }
+}
+
+/// What survived `exec` is what has no close-on-exec flag (`execve(2)`); all that this program opens has it.
+pub(super) fn close_inherited() -> io::Result<()> {
+    for entry in fs::read_dir("/proc/self/fdinfo")? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| name.parse().ok());
+        let number: RawFd = number.ok_or(io::ErrorKind::InvalidData)?;
+        if number <= STANDARD_DESCRIPTOR_MAX {
+            continue;
+        }
+        let text = fs::read_to_string(entry.path())?;
+        let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
+        let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
+        let flags = flags.ok_or(io::ErrorKind::InvalidData)?;
+        if flags & OFlags::CLOEXEC.bits() == 0 {
+            nix::unistd::close(number)?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn give(folder: BorrowedFd<'_>, now: &Stat) -> io::Result<()> {
+    if !Uid::effective().is_root() {
+        return Ok(());
+    }
+    if now.st_uid != Uid::effective().as_raw() || now.st_mode & FOR_OTHERS != 0 {
+        let kept_by = fstatfs(folder)?.f_type;
+        // There every folder is another user's, and no link can be.
+        return match WITHOUT_OWNERS.contains(&kept_by) {
+            true => Ok(()),
+            false => Err(exchanged()),
+        };
+    }
+    let (user, group) = (UserId::from_raw(NOBODY), GroupId::from_raw(NOBODY));
+    match fchown(folder, Some(user), Some(group)) {
+        // A file system without owners, or a user namespace without such a user.
+        Err(Errno::PERM | Errno::INVAL) => Ok(()),
+        given => Ok(given?),
+    }
+}
+
+/// The process that is started has the descriptor too, until it starts its program.
+pub(super) fn entrance(folder: BorrowedFd<'_>, _: &Path) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()))
+}
+
+pub(super) fn can_work_here() -> io::Result<bool> {
+    let owner = fs::metadata(".")?.uid();
+    Ok(!Uid::effective().is_root() || owner == NOBODY)
+}
+
+/// Takes what no copy needs of the capabilities of whoever keeps any. No program is started any more that could
+/// gain others.
+fn drop_capabilities(user: User) -> io::Result<()> {
+    let kept = match user {
+        User::Nobody | User::Kept => TO_COPY,
+        User::NobodyLater => TO_COPY | CapabilitySet::SETUID | CapabilitySet::SETGID,
+    };
+    let now = capabilities(None)?;
+    let left = CapabilitySets {
+        effective: now.effective & kept,
+        permitted: now.permitted & kept,
+        inheritable: CapabilitySet::empty(),
+    };
+    Ok(set_capabilities(None, left)?)
+}
+
+/// Lets a process signal no other, and speak to none over a socket without a path, where the kernel knows how
+/// to (Linux 6.12). What it can do of that elsewhere, the filter of its system calls leaves it.
+fn confine_signals() -> io::Result<()> {
+    let scoped = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .scope(Scope::AbstractUnixSocket | Scope::Signal)
+        .and_then(Ruleset::create)
+        .and_then(landlock::RulesetCreated::restrict_self);
+    scoped.map(drop).map_err(io::Error::other)
 }
 
 fn confine_files(rules: &Rules) -> io::Result<Enforced> {
@@ -105,27 +243,36 @@ fn confine_files(rules: &Rules) -> io::Result<Enforced> {
 
 /// Lets through what a program needs that only computes, talks over sockets and reads files; all else is
 /// "function not implemented", as with an older kernel, so that libraries fall back where they can.
-fn filter_system_calls(network: bool) -> io::Result<bool> {
+fn filter_system_calls(asked: &Rules) -> io::Result<bool> {
     let Ok(architecture) = TargetArch::try_from(std::env::consts::ARCH) else {
         return Ok(false);
     };
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
-    for call in CALLS.iter().chain(OLD_CALLS) {
+    let later: &[i64] = match asked.user {
+        User::NobodyLater => &TO_DROP_ROOT,
+        User::Nobody | User::Kept => &[],
+    };
+    let keyrings: &[i64] = match asked.keyrings {
+        true => &OF_KEYRINGS,
+        false => &[],
+    };
+    let calls = CALLS.iter().chain(OLD_CALLS);
+    for call in calls.chain(later).chain(keyrings) {
         rules.insert(*call, Vec::new());
     }
     rules.insert(libc::SYS_clone, vec![threads_only()?]);
-    rules.insert(libc::SYS_ioctl, vec![no_typing()?]);
-    let families: &[libc::c_int] = match network {
-        true => &[
-            libc::AF_INET,
-            libc::AF_INET6,
-            libc::AF_UNIX,
-            libc::AF_NETLINK,
-        ],
-        false => &[libc::AF_UNIX],
-    };
-    let families: Result<_, _> = families.iter().map(|family| family_is(*family)).collect();
-    rules.insert(libc::SYS_socket, families?);
+    rules.insert(libc::SYS_ioctl, vec![none_of(1, &REACHING_OUT)?]);
+    rules.insert(libc::SYS_fcntl, vec![none_of(1, &SIGNALLING)?]);
+    let us = u64::from(std::process::id());
+    rules.insert(libc::SYS_tgkill, vec![is(0, us)?]);
+    rules.insert(libc::SYS_prlimit64, vec![is(0, 0)?, is(0, us)?]);
+    // Landlock knows no rights to set modes and times: that goes by files that are open only, not by names.
+    rules.insert(libc::SYS_utimensat, vec![no_name(1)?]);
+    let plain = rule(1, SeccompCmpOp::MaskedEq(SPECIAL_BITS), 0)?;
+    rules.insert(libc::SYS_fchmod, vec![all_of(vec![plain])?]);
+    if asked.network {
+        rules.insert(libc::SYS_socket, sockets()?);
+    }
     let refuse = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
     let filter = SeccompFilter::new(rules, refuse, SeccompAction::Allow, architecture)
         .map_err(io::Error::other)?;
@@ -155,18 +302,43 @@ fn threads_only() -> Rule {
     SeccompRule::new(vec![condition]).map_err(io::Error::other)
 }
 
-/// Any question to a device but those that put characters into the terminal of whoever started us.
-fn no_typing() -> Rule {
-    let conditions: Result<_, _> = TYPING
-        .iter()
-        .map(|request| rule(1, SeccompCmpOp::Ne, *request))
-        .collect();
-    SeccompRule::new(conditions?).map_err(io::Error::other)
+fn all_of(conditions: Vec<SeccompCondition>) -> Rule {
+    SeccompRule::new(conditions).map_err(io::Error::other)
 }
 
-fn family_is(family: libc::c_int) -> Rule {
-    let condition = rule(0, SeccompCmpOp::Eq, u64::from(family.unsigned_abs()))?;
-    SeccompRule::new(vec![condition]).map_err(io::Error::other)
+fn is(argument: u8, value: u64) -> Rule {
+    all_of(vec![rule(argument, SeccompCmpOp::Eq, value)?])
+}
+
+fn none_of(argument: u8, values: &[u64]) -> Rule {
+    let differs = |value: &u64| rule(argument, SeccompCmpOp::Ne, *value);
+    all_of(values.iter().map(differs).collect::<Result<_, _>>()?)
+}
+
+/// A pointer to no name, which is longer than a number.
+fn no_name(argument: u8) -> Rule {
+    let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0);
+    all_of(vec![condition.map_err(io::Error::other)?])
+}
+
+/// Streams and datagrams of IP, and of this machine, where names are looked up at services; and of the kernel only
+/// what tells of addresses and routes. None that sees or forges what others send.
+fn sockets() -> Result<Vec<SeccompRule>, io::Error> {
+    let number = |value: libc::c_int| u64::from(value.unsigned_abs());
+    let flags = number(libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC);
+    let kind = u64::from(u32::MAX) & !flags;
+    let mut rules = Vec::new();
+    for family in [libc::AF_INET, libc::AF_INET6, libc::AF_UNIX] {
+        for wanted in [libc::SOCK_STREAM, libc::SOCK_DGRAM] {
+            let of_family = rule(0, SeccompCmpOp::Eq, number(family))?;
+            let of_kind = rule(1, SeccompCmpOp::MaskedEq(kind), number(wanted))?;
+            rules.push(all_of(vec![of_family, of_kind])?);
+        }
+    }
+    let of_kernel = rule(0, SeccompCmpOp::Eq, number(libc::AF_NETLINK))?;
+    let of_routes = rule(2, SeccompCmpOp::Eq, number(libc::NETLINK_ROUTE))?;
+    rules.push(all_of(vec![of_kernel, of_routes])?);
+    Ok(rules)
 }
 
 /// System calls that every architecture has.
@@ -201,7 +373,6 @@ const CALLS: &[i64] = &[
     libc::SYS_getuid,
     libc::SYS_nanosleep,
     libc::SYS_prctl,
-    libc::SYS_prlimit64,
     libc::SYS_restart_syscall,
     libc::SYS_rseq,
     libc::SYS_rt_sigaction,
@@ -212,7 +383,6 @@ const CALLS: &[i64] = &[
     libc::SYS_set_robust_list,
     libc::SYS_sigaltstack,
     libc::SYS_sysinfo,
-    libc::SYS_tgkill,
     libc::SYS_times,
     libc::SYS_umask,
     libc::SYS_uname,
@@ -226,7 +396,6 @@ const CALLS: &[i64] = &[
     libc::SYS_epoll_pwait,
     libc::SYS_epoll_pwait2,
     libc::SYS_eventfd2,
-    libc::SYS_fcntl,
     libc::SYS_flock,
     libc::SYS_pipe2,
     libc::SYS_ppoll,
@@ -243,8 +412,6 @@ const CALLS: &[i64] = &[
     libc::SYS_faccessat2,
     libc::SYS_fadvise64,
     libc::SYS_fallocate,
-    libc::SYS_fchmod,
-    libc::SYS_fchmodat,
     libc::SYS_fdatasync,
     libc::SYS_fgetxattr,
     libc::SYS_fstat,
@@ -271,8 +438,8 @@ const CALLS: &[i64] = &[
     libc::SYS_statfs,
     libc::SYS_statx,
     libc::SYS_symlinkat,
+    libc::SYS_syncfs,
     libc::SYS_unlinkat,
-    libc::SYS_utimensat,
     // sockets, of the families that are let through
     libc::SYS_accept4,
     libc::SYS_bind,
@@ -297,7 +464,6 @@ const CALLS: &[i64] = &[
 const OLD_CALLS: &[i64] = &[
     libc::SYS_access,
     libc::SYS_arch_prctl,
-    libc::SYS_chmod,
     libc::SYS_dup2,
     libc::SYS_epoll_wait,
     libc::SYS_lstat,

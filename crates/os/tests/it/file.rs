@@ -1,11 +1,11 @@
 //! What others can put in place of a file or a folder of ours, and what becomes of it.
 
 use std::fs::{self, Permissions};
-use std::io::Read;
-use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::io::{Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 
-use os::file::{Error, Folder, Readers, replace};
+use os::file::{Error, Folder, Readers, create, extend, read_below, replace};
 use rustix::fs::{CWD, Mode};
 use tempfile::TempDir;
 
@@ -78,7 +78,7 @@ fn a_file_that_is_no_file_of_ours_is_refused_and_stays_as_it_is() {
             &|| rustix::fs::mkfifoat(CWD, &lock, Mode::from_raw_mode(0o600)).unwrap(),
             "is no regular file",
         ),
-        (&|| fs::create_dir(&lock).unwrap(), "is no regular file"),
+        (&|| fs::create_dir(&lock).unwrap(), "is a folder"),
         (
             &|| {
                 fs::write(&lock, "precious").unwrap();
@@ -280,6 +280,30 @@ fn what_a_person_names_is_replaced_at_once_and_keeps_its_rights() {
 }
 
 #[test]
+fn what_another_user_had_is_not_for_others_to_write() {
+    let scratch = scratch();
+    set_mode(scratch.path(), 0o1777);
+    let path = scratch.path().join("page.html");
+    for (owner, before, expected) in [
+        (STRANGER, 0o666, 0o644),
+        (STRANGER, 0o777, 0o644),
+        (STRANGER, 0o600, 0o600),
+        (STRANGER, 0o000, 0o600),
+        (0, 0o666, 0o666),
+        (0, 0o640, 0o640),
+    ] {
+        fs::write(&path, "old").unwrap();
+        set_mode(&path, before);
+        chown(&path, Some(owner), None).unwrap();
+        replace(&path, b"page").unwrap();
+        let now = fs::symlink_metadata(&path).unwrap();
+        assert_eq!((now.uid(), content(&path).as_str()), (0, "page"));
+        assert_eq!(mode(&path), expected, "{owner} {before:o}");
+        fs::remove_file(&path).unwrap();
+    }
+}
+
+#[test]
 fn what_a_person_names_is_never_written_through() {
     let scratch = scratch();
     let victim = scratch.path().join("victim");
@@ -298,12 +322,69 @@ fn what_a_person_names_is_never_written_through() {
         make(&path);
         let before = fs::symlink_metadata(&path).unwrap();
         refusal(replace(&path, b"page"));
+        refusal(extend(&path));
+        assert!(create(&path).unwrap_err().exists(), "{name}");
         let after = fs::symlink_metadata(&path).unwrap();
         assert_eq!(before.file_type(), after.file_type(), "{name}");
     }
     for path in ["/dev/stdout", "/dev/null", "/dev/fd/1", "/"] {
         refusal(replace(&PathBuf::from(path), b"page"));
     }
+    assert!(create(&victim).unwrap_err().exists());
     assert_eq!(content(&victim), "precious");
     assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 6);
+    fs::hard_link(&victim, scratch.path().join("again")).unwrap();
+    refusal(extend(&victim));
+    let new = scratch.path().join("new");
+    create(&new).unwrap().write_all(b"one").unwrap();
+    extend(&new).unwrap().write_all(b", two").unwrap();
+    assert_eq!(content(&new), "one, two");
+}
+
+#[test]
+fn what_a_file_names_lies_below_it() {
+    let scratch = scratch();
+    let secret = scratch.path().join("secret");
+    fs::write(&secret, "secret").unwrap();
+    let folder = scratch.path().join("given");
+    fs::create_dir_all(folder.join("below")).unwrap();
+    for name in ["one", "below/two"] {
+        fs::write(folder.join(name), name).unwrap();
+    }
+    symlink("one", folder.join("link")).unwrap();
+    symlink("../secret", folder.join("out")).unwrap();
+    symlink("..", folder.join("up")).unwrap();
+    symlink("below", folder.join("aside")).unwrap();
+    rustix::fs::mkfifoat(CWD, folder.join("pipe"), Mode::from_raw_mode(0o666)).unwrap();
+    let read = |name: &str| read_below(&folder, Path::new(name));
+    for (name, expected) in [("one", "one"), ("./one", "one"), ("below/two", "below/two")] {
+        let mut text = String::new();
+        read(name).unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, expected);
+    }
+    let (out, link) = ("leads out of the folder", "is a symbolic link");
+    for (name, reason) in [
+        (secret.to_str().unwrap(), out),
+        ("../secret", out),
+        ("below/../one", out),
+        ("../given/one", out),
+        ("/dev/zero", out),
+        ("link", link),
+        ("out", link),
+        ("up/secret", link),
+        ("aside/two", link),
+        ("pipe", "is no regular file"),
+        ("below", "is no regular file"),
+        ("", "is no name"),
+        (".", "is no name"),
+    ] {
+        let said = refusal(read(name));
+        assert!(said.contains(reason), "{name}: {said}");
+    }
+    assert!(read("none").unwrap_err().is_missing());
+    assert!(read("none/two").unwrap_err().is_missing());
+    // The folder itself is a person's choice.
+    let by_link = scratch.path().join("by-link");
+    symlink("given", &by_link).unwrap();
+    assert!(read_below(&by_link, Path::new("one")).is_ok());
 }

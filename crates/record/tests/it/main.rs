@@ -1,7 +1,7 @@
 //! The run file as others see it: written, cut, damaged, from the future.
 
-use std::fs;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 
 use record::{
     Arm, Bytes, Demands, Direction, Error, Event, Header, Level, Nanoseconds, Outcome, Phase, Plan,
@@ -71,6 +71,9 @@ fn records() -> Vec<Record> {
         demands: Demands::default(),
         operations: None,
         timing,
+        sessions: 1,
+        file: record::FileUse::default(),
+        socket: record::SocketOptions::default(),
     });
     let sample = Sample {
         at: Nanoseconds::new(0),
@@ -88,6 +91,8 @@ fn records() -> Vec<Record> {
         latency: None,
         storage: None,
         playback: None,
+        engine: None,
+        sandbox: None,
     };
     vec![
         Record::Schedule(Schedule {
@@ -102,6 +107,7 @@ fn records() -> Vec<Record> {
             },
             blocks: vec![vec![Arm::A, Arm::B], vec![Arm::B, Arm::A]],
             orders: Vec::new(),
+            joint_error: None,
         }),
         Record::Trial(Box::new(TrialRecord {
             id: 0,
@@ -127,10 +133,19 @@ fn records() -> Vec<Record> {
     ]
 }
 
+fn made(path: &Path) -> File {
+    File::create_new(path).expect("a new file")
+}
+
+fn to_extend(path: &Path) -> File {
+    let file = File::options().read(true).append(true).open(path);
+    file.expect("it is there")
+}
+
 fn written() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("run.jsonl");
-    let mut writer = RunWriter::create(&path, &header_of_today()).expect("a new file");
+    let mut writer = RunWriter::create(made(&path), &path, &header_of_today()).expect("a new file");
     for record in records() {
         writer.append(&record).expect("room on the disk");
     }
@@ -149,20 +164,6 @@ fn what_is_written_is_read() {
             warnings: Vec::new()
         }
     );
-}
-
-#[test]
-fn an_existing_file_is_never_overwritten() {
-    let (_folder, path) = written();
-    let before = fs::read(&path).expect("the file");
-    assert!(matches!(
-        RunWriter::create(&path, &header()),
-        Err(Error::Io {
-            action: "create",
-            ..
-        })
-    ));
-    assert_eq!(fs::read(&path).expect("the file"), before);
 }
 
 #[test]
@@ -236,7 +237,8 @@ fn a_file_that_is_gone_on_with_keeps_its_whole_lines_and_takes_a_design() {
     let mut torn = whole.clone();
     torn.extend_from_slice(b"{\"kind\":\"trial\",\"id\":");
     fs::write(&path, &torn).expect("room on the disk");
-    let (mut writer, run) = RunWriter::resume(&path).expect("a file to go on with");
+    let (mut writer, run) =
+        RunWriter::resume(to_extend(&path), &path).expect("a file to go on with");
     assert_eq!(run.records, records());
     assert_eq!(fs::read(&path).expect("the file"), whole);
     let level = |name: &str| record::Level {
@@ -276,16 +278,21 @@ fn a_file_that_is_gone_on_with_keeps_its_whole_lines_and_takes_a_design() {
 fn what_one_writes_nobody_else_goes_on_with() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("run.jsonl");
-    let writer = RunWriter::create(&path, &header()).expect("a new file");
+    let writer = RunWriter::create(made(&path), &path, &header()).expect("a new file");
     // As it is while a line is being written.
     let mut half = fs::read(&path).expect("the file");
     half.extend_from_slice(b"{\"kind\":\"trial\",\"id\":");
     fs::write(&path, &half).expect("room on the disk");
-    let refused = || matches!(RunWriter::resume(&path), Err(Error::InUse { .. }));
+    let refused = || {
+        matches!(
+            RunWriter::resume(to_extend(&path), &path),
+            Err(Error::InUse { .. })
+        )
+    };
     assert!(refused());
     assert_eq!(fs::read(&path).expect("the file"), half);
     drop(writer);
-    let (writer, _) = RunWriter::resume(&path).expect("it is left in peace");
+    let (writer, _) = RunWriter::resume(to_extend(&path), &path).expect("it is left in peace");
     assert!(refused());
     assert!(Run::read(&path).is_ok(), "it can always be looked at");
     drop(writer);

@@ -146,6 +146,8 @@ fn trial(design: &Design, place: (u32, u32), response: usize) -> TrialRecord {
             }),
             storage: None,
             playback: None,
+            engine: None,
+            sandbox: None,
         })),
         loads: Vec::new(),
     }
@@ -170,7 +172,7 @@ fn analysed(design: &Design, trials: &[TrialRecord]) -> RunAnalysis {
         title: design.title.clone(),
     };
     RunAnalysis {
-        design: Some(analysis::design(design, trials)),
+        design: Some(fit::design(design, trials)),
         ..fixtures::empty(plan)
     }
 }
@@ -249,6 +251,8 @@ fn look_at_the_server(trial: &mut TrialRecord) {
         pauses: None,
         throttled: None,
         served: Some(Nanoseconds::new(duration.get() / 2 / u64::from(arm + 1))),
+        nics: Vec::new(),
+        megahertz: None,
     }];
 }
 
@@ -430,7 +434,7 @@ fn four_by_two(blocks: u32) -> RunAnalysis {
         title: design.title.clone(),
     };
     RunAnalysis {
-        design: Some(analysis::design(&design, &trials)),
+        design: Some(fit::design(&design, &trials)),
         ..fixtures::empty(plan)
     }
 }

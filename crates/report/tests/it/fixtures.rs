@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use analysis::{
-    Alone, ArmSamples, BenchSamples, Cause, Ceiling, ChannelUse, Diagnosis, Effect, Estimate,
+    Alone, ArmSamples, BenchSamples, Cause, Ceiling, ChannelUse, Diagnosis, Effect,
     ExperimentResult, Fix, HostChange, HostEffort, LadderRung, LimitedBy, Multichannel, NoiseFloor,
-    RunAnalysis, RungName, SessionKind, TestFigures, Transfer, Trust, Unit, Untried, Verdict,
+    RunAnalysis, RungName, SessionKind, TestFigures, Transfer, Trust, Untried,
 };
 use record::{
     Arm, BitsPerSecond, Bytes, Decision, Demands, Direction, HostFacts, HostName, Identity,
@@ -14,6 +14,7 @@ use record::{
     Recipe, RecipeTest, Route, Rung, Setting, ShareAddress, ShareWorkload, SmbSession, System,
     Target, TcpFacts, TcpWorkload, Timing, Value, Workload,
 };
+use stats::{Estimate, Unit, Verdict};
 
 pub(crate) const CLIENT: &str = "lab://demo/client";
 pub(crate) const SERVER: &str = "lab://demo/server";
@@ -47,6 +48,7 @@ pub(crate) fn check_healthy() -> RunAnalysis {
         first_loss: None,
         complete: true,
         causes: vec![],
+        ruled_out: Vec::new(),
         remarks: Vec::new(),
         notes: Vec::new(),
         small_files: Vec::new(),
@@ -125,19 +127,19 @@ pub(crate) fn check_one_link_of_two() -> RunAnalysis {
         first_loss: None,
         complete: true,
         causes: vec![
-            Cause {
-                id: "one-link-of-two".into(),
-                text: "one of two usable links carries everything: the share is used through one \
-                       channel, on `a0`"
-                    .into(),
-                trust: Trust::Measured,
-            },
-            Cause {
-                id: "small-frames".into(),
-                text: "frames of MTU 1500 spend 5 % of the line rate on headers".into(),
-                trust: Trust::Computed,
-            },
+            Cause::seen(
+                "one-link-of-two",
+                "one of two usable links carries everything: the share is used through one \
+                       channel, on `a0`",
+                Trust::Measured,
+            ),
+            Cause::seen(
+                "small-frames",
+                "frames of MTU 1500 spend 5 % of the line rate on headers",
+                Trust::Computed,
+            ),
         ],
+        ruled_out: Vec::new(),
         remarks: Vec::new(),
         notes: Vec::new(),
         small_files: Vec::new(),
@@ -218,11 +220,12 @@ pub(crate) fn check_share_slow() -> RunAnalysis {
         headline: "the share reads at half of what TCP carries on the same link".into(),
         first_loss: Some((RungName::Share, Direction::Read)),
         complete: true,
-        causes: vec![Cause {
-            id: "share-slower-than-tcp".into(),
-            text: "one request at a time: the server grants few credits".into(),
-            trust: Trust::Measured,
-        }],
+        causes: vec![Cause::seen(
+            "share-slower-than-tcp",
+            "one request at a time: the server grants few credits",
+            Trust::Measured,
+        )],
+        ruled_out: Vec::new(),
         remarks: Vec::new(),
         notes: Vec::new(),
         small_files: Vec::new(),
@@ -258,6 +261,7 @@ pub(crate) fn check_no_server_host() -> RunAnalysis {
         first_loss: None,
         complete: false,
         causes: vec![],
+        ruled_out: Vec::new(),
         remarks: Vec::new(),
         notes: Vec::new(),
         small_files: Vec::new(),
@@ -350,10 +354,10 @@ pub(crate) fn check_hostile() -> RunAnalysis {
         }
     }
     let diagnosis = run.diagnosis.as_mut().expect("has one");
-    diagnosis.headline = format!("`{long}` </h1><script>alert(2)</script> \u{1b}[31mred");
-    diagnosis.causes[0].text = format!("NIC `{long}`\u{1b}[1A is slow & \"idle\"");
-    diagnosis.fixes[0].text = "写真".repeat(100);
-    diagnosis.fixes[0].disturbs = long.clone();
+    diagnosis.headline = format!("`{long}` </h1><script>alert(2)</script> \u{1b}[31mred").into();
+    diagnosis.causes[0].text = format!("NIC `{long}`\u{1b}[1A is slow & \"idle\"").into();
+    diagnosis.fixes[0].text = "写真".repeat(100).into();
+    diagnosis.fixes[0].disturbs = long.clone().into();
     diagnosis.fixes[0].level.name = "<b>\u{7}".into();
     run.ladder[1].rate = Some(rate(f64::NAN, Some([f64::NEG_INFINITY, f64::INFINITY]), 5));
     run.ladder[1].of_ceiling = Some(ratio(f64::INFINITY, None, 5));
@@ -595,6 +599,9 @@ pub(crate) fn bench() -> RunAnalysis {
         demands: Demands::default(),
         operations: None,
         timing: timing(),
+        sessions: 1,
+        file: record::FileUse::default(),
+        socket: record::SocketOptions::default(),
     };
     let mut signed = session(2);
     signed.agreed.signing_algorithm = Some("AES-128-GMAC".into());
@@ -643,6 +650,7 @@ pub(crate) fn bench() -> RunAnalysis {
                 streams: 1,
                 nic: Some("a0".into()),
                 timing: timing(),
+                socket: record::SocketOptions::default(),
             }),
             rates: vec![117.6e6, 117.5e6, 117.7e6],
             median: Some(rate(117.6e6, None, 3)),
@@ -855,6 +863,7 @@ fn effect(response: Direction, phase: Phase, value: f64, half: f64, verdict: Ver
         ratio: ratio(value, Some([value - half, value + half]), 8),
         verdict,
         blocks_to_settle: None,
+        joint: false,
     }
 }
 
@@ -876,6 +885,7 @@ fn rung(
         )),
         of_above: Some(ratio(of_ceiling, None, n)),
         of_ceiling: Some(ratio(of_ceiling, None, n)),
+        loss: None,
         not_measured: None,
     }
 }
@@ -1026,6 +1036,7 @@ fn nic(prefix: &str, index: u32, last: u8) -> Nic {
         kind: Some("veth".into()),
         medium: None,
         port_of: None,
+        modes: None,
         addresses: vec![InterfaceAddress {
             address: format!("10.77.{}.{last}", index + 1)
                 .parse()

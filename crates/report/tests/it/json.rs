@@ -1,7 +1,7 @@
-use analysis::{Estimate, Unit};
 use record::Arm;
 use report::{Look, demo_summary, html, json, text};
 use serde_json::json as value;
+use stats::{Estimate, Unit};
 
 use crate::fixtures;
 

@@ -4,6 +4,7 @@ mod design;
 mod fixtures;
 mod html;
 mod json;
+mod message;
 mod runs;
 mod shareable;
 mod terminal;

@@ -1,6 +1,6 @@
-use analysis::Verdict;
 use record::{Plan, ShareAddress};
 use report::{Colour, Look, details, html, json, table, text};
+use stats::Verdict;
 
 use crate::fixtures;
 

@@ -23,29 +23,6 @@ pub(super) fn parse_speed(said: &str) -> Result<State, Refusal> {
 /// The word where the ends of a link agree by themselves.
 pub(super) const AGREED: &str = "auto";
 
-/// The modes of one of the lists, which goes on in the lines below it.
-fn modes_of<'a>(said: &'a str, heading: &str) -> Vec<&'a str> {
-    let mut modes = Vec::new();
-    let mut inside = false;
-    for line in said.lines().map(str::trim) {
-        let words = match line.split_once(':') {
-            Some((name, words)) => {
-                inside = name == heading;
-                words
-            }
-            None => line,
-        };
-        if inside {
-            modes.extend(
-                words
-                    .split_whitespace()
-                    .filter(|word| word.contains("base")),
-            );
-        }
-    }
-    modes
-}
-
 /// `1000baseT/Full` as `1000 full`.
 fn forced(mode: &str) -> Option<String> {
     let (speed, rest) = mode.split_once("base")?;
@@ -64,11 +41,11 @@ pub(super) fn is_forced(mode: &str) -> bool {
 
 pub(super) fn parse_modes(said: &str) -> Result<State, Refusal> {
     let rows = rows(said);
-    let supported = modes_of(said, "Supported link modes");
+    let supported = ethtool::modes_of(said, "Supported link modes");
     if supported.is_empty() || rows.get("Supports auto-negotiation") == Some(&"No") {
         return Err(Refusal::new("the driver does not know other speeds"));
     }
-    let offered = modes_of(said, "Advertised link modes");
+    let offered = ethtool::modes_of(said, "Advertised link modes");
     let modes = supported
         .iter()
         .map(|&mode| (mode.to_owned(), offered.contains(&mode)));

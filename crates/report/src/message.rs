@@ -1,0 +1,1075 @@
+//! The English of messages: one line for each id. Another language is another table.
+//!
+//! `{name}` is an argument; a part between two `|` is said only where all of its arguments are there.
+
+use std::fmt::Write as _;
+
+use analysis::{Argument, Message, PLAIN};
+use record::{BitsPerSecond, Bytes, Direction};
+
+use crate::quantity;
+
+/// What is said, in English.
+#[must_use]
+pub fn english(message: &Message) -> String {
+    let mut entries = ENGLISH.iter();
+    let template = entries.find(|(id, _)| *id == message.id);
+    match template {
+        Some((_, template)) => filled(template, message),
+        // An id without a sentence still says what it is; a test sees to it that there is none.
+        None => match message.argument("text") {
+            Some(text) if message.id == PLAIN => argument(text),
+            _ => message.id.to_owned(),
+        },
+    }
+}
+
+/// Ids that have a sentence, for the test that holds them against those that are used.
+#[must_use]
+pub fn ids() -> Vec<&'static str> {
+    ENGLISH.iter().map(|(id, _)| *id).collect()
+}
+
+fn filled(template: &str, message: &Message) -> String {
+    let mut text = String::new();
+    for (index, part) in template.split('|').enumerate() {
+        let is_optional = index % 2 == 1;
+        if let Some(part) = part_of(part, message, is_optional) {
+            text.push_str(&part);
+        }
+    }
+    text
+}
+
+/// A part with its arguments; none where one that is not optional to it is missing.
+fn part_of(part: &str, message: &Message, is_optional: bool) -> Option<String> {
+    let mut text = String::new();
+    let mut rest = part;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (name, after) = after.split_once('}')?;
+        text.push_str(before);
+        match message.argument(name) {
+            Some(found) => text.push_str(&argument(found)),
+            None if is_optional => return None,
+            None => {
+                let _ = write!(text, "{{{name}}}");
+            }
+        }
+        rest = after;
+    }
+    text.push_str(rest);
+    Some(text)
+}
+
+fn argument(argument: &Argument) -> String {
+    match argument {
+        Argument::Text(text) => text.clone(),
+        Argument::Rate(rate) => format!("{:.1} MB/s", rate / 1e6),
+        Argument::Bits(bits) => quantity::line_rate(BitsPerSecond::new(*bits)),
+        Argument::Share(share) if *share < 0.1 => format!("{:.2} %", 100.0 * share),
+        Argument::Share(share) => format!("{:.0} %", 100.0 * share),
+        Argument::Ratio(ratio) => format!("{ratio:.2}x"),
+        Argument::Seconds(seconds) => format!("{:.1} ms", 1e3 * seconds),
+        Argument::Bytes(bytes) => quantity::size(Bytes::new(*bytes)),
+        Argument::Count(count) => count.to_string(),
+        Argument::Direction(Direction::Read) => "read".into(),
+        Argument::Direction(Direction::Write) => "write".into(),
+        Argument::Message(message) => english(message),
+        Argument::Names(names) => names.join(", "),
+    }
+}
+
+const ENGLISH: &[(&str, &str)] = &[
+    // The answer.
+    (
+        "headline.unmeasured",
+        "the share could not be measured: {reason}",
+    ),
+    ("headline.contradiction", "{cause}"),
+    ("headline.loses-proven", "{cause}; {loss}|; {gain}|"),
+    (
+        "headline.loses-suspected",
+        "{loss}; suspected: {cause}; to decide: {decides}",
+    ),
+    (
+        "headline.loses-unknowable",
+        "{loss}; not knowable from here whether {cause}: {needs}",
+    ),
+    ("headline.loses-unexplained", "{loss}; no cause is known"),
+    (
+        "headline.network-or-server",
+        "{loss}; network or server? not knowable from here: raw TCP was not measured; to decide: {decides}",
+    ),
+    (
+        "headline.one-connection",
+        "{loss}; several connections move {floor}, so one is limited: by its process at the server, or by the path for each connection; to decide: {decides}",
+    ),
+    (
+        "headline.server-loses",
+        "{loss}; the network carries all that the link can, so the server's end or the session loses; no cause is known",
+    ),
+    (
+        "headline.crowded",
+        "something is lost, and the processors of {host} were full all the time, so it cannot be said where: repeat it when nothing else runs there",
+    ),
+    (
+        "headline.cannot-tell",
+        "cannot tell yet: {loss}; blocks that would tell: {blocks} more (`--thorough`)",
+    ),
+    (
+        "headline.too-near",
+        "cannot tell: {loss}, which is too near to a loss of 5 % for what the rates differ from trial to trial",
+    ),
+    ("headline.found", "{cause}|; {gain}|"),
+    (
+        "headline.suspected",
+        "suspected: {cause}; to decide: {decides}",
+    ),
+    ("headline.maybe", "suspected: {cause}"),
+    (
+        "headline.full",
+        "nothing loses, and the link is full: the share| reads {read}|| and writes {write}|, {share} of what |{line} |carries|; {unused}|",
+    ),
+    (
+        "headline.well",
+        "nothing loses: the share| reads {read}|| and writes {write}||, {share} of what the link carries||; {unused}|",
+    ),
+    (
+        "headline.no-ceiling",
+        "the share| reads {read}|| and writes {write}|; what the link could carry is not known|; {unused}|",
+    ),
+    (
+        "headline.incomplete",
+        "nothing that was measured loses: the share| reads {read}|| and writes {write}||, {share} of what the link carries||; {unused}|",
+    ),
+    (
+        "loss.tcp",
+        "raw TCP ({direction}) reaches {share}| [{low}, {high}]| of the link: {rate} of {whole}",
+    ),
+    (
+        "loss.share",
+        "the share ({direction}) reaches {share}| [{low}, {high}]| of raw TCP: {rate} of {whole}",
+    ),
+    (
+        "loss.share-of-link",
+        "the share ({direction}) reaches {share}| [{low}, {high}]| of the link: {rate} of {whole}",
+    ),
+    (
+        "loss.disk",
+        "from its disk the server gives {share}| [{low}, {high}]| of what it gives from memory: {rate} of {whole}",
+    ),
+    ("gain", "without it: {gain}| [{low}, {high}]|"),
+    (
+        "headline.one-link-idle",
+        "only {used} of {usable} links between client and server is used; all of them together move {gain} as much",
+    ),
+    ("links-unused", "links that are not used: {links}"),
+    // What decides.
+    ("decide.probe", "repeat this check with `--thorough`"),
+    (
+        "decide.raw-tcp",
+        "run `iperf3 -s` on the server, or name it by `--server HOST`, then repeat this check",
+    ),
+    (
+        "decide.raw-tcp-here",
+        "let `iperf3 -s` run on the server, then repeat this check",
+    ),
+    (
+        "decide.server",
+        "name the server by `--server HOST`, so that its counters can be read",
+    ),
+    (
+        "decide.tune",
+        "`linerate tune` tries the remedy and keeps it if it helps",
+    ),
+    (
+        "decide.cheaper-cipher",
+        "repeat this check with `--thorough`; where the server refuses AES-GCM, let it offer that first",
+    ),
+    ("decide.elsewhere", "check the share by the other address"),
+    (
+        "decide.quiet-time",
+        "repeat this check while the other machines on that network are off",
+    ),
+    ("decide.cable", "connect a cable and repeat this check"),
+    ("decide.iw", "`iw dev NIC station dump` shows retries"),
+    (
+        "decide.without-tunnel",
+        "repeat this check without the tunnel",
+    ),
+    (
+        "decide.two-sessions",
+        "look at the bytes of both NICs while two channels are used",
+    ),
+    (
+        "decide.pause-off",
+        "turn flow control off at one end and repeat this check",
+    ),
+    (
+        "decide.ss-at-server",
+        "`ss -ti` on the server shows its send buffer while the share is read",
+    ),
+    (
+        "decide.power-plan",
+        "`powercfg /getactivescheme` on the server",
+    ),
+    (
+        "decide.flow-hash",
+        "look at the counters of the ports of bonds and of routers on the path while several connections move data",
+    ),
+    (
+        "decide.antivirus",
+        "look at the scanner's processor time while the share is used",
+    ),
+    ("needs.server", "name the server by `--server HOST`"),
+    (
+        "needs.served",
+        "the processor time of the server's process for each byte, by `--server HOST`",
+    ),
+    // Causes: path.
+    (
+        "path-mtu-black-hole",
+        "packets of more than {most} bytes between `{nic}` and `{remote}` vanish without notice, though both ends send up to {wanted}; {who}",
+    ),
+    (
+        "path-mtu-black-hole.one-way",
+        "packets of more than {most} bytes between `{nic}` and `{remote}` vanish without notice, though both ends send up to {wanted} (seen towards the server; echo requests of that size get no answer); {who}",
+    ),
+    ("hole.this-end", "this end drops them: {why}"),
+    ("hole.far-end", "the far end drops them: {why}"),
+    (
+        "hole.between",
+        "by elimination something between them drops them, such as a switch with a smaller MTU|{because}||{also}|",
+    ),
+    (
+        "hole.probably-between",
+        "probably something between them drops them, such as a switch with a smaller MTU|{because}||{also}|",
+    ),
+    (
+        "hole.between-or-far",
+        "something between them or the far NIC drops them|{because}||{direction}|: {how}",
+    ),
+    (
+        "hole.near-or-between",
+        "this NIC or something between them drops them|{because}||{direction}|: {how}",
+    ),
+    (
+        "hole.anywhere",
+        "this NIC, something between them or the far NIC drops them|{because}||{direction}|: {how}",
+    ),
+    ("hole.because", " ({why})"),
+    (
+        "hole.from-one-end",
+        "from one end these cannot be told apart; `--server` tells more",
+    ),
+    ("hole.not-told-apart", "nothing tells these apart"),
+    ("hole.to-server-only", ", towards the server only"),
+    ("hole.to-client-only", ", towards the client only"),
+    (
+        "hole.nic-passes",
+        "`{nic}` passes {bytes} bytes to and from `{remote}`",
+    ),
+    (
+        "hole.far-passes",
+        "the NIC of `{remote}` passes {bytes} bytes to and from `{nic}`",
+    ),
+    (
+        "hole.short-port",
+        "the port `{port}` of `{nic}` at {host} has MTU {mtu}, and `{nic}` itself {own}",
+    ),
+    (
+        "hole.refused",
+        "`{nic}` at {host} counted {refused} faulty packets while {sent} of {size} bytes were sent",
+    ),
+    (
+        "link-trained-low",
+        "`{nic}` of {host} runs at {speed}, though both ends of its cable can {both}",
+    ),
+    (
+        "wifi-used",
+        "{host} sends over Wi-Fi by `{nic}`: what the air carries may be the limit, and not the lines behind it",
+    ),
+    (
+        "wifi-used.cable",
+        "{host} sends over Wi-Fi by `{nic}`, while its cable `{cable}` runs at {rate} and is not used",
+    ),
+    (
+        "wifi-retries",
+        "the rates of {host} over Wi-Fi (`{nic}`) differ from trial to trial: frames may be sent again and again",
+    ),
+    (
+        "tunnel-used",
+        "{host} sends through the tunnel {tunnel}, which rides on another line and handles each packet once more",
+    ),
+    (
+        "tunnel-used.needless",
+        "{host} sends through the tunnel {tunnel}, while its `{nic}` is in one subnet with `{remote}`",
+    ),
+    (
+        "slow-link.end",
+        "`{nic}` of {host} runs at {slow}, and the other end of the path at {good}",
+    ),
+    (
+        "slow-link.hop",
+        "everything moves at just the rate of a line of {rate}, both directions: a hop between `{nic}` and `{remote}` runs at that",
+    ),
+    (
+        "slow-link.among-others",
+        "the link {pair} runs at {slow}, and another one between the two at {good}",
+    ),
+    (
+        "slow-link.among-used",
+        "the link {pair} runs at {slow}, and another one between the two carried {good}",
+    ),
+    (
+        "rate-limited",
+        "something on the path limits the rate to {rate} ({direction}): it is steady, and no packet is lost",
+    ),
+    (
+        "rate-limited.shaper",
+        "a shaper on `{nic}` of {host} limits it to {rate}, on a line of {line}",
+    ),
+    (
+        "rate-limited.shaper-alone",
+        "a shaper on `{nic}` of {host} limits it to {rate}, which is no line's rate",
+    ),
+    (
+        "rate-limited.queue",
+        "reading, packets wait {wait} in a queue of the network, which a slow server would leave empty: a hop, or what others send over it, may limit the rate to {rate}",
+    ),
+    (
+        "rate-limited.shaper-one-way",
+        "a shaper on `{nic}` of {host} limits what it sends to {rate}, and far more arrives",
+    ),
+    (
+        "rate-limited.clock",
+        "writing, TCP waits for the network {waited} of the time and loses nothing: a hop, or what others send over it, may limit the rate to {rate}",
+    ),
+    (
+        "faster-path-unused",
+        "the share is reached from {current}, which carries {used}; {pair} carries {rate} and is not used",
+    ),
+    (
+        "two-nics-one-subnet",
+        "`{one}` and `{other}` of {host} are in one subnet, so that one of them does the work of both|{sender}|",
+    ),
+    ("sends-by", "; the routes send all by `{nic}`"),
+    (
+        "mtu-differs",
+        "the two ends of a link differ in MTU: `{near}` has {near_mtu}, `{far}` has {far_mtu}",
+    ),
+    (
+        "offloads-off",
+        "`{nic}` of {host} leaves segments to the processor ({knobs} off), on a fast link with frames of {mtu} bytes",
+    ),
+    (
+        "rss-off",
+        "one processor of {host} handles all packets of `{nic}`, and is full",
+    ),
+    (
+        "other-traffic",
+        "{share} of what passes `{nic}` is traffic of other programs",
+    ),
+    (
+        "other-traffic.elsewhere",
+        "packets wait {least} to {most} on the path while this check sends nothing, and several connections gain as a part of a link that others fill",
+    ),
+    (
+        "other-traffic.perhaps",
+        "other machines may fill the server's link, which its NIC would show",
+    ),
+    (
+        "segments-lost.tcp",
+        "{share} of raw TCP's segments ({direction}) had to be sent again: packets are lost on the path",
+    ),
+    (
+        "segments-lost.share",
+        "{share} of the share's segments ({direction}) had to be sent again: packets are lost on the path",
+    ),
+    (
+        "segments-lost.single",
+        "{share} of the share's segments ({direction}) had to be sent again, and some where one small request follows another, which no full queue drops: packets are lost on the path",
+    ),
+    (
+        "segments-lost.overtaken",
+        "{share} of the segments that the server sent came before an earlier one, which was lost or overtaken",
+    ),
+    (
+        "segments-lost.channel",
+        "the channel `{nic}` to `{remote}` loses {share} of its segments ({direction})",
+    ),
+    (
+        "pause-frames",
+        "the NICs of {host} count {pauses} pause frames a second: a receiver or a switch stops the sender",
+    ),
+    (
+        "flow-hash",
+        "the bond `{nic}` of {host} sends all connections by one of its ports",
+    ),
+    (
+        "flow-hash.by-chance",
+        "two connections at once ({direction}) move now as much as one and now far more: each takes one of several links by chance",
+    ),
+    (
+        "flow-hash.streams",
+        "several streams of raw TCP ({direction}) move {gain} of what one does, which is steady and loses nothing: each connection has a limit of its own on the path",
+    ),
+    (
+        "receive-buffer-small",
+        "the receive buffer of {host} has {most} at most, and {needed} would be under way if the link were full ({direction})",
+    ),
+    (
+        "receive-buffer-small.scaling",
+        "window scaling is off at {host}, so that no more than 64 KiB can be under way, on a path of {round_trip}",
+    ),
+    (
+        "receive-buffer-small.tuning",
+        "window auto-tuning is off at {host} ({direction}): its receive buffer stays at {first}, and {needed} would be under way if the link were full",
+    ),
+    (
+        "receive-buffer-small.options",
+        "`socket options` in the server's `smb.conf` holds the receive buffer at {size} ({direction}), and TCP does not tune itself then",
+    ),
+    (
+        "receive-buffer-small.tiny",
+        "the server never has room for more than {window}: its receive buffer is held small, by `socket options` of its `smb.conf` or by its `tcp_rmem`",
+    ),
+    (
+        "receive-buffer-small.full",
+        "the server has no room for what is under way: {path} would fill the path",
+    ),
+    (
+        "send-buffer-small",
+        "the send buffer of {host} has {most} at most, and {needed} would be under way if the link were full ({direction})",
+    ),
+    (
+        "send-buffer-small.options",
+        "`socket options` in the server's `smb.conf` holds the send buffer at {size} ({direction}), and TCP does not tune itself then",
+    ),
+    (
+        "send-buffer-small.flight",
+        "the server keeps no more than {flight} under way when it sends, and answers at once: its send buffer may be too small for this path",
+    ),
+    // Causes: processors.
+    (
+        "processor-limit",
+        "a limit stopped the processes of {host} {stopped} of the time",
+    ),
+    (
+        "client-processor",
+        "the client's own processor is the limit: {busy} of one core for each channel",
+    ),
+    (
+        "server-processor",
+        "the server may be slow: raw TCP is not, both directions of the share are",
+    ),
+    (
+        "server-processor.core",
+        "a processor of {host} is full while the share is used",
+    ),
+    (
+        "server-processor.bursts",
+        "both directions come in bursts, on a short path that loses nothing: the server may have too little of a processor",
+    ),
+    (
+        "server-processor.connection",
+        "one process of the server may be full: two sessions gain, and the path is short and loses nothing",
+    ),
+    (
+        "server-processor.process",
+        "one process of the server serves all requests of a session and is full: two sessions gain what two streams of raw TCP do not",
+    ),
+    (
+        "cpu-stolen",
+        "a hypervisor gives {stolen} of the time of a processor of {host} to others",
+    ),
+    (
+        "power-plan",
+        "the processors of {host} run at {megahertz} MHz under load",
+    ),
+    (
+        "power-plan.awake",
+        "the processors of {host} fall asleep between packets",
+    ),
+    (
+        "antivirus",
+        "other programs than the file server take {busy} of a processor of {host} while the share is used, as a virus scanner does",
+    ),
+    // Causes: SMB.
+    (
+        "old-dialect",
+        "the server speaks SMB {dialect} only: one channel, no encryption",
+    ),
+    (
+        "old-dialect.small",
+        "the server speaks SMB {dialect} only: requests of 64 KiB, one channel, no encryption",
+    ),
+    (
+        "few-credits",
+        "the server grants {credits} credits, so that no more than {bytes} can be under way",
+    ),
+    (
+        "small-requests",
+        "the server takes {kinds} requests of {bytes} at most, and others take 8 MiB",
+    ),
+    ("encryption", "everything is encrypted by {cipher}"),
+    ("signing", "all data is signed by {algorithm}"),
+    (
+        "asynchronous-io",
+        "the server works on one request after the other (`{knobs}` is set so): every wait for its disk is a wait of all",
+    ),
+    // Causes: storage.
+    (
+        "sync-writes",
+        "to have every write on the disk at once costs nothing here: the server may do so always",
+    ),
+    (
+        "sync-writes.small-files",
+        "a small file takes {write} to write and {read} to read: each write waits for the server's disk",
+    ),
+    (
+        "sync-writes.setting",
+        "the server has every write on its disk before it answers (`sync always`)",
+    ),
+    (
+        "server-disk.one-block",
+        "the server's disk does not keep up with writes: one block written over and over is {gain} as fast",
+    ),
+    (
+        "server-disk.writes",
+        "the server takes {write} and gives {read} from memory: its disk may be slow",
+    ),
+    (
+        "server-disk.reads",
+        "the server gives a file that was not asked for lately at {disk}, {share} of the {memory} that it gives from memory",
+    ),
+    (
+        "server-disk.cold",
+        "the server gives a file that is not in its memory at {disk}, {share} of the {memory} that it gives from memory: its disk is slow",
+    ),
+    (
+        "local-disk",
+        "a copy to {place} runs at {copy}, {share} of what the share gives: that disk of the client is slow",
+    ),
+    // Causes: channels.
+    (
+        "port-blocked",
+        "`{remote}` answers by `{nic}`, and its file server's port does not: a firewall, or a server that does not listen there",
+    ),
+    (
+        "multichannel-off",
+        "there are {links} links, and the server does not offer multichannel",
+    ),
+    (
+        "multichannel-off.perhaps",
+        "the server does not offer multichannel; if `{nic}` leads to it as well, it is not used for that",
+    ),
+    (
+        "advertised-wrong.perhaps",
+        "the server lists `{address}`, to which no NIC of this client leads, and nothing to which `{nic}` leads: if that is a link to it, the list is wrong",
+    ),
+    (
+        "advertised-wrong.exceeded",
+        "the server says of `{address}` that it runs at {said}, and more was moved over it; clients choose their channels by that",
+    ),
+    (
+        "advertised-wrong.speed",
+        "the server says of `{address}` that it runs at {said}, and it runs at {real}; Windows and macOS then leave the other link alone",
+    ),
+    (
+        "advertised-wrong.rss",
+        "the server says of `{one}` that it is capable of RSS and of `{other}` ({speed}) that it is not; Windows then leaves the latter alone",
+    ),
+    (
+        "advertised-wrong.unlisted",
+        "the server does not list `{remote}` at its `{nic}`|{instead}|; Windows and macOS then leave that link alone",
+    ),
+    (
+        "lists-foreign",
+        " and lists `{address}`, which it does not have",
+    ),
+    (
+        "one-link-idle.dead",
+        "the link of `{nic}` to `{remote}` is dead: nothing answers there",
+    ),
+    // Causes: where and not why.
+    (
+        "measured-above-ceiling",
+        "the share ({direction}) moves {rate}, more than the {ceiling} that fit through the NICs in use: the link is not what its facts say, or the bytes took another path",
+    ),
+    (
+        "measured-above-ceiling.tcp",
+        "raw TCP ({direction}) moves {rate}, more than the {ceiling} that fit through the NICs in use: the link is not what its facts say, or the bytes took another path",
+    ),
+    (
+        "tcp-slower-than-ceiling",
+        "raw TCP ({direction}) reaches {share} of what fits through the NICs in use: {rate} of {whole}",
+    ),
+    (
+        "share-slower-than-tcp",
+        "the share ({direction}) reaches {share} of raw TCP on the same path: {rate} of {whole}",
+    ),
+    // Remarks.
+    (
+        "link-saturated",
+        "the link is full: the share moves {share} of what fits through it",
+    ),
+    (
+        "links-of",
+        "{used} of {usable} links between client and server is used",
+    ),
+    (
+        "network-at-least",
+        "the network ({direction}) carries at least {rate}, which the best of several sessions, requests or files moved; raw TCP was not measured",
+    ),
+    ("facts-missing", "facts that could not be had: {facts}"),
+    (
+        "silent-address",
+        "nothing answers at {addresses}, which the server's name stands for as well: every connection tries that first; take it out of DNS or `hosts`",
+    ),
+    (
+        "jumbo-neighbours",
+        "`{nic}` sends packets of up to {tried} bytes, and {neighbours} on its segment answer at {answered} only: what is larger and not TCP is lost without notice",
+    ),
+    (
+        "over-wifi",
+        "{host} sends over Wi-Fi by `{nic}`; a cable is steadier, and mostly faster",
+    ),
+    (
+        "over-wifi.cable",
+        "{host} sends over Wi-Fi by `{nic}`; its cable `{cable}` is not used, and no faster",
+    ),
+    (
+        "through-tunnel",
+        "{host} sends through the tunnel {tunnel}, which rides on another line and leaves {mtu} bytes to a packet",
+    ),
+    (
+        "through-bridge",
+        "{host} sends through the bridge `{nic}` (ports: {ports})",
+    ),
+    (
+        "wifi-beside-cable",
+        "{host} sends by `{nic}`, and its Wi-Fi `{wifi}` is not used",
+    ),
+    (
+        "disk-cold",
+        "disk: the server had been seen to have none of the file in memory",
+    ),
+    (
+        "disk-unknown",
+        "disk: a file of the share, read once; cache unknown, the server may have had it in memory",
+    ),
+    (
+        "copy-to",
+        "copy: from the server's memory to {place}, until all of it was on that disk",
+    ),
+    // Remedies.
+    ("fix.none", "not known"),
+    (
+        "fix.mtu-of-switch",
+        "{what}; until then set MTU {most} at both ends",
+    ),
+    (
+        "fix.switch-mtu",
+        "raise the MTU of the switch between the two to at least {wanted}",
+    ),
+    (
+        "fix.switch-or-nic",
+        "{switch}, and look at the NICs if that is not it",
+    ),
+    (
+        "fix.port-mtu",
+        "set the MTU of `{port}` at {host} to {wanted}, as that of `{nic}`",
+    ),
+    (
+        "fix.look-at-nic",
+        "look at `{nic}` at {host}: its driver, and whether it takes large frames as it is set to",
+    ),
+    (
+        "fix.retrain",
+        "change the cable of `{nic}`, or try another port of the switch; a pair of wires may be broken",
+    ),
+    (
+        "fix.use-cable",
+        "connect {host} by a cable; without one, move it nearer to the access point and use the 5 or 6 GHz band",
+    ),
+    (
+        "fix.cable-for-wifi",
+        "let {host} use the cable: turn Wi-Fi off, or give the routes of `{cable}` a lower metric than those of `{nic}`",
+    ),
+    (
+        "fix.wifi-retries",
+        "move nearer to the access point, or use a free channel of the 5 or 6 GHz band",
+    ),
+    (
+        "fix.around-tunnel",
+        "where both are in one network, reach the server without the tunnel; elsewhere look at the processors of both ends of the tunnel",
+    ),
+    (
+        "fix.around-needless-tunnel",
+        "let `{remote}` be reached by `{nic}` and not through {tunnel}: leave the local network out of the tunnel, or use that address",
+    ),
+    (
+        "fix.cable",
+        "change the cable of `{nic}` at {host}; a pair of wires in it is probably broken",
+    ),
+    (
+        "fix.cable-of-pair",
+        "change the cable of {pair}; a pair of wires in it is probably broken",
+    ),
+    (
+        "fix.slow-hop",
+        "look at the ports of the switches on the path and at the server's NIC: one has come up slow, or is a slow one",
+    ),
+    ("fix.shaper", "raise or remove the shaper of `{nic}`"),
+    (
+        "fix.rate-limit",
+        "look for a slow port, a shaper or a contract's rate on the path",
+    ),
+    (
+        "fix.faster-address",
+        "reach the server by `{remote}`: use that address, or let its name stand for it in `hosts` or DNS",
+    ),
+    (
+        "fix.lower-metric",
+        "give the routes of `{fast}` a lower metric than those of `{slow}` (`route.interface_metric`), or each link a subnet of its own at both ends",
+    ),
+    (
+        "fix.own-subnets",
+        "give each link a subnet of its own, at both ends: for `{other}` another network than for `{one}`",
+    ),
+    (
+        "fix.same-mtu",
+        "set one MTU at both ends: {most} if every switch and neighbour takes it, otherwise {least}",
+    ),
+    (
+        "fix.smaller-mtu",
+        "set one MTU at both ends, {least}: {neighbours} on the same segment take no more",
+    ),
+    (
+        "fix.offloads-on",
+        "turn the offloads of `{nic}` on {host} on again",
+    ),
+    (
+        "fix.rss",
+        "let `{nic}` use several receive queues, one for each processor",
+    ),
+    (
+        "fix.other-traffic-elsewhere",
+        "find the machine that sends so much over the same link (the counters of the switch's ports tell), and move its work to another time or another link",
+    ),
+    (
+        "fix.other-traffic",
+        "end what else uses `{nic}`, give it another link, or repeat this check when it is done",
+    ),
+    (
+        "fix.lost-packets",
+        "look at the error counters of both NICs and of the switch's ports, change the cable, try another port",
+    ),
+    (
+        "fix.pause-frames",
+        "look at who sends the pause frames, and at the flow control of both NICs and the switch",
+    ),
+    (
+        "fix.flow-hash",
+        "let `{nic}` choose its port by layer 3+4, or give each link a subnet of its own and use multichannel",
+    ),
+    (
+        "fix.flow-hash-of-path",
+        "let the bond or the routers on the path choose by layer 3+4, and use several connections",
+    ),
+    (
+        "fix.window-scaling",
+        "turn window scaling on again at {host}",
+    ),
+    (
+        "fix.window-autotuning",
+        "turn window auto-tuning on again at {host}",
+    ),
+    (
+        "fix.receive-buffer",
+        "let TCP on {host} take {bytes} for its receive buffer",
+    ),
+    (
+        "fix.send-buffer",
+        "let TCP on {host} take {bytes} for its send buffer",
+    ),
+    (
+        "fix.socket-options",
+        "take `{option}` out of `socket options` in the server's `smb.conf`, and start the server again",
+    ),
+    (
+        "fix.server-receive-buffer",
+        "let TCP on the server tune its receive buffer: look at its `tcp_rmem` and at `socket options` of its `smb.conf`",
+    ),
+    (
+        "fix.server-send-buffer",
+        "let TCP on the server tune its send buffer: look at its `tcp_wmem` and at `socket options` of its `smb.conf`",
+    ),
+    (
+        "fix.processor-limit",
+        "give {host} more processor time, in the limits of its container or virtual machine",
+    ),
+    (
+        "fix.client-processor",
+        "leave the client more of its processors: end what else runs there, or use more channels, which are served by a processor each",
+    ),
+    (
+        "fix.server-processor",
+        "look at the server while a large file is copied: what else runs there, and whether one processor is full",
+    ),
+    (
+        "fix.cpu-stolen",
+        "give {host} processors of its own, or move it to a machine with less to do",
+    ),
+    (
+        "fix.power-plan",
+        "set the power plan of {host} to high performance",
+    ),
+    (
+        "fix.antivirus",
+        "let the scanner of {host} leave the share's folder out",
+    ),
+    (
+        "fix.newer-dialect",
+        "let the server speak SMB 3.1.1 (Samba: `server max protocol = SMB3`)",
+    ),
+    (
+        "fix.more-credits",
+        "let the server grant its usual 8192 credits (Samba: `smb2 max credits`)",
+    ),
+    (
+        "fix.larger-requests",
+        "let the server take requests of 8 MiB (Samba: `smb2 max read`, `smb2 max write`)",
+    ),
+    (
+        "fix.cheaper-cipher",
+        "let server and client agree on AES-GCM, which protects as well and costs a fraction of AES-CCM (Samba: `server smb3 encryption algorithms`)",
+    ),
+    (
+        "fix.no-cheaper-cipher",
+        "encryption has its price, and there is no cheaper cipher; without it everybody on the path can read along",
+    ),
+    (
+        "fix.cheaper-signing",
+        "let server and client agree on AES-128-GMAC, which protects as well and costs a fraction of it (Samba: `server smb3 signing algorithms`)",
+    ),
+    (
+        "fix.no-cheaper-signing",
+        "signing has its price, and AES-128-GMAC is the cheapest algorithm; without it everybody on the path can change data",
+    ),
+    (
+        "fix.asynchronous",
+        "let the server read and write asynchronously, as is its default",
+    ),
+    (
+        "fix.sync-writes",
+        "let the server answer before the disk has all (Samba: `sync always = no`); what was not on the disk is lost when the power fails",
+    ),
+    (
+        "fix.faster-disk",
+        "look at the server's disks: what else uses them, whether one of an array is missing, whether writes are forced through",
+    ),
+    (
+        "fix.faster-disk-for-reads",
+        "look at the server's disks: what else uses them, how far it reads ahead; more memory helps where the same files are read again",
+    ),
+    (
+        "fix.faster-local-disk",
+        "copy to a faster disk of the client, or look at what else uses this one",
+    ),
+    (
+        "fix.open-port",
+        "let the file server's port through to `{remote}`: look at the firewalls of both ends, and at `interfaces` of a Samba server",
+    ),
+    (
+        "fix.multichannel-on",
+        "turn multichannel on at the server (Samba: `server multi channel support = yes`)",
+    ),
+    (
+        "fix.true-advertisement",
+        "let the server list what its NICs are (Samba: `interfaces = \"ADDRESS;speed=...,capability=RSS\"` for each)",
+    ),
+    (
+        "fix.dead-link",
+        "look at the cable and ports of `{nic}`, and at the address of its other end",
+    ),
+    (
+        "fix.channels",
+        "use {links} links at once by SMB multichannel ({nics})",
+    ),
+    ("fix.mtu", "set MTU {mtu} on {nics}|{neighbours}|"),
+    (
+        "neighbours-unproven",
+        ", and check again then: {names} on the same segment can be asked for large packets only from an end that sends them",
+    ),
+    (
+        "fix.jumbo-segment",
+        "do not raise the MTU of the whole segment, on which {neighbours} answer at {answered} bytes only: give client and server {segment}",
+    ),
+    (
+        "segment.new",
+        "a cable, port or VLAN between the two with MTU {mtu} and addresses of its own",
+    ),
+    ("segment.idle-link", "the idle link {pair} with MTU {mtu}"),
+    (
+        "segment.subnet",
+        "a subnet of their own on the same cable: `{client}/24` at the client and `{server}/24` at the server with MTU {mtu}, all other routes with {standard}",
+    ),
+    // Why a remedy is not tried, and what it disturbs.
+    (
+        "hand.out-of-reach",
+        "it is set where linerate may not run commands, or has no setting for it: name that host with `--server`, or do it there by hand",
+    ),
+    (
+        "hand.unknown",
+        "it says where something is lost, and nothing that is known explains it",
+    ),
+    (
+        "hand.no-share",
+        "no share can be measured over it, so there is nothing to compare with",
+    ),
+    ("hand.cable", "it takes another cable or port"),
+    (
+        "hand.cable-or-switch",
+        "it takes another cable, port or switch",
+    ),
+    (
+        "hand.wifi",
+        "what else uses the Wi-Fi, and where a cable could lie, only you know",
+    ),
+    (
+        "hand.tunnel",
+        "a tunnel protects what is sent, and what must go through it only you know",
+    ),
+    (
+        "hand.rate-limit",
+        "who limits the rate, and why, only you know",
+    ),
+    (
+        "hand.address",
+        "the server has to be called by another address, or the routes changed: check it that way and compare",
+    ),
+    ("hand.addresses", "which addresses are free only you know"),
+    ("hand.rss", "how many queues a NIC has is up to its driver"),
+    (
+        "hand.other-traffic",
+        "what else uses the link, and whether it may wait, only you know",
+    ),
+    ("hand.flow-control", "switch and NICs have to agree on it"),
+    ("hand.flow-hash", "the switch has its own half of the bond"),
+    (
+        "hand.processor",
+        "how much each may have is decided outside of it",
+    ),
+    ("hand.hypervisor", "the hypervisor decides it"),
+    (
+        "hand.power-plan",
+        "it costs power, and linerate leaves it alone",
+    ),
+    (
+        "hand.protection",
+        "it protects, and linerate leaves it alone",
+    ),
+    (
+        "hand.dialect",
+        "which dialects a server speaks is part of its protection, and linerate leaves it alone",
+    ),
+    (
+        "hand.durability",
+        "it protects files when the power fails, and linerate leaves it alone",
+    ),
+    ("hand.disk", "it takes a look at the disks themselves"),
+    ("hand.local-disk", "which disk a copy goes to only you know"),
+    (
+        "hand.firewall",
+        "a firewall protects, and linerate leaves it alone",
+    ),
+    (
+        "hand.interfaces",
+        "the server reads its list of interfaces only when it starts",
+    ),
+    (
+        "blocked.no-session",
+        "no session with the share was seen, so its abilities are not known",
+    ),
+    (
+        "blocked.dialect",
+        "the server speaks SMB {dialect}, and multichannel needs 3.0 or newer",
+    ),
+    (
+        "blocked.no-interfaces",
+        "the server lists no interfaces: multichannel is off there (Samba: `server multi channel support = yes`)",
+    ),
+    (
+        "blocked.guest",
+        "the server took us as guest, and guests have one channel",
+    ),
+    (
+        "blocked.asked-already",
+        "{asked} channels were asked for already, and {used} made use of: {why}",
+    ),
+    ("no-reason", "no reason was given"),
+    ("blocked.mtu-max", "`{nic}` takes an MTU of {most} at most"),
+    (
+        "blocked.both-ends",
+        "both ends of a link need the same MTU, and the server's settings cannot be reached; name it with `--server HOST`, or set MTU {mtu} there by hand first",
+    ),
+    (
+        "blocked.unknown-nic",
+        "the server's NIC with the address `{remote}` is not among those of the named server",
+    ),
+    ("disturbs.nothing", "nothing"),
+    (
+        "disturbs.new-connections",
+        "nothing: new connections have it, and those that are there keep what they had",
+    ),
+    (
+        "disturbs.new-sessions",
+        "nothing: the server reads it at once, and sessions that begin afterwards have it",
+    ),
+    (
+        "disturbs.own-session",
+        "nothing: the channels belong to the session that asks for them",
+    ),
+    (
+        "disturbs.all-sessions",
+        "every session of the server, which must be started again",
+    ),
+    (
+        "disturbs.link",
+        "the link, for a moment: many drivers reset the NIC",
+    ),
+    (
+        "disturbs.links",
+        "these links, for a moment at each change: many drivers reset the NIC",
+    ),
+    (
+        "disturbs.until-restart",
+        "these links, for a moment; what the commands set lasts until the next start",
+    ),
+    (
+        "disturbs.hands",
+        "whatever uses the link while somebody works on it",
+    ),
+    ("disturbs.wifi", "whatever uses the Wi-Fi at that moment"),
+    (
+        "disturbs.tunnel",
+        "whatever uses the tunnel while its routes change",
+    ),
+    (
+        "disturbs.routes",
+        "nothing where only the name stands for another address; routes that change, for a moment",
+    ),
+    (
+        "disturbs.address",
+        "everything that uses the address that changes",
+    ),
+    ("disturbs.others", "what else uses the link"),
+    (
+        "disturbs.shared-host",
+        "whatever shares the processors with it",
+    ),
+    ("disturbs.disks", "whatever else uses the disks"),
+    ("disturbs.lets-through", "nothing: it lets more through"),
+];
