@@ -53,6 +53,16 @@ pub enum Error {
         /// The oldest request that waits.
         waiting_for: &'static str,
     },
+    /// The server's transport takes what is asked, and nothing has come of it for too long.
+    #[error(
+        "the server hears what is asked, and nothing has come of it for {seconds} s ({waiting_for})"
+    )]
+    Stalled {
+        /// How long.
+        seconds: u64,
+        /// The request that waits.
+        waiting_for: &'static str,
+    },
     /// The transport broke; reported by the driver.
     #[error("the connection broke")]
     Transport(#[source] Arc<dyn std::error::Error + Send + Sync>),
@@ -223,6 +233,80 @@ impl NtStatus {
     pub const FILE_NOT_AVAILABLE: Self = Self(0xC000_0467);
     /// `STATUS_SHARE_UNAVAILABLE`.
     pub const SHARE_UNAVAILABLE: Self = Self(0xC000_0480);
+    /// `STATUS_QUOTA_EXCEEDED`.
+    pub const QUOTA_EXCEEDED: Self = Self(0xC000_0044);
+    /// `STATUS_ALLOTTED_SPACE_EXCEEDED`.
+    pub const ALLOTTED_SPACE_EXCEEDED: Self = Self(0xC000_0099);
+    /// `STATUS_DISK_QUOTA_EXCEEDED`.
+    pub const DISK_QUOTA_EXCEEDED: Self = Self(0xC000_0802);
+    /// `STATUS_NO_SUCH_USER`.
+    pub const NO_SUCH_USER: Self = Self(0xC000_0064);
+    /// `STATUS_NO_LOGON_SERVERS`.
+    pub const NO_LOGON_SERVERS: Self = Self(0xC000_005E);
+    /// `STATUS_INVALID_LOGON_HOURS`.
+    pub const INVALID_LOGON_HOURS: Self = Self(0xC000_006F);
+    /// `STATUS_INVALID_WORKSTATION`.
+    pub const INVALID_WORKSTATION: Self = Self(0xC000_0070);
+    /// `STATUS_LOGON_TYPE_NOT_GRANTED`.
+    pub const LOGON_TYPE_NOT_GRANTED: Self = Self(0xC000_015B);
+    /// `STATUS_ACCOUNT_EXPIRED`.
+    pub const ACCOUNT_EXPIRED: Self = Self(0xC000_0193);
+    /// `STATUS_PASSWORD_MUST_CHANGE`.
+    pub const PASSWORD_MUST_CHANGE: Self = Self(0xC000_0224);
+    /// `STATUS_TRUSTED_RELATIONSHIP_FAILURE`.
+    pub const TRUSTED_RELATIONSHIP_FAILURE: Self = Self(0xC000_018D);
+    /// `STATUS_NETLOGON_NOT_STARTED`.
+    pub const NETLOGON_NOT_STARTED: Self = Self(0xC000_0192);
+    /// `STATUS_TIME_DIFFERENCE_AT_DC`.
+    pub const TIME_DIFFERENCE_AT_DC: Self = Self(0xC000_0133);
+    /// `STATUS_NTLM_BLOCKED`.
+    pub const NTLM_BLOCKED: Self = Self(0xC000_0418);
+    /// `STATUS_AUTHENTICATION_FIREWALL_FAILED`.
+    pub const AUTHENTICATION_FIREWALL_FAILED: Self = Self(0xC000_0413);
+    /// `STATUS_DOWNGRADE_DETECTED`.
+    pub const DOWNGRADE_DETECTED: Self = Self(0xC000_0388);
+    /// `STATUS_BAD_DEVICE_TYPE`.
+    pub const BAD_DEVICE_TYPE: Self = Self(0xC000_00CB);
+    /// `STATUS_TOO_MANY_OPENED_FILES`.
+    pub const TOO_MANY_OPENED_FILES: Self = Self(0xC000_011F);
+    /// `STATUS_VOLUME_DISMOUNTED`.
+    pub const VOLUME_DISMOUNTED: Self = Self(0xC000_013E);
+    /// `STATUS_IO_DEVICE_ERROR`.
+    pub const IO_DEVICE_ERROR: Self = Self(0xC000_0185);
+    /// `STATUS_DEVICE_DATA_ERROR`.
+    pub const DEVICE_DATA_ERROR: Self = Self(0xC000_009C);
+    /// `STATUS_DISK_CORRUPT_ERROR`.
+    pub const DISK_CORRUPT_ERROR: Self = Self(0xC000_0032);
+    /// `STATUS_FILE_CORRUPT_ERROR`.
+    pub const FILE_CORRUPT_ERROR: Self = Self(0xC000_0102);
+    /// `STATUS_NAME_TOO_LONG`.
+    pub const NAME_TOO_LONG: Self = Self(0xC000_0106);
+    /// `STATUS_OBJECT_PATH_SYNTAX_BAD`.
+    pub const OBJECT_PATH_SYNTAX_BAD: Self = Self(0xC000_003B);
+    /// `STATUS_UNEXPECTED_NETWORK_ERROR`.
+    pub const UNEXPECTED_NETWORK_ERROR: Self = Self(0xC000_00E9);
+    /// `STATUS_NO_MEDIA_IN_DEVICE`.
+    pub const NO_MEDIA_IN_DEVICE: Self = Self(0xC000_0013);
+    /// `STATUS_DEVICE_NOT_READY`.
+    pub const DEVICE_NOT_READY: Self = Self(0xC000_00A3);
+    /// `STATUS_FILE_TOO_LARGE`.
+    pub const FILE_TOO_LARGE: Self = Self(0xC000_0904);
+    /// `STATUS_NOT_A_REPARSE_POINT`.
+    pub const NOT_A_REPARSE_POINT: Self = Self(0xC000_0275);
+    /// `STATUS_IO_REPARSE_TAG_NOT_HANDLED`.
+    pub const IO_REPARSE_TAG_NOT_HANDLED: Self = Self(0xC000_0279);
+    /// `STATUS_CLOUD_FILE_PROVIDER_NOT_RUNNING`.
+    pub const CLOUD_FILE_PROVIDER_NOT_RUNNING: Self = Self(0xC000_CE02);
+    /// `STATUS_CLOUD_FILE_NETWORK_UNAVAILABLE`.
+    pub const CLOUD_FILE_NETWORK_UNAVAILABLE: Self = Self(0xC000_CF0A);
+    /// `STATUS_VIRUS_INFECTED`.
+    pub const VIRUS_INFECTED: Self = Self(0xC000_0906);
+    /// `STATUS_FS_DRIVER_REQUIRED`.
+    pub const FS_DRIVER_REQUIRED: Self = Self(0xC000_019C);
+    /// `STATUS_CONNECTION_DISCONNECTED`.
+    pub const CONNECTION_DISCONNECTED: Self = Self(0xC000_020C);
+    /// `STATUS_DEVICE_NOT_CONNECTED`.
+    pub const DEVICE_NOT_CONNECTED: Self = Self(0xC000_009D);
 
     /// Whether this is an error (the two severity bits are set); warnings are not.
     pub fn is_error(self) -> bool {
@@ -327,6 +411,88 @@ const NAMES: &[(NtStatus, &str)] = &[
     (NtStatus::SERVER_UNAVAILABLE, "STATUS_SERVER_UNAVAILABLE"),
     (NtStatus::FILE_NOT_AVAILABLE, "STATUS_FILE_NOT_AVAILABLE"),
     (NtStatus::SHARE_UNAVAILABLE, "STATUS_SHARE_UNAVAILABLE"),
+    (NtStatus::QUOTA_EXCEEDED, "STATUS_QUOTA_EXCEEDED"),
+    (
+        NtStatus::ALLOTTED_SPACE_EXCEEDED,
+        "STATUS_ALLOTTED_SPACE_EXCEEDED",
+    ),
+    (NtStatus::DISK_QUOTA_EXCEEDED, "STATUS_DISK_QUOTA_EXCEEDED"),
+    (NtStatus::NO_SUCH_USER, "STATUS_NO_SUCH_USER"),
+    (NtStatus::NO_LOGON_SERVERS, "STATUS_NO_LOGON_SERVERS"),
+    (NtStatus::INVALID_LOGON_HOURS, "STATUS_INVALID_LOGON_HOURS"),
+    (NtStatus::INVALID_WORKSTATION, "STATUS_INVALID_WORKSTATION"),
+    (
+        NtStatus::LOGON_TYPE_NOT_GRANTED,
+        "STATUS_LOGON_TYPE_NOT_GRANTED",
+    ),
+    (NtStatus::ACCOUNT_EXPIRED, "STATUS_ACCOUNT_EXPIRED"),
+    (
+        NtStatus::PASSWORD_MUST_CHANGE,
+        "STATUS_PASSWORD_MUST_CHANGE",
+    ),
+    (
+        NtStatus::TRUSTED_RELATIONSHIP_FAILURE,
+        "STATUS_TRUSTED_RELATIONSHIP_FAILURE",
+    ),
+    (
+        NtStatus::NETLOGON_NOT_STARTED,
+        "STATUS_NETLOGON_NOT_STARTED",
+    ),
+    (
+        NtStatus::TIME_DIFFERENCE_AT_DC,
+        "STATUS_TIME_DIFFERENCE_AT_DC",
+    ),
+    (NtStatus::NTLM_BLOCKED, "STATUS_NTLM_BLOCKED"),
+    (
+        NtStatus::AUTHENTICATION_FIREWALL_FAILED,
+        "STATUS_AUTHENTICATION_FIREWALL_FAILED",
+    ),
+    (NtStatus::DOWNGRADE_DETECTED, "STATUS_DOWNGRADE_DETECTED"),
+    (NtStatus::BAD_DEVICE_TYPE, "STATUS_BAD_DEVICE_TYPE"),
+    (
+        NtStatus::TOO_MANY_OPENED_FILES,
+        "STATUS_TOO_MANY_OPENED_FILES",
+    ),
+    (NtStatus::VOLUME_DISMOUNTED, "STATUS_VOLUME_DISMOUNTED"),
+    (NtStatus::IO_DEVICE_ERROR, "STATUS_IO_DEVICE_ERROR"),
+    (NtStatus::DEVICE_DATA_ERROR, "STATUS_DEVICE_DATA_ERROR"),
+    (NtStatus::DISK_CORRUPT_ERROR, "STATUS_DISK_CORRUPT_ERROR"),
+    (NtStatus::FILE_CORRUPT_ERROR, "STATUS_FILE_CORRUPT_ERROR"),
+    (NtStatus::NAME_TOO_LONG, "STATUS_NAME_TOO_LONG"),
+    (
+        NtStatus::OBJECT_PATH_SYNTAX_BAD,
+        "STATUS_OBJECT_PATH_SYNTAX_BAD",
+    ),
+    (
+        NtStatus::UNEXPECTED_NETWORK_ERROR,
+        "STATUS_UNEXPECTED_NETWORK_ERROR",
+    ),
+    (NtStatus::NO_MEDIA_IN_DEVICE, "STATUS_NO_MEDIA_IN_DEVICE"),
+    (NtStatus::DEVICE_NOT_READY, "STATUS_DEVICE_NOT_READY"),
+    (NtStatus::FILE_TOO_LARGE, "STATUS_FILE_TOO_LARGE"),
+    (NtStatus::NOT_A_REPARSE_POINT, "STATUS_NOT_A_REPARSE_POINT"),
+    (
+        NtStatus::IO_REPARSE_TAG_NOT_HANDLED,
+        "STATUS_IO_REPARSE_TAG_NOT_HANDLED",
+    ),
+    (
+        NtStatus::CLOUD_FILE_PROVIDER_NOT_RUNNING,
+        "STATUS_CLOUD_FILE_PROVIDER_NOT_RUNNING",
+    ),
+    (
+        NtStatus::CLOUD_FILE_NETWORK_UNAVAILABLE,
+        "STATUS_CLOUD_FILE_NETWORK_UNAVAILABLE",
+    ),
+    (NtStatus::VIRUS_INFECTED, "STATUS_VIRUS_INFECTED"),
+    (NtStatus::FS_DRIVER_REQUIRED, "STATUS_FS_DRIVER_REQUIRED"),
+    (
+        NtStatus::CONNECTION_DISCONNECTED,
+        "STATUS_CONNECTION_DISCONNECTED",
+    ),
+    (
+        NtStatus::DEVICE_NOT_CONNECTED,
+        "STATUS_DEVICE_NOT_CONNECTED",
+    ),
 ];
 
 impl std::fmt::Display for NtStatus {

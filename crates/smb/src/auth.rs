@@ -1,5 +1,5 @@
-//! Who logs in, and the exchange of tokens that proves it: Kerberos or NTLMv2 inside SPNEGO, by
-//! `sspi`.
+//! Who logs in, and the exchange of tokens that proves it inside SPNEGO: Kerberos with a password by `sspi`, with a
+//! ticket by the system's library, and NTLMv2 by code of our own.
 //!
 //! One mechanism is offered, never a choice: so nobody between us and the server can make us take
 //! the weaker one. SMB over TCP has no outer channel, so there is nothing to bind a token to.
@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 use smb_proto::{Authenticator, SessionKey, Step};
 use sspi::generator::{GeneratorState, NetworkRequest};
-use sspi::ntlm::NtlmConfig;
 use sspi::{
     AuthIdentity, BufferType, ClientRequestFlags, CredentialUse, Credentials, CredentialsBuffers,
     DataRepresentation, KdcResolution, KerberosConfig, Negotiate, NegotiateConfig, SecurityBuffer,
@@ -21,6 +20,8 @@ use zeroize::Zeroizing;
 
 use crate::broker::{Broker, Remote};
 use crate::kerberos::{self, Configuration, KdcRefusal, Kdcs, NoAnswer};
+use crate::ntlm::{AnonymousExchange, NtlmExchange};
+use crate::tickets::{TicketError, TicketExchange};
 
 /// Longest token of a server that is looked at; a real one has a few hundred bytes.
 const TOKEN_BYTES_MAX: usize = 48_000;
@@ -50,6 +51,11 @@ pub enum Login {
         /// The name, as `guest`.
         user: String,
     },
+    /// A user with tickets of Kerberos in a cache of this system, as `kinit` makes one. Kerberos, and nothing else.
+    Ticket {
+        /// The principal, as [`crate::ticket`] gives it.
+        user: String,
+    },
     /// Nobody in particular. The server decides what such a session may see; nothing is signed.
     Anonymous,
     /// A user or guest whose tokens another process makes, which alone knows the password.
@@ -60,10 +66,54 @@ impl Login {
     /// The name that errors show.
     pub(crate) fn name(&self) -> &str {
         match self {
-            Self::User { user, .. } | Self::Guest { user } => user,
+            Self::User { user, .. } | Self::Guest { user } | Self::Ticket { user } => user,
             Self::Anonymous => "anonymous",
             Self::Brokered(broker) => broker.user(),
         }
+    }
+}
+
+/// Why a user of a domain is proven by NTLM, and not by a ticket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoKerberos {
+    /// The server is called by its address, for which no KDC has a ticket.
+    Address,
+    /// `krb5.conf` of this machine knows no KDC of the user's domain.
+    UnknownRealm,
+}
+
+impl NoKerberos {
+    /// None where no ticket is to be expected: another mechanism was asked for, or a ticket is used, or what is
+    /// typed as the domain may be a workgroup.
+    fn of(login: &Login, server: &str, configuration: &Configuration) -> Option<Self> {
+        let Login::User {
+            user,
+            domain,
+            mechanism: Mechanism::Automatic,
+            ..
+        } = login
+        else {
+            return None;
+        };
+        let domain = domain_of(user, domain);
+        match configuration.realm(domain) {
+            Some(_) => server.parse::<IpAddr>().is_ok().then_some(Self::Address),
+            // The name of a domain in DNS has a dot, that of a workgroup has none.
+            None => domain.contains('.').then_some(Self::UnknownRealm),
+        }
+    }
+
+    /// The same on this machine.
+    pub(crate) fn here(login: &Login, server: &str) -> Option<Self> {
+        Self::of(login, server, &Configuration::of_this_machine())
+    }
+}
+
+/// The domain that a user is of; empty for none.
+pub(crate) fn domain_of<'a>(user: &'a str, domain: &'a str) -> &'a str {
+    match user.rsplit_once('@') {
+        Some((_, suffix)) if domain.is_empty() => suffix,
+        _ => domain,
     }
 }
 
@@ -82,6 +132,10 @@ impl fmt::Debug for Login {
                 .field("mechanism", mechanism)
                 .finish_non_exhaustive(),
             Self::Guest { user } => formatter.debug_struct("Guest").field("user", user).finish(),
+            Self::Ticket { user } => formatter
+                .debug_struct("Ticket")
+                .field("user", user)
+                .finish(),
             Self::Anonymous => formatter.write_str("Anonymous"),
             Self::Brokered(broker) => formatter.debug_tuple("Brokered").field(broker).finish(),
         }
@@ -128,21 +182,12 @@ pub enum AuthError {
         /// The name.
         user: String,
     },
-    /// In NTLMv2 the name is hashed in capitals, and `sspi` makes several letters of this one, as no
-    /// server does.
-    #[error(
-        "`{user}` cannot log in by NTLM, because `{letter}` has no single letter as its capital; by \
-         Kerberos it can"
-    )]
-    UserLetter {
-        /// The user.
-        user: String,
-        /// The letter.
-        letter: char,
-    },
     /// The password begins with the mark of a hash.
     #[error("a password that begins with `{HASH_MARK}` cannot be used")]
     Password,
+    /// The system gives no random bytes.
+    #[error("cannot get random bytes")]
+    Random(#[source] io::Error),
     /// Kerberos is asked for, and the user's realm is not known.
     #[error("no Kerberos realm is known for `{user}`")]
     NoRealm {
@@ -186,6 +231,15 @@ pub enum AuthError {
     /// A token of the server is malformed, or proves that somebody changed the list of mechanisms.
     #[error("the server's token cannot be used")]
     Token(#[source] sspi::Error),
+    /// A token of the server is no token, or not one for what we have offered.
+    #[error("the server's token cannot be used: {what}")]
+    TokenMalformed {
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// There is no ticket for the server, or its answer to one is not taken.
+    #[error(transparent)]
+    Ticket(#[from] TicketError),
     /// A token of the server is longer than any real one.
     #[error("the server's token has {bytes} bytes")]
     TokenTooLong {
@@ -226,7 +280,9 @@ impl AuthError {
     pub(crate) const fn refusal(&self) -> Refusal {
         use KdcRefusal::{PasswordExpired, Revoked, UnknownUser, WrongPassword};
         match self {
-            Self::KdcUnreachable { .. } => Refusal::Unreachable,
+            Self::KdcUnreachable { .. } | Self::Ticket(TicketError::Unreachable { .. }) => {
+                Refusal::Unreachable
+            }
             Self::KdcRefused {
                 refusal: UnknownUser | WrongPassword | PasswordExpired | Revoked,
                 ..
@@ -252,10 +308,7 @@ impl Way {
         server: &str,
         configuration: &Configuration,
     ) -> Result<Self, AuthError> {
-        let given = match user.rsplit_once('@') {
-            Some((_, suffix)) if domain.is_empty() => suffix,
-            _ => domain,
-        };
+        let given = domain_of(user, domain);
         let known = || configuration.realm(given);
         let kerberos = |realm: &str, kdcs: &[String]| Self::Kerberos {
             realm: realm.to_ascii_uppercase(),
@@ -287,7 +340,9 @@ impl Way {
 
 /// The exchange for one login on one connection; each channel needs its own.
 pub(crate) enum Exchange {
-    User(Box<UserExchange>),
+    Kerberos(Box<KerberosExchange>),
+    Ntlm(Box<NtlmExchange>),
+    Ticket(Box<TicketExchange>),
     Anonymous(AnonymousExchange),
     Remote(Remote),
 }
@@ -305,19 +360,26 @@ impl Exchange {
             } => {
                 let configuration = Configuration::of_this_machine();
                 let way = Way::find(mechanism, user, domain, server, &configuration)?;
-                let mut letters = user.chars();
-                let letter = letters.find(|letter| letter.to_uppercase().len() > 1);
-                if let (Way::Ntlm, Some(letter)) = (&way, letter) {
-                    let user = user.clone();
-                    return Err(AuthError::UserLetter { user, letter });
-                }
-                let exchange = UserExchange::new(way, user, domain, password, server)?;
-                Ok(Self::User(Box::new(exchange)))
+                Ok(match way {
+                    Way::Ntlm => {
+                        let exchange = NtlmExchange::new(user, domain, password, server)?;
+                        Self::Ntlm(Box::new(exchange))
+                    }
+                    Way::Kerberos { realm, kdcs } => {
+                        let kdcs = (realm, kdcs);
+                        let exchange = KerberosExchange::new(kdcs, user, domain, password, server)?;
+                        Self::Kerberos(Box::new(exchange))
+                    }
+                })
             }
             Login::Guest { user } => {
                 let password = Zeroizing::default();
-                let exchange = UserExchange::new(Way::Ntlm, user, "", &password, server)?;
-                Ok(Self::User(Box::new(exchange)))
+                let exchange = NtlmExchange::new(user, "", &password, server)?;
+                Ok(Self::Ntlm(Box::new(exchange)))
+            }
+            Login::Ticket { user } => {
+                let exchange = TicketExchange::new(user, server)?;
+                Ok(Self::Ticket(Box::new(exchange)))
             }
             Login::Anonymous => Ok(Self::Anonymous(AnonymousExchange::Begin)),
             Login::Brokered(broker) => Remote::begin(broker, server).map(Self::Remote),
@@ -327,8 +389,8 @@ impl Exchange {
     /// What this exchange proves when it has succeeded.
     pub(crate) fn proof(&self) -> Proof {
         match self {
-            Self::User(exchange) if exchange.kerberos.is_some() => Proof::Kerberos,
-            Self::User(_) => Proof::Ntlm,
+            Self::Kerberos(_) | Self::Ticket(_) => Proof::Kerberos,
+            Self::Ntlm(_) => Proof::Ntlm,
             Self::Anonymous(_) => Proof::Nothing,
             Self::Remote(exchange) => exchange.proof(),
         }
@@ -342,8 +404,10 @@ impl Exchange {
             });
         }
         match self {
-            Self::User(exchange) => exchange.answer(server_token),
-            Self::Anonymous(exchange) => exchange.step(),
+            Self::Kerberos(exchange) => exchange.answer(server_token),
+            Self::Ntlm(exchange) => exchange.answer(server_token),
+            Self::Ticket(exchange) => exchange.answer(server_token),
+            Self::Anonymous(exchange) => Ok(exchange.step()),
             Self::Remote(exchange) => exchange.step(server_token).map(|step| step.token),
         }
     }
@@ -351,7 +415,9 @@ impl Exchange {
     /// The key both ends have agreed on, as soon as it is known.
     pub(crate) fn session_key(&self) -> Option<SessionKey> {
         match self {
-            Self::User(exchange) => exchange.session_key(),
+            Self::Kerberos(exchange) => exchange.session_key(),
+            Self::Ntlm(exchange) => exchange.session_key(),
+            Self::Ticket(exchange) => exchange.session_key(),
             // MS-NLMP 3.3.2: without a user there is no secret to make a key from.
             Self::Anonymous(_) => Some(SessionKey::new(vec![0; 16])),
             // It comes with the token.
@@ -378,11 +444,11 @@ impl Authenticator for Exchange {
     }
 }
 
-pub(crate) struct UserExchange {
+pub(crate) struct KerberosExchange {
     context: Negotiate,
     credentials: Option<CredentialsBuffers>,
-    /// With Kerberos: the ticket that is wanted.
-    kerberos: Option<Service>,
+    /// The ticket that is wanted.
+    service: Service,
     /// Our first token, until it is sent.
     first: Option<Vec<u8>>,
     finished: bool,
@@ -395,9 +461,9 @@ struct Service {
     name: String,
 }
 
-impl UserExchange {
+impl KerberosExchange {
     fn new(
-        way: Way,
+        (realm, kdcs): (String, Kdcs),
         user: &str,
         domain: &str,
         password: &Zeroizing<String>,
@@ -406,17 +472,13 @@ impl UserExchange {
         if password.starts_with(HASH_MARK) {
             return Err(AuthError::Password);
         }
-        let (mut context, kerberos, kdcs) = match way {
-            Way::Ntlm => (ntlm()?, None, None),
-            Way::Kerberos { realm, kdcs } => {
-                let name = format!("cifs/{}", server.trim_end_matches('.'));
-                (kerberos(&kdcs)?, Some(Service { realm, name }), Some(kdcs))
-            }
-        };
-        let domain = match &kerberos {
-            // The domain may be the short name of the realm; a suffix is part of the name.
-            Some(service) if !user.contains('@') => &service.realm,
-            _ => domain,
+        let mut context = kerberos(&kdcs)?;
+        let name = format!("cifs/{}", server.trim_end_matches('.'));
+        let service = Service { realm, name };
+        // The domain may be the short name of the realm; a suffix is part of the name.
+        let domain = match user.contains('@') {
+            true => domain,
+            false => &service.realm,
         };
         let domain = Some(domain).filter(|domain| !domain.is_empty());
         // The only reason for an error is the one that the variant names.
@@ -438,11 +500,11 @@ impl UserExchange {
         let mut exchange = Self {
             context,
             credentials,
-            kerberos,
+            service,
             first: None,
             finished: false,
         };
-        exchange.first = Some(exchange.step(&[], kdcs)?);
+        exchange.first = Some(exchange.step(&[], Some(kdcs))?);
         Ok(exchange)
     }
 
@@ -463,12 +525,10 @@ impl UserExchange {
             BufferType::Token,
         )];
         let mut output = [SecurityBuffer::new(Vec::new(), BufferType::Token)];
-        // Confidentiality makes NTLM exchange a random key; nothing is encrypted with it here.
-        let mut wanted = ClientRequestFlags::CONFIDENTIALITY | ClientRequestFlags::INTEGRITY;
-        if self.kerberos.is_some() {
-            // The server proves that it has the key of the service, and gives one of its own.
-            wanted |= ClientRequestFlags::MUTUAL_AUTH;
-        }
+        // The server proves that it has the key of the service, and gives one of its own.
+        let wanted = ClientRequestFlags::CONFIDENTIALITY
+            | ClientRequestFlags::INTEGRITY
+            | ClientRequestFlags::MUTUAL_AUTH;
         let mut builder = self
             .context
             .initialize_security_context()
@@ -476,12 +536,10 @@ impl UserExchange {
             .with_context_requirements(wanted)
             .with_target_data_representation(DataRepresentation::Native)
             .with_input(&mut input)
-            .with_output(&mut output);
-        if let Some(service) = &self.kerberos {
-            builder = builder.with_target_name(&service.name);
-        }
+            .with_output(&mut output)
+            .with_target_name(&self.service.name);
         let mut asking = Asking {
-            service: self.kerberos.as_ref(),
+            service: &self.service,
             kdcs,
             refusal: None,
         };
@@ -506,22 +564,14 @@ impl UserExchange {
     }
 
     fn session_key(&self) -> Option<SessionKey> {
-        // With Kerberos the key of the ticket is known before the server has proven itself.
-        if self.kerberos.is_some() && !self.finished {
+        // The key of the ticket is known before the server has proven itself.
+        if !self.finished {
             return None;
         }
         let keys = self.context.query_context_session_key().ok()?;
         let key: &Vec<u8> = keys.session_key.as_ref();
         Some(SessionKey::new(key.clone()))
     }
-}
-
-/// NTLM in SPNEGO, and only NTLM: without that the name of the user decides whether a KDC is looked
-/// for.
-fn ntlm() -> Result<Negotiate, AuthError> {
-    let config = Box::new(NtlmConfig::default());
-    let config = NegotiateConfig::new(config, Some("ntlm".to_owned()), String::new());
-    Negotiate::new_client(config).map_err(AuthError::Token)
 }
 
 /// Kerberos in SPNEGO, and only Kerberos: so `sspi` cannot fall back to NTLM.
@@ -549,14 +599,15 @@ fn check_lengths(token: &[u8]) -> Result<(), sspi::Error> {
 
 /// The KDCs that one step may ask, and what they said.
 struct Asking<'a> {
-    service: Option<&'a Service>,
+    service: &'a Service,
     kdcs: Option<Kdcs>,
     refusal: Option<KdcRefusal>,
 }
 
 impl Asking<'_> {
     fn ask(&mut self, request: &NetworkRequest) -> Result<Vec<u8>, AuthError> {
-        let (Some(kdcs), Some(service)) = (&mut self.kdcs, self.service) else {
+        let service = self.service;
+        let Some(kdcs) = &mut self.kdcs else {
             return Err(AuthError::OutOfOrder);
         };
         let host = request.url.host_str().unwrap_or_default();
@@ -576,77 +627,17 @@ impl Asking<'_> {
 
     /// Says whose fault the end of a step was.
     fn sort(self, source: sspi::Error) -> AuthError {
-        match (self.service, self.kdcs, self.refusal) {
-            (Some(service), _, Some(refusal)) => AuthError::KdcRefused {
-                realm: service.realm.clone(),
-                service: service.name.clone(),
+        let realm = self.service.realm.clone();
+        match (self.kdcs, self.refusal) {
+            (_, Some(refusal)) => AuthError::KdcRefused {
+                realm,
+                service: self.service.name.clone(),
                 refusal,
             },
-            (Some(service), Some(_), None) => AuthError::KdcReply {
-                realm: service.realm.clone(),
-                source,
-            },
-            _ => AuthError::Token(source),
+            (Some(_), None) => AuthError::KdcReply { realm, source },
+            (None, None) => AuthError::Token(source),
         }
     }
-}
-
-/// NTLM without a user, without SPNEGO around it: every server takes both forms.
-pub(crate) enum AnonymousExchange {
-    Begin,
-    Challenged,
-    Done,
-}
-
-impl AnonymousExchange {
-    fn step(&mut self) -> Result<Vec<u8>, AuthError> {
-        match self {
-            Self::Begin => {
-                *self = Self::Challenged;
-                Ok(anonymous_negotiate())
-            }
-            Self::Challenged => {
-                *self = Self::Done;
-                Ok(anonymous_authenticate())
-            }
-            Self::Done => Ok(Vec::new()),
-        }
-    }
-}
-
-/// UNICODE, REQUEST_TARGET, NTLM, ANONYMOUS, ALWAYS_SIGN, EXTENDED_SESSIONSECURITY, 128.
-const ANONYMOUS_FLAGS: u32 = 0x2008_8A05;
-const SIGNATURE: &[u8; 8] = b"NTLMSSP\0";
-
-/// NEGOTIATE_MESSAGE (MS-NLMP 2.2.1.1) without domain and workstation.
-fn anonymous_negotiate() -> Vec<u8> {
-    let mut message = SIGNATURE.to_vec();
-    message.extend(1_u32.to_le_bytes());
-    message.extend((ANONYMOUS_FLAGS & !0x800).to_le_bytes());
-    message.extend([0; 16]);
-    message
-}
-
-/// AUTHENTICATE_MESSAGE (MS-NLMP 2.2.1.3, 3.2.5.1.2): no name, no answer, and one zero byte in the
-/// place of the LM response.
-fn anonymous_authenticate() -> Vec<u8> {
-    const HEADER_BYTES: u32 = 64;
-    let mut message = SIGNATURE.to_vec();
-    message.extend(3_u32.to_le_bytes());
-    let field = |bytes: u16, offset: u32| {
-        let mut field = [0; 8];
-        field[..2].copy_from_slice(&bytes.to_le_bytes());
-        field[2..4].copy_from_slice(&bytes.to_le_bytes());
-        field[4..].copy_from_slice(&offset.to_le_bytes());
-        field
-    };
-    message.extend(field(1, HEADER_BYTES));
-    for _ in 0..5 {
-        message.extend(field(0, HEADER_BYTES + 1));
-    }
-    message.extend(ANONYMOUS_FLAGS.to_le_bytes());
-    message.push(0);
-    message
 }
 
 #[cfg(test)]
@@ -680,7 +671,7 @@ mod tests {
         let mut exchange = begin(&login("user", "", "secret")).expect("a plain name");
         let token = exchange.answer(&[]).expect("nothing from outside yet");
         assert_eq!(token[0], 0x60, "a GSS-API initial token");
-        assert!(token.windows(8).any(|window| window == SIGNATURE));
+        assert!(token.windows(8).any(|window| window == b"NTLMSSP\0"));
         assert!(
             exchange.session_key().is_none(),
             "no key before the challenge"
@@ -711,7 +702,8 @@ mod tests {
             let mut exchange = begin(&login("user", "", "secret")).expect("a plain name");
             exchange.answer(&[]).expect("nothing from outside yet");
             let refused = exchange.answer(&token);
-            assert!(matches!(refused, Err(AuthError::Token(_))), "{tag:x}");
+            let is_it = matches!(refused, Err(AuthError::TokenMalformed { .. }));
+            assert!(is_it, "{tag:x}");
 
             let kdc = kerberos::tests::kdc_that_says([&[0, 0, 0, 49], &token[..]].concat());
             let mut login = login("user", "LAB.EXAMPLE", "secret");
@@ -733,14 +725,45 @@ mod tests {
             Err(AuthError::UserName { .. })
         ));
         assert!(matches!(
-            begin(&login("user", "", "$NTLM$:00")),
-            Err(AuthError::Password)
+            begin(&login("", "WG", "secret")),
+            Err(AuthError::UserName { .. })
         ));
-        assert!(matches!(
-            begin(&login("großmann", "WG", "secret")),
-            Err(AuthError::UserLetter { letter: 'ß', .. })
-        ));
+        let mut hash = login("user", "LAB.EXAMPLE", "$NTLM$:00");
+        assert!(begin(&hash).is_ok(), "a password like any other");
+        if let Login::User { mechanism, .. } = &mut hash {
+            *mechanism = Mechanism::Kerberos { kdc: None };
+        }
+        assert!(matches!(begin(&hash), Err(AuthError::Password)));
+        assert!(begin(&login("großmann", "WG", "secret")).is_ok());
         assert!(begin(&login("émile", "", "secret")).is_ok());
+    }
+
+    #[test]
+    fn a_user_of_a_domain_without_a_ticket_has_a_reason() {
+        let mut configuration = Configuration::default();
+        configuration.add("[realms]\nLAB.EXAMPLE = {\nkdc = dc.lab.example\n}\n");
+        let of = |user: &str, domain: &str, mechanism: Mechanism, server: &str| {
+            let login = Login::User {
+                user: user.to_owned(),
+                domain: domain.to_owned(),
+                password: Zeroizing::default(),
+                mechanism,
+            };
+            NoKerberos::of(&login, server, &configuration)
+        };
+        let automatic = |user, domain, server| of(user, domain, Mechanism::Automatic, server);
+        let (address, unknown) = (Some(NoKerberos::Address), Some(NoKerberos::UnknownRealm));
+        assert_eq!(automatic("ann", "LAB", "10.1.1.1"), address);
+        assert_eq!(automatic("ann@lab.example", "", "fe80::1"), address);
+        assert_eq!(automatic("ann", "LAB", "nas"), None, "there is one");
+        assert_eq!(automatic("ann@b.example", "", "nas"), unknown);
+        assert_eq!(automatic("ann", "WORKGROUP", "10.1.1.1"), None);
+        assert_eq!(automatic("ann", "", "10.1.1.1"), None);
+        assert_eq!(
+            of("ann", "LAB", Mechanism::Ntlm, "10.1.1.1"),
+            None,
+            "asked for"
+        );
     }
 
     #[test]
@@ -832,13 +855,5 @@ mod tests {
         let is_it =
             matches!(&silent, Some(AuthError::KdcUnreachable { kdc, .. }) if *kdc == address);
         assert!(is_it, "{silent:?}");
-    }
-
-    #[test]
-    fn an_anonymous_answer_has_no_name() {
-        let message = anonymous_authenticate();
-        assert_eq!(message.len(), 65);
-        assert_eq!(message[12..20], [1, 0, 1, 0, 64, 0, 0, 0]);
-        assert_eq!(message[60..64], ANONYMOUS_FLAGS.to_le_bytes());
     }
 }

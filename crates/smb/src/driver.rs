@@ -6,8 +6,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::task::{Wake, Waker};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use cpu_time::ThreadTime;
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
 use smb_proto::plan::Pair;
@@ -18,6 +19,8 @@ use crate::auth::{AuthError, Exchange};
 use crate::signal::{Signal, lock};
 use crate::socket::{self, TcpFacts};
 
+/// The longest tick of a kernel (100 a second).
+const TICK_NANOS_MAX: u64 = 10_000_000;
 /// Most read calls before it is looked whether there is something to send: small enough that the
 /// server never waits for requests while its replies are taken.
 const READS_BEFORE_SEND_MAX: usize = 16;
@@ -34,6 +37,8 @@ const WAKE_BYTES_MAX: usize = 256 << 10;
 const WAKE_AT_ONCE_BYTES: usize = 4096;
 /// What is copied at once of a file that cannot be sent without.
 const COPY_BYTES: usize = 256 << 10;
+/// How often a thread says how long processors have worked for it: asking the system costs as much as a read.
+const PROCESSOR_EVERY: Duration = Duration::from_millis(1);
 const SOCKET: Token = Token(0);
 const WAKER: Token = Token(1);
 
@@ -98,7 +103,9 @@ struct Counters {
     outstanding: AtomicU64,
     outstanding_bytes: AtomicU64,
     credit_starved: AtomicU64,
-    block_starved: AtomicU64,
+    credit_wait: AtomicU64,
+    block_wait: AtomicU64,
+    processor: AtomicU64,
 }
 
 /// Counters of a channel at one moment.
@@ -110,7 +117,9 @@ pub(crate) struct Counted {
     pub(crate) outstanding: u64,
     pub(crate) outstanding_bytes: u64,
     pub(crate) credit_starved: u64,
-    pub(crate) block_starved: u64,
+    pub(crate) credit_wait: Duration,
+    pub(crate) block_wait: Duration,
+    pub(crate) processor: Duration,
 }
 
 impl Link {
@@ -164,6 +173,7 @@ impl Link {
 
     pub(crate) fn counted(&self) -> Counted {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let time = |counter| Duration::from_nanos(load(counter));
         Counted {
             read_bytes: load(&self.counters.read_bytes),
             written_bytes: load(&self.counters.written_bytes),
@@ -171,7 +181,9 @@ impl Link {
             outstanding: load(&self.counters.outstanding),
             outstanding_bytes: load(&self.counters.outstanding_bytes),
             credit_starved: load(&self.counters.credit_starved),
-            block_starved: load(&self.counters.block_starved),
+            credit_wait: time(&self.counters.credit_wait),
+            block_wait: time(&self.counters.block_wait),
+            processor: time(&self.counters.processor),
         }
     }
 
@@ -186,7 +198,17 @@ impl Link {
             statistics.outstanding_bytes,
         );
         store(&self.counters.credit_starved, statistics.credit_starved);
-        store(&self.counters.block_starved, statistics.block_starved);
+        store(&self.counters.credit_wait, nanos(statistics.credit_wait));
+        store(&self.counters.block_wait, nanos(statistics.block_wait));
+    }
+
+    /// How long processors have worked for the calling thread, which is the channel's.
+    fn publish_processor(&self) {
+        // Every system that this is built for has this clock.
+        if let Ok(time) = ThreadTime::try_now() {
+            let time = nanos(time.as_duration());
+            self.counters.processor.store(time, Ordering::Relaxed);
+        }
     }
 
     fn enter(&self, next: Stage) {
@@ -276,6 +298,8 @@ pub(crate) struct Driver {
     authenticate: Authenticate,
     /// Bytes that must have arrived before `poll` returns, as the socket was told.
     wake_bytes: usize,
+    /// When the thread's processor time is published next.
+    processor_due: Time,
 }
 
 impl Driver {
@@ -314,6 +338,7 @@ impl Driver {
             epoch,
             authenticate,
             wake_bytes: 1,
+            processor_due: Time::from_nanos(0),
         })
     }
 
@@ -341,6 +366,10 @@ impl Driver {
                     .transport_failed(io::Error::new(error.kind(), error.to_string()).into());
             }
             self.link.publish(&self.channel.statistics());
+            if now >= self.processor_due {
+                self.link.publish_processor();
+                self.processor_due = now.after(PROCESSOR_EVERY);
+            }
             let mut again = false;
             while let Some(event) = self.channel.next_event() {
                 match event {
@@ -375,10 +404,15 @@ impl Driver {
     /// tell: Linux also ends a connection whose far end answers, but takes no more for a while.
     fn say_what_tcp_heard(&mut self, now: Time) {
         let facts = socket::tcp_facts(&SockRef::from(&self.readiness.stream));
+        if let Some(in_all) = facts.as_ref().and_then(|facts| facts.acknowledged) {
+            self.channel.confirmed(in_all, now);
+        }
         let quiet = facts.and_then(|facts| facts.quiet);
         let quiet = quiet.and_then(|quiet| u64::try_from(quiet.as_nanos()).ok());
         if let Some(quiet) = quiet {
+            // Counted in ticks of the kernel: on a short path the answer to what was just sent would seem older.
             let at = now.as_nanos().saturating_sub(quiet);
+            let at = (at + TICK_NANOS_MAX).min(now.as_nanos());
             self.channel.acknowledged(Time::from_nanos(at));
         }
     }
@@ -459,11 +493,13 @@ impl Driver {
         waker.sleeps.store(true, Ordering::SeqCst);
         if !waker.changed.load(Ordering::SeqCst) {
             self.wake_late();
-            let timeout = self.channel.next_timeout().map(|due| due.since(self.now()));
+            let from = self.now();
+            let timeout = self.channel.next_timeout().map(|due| due.since(from));
             match self.readiness.poll.poll(events, timeout) {
                 Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
                 _ => {}
             }
+            self.channel.waited(from, self.now());
         }
         self.readiness.waker.sleeps.store(false, Ordering::SeqCst);
         Ok(())
@@ -511,8 +547,11 @@ fn copy_part(
 
 /// Now, in the session's time.
 pub(crate) fn time_since(epoch: Instant) -> Time {
-    let nanos = epoch.elapsed().as_nanos();
-    Time::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+    Time::from_nanos(nanos(epoch.elapsed()))
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 struct EndOnDrop(Arc<Link>);

@@ -8,18 +8,30 @@ use std::sync::Arc;
 use smb_proto::{Error as ProtocolError, NtStatus};
 
 use crate::auth::{AuthError, Refusal};
+use crate::copy::printable;
 
 /// Why something failed, sorted by who has to act.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The name means nothing to this machine.
-    #[error("no address is known for the host `{name}`")]
+    #[error("no address is known for the host `{}`", printable(name))]
     UnknownHost {
         /// The name as typed.
         name: String,
         /// What the resolver said.
         source: io::Error,
+    },
+    /// A server says that something is on this machine, where no login of a user is to go because a server says so.
+    #[error(
+        "`{}` is this machine ({address}), and as a rule no server may refer to it (DFS)",
+        printable(name)
+    )]
+    ReferredHere {
+        /// The name that the server gave.
+        name: String,
+        /// The address of this machine that it has.
+        address: IpAddr,
     },
     /// The host is there, and nothing listens.
     #[error("nothing listens on port {} of `{server}` ({address})", address.port())]
@@ -68,12 +80,14 @@ pub enum Error {
         user: String,
     },
     /// The server has no such share.
-    #[error("there is no share `{share}` on `{server}`")]
+    #[error("there is no share `{}` on `{server}`", printable(share))]
     NoSuchShare {
         /// The server as typed.
         server: String,
         /// The share.
         share: String,
+        /// Those that it has, where it tells this user; those for administrators are left out.
+        there: Vec<String>,
         /// Its answer.
         source: ProtocolError,
     },
@@ -88,7 +102,7 @@ pub enum Error {
         source: Box<Error>,
     },
     /// There is no such file or folder.
-    #[error("`{object}` does not exist")]
+    #[error("`{}` does not exist", printable(object))]
     NotFound {
         /// Path in the share.
         object: String,
@@ -96,7 +110,7 @@ pub enum Error {
         source: ProtocolError,
     },
     /// A file or folder is in the way.
-    #[error("`{object}` exists already")]
+    #[error("`{}` exists already", printable(object))]
     AlreadyExists {
         /// Path in the share.
         object: String,
@@ -104,7 +118,7 @@ pub enum Error {
         source: ProtocolError,
     },
     /// The user may not do it.
-    #[error("no permission for `{object}`")]
+    #[error("no permission for `{}`", printable(object))]
     AccessDenied {
         /// Share, or path in the share.
         object: String,
@@ -112,7 +126,7 @@ pub enum Error {
         source: ProtocolError,
     },
     /// The server's disk or the user's quota is full.
-    #[error("no space is left for `{object}`")]
+    #[error("no space is left for `{}`", printable(object))]
     DiskFull {
         /// Path in the share.
         object: String,
@@ -120,12 +134,44 @@ pub enum Error {
         source: ProtocolError,
     },
     /// The server said no for another reason.
-    #[error("the server refused `{object}`")]
+    #[error("the server refused `{}`", printable(object))]
     Refused {
         /// Share, or path in the share.
         object: String,
         /// Its answer.
         source: ProtocolError,
+    },
+    /// What is asked for is on another server (DFS), where this session may not log in.
+    #[error("`{}` is on another server (DFS)", printable(object))]
+    Elsewhere {
+        /// What was asked for, as `smb://server/share/path`.
+        object: String,
+        /// Where it is, likewise; one of them at least, best first.
+        targets: Vec<String>,
+    },
+    /// None of the servers that it is on can be used.
+    #[error(
+        "`{}` is on another server (DFS), and none can be used, the last tried being `{}`",
+        printable(object),
+        printable(target)
+    )]
+    NoTarget {
+        /// What was asked for, as `smb://server/share/path`.
+        object: String,
+        /// Where it is, likewise.
+        target: String,
+        /// Why that cannot be used.
+        source: Box<Error>,
+    },
+    /// Servers refer to each other, or to too many.
+    #[error("the servers refer to each other without end (DFS)")]
+    EndlessReferrals,
+    /// The server speaks nothing newer than SMB 1, which has no protection worth the name and is not spoken
+    /// here.
+    #[error("`{server}` speaks SMB 1 only")]
+    OnlySmb1 {
+        /// The server as typed.
+        server: String,
     },
     /// The server lacks what the policy demands, or has nothing in common with us.
     #[error("`{server}` cannot do what was asked for")]
@@ -144,7 +190,7 @@ pub enum Error {
         source: ProtocolError,
     },
     /// The connection was lost and is back, but this went with it.
-    #[error("`{object}` was interrupted when the connection was lost")]
+    #[error("`{}` was interrupted when the connection was lost", printable(object))]
     Interrupted {
         /// Path in the share.
         object: String,
@@ -168,7 +214,7 @@ pub enum Error {
         source: ProtocolError,
     },
     /// A transfer ended before all bytes were moved, without an error of either end.
-    #[error("`{object}` gave {moved} of {expected} bytes")]
+    #[error("`{}` gave {moved} of {expected} bytes", printable(object))]
     Short {
         /// Path in the share.
         object: String,
@@ -177,14 +223,35 @@ pub enum Error {
         /// Bytes that should have been.
         expected: u64,
     },
+    /// The server said that all was written, and has less.
+    #[error(
+        "`{server}` lost some of `{}`: it has {size} of {expected} bytes, and had said that all were written",
+        printable(object)
+    )]
+    Lost {
+        /// The server as typed.
+        server: String,
+        /// The copy.
+        object: String,
+        /// Bytes that it has.
+        size: u64,
+        /// Bytes that were written.
+        expected: u64,
+    },
+    /// The file is there, and the server did not keep the time that it said it had set.
+    #[error("the server does not keep the time of `{}`", printable(object))]
+    TimeNotKept {
+        /// The copy.
+        object: String,
+    },
     /// A file or folder is in the way of a copy, which was not asked to replace it.
-    #[error("`{object}` exists already")]
+    #[error("`{}` exists already", printable(object))]
     InTheWay {
         /// Where the copy should go.
         object: String,
     },
     /// A name that the other side cannot hold, or that leads elsewhere.
-    #[error("`{name}` cannot be copied: {reason}")]
+    #[error("`{}` cannot be copied: {}", printable(name), printable(reason))]
     Name {
         /// The name, with control characters written out.
         name: String,
@@ -192,7 +259,7 @@ pub enum Error {
         reason: String,
     },
     /// A source that is neither file nor folder, or a link that leads nowhere good.
-    #[error("`{object}` cannot be copied: {reason}")]
+    #[error("`{}` cannot be copied: {reason}", printable(object))]
     NotCopied {
         /// Which one.
         object: String,
@@ -200,13 +267,16 @@ pub enum Error {
         reason: &'static str,
     },
     /// The source is no longer what it was when its copy began.
-    #[error("`{object}` changed while it was copied")]
+    #[error("`{}` changed while it was copied", printable(object))]
     Changed {
         /// The source.
         object: String,
     },
     /// What was read back is not what was written.
-    #[error("the copy of `{object}` differs from it: it has the hash {copy}, not {source_hash}")]
+    #[error(
+        "the copy of `{}` differs from it: it has the hash {copy}, not {source_hash}",
+        printable(object)
+    )]
     Differs {
         /// The source.
         object: String,
@@ -216,7 +286,7 @@ pub enum Error {
         copy: String,
     },
     /// Somebody writes the same copy at this moment.
-    #[error("`{object}` is being written by another copy")]
+    #[error("`{}` is being written by another copy", printable(object))]
     Busy {
         /// The part.
         object: String,
@@ -246,8 +316,14 @@ pub enum Error {
         /// Why it failed.
         source: io::Error,
     },
+    /// This system makes no sockets as they were asked for.
+    #[error("cannot make sockets as asked")]
+    Sockets {
+        /// What it refuses.
+        source: io::Error,
+    },
     /// A file of this machine failed.
-    #[error("cannot {action} `{}`", path.display())]
+    #[error("cannot {action} `{}`", printable(&path.to_string_lossy()))]
     LocalFile {
         /// What we were doing.
         action: &'static str,
@@ -263,6 +339,23 @@ impl Error {
     #[must_use]
     pub fn status(&self) -> Option<NtStatus> {
         self.protocol().and_then(ProtocolError::status)
+    }
+
+    /// Whether the server refused this, and nothing else is the matter.
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(self, Self::Refused { .. } | Self::AccessDenied { .. })
+    }
+
+    /// Whether a question has no answer on this server, which refuses it or makes no sense.
+    pub(crate) fn is_missing_fact(&self) -> bool {
+        let malformed = matches!(
+            self,
+            Self::Protocol {
+                source: ProtocolError::Malformed(_) | ProtocolError::Misbehaving(_),
+                ..
+            }
+        );
+        malformed || self.status().is_some()
     }
 
     /// For the requests that wait for a session, when there will be none.
@@ -334,7 +427,10 @@ impl Error {
                 NtStatus::ACCESS_DENIED
                 | NtStatus::PRIVILEGE_NOT_HELD
                 | NtStatus::MEDIA_WRITE_PROTECTED => Self::AccessDenied { object, source },
-                NtStatus::DISK_FULL => Self::DiskFull { object, source },
+                NtStatus::DISK_FULL
+                | NtStatus::QUOTA_EXCEEDED
+                | NtStatus::DISK_QUOTA_EXCEEDED
+                | NtStatus::ALLOTTED_SPACE_EXCEEDED => Self::DiskFull { object, source },
                 NtStatus::USER_SESSION_DELETED | NtStatus::NETWORK_NAME_DELETED => {
                     Self::ConnectionLost {
                         server: server.to_owned(),
@@ -362,10 +458,12 @@ impl Error {
             Some(
                 NtStatus::BAD_NETWORK_NAME
                 | NtStatus::OBJECT_NAME_NOT_FOUND
+                | NtStatus::OBJECT_PATH_NOT_FOUND
                 | NtStatus::OBJECT_NAME_INVALID,
             ) => Self::NoSuchShare {
                 server: server.to_owned(),
                 share: share.to_owned(),
+                there: Vec::new(),
                 source,
             },
             _ => Self::of_request(source, server, share),

@@ -103,6 +103,11 @@ impl File {
         self.beside.drain(..).try_for_each(Self::close)
     }
 
+    /// Most bytes that go in one WRITE.
+    pub(crate) fn write_bytes_max(&self) -> u64 {
+        self.shared().protocol.write_bytes_max().max(1).into()
+    }
+
     pub(crate) const fn ways(&self) -> usize {
         1 + self.beside.len()
     }
@@ -276,7 +281,7 @@ impl File {
         F: FnMut(u64, &mut [u8]) -> Result<(), Error>,
     {
         let mut writing = Writing::new(self, stop);
-        let chunk_bytes = u64::from(self.shared().protocol.write_bytes_max().max(1));
+        let chunk_bytes = self.write_bytes_max();
         let mut filled = Ok(());
         'ranges: for range in ranges {
             for offset in
@@ -364,6 +369,28 @@ impl File {
             Information::FsAttributes { clones } => Ok(clones),
             _ => Err(self.shared().odd_answer()),
         }
+    }
+
+    /// The name that it has on the server's disk, which is not the one of a listing where the server shows a
+    /// stand-in for a name that it takes for impossible. None: the server does not say.
+    pub(crate) fn true_name(&self) -> Result<Option<String>, Error> {
+        let path = match self.query(QueryInformation::Path) {
+            Ok(Information::Path(path)) => path,
+            Ok(_) => return Err(self.shared().odd_answer()),
+            Err(error) if error.is_missing_fact() => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let asked = self.path.replace('/', "\\");
+        let folder = asked.rfind('\\').map_or("", |end| &asked[..end]);
+        let path = path.trim_start_matches('\\');
+        // Behind the folder's own path all is the name, whatever is in it.
+        let name = match path.strip_prefix(folder) {
+            Some(rest) if folder.is_empty() => Some(rest),
+            Some(rest) => rest.strip_prefix('\\'),
+            None => None,
+        };
+        let name = name.unwrap_or_else(|| path.rsplit('\\').next().unwrap_or(path));
+        Ok(Some(name.to_owned()).filter(|name| !name.is_empty()))
     }
 
     /// Has it share the storage of a range with another file, whose key this is.
@@ -514,7 +541,7 @@ impl File {
     pub(crate) fn close_now(&mut self) -> Result<(), Error> {
         self.closed = true;
         match ask(self.shared(), Request::Close { file: self.key }, &self.path)? {
-            Reply::Closed => Ok(()),
+            Reply::Closed { .. } => Ok(()),
             _ => Err(self.shared().odd_answer()),
         }
     }

@@ -4,7 +4,9 @@ use smb_proto::Authenticator;
 
 use crate::auth::{AuthError, Exchange, Login};
 use crate::copy::{Names, name, record};
+use crate::dfs;
 use crate::kerberos::{self, Configuration, KdcRefusal};
+use crate::ntlm;
 
 /// Logs in against a server that answers with these tokens, whatever they are; whether all of them were
 /// taken and a key is known.
@@ -23,6 +25,14 @@ pub fn login(login: &Login, server: &str, tokens: &[&[u8]]) -> Result<bool, Auth
     Ok(key.is_some())
 }
 
+/// Our answer to a challenge of NTLM, as a user `ann` of a domain `LAB`.
+///
+/// # Errors
+/// What is wrong with the challenge.
+pub fn ntlm_answer(challenge: &[u8], server: &str) -> Result<Vec<u8>, AuthError> {
+    ntlm::answered(challenge, server)
+}
+
 /// What a reply of a KDC refuses.
 #[must_use]
 pub fn kdc_refusal(reply: &[u8]) -> Option<KdcRefusal> {
@@ -37,6 +47,12 @@ pub fn krb5_conf(text: &str, realm: Option<&str>) -> Vec<String> {
     let realm = realm.or(configuration.default_realm());
     let found = realm.and_then(|realm| configuration.realm(realm));
     found.map_or(Vec::new(), |(_, kdcs)| kdcs.to_vec())
+}
+
+/// Where a server's answer says that a path is, as `smb://server/share/path`.
+#[must_use]
+pub fn referred(answer: &[u8], asked: &str) -> Vec<String> {
+    dfs::referred(answer, asked)
 }
 
 /// The name that an entry of a share gets on this machine.

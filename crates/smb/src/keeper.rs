@@ -20,7 +20,9 @@ const WAIT_FIRST: Duration = Duration::from_millis(100);
 const WAIT_MAX: Duration = Duration::from_secs(2);
 /// Connections that are lost again sooner than this were not worth coming back so fast: the wait goes on
 /// where it was, so that a server that resets each of them is not asked a thousand times a second.
-const STEADY_AFTER: Duration = Duration::from_secs(10);
+const STEADY_AFTER: Duration = Duration::from_secs(30);
+/// So long one is asked who lets us in each time, and throws us out before anything is done.
+const THROWN_OUT_MAX: Duration = Duration::from_secs(20);
 /// The same for one channel of several.
 const CHANNEL_WAIT_FIRST: Duration = Duration::from_millis(500);
 const CHANNEL_WAIT_MAX: Duration = Duration::from_secs(10);
@@ -84,16 +86,27 @@ fn come_back(shared: &Arc<Shared>, limit: Duration, before: Option<Return>) -> R
     let unsteady = before.filter(|before| begun - before.at < STEADY_AFTER);
     let stuck = unsteady.filter(|before| before.moved == moved);
     let stuck_since = stuck.map_or(begun, |before| before.stuck_since);
+    let limit = stuck.map_or(limit, |_| limit.min(THROWN_OUT_MAX));
     let mut wait = WAIT_FIRST;
     let stop = lock(&shared.stop).clone();
     let _registration = stop.register(Waker::from(Arc::clone(&shared.keeper)));
     let mut failure = None;
+    // Who hears us and does nothing would do so again: once more only where something was done.
+    if before.map_or(0, |before| before.moved) == moved && is_stalled(shared) {
+        end(shared, last_failure(shared).unwrap_or(Error::Stopped));
+        return Return {
+            at: begun,
+            stuck_since,
+            moved,
+            wait,
+        };
+    }
     if let Some(before) = unsteady {
         pause(shared, &stop, jittered(before.wait));
         wait = (before.wait * 2).min(WAIT_MAX);
         failure = last_failure(shared);
     }
-    let end = 'back: loop {
+    let ended_by = 'back: loop {
         if stop.is_stopped() {
             break Some(Error::Stopped);
         }
@@ -120,17 +133,23 @@ fn come_back(shared: &Arc<Shared>, limit: Duration, before: Option<Return>) -> R
         pause(shared, &stop, jittered(wait).min(left));
         wait = (wait * 2).min(WAIT_MAX);
     };
-    if let Some(end) = end {
-        shared.gave_up.store(true, Ordering::SeqCst);
-        shared.protocol.give_up(end.into_protocol());
+    match ended_by {
+        Some(error) => end(shared, error),
+        None => *lock(&shared.lost_since) = None,
     }
-    *lock(&shared.lost_since) = None;
     Return {
         at: Instant::now(),
         stuck_since,
         moved,
         wait,
     }
+}
+
+/// Nothing can be hoped for any more.
+fn end(shared: &Shared, error: Error) {
+    shared.gave_up.store(true, Ordering::SeqCst);
+    shared.protocol.give_up(error.into_protocol());
+    *lock(&shared.lost_since) = None;
 }
 
 /// Waits, and only a stop or the end of the session makes that shorter.
@@ -153,14 +172,23 @@ fn payload_of(shared: &Shared) -> u64 {
 }
 
 /// Why its last channel ended.
-fn last_failure(shared: &Shared) -> Option<Error> {
+fn last_cause(shared: &Shared) -> Option<smb_proto::Error> {
     let links = lock(&shared.links);
     let mut own = links
         .iter()
         .rev()
         .filter(|(number, _)| *number == shared.number);
-    let cause = own.find_map(|(_, link)| link.failure());
-    cause.map(|cause| Error::of_connection(cause, &shared.server.name))
+    own.find_map(|(_, link)| link.failure())
+}
+
+fn last_failure(shared: &Shared) -> Option<Error> {
+    let cause = last_cause(shared)?;
+    Some(Error::of_connection(cause, &shared.server.name))
+}
+
+/// Whether that was because the server does nothing for us, although its TCP is there.
+fn is_stalled(shared: &Shared) -> bool {
+    matches!(last_cause(shared), Some(smb_proto::Error::Stalled { .. }))
 }
 
 /// Opens channels again whose time has come; gives when the next is due.

@@ -7,6 +7,8 @@ use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
+use crate::der;
+
 /// Where a KDC listens.
 const PORT: u16 = 88;
 /// How long one address of a KDC may take to answer at all, and then for each reply.
@@ -286,15 +288,13 @@ pub(crate) fn refusal(reply: &[u8]) -> Option<KdcRefusal> {
 /// The `error-code` of a KRB-ERROR (RFC 4120, 5.9.1); none of another message.
 fn error_code(message: &[u8]) -> Option<u32> {
     const KRB_ERROR: u8 = 0x7E;
-    const SEQUENCE: u8 = 0x30;
-    const ERROR_CODE: u8 = 0xA6;
+    const ERROR_CODE: u8 = der::explicit(6);
     const INTEGER: u8 = 0x02;
-    let inside = |tag: u8, bytes| der(bytes).filter(|found| found.0 == tag);
-    let (_, content, _) = inside(KRB_ERROR, message)?;
-    let (_, mut fields, _) = inside(SEQUENCE, content)?;
-    while let Some((tag, content, rest)) = der(fields) {
+    let (content, _) = der::read_tagged(KRB_ERROR, message)?;
+    let (mut fields, _) = der::read_tagged(der::SEQUENCE, content)?;
+    while let Some((tag, content, rest)) = der::read(fields) {
         if tag == ERROR_CODE {
-            let (_, number, _) = inside(INTEGER, content)?;
+            let (number, _) = der::read_tagged(INTEGER, content)?;
             let number = number.get(number.len().saturating_sub(4)..)?;
             return Some(
                 number
@@ -305,24 +305,6 @@ fn error_code(message: &[u8]) -> Option<u32> {
         fields = rest;
     }
     None
-}
-
-/// Tag and content of the first element, and what comes after it.
-fn der(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
-    let (&[tag, first], rest) = bytes.split_first_chunk()?;
-    let (length, rest) = if first < 0x80 {
-        (usize::from(first), rest)
-    } else {
-        let bytes = usize::from(first & 0x7F);
-        // Longer ones are no message of a KDC, and none at all is a form that DER forbids.
-        let (long, rest) = rest
-            .split_at_checked(bytes)
-            .filter(|_| (1..=4).contains(&bytes))?;
-        let add = |sum: usize, &byte: &u8| sum << 8 | usize::from(byte);
-        (long.iter().fold(0, add), rest)
-    };
-    let (content, rest) = rest.split_at_checked(length)?;
-    Some((tag, content, rest))
 }
 
 #[cfg(test)]

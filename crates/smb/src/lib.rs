@@ -24,6 +24,8 @@
 mod auth;
 mod broker;
 pub mod copy;
+mod der;
+mod dfs;
 mod direct;
 mod driver;
 mod entries;
@@ -33,6 +35,7 @@ mod file;
 pub mod fuzzing;
 mod keeper;
 mod kerberos;
+mod ntlm;
 mod operation;
 mod request;
 mod seeker;
@@ -40,11 +43,15 @@ mod session;
 mod shares;
 mod signal;
 mod small;
+mod smb1;
 mod socket;
+mod spnego;
+mod tickets;
 mod tree;
 
-pub use auth::{AuthError, Login, Mechanism, Proof, Refusal};
+pub use auth::{AuthError, Login, Mechanism, NoKerberos, Proof, Refusal};
 pub use broker::{Broker, serve as serve_tokens};
+pub use dfs::Referrals;
 pub use direct::{Source, Target};
 pub use entries::Entries;
 pub use error::Error;
@@ -65,6 +72,8 @@ pub use smb_proto::session::{
 };
 pub use smb_proto::{Block, ChannelNumber, Error as ProtocolError, NtStatus, Payload};
 pub use socket::{
-    EchoSocket, LocalEnd, TcpFacts, congestion_control, echo_socket, tcp_facts, whole_segments,
+    EchoSocket, LocalEnd, SocketOptions, TcpFacts, congestion_control, echo_socket, tcp_facts,
+    whole_segments,
 };
+pub use tickets::{TicketCache, TicketError, ticket};
 pub use tree::{Replace, Tree};

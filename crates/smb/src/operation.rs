@@ -152,9 +152,10 @@ pub(crate) fn run(tree: &Tree, operation: Operation) -> Result<Outcome, Error> {
             opened(tree, &path, created).map(|(_, created)| Outcome::Status(status(&created)))
         }
         Operation::Read { path } => read(tree, &path),
-        Operation::Write(small) => {
-            small::write(tree, &small, Attempt::First).map(|()| Outcome::Done)
-        }
+        Operation::Write(small) => match small::write(tree, &small, Attempt::First)? {
+            Some(error) => Err(error),
+            None => Ok(Outcome::Done),
+        },
         Operation::CreateFolder { path } => create_folder(tree, &path),
         Operation::RemoveFile { path } => remove(tree, &path, false),
         Operation::RemoveFolder { path } => remove(tree, &path, true),

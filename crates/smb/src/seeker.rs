@@ -91,9 +91,8 @@ pub(crate) fn run(shared: &Weak<Shared>, signal: &Signal, most: ChannelsMax) {
         if shared.stopping.load(Ordering::SeqCst) || shared.protocol.is_over() {
             return;
         }
-        if !shared.protocol.is_lost()
-            && let Ok(nics) = local_nics()
-        {
+        let is_lost = shared.protocol.is_lost();
+        if !is_lost && let Ok(nics) = local_nics() {
             let seen = Seen {
                 nics,
                 ended: shared.channels_ended(),
@@ -103,7 +102,7 @@ pub(crate) fn run(shared: &Weak<Shared>, signal: &Signal, most: ChannelsMax) {
             }
         }
         drop(shared);
-        signal.wait_until(schedule.due.min(Instant::now() + NICS_EVERY));
+        signal.wait_until(schedule.next_look(Instant::now(), is_lost));
     }
 }
 
@@ -143,6 +142,14 @@ impl Schedule {
         self.due = now + jittered(self.wait);
         self.wait = (self.wait * 2).min(WAIT_MAX);
         true
+    }
+
+    /// When to look again. While all connections are lost the server is not asked, however long that is due.
+    fn next_look(&self, now: Instant, is_lost: bool) -> Instant {
+        match is_lost || self.due <= now {
+            true => now + WAIT_FIRST,
+            false => self.due.min(now + NICS_EVERY),
+        }
     }
 }
 
@@ -200,6 +207,17 @@ mod tests {
             addresses: Vec::new(),
             speed_bits_per_second: None,
             rss,
+        }
+    }
+
+    #[test]
+    fn a_thread_that_may_not_ask_sleeps_all_the_same() {
+        let now = Instant::now();
+        let schedule = Schedule::new(now);
+        assert_eq!(schedule.next_look(now, false), now + WAIT_FIRST);
+        let late = schedule.due + Duration::from_secs(7);
+        for is_lost in [false, true] {
+            assert_eq!(schedule.next_look(late, is_lost), late + WAIT_FIRST);
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -15,15 +15,17 @@ use smb_proto::session::{
 };
 use smb_proto::{BlockPool, Channel, ChannelNumber, ChannelSettings};
 
-use crate::auth::{Exchange, Login, Proof};
+use crate::auth::{Exchange, Login, NoKerberos, Proof};
+use crate::dfs::{self, Referrals, Referred};
 use crate::driver::{Driver, Link, Readiness, time_since};
 use crate::error::Error;
 use crate::keeper::{self, CONNECT_TIMEOUT_MAX};
 use crate::request::ask_briefly;
 use crate::seeker::{self, ChannelsMax};
-use crate::shares::{self, ShareEntry};
+use crate::shares::{self, ShareEntry, ShareKind};
 use crate::signal::{Signal, Stop, lock};
-use crate::socket::{self, Connection, LocalEnd, TcpFacts};
+use crate::smb1;
+use crate::socket::{self, Connection, LocalEnd, SocketOptions, TcpFacts};
 use crate::tree::Tree;
 
 /// How long a polite end may take before the connections are just closed.
@@ -68,11 +70,13 @@ pub struct Policy {
     /// Blocks in all: with `block_bytes` the bound of the session's memory. Fewer than
     /// `depth` times channels make the channels wait.
     pub blocks: usize,
+    /// How the sockets of its channels are made.
+    pub sockets: SocketOptions,
     /// How long one address may take to answer.
     pub connect_timeout: Duration,
     /// How long negotiation and login may take.
     pub login_timeout: Duration,
-    /// A request without any answer for so long ends its channel.
+    /// Nothing that comes of any request for so long ends a channel, while one waits that the server has not put off.
     pub request_timeout: Duration,
     /// How long to try to get back to the server when all connections are lost; meanwhile
     /// everything waits. None: a lost session is an error at once.
@@ -95,9 +99,10 @@ impl Default for Policy {
             depth: 8,
             depth_fixed: false,
             blocks: 64,
+            sockets: SocketOptions::default(),
             connect_timeout: Duration::from_secs(5),
             login_timeout: Duration::from_secs(20),
-            request_timeout: Duration::from_secs(60),
+            request_timeout: Duration::from_secs(25),
             reconnect: Some(Duration::from_secs(60)),
         }
     }
@@ -132,8 +137,12 @@ pub struct ChannelStatus {
     pub bytes_in_flight: u64,
     /// How often work had to wait for credits.
     pub credit_starved: u64,
-    /// How often work had to wait for a block.
-    pub block_starved: u64,
+    /// How long its thread waited while work lacked credits.
+    pub credit_wait: Duration,
+    /// How long its thread waited while work lacked a block.
+    pub block_wait: Duration,
+    /// How long processors have worked for its thread, to a millisecond.
+    pub processor: Duration,
     /// Whether it takes work.
     pub alive: bool,
     /// Why it does not leave by the interface that was asked for, if so.
@@ -145,7 +154,7 @@ pub struct Session {
     shared: Arc<Shared>,
 }
 
-type Links = Arc<Mutex<Vec<(usize, Arc<Link>)>>>;
+pub(crate) type Links = Arc<Mutex<Vec<(usize, Arc<Link>)>>>;
 
 /// What shares and files need of their session.
 pub(crate) struct Shared {
@@ -153,9 +162,9 @@ pub(crate) struct Shared {
     pub(crate) pool: BlockPool,
     pub(crate) server: Server,
     pub(crate) policy: Policy,
-    login: Login,
+    pub(crate) login: Login,
     /// How the first channel's login was proven.
-    proof: OnceLock<Proof>,
+    pub(crate) proof: OnceLock<Proof>,
     epoch: Instant,
     /// Its place among the sessions beside each other.
     pub(crate) number: usize,
@@ -171,7 +180,7 @@ pub(crate) struct Shared {
     pub(crate) keeper: Arc<Signal>,
     /// Wakes the thread that looks for more of them, and how many it looks for, if there is one.
     pub(crate) seeker: Arc<Signal>,
-    seeks: OnceLock<ChannelsMax>,
+    pub(crate) seeks: OnceLock<ChannelsMax>,
     /// The session is being dropped.
     pub(crate) stopping: AtomicBool,
     /// The keeper found no way back.
@@ -180,6 +189,10 @@ pub(crate) struct Shared {
     pub(crate) lost_since: Mutex<Option<Instant>>,
     /// Ends the wait for another.
     pub(crate) stop: Mutex<Stop>,
+    /// Sessions with servers that this one referred to.
+    pub(crate) referred: Referred,
+    /// The session that the user asked for, where a referral led to this one.
+    pub(crate) home: Option<Weak<Self>>,
 }
 
 /// A way to the server.
@@ -203,6 +216,16 @@ impl Route {
                 nic: nic.map(str::to_owned),
             },
             remote: Some(SocketAddr::new(pair.remote, port)),
+            link: None,
+            retry: None,
+        }
+    }
+
+    /// To one address of a server, from wherever.
+    pub(crate) fn to(address: SocketAddr) -> Self {
+        Self {
+            local: LocalEnd::default(),
+            remote: Some(address),
             link: None,
             retry: None,
         }
@@ -269,9 +292,9 @@ impl Shared {
             self.policy.connect_timeout
         };
         let connection = match route.remote {
-            Some(remote) => socket::connect(remote, &route.local, timeout)
+            Some(remote) => socket::connect(remote, &route.local, &self.policy.sockets, timeout)
                 .map_err(|source| of_connect(source, &server.name, remote)),
-            None => connect_any(server, &route.local, timeout),
+            None => connect_any(server, &route.local, &self.policy.sockets, timeout),
         }?;
         let link = self.open_channel(connection)?;
         let mut routes = lock(&self.routes);
@@ -412,16 +435,18 @@ impl Session {
             link: None,
             retry: None,
         };
-        Self::connect_by(&route, server, login, policy, Arc::default())
+        Self::connect_by(&route, server, login, policy, Arc::default(), None)
     }
 
-    fn connect_by(
+    pub(crate) fn connect_by(
         route: &Route,
         server: &Server,
         login: &Login,
         policy: &Policy,
         links: Links,
+        home: Option<Weak<Shared>>,
     ) -> Result<Self, Error> {
+        policy.sockets.check()?;
         let known = lock(&links).iter().map(|(session, _)| session + 1).max();
         let block_bytes = usize::try_from(policy.block_bytes).unwrap_or(usize::MAX);
         let pool = BlockPool::new(policy.blocks, block_bytes);
@@ -447,11 +472,20 @@ impl Session {
             gave_up: AtomicBool::new(false),
             lost_since: Mutex::default(),
             stop: Mutex::default(),
+            referred: Referred::default(),
+            home,
         };
         let session = Self {
             shared: Arc::new(shared),
         };
-        session.shared.open(route)?;
+        session.shared.open(route).map_err(|error| match error {
+            Error::ConnectionLost { server: name, .. }
+                if session.negotiated().is_none() && smb1::is_all_it_speaks(server) =>
+            {
+                Error::OnlySmb1 { server: name }
+            }
+            error => error,
+        })?;
         if let Some(limit) = policy.reconnect {
             let shared = Arc::downgrade(&session.shared);
             thread::Builder::new()
@@ -482,7 +516,8 @@ impl Session {
             ..way.anew()
         };
         let links = Arc::clone(&first.links);
-        let session = Self::connect_by(&there, &first.server, &first.login, &first.policy, links)?;
+        let (login, policy, home) = (&first.login, &first.policy, first.home.clone());
+        let session = Self::connect_by(&there, &first.server, login, policy, links, home)?;
         // It may come back elsewhere, as the first one may.
         for route in lock(&session.shared.routes).iter_mut() {
             route.remote = way.remote;
@@ -506,18 +541,32 @@ impl Session {
     /// for it fail then.
     pub fn obey(&self, stop: &Stop) {
         *lock(&self.shared.stop) = stop.clone();
+        self.shared.referred.each(|session| session.obey(stop));
+    }
+
+    pub(crate) const fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
     /// For how long all connections have been lost, while it is tried to get back to the server.
     #[must_use]
     pub fn reconnecting(&self) -> Option<Duration> {
-        lock(&self.shared.lost_since).map(|since| since.elapsed())
+        let own = lock(&self.shared.lost_since).map(|since| since.elapsed());
+        let referred = || self.shared.referred.each(Self::reconnecting);
+        own.or_else(|| referred().into_iter().flatten().max())
     }
 
     /// What was agreed with the server.
     #[must_use]
     pub fn negotiated(&self) -> Option<Negotiated> {
         self.shared.protocol.negotiated()
+    }
+
+    /// Whether the server signs the replies of a chain without their padding, against MS-SMB2 3.1.4.1, so that
+    /// small files take single requests.
+    #[must_use]
+    pub fn avoids_chains(&self) -> bool {
+        self.shared.protocol.avoids_chains()
     }
 
     /// How the user was proven to the server.
@@ -528,6 +577,15 @@ impl Session {
             return Proof::Nothing;
         }
         self.shared.proof.get().copied().unwrap_or(Proof::Nothing)
+    }
+
+    /// Why a user of a domain was proven by NTLM, where a ticket could have been expected.
+    #[must_use]
+    pub fn no_kerberos(&self) -> Option<NoKerberos> {
+        match self.proof() {
+            Proof::Ntlm => NoKerberos::here(&self.shared.login, &self.shared.server.name),
+            _ => None,
+        }
     }
 
     /// The server's list of its own interfaces, true or not.
@@ -612,14 +670,23 @@ impl Session {
             .map_err(|source| system("start a thread", source))
     }
 
-    /// All channels there ever were, also those of sessions [beside](Self::beside) this one, at this
-    /// moment. Cheap enough to be asked every few milliseconds.
+    /// All channels there ever were, also those of sessions [beside](Self::beside) this one and with servers that
+    /// it [referred](Self::locate) to, at this moment. Cheap enough to be asked every few milliseconds.
     #[must_use]
     pub fn channels(&self) -> Vec<ChannelStatus> {
-        lock(&self.shared.links)
+        let mut channels: Vec<ChannelStatus> = lock(&self.shared.links)
             .iter()
             .map(|(session, link)| status(*session, link))
-            .collect()
+            .collect();
+        for referred in self.shared.referred.each(Self::channels) {
+            let sessions = channels.iter().map(|channel| channel.session + 1).max();
+            let numbered = referred.into_iter().map(|channel| ChannelStatus {
+                session: channel.session + sessions.unwrap_or_default(),
+                ..channel
+            });
+            channels.extend(numbered);
+        }
+        channels
     }
 
     /// The shares of the server, in its order.
@@ -635,12 +702,50 @@ impl Session {
     /// # Errors
     /// When there is no such share, or the user may not use it.
     pub fn tree(&self, share: &str) -> Result<Tree, Error> {
-        Tree::connect(&self.shared, share)
+        Tree::connect(&self.shared, share).map_err(|error| self.with_shares(error))
+    }
+
+    /// Connects to a share and finds a path of it, which need not be there. Where the server says that the share or a
+    /// folder on the path is on another server (DFS), the user is logged in there as well, with the same demands, and
+    /// the share and the path are those of that server. The session with it ends with this one.
+    ///
+    /// # Errors
+    /// When there is no such share, the user may not use it, or no server that is referred to can be used.
+    pub fn locate(
+        &self,
+        share: &str,
+        path: &str,
+        referrals: Referrals,
+    ) -> Result<(Tree, String), Error> {
+        dfs::locate(self, share, path, referrals)
+    }
+
+    /// An error with the shares that there are, where it is that there is no such share.
+    pub(crate) fn with_shares(&self, error: Error) -> Error {
+        match error {
+            Error::NoSuchShare {
+                server,
+                share,
+                source,
+                ..
+            } if share != shares::IPC_SHARE => {
+                let known = self.shares().unwrap_or_default().into_iter();
+                let known = known.filter(|it| !it.special && it.kind == ShareKind::Disk);
+                Error::NoSuchShare {
+                    server,
+                    share,
+                    there: known.map(|it| it.name).collect(),
+                    source,
+                }
+            }
+            error => error,
+        }
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
+        drop(self.shared.referred.take());
         self.shared.stopping.store(true, Ordering::SeqCst);
         if !self.shared.protocol.channels_up().is_empty() {
             // The server frees everything at once when we say so; when it does not answer, it
@@ -745,7 +850,7 @@ fn settings(server: &Server, login: &Login, policy: &Policy) -> Result<SessionSe
     let depth_bytes_max = u64::from(policy.block_bytes) * policy.depth as u64;
     Ok(SessionSettings {
         identity: match login {
-            Login::User { .. } => Identity::User,
+            Login::User { .. } | Login::Ticket { .. } => Identity::User,
             Login::Guest { .. } => Identity::Guest,
             Login::Anonymous => Identity::Anonymous,
             Login::Brokered(broker) => broker.identity(),
@@ -766,7 +871,12 @@ fn settings(server: &Server, login: &Login, policy: &Policy) -> Result<SessionSe
 }
 
 /// Tries each address of a name, in the order of the resolver.
-fn connect_any(server: &Server, local: &LocalEnd, timeout: Duration) -> Result<Connection, Error> {
+fn connect_any(
+    server: &Server,
+    local: &LocalEnd,
+    options: &SocketOptions,
+    timeout: Duration,
+) -> Result<Connection, Error> {
     let unknown = |source| Error::UnknownHost {
         name: server.name.clone(),
         source,
@@ -780,7 +890,7 @@ fn connect_any(server: &Server, local: &LocalEnd, timeout: Duration) -> Result<C
     };
     let addresses = addresses.filter(same_family).collect();
     let nothing = || io::Error::new(io::ErrorKind::NotFound, "no address of a usable family");
-    connect_first(addresses, local, timeout).map_err(|failure| match failure {
+    connect_first(addresses, local, options, timeout).map_err(|failure| match failure {
         Some((remote, source)) => of_connect(source, &server.name, remote),
         None => unknown(nothing()),
     })
@@ -791,6 +901,7 @@ fn connect_any(server: &Server, local: &LocalEnd, timeout: Duration) -> Result<C
 fn connect_first(
     mut addresses: Vec<SocketAddr>,
     local: &LocalEnd,
+    options: &SocketOptions,
     timeout: Duration,
 ) -> Result<Connection, Option<(SocketAddr, io::Error)>> {
     let mut failure = None;
@@ -798,7 +909,7 @@ fn connect_first(
     for timeout in briefly.into_iter().chain([timeout]) {
         let mut silent = Vec::new();
         for remote in addresses {
-            match socket::connect(remote, local, timeout) {
+            match socket::connect(remote, local, options, timeout) {
                 Ok(connection) => return Ok(connection),
                 Err(source) => {
                     if source.kind() == io::ErrorKind::TimedOut {
@@ -845,7 +956,9 @@ fn status(session: usize, link: &Link) -> ChannelStatus {
         in_flight: counted.outstanding,
         bytes_in_flight: counted.outstanding_bytes,
         credit_starved: counted.credit_starved,
-        block_starved: counted.block_starved,
+        credit_wait: counted.credit_wait,
+        block_wait: counted.block_wait,
+        processor: counted.processor,
         alive: link.is_alive(),
         not_bound_because: link.not_bound_because.clone(),
     }
@@ -895,22 +1008,22 @@ mod tests {
 
         let begun = Instant::now();
         let (local, patience) = (LocalEnd::default(), Duration::from_secs(60));
-        let connection = connect_first(vec![dead_address, address], &local, patience).unwrap();
+        let first = |addresses, patience| {
+            connect_first(addresses, &local, &SocketOptions::default(), patience)
+        };
+        let connection = first(vec![dead_address, address], patience).unwrap();
         assert_eq!(connection.stream.peer_addr().unwrap(), address);
         assert!(begun.elapsed() < patience / 2, "{:?}", begun.elapsed());
         drop((waiting, connection));
 
         // Who is alone is waited for as long as was said.
         let short = Duration::from_millis(50);
-        let alone = connect_first(vec![address], &local, short);
+        let alone = first(vec![address], short);
         assert!(alone.is_ok());
-        let Err(Some((remote, _))) = connect_first(vec![dead_address], &local, short) else {
+        let Err(Some((remote, _))) = first(vec![dead_address], short) else {
             panic!("it answered");
         };
         assert_eq!(remote, dead_address);
-        assert!(matches!(
-            connect_first(Vec::new(), &local, short),
-            Err(None)
-        ));
+        assert!(matches!(first(Vec::new(), short), Err(None)));
     }
 }

@@ -9,17 +9,18 @@ use std::sync::Arc;
 
 use smb_proto::FileKey;
 use smb_proto::session::{
-    Access, CreateOptions, Disposition, Information, QueryInformation, Reply, Request,
+    Access, CreateOptions, Disposition, FileTimes, Information, QueryInformation, Reply, Request,
     SetInformation,
 };
 
+use crate::copy::{is_time_kept, printable};
 use crate::error::Error;
 use crate::operation::{
     SmallFile, again_if_lost, ask_chain, create, done, is_loss, not_done, opened, remove, rename,
     writable,
 };
 use crate::request::{ask, tell};
-use crate::tree::{Replace, Tree};
+use crate::tree::{Replace, TimesKept, Tree, as_change};
 
 /// Rights to write a file and set its times (SYNCHRONIZE, read and write attributes, write data,
 /// append).
@@ -34,8 +35,11 @@ pub(crate) enum Attempt {
     InDoubt,
 }
 
+/// Why times or attributes of a file that was written are not as they should be; none: they are.
+pub(crate) type NotKept = Option<Error>;
+
 /// Writes it.
-pub(crate) fn write(tree: &Tree, small: &SmallFile, attempt: Attempt) -> Result<(), Error> {
+pub(crate) fn write(tree: &Tree, small: &SmallFile, attempt: Attempt) -> Result<NotKept, Error> {
     if small.replace == Replace::Existing {
         return replace(tree, small, Replace::Existing);
     }
@@ -43,7 +47,7 @@ pub(crate) fn write(tree: &Tree, small: &SmallFile, attempt: Attempt) -> Result<
     again_if_lost(tree, &small.path, |_| {
         if in_doubt {
             match left_behind(tree, small)? {
-                Left::All => return set_basic(tree, small),
+                Left::All => return set_late(tree, small),
                 Left::Begin => return replace(tree, small, Replace::Existing),
                 Left::NothingOfIt => {}
             }
@@ -54,7 +58,35 @@ pub(crate) fn write(tree: &Tree, small: &SmallFile, attempt: Attempt) -> Result<
 }
 
 /// Writes one under a name that nothing has.
-fn write_new(tree: &Tree, small: &SmallFile) -> Result<(), Error> {
+fn write_new(tree: &Tree, small: &SmallFile) -> Result<NotKept, Error> {
+    let written = write_new_with(tree, small, true);
+    match written {
+        // The file counts, and what the server thinks of its times is only said.
+        Ok(New::Refused(why)) => match write_new_with(tree, small, false)? {
+            New::Refused(error) => Err(error),
+            New::Partly => replace(tree, small, Replace::Never),
+            New::Whole { .. } => Ok(Some(why)),
+        },
+        Ok(New::Partly) => replace(tree, small, Replace::Never),
+        Ok(New::Whole { as_set: true }) => Ok(None),
+        Ok(New::Whole { as_set: false }) => set_late(tree, small),
+        Err(error) => Err(error),
+    }
+}
+
+/// What became of a new file.
+enum New {
+    Whole {
+        /// It has its times, as far as that is known.
+        as_set: bool,
+    },
+    /// The server wrote only some of it at once; it is removed.
+    Partly,
+    /// The server refused its times or attributes; it is removed.
+    Refused(Error),
+}
+
+fn write_new_with(tree: &Tree, small: &SmallFile, sets: bool) -> Result<New, Error> {
     let file = FileKey::OF_CHAIN;
     let options = CreateOptions {
         disposition: Disposition::Create,
@@ -64,46 +96,102 @@ fn write_new(tree: &Tree, small: &SmallFile) -> Result<(), Error> {
     };
     let mut links = vec![create(tree, &small.path, options)];
     // The first files tell whether the server keeps what was set before the WRITE.
-    let keeps = tree.keeps_times_set_early();
-    links.extend(content(small, small.attributes, keeps.unwrap_or(true)));
-    let asks = small.times.write != 0 && keeps.is_none();
+    let keeps = tree.keeps_times();
+    let early = keeps.is_none_or(|keeps| keeps == TimesKept::Early);
+    links.extend(content(tree, small, small.attributes, early));
+    if !sets {
+        links.retain(|link| !matches!(link, Request::Set { .. }));
+    }
+    let asks = sets && small.times.write != 0 && keeps.is_none();
     if asks {
         let what = QueryInformation::Basic;
         links.push(Request::Query { file, what });
     }
     links.push(Request::Close { file });
-    let mut replies = ask_chain(tree, &small.path, links)?.into_iter();
+    let set_at = links
+        .iter()
+        .position(|link| matches!(link, Request::Set { .. }));
+    let mut replies = ask_chain(tree, &small.path, links)?.into_iter().enumerate();
     match replies.next() {
-        Some(reply) => opened(tree, &small.path, reply)?,
+        Some((_, reply)) => opened(tree, &small.path, reply)?,
         None => return Err(tree.shared().odd_answer()),
     };
-    let mut as_set = true;
+    // Where nothing but the last word counts, it is in the chain.
+    let mut as_set = keeps != Some(TimesKept::Never);
     let mut stored = small.content.len();
-    for reply in replies {
+    for (place, reply) in replies {
         match reply {
             Ok(Reply::Stored(count)) => stored = count as usize,
-            Ok(Reply::Done | Reply::Closed) => {}
+            Ok(Reply::Closed { size: Some(size) }) if size != stored as u64 => {
+                // What a server loses of one message it loses again.
+                let _ = remove(tree, &small.path, false);
+                return Err(lost(tree, small, size));
+            }
+            Ok(Reply::Done | Reply::Closed { .. }) => {}
             Ok(Reply::Information(Information::Basic { times, .. })) => {
                 as_set = times.write == small.times.write;
             }
             problem => {
                 // It is closed, and nobody else can have made it.
                 let _ = remove(tree, &small.path, false);
-                return Err(not_done(tree, &small.path, problem));
+                let error = not_done(tree, &small.path, problem);
+                return match set_at == Some(place) && error.is_refusal() {
+                    true => Ok(New::Refused(error)),
+                    false => Err(error),
+                };
             }
         }
     }
     if stored < small.content.len() {
         remove(tree, &small.path, false)?;
-        return replace(tree, small, Replace::Never);
+        return Ok(New::Partly);
     }
-    if asks {
-        tree.learn_times_set_early(as_set);
+    if asks && as_set {
+        tree.learn_times(TimesKept::Early);
     }
-    if as_set {
-        Ok(())
-    } else {
-        set_basic(tree, small)
+    Ok(New::Whole {
+        as_set: as_set || !sets,
+    })
+}
+
+fn lost(tree: &Tree, small: &SmallFile, size: u64) -> Error {
+    Error::Lost {
+        server: tree.shared().server.name.clone(),
+        object: printable(&small.path),
+        size,
+        expected: small.content.len() as u64,
+    }
+}
+
+/// Sets the times of a file that is closed. Where it is not known yet whether the server keeps those, this
+/// one does.
+fn set_late(tree: &Tree, small: &SmallFile) -> Result<NotKept, Error> {
+    let object = || printable(&small.path);
+    if tree.keeps_times() == Some(TimesKept::Never) {
+        return Ok(Some(Error::TimeNotKept { object: object() }));
+    }
+    match set_basic(tree, small, tree.times_as_taken(small.times)) {
+        Err(error) if error.is_refusal() => return Ok(Some(error)),
+        set => set?,
+    }
+    if tree.keeps_times().is_none() {
+        let is_kept = || {
+            let there = tree.status(&small.path)?.times.write;
+            Ok::<_, Error>(is_time_kept(small.times.write, there))
+        };
+        if is_kept()? {
+            tree.learn_times(TimesKept::Late);
+        } else {
+            let set = set_basic(tree, small, as_change(small.times));
+            tree.learn_times(match set.is_ok() && is_kept()? {
+                true => TimesKept::LateAsChange,
+                false => TimesKept::Never,
+            });
+        }
+    }
+    match tree.keeps_times() {
+        Some(TimesKept::Never) => Ok(Some(Error::TimeNotKept { object: object() })),
+        _ => Ok(None),
     }
 }
 
@@ -124,8 +212,8 @@ fn left_behind(tree: &Tree, small: &SmallFile) -> Result<Left, Error> {
     }
 }
 
-fn set_basic(tree: &Tree, small: &SmallFile) -> Result<(), Error> {
-    tree.set_basic(&small.path, small.times, small.attributes)
+fn set_basic(tree: &Tree, small: &SmallFile, times: FileTimes) -> Result<(), Error> {
+    tree.set_basic(&small.path, times, small.attributes)
 }
 
 fn options(rights: u32) -> CreateOptions {
@@ -139,9 +227,9 @@ fn options(rights: u32) -> CreateOptions {
 /// Its bytes, times and attributes. A time that was set through a handle is not touched by what is
 /// written through that handle later (MS-FSA 2.1.5.15.2), and so costs the server least: `early`
 /// where it does so.
-fn content(small: &SmallFile, attributes: u32, early: bool) -> Vec<Request> {
+fn content(tree: &Tree, small: &SmallFile, attributes: u32, early: bool) -> Vec<Request> {
     let file = FileKey::OF_CHAIN;
-    let mut links = vec![set(small, attributes, file)];
+    let mut links = vec![set(tree, small, attributes, file)];
     if !small.content.is_empty() {
         let place = if early { links.len() } else { 0 };
         let store = Request::Store {
@@ -154,8 +242,8 @@ fn content(small: &SmallFile, attributes: u32, early: bool) -> Vec<Request> {
     links
 }
 
-fn set(small: &SmallFile, attributes: u32, file: FileKey) -> Request {
-    let times = small.times;
+fn set(tree: &Tree, small: &SmallFile, attributes: u32, file: FileKey) -> Request {
+    let times = tree.times_as_taken(small.times);
     let what = SetInformation::Basic { times, attributes };
     Request::Set { file, what }
 }
@@ -169,7 +257,7 @@ struct Part {
 }
 
 /// Writes one that gets its name when all of it is there, and does so if something has that name.
-fn replace(tree: &Tree, small: &SmallFile, existing: Replace) -> Result<(), Error> {
+fn replace(tree: &Tree, small: &SmallFile, existing: Replace) -> Result<NotKept, Error> {
     let mut lost: Vec<String> = Vec::new();
     let written = again_if_lost(tree, &small.path, |attempt| {
         let path = match attempt {
@@ -177,10 +265,12 @@ fn replace(tree: &Tree, small: &SmallFile, existing: Replace) -> Result<(), Erro
             attempt => format!("{}.{attempt}", small.temporary),
         };
         lost.push(path.clone());
-        let part = write_part(tree, small, path)?;
+        let (part, not_kept) = write_part(tree, small, path)?;
         let (file, id) = (part.file, part.id);
         let named = name_part(tree, small, part, existing);
-        let Err(error) = named else { return named };
+        let Err(error) = named else {
+            return Ok(not_kept);
+        };
         if !is_loss(&error) {
             return Err(error);
         }
@@ -188,7 +278,7 @@ fn replace(tree: &Tree, small: &SmallFile, existing: Replace) -> Result<(), Erro
         tell(tree.shared(), Request::Close { file });
         // it may have its name all the same
         match tree.status(&small.path) {
-            Ok(there) if id != 0 && there.file_id == id => Ok(()),
+            Ok(there) if id != 0 && there.file_id == id => Ok(not_kept),
             _ => Err(error),
         }
     });
@@ -202,7 +292,7 @@ fn replace(tree: &Tree, small: &SmallFile, existing: Replace) -> Result<(), Erro
 
 /// Writes it all under another name, with its times. It is not read-only yet: if it does not get its
 /// name, nobody could remove or overwrite it.
-fn write_part(tree: &Tree, small: &SmallFile, path: String) -> Result<Part, Error> {
+fn write_part(tree: &Tree, small: &SmallFile, path: String) -> Result<(Part, NotKept), Error> {
     let attributes = writable(small.attributes);
     let options = CreateOptions {
         attributes,
@@ -213,34 +303,80 @@ fn write_part(tree: &Tree, small: &SmallFile, path: String) -> Result<Part, Erro
     };
     let mut links = vec![create(tree, &path, options)];
     // Nobody asks here whether the server keeps what was set before the WRITE.
-    let early = tree.keeps_times_set_early().unwrap_or(false);
-    links.extend(content(small, attributes, early));
-    let mut replies = ask_chain(tree, &small.path, links)?.into_iter();
+    let early = tree.keeps_times() == Some(TimesKept::Early);
+    links.extend(content(tree, small, attributes, early));
+    for what in [QueryInformation::Standard, QueryInformation::Basic] {
+        let file = FileKey::OF_CHAIN;
+        links.push(Request::Query { file, what });
+    }
+    let set_at = links
+        .iter()
+        .position(|link| matches!(link, Request::Set { .. }));
+    let mut replies = ask_chain(tree, &small.path, links)?.into_iter().enumerate();
     let (file, created) = match replies.next() {
-        Some(reply) => opened(tree, &small.path, reply)?,
+        Some((_, reply)) => opened(tree, &small.path, reply)?,
         None => return Err(tree.shared().odd_answer()),
     };
     let id = created.disk_id.map_or(0, |(file, _)| file);
     let part = Part { file, path, id };
     let mut stored = small.content.len();
-    let mut written = Ok(());
-    for reply in replies {
+    let mut size = stored as u64;
+    let (mut written, mut not_kept, mut kept) = (Ok(()), None, true);
+    for (place, reply) in replies {
         match reply {
             Ok(Reply::Stored(count)) => stored = count as usize,
             Ok(Reply::Done) => {}
+            Ok(Reply::Information(Information::Standard { size: there, .. })) => size = there,
+            Ok(Reply::Information(Information::Basic { times, .. })) => {
+                kept = small.times.write == 0 || is_time_kept(small.times.write, times.write);
+            }
             // The first one says most.
             _ if written.is_err() => {}
-            problem => written = Err(not_done(tree, &small.path, problem)),
+            problem => match not_done(tree, &small.path, problem) {
+                error if set_at == Some(place) && error.is_refusal() => not_kept = Some(error),
+                error => written = Err(error),
+            },
         }
+    }
+    if written.is_ok() && size != stored as u64 {
+        written = Err(self::lost(tree, small, size));
     }
     if written.is_ok() && stored < small.content.len() {
         written = write_rest(tree, small, file, stored, attributes);
     }
-    if let Err(error) = written {
-        discard(tree, &part);
-        return Err(error);
+    if written.is_ok() && not_kept.is_none() && !kept {
+        not_kept = set_as_change(tree, small, file, attributes)?;
     }
-    Ok(part)
+    match written {
+        Ok(()) => Ok((part, not_kept)),
+        Err(error) => {
+            discard(tree, &part);
+            Err(error)
+        }
+    }
+}
+
+/// Sets the times of an open file once more, as some servers take them that kept nothing at first.
+fn set_as_change(
+    tree: &Tree,
+    small: &SmallFile,
+    file: FileKey,
+    attributes: u32,
+) -> Result<NotKept, Error> {
+    let times = as_change(small.times);
+    let what = SetInformation::Basic { times, attributes };
+    let set = ask(tree.shared(), Request::Set { file, what }, &small.path);
+    let asked = Request::Query {
+        file,
+        what: QueryInformation::Basic,
+    };
+    let there = match ask(tree.shared(), asked, &small.path)? {
+        Reply::Information(Information::Basic { times, .. }) => times.write,
+        _ => return Err(tree.shared().odd_answer()),
+    };
+    let kept = set.is_ok() && is_time_kept(small.times.write, there);
+    let object = printable(&small.path);
+    Ok((!kept).then_some(Error::TimeNotKept { object }))
 }
 
 /// Goes on where a WRITE ended that wrote only some of it. Where the server lacks the room, it says so
@@ -265,7 +401,11 @@ fn write_rest(
         }
     }
     // They may have been set before this was written.
-    match ask(tree.shared(), set(small, attributes, file), &small.path)? {
+    match ask(
+        tree.shared(),
+        set(tree, small, attributes, file),
+        &small.path,
+    )? {
         Reply::Done => Ok(()),
         _ => Err(tree.shared().odd_answer()),
     }
@@ -280,7 +420,7 @@ fn name_part(tree: &Tree, small: &SmallFile, part: Part, existing: Replace) -> R
     }
     let mut links = vec![rename];
     if writable(small.attributes) != small.attributes {
-        links.push(set(small, small.attributes, file));
+        links.push(set(tree, small, small.attributes, file));
     }
     links.push(Request::Close { file });
     let mut replies = ask_chain(tree, &small.path, links)?.into_iter();
@@ -294,7 +434,7 @@ fn name_part(tree: &Tree, small: &SmallFile, part: Part, existing: Replace) -> R
     }
     for reply in replies {
         match reply {
-            Ok(Reply::Done | Reply::Closed) => {}
+            Ok(Reply::Done | Reply::Closed { .. }) => {}
             other => return Err(not_done(tree, &small.path, other)),
         }
     }

@@ -1,6 +1,7 @@
 //! A share, its folders, and what can be done to a file without opening it for data.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use smb_proto::TreeKey;
@@ -27,8 +28,33 @@ struct Connected {
     share: String,
     key: TreeKey,
     encrypted: bool,
-    /// Whether times that were set before the last WRITE are kept, once that is known.
-    keeps_times_set_early: OnceLock<bool>,
+    in_dfs: bool,
+    /// Which times the server keeps, once that is known.
+    keeps_times: OnceLock<TimesKept>,
+    /// The server lost what it said was written.
+    loses_writes: AtomicBool,
+}
+
+/// With the time of the last change of data as that of any change.
+pub(crate) const fn as_change(times: FileTimes) -> FileTimes {
+    FileTimes {
+        change: times.write,
+        ..times
+    }
+}
+
+/// Which times of a file a server keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TimesKept {
+    /// All, also those that were set through a handle before the last WRITE through it.
+    Early,
+    /// Those that are set when all is written.
+    Late,
+    /// The same, where the time of the last change of data is given as that of any change too. Some take
+    /// the one for the other.
+    LateAsChange,
+    /// None: it says that it has set them, and has not.
+    Never,
 }
 
 impl Drop for Connected {
@@ -52,7 +78,9 @@ impl Tree {
             share: share.to_owned(),
             key,
             encrypted: about.encrypted,
-            keeps_times_set_early: OnceLock::new(),
+            in_dfs: about.in_dfs,
+            keeps_times: OnceLock::new(),
+            loses_writes: AtomicBool::new(false),
         };
         Ok(Self {
             connected: Arc::new(connected),
@@ -67,21 +95,44 @@ impl Tree {
         &self.connected.shared
     }
 
-    /// Whether a time that was set through a handle survives what is written through it later, as
-    /// far as it is known.
-    pub(crate) fn keeps_times_set_early(&self) -> Option<bool> {
-        self.connected.keeps_times_set_early.get().copied()
+    /// Which times the server keeps, as far as it is known.
+    pub(crate) fn keeps_times(&self) -> Option<TimesKept> {
+        self.connected.keeps_times.get().copied()
     }
 
-    pub(crate) fn learn_times_set_early(&self, kept: bool) {
+    /// These times, as this server takes them.
+    pub(crate) fn times_as_taken(&self, times: FileTimes) -> FileTimes {
+        match self.keeps_times() {
+            Some(TimesKept::LateAsChange) => as_change(times),
+            _ => times,
+        }
+    }
+
+    pub(crate) fn learn_times(&self, kept: TimesKept) {
         // All who ask at the same time hear the same.
-        let _ = self.connected.keeps_times_set_early.set(kept);
+        let _ = self.connected.keeps_times.set(kept);
+    }
+
+    /// Whether the server was caught at losing what it said was written, so that from now on one piece
+    /// of a file is written after the other.
+    #[must_use]
+    pub fn loses_writes(&self) -> bool {
+        self.connected.loses_writes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn learn_loses_writes(&self) {
+        self.connected.loses_writes.store(true, Ordering::Relaxed);
     }
 
     /// Whether the share demands encryption, also where the session as a whole is not encrypted.
     #[must_use]
     pub fn is_encrypted(&self) -> bool {
         self.connected.encrypted
+    }
+
+    /// Whether the share is part of a distributed file system, so that folders of it may be on other servers.
+    pub(crate) fn is_in_dfs(&self) -> bool {
+        self.connected.in_dfs
     }
 
     /// Whether what is read and written is signed or encrypted.

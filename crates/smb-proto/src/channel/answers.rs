@@ -17,6 +17,10 @@ impl Channel {
         let pending = self.outstanding.remove(message_id)?;
         let took = now.since(pending.sent_at);
         self.depth.answered(pending.data_bytes, took, now);
+        match pending.command {
+            Command::ECHO => self.headway.lives(now),
+            _ => self.headway.done(now),
+        }
         Some(pending)
     }
 
@@ -101,10 +105,11 @@ impl Channel {
         let done = self
             .session
             .control_done(self.number, control, header, message, now);
-        if let Err(error) = &done {
-            sink.done(Err(self.senseless("waiting for a reply", error)));
+        match &done {
+            Ok(carried) => self.count(*carried),
+            Err(error) => sink.done(Err(self.senseless("waiting for a reply", error))),
         }
-        done
+        done.map(drop)
     }
 
     /// A WRITE was answered, of a payload or of a piece of a source.

@@ -7,7 +7,7 @@ use super::outgoing::Outgoing;
 use super::pending::Job;
 use super::{Channel, Event};
 use crate::error::{Error, Malformed, NtStatus, Result};
-use crate::session::{Answer, Control, Lost, Prepared, Request, TreeId, says_replay};
+use crate::session::{Answer, Carried, Control, Lost, Prepared, Request, TreeId, says_replay};
 use crate::time::Time;
 use crate::wire::{HEADER_LENGTH, Header, Message as _, flags};
 
@@ -165,10 +165,17 @@ impl Channel {
         };
         let sink = Arc::clone(&control.sink);
         let done = self.session.chain_done(self.number, &control, answers);
-        if let Err(error) = &done {
-            sink.done(Err(self.senseless("waiting for a reply", error)));
+        match &done {
+            Ok(carried) => self.count(*carried),
+            Err(error) => sink.done(Err(self.senseless("waiting for a reply", error))),
         }
-        done
+        done.map(drop)
+    }
+
+    /// Counts the data of a request that is no transfer.
+    pub(super) fn count(&mut self, carried: Carried) {
+        self.statistics.read_bytes += carried.read_bytes;
+        self.statistics.written_bytes += carried.written_bytes;
     }
 }
 

@@ -1,5 +1,6 @@
 //! Frames arrive: where each goes, what is in it once it is decrypted, and what it must fulfil.
 
+use super::keys::Signed;
 use super::pending::Job;
 use super::receive::Frame;
 use super::{Channel, Phase};
@@ -201,7 +202,10 @@ impl Channel {
             return self.interim(header);
         }
         if !sealed {
-            self.keys.check_signature(header, message, pending.signed)?;
+            let signed = (self.keys).check_signature(header, message, pending.signed)?;
+            if signed == Signed::Unpadded {
+                self.session.avoid_chains();
+            }
         }
         if header.status == NtStatus::USER_SESSION_DELETED
             && header.command != Command::LOGOFF

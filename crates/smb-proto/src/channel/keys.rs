@@ -5,7 +5,7 @@ use crate::crypto::Signer;
 use crate::error::{Error, NtStatus, Result};
 use crate::sealing::{Sealer, SealingKeys};
 use crate::session::{ChannelNumber, Login, TreeId};
-use crate::wire::{Header, Message as _, TransformHeader, flags};
+use crate::wire::{HEADER_LENGTH, Header, Message as _, TransformHeader, flags};
 
 /// What a server says that has lost the session, and with it the keys.
 const LOST_SESSION: [NtStatus; 2] = [
@@ -133,20 +133,45 @@ impl Keys {
         header: &Header,
         message: &mut [u8],
         request_signed: bool,
-    ) -> Result<()> {
+    ) -> Result<Signed> {
         let Some(signer) = &self.signer else {
-            return Ok(());
+            return Ok(Signed::Whole);
         };
         match header.has(flags::SIGNED) {
-            true if signer.verify(message)? => Ok(()),
+            true if signer.verify(message)? => Ok(Signed::Whole),
+            true if header.next_command != 0 && verifies_unpadded(signer, message)? => {
+                Ok(Signed::Unpadded)
+            }
             true => Err(Error::Misbehaving(format!(
                 "the signature of its {} reply is wrong",
                 header.command.name()
             ))),
             false if request_signed => Err(unprotected(header, "signed")),
-            false => Ok(()),
+            false => Ok(Signed::Whole),
         }
     }
+}
+
+/// What a signature that is right was made over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Signed {
+    Whole,
+    /// Not the zeros between it and the next reply of its chain, which belong to it (3.1.4.1).
+    Unpadded,
+}
+
+/// Whether a reply of a chain was signed as if it were alone: without the padding to the next one.
+fn verifies_unpadded(signer: &Signer, message: &mut [u8]) -> Result<bool> {
+    /// Replies begin at multiples of eight bytes.
+    const PADDING_MAX: usize = 7;
+    let zeros = message.iter().rev().take_while(|byte| **byte == 0).count();
+    for padding in 1..=zeros.min(PADDING_MAX) {
+        let end = message.len() - padding;
+        if end > HEADER_LENGTH && signer.verify(&mut message[..end])? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// A reply is not protected as it has to be.

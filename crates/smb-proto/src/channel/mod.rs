@@ -29,7 +29,7 @@ use keys::Keys;
 use login::{Agreed, Handshake};
 use pending::{Connected, Job, Outstanding, Pending};
 use receive::{Envelope, Progress, Receive};
-use silence::{Due, Silence};
+use silence::{Due, Headway, Silence};
 pub use transmit::OriginPart;
 use transmit::{Front, Transmit};
 
@@ -37,6 +37,11 @@ use crate::auth::Authenticator;
 use crate::error::{Error, NtStatus, Result};
 use crate::session::{ChannelNumber, Dialect, Lost, Session, loss};
 use crate::time::Time;
+use crate::wire::Command;
+
+/// A server that puts much on a slow disk says nothing meanwhile: a FLUSH may take so many times as long as other
+/// requests.
+const FLUSH_TIMES: u32 = 2;
 
 /// How a channel is to be.
 pub struct ChannelSettings {
@@ -46,7 +51,9 @@ pub struct ChannelSettings {
     pub authenticator: Box<dyn Authenticator>,
     /// Random bytes for the 3.1.1 handshake.
     pub salt: [u8; 32],
-    /// A request without any answer for so long ends the channel.
+    /// Nothing that comes of any request for so long ends the channel, while one waits that the server has not put
+    /// off; so does a sign of life that is asked for and does not come. While a FLUSH
+    /// waits it is double.
     pub request_timeout: Duration,
     /// So does one that the server has only put off for so long.
     pub interim_timeout: Duration,
@@ -71,7 +78,7 @@ impl ChannelSettings {
             waker,
             authenticator,
             salt,
-            request_timeout: Duration::from_secs(60),
+            request_timeout: Duration::from_secs(25),
             interim_timeout: Duration::from_secs(600),
             login_timeout: Duration::from_secs(20),
             sends_origins: false,
@@ -143,8 +150,19 @@ pub struct ChannelStatistics {
     pub credit_starved: u64,
     /// How often work had to wait for a block.
     pub block_starved: u64,
+    /// How long the driver waited while work lacked credits, by [`Channel::waited`].
+    pub credit_wait: Duration,
+    /// How long it waited while work lacked a block.
+    pub block_wait: Duration,
     /// Replies that took so long that the server sent an interim one.
     pub interims: u64,
+}
+
+/// What work that is there lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lack {
+    Credits,
+    Block,
 }
 
 enum Phase {
@@ -162,8 +180,10 @@ pub struct Channel {
     interim_timeout: Duration,
     sends_origins: bool,
     silence: Silence,
+    headway: Headway,
     /// When the last request was ready to be sent.
     ready_at: Time,
+    echo_after: Duration,
     idle_echo_after: Option<Duration>,
     agreed: Option<Agreed>,
     /// What NEGOTIATE offered on this connection.
@@ -179,6 +199,8 @@ pub struct Channel {
     credits: Credits,
     /// There was work that credits did not suffice for, since the last reply.
     credit_starved: bool,
+    /// What work lacked when it was last asked for.
+    lack: Option<Lack>,
     next_message_id: u64,
     outstanding: Outstanding,
     chains: Chains,
@@ -212,7 +234,9 @@ impl Channel {
             interim_timeout: settings.interim_timeout,
             sends_origins: settings.sends_origins,
             silence: Silence::new(settings.echo_after, settings.silence_max, now),
+            headway: Headway::new(now),
             ready_at: now,
+            echo_after: settings.echo_after,
             idle_echo_after: settings.idle_echo_after,
             agreed: None,
             offered: Vec::new(),
@@ -223,6 +247,7 @@ impl Channel {
             validations: VecDeque::new(),
             credits: Credits::new(),
             credit_starved: false,
+            lack: None,
             next_message_id: 0,
             outstanding: Outstanding::default(),
             chains: Chains::default(),
@@ -309,6 +334,7 @@ impl Channel {
         if now > self.ready_at {
             self.silence.sent(now);
         }
+        self.headway.moved(count, now);
         self.statistics.sent_bytes += count as u64;
         self.transmit.sent(count);
     }
@@ -327,7 +353,10 @@ impl Channel {
         self.statistics.received_bytes += count as u64;
         self.silence.heard(now);
         let done = match self.receive.advance(count) {
-            Ok(Progress::More) => Ok(()),
+            Ok(Progress::More) => {
+                self.headway.moved(count, now);
+                Ok(())
+            }
             Ok(Progress::Head(Envelope::Plain(header), length)) => self.route(&header, length),
             Ok(Progress::Head(Envelope::Sealed(transform), length)) => {
                 self.route_sealed(&transform, length)
@@ -358,6 +387,12 @@ impl Channel {
         self.silence.heard(at);
     }
 
+    /// The server's transport has confirmed so many bytes in all: a slow link that is still busy with what we
+    /// have sent is no server that does nothing.
+    pub fn confirmed(&mut self, in_all: u64, now: Time) {
+        self.headway.confirmed(in_all, now);
+    }
+
     /// What happened. Ask until there is nothing more, whenever something was done.
     pub fn next_event(&mut self) -> Option<Event> {
         self.notice_end();
@@ -366,7 +401,7 @@ impl Channel {
 
     /// When to call [`Self::handle_timeout`], if nothing else happens before.
     pub fn next_timeout(&self) -> Option<Time> {
-        let request = self.late_first().map(|(at, _)| at);
+        let request = self.late_first().map(|late| late.at);
         let phase = match &self.phase {
             Phase::Handshake(handshake) => Some(handshake.deadline),
             Phase::Up => {
@@ -387,10 +422,18 @@ impl Channel {
         {
             self.session.look_again(now);
         }
-        if let Some((_, pending)) = self.late_first().filter(|(at, _)| now >= *at) {
-            let error = Error::TimedOut {
-                seconds: now.since(pending.sent_at).as_secs(),
-                waiting_for: pending.command.name(),
+        if let Some(late) = self.late_first().filter(|late| now >= late.at) {
+            let waiting_for = late.waiting_for;
+            let seconds = now.since(late.since).as_secs();
+            let error = match late.stalled {
+                true => Error::Stalled {
+                    seconds,
+                    waiting_for,
+                },
+                false => Error::TimedOut {
+                    seconds,
+                    waiting_for,
+                },
             };
             return self.close(Some(error));
         }
@@ -416,6 +459,18 @@ impl Channel {
         }
     }
 
+    /// The driver had nothing to do from one moment to another, neither to send nor to receive: that time
+    /// counts for what work lacked. What the driver itself takes is no part of it.
+    pub fn waited(&mut self, from: Time, until: Time) {
+        let time = until.since(from);
+        // what is ready to be sent waits for the transport
+        match self.lack.filter(|_| self.transmit.is_empty()) {
+            Some(Lack::Credits) => self.statistics.credit_wait += time,
+            Some(Lack::Block) => self.statistics.block_wait += time,
+            None => {}
+        }
+    }
+
     /// Counters.
     pub fn statistics(&self) -> ChannelStatistics {
         ChannelStatistics {
@@ -427,18 +482,45 @@ impl Channel {
     }
 }
 
+/// A request that waits too long.
+struct Late {
+    /// When it is too long.
+    at: Time,
+    /// Since when it waits in vain.
+    since: Time,
+    waiting_for: &'static str,
+    /// The server does nothing for us any more, not only not this.
+    stalled: bool,
+}
+
 impl Channel {
     /// The request that has waited for too long first, and from when on.
-    fn late_first(&self) -> Option<(Time, &Pending)> {
-        let limits = [
-            (self.outstanding.oldest_unanswered(), self.request_timeout),
-            (self.outstanding.oldest(), self.interim_timeout),
-        ];
-        let limits = limits.into_iter().filter_map(|(pending, limit)| {
-            let pending = pending?;
-            Some((pending.sent_at.after(limit), pending))
+    fn late_first(&self) -> Option<Late> {
+        let late = |pending: &Pending, since: Time, limit: Duration, stalled: bool| Late {
+            at: since.after(limit),
+            since,
+            waiting_for: pending.command.name(),
+            stalled,
+        };
+        let limit = |pending: &Pending| match pending.command {
+            Command::FLUSH => self.request_timeout * FLUSH_TIMES,
+            _ => self.request_timeout,
+        };
+        let unanswered = self.outstanding.oldest_unanswered().map(|pending| {
+            let since = pending.sent_at.max(self.headway.at());
+            late(pending, since, limit(pending), true)
         });
-        limits.min_by_key(|(at, _)| *at)
+        // Who has only put it off answers a sign of life meanwhile.
+        let oldest = self.outstanding.oldest();
+        let asked_at = self.headway.asked_at();
+        let mute = oldest.zip(asked_at).map(|(pending, asked_at)| {
+            let since = asked_at.max(self.headway.at());
+            late(pending, since, limit(pending), true)
+        });
+        let put_off =
+            oldest.map(|pending| late(pending, pending.sent_at, self.interim_timeout, false));
+        let all = [unanswered, mute, put_off].into_iter().flatten();
+        all.min_by_key(|late| late.at)
     }
 
     /// What is to be done about silence, and when, if it lasts.
@@ -446,7 +528,12 @@ impl Channel {
         match self.outstanding.oldest() {
             Some(oldest) => {
                 let can_ask = self.credits.balance() > 0;
-                Some(self.silence.due(oldest.sent_at, can_ask))
+                let (at, due) = self.silence.due(oldest.sent_at, can_ask);
+                let ask_at = self.headway.ask_at(oldest.sent_at, self.echo_after);
+                Some(match ask_at.filter(|ask_at| can_ask && *ask_at < at) {
+                    Some(ask_at) => (ask_at, Due::SignOfLife),
+                    None => (at, due),
+                })
             }
             None => {
                 let due = self.silence.idle_since().after(self.idle_echo_after?);

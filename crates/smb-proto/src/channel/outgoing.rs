@@ -8,10 +8,12 @@ use super::credits::{self, CREDIT_BYTES};
 use super::keys::Guard;
 use super::login::Agreed;
 use super::pending::{Job, Pending};
-use super::{Channel, Event};
+use super::{Channel, Event, Lack};
 use crate::block::{Payload, Reservation};
 use crate::error::{Error, NtStatus, Result};
-use crate::session::{Appetite, Dialect, Pull, ReadPiece, TreeId, Work, Write, says_replay};
+use crate::session::{
+    Appetite, Dialect, Pull, ReadPiece, Request, TreeId, Work, Write, says_replay,
+};
 use crate::time::Time;
 use crate::wire::{
     Command, FileId, HEADER_LENGTH, Header, Message as _, PREFIX_LENGTH, ReadRequest,
@@ -48,6 +50,7 @@ impl Outgoing {
 impl Channel {
     /// Makes frames of work, until there is no more of it or enough for now.
     pub(super) fn fill(&mut self, now: Time) -> Result<()> {
+        self.lack = None;
         for _ in 0..FRAMES_BEFORE_SENDING_MAX {
             if self.credits.balance() == 0 {
                 if self.outstanding.len() == 0 {
@@ -55,6 +58,8 @@ impl Channel {
                         "it granted no credits to go on with".into(),
                     ));
                 }
+                let waits = self.session.data_waits() && !self.depth.is_reached();
+                self.lack = waits.then_some(Lack::Credits);
                 break;
             }
             if let Some(connected) = self.validations.pop_front() {
@@ -76,7 +81,13 @@ impl Channel {
                 Pull::Work(work) => self.start(work, now)?,
                 Pull::DataWaits => {
                     // it could have been read, were there a block for it
-                    self.statistics.block_starved += u64::from(appetite.read_bytes > 0);
+                    let no_block = appetite.read_bytes > 0;
+                    self.statistics.block_starved += u64::from(no_block);
+                    self.lack = match (short, no_block) {
+                        (true, _) => Some(Lack::Credits),
+                        (false, true) => Some(Lack::Block),
+                        (false, false) => None,
+                    };
                     break;
                 }
                 Pull::Nothing => break,
@@ -129,8 +140,11 @@ impl Channel {
                 outgoing.payload = prepared.payload;
                 outgoing.replay =
                     control.tries.is_replay() && says_replay(&control.request, prepared.command);
+                // Where a user's login goes next is for the server alone to say.
+                let is_referral = matches!(control.request, Request::Referrals { .. });
                 outgoing.guard = match prepared.command {
                     Command::TREE_CONNECT => self.keys.best_guard(prepared.tree_id),
+                    _ if is_referral => self.keys.best_guard(prepared.tree_id),
                     _ => self.keys.guard(prepared.tree_id),
                 };
                 self.send(outgoing, &prepared.body, Job::Control(control), now)
@@ -333,6 +347,7 @@ impl Channel {
             return Ok(());
         }
         self.silence.asked(now);
+        self.headway.asked(now);
         let mut outgoing = Outgoing::new(Command::ECHO);
         outgoing.guard = self.keys.guard(TreeId::NONE);
         let mut body = Vec::new();

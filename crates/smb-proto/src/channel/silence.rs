@@ -77,6 +77,83 @@ impl Silence {
     }
 }
 
+/// When the server did something last of what it was asked for. Bytes that trickle, and requests that are only
+/// put off, are nothing.
+pub(super) struct Headway {
+    at: Time,
+    /// Bytes since then, of frames that are under way.
+    bytes: usize,
+    /// Since when a sign of life is waited for that has not come.
+    asked_at: Option<Time>,
+    /// When one came last.
+    lived_at: Time,
+    /// What the far end's TCP has confirmed in all.
+    confirmed: u64,
+}
+
+impl Headway {
+    /// So many bytes count as something.
+    const BYTES_MIN: usize = 64 << 10;
+
+    pub(super) fn new(now: Time) -> Self {
+        Self {
+            at: now,
+            bytes: 0,
+            asked_at: None,
+            lived_at: now,
+            confirmed: 0,
+        }
+    }
+
+    /// A request was answered for good.
+    pub(super) fn done(&mut self, now: Time) {
+        self.at = self.at.max(now);
+        self.bytes = 0;
+        self.asked_at = None;
+    }
+
+    /// A sign of life is asked for.
+    pub(super) fn asked(&mut self, now: Time) {
+        self.asked_at.get_or_insert(now);
+    }
+
+    /// It has come, which is all that was done.
+    pub(super) fn lives(&mut self, now: Time) {
+        self.asked_at = None;
+        self.lived_at = now;
+    }
+
+    /// When to ask for a sign of life, also of one who goes on talking, if nothing is done for so long of what
+    /// was asked for at this time.
+    pub(super) fn ask_at(&self, oldest: Time, after: Duration) -> Option<Time> {
+        let since = self.at.max(self.lived_at).max(oldest);
+        self.asked_at.is_none().then(|| since.after(after))
+    }
+
+    /// A part of a frame has come or gone.
+    pub(super) fn moved(&mut self, bytes: usize, now: Time) {
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.bytes >= Self::BYTES_MIN {
+            self.done(now);
+        }
+    }
+
+    /// The far end's TCP has so many bytes of ours in all.
+    pub(super) fn confirmed(&mut self, in_all: u64, now: Time) {
+        let more = in_all.saturating_sub(self.confirmed);
+        self.confirmed = self.confirmed.max(in_all);
+        self.moved(usize::try_from(more).unwrap_or(usize::MAX), now);
+    }
+
+    pub(super) const fn at(&self) -> Time {
+        self.at
+    }
+
+    pub(super) const fn asked_at(&self) -> Option<Time> {
+        self.asked_at
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -16,6 +16,8 @@ const LOSSES_MAX: u8 = 8;
 /// How often a server may put a request off because it is not ready for it, as where an older copy
 /// of it is not done.
 const REFUSALS_MAX: u8 = 14;
+/// How often where it is ourselves who are in the way.
+const OURS_REFUSALS_MAX: u8 = 9;
 /// How often the session may have expired before a request is done: a server that renews it and
 /// still refuses would be asked for ever.
 const EXPIRIES_MAX: u8 = 3;
@@ -49,6 +51,17 @@ impl Tries {
     pub(crate) fn expired(&mut self) -> bool {
         self.expiries = self.expiries.saturating_add(1);
         self.expiries <= EXPIRIES_MAX
+    }
+
+    /// The same after an answer with this status, if that may be only for now: the server is not ready, or what
+    /// a lost connection of ours held open is still in the way, for ten seconds at most.
+    pub(crate) fn refused_for_now(&mut self, status: NtStatus) -> Option<Duration> {
+        let ours = self.is_replay()
+            && status == NtStatus::SHARING_VIOLATION
+            && self.refusals < OURS_REFUSALS_MAX;
+        (ours || is_not_ready(status))
+            .then(|| self.refused())
+            .flatten()
     }
 
     /// Counts a refusal; gives how long to wait, if it may be sent again.
@@ -126,6 +139,7 @@ fn name(request: &Request) -> &'static str {
         Request::Query { .. } => Command::QUERY_INFO.name(),
         Request::Set { .. } => Command::SET_INFO.name(),
         Request::Interfaces { .. }
+        | Request::Referrals { .. }
         | Request::ResumeKey { .. }
         | Request::CopyChunks { .. }
         | Request::Clone { .. }
@@ -168,6 +182,7 @@ pub(crate) fn can_repeat(request: &Request) -> bool {
         | Request::Fetch { .. }
         | Request::Store { .. }
         | Request::Interfaces { .. }
+        | Request::Referrals { .. }
         | Request::ResumeKey { .. }
         | Request::CopyChunks { .. }
         | Request::Clone { .. }
@@ -258,5 +273,16 @@ mod tests {
         assert!(!tries.is_replay());
         assert_eq!((0..20).filter(|_| tries.lost()).count(), 8);
         assert!(tries.is_replay());
+    }
+
+    #[test]
+    fn what_a_lost_connection_of_ours_holds_open_is_waited_for_some_seconds() {
+        let mut tries = Tries::default();
+        let held = NtStatus::SHARING_VIOLATION;
+        assert_eq!(tries.refused_for_now(held), None, "another client has it");
+        assert!(tries.lost());
+        let waits = std::iter::from_fn(|| tries.refused_for_now(held));
+        let total: Duration = waits.sum();
+        assert!((5..15).contains(&total.as_secs()), "{total:?}");
     }
 }

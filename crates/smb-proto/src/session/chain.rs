@@ -21,6 +21,24 @@ impl FileKey {
     pub const OF_CHAIN: Self = Self(0);
 }
 
+/// The data of small files, which no transfer moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Carried {
+    pub(crate) read_bytes: u64,
+    pub(crate) written_bytes: u64,
+}
+
+impl Carried {
+    pub(super) fn add(&mut self, outcome: &Result<Reply>) {
+        match outcome {
+            Ok(Reply::Bytes(bytes)) => self.read_bytes += bytes.len() as u64,
+            Ok(Reply::Stored(count)) => self.written_bytes += u64::from(*count),
+            Ok(Reply::Chain(replies)) => replies.iter().for_each(|reply| self.add(reply)),
+            _ => {}
+        }
+    }
+}
+
 /// The server's answer to one request of a chain.
 pub(crate) struct Answer {
     pub(crate) header: Header,
@@ -44,6 +62,7 @@ impl Request {
             | Self::Create { .. }
             | Self::Chain(_)
             | Self::Interfaces { .. }
+            | Self::Referrals { .. }
             | Self::ResumeKey { .. }
             | Self::CopyChunks { .. }
             | Self::Clone { .. }
@@ -235,10 +254,11 @@ impl Session {
             &control.request,
             Request::Chain(links) if matches!(links.first(), Some(Request::Create { .. }))
         );
-        if !opens || !status.is_some_and(again::is_not_ready) || self.ended().is_some() {
+        if !opens || self.ended().is_some() {
             return Some(control);
         }
-        let Some(wait) = control.tries.refused() else {
+        let wait = status.and_then(|status| control.tries.refused_for_now(status));
+        let Some(wait) = wait else {
             return Some(control);
         };
         self.with_calls(|state| {
@@ -256,10 +276,14 @@ impl Session {
         number: ChannelNumber,
         control: &Control,
         answers: Vec<Answer>,
-    ) -> Result<()> {
+    ) -> Result<Carried> {
         let calls = self.shared.lock().chain_done(number, control, answers)?;
+        let mut carried = Carried::default();
+        for (_, outcome) in &calls {
+            carried.add(outcome);
+        }
         state::call(calls);
-        Ok(())
+        Ok(carried)
     }
 }
 

@@ -14,20 +14,21 @@ use super::{FileKey, Sink, TreeKey};
 use crate::error::{Error, NtStatus, Result};
 use crate::plan::ServerInterface;
 use crate::wire::{
-    self, BasicInformation, Command, CopyChunk, CopyChunks, CopyChunksDone, CreateContext,
-    CreateRequest, CreateResponse, DiskId, DispositionInformation, DurableGrant, DurableReconnect,
-    DurableRequest, EndOfFileInformation, ExtentsToDuplicate, FileId, FileRange,
+    self, AllInformation, BasicInformation, Command, CopyChunk, CopyChunks, CopyChunksDone,
+    CreateContext, CreateRequest, CreateResponse, DiskId, DispositionInformation, DurableGrant,
+    DurableReconnect, DurableRequest, EndOfFileInformation, ExtentsToDuplicate, FileId, FileRange,
     FsAttributeInformation, FsFullSizeInformation, HEADER_LENGTH, Header, InterfaceRecord,
     IoctlRequest, IoctlResponse, LeaseBreakAcknowledgement, LeaseContext, LeaseVersion2, Message,
     NetworkInterfaces, QueryDirectoryRequest, QueryDirectoryResponse, QueryInfoRequest,
-    QueryInfoResponse, ReadRequest, ReadResponse, RenameInformation, ResumeKey, SetInfoRequest,
-    StandardInformation, TreeConnectRequest, TreeConnectResponse, WriteRequest, WriteResponse,
-    class, context, control, utf16,
+    QueryInfoResponse, ReadRequest, ReadResponse, ReferralRequest, ReferralResponse,
+    RenameInformation, ResumeKey, SetInfoRequest, StandardInformation, TreeConnectRequest,
+    TreeConnectResponse, WriteRequest, WriteResponse, class, context, control, utf16,
 };
 
 /// Most bytes of one listing; bounds what a reply may make us allocate.
 pub(crate) const LISTING_BYTES_MAX: u32 = 1 << 20;
 const INTERFACES_BYTES_MAX: u32 = 1 << 16;
+const REFERRALS_BYTES_MAX: u32 = 1 << 16;
 /// Of the 4096 ranges that one credit pays for.
 const RANGES_BYTES_MAX: u32 = 1 << 16;
 
@@ -93,7 +94,7 @@ pub(crate) fn prepare(
             Prepared::new(
                 Command::CLOSE,
                 tree_id,
-                &wire::CloseRequest { flags: 0, file },
+                &wire::CloseRequest::giving_attributes(file),
             )
         }
         Request::Flush { file } => {
@@ -149,6 +150,7 @@ pub(crate) fn prepare(
                 ..prepared
             }
         }
+        Request::Referrals { tree, path } => referrals(state.tree(*tree)?.id, path)?,
         Request::ResumeKey { .. }
         | Request::CopyChunks { .. }
         | Request::Clone { .. }
@@ -170,6 +172,21 @@ pub(crate) fn prepare(
         Request::Echo => Prepared::new(Command::ECHO, TreeId::NONE, &wire::EchoRequest),
         Request::Logoff => Prepared::new(Command::LOGOFF, TreeId::NONE, &wire::LogoffRequest),
     })
+}
+
+/// Asks where something is that a share only refers to.
+fn referrals(tree_id: TreeId, path: &str) -> Result<Prepared> {
+    /// The newest version that there is.
+    const VERSION_MAX: u16 = 4;
+    // Longer than any path that is sent.
+    name_bytes(path)?;
+    let input = encoded(&ReferralRequest {
+        version_max: VERSION_MAX,
+        path: path.to_owned(),
+    });
+    let code = control::DFS_GET_REFERRALS;
+    let about = (tree_id, FileId::NONE);
+    Ok(file_control(about, code, &input, REFERRALS_BYTES_MAX))
 }
 
 /// Copies on the server, holes, and pipes.
@@ -280,13 +297,20 @@ fn list(
 
 fn query((tree_id, file): (TreeId, FileId), what: QueryInformation) -> Prepared {
     const BYTES_MAX: u32 = 1024;
+    /// What one credit pays for.
+    const PATH_BYTES_MAX: u32 = 1 << 16;
     let (kind, class) = match what {
         QueryInformation::Standard => (class::TYPE_FILE, class::FILE_STANDARD),
         QueryInformation::Basic => (class::TYPE_FILE, class::FILE_BASIC),
         QueryInformation::FsSize => (class::TYPE_FILE_SYSTEM, class::FS_FULL_SIZE),
         QueryInformation::FsAttributes => (class::TYPE_FILE_SYSTEM, class::FS_ATTRIBUTE),
+        QueryInformation::Path => (class::TYPE_FILE, class::FILE_ALL),
     };
-    let (bytes_max, additional, input) = (BYTES_MAX, 0, &[][..]);
+    let bytes_max = match what {
+        QueryInformation::Path => PATH_BYTES_MAX,
+        _ => BYTES_MAX,
+    };
+    let (additional, input) = (0, &[][..]);
     let message = QueryInfoRequest {
         kind,
         class,
@@ -562,6 +586,7 @@ pub(super) fn describe(state: &State, request: &Request) -> String {
             .first()
             .map_or_else(String::new, |link| describe(state, link)),
         Request::Interfaces { .. } => "asking for its interfaces".into(),
+        Request::Referrals { path, .. } => format!("asking where `{path}` is"),
         Request::ResumeKey { file } => format!("naming `{}` to copy it", state.path(*file)),
         Request::CopyChunks { to, .. } => format!("copying into `{}`", state.path(*to)),
         Request::Clone { to, .. } => format!("cloning into `{}`", state.path(*to)),
@@ -589,12 +614,18 @@ pub(crate) fn conclude(
         let doing = describe(state, request);
         state.forget_file(*file);
         return Ok(match header.status {
-            NtStatus::SUCCESS => Ok(Reply::Closed),
+            NtStatus::SUCCESS => Ok(Reply::Closed {
+                size: size_when_closed(message),
+            }),
             status => Err(Error::Refused { doing, status }),
         });
     }
     match (header.status, request) {
-        (NtStatus::SUCCESS, _) => success(state, request, header, message),
+        (NtStatus::SUCCESS, _) => match success(state, request, header, message) {
+            // without what it would have said, a fact is missing, and no more
+            Err(error) if is_advisory(request) => Ok(Err(error)),
+            done => done,
+        },
         // what does not fit is read next
         (
             NtStatus::BUFFER_OVERFLOW,
@@ -617,6 +648,29 @@ pub(crate) fn conclude(
             doing: describe(state, request),
             status,
         })),
+    }
+}
+
+/// The length that a server gives with the reply to a CLOSE. Not all do, and nothing else depends on it.
+fn size_when_closed(message: &[u8]) -> Option<u64> {
+    let reply = wire::CloseResponse::decode(message.get(HEADER_LENGTH..)?).ok()?;
+    (reply.flags & wire::CloseRequest::GIVES_ATTRIBUTES != 0).then_some(reply.size)
+}
+
+/// Whether a copy is the same, and only slower or less explained, without the answer. An answer to such a
+/// request that makes no sense costs the fact and not the channel: servers are known that put together
+/// everything else well.
+fn is_advisory(request: &Request) -> bool {
+    match request {
+        Request::Query { what, .. } => matches!(
+            what,
+            QueryInformation::FsSize | QueryInformation::FsAttributes | QueryInformation::Path
+        ),
+        Request::Interfaces { .. }
+        | Request::Referrals { .. }
+        | Request::ResumeKey { .. }
+        | Request::Allocated { .. } => true,
+        _ => false,
     }
 }
 
@@ -694,6 +748,7 @@ fn success(
             Reply::Done
         }
         Request::Interfaces { .. } => Reply::Interfaces(interfaces(body)?),
+        Request::Referrals { .. } => Reply::Referrals(referred(body)?),
         Request::ResumeKey { .. } => {
             Reply::ResumeKey(ResumeKey::decode(IoctlResponse::decode(body)?.output)?.key)
         }
@@ -804,6 +859,7 @@ pub(crate) fn tree_connected(
     let about = TreeInformation {
         share: kind,
         encrypted,
+        in_dfs: response.capabilities & TreeConnectResponse::IN_DFS != 0,
         access_max: response.access_max,
     };
     Ok(Ok((id, about)))
@@ -827,6 +883,7 @@ fn information(what: QueryInformation, data: &[u8]) -> Result<Information> {
                 attributes: got.attributes,
             }
         }
+        QueryInformation::Path => Information::Path(AllInformation::decode(data)?.path),
         QueryInformation::FsAttributes => {
             let clones = FsAttributeInformation::BLOCK_REFERENCE_COUNTING;
             let attributes = FsAttributeInformation::decode(data)?.attributes;
@@ -844,6 +901,11 @@ fn information(what: QueryInformation, data: &[u8]) -> Result<Information> {
             })
         }
     })
+}
+
+fn referred(body: &[u8]) -> Result<ReferralResponse> {
+    let output = IoctlResponse::decode(body)?.output;
+    Ok(ReferralResponse::decode(output)?)
 }
 
 fn interfaces(body: &[u8]) -> Result<Vec<ServerInterface>> {

@@ -25,7 +25,7 @@ pub use request::{
 };
 
 pub(crate) use again::{Lost, Tries, loss, says_replay};
-pub(crate) use chain::Answer;
+pub(crate) use chain::{Answer, Carried};
 pub(crate) use control::{Control, LISTING_BYTES_MAX, Prepared};
 pub(crate) use state::{Appetite, Joins, Login, Pull, ReadPiece, TreeId, Work, Write};
 use state::{Calls, Phase, State};
@@ -544,6 +544,17 @@ impl Session {
         self.with_calls(|state| state.leave(number, cause, lost));
     }
 
+    /// Sends the requests of chains alone from now on.
+    pub(crate) fn avoid_chains(&self) {
+        self.shared.lock().avoids_chains = true;
+    }
+
+    /// Whether the server signs the replies of a chain without their padding, against 3.1.4.1, so that the
+    /// requests of chains go alone.
+    pub fn avoids_chains(&self) -> bool {
+        self.shared.lock().avoids_chains
+    }
+
     /// When to call [`Self::look_again`].
     pub(crate) fn look_again_at(&self) -> Option<Time> {
         let at = self.shared.look_again_at.load(Ordering::Relaxed);
@@ -553,6 +564,11 @@ impl Session {
     /// Lets go what was put off until now.
     pub(crate) fn look_again(&self, now: Time) {
         self.with_calls(|state| state.look_again(now));
+    }
+
+    /// Whether there are READs or WRITEs that no channel has taken.
+    pub(crate) fn data_waits(&self) -> bool {
+        self.shared.lock().data_waits()
     }
 
     pub(crate) fn pull(&self, number: ChannelNumber, appetite: Appetite) -> Pull {
@@ -586,13 +602,18 @@ impl Session {
         header: &Header,
         message: &mut Vec<u8>,
         now: Time,
-    ) -> Result<()> {
-        let mut concluded = Ok(());
+    ) -> Result<Carried> {
+        let mut concluded = Ok(Carried::default());
         self.with_calls(|state| {
             let sink = Arc::clone(&control.sink);
             let mut calls = Calls::new();
             match state.control_done(number, control, header, message, now) {
-                Ok(Some(outcome)) => calls.push((sink, outcome)),
+                Ok(Some(outcome)) => {
+                    if let Ok(carried) = &mut concluded {
+                        carried.add(&outcome);
+                    }
+                    calls.push((sink, outcome));
+                }
                 Ok(None) => {}
                 Err(error) => concluded = Err(error),
             }

@@ -9,7 +9,7 @@ use crate::plan::ServerInterface;
 use crate::session::{FileKey, TreeKey};
 use crate::wire::{
     CopyChunk, CopyChunksDone, DirectoryWalk, FileId, HEADER_LENGTH, Message as _,
-    QueryDirectoryResponse,
+    QueryDirectoryResponse, ReferralResponse,
 };
 
 /// Something to ask of the server. Paths use `/` or `\`, without one in front; `""` is the root.
@@ -35,7 +35,7 @@ pub enum Request {
         /// How.
         options: CreateOptions,
     },
-    /// Close: [`Reply::Closed`].
+    /// Close: [`Reply::Closed`], with the length that the file has then.
     Close {
         /// The file.
         file: FileKey,
@@ -113,6 +113,14 @@ pub enum Request {
     Interfaces {
         /// The share.
         tree: TreeKey,
+    },
+    /// Where something of a distributed file system is (MS-DFSC): [`Reply::Referrals`]. Asked of the share
+    /// `IPC$`, always signed or encrypted where there is a key.
+    Referrals {
+        /// The share.
+        tree: TreeKey,
+        /// As in `\server\share\folder`.
+        path: String,
     },
     /// The key by which the server finds a file as the source of copies: [`Reply::ResumeKey`].
     ResumeKey {
@@ -200,7 +208,10 @@ pub enum Reply {
     /// A file is open.
     Created(FileKey, Created),
     /// A file is closed.
-    Closed,
+    Closed {
+        /// Its length then, where the server gives it.
+        size: Option<u64>,
+    },
     /// Some entries of a folder; none when there are no more.
     Listing(Option<Listing>),
     /// What was asked about a file.
@@ -214,6 +225,8 @@ pub enum Reply {
     Chain(Vec<Result<Reply>>),
     /// The server's interfaces, as it lists them.
     Interfaces(Vec<ServerInterface>),
+    /// Where something is instead, as the server says; names are not checked.
+    Referrals(ReferralResponse),
     /// Names a file as the source of copies.
     ResumeKey([u8; 24]),
     /// So much was copied.
@@ -253,6 +266,8 @@ pub struct TreeInformation {
     pub share: Share,
     /// Whether the server demands encryption for it.
     pub encrypted: bool,
+    /// It is part of a distributed file system, and may refer to other servers.
+    pub in_dfs: bool,
     /// The access rights at most.
     pub access_max: u32,
 }
@@ -434,10 +449,12 @@ pub enum QueryInformation {
     FsSize,
     /// [`Information::FsAttributes`], of the file system.
     FsAttributes,
+    /// [`Information::Path`].
+    Path,
 }
 
 /// The answer to [`QueryInformation`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Information {
     /// Size and state.
@@ -465,6 +482,9 @@ pub enum Information {
         /// Files can share storage: [`Request::Clone`].
         clones: bool,
     },
+    /// Its path on the server, from the top of the share or of the disk, with `\\` before each name. It has
+    /// the name that the file has on the server's disk, also where listings show a stand-in for it.
+    Path(String),
 }
 
 /// The size of a file system.

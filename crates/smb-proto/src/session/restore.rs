@@ -98,7 +98,7 @@ impl Sink for Nobody {
 /// refuse us.
 pub(crate) fn is_worth_waiting(cause: Option<&Arc<Error>>) -> bool {
     match cause.map(|cause| &**cause) {
-        Some(Error::Transport(_) | Error::TimedOut { .. }) => true,
+        Some(Error::Transport(_) | Error::TimedOut { .. } | Error::Stalled { .. }) => true,
         Some(Error::Refused { status, .. }) => [
             NtStatus::USER_SESSION_DELETED,
             NtStatus::NETWORK_SESSION_EXPIRED,
@@ -135,7 +135,7 @@ impl State {
         match request {
             Request::Close { file } => {
                 self.forget_file(*file);
-                Some(Reply::Closed)
+                Some(Reply::Closed { size: None })
             }
             Request::TreeDisconnect { tree } => {
                 self.trees.remove(&tree.0);

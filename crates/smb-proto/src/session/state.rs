@@ -281,8 +281,10 @@ pub(crate) struct State {
     pub(crate) files: BTreeMap<u32, FileRecord>,
     next_key: u32,
     pub(crate) control: VecDeque<Control>,
-    /// Chains that no server's credits suffice for.
+    /// Chains that no server's credits suffice for, or that it cannot sign.
     pub(super) unaffordable: Vec<Control>,
+    /// The server signs replies of a chain without their padding: what is chained goes alone.
+    pub(super) avoids_chains: bool,
     pub(super) transfers: BTreeMap<u64, TransferRecord>,
     /// Transfers that have ranges to ask for, oldest first.
     reads: VecDeque<u64>,
@@ -319,6 +321,7 @@ impl State {
             next_key: 1,
             control: VecDeque::new(),
             unaffordable: Vec::new(),
+            avoids_chains: false,
             transfers: BTreeMap::new(),
             reads: VecDeque::new(),
             next_transfer: 0,
@@ -844,6 +847,11 @@ impl State {
     // work out
 
     /// Something to do for a channel, if there is anything it has appetite for.
+    /// Whether there are READs or WRITEs that no channel has taken.
+    pub(crate) fn data_waits(&self) -> bool {
+        !self.reads.is_empty() || !self.writes.is_empty()
+    }
+
     pub(crate) fn pull(
         &mut self,
         number: ChannelNumber,
@@ -875,7 +883,7 @@ impl State {
                 .or_else(|| self.write_work(appetite, calls))
                 .or_else(|| self.read_twice(number, appetite, pool))
         });
-        let data_waits = !self.reads.is_empty() || !self.writes.is_empty();
+        let data_waits = self.data_waits();
         if let Some(channel) = self.channels.get_mut(&number) {
             channel.hungry = work.is_none();
             channel.outstanding += usize::from(work.is_some());
@@ -923,7 +931,9 @@ impl State {
                 continue;
             }
             if let Request::Chain(links) = &control.request {
-                if appetite.credits as usize >= links.len() {
+                if self.avoids_chains {
+                    self.unaffordable.push(control);
+                } else if appetite.credits as usize >= links.len() {
                     match chain::prepare(self, server, links, appetite) {
                         Ok(prepared) => return Some(Work::Chain(control, prepared)),
                         Err(error) => calls.push((control.sink, Err(error))),
@@ -1095,9 +1105,8 @@ impl State {
                 .restored(number, control, what, (header, message), now)
                 .map(|()| None);
         }
-        if again::is_not_ready(header.status)
-            && self.check_open().is_ok()
-            && let Some(wait) = control.tries.refused()
+        if self.check_open().is_ok()
+            && let Some(wait) = control.tries.refused_for_now(header.status)
         {
             self.put_off(now.after(wait), Lost::Control(control));
             return Ok(None);

@@ -357,6 +357,17 @@ pub struct CloseRequest {
     pub file: FileId,
 }
 
+impl CloseRequest {
+    /// The reply gives times, lengths and attributes (SMB2_CLOSE_FLAG_POSTQUERY_ATTRIB).
+    pub const GIVES_ATTRIBUTES: u16 = 1;
+
+    /// One that asks for that.
+    pub const fn giving_attributes(file: FileId) -> Self {
+        let flags = Self::GIVES_ATTRIBUTES;
+        Self { flags, file }
+    }
+}
+
 impl Message<'_> for CloseRequest {
     const NAME: &'static str = "CLOSE request";
 

@@ -18,6 +18,8 @@ pub mod class {
     pub const FILE_BASIC: u8 = 4;
     /// File: size and state.
     pub const FILE_STANDARD: u8 = 5;
+    /// File: all of these, and its path.
+    pub const FILE_ALL: u8 = 18;
     /// File: rename.
     pub const FILE_RENAME: u8 = 10;
     /// File: remove when closed.
@@ -30,6 +32,42 @@ pub mod class {
     pub const FS_ATTRIBUTE: u8 = 5;
     /// Folder: all that a copy needs, with file id.
     pub const ID_FULL_DIRECTORY: u8 = 0x26;
+}
+
+/// FileAllInformation (MS-FSCC 2.4.2), of which nothing but the path is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AllInformation {
+    /// With `\\` before each name.
+    pub path: String,
+}
+
+impl AllInformation {
+    /// The other information before it: 40 bytes of times and attributes, 24 of sizes, and 32 more.
+    const PATH_AT: usize = 96;
+}
+
+impl Message<'_> for AllInformation {
+    const NAME: &'static str = "all information of a file";
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&[0; Self::PATH_AT]);
+        let path = utf16::encode(&self.path);
+        out.put_u32_le(u32::try_from(path.len()).unwrap_or(u32::MAX));
+        out.put_slice(&path);
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(Self::NAME, bytes);
+        reader.skip(Self::PATH_AT)?;
+        let length = super::index(reader.u32()?);
+        let path = reader.bytes(length)?;
+        if !path.len().is_multiple_of(2) {
+            return Err(reader.malformed("its path has half a letter"));
+        }
+        Ok(Self {
+            path: utf16::decode(path),
+        })
+    }
 }
 
 /// QUERY_DIRECTORY request.

@@ -12,6 +12,8 @@ use crate::error::Malformed;
 
 /// Control codes.
 pub mod control {
+    /// Where something of a distributed file system is (MS-DFSC 2.2.2).
+    pub const DFS_GET_REFERRALS: u32 = 0x0006_0194;
     /// The server's interfaces.
     pub const QUERY_NETWORK_INTERFACE_INFO: u32 = 0x0014_01FC;
     /// Write to a pipe and read the answer.

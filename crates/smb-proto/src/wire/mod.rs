@@ -8,6 +8,7 @@
 //! Section numbers in comments are those of MS-SMB2.
 
 mod contexts;
+mod dfs;
 mod file;
 mod header;
 mod information;
@@ -22,6 +23,7 @@ pub use contexts::{
     DiskId, DurableGrant, DurableReconnect, DurableRequest, LeaseContext, LeaseVersion2,
     MaximalAccess, context, lease_state,
 };
+pub use dfs::{Referral, ReferralRequest, ReferralResponse};
 pub use file::{
     CloseRequest, CloseResponse, CreateContext, CreateRequest, CreateResponse, FileId,
     FlushRequest, FlushResponse, LOCK_EXCLUSIVE, LOCK_UNLOCK, LockRequest, LockResponse,
@@ -32,7 +34,7 @@ pub use header::{
 };
 pub(crate) use information::DirectoryWalk;
 pub use information::{
-    BasicInformation, DirectoryRecord, DirectoryRecords, DispositionInformation,
+    AllInformation, BasicInformation, DirectoryRecord, DirectoryRecords, DispositionInformation,
     EndOfFileInformation, FsAttributeInformation, FsFullSizeInformation, QueryDirectoryRequest,
     QueryDirectoryResponse, QueryInfoRequest, QueryInfoResponse, RenameInformation, SetInfoRequest,
     SetInfoResponse, StandardInformation, class,
@@ -43,7 +45,8 @@ pub use ioctl::{
     ValidateNegotiateResponse, control,
 };
 pub use negotiate::{
-    NegotiateContext, NegotiateRequest, NegotiateResponse, capability, dialect, security_mode,
+    NegotiateContext, NegotiateRequest, NegotiateResponse, SMB1_REPLY_MIN, capability, dialect,
+    is_smb1, security_mode, smb1_negotiate,
 };
 pub use notice::{
     BreakNotice, CancelRequest, EchoRequest, EchoResponse, ErrorResponse,
@@ -166,6 +169,9 @@ codecs![
     DurableGrant,
     DurableReconnect,
     ErrorResponse,
+    AllInformation,
+    ReferralRequest,
+    ReferralResponse,
 ];
 
 /// Text as SMB writes it.

@@ -334,3 +334,59 @@ impl<'a> Message<'a> for NegotiateResponse<'a> {
         })
     }
 }
+
+/// What stands before every message of SMB 1 (MS-CIFS 2.2.3.1).
+const SMB1_PROTOCOL: [u8; 4] = *b"\xFFSMB";
+/// NEGOTIATE of SMB 1 (MS-CIFS 2.2.4.52).
+const SMB1_NEGOTIATE: u8 = 0x72;
+/// Header, count of words, and the number of the dialect: so much has every reply to it.
+pub const SMB1_REPLY_MIN: usize = 35;
+
+/// The NEGOTIATE that a client of SMB 1 sends, with the dialects of SMB 1 and of SMB 2.0.2 (2.1). A server
+/// that knows both answers by SMB 2.
+pub fn smb1_negotiate() -> Vec<u8> {
+    const DIALECTS: &[u8] = b"\x02NT LM 0.12\0\x02SMB 2.002\0";
+    let mut message = SMB1_PROTOCOL.to_vec();
+    message.push(SMB1_NEGOTIATE);
+    message.extend_from_slice(&[0; 4]); // status
+    message.push(0x18); // flags: paths are canonical, and capitals no matter
+    message.extend_from_slice(&0xC001_u16.to_le_bytes()); // Unicode, NT status codes, long names
+    message.extend_from_slice(&[0; 12]); // process, security features, reserved
+    message.extend_from_slice(&[0xFF, 0xFF, 0xFE, 0xFF, 0, 0, 0, 0]); // tree, process, user, number
+    message.push(0); // no words
+    message.extend_from_slice(&(DIALECTS.len() as u16).to_le_bytes());
+    message.extend_from_slice(DIALECTS);
+    message
+}
+
+/// Whether this is how a server begins its reply that takes SMB 1.
+pub fn is_smb1(reply: &[u8]) -> bool {
+    const NONE: [u8; 2] = [0xFF; 2];
+    reply.starts_with(&SMB1_PROTOCOL)
+        && reply.get(4) == Some(&SMB1_NEGOTIATE)
+        && reply.get(33..35).is_some_and(|dialect| dialect != NONE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_of_smb_1_is_told_from_others() {
+        let message = smb1_negotiate();
+        assert_eq!(message[..5], *b"\xFFSMB\x72");
+        assert_eq!(message.len(), 32 + 1 + 2 + 12 + 11);
+        let reply = |dialect: [u8; 2]| {
+            let mut reply = message[..32].to_vec();
+            reply.push(17);
+            reply.extend(dialect);
+            reply
+        };
+        assert!(is_smb1(&reply([0, 0])));
+        assert!(!is_smb1(&reply([0xFF; 2])), "it takes neither");
+        let mut newer = reply([0, 0]);
+        newer[0] = 0xFE;
+        assert!(!is_smb1(&newer));
+        assert!(!is_smb1(&[]));
+    }
+}

@@ -195,6 +195,8 @@ pub struct TreeConnectResponse {
 impl TreeConnectResponse {
     /// The share demands encryption.
     pub const ENCRYPT_DATA: u32 = 0x8000;
+    /// A capability: the share is part of a distributed file system.
+    pub const IN_DFS: u32 = 0x8;
 }
 
 impl Message<'_> for TreeConnectResponse {

@@ -62,8 +62,8 @@ fn content_of(outcome: Result<Reply, Error>) -> (Created, Vec<u8>) {
             assert!(
                 matches!(
                     last,
-                    Ok(Reply::Closed) | Err(Error::Refused { .. }) if bytes.is_empty()
-                ) || matches!(last, Ok(Reply::Closed)),
+                    Ok(Reply::Closed { .. }) | Err(Error::Refused { .. }) if bytes.is_empty()
+                ) || matches!(last, Ok(Reply::Closed { .. })),
                 "{last:?}"
             );
             (created, bytes)
@@ -183,7 +183,7 @@ fn a_file_is_written_and_stays_open_until_it_is_closed() {
         let chain = vec![set(file), Request::Close { file }];
         let replies = replies(world.ask(Request::Chain(chain)));
         assert!(
-            matches!(replies[..], [Ok(Reply::Done), Ok(Reply::Closed)]),
+            matches!(replies[..], [Ok(Reply::Done), Ok(Reply::Closed { .. })]),
             "{case}: {replies:?}"
         );
         assert_eq!(world.server.opens, 0, "{case}");
@@ -360,6 +360,43 @@ fn a_server_that_lies_about_chains_is_caught() {
         }
         assert!(world.is_up(1), "{lie:?}: the honest channel goes on");
     }
+}
+
+#[test]
+fn a_server_that_signs_chains_without_padding_gets_single_requests() {
+    let content = Random::new(6).bytes(501);
+    let behaviour = || Behaviour {
+        signing_required: true,
+        chains_unpadded: true,
+        ..Behaviour::default()
+    };
+    let (mut world, tree) = world(3, behaviour(), &content, 2);
+    assert!(!world.session.avoids_chains());
+    // Of several frames with one reply each there is nothing to see, so perhaps not the first one shows it.
+    for _ in 0..20 {
+        assert!(content_of(world.ask(read(tree, "folder/file"))).1 == content);
+    }
+    assert!(world.session.avoids_chains());
+    let chains = world.server.chains;
+    assert!(content_of(world.ask(read(tree, "folder/file"))).1 == content);
+    assert_eq!(world.server.chains, chains, "no more chains");
+    assert!(world.is_up(0) && world.is_up(1));
+
+    // A wrong signature is wrong, with padding or without.
+    let lies = Behaviour {
+        lie: Some((Lie::LinkSignatureWrong, 0)),
+        ..behaviour()
+    };
+    let (mut world, tree) = self::world(7, lies, &content, 2);
+    let ears: Vec<_> = (0..20).map(|_| Arc::new(Ear::default())).collect();
+    for ear in &ears {
+        let heard = Arc::clone(ear) as _;
+        world.session.submit(read(tree, "folder/file"), heard);
+    }
+    world.run_until(|world| world.closed(0).is_some());
+    let cause = world.closed(0).cloned().flatten().expect("it says why");
+    assert!(matches!(cause, Error::Misbehaving(_)), "{cause}");
+    world.run_until(|_| ears.iter().all(|ear| ear.is_done()));
 }
 
 #[test]

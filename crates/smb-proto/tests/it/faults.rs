@@ -261,7 +261,40 @@ fn a_server_that_is_there_and_says_nothing_is_waited_for() {
     let start = world.now;
     let outcome = world.read_forgetting(file, 0..10);
     assert!(matches!(outcome, Err(Error::ChannelLost { .. })));
-    assert_eq!(Duration::from_nanos(world.now - start).as_secs(), 60);
+    assert_eq!(Duration::from_nanos(world.now - start).as_secs(), 25);
+    match world.closed(0) {
+        Some(Some(Error::Stalled {
+            seconds: 25,
+            waiting_for: "READ",
+        })) => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_disk_that_starts_up_is_waited_for() {
+    // Nothing at all comes meanwhile, no interim and no sign of life.
+    let (mut world, file) = World::open(2, Behaviour::default(), vec![7; BLOCK], 1);
+    world.confirms = true;
+    world.server.delay(0, 20_000_000_000);
+    let (outcome, _) = world.read(file, 0..10);
+    assert!(outcome.is_ok(), "{outcome:?}");
+}
+
+#[test]
+fn a_server_that_only_puts_off_is_left_soon() {
+    let behaviour = Behaviour {
+        interims: true,
+        ..Behaviour::default()
+    };
+    let (mut world, file) = World::open(2, behaviour, vec![0; BLOCK], 1);
+    world.server.behaviour.slow_seconds = 3600;
+    world.server.behaviour.puts_off_echoes = true;
+    let start = world.now;
+    let outcome = world.read_forgetting(file, 0..10);
+    assert!(matches!(outcome, Err(Error::ChannelLost { .. })));
+    let seconds = Duration::from_nanos(world.now - start).as_secs();
+    assert!((25..30).contains(&seconds), "{seconds}");
 }
 
 #[test]

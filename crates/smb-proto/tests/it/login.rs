@@ -173,7 +173,7 @@ fn answers_every_kind_of_request() {
     ));
     assert!(matches!(
         world.ask(Request::Close { file }),
-        Ok(Reply::Closed)
+        Ok(Reply::Closed { .. })
     ));
     assert!(matches!(
         world.ask(Request::Close { file }),
@@ -411,6 +411,25 @@ fn channels_are_opened_one_after_the_other() {
     let mut world = World::new(1, Behaviour::default(), Vec::new());
     world.connect().expect("the first may join");
     assert!(matches!(world.connect(), Err(Error::InvalidRequest(_))));
+}
+
+#[test]
+fn a_fact_that_makes_no_sense_is_missing_and_costs_no_channel() {
+    let behaviour = Behaviour {
+        facts_cut_off: true,
+        ..Behaviour::default()
+    };
+    let (mut world, file) = World::open(1, behaviour, vec![1; 77], 1);
+    let tree = world.tree();
+    let what = QueryInformation::FsSize;
+    for asked in [Request::Interfaces { tree }, Request::Query { file, what }] {
+        let error = world.ask(asked).expect_err("it is cut off");
+        assert!(matches!(error, Error::Malformed(_)), "{error}");
+    }
+    assert!(world.is_up(0));
+    let what = QueryInformation::Standard;
+    let asked = world.ask(Request::Query { file, what });
+    assert!(matches!(asked, Ok(Reply::Information(_))), "{asked:?}");
 }
 
 #[test]

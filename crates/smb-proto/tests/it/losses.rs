@@ -88,7 +88,7 @@ pub(crate) fn close(world: &mut World, file: FileKey) {
         other => panic!("{other:?}"),
     }
     let closed = world.ask(Request::Close { file });
-    assert!(matches!(closed, Ok(Reply::Closed)), "{closed:?}");
+    assert!(matches!(closed, Ok(Reply::Closed { .. })), "{closed:?}");
 }
 
 fn behaviour(seed: u64) -> Behaviour {
@@ -264,7 +264,7 @@ fn what_can_be_repeated_is() {
         "{interfaces:?}"
     );
     let closed = lose(|_, file| Request::Close { file });
-    assert!(matches!(closed, Ok(Reply::Closed)), "{closed:?}");
+    assert!(matches!(closed, Ok(Reply::Closed { .. })), "{closed:?}");
 }
 
 #[test]

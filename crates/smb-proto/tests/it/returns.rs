@@ -94,7 +94,10 @@ fn all_channels_may_die_at_every_step_of_a_copy() {
                 assert!(!world.server.behaviour.durable, "{case}");
                 doubts += 1;
                 let closed = world.ask(Request::Close { file });
-                assert!(matches!(closed, Ok(Reply::Closed)), "{case}: {closed:?}");
+                assert!(
+                    matches!(closed, Ok(Reply::Closed { .. })),
+                    "{case}: {closed:?}"
+                );
                 file = open_so(&mut world, Disposition::Open, step.is_multiple_of(2));
                 world.server.done_writes.clear();
             }
@@ -180,7 +183,7 @@ fn what_was_not_flushed_is_not_believed() {
             let removed = world.ask(Request::Set { file, what });
             assert!(matches!(removed, Ok(Reply::Done)), "{removed:?}");
             let closed = world.ask(Request::Close { file });
-            assert!(matches!(closed, Ok(Reply::Closed)), "{closed:?}");
+            assert!(matches!(closed, Ok(Reply::Closed { .. })), "{closed:?}");
         }
     }
 }
@@ -514,7 +517,7 @@ fn what_was_closed_meanwhile_stays_closed() {
     world.kill_all(Death::Early);
     assert!(world.session.is_lost());
     let closed = world.ask(Request::Close { file });
-    assert!(matches!(closed, Ok(Reply::Closed)), "{closed:?}");
+    assert!(matches!(closed, Ok(Reply::Closed { .. })), "{closed:?}");
     let echo = world.ask(Request::Echo);
     assert!(matches!(echo, Ok(Reply::Done)), "{echo:?}");
     let file = open(&mut world, Disposition::Open);

@@ -94,6 +94,8 @@ pub(crate) struct Behaviour {
     pub(crate) breaks: bool,
     /// Replies after an interim take so long; zero: some milliseconds.
     pub(crate) slow_seconds: u64,
+    /// Signs of life that are asked for are only put off.
+    pub(crate) puts_off_echoes: bool,
     /// Where READs put their data, at random from 80 up.
     pub(crate) gaps: bool,
     /// Any failure in a chain, and not only that of its CREATE, is that of all that follows.
@@ -119,6 +121,10 @@ pub(crate) struct Behaviour {
     pub(crate) again_status: Option<NtStatus>,
     /// Whoever logs in again finds the session expired at once.
     pub(crate) expires_always: bool,
+    /// It signs each reply of a chain before it adds the padding to the next one, as go-smb2 does.
+    pub(crate) chains_unpadded: bool,
+    /// What it says of its file system and interfaces is cut off.
+    pub(crate) facts_cut_off: bool,
 }
 
 impl Default for Behaviour {
@@ -136,6 +142,7 @@ impl Default for Behaviour {
             interims: false,
             breaks: false,
             slow_seconds: 0,
+            puts_off_echoes: false,
             gaps: false,
             chains_end: false,
             credits_max: 8192,
@@ -153,6 +160,8 @@ impl Default for Behaviour {
             durable: false,
             again_status: None,
             expires_always: false,
+            chains_unpadded: false,
+            facts_cut_off: false,
         }
     }
 }
@@ -483,6 +492,11 @@ impl Server {
         };
         self.connections[number].credits += u32::from(granted);
         let mut delay = random.below(3_000_000);
+        if header.command == Command::ECHO && self.behaviour.puts_off_echoes {
+            let interim = self.interim(header, granted);
+            sent.push((delay, Some(self.seal(interim, sealed))));
+            return;
+        }
         let data = [Command::READ, Command::WRITE, Command::CREATE].contains(&header.command);
         let slow = self.behaviour.slow_seconds > 0;
         if data && self.behaviour.interims && (slow || random.below(2) == 0) {
@@ -591,12 +605,18 @@ impl Server {
             let (mut header, mut body) = (*request, body.clone());
             header.next_command = 0;
             if !last {
-                body.resize(body.len().next_multiple_of(8), 0);
-                header.next_command = (HEADER_LENGTH + body.len()) as u32;
+                let padded = body.len().next_multiple_of(8);
+                header.next_command = (HEADER_LENGTH + padded) as u32;
+                if !self.behaviour.chains_unpadded {
+                    body.resize(padded, 0);
+                }
             }
             let granted = if last { granted } else { 0 };
             let frame = self.reply(number, &header, *status, granted, &body);
             message.extend_from_slice(&frame[4..]);
+            if !last {
+                message.resize(message.len().next_multiple_of(8), 0);
+            }
         }
         framed(&message)
     }
@@ -1156,6 +1176,9 @@ impl Server {
                 interfaces: vec![interface],
             }
             .encode(&mut output);
+            if self.behaviour.facts_cut_off {
+                output.truncate(50);
+            }
         }
         let (control, file) = (request.control, FileId::NONE);
         IoctlResponse {
@@ -1207,6 +1230,9 @@ impl Server {
                 bytes_per_sector: 512,
             }
             .encode(&mut data);
+            if self.behaviour.facts_cut_off {
+                data.truncate(9);
+            }
         } else {
             let size = self.content.len() as u64;
             let (links, delete_pending, folder) = (1, false, false);

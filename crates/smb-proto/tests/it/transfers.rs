@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::task::Waker;
 
 use smb_proto::session::{Cipher, Dialect};
-use smb_proto::{Error, NtStatus, Reply, Request};
+use smb_proto::{Error, NtStatus, Reply, Request, Time};
 
 use crate::login::{WAYS, channels};
 use crate::server::{Behaviour, Encrypts};
@@ -309,6 +309,29 @@ fn scarce_credits_slow_down_but_do_not_stop() {
 }
 
 #[test]
+fn a_wait_counts_for_what_work_lacks() {
+    let lacks = |credits_max, blocks| {
+        let behaviour = Behaviour {
+            credits_max,
+            ..Behaviour::default()
+        };
+        let mut world = World::with(4, behaviour, vec![7; 8 * BLOCK], |_| {}, blocks);
+        let file = world.bring_up(1);
+        let ear = Arc::new(Ear::default());
+        world.session.read(file, 0..8 * BLOCK as u64, ear.clone());
+        world.run_until(|_| !ear.pieces.lock().expect("no panic").is_empty());
+        let channel = world.channel(0);
+        channel.waited(Time::from_nanos(5), Time::from_nanos(12));
+        let counted = channel.statistics();
+        [counted.credit_wait, counted.block_wait].map(|time| time.as_nanos())
+    };
+    assert_eq!(lacks(512, 2), [0, 7]);
+    assert_eq!(lacks(2, 16), [7, 0]);
+    // The server is asked for all of it at once, and what is waited for is its answer.
+    assert_eq!(lacks(512, 16), [0, 0]);
+}
+
+#[test]
 fn a_cancelled_read_stops_and_gives_its_blocks_back() {
     let (mut world, file) = World::open(8, Behaviour::default(), vec![0; 40 * BLOCK], 2);
     let ear = Arc::new(Ear::default());
@@ -352,7 +375,7 @@ fn a_closed_file_cannot_be_read() {
     let (mut world, file) = World::open(8, Behaviour::default(), content(8), 1);
     assert!(matches!(
         world.ask(Request::Close { file }),
-        Ok(Reply::Closed)
+        Ok(Reply::Closed { .. })
     ));
     let (outcome, _) = world.read(file, 0..10);
     assert!(matches!(outcome, Err(Error::InvalidRequest(_))));

@@ -1,20 +1,23 @@
 //! A whole copy: who walks the folders, who moves the files, and what is done about each.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
+use std::time::Duration;
 
 use super::lanes::Lanes;
 use super::part::Finish;
 use super::place::{self, DEPTH_MAX, Entry, Kind, Links, ObjectId, Place, Removal, Staying};
 use super::progress::{Event, FAILURES_MAX, Failure, FileProgress, Progress, Summary};
 use super::queue::{Folders, Queue};
+use super::seen::{Seen, There};
+use super::surplus::{Batch, Kept, Paths, Surplus};
 use super::transfer::{Transfer, Transferred};
-use super::{Existing, Job, Names, Options, local, name, share, time};
+use super::{Existing, Job, Options, Source, local, name, share, time};
 use crate::error::Error;
 use crate::signal::{Stop, lock};
-use crate::small::Attempt;
+use crate::small::{Attempt, NotKept};
 use crate::tree::Replace;
 
 /// Files up to this are moved whole, by one of many threads.
@@ -31,6 +34,15 @@ const WAITING_MAX: usize = 1024;
 /// How often a file is begun again that was interrupted when all connections were lost: with most
 /// servers each time, and a large one then goes on where it is on record.
 const INTERRUPTIONS_MAX: usize = 10;
+/// Folders of a share that stay while something is removed: their numbers take 17 MB.
+const STAYING_MAX: usize = 400_000;
+/// Folders that wait to be looked into, as many as ext3 and many a NAS allow in one folder.
+const FOLDERS_WAITING_MAX: usize = 65_536;
+/// How often, and how long each time, a server is waited for that has not let go of an interrupted file.
+const LET_GO_WAITS: usize = 10;
+const LET_GO_PAUSE: Duration = Duration::from_millis(500);
+/// Letters of the path of a failure, of which a thousand are kept.
+const FAILURE_LETTERS_MAX: usize = 4096;
 /// So many small files that wait are worth one more login.
 const WAITING_FOR_LANES: usize = 256;
 
@@ -47,6 +59,7 @@ pub fn run(
         stop,
         tell,
         folders: Folders::new(),
+        kept: Kept::default(),
         small: Queue::new(WAITING_MAX),
         large: Queue::new(WAITING_MAX),
         lanes: Lanes::new(job.options.sessions),
@@ -115,6 +128,7 @@ struct Engine<'a> {
     stop: &'a Stop,
     tell: &'a (dyn Fn(&Event<'_>) + Sync),
     folders: Folders<Arc<Folder>>,
+    kept: Kept,
     small: Queue<FileJob>,
     large: Queue<FileJob>,
     lanes: Lanes,
@@ -147,6 +161,10 @@ impl Cleaning {
         place::is_number(number).then(|| self.stay.entry(number).or_default())
     }
 
+    fn is_too_much(&self) -> bool {
+        self.stay.len().max(self.unnumbered.len()) >= STAYING_MAX
+    }
+
     /// Notes one that something is copied to.
     fn is_copied_to(&mut self, number: u64, creation: u64) {
         if let Some(known) = self.stays(number) {
@@ -167,10 +185,13 @@ struct Folder {
     /// The number of the source, zero where there is none.
     number: u64,
     /// What is at the destination, as the folder above it shows it.
-    there: Option<Entry>,
+    there: Option<Box<Entry>>,
     /// Of the source; none where only its content is copied into a folder that has its own times.
     found: Option<Entry>,
     parent: Option<Arc<Folder>>,
+    /// Of one that a listing has named.
+    #[expect(dead_code, reason = "it counts as long as the folder is known")]
+    paths: Option<Paths>,
     state: Mutex<FolderState>,
     /// What is still to be done in it: looking into it, its files and folders.
     pending: AtomicUsize,
@@ -187,7 +208,7 @@ struct FolderState {
     /// Something in it could not be copied, perhaps because it is there under another spelling.
     failed: bool,
     /// What is to be removed from the destination at the end.
-    surplus: Vec<Entry>,
+    surplus: Option<Box<Surplus>>,
 }
 
 /// An entry of a folder that is copied.
@@ -199,53 +220,6 @@ struct Item {
     /// By the filter.
     taken: bool,
     entry: Entry,
-}
-
-/// What is in a folder of the destination.
-struct There {
-    on_share: bool,
-    entries: HashMap<String, Entry>,
-    /// All is known that tells what of it is to go.
-    is_whole: bool,
-}
-
-impl There {
-    fn new(on_share: bool) -> Self {
-        Self {
-            on_share,
-            entries: HashMap::new(),
-            is_whole: true,
-        }
-    }
-
-    fn add(&mut self, entry: Entry) {
-        let key = Seen::key(self.on_share, &entry.name);
-        self.entries.insert(key, entry);
-    }
-
-    /// The key of what was found there under a name that the listing does not have; none if that
-    /// cannot be told.
-    fn known_as(&self, name: &str, found: &Entry) -> Option<String> {
-        let is_alike = |other: &str| name::key(other) == name::key(name);
-        let may_be = |other: &Entry| {
-            let ids = [other.id, found.id];
-            let same = if ids.into_iter().all(place::is_number) {
-                other.id == found.id
-            } else {
-                is_alike(&other.name)
-            };
-            same && other.kind == found.kind
-        };
-        let those = || self.entries.iter().filter(|(_, other)| may_be(other));
-        let mut first = those();
-        match (first.next(), first.next()) {
-            (Some((key, _)), None) => Some(key.clone()),
-            // One file of several names.
-            _ => those()
-                .find(|(_, other)| is_alike(&other.name))
-                .map(|(key, _)| key.clone()),
-        }
-    }
 }
 
 /// A file that is copied.
@@ -289,7 +263,7 @@ impl Engine<'_> {
                 return Err(in_the_way(destination));
             }
             let to = if (into || is_folder) && !(is_folder && source.content) {
-                destination.join(&self.name_at(destination, &source.place, &found)?)
+                destination.join(&self.name_at(destination, source, &found)?)
             } else {
                 destination.clone()
             };
@@ -332,10 +306,12 @@ impl Engine<'_> {
         Ok(files)
     }
 
-    fn name_at(&self, to: &Place, from: &Place, found: &Entry) -> Result<String, Error> {
-        let name = match from {
-            Place::Share { tree, path } if path.is_empty() => tree.share(),
-            _ => &found.name,
+    fn name_at(&self, to: &Place, source: &Source, found: &Entry) -> Result<String, Error> {
+        let from = &source.place;
+        let name = match (&source.name, from) {
+            (Some(name), _) => name,
+            (None, Place::Share { tree, path }) if path.is_empty() => tree.share(),
+            (None, _) => &found.name,
         };
         self.translated(to, from, name)
     }
@@ -463,8 +439,16 @@ impl Engine<'_> {
         if self.is_over() {
             return;
         }
-        let mut there = match self.look_at_destination(folder) {
+        let wanted = match self.wanted(folder) {
+            Ok(wanted) => wanted,
+            Err(error @ Error::NotCopied { .. }) => return self.end(error),
+            // What is there stays, and to know that it has to be seen; why is said below.
+            Err(_) if self.options.delete => Some(Seen::new(true, &self.kept)),
+            Err(error) => return self.failed(&folder.path, error),
+        };
+        let mut there = match self.look_at_destination(folder, wanted.as_ref()) {
             Ok(there) => there,
+            Err(error @ Error::NotCopied { .. }) => return self.end(error),
             Err(error) => {
                 if let Some(parent) = &folder.parent {
                     lock(&parent.state).failed = true;
@@ -472,7 +456,8 @@ impl Engine<'_> {
                 return self.failed(&folder.path, error);
             }
         };
-        let mut seen = Seen::new(folder.to.is_share());
+        drop(wanted);
+        let mut seen = Seen::new(folder.to.is_share(), &self.kept);
         match folder.from.list(self.options.links) {
             Ok(entries) => self.consider_all(folder, entries, &mut there, &mut seen),
             Err(error) => {
@@ -490,7 +475,7 @@ impl Engine<'_> {
         folder: &Arc<Folder>,
         entries: impl Iterator<Item = Result<Entry, Error>>,
         there: &mut There,
-        seen: &mut Seen,
+        seen: &mut Seen<'_>,
     ) {
         let mut aliases = Vec::new();
         for entry in entries {
@@ -498,6 +483,10 @@ impl Engine<'_> {
                 return;
             }
             match entry {
+                _ if seen.are_too_many() => {
+                    there.is_whole = false;
+                    return self.end(too_many(&folder.from));
+                }
                 Ok(entry) if name::is_ours(&entry.name) => {}
                 Ok(entry) => aliases.extend(self.consider(folder, entry, &there.entries, seen)),
                 Err(error) => {
@@ -524,23 +513,32 @@ impl Engine<'_> {
     }
 
     /// Notes what is to go of what is in a folder of the destination, and which folders stay.
-    fn note_surplus(&self, folder: &Arc<Folder>, there: There, seen: &Seen) {
-        let is_whole = there.is_whole;
-        let (stay, go): (Vec<_>, Vec<_>) = there
-            .entries
-            .into_iter()
-            .partition(|(key, entry)| !is_whole || seen.holds(key) || !self.removes(folder, entry));
+    fn note_surplus(&self, folder: &Arc<Folder>, there: There, seen: &Seen<'_>) {
+        let There {
+            entries,
+            mut surplus,
+            is_whole,
+            ..
+        } = there;
         let mut cleaning = lock(&self.cleaning);
-        if folder.to.is_share() {
-            let folders = stay.iter().filter(|(_, entry)| entry.kind == Kind::Folder);
-            for (_, entry) in folders {
+        for (key, entry) in entries {
+            let stays = !is_whole || seen.holds(&key) || !self.removes(folder, &entry);
+            if !stays {
+                surplus.add(self.kept.hash(&key), &entry);
+            } else if folder.to.is_share() && entry.kind == Kind::Folder {
                 cleaning.stays(entry.id);
             }
         }
-        if !go.is_empty() {
-            lock(&folder.state).surplus = go.into_iter().map(|(_, entry)| entry).collect();
+        for number in surplus.take_out(|key| !is_whole || seen.holds_hash(key)) {
+            cleaning.stays(number);
+        }
+        if surplus.len() > 0 {
+            surplus.close();
             folder.pending.fetch_add(1, Ordering::AcqRel);
             cleaning.folders.push(Arc::clone(folder));
+            // Whoever makes a folder holds its state when it takes the other lock.
+            drop(cleaning);
+            lock(&folder.state).surplus = Some(Box::new(surplus));
         }
     }
 
@@ -557,19 +555,46 @@ impl Engine<'_> {
         taken && !name::is_ours(&entry.name)
     }
 
+    /// The names that a folder of a share is to get, where it may be there already: of what else its server lists only
+    /// hashes are kept, and those only where something is removed.
+    fn wanted(&self, folder: &Folder) -> Result<Option<Seen<'_>>, Error> {
+        if !folder.to.is_share() || folder.is_in_new_one() {
+            return Ok(None);
+        }
+        let mut wanted = Seen::new(true, &self.kept);
+        // What is wrong with an entry is said when it is to be copied.
+        for entry in folder.from.list(self.options.links)?.flatten() {
+            if wanted.are_too_many() {
+                return Err(too_many(&folder.from));
+            }
+            let name = match real_name(folder, &entry) {
+                Ok(name) => name.unwrap_or(entry.name),
+                Err(_) => {
+                    wanted.keep(&entry.name);
+                    continue;
+                }
+            };
+            match self.translated(&folder.to, &folder.from, &name) {
+                Ok(name) => drop(wanted.add(Seen::key(true, &name))),
+                Err(_) => wanted.keep(&name),
+            }
+        }
+        Ok(Some(wanted))
+    }
+
     /// Makes the folder, or finds out what is in it.
-    fn look_at_destination(&self, folder: &Folder) -> Result<There, Error> {
-        let in_new_one = folder.parent.as_ref().is_some_and(|parent| {
-            let state = lock(&parent.state);
-            state.new || !state.exists
-        });
-        let mut there = There::new(folder.to.is_share());
-        if !in_new_one {
+    fn look_at_destination(
+        &self,
+        folder: &Folder,
+        wanted: Option<&Seen<'_>>,
+    ) -> Result<There, Error> {
+        let mut there = There::new(folder.to.is_share(), &self.kept);
+        if !folder.is_in_new_one() {
             match folder.to.list(Links::Skip) {
                 Ok(entries) => {
                     for entry in entries {
                         match entry {
-                            Ok(entry) => there.add(entry),
+                            Ok(entry) => self.add_there(folder, &mut there, entry, wanted)?,
                             Err(error) => self.pass_over(folder, &mut there, error)?,
                         }
                     }
@@ -585,6 +610,39 @@ impl Engine<'_> {
             self.ensure(folder)?;
         }
         Ok(there)
+    }
+
+    /// Keeps of an entry of the destination what is needed.
+    fn add_there(
+        &self,
+        folder: &Folder,
+        there: &mut There,
+        entry: Entry,
+        wanted: Option<&Seen<'_>>,
+    ) -> Result<(), Error> {
+        let key = Seen::key(there.on_share, &entry.name);
+        let cleans_share = self.options.delete && there.on_share;
+        let stays = if wanted.is_none_or(|wanted| wanted.holds(&key)) {
+            // Where capitals are told apart, two may have one key.
+            there.entries.insert(key, entry)
+        } else if cleans_share && self.removes(folder, &entry) {
+            if there.surplus.is_too_much() {
+                return Err(too_many(&folder.to));
+            }
+            there.surplus.add(self.kept.hash(&key), &entry);
+            None
+        } else {
+            Some(entry)
+        };
+        let stays = stays.filter(|entry| cleans_share && entry.kind == Kind::Folder);
+        if let Some(stays) = stays {
+            let mut cleaning = lock(&self.cleaning);
+            if cleaning.is_too_much() {
+                return Err(too_many_stay(&folder.to));
+            }
+            cleaning.stays(stays.id);
+        }
+        Ok(())
     }
 
     /// Goes on without an entry of the destination that cannot be looked at, unless it is more than
@@ -607,6 +665,10 @@ impl Engine<'_> {
     fn note_copied_to(&self, folder: &Folder) {
         if self.options.delete && folder.to.is_share() {
             let mut cleaning = lock(&self.cleaning);
+            if cleaning.is_too_much() {
+                drop(cleaning);
+                return self.end(too_many_stay(&folder.to));
+            }
             match &folder.there {
                 Some(there) => cleaning.is_copied_to(there.id, there.times.creation),
                 None => cleaning.unnumbered.push(folder.to.clone()),
@@ -662,18 +724,26 @@ impl Engine<'_> {
         folder: &Arc<Folder>,
         entry: Entry,
         there: &HashMap<String, Entry>,
-        seen: &mut Seen,
+        seen: &mut Seen<'_>,
     ) -> Option<(Item, Entry)> {
-        let path = place::joined(&folder.path, &entry.name);
+        let true_name = match self.true_name(folder, &entry) {
+            Ok(name) => name,
+            Err(error) => {
+                seen.keep(&entry.name);
+                self.failed(&place::joined(&folder.path, &entry.name), error);
+                return None;
+            }
+        };
+        let path = place::joined(&folder.path, &true_name);
         let shown = name::printable(&path);
         let taken = match entry.kind {
             Kind::Folder => self.options.filter.takes_folder(&path),
             _ => self.options.filter.takes_file(&path),
         };
-        let name = match self.translated(&folder.to, &folder.from, &entry.name) {
+        let name = match self.translated(&folder.to, &folder.from, &true_name) {
             Ok(name) => name,
             Err(error) => {
-                seen.keep(&entry.name);
+                seen.keep(&true_name);
                 if taken {
                     self.failed(&shown, error);
                 }
@@ -710,6 +780,20 @@ impl Engine<'_> {
         None
     }
 
+    /// The name of something in a folder of the source, where a server may show a stand-in for it.
+    fn true_name(&self, folder: &Folder, entry: &Entry) -> Result<String, Error> {
+        let shown = &entry.name;
+        if let Some(name) = real_name(folder, entry)? {
+            return Ok(name);
+        }
+        let reason =
+            "it may stand for a name that a share cannot have: the server does not say".to_owned();
+        let name = name::printable(shown);
+        let path = place::joined(&folder.path, shown);
+        self.without(&path, Some(Error::Name { name, reason }));
+        Ok(shown.clone())
+    }
+
     /// What a folder of this machine has under a name that its listing does not: some file systems do
     /// not tell capitals or ways to write an accent apart. Servers say so when it is to be made.
     fn look_for_alias(&self, folder: &Folder, name: &str) -> Result<Option<Entry>, Error> {
@@ -738,20 +822,15 @@ impl Engine<'_> {
         let to = folder.to.join(&name);
         let from = folder.from.join(&entry.name);
         match entry.kind {
+            Kind::Folder
+                if entry.is_reparse_point() || there.is_some_and(Entry::is_reparse_point) =>
+            {
+                self.take_followed(folder, [from, to], (path, shown), entry, there);
+            }
             Kind::Folder if there.is_some_and(|there| there.kind != Kind::Folder) => {
                 self.failed(&shown, in_the_way(&to));
             }
-            Kind::Folder => match self.endless(folder, &from, &entry) {
-                Some(reason) => {
-                    let object = shown.clone();
-                    self.failed(&shown, Error::NotCopied { object, reason });
-                }
-                None => {
-                    folder.pending.fetch_add(1, Ordering::AcqRel);
-                    let below = Folder::below(folder, [from, to], path, entry, there.cloned());
-                    self.folders.push(Arc::new(below));
-                }
-            },
+            Kind::Folder => self.take_folder(folder, [from, to], path, entry, there.cloned()),
             Kind::File => {
                 if let Err(error) = self.ensure(folder) {
                     return self.failed(&shown, error);
@@ -766,11 +845,86 @@ impl Engine<'_> {
                 };
                 self.decided(file, there);
             }
+            Kind::Cloud => {
+                let reason = "it is in a cloud, and to open it would have the server fetch it";
+                let object = shown.clone();
+                self.failed(&shown, Error::NotCopied { object, reason });
+            }
             kind @ (Kind::Link | Kind::Other) => {
                 lock(&self.summary).skipped += 1;
                 (self.tell)(&Event::Skipped { path: &shown, kind });
             }
         }
+    }
+
+    /// Copies a folder that may be on another server, at either end.
+    fn take_followed(
+        &self,
+        folder: &Arc<Folder>,
+        [from, to]: [Place; 2],
+        (path, shown): (String, String),
+        entry: Entry,
+        there: Option<&Entry>,
+    ) {
+        let source = from.followed(entry);
+        let destination = match there {
+            None => Ok((to, None)),
+            Some(there) => (to.followed(there.clone())).map(|(to, there)| (to, Some(there))),
+        };
+        match (source, destination) {
+            (Ok(_), Ok((to, Some(there)))) if there.kind != Kind::Folder => {
+                self.failed(&shown, in_the_way(&to));
+            }
+            (Ok((from, entry)), Ok((to, there))) => {
+                self.take_folder(folder, [from, to], path, entry, there);
+            }
+            (Err(error), _) | (_, Err(error)) => {
+                lock(&folder.state).failed = true;
+                self.failed(&shown, error);
+            }
+        }
+    }
+
+    /// Copies a folder, unless there would be no end of it.
+    fn take_folder(
+        &self,
+        folder: &Arc<Folder>,
+        ends: [Place; 2],
+        path: String,
+        entry: Entry,
+        there: Option<Entry>,
+    ) {
+        let shown = name::printable(&path);
+        if let Some(reason) = self.endless(folder, &ends[0], &entry) {
+            let object = shown.clone();
+            return self.failed(&shown, Error::NotCopied { object, reason });
+        }
+        if self.folders.waiting() >= FOLDERS_WAITING_MAX {
+            let reason = "65,536 folders wait already; copy parts of it, one after the other";
+            let object = shown;
+            return self.end(Error::NotCopied { object, reason });
+        }
+        let [from, to] = ends;
+        let bytes = from.path_bytes() + to.path_bytes() + path.len();
+        let Some(paths) = Paths::hold(bytes, &self.kept.paths) else {
+            return self.end(Error::NotCopied {
+                object: shown,
+                reason: "the folders that wait already have too long paths; copy parts of it, one \
+                         after the other",
+            });
+        };
+        folder.pending.fetch_add(1, Ordering::AcqRel);
+        let below = Folder {
+            depth: folder.depth + 1,
+            number: entry.id,
+            there: there.map(Box::new),
+            found: Some(entry),
+            parent: Some(Arc::clone(folder)),
+            paths: Some(paths),
+            path,
+            ..Folder::top(&from, to, 0, None)
+        };
+        self.folders.push(Arc::new(below));
     }
 
     /// Why there would be no end if a folder were looked into.
@@ -797,10 +951,11 @@ impl Engine<'_> {
     fn one_less(&self, folder: &Arc<Folder>) {
         let mut folder = Arc::clone(folder);
         while folder.pending.fetch_sub(1, Ordering::AcqRel) == 1 {
-            if !self.is_over()
-                && let Err(error) = self.finish(&folder)
-            {
-                self.failed(&folder.path, error);
+            if !self.is_over() {
+                match self.finish(&folder) {
+                    Ok(not_kept) => self.without(&folder.path, not_kept),
+                    Err(error) => self.failed(&folder.path, error),
+                }
             }
             match &folder.parent {
                 Some(parent) => folder = Arc::clone(parent),
@@ -810,25 +965,24 @@ impl Engine<'_> {
     }
 
     /// Removes what does not belong into a folder, and gives it its times.
-    fn finish(&self, folder: &Folder) -> Result<(), Error> {
+    fn finish(&self, folder: &Folder) -> Result<NotKept, Error> {
         let mut state = std::mem::take(&mut *lock(&folder.state));
-        let surplus = std::mem::take(&mut state.surplus);
-        // What could not be copied may be what would be removed, under another spelling.
-        if state.failed {
-            lock(&self.summary).kept += surplus.len() as u64;
-        } else if !surplus.is_empty() {
-            state.touched |= self.remove_all(folder, &surplus);
+        match state.surplus.take() {
+            // What could not be copied may be what would be removed, under another spelling.
+            Some(surplus) if state.failed => lock(&self.summary).kept += surplus.len() as u64,
+            Some(surplus) => state.touched |= self.remove_all(folder, *surplus),
+            None => {}
         }
         match &folder.found {
             Some(found) if (state.new || state.touched) && !self.options.dry_run => {
                 folder.to.finish_folder(found)
             }
-            _ => Ok(()),
+            _ => Ok(None),
         }
     }
 
     /// Removes these entries of a folder. Whether something in it was changed.
-    fn remove_all(&self, folder: &Folder, surplus: &[Entry]) -> bool {
+    fn remove_all(&self, folder: &Folder, mut surplus: Surplus) -> bool {
         let Some(stay) = self.stay.get() else {
             return false;
         };
@@ -838,34 +992,71 @@ impl Engine<'_> {
             self.left(&folder.path);
             return false;
         }
-        let has_folder = surplus.iter().any(|entry| entry.kind == Kind::Folder);
-        let above = has_folder.then(|| folder.to.id()).flatten();
-        for entry in surplus {
-            let path = place::joined(&folder.path, &entry.name);
-            let mut removal = Removal {
-                stay,
-                dry_run: self.options.dry_run,
-                depth: 0,
-                path,
-                left: Vec::new(),
-            };
-            let removed = folder.to.remove_inner(entry, above, &mut removal);
-            let Removal { path, left, .. } = removal;
-            left.iter().for_each(|path| self.left(path));
-            let shown = name::printable(&path);
-            match removed {
-                Ok(true) => {
-                    lock(&self.summary).deleted += 1;
-                    (self.tell)(&Event::Deleted {
-                        path: &shown,
-                        kind: entry.kind,
-                    });
+        let above = surplus.has_folders().then(|| folder.to.id()).flatten();
+        let on_share = folder.to.is_share();
+        let key = |entry: &Entry| self.kept.hash(&Seen::key(on_share, &entry.name));
+        while surplus.len() > 0 && !self.is_over() {
+            let mut batch = Batch::new(&self.kept.batches);
+            let listed = list_surplus(folder, |entry| {
+                if !surplus.holds(key(&entry), &entry) {
+                    return true;
                 }
-                Ok(false) => {}
-                Err(error) => self.failed(&shown, error),
+                if self.options.dry_run {
+                    self.remove(folder, &entry, above, stay);
+                } else {
+                    batch.add(entry);
+                }
+                !batch.is_full()
+            });
+            if let Err(error) = listed {
+                self.failed(&folder.path, error);
+                break;
             }
+            if batch.entries().is_empty() {
+                break;
+            }
+            // Not while it is listed: servers may pass over entries then.
+            for entry in batch.entries() {
+                self.remove(folder, entry, above, stay);
+            }
+            surplus.forget(batch.entries(), key);
+        }
+        if !self.options.dry_run {
+            // What has its name by now is something else, or its server counts otherwise each time.
+            lock(&self.summary).kept += surplus.len() as u64;
         }
         true
+    }
+
+    /// Removes an entry of a folder, which has the id `above`.
+    fn remove(
+        &self,
+        folder: &Folder,
+        entry: &Entry,
+        above: Option<ObjectId>,
+        stay: &HashMap<u64, Staying>,
+    ) {
+        let mut removal = Removal {
+            stay,
+            dry_run: self.options.dry_run,
+            depth: 0,
+            path: place::joined(&folder.path, &entry.name),
+            left: &|path| self.left(path),
+            batches: &self.kept.batches,
+        };
+        let removed = folder.to.remove_inner(entry, above, &mut removal);
+        let shown = name::printable(&removal.path);
+        match removed {
+            Ok(true) => {
+                lock(&self.summary).deleted += 1;
+                (self.tell)(&Event::Deleted {
+                    path: &shown,
+                    kind: entry.kind,
+                });
+            }
+            Ok(false) => {}
+            Err(error) => self.failed(&shown, error),
+        }
     }
 
     /// Notes a folder that nothing is removed from, because it may be a link.
@@ -882,9 +1073,18 @@ impl Engine<'_> {
         }
         let progress = FileProgress::new(self.progress);
         let mut copied = self.copy_once(file, worker, Attempt::First, &progress);
-        for _ in 0..INTERRUPTIONS_MAX {
-            if self.is_over() || !matches!(copied, Err(Error::Interrupted { .. })) {
-                break;
+        let (mut interruptions, mut waits) = (0, 0);
+        while !self.is_over() {
+            match copied {
+                Err(Error::Interrupted { .. }) if interruptions < INTERRUPTIONS_MAX => {
+                    interruptions += 1;
+                }
+                // Its server may not have noticed yet that the connection is gone which had it open.
+                Err(Error::Busy { .. }) if interruptions > 0 && waits < LET_GO_WAITS => {
+                    waits += 1;
+                    thread::sleep(LET_GO_PAUSE);
+                }
+                _ => break,
             }
             copied = self.copy_once(file, worker, Attempt::InDoubt, &progress);
         }
@@ -918,6 +1118,14 @@ impl Engine<'_> {
     }
 
     fn copied(&self, file: &FileJob, copied: Transferred) {
+        self.without(&file.path, copied.not_kept);
+        if let Some(error) = copied.lost {
+            let lost = failure(&file.path, error);
+            (self.tell)(&Event::Lost(&lost));
+            let mut summary = lock(&self.summary);
+            summary.lost += 1;
+            summary.first_lost.get_or_insert(lost);
+        }
         if let Some(folder) = &file.folder {
             lock(&folder.state).touched = true;
         }
@@ -1031,14 +1239,34 @@ impl Engine<'_> {
             replace: file.replace(),
             sync: false,
         };
-        match to {
-            Place::Local(path) => local::write_small(path, &bytes, &finish)?,
-            Place::Share { tree, path } => {
-                share::write_small(tree, path, &bytes, &finish, attempt)?;
+        let not_kept = match to {
+            Place::Local(path) => {
+                local::write_small(path, &bytes, &finish)?;
+                None
             }
-        }
+            Place::Share { tree, path } => {
+                share::write_small(tree, path, &bytes, &finish, attempt)?
+            }
+        };
         progress.advance(found.size);
-        Ok(Transferred::whole(found.size))
+        Ok(Transferred {
+            not_kept,
+            ..Transferred::whole(found.size)
+        })
+    }
+
+    /// Notes what is there, and is not all that it should be.
+    fn without(&self, path: &str, not_kept: NotKept) {
+        let Some(error) = not_kept else {
+            return;
+        };
+        let without = failure(path, error);
+        (self.tell)(&Event::NotKept(&without));
+        let mut summary = lock(&self.summary);
+        summary.not_kept += 1;
+        if summary.without.len() < FAILURES_MAX {
+            summary.without.push(without);
+        }
     }
 
     /// Notes what could not be copied, and ends all where nothing more can be.
@@ -1049,14 +1277,7 @@ impl Engine<'_> {
         if ends_all(&error) {
             return self.end(error);
         }
-        let failure = Failure {
-            path: if path.is_empty() {
-                ".".to_owned()
-            } else {
-                name::printable(path)
-            },
-            error,
-        };
+        let failure = failure(path, error);
         (self.tell)(&Event::Failed(&failure));
         let mut summary = lock(&self.summary);
         summary.failed += 1;
@@ -1077,6 +1298,14 @@ impl Engine<'_> {
 }
 
 impl Folder {
+    /// Whether it cannot be there yet.
+    fn is_in_new_one(&self) -> bool {
+        self.parent.as_ref().is_some_and(|parent| {
+            let state = lock(&parent.state);
+            state.new || !state.exists
+        })
+    }
+
     fn top(from: &Place, to: Place, number: u64, found: Option<Entry>) -> Self {
         Self {
             from: from.clone(),
@@ -1087,27 +1316,7 @@ impl Folder {
             there: None,
             found,
             parent: None,
-            state: Mutex::default(),
-            pending: AtomicUsize::new(1),
-        }
-    }
-
-    fn below(
-        parent: &Arc<Self>,
-        [from, to]: [Place; 2],
-        path: String,
-        found: Entry,
-        there: Option<Entry>,
-    ) -> Self {
-        Self {
-            from,
-            to,
-            path,
-            depth: parent.depth + 1,
-            number: found.id,
-            there,
-            found: Some(found),
-            parent: Some(Arc::clone(parent)),
+            paths: None,
             state: Mutex::default(),
             pending: AtomicUsize::new(1),
         }
@@ -1141,49 +1350,19 @@ impl Transferred {
     }
 }
 
-/// The names that a folder of the destination gets.
-struct Seen {
-    on_share: bool,
-    keys: HashSet<String>,
-    /// Those that what cannot be copied now may have got from an earlier copy.
-    kept: HashSet<String>,
+/// More names than are kept in memory of what folders are said to hold.
+fn too_many(place: &Place) -> Error {
+    Error::NotCopied {
+        object: place.shown(),
+        reason: "it lists more than a million names; copy parts of it, one after the other",
+    }
 }
 
-impl Seen {
-    fn new(on_share: bool) -> Self {
-        Self {
-            on_share,
-            keys: HashSet::new(),
-            kept: HashSet::new(),
-        }
-    }
-
-    /// Names with one key are one file there.
-    fn key(on_share: bool, name: &str) -> String {
-        if on_share {
-            name::key(name)
-        } else {
-            name.to_owned()
-        }
-    }
-
-    /// Adds a key, and gives it back if it is there already.
-    fn add(&mut self, key: String) -> Option<String> {
-        self.keys.replace(key).map(|other| name::printable(&other))
-    }
-
-    /// Notes something whose name is refused: it may be there under that name, or as an earlier copy
-    /// mapped it.
-    fn keep(&mut self, name: &str) {
-        self.kept.insert(Self::key(self.on_share, name));
-        if let Ok(mapped) = name::for_share(name, Names::Map) {
-            self.kept.insert(Self::key(self.on_share, &mapped));
-        }
-    }
-
-    /// Whether what has this key is, or may be, a copy of something.
-    fn holds(&self, key: &str) -> bool {
-        self.keys.contains(key) || self.kept.contains(key)
+/// More folders than can be told apart from links to them.
+fn too_many_stay(place: &Place) -> Error {
+    Error::NotCopied {
+        object: place.shown(),
+        reason: "more than 400,000 folders stay there; make parts of it like their sources, one after the other",
     }
 }
 
@@ -1203,6 +1382,36 @@ fn decide(source: &Entry, there: Option<&Entry>, options: &Options) -> Decision 
         Existing::Update if !kept && source.times.write < there.times.write => Decision::Newer,
         Existing::Update | Existing::Replace => Decision::Copy { replaces: true },
     }
+}
+
+/// The name of something in a folder of the source, where a server may show a stand-in for it; none where the server
+/// does not say.
+fn real_name(folder: &Folder, entry: &Entry) -> Result<Option<String>, Error> {
+    let shown = &entry.name;
+    match &folder.from {
+        Place::Share { tree, path } if name::may_be_stand_in(shown) && entry.kind != Kind::Link => {
+            share::true_name(tree, &place::joined(path, shown))
+        }
+        _ => Ok(Some(shown.clone())),
+    }
+}
+
+/// Lists a folder of the destination again, until that is enough.
+fn list_surplus(folder: &Folder, mut goes_on: impl FnMut(Entry) -> bool) -> Result<(), Error> {
+    for entry in folder.to.list(Links::Skip)? {
+        match entry {
+            Ok(entry) => {
+                if !goes_on(entry) {
+                    break;
+                }
+            }
+            // It was removed a moment ago, or was reported when it was looked at first.
+            Err(error) if place::is_absent(&error) => {}
+            Err(Error::Name { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Whether a folder of a share is, by a link of the server's, one that it is in.
@@ -1235,6 +1444,19 @@ fn ends_all(error: &Error) -> bool {
         }
         _ => false,
     }
+}
+
+/// Something that is not as it should be; the top of what is copied is shown as a dot.
+fn failure(path: &str, error: Error) -> Failure {
+    let path = match path {
+        "" => ".".to_owned(),
+        path => name::printable(path),
+    };
+    let path = match path.char_indices().nth(FAILURE_LETTERS_MAX) {
+        Some((end, _)) => format!("{}\u{2026}", &path[..end]),
+        None => path,
+    };
+    Failure { path, error }
 }
 
 fn nothing_there(place: &Place) -> Error {
@@ -1320,8 +1542,9 @@ mod tests {
             ..file(0, 0)
         };
         let there_are = |entries: Vec<Entry>| {
-            let mut there = There::new(false);
-            entries.into_iter().for_each(|entry| there.add(entry));
+            let mut there = There::new(false, &Kept::default());
+            let entries = entries.into_iter();
+            there.entries = entries.map(|entry| (entry.name.clone(), entry)).collect();
             there
         };
         let known = |there: &There, id| there.known_as("Photo.JPG", &named("Photo.JPG", id));
@@ -1364,6 +1587,7 @@ mod tests {
                 sources: vec![super::super::Source {
                     place: Place::Local(source.clone()),
                     content: true,
+                    name: None,
                 }],
                 destination: Place::Local(folder.path().join(to)),
                 into: true,

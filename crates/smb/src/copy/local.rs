@@ -355,9 +355,19 @@ impl Part {
             complete,
         };
         let written = (|| {
-            let file = system::without_links(OpenOptions::new().write(true).create(true))
+            let mut options = OpenOptions::new();
+            system::without_links(options.write(true));
+            let mut file = options
+                .clone()
+                .create(true)
                 .truncate(false)
                 .open(&self.record)?;
+            let there = file.metadata()?;
+            if !there.is_file() || !system::is_ours(&there) {
+                // What another user has put there, or a second name of some file.
+                fs::remove_file(&self.record)?;
+                file = options.create_new(true).open(&self.record)?;
+            }
             system::write_all_at(&file, 0, record.to_text().as_bytes())?;
             file.sync_data()
         })();

@@ -20,7 +20,10 @@ mod place;
 mod progress;
 mod queue;
 pub(crate) mod record;
+mod reparse;
+mod seen;
 mod share;
+mod surplus;
 mod system;
 mod time;
 mod transfer;
@@ -30,8 +33,11 @@ use std::path::Path;
 pub use engine::run;
 pub use filter::Filter;
 pub use name::{Names, printable};
+pub(crate) use place::joined;
 pub use place::{Entry, Kind, Links, Place};
 pub use progress::{Event, FAILURES_MAX, Failure, Progress, Summary};
+pub use reparse::Reparse;
+pub(crate) use time::is_kept as is_time_kept;
 pub use time::of_system as system_time;
 
 use crate::error::Error;
@@ -61,6 +67,8 @@ pub struct Source {
     pub place: Place,
     /// Of a folder, what is in it and not the folder itself.
     pub content: bool,
+    /// The name that its copy gets in a folder; none: its own.
+    pub name: Option<String>,
 }
 
 /// How to copy.

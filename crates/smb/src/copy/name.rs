@@ -2,6 +2,10 @@
 
 /// Longest name of a file, in bytes on this machine and in UTF-16 units on a share.
 const LENGTH_MAX: usize = 255;
+/// Longest name that is taken from a server: four times what file systems have, in their longest letters.
+const FROM_SERVER_BYTES_MAX: usize = 4096;
+/// Letters that are shown of one that is none.
+const SPELLED_MAX: usize = 256;
 /// How much of a name is seen in the name of its part.
 const PART_LETTERS: usize = 40;
 /// No dot: a server hides names that begin with one, and the file would stay hidden.
@@ -37,7 +41,7 @@ pub(crate) fn for_share(name: &str, names: Names) -> Result<String, String> {
         Names::Refuse => name.to_owned(),
         Names::Map => mapped(name),
     };
-    check_as_windows(&name, "a share")?;
+    check_as_windows(&name, "a share", names)?;
     if name.encode_utf16().count() > LENGTH_MAX {
         return Err(format!("it is longer than {LENGTH_MAX} letters"));
     }
@@ -46,7 +50,7 @@ pub(crate) fn for_share(name: &str, names: Names) -> Result<String, String> {
 
 /// Whether Windows could hold it, which makes ways to elsewhere of some names: `C:x` is in the
 /// working folder of a drive, and `a.` is `a`.
-fn check_as_windows(name: &str, holder: &str) -> Result<(), String> {
+fn check_as_windows(name: &str, holder: &str, names: Names) -> Result<(), String> {
     if let Some(letter) = name.chars().find(|letter| is_forbidden(*letter)) {
         let letter = shown_letter(letter);
         return Err(format!("{holder} cannot have {letter} in a name"));
@@ -54,7 +58,8 @@ fn check_as_windows(name: &str, holder: &str) -> Result<(), String> {
     if name.ends_with(['.', ' ']) {
         return Err(format!("a name on {holder} cannot end in a dot or a blank"));
     }
-    if is_device(name) {
+    // There is no stand-in for these; whether it has them, the server knows.
+    if is_device(name) && names == Names::Refuse {
         return Err("Windows takes this name for a device".to_owned());
     }
     Ok(())
@@ -66,7 +71,7 @@ pub(crate) fn for_local(name: &str, names: Names) -> Result<String, String> {
     check_from_server(name)?;
     if cfg!(windows) {
         // It can hold the stand-ins, and not what they stand for.
-        check_as_windows(name, "this system")?;
+        check_as_windows(name, "this system", Names::Refuse)?;
         return Ok(name.to_owned());
     }
     let name = match names {
@@ -91,6 +96,10 @@ pub(crate) fn check_from_server(name: &str) -> Result<(), String> {
         "." | ".." => return Err("the server gave a way to another folder as a name".to_owned()),
         _ => {}
     }
+    if name.len() > FROM_SERVER_BYTES_MAX {
+        let bytes = name.len();
+        return Err(format!("the server gave a name of {bytes} bytes"));
+    }
     if let Some(letter) = name
         .chars()
         .find(|letter| ['/', '\\', '\0'].contains(letter))
@@ -101,6 +110,21 @@ pub(crate) fn check_from_server(name: &str) -> Result<(), String> {
         ));
     }
     Ok(())
+}
+
+/// Whether a server may show it in place of a name that it takes for impossible, as `a:b`: short as names
+/// of MS-DOS, with a hash behind a tilde. Files may really be called so.
+pub(super) fn may_be_stand_in(name: &str) -> bool {
+    let (stem, ending) = name.split_once('.').unwrap_or((name, ""));
+    let is_short = |text: &str, most: usize| {
+        text.len() <= most
+            && (text.bytes()).all(|it| {
+                it.is_ascii_uppercase() || it.is_ascii_digit() || b"_-~!#$&@".contains(&it)
+            })
+    };
+    // Six letters and one of a hash, or five and two.
+    let hash = stem.get(5..).unwrap_or("");
+    is_short(stem, 8) && is_short(ending, 3) && stem.len() == 8 && hash[..2].contains('~')
 }
 
 /// Two names with the same key are one file for a share.
@@ -147,7 +171,7 @@ fn beside(name: &str, ending: &str) -> String {
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
-        if letter.is_control() || turns_text(letter) {
+        if record::text::is_unsafe(letter) {
             shown.extend(letter.escape_unicode());
         } else {
             shown.push(letter);
@@ -160,7 +184,11 @@ pub fn printable(text: &str) -> String {
 /// out too.
 pub(crate) fn spelled_out(units: impl Iterator<Item = u16>) -> String {
     let mut shown = String::new();
-    for unit in char::decode_utf16(units) {
+    for (place, unit) in char::decode_utf16(units).enumerate() {
+        if place == SPELLED_MAX {
+            shown.push('\u{2026}');
+            break;
+        }
         match unit {
             Ok(letter) if ['/', '\\'].contains(&letter) => shown.extend(letter.escape_unicode()),
             Ok(letter) => shown.push_str(&printable(letter.encode_utf8(&mut [0; 4]))),
@@ -170,13 +198,8 @@ pub(crate) fn spelled_out(units: impl Iterator<Item = u16>) -> String {
     shown
 }
 
-/// Letters that change the direction of what follows, so that names look like others.
-fn turns_text(letter: char) -> bool {
-    matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
 fn shown_letter(letter: char) -> String {
-    if letter.is_control() {
+    if record::text::is_unsafe(letter) {
         letter.escape_unicode().to_string()
     } else {
         format!("`{letter}`")
@@ -240,7 +263,29 @@ fn unmapped(letter: char) -> char {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
+    use smb_proto::{Error as ProtocolError, NtStatus};
+
     use super::*;
+    use crate::error::Error;
+
+    #[test]
+    fn stand_ins_of_servers_look_like_names_of_dos() {
+        for name in ["A4WTMA~A", "BNDQOI~B.TXT", "ABCDE~XY", "PROGRA~1"] {
+            assert!(may_be_stand_in(name), "{name}");
+        }
+        for name in [
+            "a4wtma~a",
+            "README.TXT",
+            "A~",
+            "LONGNAME~1",
+            "A~1.JPEG",
+            "~A写",
+        ] {
+            assert!(!may_be_stand_in(name), "{name}");
+        }
+    }
 
     #[test]
     fn names_that_a_share_cannot_hold_are_refused_with_the_reason() {
@@ -327,11 +372,11 @@ mod tests {
             "COM\u{b9}.log",
             "a?",
         ] {
-            let refused = check_as_windows(hostile, "this system");
+            let refused = check_as_windows(hostile, "this system", Names::Refuse);
             assert!(refused.is_err(), "{hostile:?}");
             assert!(!cfg!(windows) || for_local(hostile, Names::Map).is_err());
         }
-        assert!(check_as_windows("a.b c", "this system").is_ok());
+        assert!(check_as_windows("a.b c", "this system", Names::Refuse).is_ok());
     }
 
     #[test]
@@ -346,10 +391,47 @@ mod tests {
     }
 
     #[test]
+    fn a_name_of_a_server_is_one_line_of_an_error() {
+        let name = "a\nb: 3 files\nerror: fake\u{202e}\u{2069}\u{200b}\u{1b}[31m";
+        for status in [
+            NtStatus::OBJECT_NAME_NOT_FOUND,
+            NtStatus::OBJECT_NAME_COLLISION,
+            NtStatus::ACCESS_DENIED,
+            NtStatus::DISK_FULL,
+            NtStatus::SHARING_VIOLATION,
+        ] {
+            let told = Error::of_request(
+                ProtocolError::Refused {
+                    doing: "a test".to_owned(),
+                    status,
+                },
+                "server",
+                name,
+            )
+            .to_string();
+            assert!(!told.contains(record::text::is_unsafe), "{told:?}");
+            assert!(told.contains("a\\u{a}b: 3 files"), "{told}");
+        }
+        let here = Error::LocalFile {
+            action: "read",
+            path: name.into(),
+            source: io::Error::other("a test"),
+        };
+        assert!(
+            !here.to_string().contains(record::text::is_unsafe),
+            "{here}"
+        );
+    }
+
+    #[test]
     fn nothing_that_steers_a_terminal_is_shown() {
         assert_eq!(printable("plain ä"), "plain ä");
         assert_eq!(printable("\u{1b}[2J\u{9b}1m"), "\\u{1b}[2J\\u{9b}1m");
         assert_eq!(printable("exe\u{202e}gpj"), "exe\\u{202e}gpj");
+        assert_eq!(
+            printable("a\nb\u{200b}\u{2069}"),
+            "a\\u{a}b\\u{200b}\\u{2069}"
+        );
     }
 
     #[test]

@@ -13,6 +13,7 @@ use super::record::Identity;
 use super::share;
 use crate::error::Error;
 use crate::file::File;
+use crate::small::NotKept;
 use crate::tree::Replace;
 
 /// How a part is begun.
@@ -176,7 +177,7 @@ impl Part {
     pub(super) fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         match self {
             Self::Local(part) => part.write(offset, bytes),
-            Self::Share(part) => part.file().write_at(offset, bytes),
+            Self::Share(part) => part.write(offset, bytes),
             Self::Nowhere => Ok(()),
         }
     }
@@ -217,11 +218,17 @@ impl Part {
         }
     }
 
-    pub(super) fn complete(self, finish: &Finish) -> Result<(), Error> {
+    /// Gives it its name. Why it does not have its times, where it does not.
+    pub(super) fn complete(self, finish: &Finish) -> Result<NotKept, Error> {
         match self {
-            Self::Local(part) => part.complete(finish),
+            Self::Local(part) => part.complete(finish).map(|()| None),
             Self::Share(part) => part.complete(finish),
-            Self::Nowhere => Ok(()),
+            Self::Nowhere => Ok(None),
         }
+    }
+
+    /// Whether one piece is to be written after the other, and zeros where holes are.
+    pub(super) fn is_written_in_order(&self) -> bool {
+        matches!(self, Self::Share(part) if part.is_written_in_order())
     }
 }

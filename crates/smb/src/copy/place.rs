@@ -2,11 +2,15 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicUsize;
 
 use smb_proto::session::{DirectoryEntry, FileTimes};
 
+use super::reparse::Reparse;
+use super::surplus::Batch;
 use super::{local, name, share};
 use crate::error::Error;
+use crate::small::NotKept;
 use crate::tree::Tree;
 
 /// MS-FSCC 2.6
@@ -23,6 +27,10 @@ pub(super) const ATTRIBUTES_KEPT: u32 = 0x1 | 0x2 | 0x4 | 0x20;
 
 /// Folders within each other: more are hostile.
 pub(super) const DEPTH_MAX: usize = 200;
+/// The longest path of what is removed: longer ones are hostile too.
+const PATH_BYTES_MAX: usize = 16 << 10;
+/// Entries of one folder that is emptied: a server may always show new ones.
+const EMPTIED_MAX: usize = 1_000_000;
 
 /// Where a file or folder is.
 #[derive(Clone, Debug)]
@@ -49,6 +57,8 @@ pub enum Kind {
     Link,
     /// A device, a pipe or a socket.
     Other,
+    /// A file that is in a cloud: to open it has the server fetch it.
+    Cloud,
 }
 
 /// A file or folder as it was found.
@@ -78,6 +88,11 @@ impl Entry {
             || (takes_less && self.attributes & ATTRIBUTE_COMPRESSED == 0)
     }
 
+    /// Whether it is more than its listing shows: perhaps a folder of another server.
+    pub(super) const fn is_reparse_point(&self) -> bool {
+        self.attributes & ATTRIBUTE_LINK != 0
+    }
+
     /// What a copy of this file is given. It is never nothing, which would leave what the server
     /// gives a new file.
     pub(super) const fn attributes_of_copy(&self) -> u32 {
@@ -90,12 +105,15 @@ impl Entry {
 
 impl From<DirectoryEntry> for Entry {
     fn from(found: DirectoryEntry) -> Self {
-        let kind = if found.attributes & ATTRIBUTE_LINK != 0 && is_link(found.reparse_tag) {
-            Kind::Link
-        } else if found.attributes & ATTRIBUTE_FOLDER != 0 {
-            Kind::Folder
-        } else {
-            Kind::File
+        let is_folder = found.attributes & ATTRIBUTE_FOLDER != 0;
+        let reparse =
+            (found.attributes & ATTRIBUTE_LINK != 0).then(|| Reparse::of(found.reparse_tag));
+        let kind = match reparse {
+            Some(reparse) if reparse.is_link() => Kind::Link,
+            Some(Reparse::UnixSpecial) => Kind::Other,
+            _ if is_folder => Kind::Folder,
+            Some(reparse) if reparse.is_fetched(found.attributes) => Kind::Cloud,
+            _ => Kind::File,
         };
         Self {
             name: found.name,
@@ -107,13 +125,6 @@ impl From<DirectoryEntry> for Entry {
             id: found.file_id,
         }
     }
-}
-
-/// Of the many kinds of reparse points, those that lead elsewhere (MS-FSCC 2.1.2.1): links, mount
-/// points, and the links of Windows' two Unix layers. The others are files that are stored in an
-/// unusual way.
-fn is_link(tag: u32) -> bool {
-    matches!(tag, 0xA000_000C | 0xA000_0003 | 0xA000_001D | 0x8000_0014)
 }
 
 impl Place {
@@ -190,6 +201,21 @@ impl Place {
         }
     }
 
+    /// The same folder with what is known of it, on the server where it is, if a listing shows only a link to it. What
+    /// else is wrong with it shows when it is looked into.
+    pub(super) fn followed(&self, shown: Entry) -> Result<(Self, Entry), Error> {
+        let tree_and_path = match self {
+            Self::Share { tree, path } if shown.is_reparse_point() => share::followed(tree, path)?,
+            _ => None,
+        };
+        let Some((tree, path)) = tree_and_path else {
+            return Ok((self.clone(), shown));
+        };
+        let there = share::look(&tree, &path)?;
+        let name = shown.name;
+        Ok((Self::Share { tree, path }, Entry { name, ..there }))
+    }
+
     /// Makes a folder and those above it. Whether it is new.
     pub(super) fn make_folder(&self) -> Result<bool, Error> {
         let made = match self {
@@ -251,46 +277,112 @@ impl Place {
         above: Option<ObjectId>,
         removal: &mut Removal<'_>,
     ) -> Result<bool, Error> {
-        let (inner, own) = match self {
-            Self::Local(path) => {
-                let all: Result<Vec<_>, _> = local::list(path, Links::Skip)?.collect();
-                (all?, None)
-            }
-            Self::Share { tree, path } => {
-                let own = share::id(tree, path);
-                let stays = |number| removal.stay.contains_key(&number);
-                let (inner, numbers) = share::list_all(tree, path)?;
-                if stays(entry.id)
-                    || own.is_some_and(|own| stays(own.file))
-                    || leads_elsewhere(above, own, numbers)
-                {
-                    removal.left.push(removal.path.clone());
-                    return Ok(false);
-                }
-                (inner, own)
-            }
-        };
-        if removal.depth == DEPTH_MAX {
-            let (object, reason) = (self.shown(), "it is too deep");
-            return Err(Error::NotCopied { object, reason });
+        if let Self::Share { tree, path } = self
+            && entry.is_reparse_point()
+            && share::is_elsewhere(tree, path)
+        {
+            // What is on another server is not removed with what refers to it.
+            (removal.left)(&removal.path);
+            return Ok(false);
         }
-        removal.depth += 1;
+        let own = self.id();
+        // Entries that were looked at: those that are still there come first when it is listed again.
+        let (mut left, mut removed) = (0, 0);
         let mut all = true;
-        for inner in inner {
-            let above = removal.path.len();
-            removal.path = joined(&removal.path, &inner.name);
-            all &= self.remove_inner(&inner, own, removal)?;
-            removal.path.truncate(above);
+        loop {
+            let mut batch = Batch::new(removal.batches);
+            let is_first = left + removed == 0;
+            let part = self.list_part(left, is_first, &mut batch)?;
+            if is_first && self.stays(entry, above, own, part.numbers, removal) {
+                (removal.left)(&removal.path);
+                return Ok(false);
+            }
+            let is_too_deep = removal.depth == DEPTH_MAX || self.path_bytes() > PATH_BYTES_MAX;
+            if is_too_deep || left + removed > EMPTIED_MAX {
+                let object = self.shown();
+                let reason = match is_too_deep {
+                    true => "it is too deep",
+                    false => "it lists more than a million names",
+                };
+                return Err(Error::NotCopied { object, reason });
+            }
+            removal.depth += 1;
+            for inner in batch.entries() {
+                let length = removal.path.len();
+                removal.path = joined(&removal.path, &inner.name);
+                let is_gone = self.remove_inner(inner, own, removal)?;
+                removal.path.truncate(length);
+                all &= is_gone;
+                match is_gone && !removal.dry_run {
+                    true => removed += 1,
+                    false => left += 1,
+                }
+            }
+            removal.depth -= 1;
+            if part.is_last {
+                return Ok(all);
+            }
         }
-        removal.depth -= 1;
-        Ok(all)
+    }
+
+    /// Whether what is shown as a folder may be one that stays, by a link of the server's.
+    fn stays(
+        &self,
+        entry: &Entry,
+        above: Option<ObjectId>,
+        own: Option<ObjectId>,
+        numbers: Option<Numbers>,
+        removal: &Removal<'_>,
+    ) -> bool {
+        let is_known = |number| removal.stay.contains_key(&number);
+        self.is_share()
+            && (is_known(entry.id)
+                || own.is_some_and(|own| is_known(own.file))
+                || leads_elsewhere(above, own, numbers))
+    }
+
+    /// Lists as many entries as may be held, from the one with this number on. Of the first part all that the
+    /// folder lists is looked at: only then a server has told its numbers, or what is wrong with it.
+    fn list_part(&self, from: usize, is_first: bool, batch: &mut Batch<'_>) -> Result<Part, Error> {
+        let mut is_last = true;
+        let mut fill = |entries: &mut dyn Iterator<Item = Result<Entry, Error>>| {
+            for entry in entries.skip(from) {
+                let entry = entry?;
+                match (batch.is_full(), is_first) {
+                    (false, _) => batch.add(entry),
+                    (true, true) => is_last = false,
+                    (true, false) => return Ok(false),
+                }
+            }
+            Ok(is_last)
+        };
+        match self {
+            Self::Local(path) => Ok(Part {
+                is_last: fill(&mut local::list(path, Links::Skip)?)?,
+                numbers: None,
+            }),
+            Self::Share { tree, path } => {
+                let mut entries = tree.entries(path)?;
+                let is_last = fill(&mut entries.by_ref().map(|entry| entry.map(Entry::from)))?;
+                let numbers = entries.numbers();
+                Ok(Part { is_last, numbers })
+            }
+        }
     }
 
     /// Gives a folder the times and attributes of its source.
-    pub(super) fn finish_folder(&self, source: &Entry) -> Result<(), Error> {
+    pub(super) fn finish_folder(&self, source: &Entry) -> Result<NotKept, Error> {
         match self {
-            Self::Local(path) => local::set_folder_times(path, source.times),
+            Self::Local(path) => local::set_folder_times(path, source.times).map(|()| None),
             Self::Share { tree, path } => share::finish_folder(tree, path, source),
+        }
+    }
+
+    /// Bytes of its path.
+    pub(super) fn path_bytes(&self) -> usize {
+        match self {
+            Self::Local(path) => path.as_os_str().len(),
+            Self::Share { path, .. } => path.len(),
         }
     }
 
@@ -374,8 +466,17 @@ pub(super) struct Removal<'a> {
     pub depth: usize,
     /// Below the top, what is removed now; at the end, what was to be removed.
     pub path: String,
-    /// Folders that are left because they may be links.
-    pub left: Vec<String>,
+    /// Hears of folders that are left because they may be links.
+    pub left: &'a dyn Fn(&str),
+    /// Bytes that are held of what is to be removed.
+    pub batches: &'a AtomicUsize,
+}
+
+/// What was listed of a folder that is emptied.
+struct Part {
+    /// There is no more.
+    is_last: bool,
+    numbers: Option<Numbers>,
 }
 
 /// What a folder's listing says is its own number and that of the folder it is in.
@@ -438,7 +539,7 @@ pub(super) fn is_absent(error: &Error) -> bool {
     }
 }
 
-pub(super) fn joined(folder: &str, name: &str) -> String {
+pub(crate) fn joined(folder: &str, name: &str) -> String {
     if folder.is_empty() {
         name.to_owned()
     } else {

@@ -143,6 +143,10 @@ pub enum Event<'a> {
     },
     /// It could not be copied or removed.
     Failed(&'a Failure),
+    /// It was copied, and does not have its times or attributes.
+    NotKept(&'a Failure),
+    /// The server lost some of it, and it was written once more.
+    Lost(&'a Failure),
 }
 
 /// Something that could not be copied.
@@ -179,7 +183,8 @@ pub struct Summary {
     pub folders: u64,
     /// Files and folders that were removed, each folder with all in it counted once.
     pub deleted: u64,
-    /// Files and folders that were not removed, because something else in their folder failed.
+    /// Files and folders that were not removed, because something else in their folder failed, or
+    /// because they are no longer what was there when the folder was looked into.
     pub kept: u64,
     /// Links, devices and the like that were left out.
     pub skipped: u64,
@@ -189,6 +194,15 @@ pub struct Summary {
     pub failed: u64,
     /// The first of them, at most [`FAILURES_MAX`].
     pub failures: Vec<Failure>,
+    /// How many were copied and do not have their times or attributes, because the server does not take
+    /// them.
+    pub not_kept: u64,
+    /// The first of them, at most [`FAILURES_MAX`].
+    pub without: Vec<Failure>,
+    /// Files that the server lost some of, and that were written once more.
+    pub lost: u64,
+    /// The first of them.
+    pub first_lost: Option<Failure>,
     /// BLAKE3 of the copied file, where it was one and the copy was verified.
     pub hash: Option<String>,
     /// What ended the copy before all was done.

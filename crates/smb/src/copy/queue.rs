@@ -103,6 +103,11 @@ impl<T> Folders<T> {
         lock(&self.state).waiting.is_empty()
     }
 
+    /// How many wait.
+    pub(super) fn waiting(&self) -> usize {
+        lock(&self.state).waiting.len()
+    }
+
     pub(super) fn push(&self, folder: T) {
         lock(&self.state).waiting.push(folder);
         self.changed.notify_one();

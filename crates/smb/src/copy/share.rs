@@ -15,17 +15,19 @@ use super::lanes::Lane;
 use super::name;
 use super::part::{Begin, Finish};
 use super::place::{
-    ATTRIBUTE_FOLDER, ATTRIBUTE_LINK, ATTRIBUTE_SPARSE, ATTRIBUTES_KEPT, Entry, Kind, Numbers,
-    ObjectId, is_absent, joined,
+    ATTRIBUTE_FOLDER, ATTRIBUTE_LINK, ATTRIBUTE_SPARSE, ATTRIBUTES_KEPT, Entry, Kind, ObjectId,
+    is_absent, joined,
 };
 use super::record::{self, Identity, Record};
+use super::time;
 use super::transfer::{RESUME_BYTES_MIN, is_interruption};
+use crate::dfs;
 use crate::error::Error;
 use crate::file::File;
 use crate::operation::{self, Content, SMALL_BYTES_MAX, SmallFile, Status};
 use crate::signal::Stop;
-use crate::small::{self, Attempt};
-use crate::tree::Tree;
+use crate::small::{self, Attempt, NotKept};
+use crate::tree::{Tree, as_change};
 
 /// Rights of the handle that writes a copy: data and attributes, those to read it back, and those
 /// that renaming and removing need (DELETE, SYNCHRONIZE, read and write data, append, read and
@@ -45,6 +47,19 @@ pub(super) fn look(tree: &Tree, path: &str) -> Result<Entry, Error> {
     Ok(entry(path, &status, status.file_id))
 }
 
+/// Where a folder is that its server says is on another one; none where it says nothing of the kind.
+pub(super) fn followed(tree: &Tree, path: &str) -> Result<Option<(Tree, String)>, Error> {
+    match dfs::probe(tree, path) {
+        Ok(()) => Ok(None),
+        Err(refusal) => dfs::follow(tree, path, refusal).map(Some),
+    }
+}
+
+/// Whether a server says that a folder is on another one.
+pub(super) fn is_elsewhere(tree: &Tree, path: &str) -> bool {
+    dfs::probe(tree, path).is_err()
+}
+
 pub(super) fn id(tree: &Tree, path: &str) -> Option<ObjectId> {
     let options = CreateOptions {
         disk_id: true,
@@ -60,23 +75,18 @@ pub(super) fn id(tree: &Tree, path: &str) -> Option<ObjectId> {
     })
 }
 
+/// The name of a file or folder on the server's disk, where the server says it.
+pub(super) fn true_name(tree: &Tree, path: &str) -> Result<Option<String>, Error> {
+    let file = tree.open(path, &CreateOptions::open(Access::Attributes))?;
+    file.true_name()
+}
+
 pub(super) fn list(
     tree: &Tree,
     path: &str,
 ) -> Result<impl Iterator<Item = Result<Entry, Error>> + use<>, Error> {
     let entries = tree.entries(path)?;
     Ok(entries.map(|entry| entry.map(Entry::from)))
-}
-
-/// All entries of a folder, and the numbers that its listing tells of it and of the folder that it is
-/// in.
-pub(super) fn list_all(tree: &Tree, path: &str) -> Result<(Vec<Entry>, Option<Numbers>), Error> {
-    let mut entries = tree.entries(path)?;
-    let all: Result<_, _> = entries
-        .by_ref()
-        .map(|entry| entry.map(Entry::from))
-        .collect();
-    Ok((all?, entries.numbers()))
 }
 
 pub(super) fn make_folder(tree: &Tree, path: &str) -> Result<bool, Error> {
@@ -92,9 +102,13 @@ pub(super) fn make_folder(tree: &Tree, path: &str) -> Result<bool, Error> {
     }
 }
 
-pub(super) fn finish_folder(tree: &Tree, path: &str, source: &Entry) -> Result<(), Error> {
+pub(super) fn finish_folder(tree: &Tree, path: &str, source: &Entry) -> Result<NotKept, Error> {
     let attributes = source.attributes & ATTRIBUTES_KEPT;
-    tree.set_basic(path, times_kept(source.times), attributes)
+    let times = tree.times_as_taken(times_kept(source.times));
+    match tree.set_basic(path, times, attributes) {
+        Err(error) if error.is_refusal() => Ok(Some(error)),
+        set => set.map(|()| None),
+    }
 }
 
 /// All of a small file, and what the server said of it when it was opened.
@@ -122,13 +136,20 @@ pub(super) fn write_small(
     bytes: &[u8],
     finish: &Finish,
     attempt: Attempt,
-) -> Result<(), Error> {
+) -> Result<NotKept, Error> {
     if bytes.len() <= SMALL_BYTES_MAX && !finish.sync {
         return write_in_one_go(tree, path, bytes, finish, attempt);
     }
-    let (part, _) = Part::begin(tree, path, &Begin::small(finish))?;
-    part.file.write_at(0, bytes)?;
-    part.complete(finish)
+    let write = || {
+        let (part, _) = Part::begin(tree, path, &Begin::small(finish))?;
+        part.write(0, bytes)?;
+        part.complete(finish)
+    };
+    match write() {
+        // From now on each piece waits for the one before.
+        Err(Error::Lost { .. }) => write(),
+        written => written,
+    }
 }
 
 fn write_in_one_go(
@@ -137,7 +158,7 @@ fn write_in_one_go(
     bytes: &[u8],
     finish: &Finish,
     attempt: Attempt,
-) -> Result<(), Error> {
+) -> Result<NotKept, Error> {
     let (folder, name) = split(path);
     let temporary = joined(folder, &name::of_part(name));
     let small = SmallFile {
@@ -262,7 +283,7 @@ impl Source {
         if from >= holes.known && from < size {
             *holes = match self.file.allocated(from..size) {
                 Ok((ranges, more)) => Holes::of_server(from..size, &ranges, more),
-                Err(error) if error.status().is_some() => Holes::none(size),
+                Err(error) if error.is_missing_fact() => Holes::none(size),
                 Err(error) => return Err(error),
             };
         }
@@ -310,6 +331,8 @@ pub(super) struct Part {
     /// What the records say it is a copy of.
     source: Identity,
     has_holes: bool,
+    /// What is written beyond the end of the file may be lost: one piece goes after the other, holes as zeros.
+    in_order: bool,
     fate: AtomicU8,
     /// Whether there is a record.
     recorded: AtomicBool,
@@ -357,11 +380,24 @@ impl Part {
             allocation_bytes: Some(begin.source.size).filter(|_| !begin.has_holes),
             ..CreateOptions::open(Access::Mask(PART_RIGHTS))
         };
-        let file = tree
-            .open(&path, &options)
-            .map_err(|error| busy_or(error, &path))?;
+        let open = |options: &CreateOptions| {
+            let opened = tree.open(&path, options);
+            opened.map_err(|error| busy_or(error, &path))
+        };
+        let mut file = open(&options)?;
         let length = file.created().size;
-        let start = known.map_or(0, |known| known.resume_at(&begin.source, length));
+        let mut start = known.map_or(0, |known| known.resume_at(&begin.source, length));
+        // What follows may be anything, and where nothing is written zeros are expected. All else is
+        // written over.
+        let is_too_long = length > start && (begin.has_holes || length > begin.source.size);
+        if is_too_long && !has_length(&file, start)? {
+            file.close()?;
+            file = open(&CreateOptions {
+                disposition: Disposition::CreateOrTruncate,
+                ..options.clone()
+            })?;
+            start = 0;
+        }
         let mut part = Self {
             file,
             tree: tree.clone(),
@@ -369,6 +405,7 @@ impl Part {
             record,
             source: begin.source,
             has_holes: begin.has_holes,
+            in_order: tree.loses_writes(),
             // What can be gone on with is not lost because this time it cannot.
             fate: AtomicU8::new(if start > 0 { KEEP } else { REMOVE }),
             recorded: AtomicBool::new(start > 0),
@@ -377,19 +414,36 @@ impl Part {
         if start == 0 {
             part.forget_record()?;
         }
-        // What follows may be anything, and where nothing is written zeros are expected.
-        if length != start {
-            part.file.set_size(start)?;
-        }
         if begin.has_holes {
             match part.file.set_sparse() {
                 Err(error) if error.status().is_none() => return Err(error),
                 // Many file systems need no asking, or have no holes; the bytes are the same.
                 _ => {}
             }
+            // What is written beyond the end of a file, some servers lose.
+            part.in_order |= !has_length(&part.file, begin.source.size)?;
         }
         *part.fate.get_mut() = REMOVE;
         Ok((part, start))
+    }
+
+    /// Whether one piece is written after the other, and zeros where holes are.
+    pub(super) const fn is_written_in_order(&self) -> bool {
+        self.in_order
+    }
+
+    /// Writes some of it, and waits for that.
+    pub(super) fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        if !self.in_order {
+            return self.file.write_at(offset, bytes);
+        }
+        let most = usize::try_from(self.file.write_bytes_max()).unwrap_or(usize::MAX);
+        let mut at = offset;
+        for piece in bytes.chunks(most.max(1)) {
+            self.file.write_at(at, piece)?;
+            at += piece.len() as u64;
+        }
+        Ok(())
     }
 
     /// Before any byte is written: what a record of an earlier part says would be believed of this one.
@@ -462,24 +516,36 @@ impl Part {
         }
     }
 
-    /// Gives it its length, which the last byte that is written does where it does not end with a hole.
-    /// Not before all is written: from a file that has its length nobody sees that the server lost
-    /// some of it.
-    fn reach(&self, size: u64) -> Result<(), Error> {
-        if self.has_holes {
-            self.file.set_size(size)?;
-        }
-        Ok(())
-    }
-
-    /// Reads back what was written.
+    /// Reads back what was written, over a new open, as any other program would.
     pub(super) fn hash(&self, size: u64, stop: &Stop) -> Result<Hash, Error> {
-        self.or_kept(self.reach(size))?;
         if self.recorded.load(Ordering::Relaxed) {
             // That takes long, and what is lost meanwhile shall not take all of it along.
             self.or_kept(self.file.flush())?;
         }
-        self.or_kept(hash(&self.file, size, stop))
+        let options = CreateOptions {
+            folder: Some(false),
+            sequential: true,
+            ..CreateOptions::open(Access::Read)
+        };
+        let read_back = || {
+            let file = self.tree.open(self.file.path(), &options)?;
+            hash(&file, size, stop)
+        };
+        match self.or_kept(read_back()) {
+            Err(Error::Changed { .. }) => Err(self.lost(self.file.size()?, size)),
+            read => read,
+        }
+    }
+
+    /// The server has less than it said, or more.
+    fn lost(&self, size: u64, expected: u64) -> Error {
+        self.tree.learn_loses_writes();
+        Error::Lost {
+            server: self.tree.shared().server.name.clone(),
+            object: name::printable(&self.to),
+            size,
+            expected,
+        }
     }
 
     /// What was interrupted is gone on with, as far as it is on record.
@@ -490,7 +556,7 @@ impl Part {
         done
     }
 
-    pub(super) fn complete(mut self, finish: &Finish) -> Result<(), Error> {
+    pub(super) fn complete(mut self, finish: &Finish) -> Result<NotKept, Error> {
         let completed = self.finish(finish);
         if completed.as_ref().is_err_and(is_interruption) {
             self.keep();
@@ -498,8 +564,7 @@ impl Part {
         completed
     }
 
-    fn finish(&mut self, finish: &Finish) -> Result<(), Error> {
-        self.reach(finish.size)?;
+    fn finish(&mut self, finish: &Finish) -> Result<NotKept, Error> {
         if finish.sync {
             self.file.flush()?;
         }
@@ -514,7 +579,25 @@ impl Part {
         }
         // A part that cannot get its name must not be read-only: nobody could remove it.
         let attributes = operation::writable(finish.attributes);
-        self.file.set(basic(finish.times, attributes))?;
+        let mut not_kept = match self.file.set(basic(finish.times, attributes)) {
+            Err(error) if error.is_refusal() => Some(error),
+            set => set.map(|()| None)?,
+        };
+        let (size, times) = self.file.size_and_times()?;
+        if size != finish.size {
+            return Err(self.lost(size, finish.size));
+        }
+        let mut kept = time::is_kept(finish.times.write, times.write);
+        if not_kept.is_none() && !kept {
+            let times = as_change(times_kept(finish.times));
+            let set = self.file.set(SetInformation::Basic { times, attributes });
+            kept = set.is_ok()
+                && time::is_kept(finish.times.write, self.file.size_and_times()?.1.write);
+        }
+        if not_kept.is_none() && !kept {
+            let object = name::printable(&self.to);
+            not_kept = Some(Error::TimeNotKept { object });
+        }
         self.file
             .rename(&self.to, finish.replace)
             .map_err(|error| match error {
@@ -524,14 +607,27 @@ impl Part {
                 error => error,
             })?;
         self.fate.store(COMPLETED, Ordering::Relaxed);
-        if attributes != finish.attributes {
-            self.file.set(basic(finish.times, finish.attributes))?;
+        if attributes != finish.attributes && not_kept.is_none() {
+            match self.file.set(basic(finish.times, finish.attributes)) {
+                Err(error) if error.is_refusal() => not_kept = Some(error),
+                set => set?,
+            }
         }
         if self.has_holes {
             // Samba forgets it when attributes or names are set; the file is whole all the same.
             let _ = self.file.set_sparse();
         }
-        self.file.close_now()
+        self.file.close_now()?;
+        Ok(not_kept)
+    }
+}
+
+/// Gives a file this length. Whether the server has done so: some refuse, and some say that they did and
+/// leave it as it was.
+fn has_length(file: &File, bytes: u64) -> Result<bool, Error> {
+    match file.set_size(bytes) {
+        Err(error) if error.is_refusal() => Ok(false),
+        set => set.and_then(|()| file.size()).map(|size| size == bytes),
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) fn of_server(time: SystemTime) -> u64 {
 }
 
 /// Whether a copy's time is that of its source, as far as its file system can keep it.
-pub(super) fn is_kept(source: u64, copy: u64) -> bool {
+pub(crate) fn is_kept(source: u64, copy: u64) -> bool {
     let coarse = copy.is_multiple_of(TICKS_PER_SECOND)
         && source
             .checked_sub(copy)

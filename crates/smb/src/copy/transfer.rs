@@ -17,6 +17,7 @@ use super::progress::FileProgress;
 use crate::error::Error;
 use crate::file::{File, Piece};
 use crate::signal::{Stop, lock};
+use crate::small::NotKept;
 use crate::tree::Replace;
 
 /// Smaller files are copied anew rather than continued.
@@ -54,6 +55,10 @@ pub(super) struct Transferred {
     pub not_on_server: Option<String>,
     /// Of source and copy, where it was verified.
     pub hash: Option<String>,
+    /// Why the copy does not have the times or attributes of its source.
+    pub not_kept: NotKept,
+    /// The server lost what it had said was written; then it was written again.
+    pub lost: Option<Error>,
 }
 
 impl<'a> Transfer<'a> {
@@ -69,12 +74,30 @@ impl<'a> Transfer<'a> {
     }
 
     /// Copies it. What is not complete is kept where a later run can go on with it, and else
-    /// removed.
+    /// removed. What a server lost is written once more, one piece after the other.
     pub(super) fn run(
         &self,
         progress: &FileProgress<'_>,
         stop: &Stop,
     ) -> Result<Transferred, Error> {
+        match self.run_once(progress, stop) {
+            Err(lost @ Error::Lost { .. }) => {
+                let anew = Self {
+                    resume: false,
+                    lanes: &[],
+                    ..*self
+                };
+                let copied = anew.run_once(progress, stop)?;
+                Ok(Transferred {
+                    lost: Some(lost),
+                    ..copied
+                })
+            }
+            copied => copied,
+        }
+    }
+
+    fn run_once(&self, progress: &FileProgress<'_>, stop: &Stop) -> Result<Transferred, Error> {
         let mut source = Source::open(self.from, self.found)?;
         let size = source.entry().size;
         let begin = Begin {
@@ -86,7 +109,7 @@ impl<'a> Transfer<'a> {
         let (mut part, start) = Part::begin(self.to, &begin)?;
         progress.begin(start);
         let (on_server, not_on_server) = self.on_server(&source, &part);
-        if on_server.is_none() {
+        if on_server.is_none() && !part.is_written_in_order() {
             for lane in self.lanes {
                 source.add_lane(lane);
                 part.add_lane(lane);
@@ -132,7 +155,7 @@ impl<'a> Transfer<'a> {
                 return Err(error);
             }
         };
-        part.complete(&Finish {
+        let not_kept = part.complete(&Finish {
             size,
             times: entry.times,
             attributes: entry.attributes_of_copy(),
@@ -146,6 +169,8 @@ impl<'a> Transfer<'a> {
             on_server_bytes: on_server_bytes.get(),
             not_on_server: not_on_server.into_inner(),
             hash,
+            not_kept,
+            lost: None,
         })
     }
 
@@ -153,7 +178,9 @@ impl<'a> Transfer<'a> {
     /// want to, why not.
     fn on_server(&self, source: &Source, part: &Part) -> (Option<OnServer>, Option<String>) {
         match (self.from, part, source) {
-            (Place::Share { tree, .. }, Part::Share(part), Source::Share(source)) => {
+            (Place::Share { tree, .. }, Part::Share(part), Source::Share(source))
+                if !part.is_written_in_order() =>
+            {
                 let to = part.tree();
                 if !tree.is_same_session(to) {
                     let reason = "two names or two users make two sessions of it";
@@ -305,6 +332,9 @@ impl Bytes<'_> {
         }
         // Nothing, or what the server refused a moment ago.
         self.on_server.replace(None);
+        if self.part.is_written_in_order() {
+            return self.move_in_order(start);
+        }
         let until = Instant::now() + SEGMENT;
         let keeps_record = self.keeps_record;
         let known = self.source.look_ahead(start)?;
@@ -333,6 +363,33 @@ impl Bytes<'_> {
             return Err(Error::Stopped);
         }
         Ok(end.into_inner())
+    }
+
+    /// The same for a server that loses what is written beyond the end of a file: one piece after the
+    /// other, and zeros where holes are.
+    fn move_in_order(&self, start: u64) -> Result<u64, Error> {
+        let until = Instant::now() + SEGMENT;
+        let mut buffer = vec![0; 1 << 20];
+        let mut at = start;
+        while at < self.size && (at == start || !self.keeps_record || Instant::now() < until) {
+            if self.stop.is_stopped() {
+                return Err(Error::Stopped);
+            }
+            let end = self.size.min(at + buffer.len() as u64);
+            let buffer = &mut buffer[..length(&(at..end))];
+            match self.source {
+                Source::Local(source) => source.read(at, buffer)?,
+                Source::Share(source) => {
+                    if source.file().read_at(at, buffer)? < buffer.len() {
+                        return Err(changed(source));
+                    }
+                }
+            }
+            self.part.write(at, buffer)?;
+            self.pass(at, buffer);
+            at = end;
+        }
+        Ok(at)
     }
 
     /// Has the server copy for a while, and gives where it ended.

@@ -41,7 +41,11 @@ pub(super) fn tcp_facts(stream: &Socket) -> Option<TcpFacts> {
     // SAFETY: the structure holds plain numbers only, for which zeros are values; an older kernel
     // that writes fewer of them leaves the rest zero.
     let info = unsafe { info.assume_init() };
-    let needed = std::mem::offset_of!(libc::tcp_info, tcpi_bytes_acked) + size_of::<u64>();
+    // What was acknowledged stands just before it.
+    let needed = std::mem::offset_of!(libc::tcp_info, tcpi_bytes_received) + size_of::<u64>();
+    let needed_for_segments =
+        std::mem::offset_of!(libc::tcp_info, tcpi_data_segs_out) + size_of::<u32>();
+    let needed_for_sent = std::mem::offset_of!(libc::tcp_info, tcpi_bytes_sent) + size_of::<u64>();
     // The packets out of order stand just before it.
     let needed_for_window = std::mem::offset_of!(libc::tcp_info, tcpi_snd_wnd) + size_of::<u32>();
     // Time stamps are the one option that every segment carries.
@@ -49,7 +53,11 @@ pub(super) fn tcp_facts(stream: &Socket) -> Option<TcpFacts> {
     Some(TcpFacts {
         round_trip: Duration::from_micros(info.tcpi_rtt.into()),
         retransmits: info.tcpi_total_retrans.into(),
+        segments: (length as usize >= needed_for_segments)
+            .then_some(info.tcpi_data_segs_out.into()),
         acknowledged: (length as usize >= needed).then_some(info.tcpi_bytes_acked),
+        sent: (length as usize >= needed_for_sent).then_some(info.tcpi_bytes_sent),
+        received: (length as usize >= needed).then_some(info.tcpi_bytes_received),
         quiet: Some(Duration::from_millis(info.tcpi_last_ack_recv.into())),
         segment: info.tcpi_snd_mss,
         option_bytes,
@@ -69,6 +77,17 @@ pub(super) fn congestion_control(stream: &Socket) -> Option<String> {
     let name = name.split(|byte| *byte == 0).next()?;
     let name = String::from_utf8_lossy(name).into_owned();
     Some(name).filter(|name| !name.is_empty())
+}
+
+/// Linux doubles what it is asked for, for the sake of its own bookkeeping, and says so.
+pub(super) const BUFFER_FACTOR: usize = 2;
+
+pub(super) fn set_segment(socket: &Socket, bytes: u32) -> io::Result<()> {
+    socket.set_tcp_mss(bytes)
+}
+
+pub(super) fn set_congestion_control(socket: &Socket, name: &str) -> io::Result<()> {
+    socket.set_tcp_congestion(name.as_bytes())
 }
 
 pub(super) fn whole_segments(remote: SocketAddr) -> io::Result<Socket> {

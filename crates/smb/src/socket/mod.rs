@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use socket2::{Domain, Protocol, Socket, Type};
 
+use crate::Error;
+
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
 #[cfg_attr(all(unix, not(target_os = "linux")), path = "unix.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
@@ -29,6 +31,73 @@ pub struct LocalEnd {
     /// The interface to leave by, whatever the routes say; they decide when there is none. Only
     /// Linux can do this; elsewhere the source address has to.
     pub nic: Option<String>,
+}
+
+/// How a connection's socket is made; by default as the system makes them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SocketOptions {
+    /// Bytes of the receive buffer, as `SO_RCVBUF` takes them; ends its auto-tuning.
+    pub receive_buffer: Option<usize>,
+    /// Bytes of the send buffer, as `SO_SNDBUF` takes them; ends its auto-tuning.
+    pub send_buffer: Option<usize>,
+    /// The largest payload of a segment both ways, in bytes (`TCP_MAXSEG`).
+    pub segment: Option<u32>,
+    /// Congestion control by which our end sends, by the system's name for it.
+    pub congestion_control: Option<String>,
+}
+
+impl SocketOptions {
+    /// Makes a socket so, before it connects: the window's scale and the largest segment are agreed then.
+    ///
+    /// # Errors
+    /// In words, when the system does not do all of it.
+    pub fn apply(&self, socket: &Socket) -> io::Result<()> {
+        let refused = |what: &str, error: io::Error| {
+            io::Error::new(error.kind(), format!("cannot set the {what}: {error}"))
+        };
+        let cut = |what: &str, most: usize| {
+            let text = format!("the system allows a {what} of {most} bytes at most");
+            Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+        };
+        if let Some(bytes) = self.receive_buffer {
+            let set = socket.set_recv_buffer_size(bytes);
+            set.map_err(|error| refused("receive buffer", error))?;
+            let given = socket.recv_buffer_size()? / imp::BUFFER_FACTOR;
+            if given < bytes {
+                return cut("receive buffer", given);
+            }
+        }
+        if let Some(bytes) = self.send_buffer {
+            let set = socket.set_send_buffer_size(bytes);
+            set.map_err(|error| refused("send buffer", error))?;
+            let given = socket.send_buffer_size()? / imp::BUFFER_FACTOR;
+            if given < bytes {
+                return cut("send buffer", given);
+            }
+        }
+        if let Some(bytes) = self.segment {
+            let set = imp::set_segment(socket, bytes);
+            set.map_err(|error| refused("segment size", error))?;
+        }
+        if let Some(name) = &self.congestion_control {
+            let set = imp::set_congestion_control(socket, name);
+            set.map_err(|error| refused(&format!("congestion control `{name}`"), error))?;
+        }
+        Ok(())
+    }
+
+    /// Whether this system makes sockets so.
+    ///
+    /// # Errors
+    /// In words, when it does not.
+    pub fn check(&self) -> Result<(), Error> {
+        if *self == Self::default() {
+            return Ok(());
+        }
+        let made = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP));
+        made.and_then(|socket| self.apply(&socket))
+            .map_err(|source| Error::Sockets { source })
+    }
 }
 
 /// One address of one interface of this machine.
@@ -55,8 +124,14 @@ pub struct TcpFacts {
     pub round_trip: Duration,
     /// Segments our end has sent again since the connection began.
     pub retransmits: u64,
+    /// Segments with payload that our end has sent, those sent again among them; Linux tells since 4.6.
+    pub segments: Option<u64>,
     /// Bytes of ours that the far end's TCP has acknowledged; Linux tells since 4.1.
     pub acknowledged: Option<u64>,
+    /// Bytes of ours that were sent, those sent again among them; Linux tells since 4.19.
+    pub sent: Option<u64>,
+    /// Bytes that came from the far end; Linux tells since 4.1.
+    pub received: Option<u64>,
     /// How long ago the far end's TCP last acknowledged anything, where the system says.
     pub quiet: Option<Duration>,
     /// Payload of our largest segment, in bytes.
@@ -86,10 +161,11 @@ pub(crate) struct Connection {
 }
 
 /// Connects from `local` to `remote`. The stream does not block and sends at once what it is
-/// given; its buffers are left to the system, which otherwise stops tuning them.
+/// given; unless the options say otherwise its buffers are left to the system, which tunes them.
 pub(crate) fn connect(
     remote: SocketAddr,
     local: &LocalEnd,
+    options: &SocketOptions,
     timeout: Duration,
 ) -> io::Result<Connection> {
     let socket = Socket::new(
@@ -99,6 +175,7 @@ pub(crate) fn connect(
     )?;
     // Otherwise the last segment of a request waits for the ACK of the one before it.
     socket.set_tcp_nodelay(true)?;
+    options.apply(&socket)?;
     let not_bound_because = match &local.nic {
         Some(nic) => imp::bind_to_nic(&socket, nic)
             .err()
@@ -221,7 +298,13 @@ mod tests {
             address: Some(address),
             nic: None,
         };
-        let connection = connect(remote, &local, Duration::from_secs(2)).expect("it listens");
+        let connection = connect(
+            remote,
+            &local,
+            &SocketOptions::default(),
+            Duration::from_secs(2),
+        )
+        .expect("it listens");
         let (_, peer) = listener.accept().expect("it connected");
         assert_eq!(peer.ip(), address);
         assert!(connection.stream.nodelay().expect("an open socket"));
@@ -233,7 +316,13 @@ mod tests {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let remote = listener.local_addr().expect("it is bound");
         drop(listener);
-        let error = connect(remote, &LocalEnd::default(), Duration::from_secs(2)).err();
+        let error = connect(
+            remote,
+            &LocalEnd::default(),
+            &SocketOptions::default(),
+            Duration::from_secs(2),
+        )
+        .err();
         assert_eq!(
             error.map(|error| error.kind()),
             Some(io::ErrorKind::ConnectionRefused)
@@ -248,7 +337,13 @@ mod tests {
             address: None,
             nic: Some("no-such-nic".to_owned()),
         };
-        let connection = connect(remote, &local, Duration::from_secs(2)).expect("it listens");
+        let connection = connect(
+            remote,
+            &local,
+            &SocketOptions::default(),
+            Duration::from_secs(2),
+        )
+        .expect("it listens");
         let reason = connection
             .not_bound_because
             .expect("there is no such interface");
@@ -264,7 +359,13 @@ mod tests {
             address: None,
             nic: Some("lo".to_owned()),
         };
-        let connection = connect(remote, &local, Duration::from_secs(2)).expect("it listens");
+        let connection = connect(
+            remote,
+            &local,
+            &SocketOptions::default(),
+            Duration::from_secs(2),
+        )
+        .expect("it listens");
         assert_eq!(connection.not_bound_because, None);
         let stream = mio::net::TcpStream::from_std(connection.stream);
         let facts = tcp_facts(&SockRef::from(&stream)).expect("Linux tells");
@@ -278,8 +379,13 @@ mod tests {
     fn the_congestion_control_is_that_of_the_connection() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let remote = listener.local_addr().expect("it is bound");
-        let connection =
-            connect(remote, &LocalEnd::default(), Duration::from_secs(2)).expect("it listens");
+        let connection = connect(
+            remote,
+            &LocalEnd::default(),
+            &SocketOptions::default(),
+            Duration::from_secs(2),
+        )
+        .expect("it listens");
         let socket = SockRef::from(&connection.stream);
         let system = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control");
         let system = system.expect("Linux tells").trim().to_owned();

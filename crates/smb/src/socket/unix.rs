@@ -26,6 +26,16 @@ pub(super) fn congestion_control(_: &Socket) -> Option<String> {
     None
 }
 
+pub(super) const BUFFER_FACTOR: usize = 1;
+
+pub(super) fn set_segment(socket: &Socket, bytes: u32) -> io::Result<()> {
+    socket.set_tcp_mss(bytes)
+}
+
+pub(super) fn set_congestion_control(_: &Socket, _: &str) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 pub(super) fn echo_socket(_: IpAddr, _: &LocalEnd) -> io::Result<EchoSocket> {
     Err(io::ErrorKind::Unsupported.into())
 }

@@ -10,15 +10,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use smb::{
-    Access, Dialect, EncryptionPolicy, FileTimes, OpenOptions, Policy, Replace, Session,
-    SigningPolicy, SmallFile, Stop,
+    Access, Dialect, EncryptionPolicy, Error, FileTimes, NtStatus, OpenOptions, Policy, Proof,
+    Replace, Session, SigningPolicy, SmallFile, Stop,
 };
 use smb_proto::session::{Durable, Lease};
 use smb_proto::wire::lease_state;
 use tempfile::TempDir;
 
-use crate::lan::{Lan, SHARE};
-use crate::samba::{connect, to_write, write_pattern};
+use crate::lan::{Lan, SHARE, USER};
+use crate::samba::{connect, login_with, to_write, write_pattern};
 
 /// Nobody listens there; what is sent to it only marks a place in the capture.
 const DISCARD_PORT: u16 = 9;
@@ -199,4 +199,43 @@ fn wireshark_finds_nothing_wrong_with_what_we_send() {
     let expected = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 14, 16, 17].map(|code| code.to_string());
     let expected: BTreeSet<&str> = expected.iter().map(String::as_str).collect();
     assert_eq!(sent, expected);
+}
+
+#[test]
+fn wireshark_reads_the_target_of_an_ntlm_answer() {
+    let lan = Lan::new("");
+    let capture = Capture::begin();
+    let session = connect(&lan, &Policy::default());
+    assert_eq!(session.proof(), Proof::Ntlm);
+    session.tree(SHARE).expect("its key signs");
+    let wrong = login_with("a wrong password");
+    let refused = Session::connect(&lan.server(), None, &wrong, &Policy::default()).err();
+    let Some(Error::LoginRefused { source, .. }) = &refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(source.status(), Some(NtStatus::LOGON_FAILURE));
+    let file = capture.end(&lan);
+    // AUTHENTICATE_MESSAGE (MS-NLMP 2.2.1.3).
+    let answers = decode(
+        &file,
+        "ntlmssp.messagetype == 3",
+        &[
+            "ntlmssp.auth.username",
+            "ntlmssp.ntlmv2_response.target_name",
+            "ntlmssp.ntlmv2_response.channel_bindings",
+            "ntlmssp.ntlmv2_response.flags",
+            "ntlmssp.authenticate.mic",
+        ],
+    );
+    assert_eq!(answers.len(), 2, "{answers:?}");
+    let (target, zeros) = (format!("cifs/{}", lan.server().name), "0".repeat(32));
+    for answer in answers {
+        let found: Vec<&str> = answer.split('\t').collect();
+        let [user, named, bindings, flags, sum] = found[..] else {
+            panic!("{answer}");
+        };
+        let expected = (USER, target.as_str(), zeros.as_str(), "0x00000002");
+        assert_eq!((user, named, bindings, flags), expected);
+        assert!(sum.len() == zeros.len() && sum != zeros, "{sum}");
+    }
 }

@@ -25,6 +25,7 @@ fn a_file_system_that_can_share_storage_copies_nothing() {
         sources: vec![Source {
             place: place("there"),
             content: true,
+            name: None,
         }],
         destination: place("copy"),
         into: false,

@@ -260,3 +260,30 @@ fn a_small_file_that_has_room_only_in_part_is_not_there_at_all() {
     assert_eq!((summary.files, summary.failed), (1, 0), "{summary:?}");
     is(&lan.on_server("new"), 1, 2 * ROOM);
 }
+
+#[test]
+fn what_small_files_carry_is_counted_by_channel() {
+    const FILES: u64 = 40;
+    const BYTES: u64 = 3_000;
+    let lan = Lan::new("");
+    let (session, tree) = begin(&lan);
+    let here = tempfile::tempdir().expect("a temporary folder");
+    fs::create_dir(here.path().join("source")).expect("it is ours");
+    for file in 0..FILES {
+        write(&here.path().join(format!("source/{file}")), file, BYTES);
+    }
+    let local = |name: &str| Place::Local(here.path().join(name));
+    for (from, to) in [
+        (local("source"), on(&tree, "there")),
+        (on(&tree, "there"), local("back")),
+    ] {
+        let job = job(from, to, Options::default());
+        let summary = copy::run(&job, &Progress::default(), &Stop::new(), &|_| {});
+        assert_eq!(summary.files, FILES, "{summary:?}");
+    }
+    let [channel] = &session.channels()[..] else {
+        panic!("one channel");
+    };
+    let moved = (channel.bytes_received, channel.bytes_sent);
+    assert_eq!(moved, (FILES * BYTES, FILES * BYTES));
+}

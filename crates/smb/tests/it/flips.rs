@@ -43,13 +43,14 @@ struct Bit {
 
 /// Passes one connection on, and counts what went in each direction.
 struct Proxy {
+    /// Of one copy: where an answer makes no sense, the client asks over a second connection whether the server speaks
+    /// SMB 1, and the next copy must not get that one.
     listener: TcpListener,
     server: SocketAddr,
 }
 
 impl Proxy {
     fn new(lan: &Lan) -> Self {
-        lan.on_client_run(&["ip", "link", "set", "lo", "up"]);
         let server = lan.server_over(0);
         let address: IpAddr = server.name.parse().expect("it is an address");
         Self {
@@ -115,7 +116,6 @@ enum Found {
 
 struct Bench<'a> {
     lan: &'a Lan,
-    proxy: Proxy,
     folder: &'a Path,
     content: Vec<u8>,
 }
@@ -125,9 +125,9 @@ impl<'a> Bench<'a> {
         let mut content = vec![0; BYTES];
         pattern::fill(SEED, 0, &mut content);
         fs::write(folder.join("here"), &content).expect("the folder is ours");
+        lan.on_client_run(&["ip", "link", "set", "lo", "up"]);
         Self {
             lan,
-            proxy: Proxy::new(lan),
             folder,
             content,
         }
@@ -140,9 +140,11 @@ impl<'a> Bench<'a> {
                 assert_eq!(error.kind(), io::ErrorKind::NotFound, "{}", old.display());
             }
         }
+        let proxy = Proxy::new(self.lan);
+        let at = proxy.listener.local_addr().expect("it listens");
         thread::scope(|scope| {
-            let served = scope.spawn(|| self.proxy.serve(change));
-            let copied = self.there_and_back(signing);
+            let served = scope.spawn(|| proxy.serve(change));
+            let copied = self.there_and_back(at, signing);
             let counts = served.join().expect("it does not panic");
             let same = || {
                 let there = fs::read(self.lan.on_server("there")).expect("it was copied");
@@ -158,7 +160,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    fn there_and_back(&self, signing: SigningPolicy) -> Result<(), Error> {
+    fn there_and_back(&self, at: SocketAddr, signing: SigningPolicy) -> Result<(), Error> {
         let policy = Policy {
             signing,
             block_bytes: 8 << 10,
@@ -167,7 +169,6 @@ impl<'a> Bench<'a> {
             reconnect: None,
             ..Policy::default()
         };
-        let at = self.proxy.listener.local_addr().expect("it listens");
         let server = Server {
             name: at.ip().to_string(),
             port: at.port(),

@@ -74,6 +74,26 @@ impl Lan {
         Self::with_share(2, "", &share)
     }
 
+    /// With a share `dfs` in whose folder [`Self::refer`] puts links, and one that refers to another server as a whole.
+    pub(crate) fn with_dfs() -> Self {
+        let share = format!(
+            "mount -t tmpfs -o size={SHARE_SIZE},mode=0777 tmpfs share && mkdir -m 0777 share/root"
+        );
+        let target = address(1, 2);
+        let global = format!(
+            "[dfs]\npath = {{top}}/share/root\nmsdfs root = yes\nread only = no\n\
+             [proxy]\npath = {{top}}/share/root\nmsdfs root = yes\nmsdfs proxy = \\{target}\\{SHARE}\n"
+        );
+        Self::with_share(2, &global, &share)
+    }
+
+    /// Makes a link of a distributed file system to these targets, as `server\share\folder`.
+    pub(crate) fn refer(&self, link: &str, targets: &[&str]) {
+        let link = self.on_server(&format!("root/{link}"));
+        std::os::unix::fs::symlink(format!("msdfs:{}", targets.join(",")), link)
+            .expect("it is new");
+    }
+
     /// Lets that disk keep what is written from now on.
     pub(crate) fn make_room(&self) {
         fs::remove_file(self.on_server("../room/ballast")).expect("it is there");
@@ -384,11 +404,12 @@ fn samba_configuration(links: u8, top: &str, global: &str) -> String {
          server multi channel support = yes\n\
          load printers = no\n\
          disable spoolss = yes\n\
-         {global}\n\
+         {}\n\
          [{SHARE}]\n\
          path = {top}/share\n\
          read only = no\n",
-        interfaces.join(" ")
+        interfaces.join(" "),
+        global.replace("{top}", top)
     )
 }
 

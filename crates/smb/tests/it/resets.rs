@@ -21,8 +21,8 @@ const LIMIT: Duration = Duration::from_secs(3);
 const SLACK: Duration = Duration::from_secs(5);
 
 /// Passes each connection on until so many bytes went to the server; the last number is for all that
-/// follow. Counts them.
-fn proxy(lan: &Lan, bytes: &'static [usize]) -> (SocketAddr, Arc<AtomicUsize>) {
+/// follow. Counts them. The server hears of the end so much later than the client.
+fn proxy(lan: &Lan, bytes: &'static [usize], unheard: Duration) -> (SocketAddr, Arc<AtomicUsize>) {
     lan.on_client_run(&["ip", "link", "set", "lo", "up"]);
     let server = lan.server_over(0);
     let address: IpAddr = server.name.parse().expect("it is an address");
@@ -40,15 +40,19 @@ fn proxy(lan: &Lan, bytes: &'static [usize]) -> (SocketAddr, Arc<AtomicUsize>) {
             let far = TcpStream::connect(server).expect("Samba listens");
             let [back, forth] = [(&far, &client), (&client, &far)]
                 .map(|(from, to)| [from, to].map(|end| end.try_clone().expect("a descriptor")));
-            // The server hears of the end first, and lets go of the file before the client comes again.
-            thread::spawn(move || pass(back, usize::MAX, Shutdown::Both));
-            thread::spawn(move || pass(forth, most, Shutdown::Write));
+            thread::spawn(move || pass(back, usize::MAX));
+            thread::spawn(move || {
+                pass(forth, most);
+                client.shutdown(Shutdown::Both).ok();
+                thread::sleep(unheard);
+                far.shutdown(Shutdown::Both).ok();
+            });
         }
     });
     (here, connections)
 }
 
-fn pass([mut from, mut to]: [TcpStream; 2], most: usize, end: Shutdown) {
+fn pass([mut from, mut to]: [TcpStream; 2], most: usize) {
     let mut buffer = [0; 4 << 10];
     let mut left = most;
     while left > 0 {
@@ -60,11 +64,9 @@ fn pass([mut from, mut to]: [TcpStream; 2], most: usize, end: Shutdown) {
         }
         left = left.saturating_sub(count);
     }
-    // Whoever is gone already needs no good-bye.
-    to.shutdown(end).ok();
 }
 
-fn copy(server: SocketAddr, here: &Path) -> Result<u64, Error> {
+fn copy(server: SocketAddr, here: &Path, there: &str) -> Result<u64, Error> {
     let policy = Policy {
         block_bytes: 64 << 10,
         depth: 2,
@@ -78,7 +80,7 @@ fn copy(server: SocketAddr, here: &Path) -> Result<u64, Error> {
     let session = Session::connect(&server, None, &login(), &policy)?;
     let tree = session.tree(SHARE)?;
     let (progress, stop) = (Progress::default(), Stop::new());
-    upload(here, &tree, "there", Replace::Never, &progress, &stop)
+    upload(here, &tree, there, Replace::Never, &progress, &stop)
 }
 
 fn file(folder: &Path, bytes: usize) -> Vec<u8> {
@@ -94,9 +96,9 @@ fn a_server_that_lets_nothing_through_is_asked_a_few_times_and_given_up() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     file(folder.path(), 4 << 20);
     // The first one lets some of it through, and the others not even one WRITE.
-    let (server, connections) = proxy(&lan, &[1 << 20, 6 << 10]);
+    let (server, connections) = proxy(&lan, &[1 << 20, 6 << 10], Duration::ZERO);
     let begun = Instant::now();
-    let error = copy(server, &folder.path().join("here")).expect_err("it cannot be done");
+    let error = copy(server, &folder.path().join("here"), "there").expect_err("it cannot be done");
     let (took, asked) = (begun.elapsed(), connections.load(Ordering::SeqCst));
     assert!(
         matches!(
@@ -115,11 +117,14 @@ fn short_connections_that_let_something_through_bring_a_copy_to_its_end() {
     let lan = Lan::with_links(1, "");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let content = file(folder.path(), 1_200_000);
-    let (server, connections) = proxy(&lan, &[400 << 10]);
-    let copied = copy(server, &folder.path().join("here"));
-    assert_eq!(copied.expect("it goes on"), content.len() as u64);
-    let there = fs::read(lan.on_server("there")).expect("it was copied");
-    assert!(there == content);
-    let asked = connections.load(Ordering::SeqCst);
-    assert!((4..=8).contains(&asked), "{asked}");
+    // The server has the file open for the lost connection when the next one asks for it, or not any more.
+    for (name, unheard) in [("there", Duration::ZERO), ("late", Duration::from_secs(2))] {
+        let (server, connections) = proxy(&lan, &[400 << 10], unheard);
+        let copied = copy(server, &folder.path().join("here"), name);
+        assert_eq!(copied.expect("it goes on"), content.len() as u64);
+        let there = fs::read(lan.on_server(name)).expect("it was copied");
+        assert!(there == content);
+        let asked = connections.load(Ordering::SeqCst);
+        assert!((4..=8).contains(&asked), "{asked}");
+    }
 }

@@ -62,6 +62,7 @@ pub(crate) fn job(from: Place, to: Place, options: Options) -> Job {
         sources: vec![copy::Source {
             place: from,
             content: true,
+            name: None,
         }],
         destination: to,
         into: false,

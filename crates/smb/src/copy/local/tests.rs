@@ -122,3 +122,44 @@ fn a_part_that_another_laid_out_is_not_written_to() {
     system::write_all_at(&file, 0, b"secret").expect("there is room");
     assert_eq!(spy.metadata().expect("it is open").len(), 0);
 }
+
+#[test]
+fn a_record_that_another_laid_out_is_not_written_to() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let to = folder.path().join("file");
+    let begin = Begin {
+        source: Identity {
+            size: 100,
+            written: 7,
+            id: 0,
+        },
+        resume: false,
+        has_holes: false,
+        several: false,
+    };
+    let (part, _) = Part::begin(&to, &begin).expect("the folder is ours");
+    let dear = folder.path().join("dear");
+    fs::write(&dear, b"dear").expect("the folder is ours");
+    let record = part.record.clone();
+    fs::hard_link(&dear, &record).expect("the folder is ours");
+    part.record(50).expect("there is room");
+    fs::remove_file(&record).expect("it was made");
+    let spied = opened(&record);
+    std::os::unix::fs::chown(&record, Some(1), None).expect("this runs as root");
+    part.record(50).expect("there is room");
+    assert_eq!(spied.metadata().expect("it is open").len(), 0);
+    assert!(read_record(&record).is_some());
+    assert_eq!(fs::read(&dear).expect("it is there"), b"dear");
+    // It is not waited for whoever reads a pipe.
+    fs::remove_file(&record).expect("it was made");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    let made = rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &record,
+        rustix::fs::FileType::Fifo,
+        mode,
+        0,
+    );
+    made.expect("the folder is ours");
+    assert!(part.record(50).is_err());
+}

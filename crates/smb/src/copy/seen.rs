@@ -1,0 +1,134 @@
+//! The names of a folder at the source, and what its counterpart at the destination holds. A server can list without
+//! end, so of names only hashes are kept.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::place::{self, Entry};
+use super::surplus::{Kept, Surplus};
+use super::{Names, name};
+
+/// Names of folders that are looked into at once.
+const NAMES_MAX: usize = 1_000_000;
+
+/// What is in a folder of the destination.
+pub(super) struct There {
+    pub(super) on_share: bool,
+    /// Of a share only those whose names the source has.
+    pub(super) entries: HashMap<String, Entry>,
+    /// Of a share the others.
+    pub(super) surplus: Surplus,
+    /// All is known that tells what of it is to go.
+    pub(super) is_whole: bool,
+}
+
+impl There {
+    pub(super) fn new(on_share: bool, kept: &Kept) -> Self {
+        Self {
+            on_share,
+            entries: HashMap::new(),
+            surplus: Surplus::new(Arc::clone(&kept.surplus)),
+            is_whole: true,
+        }
+    }
+
+    /// The key of what was found there under a name that the listing does not have; none if that
+    /// cannot be told.
+    pub(super) fn known_as(&self, name: &str, found: &Entry) -> Option<String> {
+        let is_alike = |other: &str| name::key(other) == name::key(name);
+        let may_be = |other: &Entry| {
+            let ids = [other.id, found.id];
+            let same = if ids.into_iter().all(place::is_number) {
+                other.id == found.id
+            } else {
+                is_alike(&other.name)
+            };
+            same && other.kind == found.kind
+        };
+        let those = || self.entries.iter().filter(|(_, other)| may_be(other));
+        let mut first = those();
+        match (first.next(), first.next()) {
+            (Some((key, _)), None) => Some(key.clone()),
+            // One file of several names.
+            _ => those()
+                .find(|(_, other)| is_alike(&other.name))
+                .map(|(key, _)| key.clone()),
+        }
+    }
+}
+
+/// The names that a folder of the destination gets, by hashes that cannot be foreseen.
+pub(super) struct Seen<'a> {
+    on_share: bool,
+    keys: HashSet<u64>,
+    /// Those that what cannot be copied now may have got from an earlier copy.
+    kept: HashSet<u64>,
+    /// What is kept of all folders.
+    all: &'a Kept,
+}
+
+impl Drop for Seen<'_> {
+    fn drop(&mut self) {
+        self.all.names.fetch_sub(self.len(), Ordering::Relaxed);
+    }
+}
+
+impl<'a> Seen<'a> {
+    pub(super) fn new(on_share: bool, all: &'a Kept) -> Self {
+        Self {
+            on_share,
+            keys: HashSet::new(),
+            kept: HashSet::new(),
+            all,
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.keys.len() + self.kept.len()
+    }
+
+    pub(super) fn are_too_many(&self) -> bool {
+        self.all.names.load(Ordering::Relaxed) >= NAMES_MAX
+    }
+
+    /// Names with one key are one file there.
+    pub(super) fn key(on_share: bool, name: &str) -> String {
+        if on_share {
+            name::key(name)
+        } else {
+            name.to_owned()
+        }
+    }
+
+    /// Adds a key, and gives it back if it is there already.
+    pub(super) fn add(&mut self, key: String) -> Option<String> {
+        if self.keys.insert(self.all.hash(&key)) {
+            self.all.names.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
+        Some(name::printable(&key))
+    }
+
+    /// Notes something whose name is refused: it may be there under that name, or as an earlier copy
+    /// mapped it.
+    pub(super) fn keep(&mut self, name: &str) {
+        let mapped = name::for_share(name, Names::Map).ok();
+        for name in [Some(name), mapped.as_deref()].into_iter().flatten() {
+            let key = Self::key(self.on_share, name);
+            let is_new = self.kept.insert(self.all.hash(&key));
+            self.all
+                .names
+                .fetch_add(usize::from(is_new), Ordering::Relaxed);
+        }
+    }
+
+    /// Whether what has this key is, or may be, a copy of something.
+    pub(super) fn holds(&self, key: &str) -> bool {
+        self.holds_hash(self.all.hash(key))
+    }
+
+    pub(super) fn holds_hash(&self, hash: u64) -> bool {
+        self.keys.contains(&hash) || self.kept.contains(&hash)
+    }
+}

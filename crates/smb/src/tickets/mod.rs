@@ -1,0 +1,444 @@
+//! Logging in with a ticket that the user has already: what `kinit`, the login at this machine or a service such
+//! as SSSD has put into the user's cache, wherever the system keeps it (`KRB5CCNAME`, `default_ccache_name` of
+//! `krb5.conf`). The system's own library reads it and asks the KDC; see [`gss`].
+//!
+//! The server is asked for by the name that was typed, and no name service has a say in that: where it could,
+//! whoever answers for it could make another server of this realm out of the one that was meant.
+
+#[expect(
+    unsafe_code,
+    reason = "the library is a C library, and loaded at run time"
+)]
+mod gss;
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use smb_proto::SessionKey;
+use zeroize::Zeroizing;
+
+use crate::auth::{AuthError, domain_of};
+use crate::copy::printable;
+use crate::kerberos::Configuration;
+use crate::spnego;
+use gss::{Context, Failure, library};
+
+/// Says which cache is meant, where the default is not.
+const CACHE_VARIABLE: &str = "KRB5CCNAME";
+/// Longest text of the library that is shown; some of it may be the KDC's.
+const TEXT_LETTERS_MAX: usize = 300;
+/// `GSS_S_NO_CRED` and `GSS_S_CREDENTIALS_EXPIRED` (RFC 2744, section 3.9.1).
+const NO_CRED: u32 = 7 << 16;
+const CREDENTIALS_EXPIRED: u32 = 11 << 16;
+/// What Kerberos adds to the number of an error of RFC 4120, 7.5.9 (`krb5_err.et` of MIT Kerberos).
+const KERBEROS_ERRORS: i32 = -1_765_328_384;
+/// `KRB5KRB_AP_ERR_TKT_EXPIRED`: the ticket that others are asked for with.
+const TICKET_EXPIRED: i32 = KERBEROS_ERRORS + 32;
+/// `KRB5_REALM_UNKNOWN` and `KRB5_KDC_UNREACH`: no KDC is known, or none answers.
+const REALM_UNKNOWN: i32 = KERBEROS_ERRORS + 154;
+const KDC_UNREACHABLE: i32 = KERBEROS_ERRORS + 156;
+
+/// Why there is no ticket for a server.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TicketError {
+    /// The system has no library that reads ticket caches.
+    #[error("`{library}` cannot be loaded: {text}")]
+    NoLibrary {
+        /// Its name.
+        library: String,
+        /// What the system says.
+        text: String,
+    },
+    /// The cache holds no tickets, or none of this user.
+    #[error("there are no tickets: {text}")]
+    None {
+        /// What the library says, with the cache.
+        text: String,
+    },
+    /// The tickets are another user's.
+    #[error("the tickets are those of `{holder}`")]
+    OfAnother {
+        /// Whose they are.
+        holder: String,
+    },
+    /// Another user of this machine has laid out the cache.
+    #[error("`{}` belongs to another user of this machine", file.display())]
+    Foreign {
+        /// The cache.
+        file: PathBuf,
+    },
+    /// What there is has expired.
+    #[error("the tickets have expired")]
+    Expired,
+    /// The server is called by its address, for which no KDC has a ticket.
+    #[error("`{server}` is an address, and tickets are for names")]
+    Address {
+        /// The server.
+        server: String,
+    },
+    /// This cannot be the name of a server.
+    #[error("`{server}` is no name that a KDC could know")]
+    Name {
+        /// The server.
+        server: String,
+    },
+    /// No KDC answers.
+    #[error("no KDC can be asked for a ticket for `{service}`: {text}")]
+    Unreachable {
+        /// The server, as the KDC knows it.
+        service: String,
+        /// What the library says.
+        text: String,
+    },
+    /// There are tickets, and none for this server.
+    #[error("there is no ticket for `{service}`: {text}")]
+    Refused {
+        /// The server, as the KDC was asked for it.
+        service: String,
+        /// What the library says.
+        text: String,
+    },
+    /// The server's answer to the ticket is not taken.
+    #[error("the server's answer to the ticket cannot be used: {text}")]
+    Answer {
+        /// What the library says.
+        text: String,
+    },
+}
+
+impl TicketError {
+    fn of(failure: Failure, service: &str) -> Self {
+        let service = service.to_owned();
+        let text: String = printable(&failure.text)
+            .chars()
+            .take(TEXT_LETTERS_MAX)
+            .collect();
+        match (failure.major, failure.minor) {
+            (CREDENTIALS_EXPIRED, _) | (_, TICKET_EXPIRED) => Self::Expired,
+            (NO_CRED, _) => Self::None { text },
+            (_, REALM_UNKNOWN | KDC_UNREACHABLE) => Self::Unreachable { service, text },
+            _ => Self::Refused { service, text },
+        }
+    }
+
+    /// The same, where no ticket was asked for yet: whatever is wrong then, there are none for this user.
+    fn of_cache(failure: Failure) -> Self {
+        match Self::of(failure, "") {
+            Self::Refused { text, .. } | Self::Unreachable { text, .. } => Self::None { text },
+            error => error,
+        }
+    }
+
+    /// Whether the user has tickets, or says that there are some: then it is worth a word that they are not used.
+    #[must_use]
+    pub fn is_surprising(&self) -> bool {
+        match self {
+            Self::NoLibrary { .. } | Self::None { .. } => env::var_os(CACHE_VARIABLE).is_some(),
+            // No ticket is expected for an address, or for an account of the server.
+            Self::Address { .. } | Self::Name { .. } | Self::OfAnother { .. } => false,
+            _ => true,
+        }
+    }
+}
+
+/// The user's cache of tickets, and what a process has to be let do to read it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TicketCache {
+    /// Files and folders.
+    pub files: Vec<PathBuf>,
+    /// It is in a keyring of the kernel.
+    pub in_keyring: bool,
+    /// There are tickets in it that have not expired.
+    pub is_current: bool,
+}
+
+impl TicketCache {
+    /// The one of this user. Loads the library, which a process that gives up rights has to do before. Sends nothing
+    /// to the network.
+    #[must_use]
+    pub fn find() -> Option<Self> {
+        let library = library().ok()?;
+        let cache = Self::named(&library.default_cache()?);
+        let is_current = || {
+            let holder = library.credential(None).and_then(|found| found.holder());
+            holder.is_ok_and(|(_, seconds)| seconds > 0)
+        };
+        Some(Self {
+            is_current: cache.foreign().is_none() && is_current(),
+            ..cache
+        })
+    }
+
+    /// What of it belongs to another user, where `KRB5CCNAME` does not name it: in a folder that all may write to, any
+    /// user can make a cache under another user's default name.
+    fn foreign(&self) -> Option<&Path> {
+        if env::var_os(CACHE_VARIABLE).is_some() {
+            return None;
+        }
+        let mut files = self.files.iter().map(PathBuf::as_path);
+        files.find(|file| is_of_another(file))
+    }
+
+    /// By a name as `KIND:rest` (ccache(5) of MIT Kerberos); without a kind it is a file.
+    fn named(name: &str) -> Self {
+        let file = |path: &str| Self {
+            files: vec![PathBuf::from(path)],
+            ..Self::default()
+        };
+        match name.split_once(':') {
+            Some(("FILE", path)) => file(path),
+            // One cache of the folder is written with two colons and the file, and the folder is read for it.
+            Some(("DIR", path)) => match path.strip_prefix(':').map(Path::new) {
+                Some(one) => file(&one.parent().unwrap_or(one).to_string_lossy()),
+                None => file(path),
+            },
+            Some(("KEYRING", _)) => Self {
+                in_keyring: true,
+                ..Self::default()
+            },
+            // Another process keeps it, and is asked over a socket.
+            Some((kind, _)) if !kind.contains('/') => Self::default(),
+            _ => file(name),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_of_another(file: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let own = rustix::process::geteuid().as_raw();
+    file.symlink_metadata()
+        .is_ok_and(|found| found.uid() != own)
+}
+
+#[cfg(not(unix))]
+fn is_of_another(_file: &Path) -> bool {
+    false
+}
+
+/// Whose ticket for a server this machine's user has or gets, as `ann@REALM`. Of several users in the cache, one that
+/// is named, or else the one that the library chooses. May ask a KDC, on this thread and for as long as
+/// `krb5.conf` lets it.
+///
+/// # Errors
+/// Why there is none.
+pub fn ticket(server: &str, user: &str, domain: &str) -> Result<String, TicketError> {
+    let configuration = Configuration::of_this_machine();
+    let failed = |failure| TicketError::of(failure, &service(server));
+    match (
+        begin(server, &principal(user, domain, &configuration)),
+        holder(),
+    ) {
+        (Ok((context, _)), _) => Ok(context.credential().holder().map_err(failed)?.0),
+        (Err(TicketError::None { .. }), Some(holder)) if !user.is_empty() => {
+            Err(TicketError::OfAnother { holder })
+        }
+        (Err(error), _) => Err(error),
+    }
+}
+
+/// Whose tickets the default cache holds.
+fn holder() -> Option<String> {
+    let credential = library().ok()?.credential(None).ok()?;
+    Some(printable(&credential.holder().ok()?.0))
+}
+
+/// A user as Kerberos names one; empty where none is named. Without a realm the library takes the default one.
+fn principal(user: &str, domain: &str, configuration: &Configuration) -> String {
+    let name = match user.rsplit_once('@') {
+        Some((name, _)) if domain.is_empty() => name,
+        _ => user,
+    };
+    let given = domain_of(user, domain);
+    let default = configuration.default_realm();
+    let is_default = |realm: &&str| {
+        let first = realm.split('.').next();
+        first.is_some_and(|first| first.eq_ignore_ascii_case(given))
+    };
+    let realm = match configuration.realm(given) {
+        Some((realm, _)) => realm.to_owned(),
+        None => match default.filter(is_default) {
+            Some(realm) => realm.to_owned(),
+            None => given.to_ascii_uppercase(),
+        },
+    };
+    match (name.is_empty(), realm.is_empty()) {
+        (true, _) => String::new(),
+        (false, true) => name.to_owned(),
+        (false, false) => format!("{name}@{realm}"),
+    }
+}
+
+/// A server as KDCs know it (MS-SMB2 3.2.4.2.3).
+fn service(server: &str) -> String {
+    format!("cifs/{}", server.trim_end_matches('.'))
+}
+
+/// Makes our first token, of the tickets of a principal, or of the one that the library chooses.
+fn begin(server: &str, principal: &str) -> Result<(Context, Vec<u8>), TicketError> {
+    let is_of_name = |letter: char| letter.is_alphanumeric() || ".-_:".contains(letter);
+    if server.is_empty() || !server.chars().all(is_of_name) {
+        let server = printable(server);
+        return Err(TicketError::Name { server });
+    }
+    let library = library().map_err(|text| TicketError::NoLibrary {
+        library: gss::LIBRARY.to_string_lossy().into_owned(),
+        text: text.to_owned(),
+    })?;
+    let cache = library
+        .default_cache()
+        .map(|name| TicketCache::named(&name));
+    if let Some(file) = cache.as_ref().and_then(TicketCache::foreign) {
+        let file = file.to_owned();
+        return Err(TicketError::Foreign { file });
+    }
+    let service = service(server);
+    let failed = |failure| TicketError::of(failure, &service);
+    let of = match principal {
+        "" => None,
+        principal => {
+            let name = library.name(principal);
+            Some(name.map_err(TicketError::of_cache)?)
+        }
+    };
+    let credential = library.credential(of.as_ref());
+    let credential = credential.map_err(TicketError::of_cache)?;
+    // The empty realm asks the user's KDC which realm the server is of (RFC 6806, section 8).
+    let target = library.name(&format!("{service}@")).map_err(failed)?;
+    let mut context = Context::new(credential, target);
+    let (token, _) = context.step(&[]).map_err(failed)?;
+    Ok((context, token))
+}
+
+/// The exchange of one login with a ticket.
+pub(crate) struct TicketExchange {
+    context: Context,
+    /// Our first token, until it is sent.
+    first: Option<Vec<u8>>,
+    /// Once the server has proven its identity.
+    key: Option<Zeroizing<Vec<u8>>>,
+}
+
+impl TicketExchange {
+    /// Begins it with the tickets of this principal.
+    pub(crate) fn new(principal: &str, server: &str) -> Result<Self, AuthError> {
+        let (context, token) = begin(server, principal)?;
+        Ok(Self {
+            context,
+            first: Some(spnego::begin(spnego::KERBEROS, &token)),
+            key: None,
+        })
+    }
+
+    pub(crate) fn answer(&mut self, server_token: &[u8]) -> Result<Vec<u8>, AuthError> {
+        if let Some(token) = self.first.take() {
+            return Ok(token);
+        }
+        if self.key.is_some() {
+            // Servers end with an empty token, or with one that says nothing new.
+            return Ok(Vec::new());
+        }
+        let answer = spnego::answer(server_token, spnego::KERBEROS);
+        let answer = answer.map_err(|what| AuthError::TokenMalformed { what })?;
+        // It is the proof of the server's identity.
+        let token = answer.token.ok_or(AuthError::OutOfOrder)?;
+        let refused = |failure: Failure| {
+            let text = printable(&failure.text);
+            AuthError::Ticket(TicketError::Answer { text })
+        };
+        let (token, done) = self.context.step(token).map_err(refused)?;
+        if done {
+            let key = self.context.session_key().map_err(refused)?;
+            self.key = Some(Zeroizing::new(key));
+        }
+        Ok(match token.is_empty() {
+            true => token,
+            false => spnego::go_on(&token, None),
+        })
+    }
+
+    pub(crate) fn session_key(&self) -> Option<SessionKey> {
+        self.key.as_ref().map(|key| SessionKey::new(key.to_vec()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cache_is_read_where_its_name_says() {
+        let of = |name: &str| {
+            let cache = TicketCache::named(name);
+            let files = cache.files.iter();
+            let files: Vec<String> = files.map(|file| file.display().to_string()).collect();
+            (files.join(" "), cache.in_keyring)
+        };
+        let file = |file: &str| (file.to_owned(), false);
+        assert_eq!(of("FILE:/tmp/krb5cc_0"), file("/tmp/krb5cc_0"));
+        assert_eq!(of("/tmp/krb5cc_0"), file("/tmp/krb5cc_0"));
+        assert_eq!(of("/tmp/with:colon"), file("/tmp/with:colon"));
+        assert_eq!(of("DIR:/run/user/0/krb5cc"), file("/run/user/0/krb5cc"));
+        assert_eq!(
+            of("DIR::/run/user/0/krb5cc/tkt"),
+            file("/run/user/0/krb5cc")
+        );
+        assert_eq!(of("KEYRING:persistent:0"), (String::new(), true));
+        assert_eq!(of("KCM:"), file(""));
+    }
+
+    #[test]
+    fn a_user_is_named_as_kerberos_does() {
+        let mut configuration = Configuration::default();
+        let of = |user, domain, known: &Configuration| principal(user, domain, known);
+        assert_eq!(of("", "", &configuration), "");
+        assert_eq!(of("ann", "", &configuration), "ann");
+        assert_eq!(of("ann@lab.example", "", &configuration), "ann@LAB.EXAMPLE");
+        assert_eq!(of("ann", "lab.example", &configuration), "ann@LAB.EXAMPLE");
+        configuration.add("[libdefaults]\ndefault_realm = LAB.EXAMPLE\n");
+        assert_eq!(of("ann", "LAB", &configuration), "ann@LAB.EXAMPLE");
+        assert_eq!(of("ann", "OTHER", &configuration), "ann@OTHER");
+        configuration.add("[realms]\nother.example = {\nkdc = dc\n}\n");
+        assert_eq!(of("ann", "OTHER", &configuration), "ann@other.example");
+    }
+
+    #[test]
+    fn failures_are_sorted_by_what_one_can_do_about_them() {
+        let of = |major, minor| {
+            let text = "so\u{1b}[2J".to_owned();
+            TicketError::of(Failure { major, minor, text }, "cifs/nas")
+        };
+        let (service, text) = ("cifs/nas".to_owned(), printable("so\u{1b}[2J"));
+        assert!(!text.contains('\u{1b}'));
+        assert_eq!(of(CREDENTIALS_EXPIRED, 1), TicketError::Expired);
+        assert_eq!(of(13 << 16, TICKET_EXPIRED), TicketError::Expired);
+        let none = TicketError::None { text: text.clone() };
+        assert_eq!(of(NO_CRED, KERBEROS_ERRORS + 195), none);
+        let (to, said) = (service.clone(), text.clone());
+        let unreachable = TicketError::Unreachable {
+            service: to,
+            text: said,
+        };
+        assert_eq!(of(13 << 16, -1_765_328_228), unreachable);
+        let refused = TicketError::Refused { service, text };
+        assert_eq!(of(13 << 16, KERBEROS_ERRORS + 7), refused);
+        // `KRB5_CONFIG_NODEFREALM`, as on most machines without a domain.
+        let text = "no default realm".to_owned();
+        let (major, minor) = (13 << 16, KERBEROS_ERRORS + 224);
+        let failure = Failure { major, minor, text };
+        let none = TicketError::of_cache(failure);
+        assert!(matches!(none, TicketError::None { .. }), "{none}");
+    }
+
+    #[test]
+    fn what_is_no_name_is_not_asked_for() {
+        for server in ["", "nas@EVIL.EXAMPLE", "a/b", "nas\\", "na s", "nas\0"] {
+            let refused = begin(server, "").err();
+            assert!(
+                matches!(refused, Some(TicketError::Name { .. })),
+                "{server}"
+            );
+        }
+    }
+}
