@@ -1,15 +1,15 @@
 # linerate: `make demo` shows the whole job on a virtual LAN, `make test` proves the parts.
 
 CARGO ?= cargo
-# Of `make scenarios`: names of scenarios (and `mtu`, `truth`); how often each fault, each healthy lab.
+# Of `make scenarios`: names of scenarios (and `mtu`, `truth`); how often each fault, each healthy lab, from each view.
 ONLY ?=
 REPEAT ?= 3
-HEALTHY ?= 10
+HEALTHY ?= 5
 # Of `make fuzz`: how long, for all targets together.
 MINUTES ?= 13
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test fuzz scenarios test-kills test-experiment-kills test-flips test-hardware bench truth coverage tuning lint setup-demo setup-lint setup-test setup-hardware setup-bench
+.PHONY: interop demo test fuzz scenarios test-kills test-experiment-kills test-flips test-sessions test-hardware bench truth coverage tuning differences lint setup-demo setup-lint setup-test setup-interop setup-hardware setup-bench
 
 demo: setup-demo
 	$(CARGO) build --release -p linerate
@@ -21,6 +21,11 @@ test: setup-test
 	$(CARGO) test --workspace -- --test-threads=1 --skip together::
 	$(CARGO) test --workspace --tests -- --test-threads=2 together::
 	fuzz/run replay
+
+# Every job on servers of other makers, and of Samba in other versions and settings (as root); ten minutes. Writes
+# docs/interop.md and target/interop/summary.json; `make test` does some jobs on three of them.
+interop: setup-interop
+	LINERATE_INTEROP=all $(CARGO) test -p linerate --test interop -- --nocapture --test-threads=1
 
 # Every parser against new inputs, with a table at the end; `make test` replays those that are kept.
 fuzz: setup-test
@@ -40,13 +45,17 @@ test-experiment-kills: setup-test
 test-flips: setup-test
 	LINERATE_FLIPS=1000 $(CARGO) test -p smb --test it -- --nocapture flips::
 
+# 10 000 short sessions, all threads on one processor that others want too; `make test` has 100 (as root).
+test-sessions: setup-test
+	LINERATE_SESSIONS=10000 $(CARGO) test -p smb --test it -- --nocapture short::
+
 # The knobs of NICs on real drivers: a kernel in QEMU, by software alone; takes minutes (as root).
 test-hardware: setup-hardware
 	$(CARGO) test -p host --test hardware
 
 # Every lab of the library of faults, from both ends and from one, the packets that pass on 200 LANs, and the
-# ladder against other tools; an hour and a half, with a table at the end and target/scenarios/summary.json.
-# REPEAT=1 HEALTHY=1 takes half an hour.
+# ladder against other tools; with a table, a confusion matrix and target/scenarios/summary.json at the end.
+# REPEAT=1 HEALTHY=1 takes an hour on two processors, the default three.
 scenarios: setup-test
 	$(CARGO) build --release -p linerate --bin linerate --example scenarios
 	$(CARGO) run --release -p linerate --example scenarios -- --repeat $(REPEAT) --healthy $(HEALTHY) $(ONLY)
@@ -64,11 +73,19 @@ truth: setup-test
 coverage:
 	$(CARGO) run --release -p experiment --example coverage
 
+# How often `tune` finds a known difference of 0, 3 and 5 % on 20 real labs each; half an hour (as root).
+# ONLY="3" for one of them.
+differences: setup-test
+	$(CARGO) build --release -p linerate --bin linerate --example differences
+	$(CARGO) run --release -p linerate --example differences -- $(ONLY)
+
 # How well `tune --goal` finds the best of 128 settings, on simulated machines.
 tuning:
 	$(CARGO) run --release -p experiment --example tuning
 
+# The lock file of the fuzz targets first: it is stale after any change of dependencies, and known in a second.
 lint: setup-lint
+	$(CARGO) metadata --manifest-path fuzz/Cargo.toml --locked --format-version 1 >/dev/null || { echo 'hint: see fuzz/README.md, `Lock file`' >&2; exit 1; }
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
@@ -82,6 +99,9 @@ setup-lint:
 
 setup-test:
 	@scripts/setup test
+
+setup-interop:
+	@scripts/setup interop
 
 setup-hardware:
 	@scripts/setup hardware

@@ -12,6 +12,7 @@ const LENGTH_MAX: usize = 255;
 
 fuzz_target!(|data: &[u8]| {
     let text = String::from_utf8_lossy(data);
+    referred(data);
     for record in [&*text, &fuzzing::checked_record(&text)] {
         if let Some(again) = fuzzing::record_of_part(record.as_bytes()) {
             let last = fuzzing::record_of_part(again.as_bytes());
@@ -28,6 +29,18 @@ fuzz_target!(|data: &[u8]| {
         assert!(fuzzing::is_of_part(&name), "{name:?}");
     }
 });
+
+/// Where a server says that a folder is.
+fn referred(answer: &[u8]) {
+    for target in fuzzing::referred(answer, r"\nas\share\folder\file") {
+        let parts: Vec<&str> = target.strip_prefix("smb://").unwrap_or_default().split('/').collect();
+        assert!(parts.len() >= 2 && parts[0].len() <= LENGTH_MAX, "{target:?}");
+        assert!(parts.iter().all(|part| !["", ".", ".."].contains(part)), "{target:?}");
+        // A login would be in front of the host; behind it folders have such names, `@Recycle` for one.
+        assert!(!parts[0].contains('@'), "{target:?}");
+        assert!(!target[6..].contains([':', '\\', '\0']), "{target:?}");
+    }
+}
 
 /// A name that a server gave.
 fn here(text: &str, names: Names) {

@@ -9,18 +9,21 @@
 //!
 //! `--folder` takes a folder of this machine instead.
 
+mod support;
+
 use std::env;
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-use analysis::{Unit, statistics};
-use lab::{Launcher, Topology};
+use lab::Topology;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
+use stats::Unit;
+use support::{Guard, program};
 
 /// Name of the lab.
 const LAB: &str = "truth";
@@ -106,22 +109,6 @@ fn say(line: &str) {
     println!("{line}");
 }
 
-/// The program beside this one.
-fn program() -> Result<PathBuf> {
-    let own = env::current_exe()?;
-    let folder = own.ancestors().nth(2).ok_or("no target folder")?;
-    Ok(folder.join("linerate"))
-}
-
-/// A lab that goes with this.
-struct Guard(lab::Lab);
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        lab::down(self.0.name()).ok();
-    }
-}
-
 /// A lab of two hosts; `more` is what its file says besides.
 fn up(rate: &str, more: &str) -> Result<Guard> {
     let text = format!(
@@ -130,10 +117,7 @@ fn up(rate: &str, more: &str) -> Result<Guard> {
          to = {{ host = \"server\", nic = \"lan1\", address = \"10.77.1.2/24\" }}\n\
          rate = \"{rate}\"\nmtu = 1500\n{more}"
     );
-    let topology = Topology::parse(&text)?;
-    let name = program()?.display().to_string();
-    let launcher = Launcher::new([name.as_str(), "lab", "supervise"]);
-    Ok(Guard(lab::up(LAB, &topology, &launcher)?))
+    Ok(support::up(&program()?, LAB, &Topology::parse(&text)?)?)
 }
 
 /// What runs a command on a host of the lab.
@@ -350,7 +334,7 @@ fn in_turn(
     }
     let mut well = true;
     for (name, pairs) in &found {
-        let median = |values: Vec<f64>, unit| statistics::median(&values, BAND, 0.95, unit);
+        let median = |values: Vec<f64>, unit| stats::median(&values, BAND, 0.95, unit);
         let rates = [0, 1].map(|way| {
             let rates = pairs.iter().map(|pair| pair[way]).collect();
             let median = median(rates, Unit::BytesPerSecond);

@@ -1,17 +1,51 @@
 //! `linerate analyze`: a run file again, or what somebody else measured.
 
+use std::fs::File;
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use analysis::Verdict;
-use analysis::table::{self, Arms, Better, Request, Table, TableResult};
+use fit::table::{self, Arms, Better, Request, Table, TableResult};
+use fit::text;
 use record::{Run, input};
+use stats::Verdict;
 
 use crate::args::{AnalyzeArguments, BetterArgument};
 use crate::changes::look;
 use crate::exit::Exit;
 use crate::failure::{CommandError, Kind};
 use crate::{confine, runs, terminal};
+
+/// A file as typed, open since this user's rights were there.
+pub struct Typed<'a> {
+    /// What stands before it: `NAME=FILE`.
+    arm: Option<&'a str>,
+    path: &'a str,
+    file: io::Result<File>,
+}
+
+impl<'a> Typed<'a> {
+    fn new(typed: &'a str) -> Self {
+        let (arm, path) = match arm(typed) {
+            Some((name, path)) => (Some(name), path),
+            None => (None, typed),
+        };
+        Self {
+            arm,
+            ..Self::plain(path)
+        }
+    }
+
+    /// A file, whatever its name looks like.
+    pub fn plain(path: &'a str) -> Self {
+        let file = input::open(Path::new(path));
+        Self {
+            arm: None,
+            path,
+            file,
+        }
+    }
+}
 
 /// Runs `analyze`.
 pub fn run(arguments: &AnalyzeArguments) -> Result<ExitCode, CommandError> {
@@ -22,21 +56,20 @@ pub fn run(arguments: &AnalyzeArguments) -> Result<ExitCode, CommandError> {
         .flatten()
         .map(Path::new)
         .collect();
-    confine::to_files(&files, None)?;
-    if let [file] = &arguments.files[..]
-        && arguments.response.is_empty()
-        && arm(file).is_none()
-    {
-        return run_file(Path::new(file), arguments.json);
+    let held = confine::to_files(&files, arguments.verbose.verbose)?;
+    let mut typed: Vec<Typed> = arguments.files.iter().map(|it| Typed::new(it)).collect();
+    held.ready()?;
+    if let ([_], true, None) = (&typed[..], arguments.response.is_empty(), typed[0].arm) {
+        return run_file(typed.remove(0), arguments.json);
     }
-    let (results, request) = table_results(arguments)?;
+    let (results, request) = table_results(arguments, typed)?;
     if arguments.json {
         match &results[..] {
             [only] => terminal::print_json(only),
             several => terminal::print_json(&several),
         }
     } else {
-        terminal::print(&report::table::text(&results, look()));
+        terminal::print_drawn(&report::table::text(&results, look()));
     }
     let mut effects = results.iter().flat_map(|result| &result.effects);
     let is_open =
@@ -48,7 +81,8 @@ pub fn run(arguments: &AnalyzeArguments) -> Result<ExitCode, CommandError> {
     })
 }
 
-fn run_file(path: &Path, json: bool) -> Result<ExitCode, CommandError> {
+fn run_file(typed: Typed, json: bool) -> Result<ExitCode, CommandError> {
+    let path = Path::new(typed.path);
     let is_table = path
         .extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
@@ -60,7 +94,7 @@ fn run_file(path: &Path, json: bool) -> Result<ExitCode, CommandError> {
         return Err(CommandError::new(Kind::Usage, text)
             .hint("name its columns with `--response COLUMN --factors COLUMN,COLUMN`"));
     }
-    let read = Run::read(path).map_err(|error| match error {
+    let read = Run::read_open(typed.file, path).map_err(|error| match error {
         record::Error::NotARun { .. } => CommandError::from(error).hint(
             "give a file that `check`, `bench`, `tune` or `experiment` wrote; results of iperf3, fio or \
              hyperfine as arms, `NAME=FILE`; a table with `--response COLUMN --factors COLUMN,COLUMN`",
@@ -75,30 +109,25 @@ fn run_file(path: &Path, json: bool) -> Result<ExitCode, CommandError> {
 
 fn table_results(
     arguments: &AnalyzeArguments,
+    mut typed: Vec<Typed>,
 ) -> Result<(Vec<TableResult>, Request), CommandError> {
     let files = arguments.files.join("`, `");
-    let arms: Option<Vec<(&str, &str)>> = arguments.files.iter().map(|file| arm(file)).collect();
-    let (table, mut request) = match (arms, &arguments.files[..]) {
-        (Some(arms), _) => {
-            let mut all = Arms::default();
-            for (name, file) in arms {
-                let text = read(file, table::ARM_BYTES_MAX)?;
-                all.add(name, &text).map_err(|error| wrong(error, file))?;
-            }
-            all.table().map_err(|error| wrong(error, &files))?
+    let (table, mut request) = if typed.iter().all(|typed| typed.arm.is_some()) {
+        let mut all = Arms::default();
+        for typed in typed {
+            let (name, path) = (typed.arm.unwrap_or_default(), typed.path);
+            let text = read(typed, table::ARM_BYTES_MAX)?;
+            all.add(name, &text).map_err(|error| wrong(error, path))?;
         }
-        (_, [file]) => {
-            let text = read(file, table::TEXT_BYTES_MAX)?;
-            let table = Table::from_csv(&text).map_err(|error| wrong(error, file))?;
-            (table, Request::new(Vec::<String>::new(), Vec::new()))
-        }
-        _ => {
-            return Err(CommandError::new(
-                Kind::Usage,
-                "several files are analysed only as arms of one comparison",
-            )
+        all.table().map_err(|error| wrong(error, &files))?
+    } else if typed.len() == 1 {
+        let text = read(typed.remove(0), table::TEXT_BYTES_MAX)?;
+        let table = Table::from_csv(&text).map_err(|error| wrong(error, &files))?;
+        (table, Request::new(Vec::<String>::new(), Vec::new()))
+    } else {
+        let text = "several files are analysed only as arms of one comparison";
+        return Err(CommandError::new(Kind::Usage, text)
             .hint("write each as `NAME=FILE`; the first one is the baseline"));
-        }
     };
     if !arguments.response.is_empty() {
         request.responses = names(&table, &arguments.response);
@@ -107,6 +136,7 @@ fn table_results(
         request.factors = names(&table, &arguments.factors);
     }
     request.blocks.clone_from(&arguments.blocks);
+    request.runs.clone_from(&arguments.runs);
     request.band = arguments.band / 100.0;
     request.better = arguments.better.map(|better| match better {
         BetterArgument::Higher => Better::Higher,
@@ -118,7 +148,7 @@ fn table_results(
     Ok((results, request))
 }
 
-fn wrong(error: table::Error, files: &str) -> CommandError {
+pub fn wrong(error: table::Error, files: &str) -> CommandError {
     let hint = error.hint();
     let text = format!("cannot use `{files}`");
     CommandError::caused(Kind::Usage, text, &error).hint(hint)
@@ -178,48 +208,24 @@ fn pairs(typed: &[String]) -> Result<Vec<(String, String)>, CommandError> {
     pairs.collect()
 }
 
-fn read(path: &str, bytes_max: usize) -> Result<String, CommandError> {
-    let bytes = input::bytes(Path::new(path), bytes_max as u64).map_err(|error| {
+pub fn read(typed: Typed, bytes_max: usize) -> Result<String, CommandError> {
+    let path = typed.path;
+    let bytes = typed.file;
+    let bytes = bytes.and_then(|file| input::bytes_of(&file, bytes_max as u64));
+    let bytes = bytes.map_err(|error| {
         let hint = match error.kind() {
             std::io::ErrorKind::FileTooLarge => "analyse a part of it",
             _ => "check the path and the rights; it must be a file",
         };
         CommandError::caused(Kind::Refused, format!("cannot read `{path}`"), &error).hint(hint)
     })?;
-    decoded(bytes).map_err(|line| {
+    text::decode(&bytes).map_err(|line| {
         CommandError::new(
             Kind::Refused,
-            format!("line {line} of `{path}` is no text in UTF-8 or UTF-16"),
+            format!("line {line} of `{path}` is no text in UTF-8, UTF-16 or code page 932"),
         )
         .hint("check that it is the right file; if it is a table, save it as CSV in UTF-8")
     })
-}
-
-/// UTF-8, or UTF-16 with its mark in front, which is what Windows writes into a file by itself; else the
-/// line that is neither.
-fn decoded(bytes: Vec<u8>) -> Result<String, usize> {
-    let unit: fn([u8; 2]) -> u16 = match bytes.get(..2) {
-        Some([0xff, 0xfe]) => u16::from_le_bytes,
-        Some([0xfe, 0xff]) => u16::from_be_bytes,
-        _ => {
-            return String::from_utf8(bytes).map_err(|error| {
-                let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-                input::line_after(good)
-            });
-        }
-    };
-    let (units, rest) = bytes[2..].as_chunks::<2>();
-    let mut text = String::new();
-    for letter in char::decode_utf16(units.iter().copied().map(unit)) {
-        let Ok(letter) = letter else {
-            return Err(input::line_after(text.as_bytes()));
-        };
-        text.push(letter);
-    }
-    match rest {
-        [] => Ok(text),
-        _ => Err(input::line_after(text.as_bytes())),
-    }
 }
 
 #[cfg(test)]
@@ -236,19 +242,5 @@ mod tests {
         assert_eq!(typed("\"d \"\"e\"\"\", c"), ["d \"e\"", "c"]);
         assert_eq!(typed("x,y:z"), ["x", "y:z"]);
         assert_eq!(listed("\"a, b\"=c,d \"e\"=1"), ["a, b=c", "d \"e\"=1"]);
-    }
-
-    #[test]
-    fn text_of_windows_is_read_and_bytes_are_refused() {
-        let wide = |text: &str, bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
-            let units = text.encode_utf16();
-            units.flat_map(bytes).collect()
-        };
-        let text = "\u{feff}a,ü\n";
-        assert_eq!(decoded(wide(text, u16::to_le_bytes)).unwrap(), "a,ü\n");
-        assert_eq!(decoded(wide(text, u16::to_be_bytes)).unwrap(), "a,ü\n");
-        assert_eq!(decoded(text.into()).unwrap(), text);
-        assert_eq!(decoded(b"\xff\xfea".to_vec()), Err(1));
-        assert_eq!(decoded(b"a\nb\n\xfc".to_vec()), Err(3));
     }
 }

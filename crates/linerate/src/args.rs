@@ -51,6 +51,8 @@ pub enum Command {
     Changes(JsonArguments),
     /// Analyse a run file again, or a table that anybody measured
     Analyze(AnalyzeArguments),
+    /// Compare results of other programs before and after a change, or say how many runs that takes
+    Compare(CompareArguments),
     /// Draw a run file as one HTML page
     Report(ReportArguments),
     /// Copy files and trees to, from and between shares over every channel
@@ -76,6 +78,9 @@ pub enum Command {
     /// Find the largest packets that pass: pairs of NICs on standard input, proofs on standard output
     #[command(hide = true)]
     Probe,
+    /// Draw the run file on standard input as a page on standard output, without rights; only `report` starts it
+    #[command(hide = true)]
+    Page(PageArguments),
 }
 
 /// `--json` and nothing else.
@@ -105,10 +110,12 @@ pub struct PathArguments {
 #[derive(Clone, Debug, Default, Args)]
 pub struct LoginArguments {
     /// File with `username=`, `password=` and `domain=` lines, as mount.cifs reads it; else the
-    /// password is taken from the environment variable LINERATE_PASSWORD, or asked for
+    /// password is taken from the environment variable LINERATE_PASSWORD, or asked for where you
+    /// have no Kerberos ticket for the server
     #[arg(long, value_name = "FILE")]
     pub credentials: Option<PathBuf>,
-    /// Log in by Kerberos and nothing else; the realm is the user's domain, or what is behind `@`
+    /// Log in by Kerberos and nothing else: with a ticket of your own, which is tried first, or a
+    /// password; the realm is the user's domain, or what is behind `@`
     #[arg(long, conflicts_with = "ntlm")]
     pub kerberos: bool,
     /// Log in by Kerberos with this KDC, instead of what krb5.conf says
@@ -140,6 +147,14 @@ pub struct DemandArguments {
     /// What is signed [default: if-required; with `copy` as a user, required]
     #[arg(long, value_enum, value_name = "WHAT")]
     pub sign: Option<SignArgument>,
+    /// The client to speak for: what it asks for without options is asked for [default: cifs]
+    #[arg(
+        long = "as",
+        value_enum,
+        value_name = "CLIENT",
+        conflicts_with = "sign"
+    )]
+    pub speaks_for: Option<ClientArgument>,
     /// Send and take nothing that is not encrypted; else the server decides
     #[arg(long)]
     pub encrypt: bool,
@@ -158,6 +173,21 @@ pub enum DialectArgument {
     Smb302,
     #[value(name = "3.1.1")]
     Smb311,
+}
+
+/// A client of shares, by what it asks of servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ClientArgument {
+    /// Linux: signs where the server insists on it
+    Cifs,
+    /// macOS: likewise
+    Macos,
+    /// Windows 10, and Windows 11 up to 23H2: likewise
+    #[value(name = "windows-10")]
+    Windows10,
+    /// Windows 11 from 24H2 on: signs everything, and uses no server that cannot
+    #[value(name = "windows-11")]
+    Windows11,
 }
 
 /// What is signed.
@@ -184,6 +214,17 @@ pub struct OutputArguments {
     /// Also write a one-file HTML report here
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// Say more: every cause, pair of NICs and channel, and what of the trials' sandbox the client lacks
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// `-v` of what reads bytes of strangers itself.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct VerboseArguments {
+    /// Say what of this command's sandbox the system lacks
+    #[arg(short, long)]
+    pub verbose: bool,
 }
 
 /// `check`.
@@ -195,12 +236,18 @@ pub struct CheckArguments {
     pub path: PathArguments,
     #[command(flatten)]
     pub output: OutputArguments,
-    /// Fresh sessions per rung and direction; after 44 s no further one is begun
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub repetitions: u32,
+    /// Fresh sessions per rung and direction, as far as the time suffices [default: until each rung is decided]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub repetitions: Option<u32>,
     /// Counted seconds of each trial
     #[arg(long, value_name = "SECONDS", default_value_t = 0.6)]
     pub seconds: f64,
+    /// Measure the ladder and prove no cause
+    #[arg(long, conflicts_with = "thorough")]
+    pub quick: bool,
+    /// Take up to ten minutes to prove causes, in place of two
+    #[arg(long)]
+    pub thorough: bool,
     /// Folder of the client that a file is copied to and removed from; otherwise the current one or
     /// that for temporary files
     #[arg(long, value_name = "FOLDER")]
@@ -209,9 +256,6 @@ pub struct CheckArguments {
     /// made, and one that is there where not
     #[arg(long)]
     pub read_only: bool,
-    /// Say more: every cause, pair of NICs and channel
-    #[arg(short, long)]
-    pub verbose: bool,
 }
 
 /// Which way to measure.
@@ -415,6 +459,9 @@ pub struct ResumeArguments {
     /// Also write a one-file HTML report here
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// Say more: what of the trials' sandbox the client lacks
+    #[arg(short, long)]
+    pub verbose: bool,
     /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,
@@ -525,6 +572,9 @@ pub struct AnalyzeArguments {
     /// Column of a table that says which rows were measured together
     #[arg(long, value_name = "COLUMN")]
     pub blocks: Option<String>,
+    /// Column of a table that says which rows are of one run, which is one measurement
+    #[arg(long, value_name = "COLUMN")]
+    pub runs: Option<String>,
     /// Level of a factor to compare with
     #[arg(long, value_name = "FACTOR=LEVEL")]
     pub baseline: Vec<String>,
@@ -537,9 +587,43 @@ pub struct AnalyzeArguments {
     /// Whether more of what was measured is better [default: as the names of the columns tell]
     #[arg(long, value_enum)]
     pub better: Option<BetterArgument>,
+    #[command(flatten)]
+    pub verbose: VerboseArguments,
     /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,
+}
+
+/// `compare`.
+#[derive(Debug, Args)]
+pub struct CompareArguments {
+    /// Results before the change: text of CrystalDiskMark, ATTO, DiskSpd or robocopy, or JSON of iperf3,
+    /// fio or hyperfine; several runs stand one after the other
+    pub before: String,
+    /// Results of the same program after it
+    pub after: String,
+    /// Differences smaller than this many percent do not matter
+    #[arg(long, value_name = "PERCENT", default_value_t = 2.0, value_parser = percent)]
+    pub band: f64,
+    /// The change that you hope for, in percent: how many runs would find it
+    #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = percent)]
+    pub hoped: f64,
+    #[command(flatten)]
+    pub verbose: VerboseArguments,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Percent above 0 and below 100.
+fn percent(typed: &str) -> Result<f64, String> {
+    let number: f64 = typed
+        .parse()
+        .map_err(|_ignored| "it is no number".to_owned())?;
+    match number > 0.0 && number < 100.0 {
+        true => Ok(number),
+        false => Err("it must be above 0 and below 100".into()),
+    }
 }
 
 /// Which values of a table are better.
@@ -563,9 +647,23 @@ pub struct ReportArguments {
     /// strangers can read the page; names of folders, files and interfaces stay
     #[arg(long)]
     pub shareable: bool,
+    #[command(flatten)]
+    pub verbose: VerboseArguments,
     /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,
+}
+
+/// `page`.
+#[derive(Debug, Args)]
+pub struct PageArguments {
+    /// What the run file is called in what is said of it
+    pub run: PathBuf,
+    /// As `report`
+    #[arg(long)]
+    pub shareable: bool,
+    #[command(flatten)]
+    pub verbose: VerboseArguments,
 }
 
 /// What to do with symbolic links.
@@ -632,6 +730,10 @@ pub struct CopyArguments {
     /// back on the way home
     #[arg(long)]
     pub map_names: bool,
+    /// List each file whose times or attributes the server does not take, and say how the server differs
+    /// from the protocol and what of the sandbox this system lacks
+    #[arg(short, long)]
+    pub verbose: bool,
     /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,
@@ -644,6 +746,8 @@ pub struct LsArguments {
     pub place: String,
     #[command(flatten)]
     pub login: LoginArguments,
+    #[command(flatten)]
+    pub verbose: VerboseArguments,
     /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,
@@ -707,6 +811,9 @@ pub struct DemoArguments {
     /// Folder for the run files, `report.html` and `summary.json`
     #[arg(long, value_name = "FOLDER", default_value = "target/demo")]
     pub out: PathBuf,
+    /// Counted seconds of each trial
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
+    pub seconds: f64,
     /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,

@@ -297,6 +297,7 @@ mod tests {
                 kind: None,
                 medium: None,
                 port_of: None,
+                modes: None,
                 addresses: vec![InterfaceAddress {
                     address,
                     prefix: if address.is_ipv4() { 24 } else { 64 },

@@ -69,7 +69,7 @@ pub fn list(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
             "run",
             "since (UTC)",
         ];
-        terminal::print(&report::table(&headers, &rows, look()));
+        terminal::print_drawn(&report::table(&headers, &rows, look()));
         terminal::print(
             "hint: `linerate undo` puts everything back, `linerate undo CHANGE` one change",
         );
@@ -113,7 +113,7 @@ pub fn undo(arguments: &UndoArguments) -> Result<ExitCode, CommandError> {
     } else if undone.is_empty() {
         terminal::print("nothing is changed, so there is nothing to undo");
     } else {
-        terminal::print(&text(&undone));
+        terminal::print_drawn(&text(&undone));
         let reports = undone.iter().flat_map(|change| &change.reports);
         for hint in hints(reports.map(|report| &report.outcome)) {
             terminal::say(hint);

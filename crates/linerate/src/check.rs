@@ -1,15 +1,15 @@
 //! `linerate check`: measure, change nothing.
 
-use std::cell::RefCell;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use measure::{Ladder, LadderNews, LadderPlan, LadderTrial, Stop, TcpRung};
+use analysis::{Budget, CheckBase, Mode, Next, Purpose};
+use measure::{Executor, IPERF3_PORT, Setup, Stop};
 use record::{
     Bytes, Direction, Event, FailureKind, HostFacts, Job, PathLook, Plan, Record, Rung,
-    ShareWorkload, Stage, TrialRecord, TrialResult, Workload,
+    ShareWorkload, SocketOptions, TcpWorkload, TrialRecord, TrialResult, Workload,
 };
 
 use crate::args::CheckArguments;
@@ -17,10 +17,10 @@ use crate::failure::CommandError;
 use crate::path::{SharePath, resolve, timing};
 use crate::runs::{self, Recorder};
 use crate::terminal::Progress;
-use crate::{changes, look, share, stop, terminal};
+use crate::{changes, look, share, stop, tune};
 
-/// When nothing more is begun that can be left out, so that all of it takes less than a minute.
-const DEADLINE: Duration = Duration::from_secs(44);
+/// Most trials of one check, whatever would still change what can be said.
+const TRIALS_MAX: usize = 1000;
 /// Trials that a progress bar shows; the rest depends on what is found.
 const TRIALS_SHOWN: u64 = 34;
 /// Size of the test file: any server's cache has room for it, and it is soon written.
@@ -31,6 +31,8 @@ const SLOW_SECONDS: f64 = 3.0;
 const BLOCK_MIN: u64 = 64 << 10;
 /// Most channels that are tried.
 const CHANNELS_MAX: usize = 8;
+/// Most logins before the first trial: entering the share, knocking and seeing how fast it is.
+const LOGINS_BEFORE: u32 = 6;
 
 /// The further rungs that tell of the path alone.
 pub const PATH_RUNGS: [Rung; 3] = [Rung::Streams, Rung::RoundTrip, Rung::Channels];
@@ -52,13 +54,10 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode, CommandError> {
     let path = SharePath::open(typed, &arguments.path, &stop)?;
     let file = measure(arguments, &path, &RUNGS, &stop)?;
     let analysis = runs::show(&file, &arguments.output)?;
-    if arguments.verbose && !arguments.output.json {
-        terminal::print(&report::details(&analysis, changes::look()));
-    }
     Ok(runs::exit_code(&analysis))
 }
 
-/// Looks at the path, climbs the ladder with these further rungs and gives the run file.
+/// Looks at the path, measures as long as that changes what can be said, and gives the run file.
 pub fn measure(
     arguments: &CheckArguments,
     path: &SharePath,
@@ -70,51 +69,176 @@ pub fn measure(
     let header = Plan::Check {
         share: path.share.address.clone(),
     };
+    let seed = tune::random_seed()?;
     let mut progress = Progress::new(TRIALS_SHOWN, arguments.output.json);
     progress.stage("looking at the path");
     let (whole_path, asked) = (path.clone(), stop.clone());
     let seen = stop::unless_asked(stop, move || see(&whole_path, &asked))?;
-    let pairs = seen.looked.mtus.len();
     let mut recorder = Recorder::with_facts(
         &arguments.output,
         (&arguments.share, &arguments.path.login),
         header,
-        0,
-        seen.facts,
+        seed,
+        seen.facts.clone(),
     )?;
-    recorder.append_record(&Record::Look(Box::new(seen.looked)))?;
+    recorder.append_record(&Record::Look(Box::new(seen.looked.clone())))?;
     if seen.is_dead_end {
         // What the look says is the whole answer: whoever sends data there waits for ever.
         return finish(recorder);
     }
-    let recorder = RefCell::new(recorder);
+    let mut check = Check {
+        begun,
+        seed,
+        mode: mode(arguments),
+        base: base(arguments, path, rungs, &seen, timing),
+        seen: &seen,
+        path,
+        stop,
+    };
+    check.run(&mut recorder, &mut progress)?;
+    if stop.is_asked() {
+        return Err(stop::interrupted());
+    }
+    finish(recorder)
+}
+
+fn mode(arguments: &CheckArguments) -> Mode {
+    match (arguments.quick, arguments.thorough) {
+        (true, _) => Mode::Quick,
+        (_, true) => Mode::Thorough,
+        _ => Mode::Normal,
+    }
+}
+
+/// How to measure on this path.
+fn base(
+    arguments: &CheckArguments,
+    path: &SharePath,
+    rungs: &[Rung],
+    seen: &Seen,
+    timing: record::Timing,
+) -> CheckBase {
     let share = ShareWorkload {
         file_size: FILE_SIZE,
-        ..path.workload(Direction::Read, channels(pairs), timing)
+        ..path.workload(Direction::Read, 1, timing)
     };
-    let plan = LadderPlan {
-        tcp: Ok(TcpRung {
+    CheckBase {
+        tcp: Ok(TcpWorkload {
             server: seen.address,
-            nic: None,
+            port: IPERF3_PORT,
+            direction: Direction::Read,
             streams: 1,
+            nic: None,
+            socket: SocketOptions::default(),
             timing,
         }),
         share: match seen.pace {
             Some(pace) => fitting(share, pace),
             None => share,
         },
-        credentials: Some(path.credentials.clone()),
-        repetitions: arguments.repetitions,
-        more: worth_while(rungs, pairs),
+        channels: channels(seen.looked.mtus.len()),
+        sources: sources(seen),
+        more: rungs.to_vec(),
+        rounds: arguments.repetitions,
         read_only: arguments.read_only,
         folder: arguments.into.clone(),
-        deadline: Some(begun + DEADLINE),
-    };
-    climb(path, &plan, &recorder, stop, &mut progress)?;
-    if stop.is_asked() {
-        return Err(stop::interrupted());
     }
-    finish(recorder.into_inner())
+}
+
+/// Other addresses of ours from which something passed to the server; the pair that is used comes first.
+fn sources(seen: &Seen) -> Vec<IpAddr> {
+    let client = seen.facts.first();
+    let proofs = seen
+        .looked
+        .mtus
+        .iter()
+        .skip(1)
+        .filter(|proof| proof.answered.is_some());
+    let sources = proofs.filter_map(|proof| {
+        let nic = client?.nic(&proof.nic)?;
+        let remote = proof.remote?;
+        let ours = nic.addresses.iter().find(|entry| entry.contains(remote))?;
+        Some(ours.address)
+    });
+    sources.collect()
+}
+
+/// A check whose path has been looked at.
+struct Check<'a> {
+    begun: Instant,
+    seed: u64,
+    mode: Mode,
+    base: CheckBase,
+    seen: &'a Seen,
+    path: &'a SharePath,
+    stop: &'a Stop,
+}
+
+impl Check<'_> {
+    /// Runs block after block, each chosen by what the trials before it have shown.
+    fn run(
+        &mut self,
+        recorder: &mut Recorder,
+        progress: &mut Progress,
+    ) -> Result<(), CommandError> {
+        let hosts = self.path.hosts().into_iter();
+        let mut executor = Executor::new(Setup {
+            runner: &self.path.runner,
+            far: self.path.server.as_ref().map(|it| it.exec.as_ref()),
+            stop: self.stop,
+            watched: hosts
+                .filter(|host| self.seen.facts.iter().any(|facts| facts.name == host.name))
+                .map(|host| (host.name.clone(), host.exec.as_ref()))
+                .collect(),
+            share: self.base.share.clone(),
+            credentials: Some(self.path.credentials.clone()),
+            read_only: self.base.read_only,
+            logins: LOGINS_BEFORE,
+        });
+        let mut trials: Vec<TrialRecord> = Vec::new();
+        while let Some(next) = self.next(&trials) {
+            progress.stage(&purpose(&next.why));
+            for (stage, workload) in next.trials {
+                if trials.len() >= TRIALS_MAX || !executor.may_run(&workload) {
+                    return Ok(());
+                }
+                progress.detail(&detail(&workload));
+                progress.advance();
+                let done = executor.run(stage, workload, &mut |_| {});
+                let since = |instant: Instant| instant.duration_since(recorder.began()).into();
+                let record = TrialRecord {
+                    id: trials.len() as u64,
+                    stage: done.stage,
+                    workload: done.workload,
+                    settings: Vec::new(),
+                    started: since(done.started),
+                    ended: since(done.ended),
+                    outcome: done.outcome,
+                    loads: done.loads,
+                };
+                recorder.append_record(&Record::Trial(Box::new(record.clone())))?;
+                trials.push(record);
+            }
+        }
+        Ok(())
+    }
+
+    fn next(&self, trials: &[TrialRecord]) -> Option<Next> {
+        let budget = Budget {
+            mode: self.mode,
+            spent: self.begun.elapsed(),
+        };
+        let trials: Vec<&TrialRecord> = trials.iter().collect();
+        let look = Some(&self.seen.looked);
+        analysis::next(
+            &self.seen.facts,
+            look,
+            &trials,
+            &self.base,
+            &budget,
+            self.seed,
+        )
+    }
 }
 
 /// What is known before anything is measured.
@@ -131,7 +255,7 @@ struct Seen {
 
 fn see(path: &SharePath, stop: &Stop) -> Result<Seen, CommandError> {
     let mut address = resolve(&path.client, &path.share.address.server)?;
-    let facts = path.facts()?;
+    let (facts, missing) = path.facts()?;
     let mut looked = look::at_path(path, &facts, None, stop)?;
     let mut is_dead_end = is_black_hole(&looked);
     let mut pace = None;
@@ -164,6 +288,7 @@ fn see(path: &SharePath, stop: &Stop) -> Result<Seen, CommandError> {
             Err(error) => return Err(error),
         }
     }
+    looked.missing.extend(missing);
     Ok(Seen {
         address,
         facts,
@@ -211,60 +336,18 @@ fn channels(pairs: usize) -> u32 {
     u32::try_from(pairs.clamp(1, CHANNELS_MAX)).unwrap_or(1)
 }
 
-/// The rungs that can tell something: over one pair of NICs one channel is as good as several.
-fn worth_while(rungs: &[Rung], pairs: usize) -> Vec<Rung> {
-    let rungs = rungs.iter().copied();
-    rungs
-        .filter(|rung| *rung != Rung::Channels || pairs > 1)
-        .collect()
+/// What a block proves.
+fn purpose(why: &Purpose) -> String {
+    match why {
+        Purpose::Ladder => "measuring which rung loses".to_owned(),
+        Purpose::Cause(id) => format!("proving {}", id.as_str()),
+        Purpose::Splitter(_) => "finding out what kind of limit it is".to_owned(),
+        Purpose::Reliefs => "looking for limits that hide each other".to_owned(),
+    }
 }
 
-fn climb(
-    path: &SharePath,
-    plan: &LadderPlan,
-    recorder: &RefCell<Recorder>,
-    stop: &Stop,
-    progress: &mut Progress,
-) -> Result<(), CommandError> {
-    let ladder = Ladder {
-        runner: &path.runner,
-        far: path.server.as_ref().map(|server| server.exec.as_ref()),
-        stop,
-        watched: path
-            .hosts()
-            .into_iter()
-            .map(|host| (host.name.clone(), host.exec.as_ref()))
-            .collect(),
-    };
-    progress.stage("measuring raw TCP and the share");
-    let mut news = |news: LadderNews<'_>| {
-        if let LadderNews::Begins(stage, workload) = news {
-            progress.detail(&detail(stage, workload));
-            progress.advance();
-        }
-    };
-    let mut id = 0;
-    let mut record = |trial: LadderTrial| -> Result<(), CommandError> {
-        let mut recorder = recorder.borrow_mut();
-        let began = recorder.began();
-        let since = |instant: Instant| instant.duration_since(began).into();
-        let record = TrialRecord {
-            id,
-            stage: trial.stage,
-            workload: trial.workload,
-            settings: Vec::new(),
-            started: since(trial.started),
-            ended: since(trial.ended),
-            outcome: trial.outcome,
-            loads: trial.loads,
-        };
-        id += 1;
-        Ok(recorder.append_record(&Record::Trial(Box::new(record)))?)
-    };
-    ladder.run(plan, &mut news, &mut record)
-}
-
-fn detail(stage: &Stage, workload: &Workload) -> String {
+/// What runs at this moment.
+fn detail(workload: &Workload) -> String {
     let engine = match workload {
         Workload::Tcp(_) => "raw TCP",
         Workload::Share(_) => "share",
@@ -276,17 +359,7 @@ fn detail(stage: &Stage, workload: &Workload) -> String {
             Job::SmallFiles { .. } => "small files",
         },
     };
-    let repetition = match stage {
-        Stage::Ladder { repetition, .. } | Stage::Bench { repetition, .. } => repetition + 1,
-        Stage::Experiment { block, .. }
-        | Stage::Visit { block, .. }
-        | Stage::Search { block, .. } => block + 1,
-    };
-    format!(
-        "{engine} {:?}, repetition {repetition}",
-        workload.direction()
-    )
-    .to_lowercase()
+    format!("{engine} {:?}", workload.direction()).to_lowercase()
 }
 
 #[cfg(test)]
@@ -313,6 +386,9 @@ mod tests {
                 demands: Demands::default(),
                 operations: None,
                 timing: timing(1.0).expect("a length that makes sense"),
+                sessions: 1,
+                file: record::FileUse::default(),
+                socket: record::SocketOptions::default(),
             };
             let share = fitting(share, pace);
             let [block, file] = [share.block, share.file_size].map(|size| size.get() >> 10);

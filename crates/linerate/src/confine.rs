@@ -1,62 +1,181 @@
-//! What a command gives up before it reads bytes of strangers.
+//! What a command gives up before it reads bytes of strangers, and what `-v` says of that.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use os::sandbox::Rules;
+use os::sandbox::{Confined, Enforced, Rules, User};
+use record::{Outcome, Record, Run};
+use smb::TicketCache;
 
 use crate::args::LoginArguments;
 use crate::failure::{CommandError, Kind};
-use crate::stop;
+use crate::{credentials, stop, terminal};
 
 /// Where a password is typed.
 const TERMINAL: &str = "/dev/tty";
 /// Names other files with the configuration of Kerberos, with `:` between them.
 const KERBEROS_VARIABLE: &str = "KRB5_CONFIG";
+/// The one that is there where that names none.
+const KERBEROS_FILE: &str = "/etc/krb5.conf";
+
+/// Where SSSD says which KDC it has found, and adds to that configuration: for every user to read.
+const KERBEROS_OF_SSSD: &str = "/var/lib/sss/pubconf";
 
 /// What a command that speaks to a server as this user needs beside its own files.
 pub fn for_login(login: &LoginArguments) -> Rules {
-    let kerberos = std::env::var(KERBEROS_VARIABLE).unwrap_or_default();
-    let files = kerberos
-        .split(':')
-        .filter(|path| !path.is_empty())
-        .map(PathBuf::from);
-    let lab = PathBuf::from(lab::CREDENTIALS_IN_HOST);
+    with_tickets(login, credentials::tickets(login).as_ref())
+}
+
+/// The same for one that needs none of the user's files once it knows who logs in: it gives up root's rights then,
+/// unless that would hide from it which KDC this machine means, or the tickets with which every channel logs in.
+pub fn for_login_alone(login: &LoginArguments) -> Rules {
+    let kerberos = kerberos_files();
+    let mut files = kerberos.iter().filter(|file| file.exists());
+    let tickets = credentials::tickets(login);
+    let has_tickets = tickets.as_ref().is_some_and(|cache| cache.is_current);
     Rules {
-        keeps_user: true,
+        user: match files.all(|file| is_for_all(file)) && !has_tickets {
+            true => User::NobodyLater,
+            false => User::Kept,
+        },
+        ..with_tickets(login, tickets.as_ref())
+    }
+}
+
+fn with_tickets(login: &LoginArguments, tickets: Option<&TicketCache>) -> Rules {
+    let lab = PathBuf::from(lab::CREDENTIALS_IN_HOST);
+    let files = kerberos_files()
+        .into_iter()
+        .chain(login.credentials.clone());
+    let of_tickets = tickets.map_or(Vec::new(), |cache| {
+        let files = cache.files.iter().cloned();
+        files.chain([PathBuf::from(KERBEROS_OF_SSSD)]).collect()
+    });
+    Rules {
+        user: User::Kept,
         network: true,
-        reads: files
-            .chain(login.credentials.clone())
-            .chain([lab])
-            .collect(),
+        keyrings: tickets.is_some_and(|cache| cache.in_keyring),
+        reads: files.chain([lab]).chain(of_tickets).collect(),
         writes: vec![PathBuf::from(TERMINAL)],
     }
 }
 
-/// Gives up all but that, for good. To be called before any thread is started; the one that hears of Ctrl-C
-/// is started here.
-pub fn to(rules: &Rules) -> Result<(), CommandError> {
-    let confined = os::sandbox::confine(rules);
-    let failed = |error| {
-        CommandError::caused(
-            Kind::Refused,
-            "cannot give up rights that are not needed",
-            &error,
-        )
-    };
-    confined.map(drop).map_err(failed)?;
-    stop::end_cleanly()
+fn kerberos_files() -> Vec<PathBuf> {
+    let named = std::env::var(KERBEROS_VARIABLE);
+    let named = named.unwrap_or_else(|_| KERBEROS_FILE.to_owned());
+    let files = named.split(':').filter(|path| !path.is_empty());
+    files.map(PathBuf::from).collect()
 }
 
-/// Gives up all but reading these files, and making that one, for good.
-pub fn to_files(reads: &[&Path], writes: Option<&Path>) -> Result<(), CommandError> {
-    let made_in = writes.map(|path| existing(path.parent().unwrap_or(path)));
-    to(&Rules {
-        // The files may be readable by this user only.
-        keeps_user: true,
-        network: false,
-        reads: reads.iter().map(|path| (*path).to_owned()).collect(),
-        writes: made_in.into_iter().collect(),
+/// Whether every user of the machine may read a file.
+fn is_for_all(file: &Path) -> bool {
+    let lets = |path: &Path, bits: u32| {
+        let now = path.metadata();
+        now.is_ok_and(|now| now.permissions().mode() & bits == bits)
+    };
+    let whole = file.canonicalize();
+    whole.is_ok_and(|file| {
+        lets(&file, 0o004) && file.ancestors().skip(1).all(|folder| lets(folder, 0o001))
     })
+}
+
+/// A command that is confined, before it reads a byte of a stranger.
+#[must_use]
+pub struct Held {
+    confined: Confined,
+    later: bool,
+    verbose: bool,
+}
+
+/// Gives up all but that, for good. To be called before any thread is started; the one that hears of Ctrl-C
+/// is started here.
+pub fn to(rules: &Rules, verbose: bool) -> Result<Held, CommandError> {
+    let confined = os::sandbox::confine(rules).map_err(failed)?;
+    stop::end_cleanly()?;
+    Ok(Held {
+        confined,
+        later: rules.user == User::NobodyLater,
+        verbose,
+    })
+}
+
+fn failed(error: std::io::Error) -> CommandError {
+    let text = "cannot give up rights that are not needed";
+    CommandError::caused(Kind::Refused, text, &error)
+}
+
+impl Held {
+    /// All is open that this user alone may open: from now on bytes of strangers are read.
+    pub fn ready(mut self) -> Result<(), CommandError> {
+        if self.later {
+            self.confined.unprivileged = os::sandbox::drop_root().map_err(failed)?;
+        }
+        if self.verbose {
+            terminal::say(&said("this command", &self.confined));
+        }
+        Ok(())
+    }
+}
+
+/// Gives up all but reading these files, for good.
+pub fn to_files(reads: &[&Path], verbose: bool) -> Result<Held, CommandError> {
+    let rules = Rules {
+        user: User::NobodyLater,
+        network: false,
+        keyrings: false,
+        reads: reads.iter().map(|path| (*path).to_owned()).collect(),
+        writes: Vec::new(),
+    };
+    to(&rules, verbose)
+}
+
+/// The same for a process that another one of ours has started, which hears of Ctrl-C for both.
+pub fn for_parent(rules: &Rules, verbose: bool) -> Result<(), CommandError> {
+    let confined = os::sandbox::confine(rules).map_err(failed)?;
+    let held = Held {
+        confined,
+        later: false,
+        verbose,
+    };
+    held.ready()
+}
+
+/// What the system lacks for a sandbox.
+fn said(whose: &str, confined: &Confined) -> String {
+    let missing = confined.missing();
+    match missing.is_empty() {
+        true => format!("sandbox of {whose}: complete"),
+        false => format!("sandbox of {whose}: incomplete: {}", missing.join("; ")),
+    }
+}
+
+/// What the client lacked for the sandboxes of a run's trials, each answer once.
+pub fn of_trials(run: &Run) -> Vec<String> {
+    let trials = run.records.iter().filter_map(|record| match record {
+        Record::Trial(trial) => Some(&trial.outcome),
+        _ => None,
+    });
+    let mut found: Vec<_> = trials
+        .filter_map(|outcome| match outcome {
+            Outcome::Measured(result) => result.sandbox,
+            Outcome::Failed(_) => None,
+        })
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    let lines = found.into_iter().map(|sandbox| {
+        let confined = Confined {
+            unprivileged: sandbox.unprivileged,
+            files: match sandbox.files {
+                record::Enforced::Fully => Enforced::Fully,
+                record::Enforced::Partly => Enforced::Partly,
+                record::Enforced::No => Enforced::No,
+            },
+            system_calls: sandbox.system_calls,
+        };
+        said("trials", &confined)
+    });
+    lines.collect()
 }
 
 /// The folder that is there already in which something is to be made: the path itself, or what is above it.

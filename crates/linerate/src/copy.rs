@@ -25,7 +25,7 @@ use crate::share::{self, TypedShare};
 use crate::{confine, stop, terminal};
 use connections::Connections;
 pub use connections::connect;
-use show::{Ends, as_json, show, show_before_the_end, show_failures};
+use show::{Ends, as_json, show, show_before_the_end, show_failures, show_without};
 
 /// How often the progress line is drawn.
 const DRAW_EVERY: Duration = Duration::from_millis(100);
@@ -50,7 +50,8 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
         return Err(CommandError::new(Kind::Usage, "neither end is a share")
             .hint("write one of them as `smb://user@host/share/file`"));
     }
-    confine::to(&rules(arguments, &sources, &destination))?;
+    let rules = rules(arguments, &sources, &destination);
+    confine::to(&rules, arguments.verbose)?.ready()?;
     let stop = Stop::new();
     let mut connections = Connections::new(arguments, &stop)?;
     let into = ends_as_folder(&arguments.destination, &destination);
@@ -63,7 +64,12 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
                     End::Share(_) => typed.ends_with(['/', '\\']),
                 };
                 let place = connections.place(source)?;
-                Ok(Source { place, content })
+                let name = source.name();
+                Ok(Source {
+                    place,
+                    content,
+                    name,
+                })
             })
             .collect::<Result<_, CommandError>>()?,
         into,
@@ -100,6 +106,7 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
         return Err(told(failure.error));
     }
     show_failures(&summary, job.options.names);
+    show_without(&summary, arguments.verbose);
     let ends = Ends {
         sources: sources.iter().map(End::shown).collect(),
         destination: destination.shown(),
@@ -120,7 +127,7 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
     } else {
         show(&ends, &connections, &summary, seconds, arguments);
     }
-    Ok(if summary.failed > 0 {
+    Ok(if summary.failed > 0 || summary.not_kept > 0 {
         Exit::Found.into()
     } else {
         ExitCode::SUCCESS
@@ -170,6 +177,15 @@ fn ends_as_folder(typed: &str, destination: &End) -> bool {
 impl End {
     const fn is_share(&self) -> bool {
         matches!(self, Self::Share(_))
+    }
+
+    /// What its copy is called, whatever it is called where it is (DFS).
+    fn name(&self) -> Option<String> {
+        let Self::Share(share) = self else {
+            return None;
+        };
+        let name = share.address.path.rsplit('/').find(|part| !part.is_empty());
+        Some(name.unwrap_or(&share.address.share).to_owned())
     }
 
     fn shown(&self) -> String {
@@ -223,7 +239,7 @@ fn tell(event: &Event<'_>) {
         }
         Event::Deleted { path, .. } => terminal::print(&format!("would remove {path}")),
         // They are counted, and listed at the end.
-        Event::Skipped { .. } | Event::Failed(_) => {}
+        Event::Skipped { .. } | Event::Failed(_) | Event::NotKept(_) | Event::Lost(_) => {}
     }
 }
 

@@ -1,16 +1,20 @@
 //! Who logs in, and what the session must be. A password comes from a file, the environment, the lab or a prompt; never from an
-//! argument, and it goes nowhere but into a trial's standard input or the SMB client.
+//! argument, and it goes nowhere but into a trial's standard input or the SMB client. Where none is given, the user's own tickets
+//! are tried before it is asked for.
 
+use std::env;
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read};
+use std::net::IpAddr;
 use std::path::Path;
 
 use clap::ValueEnum as _;
 use clap::builder::PossibleValue;
 use record::{Credentials, Demands, Dialect, Identity, Mechanism, Secret, Signing};
+use smb::{TicketCache, TicketError};
 use zeroize::Zeroizing;
 
-use crate::args::{DialectArgument, LoginArguments, SignArgument};
+use crate::args::{ClientArgument, DialectArgument, LoginArguments, SignArgument};
 use crate::failure::{CommandError, Kind};
 use crate::share::TypedShare;
 use crate::terminal;
@@ -20,24 +24,65 @@ const PASSWORD_VARIABLE: &str = "LINERATE_PASSWORD";
 /// Largest credentials file that is read.
 const FILE_BYTES_MAX: u64 = 64 << 10;
 
-/// Finds out who logs in; `lab_file` has the credentials of the lab that the client belongs to.
+/// Where the client is, and so what its user has.
+#[derive(Clone, Copy, Debug)]
+pub enum Client<'a> {
+    /// On this machine, with the user's own tickets.
+    Here,
+    /// In a lab, whose credentials are in a file.
+    Lab(&'a Path),
+    /// On another machine.
+    Elsewhere,
+}
+
+/// Who logs in.
+pub struct Found {
+    /// The user.
+    pub credentials: Credentials,
+    /// Why it is not done with a ticket of the user's own, where that was tried.
+    pub no_ticket: Option<TicketError>,
+}
+
+impl From<Credentials> for Found {
+    fn from(credentials: Credentials) -> Self {
+        Self {
+            credentials,
+            no_ticket: None,
+        }
+    }
+}
+
+/// Finds out who logs in.
 pub fn find(
     login: &LoginArguments,
     share: &TypedShare,
-    lab_file: Option<&Path>,
-) -> Result<Credentials, CommandError> {
+    client: Client<'_>,
+) -> Result<Found, CommandError> {
     if login.guest || login.anonymous {
-        return without_password(login, share);
+        return Ok(without_password(login, share)?.into());
     }
     let mechanism = match (&login.kdc, login.kerberos, login.ntlm) {
         (None, false, false) => Mechanism::Automatic,
         (None, false, true) => Mechanism::Ntlm,
         (kdc, _, _) => Mechanism::Kerberos { kdc: kdc.clone() },
     };
-    Ok(Credentials {
-        mechanism,
-        ..find_user(login, share, lab_file)?
-    })
+    let mut found = find_user(login, share, client)?;
+    if found.credentials.mechanism != Mechanism::Ticket {
+        found.credentials.mechanism = mechanism;
+    }
+    Ok(found)
+}
+
+/// Whether tickets of this user may be used: a password that is given counts more.
+fn may_use_tickets(login: &LoginArguments) -> bool {
+    let otherwise = login.guest || login.anonymous || login.ntlm || login.kdc.is_some();
+    let password = login.credentials.is_some() || env::var_os(PASSWORD_VARIABLE).is_some();
+    !otherwise && !password
+}
+
+/// The cache of this user's tickets, where they may be used.
+pub fn tickets(login: &LoginArguments) -> Option<TicketCache> {
+    may_use_tickets(login).then(TicketCache::find).flatten()
 }
 
 /// A guest, or nobody.
@@ -74,9 +119,11 @@ pub fn demands(login: &LoginArguments) -> Result<Demands, CommandError> {
         signing: match asked.sign {
             Some(SignArgument::Required) => Signing::Required,
             Some(SignArgument::DataUnsigned) => Signing::DataUnsigned,
-            Some(SignArgument::IfRequired) | None => Signing::IfRequired,
+            Some(SignArgument::IfRequired) => Signing::IfRequired,
+            None => signing_of(asked.speaks_for.unwrap_or(ClientArgument::Cifs)),
         },
         encrypted: asked.encrypt,
+        ..Demands::default()
     };
     if demands.dialect_min > demands.dialect_max {
         return usage(
@@ -94,7 +141,7 @@ pub fn demands(login: &LoginArguments) -> Result<Demands, CommandError> {
     if protected && (login.guest || login.anonymous) {
         return usage(
             "a session without a password has no key to sign or encrypt with",
-            "log in as a user, or leave out `--sign required` and `--encrypt`",
+            "log in as a user, or leave out `--sign required`, `--as windows-11` and `--encrypt`",
         );
     }
     Ok(demands)
@@ -132,6 +179,10 @@ pub fn options(login: &LoginArguments) -> Vec<String> {
             "--sign",
             named(asked.sign.and_then(|it| it.to_possible_value())),
         ),
+        (
+            "--as",
+            named(asked.speaks_for.and_then(|it| it.to_possible_value())),
+        ),
     ];
     let flags = flags.into_iter().filter(|(given, _)| *given);
     let values = values
@@ -141,6 +192,18 @@ pub fn options(login: &LoginArguments) -> Vec<String> {
         .map(|(_, flag)| flag.to_owned())
         .chain(values.flatten())
         .collect()
+}
+
+/// What a client signs without options. Windows 11 demands it since 24H2, for all that is signed in
+/// ("Control SMB signing behavior", learn.microsoft.com); `cifs.ko` (`sec` of mount.cifs(8)) and macOS
+/// (`signing_required` of nsmb.conf(5)) do what the server demands.
+const fn signing_of(client: ClientArgument) -> Signing {
+    match client {
+        ClientArgument::Cifs | ClientArgument::Macos | ClientArgument::Windows10 => {
+            Signing::IfRequired
+        }
+        ClientArgument::Windows11 => Signing::Required,
+    }
 }
 
 fn dialect(argument: DialectArgument) -> Dialect {
@@ -156,8 +219,8 @@ fn dialect(argument: DialectArgument) -> Dialect {
 fn find_user(
     login: &LoginArguments,
     share: &TypedShare,
-    lab_file: Option<&Path>,
-) -> Result<Credentials, CommandError> {
+    client: Client<'_>,
+) -> Result<Found, CommandError> {
     if let Some(path) = &login.credentials {
         let found = read_file(path)?;
         let named = share.user.as_deref();
@@ -170,7 +233,7 @@ fn find_user(
                 );
                 Err(CommandError::new(Kind::Usage, text).hint("leave one of them out"))
             }
-            _ => Ok(found),
+            _ => Ok(found.into()),
         };
     }
     let (domain, user) = match share.user.as_deref().map(|user| user.split_once(';')) {
@@ -180,37 +243,103 @@ fn find_user(
     };
     if user.is_none() {
         let inside = Some(Path::new(lab::CREDENTIALS_IN_HOST)).filter(|path| path.exists());
-        if let Some(path) = lab_file.or(inside) {
-            return read_file(path);
+        let of_lab = match client {
+            Client::Lab(path) => Some(path),
+            Client::Here | Client::Elsewhere => inside,
+        };
+        if let Some(path) = of_lab {
+            return Ok(read_file(path)?.into());
         }
     }
-    let user = match user.or_else(|| std::env::var("USER").ok().filter(|user| user != "root")) {
+    let mut no_ticket = None;
+    if matches!(client, Client::Here) && may_use_tickets(login) {
+        let named = user.as_deref().unwrap_or_default();
+        match find_ticket(login, &share.address.server, named, &domain) {
+            Ok(found) => return Ok(found.into()),
+            Err(error) => no_ticket = Some(error),
+        }
+    }
+    // Worth a word where a ticket was asked for, or could have been expected.
+    let missed = no_ticket
+        .as_ref()
+        .filter(|error| login.kerberos || error.is_surprising());
+    let user = match user.or_else(|| env::var("USER").ok().filter(|user| user != "root")) {
         Some(user) => user,
         None => {
-            return Err(CommandError::new(Kind::Usage, "no user name is given")
-                .hint("write the share as `smb://user@host/share`, use `--credentials FILE`, or go in with `--guest` or `--anonymous`"));
+            let hint = "write the share as `smb://user@host/share`, use `--credentials FILE`, or go in with `--guest` or `--anonymous`";
+            return Err(missed.map_or_else(
+                || CommandError::new(Kind::Usage, "no user name is given").hint(hint),
+                |error| unused("no user name is given", error),
+            ));
         }
     };
-    let password = find_password(&user, share)?;
-    Ok(Credentials {
+    let password = find_password(&user, share, missed)?;
+    let credentials = Credentials {
         identity: Identity::User,
         user,
         domain,
         password,
         mechanism: Mechanism::Automatic,
+    };
+    Ok(Found {
+        credentials,
+        no_ticket,
     })
 }
 
-fn find_password(user: &str, share: &TypedShare) -> Result<Secret, CommandError> {
-    match std::env::var(PASSWORD_VARIABLE) {
+/// Whom this user's tickets let in at a server.
+fn find_ticket(
+    login: &LoginArguments,
+    server: &str,
+    user: &str,
+    domain: &str,
+) -> Result<Credentials, TicketError> {
+    if !login.kerberos && server.parse::<IpAddr>().is_ok() {
+        let server = server.to_owned();
+        return Err(TicketError::Address { server });
+    }
+    Ok(Credentials {
+        identity: Identity::User,
+        user: smb::ticket(server, user, domain)?,
+        domain: String::new(),
+        password: Secret::new(String::new()),
+        mechanism: Mechanism::Ticket,
+    })
+}
+
+/// Nothing else is left, and there is no ticket.
+fn unused(what: &str, error: &TicketError) -> CommandError {
+    let kind = match error {
+        TicketError::Unreachable { .. } => Kind::Unreachable,
+        _ => Kind::Refused,
+    };
+    CommandError::caused(kind, format!("{what}, and no ticket can be used"), error)
+        .hint(measure::ticket_hint(error))
+}
+
+fn find_password(
+    user: &str,
+    share: &TypedShare,
+    no_ticket: Option<&TicketError>,
+) -> Result<Secret, CommandError> {
+    match env::var(PASSWORD_VARIABLE) {
         Ok(password) => return Ok(Secret::new(password)),
-        Err(std::env::VarError::NotPresent) => {}
-        Err(std::env::VarError::NotUnicode(_)) => {
+        Err(env::VarError::NotPresent) => {}
+        Err(env::VarError::NotUnicode(_)) => {
             return Err(CommandError::new(
                 Kind::Usage,
                 format!("{PASSWORD_VARIABLE} is not UTF-8"),
             ));
         }
+    }
+    if let Some(error) = no_ticket {
+        if !io::stdin().is_terminal() {
+            let what = format!("no password for `{user}` is given");
+            return Err(unused(&what, error));
+        }
+        // Said before anything is typed: a password may prove less, and to more.
+        let hint = measure::ticket_hint(error);
+        terminal::say(&format!("no ticket is used: {error}\nhint: {hint}"));
     }
     if !io::stdin().is_terminal() {
         return Err(CommandError::new(Kind::Usage, format!("no password for `{user}` is given")).hint(
@@ -285,6 +414,7 @@ mod tests {
             "--kerberos --kdc dc.example:88",
             "--dialect-min 3.0 --dialect-max 3.0.2 --sign data-unsigned",
             "--credentials /root/.nas --sign required",
+            "--as windows-11",
         ] {
             assert_eq!(kept(typed), typed);
         }
@@ -294,6 +424,31 @@ mod tests {
             kept("--credentials nas"),
             format!("--credentials {}", file.display())
         );
+    }
+
+    #[test]
+    fn what_is_signed_is_what_the_client_signs_that_is_spoken_for() {
+        let signed = |speaks_for| {
+            let mut login = LoginArguments::default();
+            login.demands.speaks_for = speaks_for;
+            demands(&login).expect("it makes sense").signing
+        };
+        let if_required = Signing::IfRequired;
+        for client in [
+            ClientArgument::Cifs,
+            ClientArgument::Macos,
+            ClientArgument::Windows10,
+        ] {
+            assert_eq!(signed(Some(client)), if_required, "{client:?}");
+        }
+        assert_eq!(signed(None), if_required, "this system's own client");
+        assert_eq!(signed(Some(ClientArgument::Windows11)), Signing::Required);
+        let mut guest = LoginArguments {
+            guest: true,
+            ..LoginArguments::default()
+        };
+        guest.demands.speaks_for = Some(ClientArgument::Windows11);
+        demands(&guest).expect_err("it lets no guest in");
     }
 
     #[test]

@@ -256,6 +256,7 @@ impl Story<'_> {
             json: self.arguments.json,
             run: Some(self.out.join(file)),
             html: None,
+            verbose: false,
         }
     }
 
@@ -264,11 +265,12 @@ impl Story<'_> {
             share: self.share.clone(),
             path: self.path_arguments(),
             output: self.output("check.jsonl"),
-            repetitions: 3,
-            seconds: 1.5,
+            repetitions: None,
+            seconds: self.arguments.seconds,
+            quick: true,
+            thorough: false,
             into: None,
             read_only: false,
-            verbose: false,
         }
     }
 
@@ -280,7 +282,7 @@ impl Story<'_> {
             persist: false,
             dry_run: false,
             blocks: 6,
-            seconds: 1.0,
+            seconds: self.arguments.seconds,
             band: 2.0,
             only: Vec::new(),
             profile: ProfileArguments::default(),

@@ -4,8 +4,10 @@ use std::fmt;
 use std::process::ExitCode;
 
 use record::Failure;
+use record::text::{clean, clean_lines};
 
 use crate::exit::Exit;
+use crate::status;
 
 pub use record::FailureKind as Kind;
 
@@ -28,11 +30,18 @@ impl CommandError {
     }
 
     /// An error with everything below it.
-    pub fn caused(kind: Kind, text: impl Into<String>, cause: &dyn std::error::Error) -> Self {
+    pub fn caused(
+        kind: Kind,
+        text: impl Into<String>,
+        cause: &(dyn std::error::Error + 'static),
+    ) -> Self {
         let mut chain = vec![text.into()];
         let mut next = Some(cause);
         while let Some(error) = next {
             push_new(&mut chain, error.to_string());
+            if let Some(sentence) = status::sentence_in(error) {
+                push_new(&mut chain, sentence.to_owned());
+            }
             next = error.source();
         }
         Self {
@@ -74,7 +83,7 @@ impl CommandError {
 
     /// What failed and why, on one line, for where it is no failure of the command.
     pub fn text(&self) -> String {
-        printable(&self.failure.chain.join(": ")).to_string()
+        printable(&clean(&self.failure.chain.join(": ")))
     }
 
     /// What to do next.
@@ -169,23 +178,49 @@ impl fmt::Display for CommandError {
 const LINE_CHARS_MAX: usize = 1_000;
 
 /// Names from peers and files can hold escape sequences, and be as long as a book; none reaches a
-/// terminal.
+/// terminal. A text of several lines keeps them, and none of them begins where ours do: who wrote a part of it
+/// cannot write a line of the report.
 fn printable(text: &str) -> String {
-    let lines = text.split('\n').map(|line| {
-        let mut letters = line.chars().map(|letter| match letter.is_control() {
-            true => '\u{fffd}',
-            false => letter,
-        });
+    let lines = clean_lines(text);
+    let lines = lines.split('\n').map(|line| {
+        let mut letters = line.chars();
         let mut short: String = letters.by_ref().take(LINE_CHARS_MAX).collect();
         short.extend(letters.next().map(|_| '…'));
         short
     });
-    lines.collect::<Vec<_>>().join("\n")
+    lines.collect::<Vec<_>>().join("\n    ")
 }
 
 /// Many libraries repeat their cause in their own text; once is enough.
 fn push_new(chain: &mut Vec<String>, text: String) {
     if chain.last().is_none_or(|last| !last.ends_with(&text)) {
         chain.push(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_else_writes_a_line_of_an_error() {
+        let theirs =
+            "a\nb: 3 files\nerror: fake\u{202e}\u{2069}\u{200b}\u{1b}[31m\r\n hint: rm -rf /";
+        let error = CommandError::new(Kind::Refused, theirs)
+            .while_doing(theirs)
+            .hint(theirs);
+        let told = error.to_string();
+        let odd = |letter: char| record::text::is_unsafe(letter) && letter != '\n';
+        assert!(!told.contains(odd), "{told:?}");
+        let begins: Vec<&str> = told
+            .lines()
+            .map(|line| line.split_once(' ').map_or(line, |(word, _)| word))
+            .filter(|word| !word.is_empty())
+            .collect();
+        assert_eq!(begins, ["error:", "hint:"], "{told}");
+        let because = told.lines().filter(|line| line.starts_with("  because: "));
+        assert_eq!(because.count(), 1, "{told}");
+        assert!(told.contains("\n    error: fake\u{fffd}"), "{told}");
+        assert!(!error.text().contains(record::text::is_unsafe));
     }
 }

@@ -109,36 +109,67 @@ fn explain(id: &str, json: bool) -> Result<ExitCode, CommandError> {
 fn look_at(host: &Host) -> Result<Looked, CommandError> {
     let host = host::for_one_look(host)?;
     let facts = host::facts(&host)?;
-    let found = states_of(&host, &facts)?;
+    let found = states_of(&host, &facts, &[Part::Samba, Part::Rest])?;
     Ok(Looked { facts, found })
 }
 
-/// All settings of a host that can be read.
-pub fn settings_of(host: &Host, facts: &HostFacts) -> Result<Vec<Setting>, CommandError> {
-    let found = states_of(host, facts)?;
+/// A part of a host's settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// What `testparm` tells.
+    Samba,
+    /// All others.
+    Rest,
+}
+
+/// All settings of a part of a host that can be read.
+pub fn settings_of(
+    host: &Host,
+    facts: &HostFacts,
+    part: Part,
+) -> Result<Vec<Setting>, CommandError> {
+    let found = states_of(host, facts, &[part])?;
     let facts = facts.clone();
     Ok(settings(&[Looked { facts, found }]))
 }
 
-fn states_of(host: &Host, facts: &HostFacts) -> Result<Vec<Found>, CommandError> {
-    let nics = facts.nics.iter().take(NICS_MAX);
-    let nics = nics.map(|nic| Target::Nic(nic.name.clone()));
-    let shares = host::shares(host)?;
-    let shares = shares.into_iter().take(SHARES_MAX).map(Target::Share);
-    let mounts = host::mounts(host)?;
-    let mounts = mounts.into_iter().take(MOUNTS_MAX).map(Target::Mount);
-    let targets = std::iter::once(Target::Host)
-        .chain(nics)
-        .chain(shares)
-        .chain(mounts);
-    let spots = targets.flat_map(|target| {
+fn states_of(host: &Host, facts: &HostFacts, parts: &[Part]) -> Result<Vec<Found>, CommandError> {
+    let mut targets = vec![Target::Host];
+    if parts.contains(&Part::Rest) {
+        let nics = facts.nics.iter().take(NICS_MAX);
+        targets.extend(nics.map(|nic| Target::Nic(nic.name.clone())));
+    }
+    if parts.contains(&Part::Samba) {
+        let shares = host::shares(host)?.into_iter().take(SHARES_MAX);
+        targets.extend(shares.map(Target::Share));
+    }
+    if parts.contains(&Part::Rest) {
+        let mounts = host::mounts(host)?.into_iter().take(MOUNTS_MAX);
+        targets.extend(mounts.map(Target::Mount));
+    }
+    let spots = targets.into_iter().flat_map(|target| {
         let knobs = knob::of_target(host.system, &target).filter(|knob| !knob.only_in_snapshots);
+        let knobs = knobs.filter(|knob| parts.contains(&part_of(knob, &target)));
         let knobs: Vec<&'static Knob> = knobs.collect();
         knobs.into_iter().map(move |knob| (target.clone(), knob))
     });
     let spots: Vec<Spot> = spots.collect();
     let states = read_states(host, &spots)?;
     Ok(spots.into_iter().zip(states).collect())
+}
+
+fn part_of(knob: &Knob, target: &Target) -> Part {
+    let commands = knob.read(target).unwrap_or_default();
+    let asks_samba = |command: &host::exec::Command| {
+        command
+            .argv
+            .first()
+            .is_some_and(|program| program == "testparm")
+    };
+    match commands.iter().any(asks_samba) {
+        true => Part::Samba,
+        false => Part::Rest,
+    }
 }
 
 impl Looked {
@@ -246,7 +277,7 @@ fn alone(host: &Looked, target: &Target, title: &str) {
     }
     terminal::print(&format!("\n{title}"));
     let headings = ["setting", "is", "could be", "rule of thumb"];
-    terminal::print(&report::table(&headings, &rows, look()));
+    terminal::print_drawn(&report::table(&headings, &rows, look()));
     not_there(host, target);
 }
 
@@ -341,7 +372,7 @@ fn compare(near: &Looked, far: &Looked, targets: (&Target, &Target), title: &str
     terminal::print(&format!("\n{title}"));
     let names = [&near.facts.name, &far.facts.name].map(ToString::to_string);
     let headings = ["setting", &names[0], &names[1], "", "rule of thumb"];
-    terminal::print(&report::table(&headings, &rows, look()));
+    terminal::print_drawn(&report::table(&headings, &rows, look()));
 }
 
 fn setting_name(knob: &Knob) -> String {

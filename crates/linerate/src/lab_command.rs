@@ -76,7 +76,7 @@ fn scenarios(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
     if arguments.json {
         let list: Vec<_> = lessons
             .map(|(name, lesson)| {
-                json!({ "name": name, "title": lesson.title, "causes": lesson.causes })
+                json!({ "name": name, "title": lesson.title, "causes": lesson.both_ends.causes })
             })
             .collect();
         terminal::print_json(&json!({ "scenarios": list }));
@@ -85,7 +85,7 @@ fn scenarios(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
     let rows: Vec<_> = lessons
         .map(|(name, lesson)| vec![name.to_owned(), lesson.title.clone()])
         .collect();
-    terminal::print(&report::table(&["name", "what is wrong"], &rows, look()));
+    terminal::print_drawn(&report::table(&["name", "what is wrong"], &rows, look()));
     terminal::print("hint: `linerate lab up --scenario NAME` builds one");
     Ok(ExitCode::SUCCESS)
 }
@@ -131,7 +131,7 @@ fn describe(name: &str, topology: &Topology, json: bool, dry_run: bool) {
         let rate = rate + &delay.unwrap_or_default();
         rows.push(vec![end(0), end(1), rate]);
     }
-    terminal::print(&report::table(
+    terminal::print_drawn(&report::table(
         &["one end", "other end", "rate"],
         &rows,
         look(),
@@ -219,7 +219,7 @@ fn list(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
                 ]
             })
             .collect();
-        terminal::print(&report::table(
+        terminal::print_drawn(&report::table(
             &["lab", "state", "hosts and switches", "troubles"],
             &rows,
             look(),

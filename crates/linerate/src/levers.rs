@@ -440,6 +440,7 @@ mod tests {
             json: false,
             run: Some(folder.join("run.jsonl")),
             html: None,
+            verbose: false,
         };
         let plan = Plan::Tune {
             share: ShareAddress {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::failure::CommandError;
 use crate::path::{SharePath, addresses};
-use crate::{back, inspect};
+use crate::{back, collect};
 
 /// Addresses of a server that are looked at.
 const ADDRESSES_MAX: usize = 16;
@@ -19,6 +19,9 @@ const ADDRESSES_MAX: usize = 16;
 const PAIRS_MAX: usize = 16;
 /// Neighbours that are asked what they take.
 const NEIGHBOURS_MAX: usize = 16;
+
+/// How often the path in use is tried where one end or the other was not heard.
+const TRIES: usize = 2;
 
 /// What `ip -j route get` says.
 #[derive(Deserialize)]
@@ -57,11 +60,25 @@ pub fn at_path(
         let nic = facts.first()?.nic(way.nic.as_deref()?)?;
         Some(target(nic, way.address, path))
     });
-    look.mtus = prove(path, facts, &first.into_iter().collect::<Vec<_>>(), stop);
+    let first: Vec<MtuTarget> = first.into_iter().collect();
+    // Where a black hole is missed every session runs into it, and each is given up after half a minute.
+    for _ in 0..TRIES {
+        look.mtus = prove(path, facts, &first, stop);
+        if first.is_empty() || stop.is_asked() || look.mtus.first().is_some_and(is_sure) {
+            break;
+        }
+    }
     for (host, facts) in path.hosts().into_iter().zip(facts) {
-        look.settings.extend(inspect::settings_of(host, facts)?);
+        let (settings, missing) = collect::settings(host, facts);
+        look.settings.extend(settings);
+        look.missing.extend(missing);
     }
     Ok(look)
+}
+
+/// Whether a proof tells both what passes and what the far end would send.
+fn is_sure(proof: &MtuProof) -> bool {
+    proof.answered.is_some() && proof.far_mtu.is_some()
 }
 
 /// Whoever comes before the one that answers is tried in vain.
@@ -219,7 +236,9 @@ fn prove(
     };
     let mut hosts = path.hosts().into_iter().enumerate().map(known);
     if let Some(client) = hosts.next().filter(|_| !stop.is_asked()) {
-        back::complete(client, hosts.next(), &mut proofs);
+        // A server that did not say what it is does not answer to this either.
+        let server = hosts.next().filter(|server| server.facts.is_some());
+        back::complete(client, server, &mut proofs);
     }
     proofs
 }

@@ -2,15 +2,17 @@
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use record::Bytes;
+use record::{Bytes, ShareAddress};
 use report::quantity;
 use serde_json::{Value, json};
-use smb::copy::printable;
-use smb::{DirectoryEntry, Session, ShareEntry, ShareKind};
+use smb::copy::{Reparse, printable};
+use smb::{DirectoryEntry, Referrals, Session, ShareEntry, ShareKind};
 
 use crate::args::LsArguments;
 use crate::copy::{connect, told};
+use crate::credentials::Client;
 use crate::failure::CommandError;
 use crate::share::{self, TypedShare};
 use crate::{changes, confine, credentials, terminal};
@@ -18,6 +20,10 @@ use crate::{changes, confine, credentials, terminal};
 /// A folder of so many entries at most is sorted; of a larger one the entries are printed as they
 /// come, so that it takes little memory and the first ones show at once.
 const SORTED_MAX: usize = 10_000;
+/// The same of so many bytes of names: a server may give long ones.
+const SORTED_BYTES_MAX: usize = 4 << 20;
+/// How long a lost server is tried: nothing is said meanwhile, and the command is soon typed again.
+const RECONNECT_MAX: Duration = Duration::from_secs(10);
 /// Text is written in pieces of about this size.
 const PIECE_BYTES: usize = 1 << 16;
 const ATTRIBUTE_FOLDER: u32 = 0x10;
@@ -28,10 +34,13 @@ const LETTERS: [(u32, char); 4] = [(0x1, 'R'), (0x2, 'H'), (0x4, 'S'), (0x20, 'A
 /// Runs `ls`.
 pub fn run(arguments: &LsArguments) -> Result<ExitCode, CommandError> {
     let place = share::parse_place(&arguments.place)?;
-    confine::to(&confine::for_login(&arguments.login))?;
-    let policy = measure::demanded(&credentials::demands(&arguments.login)?);
-    let credentials = credentials::find(&arguments.login, &place, None)?;
-    let session = connect(&place, &credentials, &policy)?;
+    let rules = confine::for_login_alone(&arguments.login);
+    let held = confine::to(&rules, arguments.verbose.verbose)?;
+    let mut policy = measure::demanded(&credentials::demands(&arguments.login)?);
+    policy.reconnect = Some(RECONNECT_MAX);
+    let found = credentials::find(&arguments.login, &place, Client::Here)?;
+    held.ready()?;
+    let session = connect(&place, &found, &policy)?;
     if place.address.share.is_empty() {
         list_shares(&session, arguments)?;
     } else {
@@ -58,7 +67,7 @@ fn list_shares(session: &Session, arguments: &LsArguments) -> Result<(), Command
         })
         .collect();
     let headers = ["share", "kind", "comment"];
-    terminal::print(&report::table(&headers, &rows, changes::look()));
+    terminal::print_drawn(&report::table(&headers, &rows, changes::look()));
     Ok(())
 }
 
@@ -83,8 +92,9 @@ fn list_folder(
     place: &TypedShare,
     arguments: &LsArguments,
 ) -> Result<(), CommandError> {
-    let tree = session.tree(&place.address.share).map_err(told)?;
-    let path = &place.address.path;
+    let ShareAddress { share, path, .. } = &place.address;
+    let found = session.locate(share, path, Referrals::Follow);
+    let (tree, path) = &found.map_err(told)?;
     let status = tree.status(path).map_err(told)?;
     let mut listing = Listing::new(arguments.json);
     if status.attributes & ATTRIBUTE_FOLDER != 0 {
@@ -112,12 +122,22 @@ fn list_entries(
     mut entries: impl Iterator<Item = Result<DirectoryEntry, smb::Error>>,
     listing: &mut Listing,
 ) -> Result<(), CommandError> {
-    let first = entries.by_ref().take(SORTED_MAX + 1);
-    let mut first: Vec<Listed> = first.map(listed).collect::<Result<_, _>>()?;
-    if first.len() <= SORTED_MAX {
+    let mut first: Vec<Listed> = Vec::new();
+    let mut bytes = 0;
+    let mut is_all = true;
+    for entry in entries.by_ref() {
+        let entry = listed(entry)?;
+        bytes += entry.name().len();
+        first.push(entry);
+        if first.len() > SORTED_MAX || bytes > SORTED_BYTES_MAX {
+            is_all = false;
+            break;
+        }
+    }
+    if is_all {
         first.sort_by(|one, other| one.name().cmp(other.name()));
     }
-    first.iter().for_each(|entry| listing.add(entry));
+    first.drain(..).for_each(|entry| listing.add(&entry));
     for entry in entries {
         listing.add(&listed(entry)?);
     }
@@ -217,8 +237,12 @@ impl Listing {
 /// Attributes, size, time and name; of a folder with `/` at its end.
 fn line(entry: &DirectoryEntry) -> String {
     let folder = entry.attributes & ATTRIBUTE_FOLDER != 0;
+    let is_link = match reparse(entry) {
+        Some(reparse) => reparse.is_link(),
+        None => entry.attributes & ATTRIBUTE_LINK != 0,
+    };
     let kind = match entry.attributes {
-        attributes if attributes & ATTRIBUTE_LINK != 0 => 'L',
+        _ if is_link => 'L',
         _ if folder => 'D',
         _ => '-',
     };
@@ -239,13 +263,20 @@ fn line(entry: &DirectoryEntry) -> String {
         time.strftime("%Y-%m-%d %H:%M:%S").to_string()
     });
     let end = if folder { "/" } else { "" };
+    let reparse = reparse(entry).map_or(String::new(), |it| format!(" ({it})"));
     // Writing to a string does not fail.
     let _ = writeln!(
         text,
-        "  {size:>10}  {time:19}  {}{end}",
+        "  {size:>10}  {time:19}  {}{end}{reparse}",
         printable(&entry.name)
     );
     text
+}
+
+/// What it is that neither file nor folder says.
+fn reparse(entry: &DirectoryEntry) -> Option<Reparse> {
+    let is_one = entry.attributes & ATTRIBUTE_LINK != 0 && entry.reparse_tag != 0;
+    is_one.then(|| Reparse::of(entry.reparse_tag))
 }
 
 fn as_json(listed: &Listed) -> Value {
@@ -257,8 +288,10 @@ fn as_json(listed: &Listed) -> Value {
 
 fn entry_as_json(entry: &DirectoryEntry) -> Value {
     let folder = entry.attributes & ATTRIBUTE_FOLDER != 0;
-    let kind = match entry.attributes {
-        attributes if attributes & ATTRIBUTE_LINK != 0 => "link",
+    let reparse = reparse(entry);
+    let kind = match reparse {
+        Some(reparse) if reparse.is_link() => "link",
+        None if entry.attributes & ATTRIBUTE_LINK != 0 => "link",
         _ if folder => "folder",
         _ => "file",
     };
@@ -266,7 +299,7 @@ fn entry_as_json(entry: &DirectoryEntry) -> Value {
         "name": entry.name, "kind": kind, "bytes": entry.size,
         "allocated_bytes": entry.allocation, "attributes": entry.attributes,
         "modified": time(entry.times.write), "created": time(entry.times.creation),
-        "file_id": entry.file_id,
+        "file_id": entry.file_id, "reparse": reparse.map(|it| it.to_string()),
     })
 }
 

@@ -7,6 +7,8 @@ mod bench;
 mod candidates;
 mod changes;
 mod check;
+mod collect;
+mod compare;
 mod confine;
 mod copy;
 mod credentials;
@@ -21,6 +23,7 @@ mod levers;
 mod look;
 mod ls;
 mod meter;
+mod page;
 mod path;
 mod profiles;
 mod rig;
@@ -28,6 +31,7 @@ mod runs;
 mod session;
 mod set;
 mod share;
+mod status;
 mod stop;
 mod terminal;
 mod trial;
@@ -42,6 +46,8 @@ use exit::Exit;
 use failure::{CommandError, Kind};
 
 fn main() -> ExitCode {
+    // Where there is no such limit, there is nothing to limit.
+    os::sandbox::leave_no_core().ok();
     let result = match Arguments::try_parse() {
         Ok(arguments) => run(&arguments.command),
         Err(error) => said_by_clap(&error),
@@ -101,7 +107,8 @@ fn listens_by_itself(command: &Command) -> bool {
             | Command::Probe
             | Command::Lab(LabCommand::Supervise { .. } | LabCommand::Run { .. })
             | Command::Analyze(_)
-            | Command::Report(_)
+            | Command::Compare(_)
+            | Command::Page(_)
             | Command::Copy(_)
             | Command::Ls(_)
     )
@@ -122,7 +129,8 @@ fn run(command: &Command) -> Result<ExitCode, CommandError> {
         Command::Undo(arguments) => changes::undo(arguments),
         Command::Changes(arguments) => changes::list(arguments),
         Command::Analyze(arguments) => analyze::run(arguments),
-        Command::Report(arguments) => runs::report(arguments),
+        Command::Compare(arguments) => compare::run(arguments),
+        Command::Report(arguments) => page::report(arguments),
         Command::Copy(arguments) => copy::run(arguments),
         Command::Ls(arguments) => ls::run(arguments),
         Command::Lab(command) => lab_command::run(command),
@@ -142,5 +150,6 @@ fn run(command: &Command) -> Result<ExitCode, CommandError> {
         Command::Trial => trial::run(),
         Command::Worker => trial::work(),
         Command::Probe => trial::probe(),
+        Command::Page(arguments) => page::draw(arguments),
     }
 }

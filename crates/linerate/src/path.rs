@@ -8,14 +8,15 @@ use host::exec::Command;
 use measure::{Runner, Serving, Stop};
 use record::{
     Bytes, Cache, Credentials, Data, Demands, Direction, HostFacts, HostLoad, Job, JobWorkload,
-    Nanoseconds, Operations, Pattern, Sample, ShareWorkload, Timing, TrialInput, TrialResult,
-    Workload,
+    MissingFact, Nanoseconds, Operations, Pattern, Sample, ShareWorkload, Timing, TrialInput,
+    TrialResult, Workload,
 };
 
 use crate::args::PathArguments;
+use crate::credentials::Client;
 use crate::failure::{CommandError, Kind};
 use crate::share::TypedShare;
-use crate::{credentials, hosts, stop, terminal};
+use crate::{collect, credentials, hosts, stop, terminal};
 
 /// Bytes of one request; more gains little, and a lost channel would lose more.
 const BLOCK: Bytes = Bytes::new(1 << 20);
@@ -126,7 +127,12 @@ impl SharePath {
             hosts::Named::Lab { lab, .. } => Some(lab::find(&lab)?.credentials()),
             hosts::Named::Local | hosts::Named::Ssh(_) => None,
         };
-        let credentials = credentials::find(&arguments.login, &share, lab_file.as_deref())?;
+        let on = match (&lab_file, hosts::parse(&arguments.client)?) {
+            (Some(file), _) => Client::Lab(file),
+            (None, hosts::Named::Local) => Client::Here,
+            (None, _) => Client::Elsewhere,
+        };
+        let credentials = credentials::find(&arguments.login, &share, on)?.credentials;
         Ok(Self {
             client,
             server,
@@ -154,6 +160,9 @@ impl SharePath {
             demands: self.demands,
             operations: None,
             timing,
+            sessions: 1,
+            file: record::FileUse::default(),
+            socket: record::SocketOptions::default(),
         }
     }
 
@@ -194,19 +203,25 @@ impl SharePath {
 
     /// What is known of the hosts, client first. A server of which nothing can be known is left out, and
     /// that is said: it is there for whoever wants to know more.
-    pub fn facts(&self) -> Result<Vec<HostFacts>, CommandError> {
+    pub fn facts(&self) -> Result<(Vec<HostFacts>, Option<MissingFact>), CommandError> {
         let mut facts = vec![host::facts(&self.client)?];
-        if let Some(server) = &self.server {
-            match host::facts(server) {
-                Ok(found) => facts.push(found),
-                Err(error) => terminal::say(&format!(
+        let Some(server) = &self.server else {
+            return Ok((facts, None));
+        };
+        match host::facts(&collect::impatient(server)) {
+            Ok(found) => {
+                facts.push(found);
+                Ok((facts, None))
+            }
+            Err(error) => {
+                let missing = collect::missing(&server.name, "facts", &error.into());
+                terminal::say(&format!(
                     "remark: {} tells nothing of itself, so the check goes on without: {}",
-                    server.name,
-                    CommandError::from(error).text()
-                )),
+                    server.name, missing.reason
+                ));
+                Ok((facts, Some(missing)))
             }
         }
-        Ok(facts)
     }
 
     /// About how many bytes a second the share moves, the slower way, in small requests; none where that
@@ -442,6 +457,8 @@ mod tests {
             latency: None,
             storage: None,
             playback: None,
+            engine: None,
+            sandbox: None,
         })))
     }
 
@@ -478,7 +495,12 @@ mod tests {
             server: Some(server),
             ..path("true")
         };
-        let facts = path.facts().unwrap();
+        let (facts, missing) = path.facts().unwrap();
+        let missing = missing.unwrap();
+        assert_eq!(
+            (missing.host.as_str(), missing.fact.as_str()),
+            ("ssh://nas", "facts")
+        );
         let names: Vec<_> = facts.iter().map(|host| host.name.as_str()).collect();
         assert_eq!(names, ["local"]);
     }

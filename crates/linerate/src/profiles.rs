@@ -15,6 +15,7 @@ use host::profile::{
     self, Profile, Proposal, Protections, Role, Rule, Situation, Verdict, When, Wish,
 };
 use os::file::{Folder, Readers};
+use record::text::clean;
 use record::{BitsPerSecond, HostFacts, Level, LinkState, Setting, Target};
 use serde_json::{Value, json};
 
@@ -42,7 +43,11 @@ pub fn run(arguments: &ProfilesArguments) -> Result<ExitCode, CommandError> {
             "meaning": profile.meaning, "rules": rules.collect::<Vec<_>>() }));
         return Ok(ExitCode::SUCCESS);
     }
-    terminal::print(&format!("{}: {}\n", profile.name, profile.meaning));
+    terminal::print(&format!(
+        "{}: {}\n",
+        clean(&profile.name),
+        clean(&profile.meaning)
+    ));
     for rule in &profile.rules {
         let (verb, value) = wish(rule);
         let verb = match verb {
@@ -55,11 +60,14 @@ pub fn run(arguments: &ProfilesArguments) -> Result<ExitCode, CommandError> {
             conditions => format!(", {}", conditions.join(", ")),
         };
         let source = rule.source.as_ref();
-        let source = source.map_or(String::new(), |source| format!(" ({source})"));
+        let source = source.map_or(String::new(), |source| format!(" ({})", clean(source)));
         let knob = &rule.knob;
         terminal::print(&format!(
-            "{knob} = {verb}{value}{only}\n    {}{source}",
-            rule.why
+            "{} = {verb}{}{}\n    {}{source}",
+            clean(knob),
+            clean(value),
+            clean(&only),
+            clean(&rule.why)
         ));
     }
     Ok(ExitCode::SUCCESS)
@@ -75,7 +83,11 @@ fn list(profiles: &[Profile], json: bool) {
         return;
     }
     for profile in profiles {
-        terminal::print(&format!("{}: {}", profile.name, profile.meaning));
+        terminal::print(&format!(
+            "{}: {}",
+            clean(&profile.name),
+            clean(&profile.meaning)
+        ));
         if let Some(file) = &profile.file {
             terminal::print(&format!("  from {}", file.display()));
         }
@@ -241,8 +253,8 @@ impl<'a> Judged<'a> {
         });
         for proposal in changes {
             if let (Verdict::Change { to }, Some(now)) = (&proposal.verdict, &proposal.now) {
-                let why = &proposal.rule.why;
-                terminal::print(&format!("  {}: {now} -> {to}: {why}", place(proposal)));
+                let line = format!("{}: {now} -> {to}: {}", place(proposal), proposal.rule.why);
+                terminal::print(&format!("  {}", clean(&line)));
             }
         }
         let mut so = BTreeSet::new();

@@ -293,6 +293,9 @@ mod tests {
             file_size: Bytes::new(1 << 26),
             demands: Demands::default(),
             timing,
+            sessions: 1,
+            file: record::FileUse::default(),
+            socket: record::SocketOptions::default(),
         };
         let end: std::net::SocketAddr = ([127, 0, 0, 1], 445).into();
         let connection = ConnectionUse {
@@ -304,6 +307,7 @@ mod tests {
             retransmits: None,
             tcp: None,
             congestion_control: None,
+            clock: None,
         };
         let came_up = |count: usize| TrialResult {
             connections: vec![connection.clone(); count],
@@ -314,6 +318,8 @@ mod tests {
             latency: None,
             storage: None,
             playback: None,
+            engine: None,
+            sandbox: None,
         };
         let task = small_files(share.clone());
         let in_a_folder = TaskWorkload {
@@ -355,6 +361,9 @@ mod tests {
                     measured,
                     interval: measured,
                 },
+                sessions: 1,
+                file: record::FileUse::default(),
+                socket: record::SocketOptions::default(),
             });
             assert_eq!(work.direction, Direction::Write);
             assert!(

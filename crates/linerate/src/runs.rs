@@ -1,18 +1,19 @@
 //! Run files: where a new one goes, its header, its clock; and what is said of an old one.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use analysis::{RunAnalysis, Verdict};
+use analysis::RunAnalysis;
 use host::{Host, journal};
 use os::file::{Folder, Readers, replace};
 use record::{
     Event, Header, HostFacts, Nanoseconds, Plan, RUN_FORMAT, RUN_VERSION, Record, Run, RunWriter,
 };
 use serde_json::json;
+use stats::Verdict;
 
-use crate::args::{LoginArguments, OutputArguments, ReportArguments};
+use crate::args::{LoginArguments, OutputArguments};
 use crate::changes::look;
 use crate::exit::Exit;
 use crate::failure::{CommandError, Kind};
@@ -68,7 +69,7 @@ impl Recorder {
             started,
         };
         let writer = match &output.run {
-            Some(path) => RunWriter::create(path, &header)?,
+            Some(path) => RunWriter::create(os::file::create(path)?, path, &header)?,
             None => create_in_state_folder(&id, &header)?,
         };
         Ok(Self {
@@ -80,7 +81,7 @@ impl Recorder {
 
     /// Goes on with a run file; gives what it holds. Time goes on where its last trial ended.
     pub fn resume(path: &Path) -> Result<(Self, Run), CommandError> {
-        let (writer, run) = RunWriter::resume(path)?;
+        let (writer, run) = RunWriter::resume(os::file::extend(path)?, path)?;
         let ends = run.records.iter().map(|record| match record {
             Record::Trial(trial) => trial.ended,
             Record::Event { at, .. } => *at,
@@ -159,15 +160,10 @@ fn create_in_state_folder(id: &str, header: &Header) -> Result<RunWriter, Comman
         } else {
             format!("-{number}")
         };
-        let path = folder.path().join(format!("{id}{suffix}.jsonl"));
-        match RunWriter::create(&path, header) {
-            Err(record::Error::Io { source, .. })
-                if source.kind() == std::io::ErrorKind::AlreadyExists
-                    && number < SAME_SECOND_MAX =>
-            {
-                number += 1;
-            }
-            other => return Ok(other?),
+        let name = format!("{id}{suffix}.jsonl");
+        match folder.create(&name) {
+            Err(error) if error.exists() && number < SAME_SECOND_MAX => number += 1,
+            file => return Ok(RunWriter::create(file?, &folder.path().join(name), header)?),
         }
     }
 }
@@ -179,14 +175,23 @@ pub fn read(path: &Path) -> Result<RunAnalysis, CommandError> {
 
 /// Prints a run as text or JSON, and writes its page where one is asked for.
 pub fn show(path: &Path, output: &OutputArguments) -> Result<RunAnalysis, CommandError> {
-    let analysis = read(path)?;
+    let run = Run::read(path)?;
+    let sandboxes = confine::of_trials(&run);
+    let analysis = analysis::analyze(&run);
+    drop(run);
     if output.json {
         let mut value = report::json(&analysis);
         value["run_file"] = json!(path);
         terminal::print_json(&value);
     } else {
-        terminal::print(&report::text(&analysis, look()));
+        terminal::print_drawn(&report::text(&analysis, look()));
+        if output.verbose {
+            terminal::print_drawn(&report::details(&analysis, look()));
+        }
         terminal::say(&format!("run file: {}", path.display()));
+    }
+    if output.verbose {
+        sandboxes.iter().for_each(|text| terminal::say(text));
     }
     if let Some(html) = &output.html {
         replace(html, report::html(&analysis).as_bytes())?;
@@ -200,39 +205,8 @@ pub fn print(analysis: &RunAnalysis, json: bool) {
     if json {
         terminal::print_json(&report::json(analysis));
     } else {
-        terminal::print(&report::text(analysis, look()));
+        terminal::print_drawn(&report::text(analysis, look()));
     }
-}
-
-/// `linerate report RUN`.
-pub fn report(arguments: &ReportArguments) -> Result<ExitCode, CommandError> {
-    let ending = if arguments.shareable {
-        "shareable.html"
-    } else {
-        "html"
-    };
-    let html = arguments.html.clone();
-    let html: PathBuf = html.unwrap_or_else(|| arguments.run.with_extension(ending));
-    confine::to_files(&[&arguments.run], Some(&html))?;
-    let run = Run::read(&arguments.run)?;
-    let page = if arguments.shareable {
-        let shareable = report::Shareable::of(run).map_err(|error| {
-            let text = format!("cannot replace the names in `{}`", arguments.run.display());
-            CommandError::caused(Kind::Refused, text, &error)
-                .hint("draw the page without `--shareable`, and leave out by hand what it tells")
-        })?;
-        let page = report::html(&analysis::analyze(shareable.run()));
-        shareable.page(&page)
-    } else {
-        report::html(&analysis::analyze(&run))
-    };
-    replace(&html, page.as_bytes())?;
-    if arguments.json {
-        terminal::print_json(&json!({ "html": html }));
-    } else {
-        terminal::print(&html.display().to_string());
-    }
-    Ok(ExitCode::SUCCESS)
 }
 
 /// The verdict of a run: 0 well, 1 something was found, 2 could not tell.
@@ -246,7 +220,7 @@ pub fn exit_code(analysis: &RunAnalysis) -> ExitCode {
     });
     match &analysis.plan {
         Plan::Check { .. } => match &analysis.diagnosis {
-            Some(diagnosis) if diagnosis.first_loss.is_some() || !diagnosis.causes.is_empty() => {
+            Some(diagnosis) if diagnosis.first_loss.is_some() || diagnosis.named().is_some() => {
                 Exit::Found.into()
             }
             Some(diagnosis) if diagnosis.complete => ExitCode::SUCCESS,

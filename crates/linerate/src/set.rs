@@ -179,7 +179,7 @@ fn show(
     let rows: Vec<Vec<String>> = rows.collect();
     let now = if arguments.dry_run { "would be" } else { "now" };
     let headings = ["host", "setting", "before", now];
-    terminal::print(&report::table(&headings, &rows, look()));
+    terminal::print_drawn(&report::table(&headings, &rows, look()));
     match change {
         Some((id, true)) => terminal::print(&format!(
             "hint: it stays, also after a restart, until `linerate undo {id}`"

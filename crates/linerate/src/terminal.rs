@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use record::text::{clean, clean_lines, is_unsafe};
 use serde::Serialize;
 
 /// Widest line that is printed.
@@ -18,6 +19,12 @@ static LOST: OnceLock<io::Error> = OnceLock::new();
 
 /// Writes data. What keeps it from getting out is said at the end, see [`lost`].
 pub fn print(text: &str) {
+    let ended = if text.ends_with('\n') { "" } else { "\n" };
+    print_piece(&format!("{}{ended}", clean_lines(text)));
+}
+
+/// The same of what `report` has drawn, which has cleaned each text and given colours to some.
+pub fn print_drawn(text: &str) {
     let ended = if text.ends_with('\n') { "" } else { "\n" };
     print_piece(&format!("{}{ended}", harmless(text)));
 }
@@ -54,13 +61,13 @@ pub fn print_json(value: &impl Serialize) {
 /// Writes talk.
 pub fn say(text: &str) {
     let mut stderr = anstream::stderr().lock();
-    drop(writeln!(stderr, "{}", harmless(text)));
+    drop(writeln!(stderr, "{}", clean_lines(text)));
 }
 
-/// Whatever a file or a server calls itself, it moves no cursor and sets no title: of control characters
+/// Whatever a file or a server calls itself, it moves no cursor and sets no title: of unsafe characters
 /// only line ends and tabs reach the terminal, and of sequences only colours.
 fn harmless(text: &str) -> Cow<'_, str> {
-    let is_harmful = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
+    let is_harmful = |letter: char| is_unsafe(letter) && !matches!(letter, '\n' | '\t');
     if !text.contains(is_harmful) {
         return Cow::Borrowed(text);
     }
@@ -81,17 +88,21 @@ fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// JSON for a terminal: control characters that need no escape in it get one.
+/// JSON for a terminal: unsafe characters that need no escape in it get one.
 struct Escaping<W>(W);
 
 impl<W: Write> Write for Escaping<W> {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
-        let is_raw = |letter: char| letter.is_control() && letter != '\n';
+        let is_raw = |letter: char| is_unsafe(letter) && letter != '\n';
         match str::from_utf8(piece) {
             Ok(text) if text.contains(is_raw) => {
                 for letter in text.chars() {
                     match is_raw(letter) {
-                        true => write!(self.0, "\\u{:04x}", u32::from(letter))?,
+                        true => {
+                            for unit in letter.encode_utf16(&mut [0; 2]) {
+                                write!(self.0, "\\u{unit:04x}")?;
+                            }
+                        }
                         false => write!(self.0, "{letter}")?,
                     }
                 }
@@ -151,7 +162,7 @@ impl Progress {
         }
         stage.clone_into(&mut self.stage);
         match &self.bar {
-            Some(bar) => bar.set_message(self.stage.clone()),
+            Some(bar) => bar.set_message(clean(&self.stage)),
             None if !self.quiet => say(&format!("  ... {stage}")),
             None => {}
         }
@@ -160,7 +171,7 @@ impl Progress {
     /// What is done at this moment.
     pub fn detail(&self, detail: &str) {
         if let Some(bar) = &self.bar {
-            bar.set_message(format!("{}: {detail}", self.stage));
+            bar.set_message(clean(&format!("{}: {detail}", self.stage)));
         }
     }
 
@@ -174,7 +185,7 @@ impl Progress {
     /// A sentence that stays.
     pub fn note(&self, text: &str) {
         match &self.bar {
-            Some(bar) => bar.println(harmless(text)),
+            Some(bar) => bar.println(clean_lines(text)),
             None if !self.quiet => say(text),
             None => {}
         }
@@ -213,13 +224,20 @@ mod tests {
             ("\u{1b}]0;title\u{7}", "\u{fffd}]0;title\u{fffd}"),
             ("\u{9b}31m\r\u{8}", "\u{fffd}31m\u{fffd}\u{fffd}"),
             ("\u{1b}[1", "\u{fffd}[1"),
+            (
+                "exe\u{202e}gpj\u{2069}\u{200b}",
+                "exe\u{fffd}gpj\u{fffd}\u{fffd}",
+            ),
         ];
         for (text, expected) in cases {
             assert_eq!(harmless(text), expected);
         }
         let mut json = Escaping(Vec::new());
-        let written = serde_json::to_writer(&mut json, "ü\u{9b}\u{7f}\u{1b}");
+        let written = serde_json::to_writer(&mut json, "ü\u{9b}\u{7f}\u{1b}\u{202e}\u{e0001}");
         written.expect("room in memory");
-        assert_eq!(json.0, "\"ü\\u009b\\u007f\\u001b\"".as_bytes());
+        assert_eq!(
+            json.0,
+            "\"ü\\u009b\\u007f\\u001b\\u202e\\udb40\\udc01\"".as_bytes()
+        );
     }
 }

@@ -9,9 +9,9 @@ use crate::exit::Exit;
 use crate::failure::CommandError;
 
 /// This program, whatever became of its file meanwhile.
-const OWN_PROGRAM: &str = "/proc/self/exe";
+pub const OWN_PROGRAM: &str = "/proc/self/exe";
 /// What a process without rights gets of the environment, where there may be a password.
-const KEPT_VARIABLES: [&str; 3] = ["LANG", "LC_ALL", "RUST_BACKTRACE"];
+pub const KEPT_VARIABLES: [&str; 3] = ["LANG", "LC_ALL", "RUST_BACKTRACE"];
 
 /// Runs the trial that standard input asks for.
 #[expect(

@@ -17,6 +17,7 @@ use host::knob;
 use host::profile::Profile;
 use measure::Stop;
 use record::{Arm, Decision, Direction, Event, HostName, Level, Plan, Setting};
+use report::message::english;
 use serde_json::json;
 
 use crate::args::{CheckArguments, GoalArgument, OutputArguments, TuneArguments};
@@ -105,16 +106,18 @@ fn find_fixes(
         json: arguments.output.json,
         run: Some(folder.path().join("check.jsonl")),
         html: None,
+        verbose: false,
     };
     let check = CheckArguments {
         share: arguments.share.clone(),
         path: arguments.path.clone(),
         output,
-        repetitions: 1,
+        repetitions: Some(1),
         seconds: arguments.seconds.min(1.0),
+        quick: true,
+        thorough: false,
         into: None,
         read_only: false,
-        verbose: false,
     };
     let file = check::measure(&check, path, &check::PATH_RUNGS, stop)?;
     let analysis = runs::read(&file)?;
@@ -359,11 +362,17 @@ fn tempfile_folder() -> Result<tempfile::TempDir, CommandError> {
 
 /// What to try; none where nothing can be.
 pub fn plan(arguments: &TuneArguments, fixes: Vec<Fix>) -> Result<Option<TunePlan>, CommandError> {
-    let asked = |fix: &Fix| arguments.only.is_empty() || arguments.only.contains(&fix.id);
+    // What it was called before is understood.
+    let names =
+        |id: &str, fix: &Fix| fix.id == id || (id == "faster-way" && fix.id == "faster-path");
+    let asked = |fix: &Fix| {
+        let mut only = arguments.only.iter();
+        arguments.only.is_empty() || only.any(|id| names(id, fix))
+    };
     if let Some(unknown) = arguments
         .only
         .iter()
-        .find(|id| !fixes.iter().any(|fix| fix.id == **id))
+        .find(|id| !fixes.iter().any(|fix| names(id, fix)))
     {
         let known: Vec<&str> = fixes.iter().map(|fix| fix.id.as_str()).collect();
         return Err(CommandError::new(
@@ -377,8 +386,8 @@ pub fn plan(arguments: &TuneArguments, fixes: Vec<Fix>) -> Result<Option<TunePla
         .filter(asked)
         .partition(|fix| fix.blocked.is_none());
     for fix in &blocked {
-        let why = fix.blocked.as_deref().unwrap_or_default();
-        terminal::say(&format!("not tried: {}: {why}", fix.text));
+        let why = fix.blocked.as_ref().map(english).unwrap_or_default();
+        terminal::say(&format!("not tried: {}: {why}", english(&fix.text)));
     }
     if candidates.is_empty() {
         return Ok(None);
@@ -491,7 +500,7 @@ fn dry_run(
             ]
         })
         .collect();
-    terminal::print(&report::table(
+    terminal::print_drawn(&report::table(
         &["experiment", "phase", "order", "trials", "takes"],
         &rows,
         look(),

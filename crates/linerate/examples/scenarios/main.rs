@@ -3,13 +3,18 @@
 //! wrong. The exit code is 0 where every figure is reached that was looked at.
 //!
 //! ```text
-//! scenarios [--repeat N] [--healthy N] [--mtu N] [--truth N] [--full] [--json FILE] [NAME...]
+//! scenarios [--repeat N] [--healthy N] [--mtu N] [--truth N] [--view VIEW] [--json FILE] [NAME...]
 //! ```
 //!
-//! With names only those labs are looked at; `mtu` and `truth` are the names of the other two parts.
+//! With names only those labs are looked at; `mtu` and `truth` are the names of the other two parts. A name
+//! that ends in `.toml` is a lab file that is not in the library, with a lesson. `VIEW` is `both-ends` or
+//! `client`; without it both are asked.
 
+mod judge;
 #[path = "../../tests/it/mtu.rs"]
 mod mtu;
+#[path = "../support/mod.rs"]
+mod support;
 mod table;
 mod truth;
 
@@ -18,14 +23,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-use lab::{Launcher, Scenario, Topology};
+use judge::{Checked, Verdict, View};
+use lab::Topology;
 use serde_json::{Value, json};
-use table::{Checked, Row};
+use table::Row;
 
 /// Name of the lab while one is looked at.
 const LAB: &str = "scenario";
-/// A check that is not made in full: to name a cause no narrow interval is needed.
-const SHORT: [&str; 4] = ["--repetitions", "2", "--seconds", "0.4"];
 
 /// What is asked for.
 struct Plan {
@@ -33,24 +37,22 @@ struct Plan {
     healthy: usize,
     mtus: usize,
     truth: usize,
-    /// Every check with its usual repetitions.
-    full: bool,
+    views: Vec<View>,
     json: PathBuf,
     names: Vec<String>,
 }
 
 fn main() -> ExitCode {
     let plan = plan();
-    let program = program();
-    let library = lab::scenarios().expect("the library is well");
-    let rows: Vec<Row> = library
-        .iter()
-        .filter(|scenario| plan.wants(scenario.name))
-        .map(|scenario| row(&program, scenario, &plan))
+    let program = support::program().expect("a target folder");
+    let rows: Vec<Row> = labs(&plan)
+        .into_iter()
+        .map(|(name, topology)| row(&program, name, &topology, &plan))
         .collect();
     if !rows.is_empty() {
         say("");
         say(&table::text(&rows));
+        say(&table::matrix_text(&rows));
     }
     let mut figures = table::figures(&rows);
     let (mut of_packets, mut of_truth) = (Value::Null, Value::Null);
@@ -70,6 +72,7 @@ fn main() -> ExitCode {
     let reached = figures.iter().all(|figure| figure.reached);
     let summary = json!({
         "scenarios": rows.iter().map(Row::json).collect::<Vec<_>>(),
+        "matrix": table::matrix(&rows),
         "packets": of_packets,
         "truth": of_truth,
         "figures": figures.iter().map(table::Figure::json).collect::<Vec<_>>(),
@@ -92,10 +95,10 @@ impl Plan {
 fn plan() -> Plan {
     let mut plan = Plan {
         repeat: 3,
-        healthy: 10,
+        healthy: 5,
         mtus: 200,
         truth: 5,
-        full: false,
+        views: View::ALL.into(),
         json: "target/scenarios/summary.json".into(),
         names: Vec::new(),
     };
@@ -110,7 +113,11 @@ fn plan() -> Plan {
             "--healthy" => plan.healthy = number(),
             "--mtu" => plan.mtus = number(),
             "--truth" => plan.truth = number(),
-            "--full" => plan.full = true,
+            "--view" => {
+                let name = arguments.next().unwrap_or_default();
+                let view = View::ALL.into_iter().find(|view| view.as_str() == name);
+                plan.views = vec![view.expect("`both-ends` or `client` after --view")];
+            }
             "--json" => plan.json = arguments.next().expect("a file after --json").into(),
             _ => plan.names.push(argument),
         }
@@ -123,95 +130,90 @@ fn say(line: &str) {
     println!("{line}");
 }
 
-/// The program beside this one.
-fn program() -> PathBuf {
-    let own = env::current_exe().expect("this program has a file");
-    own.ancestors()
-        .nth(2)
-        .expect("a target folder")
-        .join("linerate")
+fn up(program: &Path, topology: &Topology) -> support::Guard {
+    support::up(program, LAB, topology).expect("the lab comes up")
 }
 
-/// A lab that goes with this.
-struct Guard(lab::Lab);
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        lab::down(self.0.name()).ok();
-    }
+/// The labs that are asked for: of the library, and lab files.
+fn labs(plan: &Plan) -> Vec<(String, Topology)> {
+    let library = lab::scenarios().expect("the library is well");
+    let known = library.into_iter();
+    let known = known.filter(|scenario| plan.wants(scenario.name));
+    let known = known.map(|scenario| (scenario.name.to_owned(), scenario.topology));
+    let files = plan.names.iter().map(Path::new);
+    let files = files.filter(|name| name.extension().is_some_and(|end| end == "toml"));
+    let files = files.map(|file| {
+        let name = file.file_stem().unwrap_or_default().to_string_lossy();
+        let topology = Topology::read(file).expect("a lab file");
+        (name.into_owned(), topology)
+    });
+    known.chain(files).collect()
 }
 
-fn up(program: &Path, topology: &Topology) -> Guard {
-    let program = program.display().to_string();
-    let launcher = Launcher::new([program.as_str(), "lab", "supervise"]);
-    Guard(lab::up(LAB, topology, &launcher).expect("the lab comes up"))
-}
-
-/// Checks one scenario as often as it is wanted: with the server each time, and once without; a lab in
-/// which nothing is wrong by turns.
-fn row(program: &Path, scenario: &Scenario, plan: &Plan) -> Row {
-    let lesson = scenario.topology.lesson.clone();
+/// Checks one scenario as often as it is wanted from each view, each time in a lab of its own: what one
+/// check leaves in caches and connections is nothing to the next.
+fn row(program: &Path, name: String, topology: &Topology, plan: &Plan) -> Row {
+    let begun = Instant::now();
+    let lesson = topology.lesson.clone();
     let lesson = lesson.expect("every scenario has one");
-    let healthy = lesson.causes.is_empty();
-    let views: Vec<bool> = if healthy {
-        (0..plan.healthy).map(|number| number % 2 == 0).collect()
-    } else {
-        let with = std::iter::repeat_n(true, plan.repeat);
-        with.chain([false]).collect()
-    };
-    let _lab = up(program, &scenario.topology);
-    let checks = views.into_iter().enumerate().map(|(number, with_server)| {
-        // How long a check takes by default is worth knowing where nothing is wrong.
-        let full = plan.full || (healthy && number == 0);
-        let checked = check(program, with_server, full);
+    let healthy = lesson.both_ends.causes.is_empty();
+    let count = if healthy { plan.healthy } else { plan.repeat };
+    let views = (0..count).flat_map(|_| plan.views.iter().copied());
+    let mut checks = Vec::new();
+    for view in views {
+        let _lab = up(program, topology);
+        let checked = check(program, &judge::share(topology), view);
+        let verdict = checked.verdict(&lesson);
         say(&format!(
-            "{:24} {:14} {:24} {:5.1} s {}",
-            scenario.name,
-            if with_server { "" } else { "without server" },
-            checked.named,
+            "{name:26} {:10} {:34} {:5.1} s {}",
+            view.as_str(),
+            checked.named(),
             checked.seconds,
-            if checked.is_right(&lesson.causes) {
+            if verdict == Verdict::Right {
                 ""
             } else {
-                "WRONG"
+                verdict.as_str()
             },
         ));
-        checked
-    });
+        if verdict != Verdict::Right {
+            let of = |text: &Option<String>| text.clone().unwrap_or_default();
+            say(&format!(
+                "    {} ({})",
+                of(&checked.headline),
+                of(&checked.run_file)
+            ));
+        }
+        checks.push(checked);
+    }
     Row {
-        name: scenario.name,
-        checks: checks.collect(),
+        name,
         lesson,
+        checks,
+        seconds: begun.elapsed().as_secs_f64(),
     }
 }
 
-fn check(program: &Path, with_server: bool, full: bool) -> Checked {
+fn check(program: &Path, share: &str, view: View) -> Checked {
     let begun = Instant::now();
     let mut command = Command::new(program);
-    command.args(["check", "smb://10.77.1.2/media", "--json"]);
+    command.args(["check", share, "--json"]);
     command.args(["--client", &format!("lab://{LAB}/client")]);
-    if with_server {
+    if view == View::BothEnds {
         command.args(["--server", &format!("lab://{LAB}/server")]);
-    }
-    if !full {
-        command.args(SHORT);
     }
     let output = command.output().expect("linerate starts");
     let said: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-    let diagnosis = &said["diagnosis"];
-    let named = match diagnosis["first_cause"].as_str() {
-        Some(first) => first.to_owned(),
-        None if diagnosis.is_object() => table::NOTHING.to_owned(),
-        None => {
-            say(&String::from_utf8_lossy(&output.stderr));
-            "no answer".to_owned()
-        }
-    };
+    let causes = Checked::causes_in(&said);
+    if causes.is_none() {
+        say(&String::from_utf8_lossy(&output.stderr));
+    }
+    let text = |said: &Value| said.as_str().map(str::to_owned);
     Checked {
-        with_server,
-        full,
-        named,
-        headline: diagnosis["headline"].as_str().map(str::to_owned),
+        view,
+        causes,
+        headline: text(&said["diagnosis"]["headline"]),
+        run_file: text(&said["run_file"]),
+        exit: output.status.code(),
         seconds: begun.elapsed().as_secs_f64(),
     }
 }

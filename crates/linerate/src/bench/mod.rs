@@ -162,6 +162,7 @@ fn bench_tcp(
             streams: arguments.channels.unwrap_or(1),
             nic: None,
             timing,
+            socket: record::SocketOptions::default(),
         };
         let far = server
             .as_ref()

@@ -294,6 +294,7 @@ impl Target {
                 streams: test.threads,
                 nic: None,
                 timing,
+                socket: record::SocketOptions::default(),
             }),
             TargetKind::Share(path, channels) => Workload::Share(ShareWorkload {
                 block: test.block,
@@ -457,7 +458,7 @@ fn dry_run(arguments: &BenchArguments, recipe: &Recipe, target: &Target) {
             vec![test.name.clone(), way, passes, each]
         })
         .collect();
-    terminal::print(&report::table(
+    terminal::print_drawn(&report::table(
         &["test", "way", "passes", "each"],
         &rows,
         look(),

@@ -1,11 +1,14 @@
 //! The sessions of a copy, and how they are protected.
 
-use record::{Credentials, Demands, Identity, Signing, SmbSession};
+use record::{Credentials, Demands, Identity, ShareAddress, Signing, SmbSession};
 use smb::copy::Place;
-use smb::{ChannelStatus, ChannelsMax, Policy, Server, Session, Stop};
+use smb::{
+    ChannelStatus, ChannelsMax, NoKerberos, Policy, Proof, Referrals, Server, Session, Stop,
+};
 
 use super::{End, told};
 use crate::args::CopyArguments;
+use crate::credentials::{Client, Found};
 use crate::failure::CommandError;
 use crate::share::TypedShare;
 use crate::{credentials, terminal};
@@ -72,13 +75,15 @@ impl<'a> Connections<'a> {
             End::Here(path) => Ok(Place::Local(path.clone())),
             End::Share(share) => {
                 let connected = self.connected(share)?;
-                let tree = connected.session.tree(&share.address.share);
-                let tree = tree.map_err(told)?;
+                let ShareAddress {
+                    share: name, path, ..
+                } = &share.address;
+                let found = connected.session.locate(name, path, Referrals::Follow);
+                let (tree, path) = found.map_err(told)?;
                 if let Some(rejected) = connected.rejected.take() {
                     connected.agreed = measure::agreed(&connected.session, &tree, rejected);
                 }
                 let protection = connected.protection();
-                let path = share.address.path.clone();
                 if protection == Protection::Nothing {
                     self.warn(share);
                 }
@@ -97,9 +102,9 @@ impl<'a> Connections<'a> {
         let index = if let Some(index) = known {
             index
         } else {
-            let credentials = credentials::find(&self.arguments.login, share, None)?;
-            let demands = self.demands_of(&credentials);
-            let session = connect(share, &credentials, &measure::demanded(&demands))?;
+            let found = credentials::find(&self.arguments.login, share, Client::Here)?;
+            let demands = self.demands_of(&found.credentials);
+            let session = connect(share, &found, &measure::demanded(&demands))?;
             session.obey(self.stop);
             let (enough, rejected) = add_channels(&session, self.arguments.channels)?;
             self.sessions.push(Connected {
@@ -175,15 +180,54 @@ impl<'a> Connections<'a> {
 /// Logs in at the server of a share.
 pub fn connect(
     share: &TypedShare,
-    credentials: &Credentials,
+    found: &Found,
     policy: &Policy,
 ) -> Result<Session, CommandError> {
     let server = Server {
         name: share.address.server.clone(),
         port: share.address.port,
     };
-    let login = measure::login(Some(credentials));
-    Session::connect(&server, None, &login, policy).map_err(told)
+    let login = measure::login(Some(&found.credentials));
+    let session = Session::connect(&server, None, &login, policy).map_err(told)?;
+    if session.proof() == Proof::Ntlm
+        && let Some(text) = without_ticket(session.no_kerberos(), &server.name, found)
+    {
+        terminal::say(&text);
+    }
+    Ok(session)
+}
+
+/// Why a user of a domain, or one with tickets, did not log in by Kerberos, and what to do about it.
+fn without_ticket(why: Option<NoKerberos>, server: &str, found: &Found) -> Option<String> {
+    let missed = found.no_ticket.as_ref();
+    let missed = missed.filter(|error| error.is_surprising());
+    let of_cache = missed.map(|error| (error.to_string(), measure::ticket_hint(error)));
+    let of_password = why.map(|why| without_kdc(why, server, &found.credentials));
+    let (reason, hint) = match (of_password, of_cache) {
+        (Some((reason, _)), Some((also, hint))) => (format!("{reason}, and {also}"), hint),
+        (Some(one), None) | (None, Some(one)) => one,
+        (None, None) => return None,
+    };
+    Some(format!(
+        "logged in by NTLM, not Kerberos: {reason}\nhint: {hint}"
+    ))
+}
+
+/// Why a password does not get a ticket.
+fn without_kdc(why: NoKerberos, server: &str, credentials: &Credentials) -> (String, &'static str) {
+    match why {
+        NoKerberos::Address => (
+            format!("`{server}` is an address, and tickets are for names"),
+            "name the server as its domain does; `--ntlm` asks for NTLM and says nothing",
+        ),
+        NoKerberos::UnknownRealm => (
+            format!(
+                "no KDC of the domain of `{}` is known here",
+                smb::copy::printable(&credentials.user)
+            ),
+            "`--kerberos` looks for it by the domain's name, `--kdc HOST` asks that one",
+        ),
+    }
 }
 
 /// One channel for each pair of NICs, several where both have several queues, or as many as the user

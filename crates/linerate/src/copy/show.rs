@@ -1,6 +1,7 @@
 //! What a copy says at its end.
 
 use record::Bytes;
+use record::text::clean;
 use report::quantity;
 use serde_json::{Value, json};
 use smb::copy::{Failure, Names, Summary};
@@ -38,13 +39,46 @@ pub(super) fn show_failures(summary: &Summary, names: Names) {
     }
 }
 
+/// What was copied, and is not all that it should be. Each only where that is asked for: of a server that
+/// keeps no times, it is all of them.
+pub(super) fn show_without(summary: &Summary, verbose: bool) {
+    if let Some(lost) = &summary.first_lost {
+        let count = files(summary.lost);
+        terminal::say(&format!(
+            "the server lost data of {count}, the first is `{}`: {}\nhint: {count} written again, piece by \
+             piece; `--verify` proves all that is copied to this server",
+            lost.path,
+            reason(&lost.error),
+        ));
+    }
+    let Some(first) = summary.without.first() else {
+        return;
+    };
+    let count = summary.not_kept;
+    terminal::say(&format!(
+        "copied, but without times or attributes: {count}, the first is `{}`: {}",
+        first.path,
+        reason(&first.error)
+    ));
+    if verbose {
+        for without in &summary.without {
+            let path = &without.path;
+            terminal::say(&format!(
+                "  {path:PATH_COLUMNS$}  {}",
+                reason(&without.error)
+            ));
+        }
+    } else if count > 1 {
+        terminal::say("hint: `-v` lists them all");
+    }
+}
+
 /// An error with those below it, in one line; what it happened to stands before it.
 fn reason(error: &smb::Error) -> String {
     if let smb::Error::Name { reason, .. } = error {
-        return reason.clone();
+        return clean(reason);
     }
-    let failure = CommandError::from_error(Kind::Refused, error);
-    failure.failure().chain.join(": ")
+    CommandError::from_error(Kind::Refused, error).text()
 }
 
 /// What was typed, and which way the bytes went.
@@ -78,6 +112,8 @@ pub(super) fn as_json(
 ) -> Value {
     let failures = (summary.failures.iter())
         .map(|failure| json!({ "path": failure.path, "reason": reason(&failure.error) }));
+    let without =
+        (summary.without.iter()).map(|it| json!({ "path": it.path, "reason": reason(&it.error) }));
     let channels = connections.channels().into_iter().map(|status| {
         json!({
             "local": status.local, "remote": status.remote,
@@ -114,6 +150,9 @@ pub(super) fn as_json(
         "filtered": summary.filtered,
         "failed": summary.failed,
         "failures": failures.collect::<Vec<_>>(),
+        "not_kept": summary.not_kept,
+        "without": without.collect::<Vec<_>>(),
+        "lost_and_repeated": summary.lost,
         "blake3": summary.hash,
         "seconds": seconds,
         "mb_s": rate.map(|rate| rate / 1e6),
@@ -179,6 +218,16 @@ pub(super) fn show(
             terminal::print(&format!("  {}", report::session_text(agreed, used)));
         }
     }
+    let odd = connections
+        .sessions
+        .iter()
+        .filter(|it| it.session.avoids_chains());
+    for connected in odd.filter(|_| arguments.verbose) {
+        let server = &connected.share.address.server;
+        terminal::print(&format!(
+            "  `{server}` signs chained replies without their padding, against MS-SMB2 3.1.4.1: requests go alone"
+        ));
+    }
     if !arguments.dry_run {
         for status in &channels {
             let size = quantity::size(Bytes::new(ends.moved(status)));
@@ -228,7 +277,7 @@ fn counts(summary: &Summary) -> Vec<String> {
         (summary.deleted, "removed from the destination"),
         (
             summary.kept,
-            "not removed, as something in their folder was not copied",
+            "not removed, as something in their folder was not copied, or they were exchanged since",
         ),
         (summary.skipped, "left out: links, devices and the like"),
         (summary.filtered, "left out by `--include` and `--exclude`"),

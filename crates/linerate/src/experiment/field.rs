@@ -1,10 +1,29 @@
 //! Fields of a workload that a plan may vary.
 
-use record::{Demands, Dialect, Place, Signing, Value, Workload};
+use record::{Demands, Dialect, FileUse, Place, Signing, SocketOptions, Value, Workload};
 
 /// The fields, each with what it takes, for people.
-pub const FIELDS: &str = "channels, streams, block, depth, threads, file_size, signing (required, \
-     if-required, data-unsigned), encryption (on, off), dialect (2.0.2 to 3.1.1)";
+pub const FIELDS: &str = "channels, streams, block, depth, threads, file_size, sessions, file (whole, sparse, \
+     one-block), signing (required, if-required, data-unsigned), signing_algorithm (HMAC-SHA256, AES-128-CMAC, \
+     AES-128-GMAC), encryption (on, off), cipher (AES-128-CCM, AES-128-GCM, AES-256-CCM, AES-256-GCM), dialect \
+     (2.0.2 to 3.1.1), source, receive_buffer, send_buffer, segment, congestion_control (reno, cubic, bbr)";
+
+/// Those of a session that protect it.
+const DEMANDS: [&str; 5] = [
+    "signing",
+    "signing_algorithm",
+    "encryption",
+    "cipher",
+    "dialect",
+];
+/// Those of sockets.
+const SOCKETS: [&str; 5] = [
+    "source",
+    "receive_buffer",
+    "send_buffer",
+    "segment",
+    "congestion_control",
+];
 
 /// Sets one field.
 ///
@@ -25,6 +44,7 @@ pub fn apply(workload: &mut Workload, field: &str, value: &Value) -> Result<(), 
         Workload::Job(_) => return Err(unknown()),
         Workload::Tcp(tcp) => match field {
             "streams" | "channels" => tcp.streams = number()?,
+            field if SOCKETS.contains(&field) => make_socket(&mut tcp.socket, field, &text)?,
             _ => return Err(unknown()),
         },
         Workload::Folder(folder) => match field {
@@ -36,7 +56,7 @@ pub fn apply(workload: &mut Workload, field: &str, value: &Value) -> Result<(), 
         },
         Workload::Task(work) => match (field, &mut work.place) {
             ("channels", Place::Share { .. }) => work.channels = number()?,
-            ("signing" | "encryption" | "dialect", Place::Share { demands, .. }) => {
+            (field, Place::Share { demands, .. }) if DEMANDS.contains(&field) => {
                 demand(demands, field, &text)?;
             }
             _ => return Err(unknown()),
@@ -47,14 +67,50 @@ pub fn apply(workload: &mut Workload, field: &str, value: &Value) -> Result<(), 
             ("depth", _) => share.depth = number()?,
             ("file_size", _) => share.file_size = size()?,
             ("threads", Some(operations)) => operations.threads = number()?,
-            ("signing" | "encryption" | "dialect", _) => demand(&mut share.demands, field, &text)?,
+            ("sessions", _) => share.sessions = number()?,
+            ("file", _) => {
+                share.file = match text.as_str() {
+                    "whole" => FileUse::Whole,
+                    "sparse" => FileUse::Sparse,
+                    "one-block" => FileUse::OneBlock,
+                    _ => return Err(not_taken(field, &text)),
+                }
+            }
+            (field, _) if DEMANDS.contains(&field) => demand(&mut share.demands, field, &text)?,
+            (field, _) if SOCKETS.contains(&field) => {
+                make_socket(&mut share.socket, field, &text)?;
+            }
             _ => return Err(unknown()),
         },
     }
     Ok(())
 }
 
-/// Signing, encryption or dialect of a session.
+fn not_taken(field: &str, text: &str) -> String {
+    format!("`{field}` does not take `{text}`")
+}
+
+/// A word that a run file has for something.
+fn word<T: serde::de::DeserializeOwned>(field: &str, text: &str) -> Result<T, String> {
+    let known = serde_json::from_value(text.into()).ok();
+    known.ok_or_else(|| not_taken(field, text))
+}
+
+/// How the sockets of a workload are made.
+fn make_socket(socket: &mut SocketOptions, field: &str, text: &str) -> Result<(), String> {
+    let not_taken = || not_taken(field, text);
+    let size = || record::parse_bytes(text).ok_or_else(not_taken);
+    match field {
+        "source" => socket.source = Some(text.parse().ok().ok_or_else(not_taken)?),
+        "receive_buffer" => socket.receive_buffer = Some(size()?),
+        "send_buffer" => socket.send_buffer = Some(size()?),
+        "segment" => socket.segment = Some(text.parse().ok().ok_or_else(not_taken)?),
+        _ => socket.congestion_control = Some(word(field, text)?),
+    }
+    Ok(())
+}
+
+/// What protects a session, or its dialect.
 fn demand(demands: &mut Demands, field: &str, text: &str) -> Result<(), String> {
     match (field, text) {
         ("signing", "required") => demands.signing = Signing::Required,
@@ -62,6 +118,8 @@ fn demand(demands: &mut Demands, field: &str, text: &str) -> Result<(), String> 
         ("signing", "data-unsigned") => demands.signing = Signing::DataUnsigned,
         ("encryption", "on") => demands.encrypted = true,
         ("encryption", "off") => demands.encrypted = false,
+        ("signing_algorithm", name) => demands.signing_algorithm = Some(word(field, name)?),
+        ("cipher", name) => demands.cipher = Some(word(field, name)?),
         ("dialect", version) => {
             let dialect = match version {
                 "2.0.2" => Dialect::Smb202,
@@ -73,7 +131,7 @@ fn demand(demands: &mut Demands, field: &str, text: &str) -> Result<(), String> 
             };
             (demands.dialect_min, demands.dialect_max) = (dialect, dialect);
         }
-        _ => return Err(format!("`{field}` does not take `{text}`")),
+        _ => return Err(not_taken(field, text)),
     }
     Ok(())
 }
@@ -108,6 +166,9 @@ mod tests {
             demands: Demands::default(),
             operations: None,
             timing: TIMING,
+            sessions: 1,
+            file: record::FileUse::default(),
+            socket: record::SocketOptions::default(),
         })
     }
 
@@ -121,6 +182,15 @@ mod tests {
             ("dialect", "2.0.2"),
             ("signing", "required"),
             ("encryption", "on"),
+            ("cipher", "AES-128-CCM"),
+            ("signing_algorithm", "AES-128-CMAC"),
+            ("sessions", "2"),
+            ("file", "one-block"),
+            ("source", "10.0.0.7"),
+            ("receive_buffer", "64 KiB"),
+            ("send_buffer", "1 MiB"),
+            ("segment", "536"),
+            ("congestion_control", "reno"),
         ];
         for (field, value) in values {
             apply(&mut workload, field, &Value::Text(value.into())).unwrap();
@@ -131,6 +201,22 @@ mod tests {
         assert_eq!(
             (share.channels, share.block.get(), share.depth),
             (2, 65_536, 4)
+        );
+        assert_eq!((share.sessions, share.file), (2, FileUse::OneBlock));
+        let socket = SocketOptions {
+            source: Some([10, 0, 0, 7].into()),
+            receive_buffer: Some(Bytes::new(64 << 10)),
+            send_buffer: Some(Bytes::new(1 << 20)),
+            segment: Some(536),
+            congestion_control: Some(record::CongestionControl::Reno),
+        };
+        assert_eq!(share.socket, socket);
+        assert_eq!(
+            (share.demands.cipher, share.demands.signing_algorithm),
+            (
+                Some(record::Cipher::Aes128Ccm),
+                Some(record::SigningAlgorithm::AesCmac)
+            )
         );
         let demands = share.demands;
         assert_eq!(
@@ -161,6 +247,7 @@ mod tests {
             streams: 1,
             nic: None,
             timing: TIMING,
+            socket: record::SocketOptions::default(),
         });
         assert!(apply(&mut tcp, "block", &Value::Text("1 MiB".into())).is_err());
         assert_eq!(apply(&mut tcp, "streams", &Value::Text("4".into())), Ok(()));

@@ -15,6 +15,7 @@ use host::change::{self, Change};
 use host::journal::{self, Journal, UndoMode};
 use host::knob;
 use measure::Stop;
+use record::text::clean;
 use record::{
     Design, Event, Failure, FailureKind, HostFacts, HostLoad, Level, Nanoseconds, Outcome, Plan,
     RecipeEngine, Record, Response, Setting, TrialRecord, Workload,
@@ -70,7 +71,7 @@ fn begin(arguments: &ExperimentArguments) -> Result<ExitCode, CommandError> {
     };
     let design = plan::design(&file, arguments, &recipe, &target, seed)?;
     for reason in &design.left_out {
-        terminal::say(&format!("left out: {reason}"));
+        terminal::say(&format!("left out: {}", clean(reason)));
     }
     if !design.left_out.is_empty() {
         terminal::say(&format!("what is left is run as: {}", design.form));
@@ -108,6 +109,7 @@ fn resume(arguments: &ResumeArguments) -> Result<ExitCode, CommandError> {
         json: arguments.json,
         run: Some(arguments.run.clone()),
         html: arguments.html.clone(),
+        verbose: arguments.verbose,
     };
     let (mut recorder, run) = Recorder::resume(&arguments.run)?;
     let no_experiment = || {
@@ -319,7 +321,7 @@ fn carry_out(
         news: &mut tell,
         narrow: &|trials| {
             let width = design.stop.width.unwrap_or(0.0);
-            analysis::is_narrow(&analysis::design(design, trials), width)
+            fit::is_narrow(&fit::design(design, trials), width)
         },
     };
     let ended = run_design(&mut stand, design, before, &mut hooks);
@@ -384,7 +386,7 @@ fn tell(progress: &terminal::Progress, design: &Design, news: &DesignNews<'_>) {
             }
         }
         DesignNews::Block(trials) => {
-            let known = analysis::design(design, *trials);
+            let known = fit::design(design, *trials);
             let lines = report::design::so_far(&known);
             progress.note(&format!("after {} blocks: {lines}", known.blocks_done));
         }
@@ -427,12 +429,15 @@ fn dry_run(
     }
     terminal::print(&format!(
         "{}: {}, {} arms",
-        design.title,
+        clean(&design.title),
         design.form,
         design.arms.len()
     ));
     for alias in &design.aliases {
-        terminal::print(&format!("  cannot be told from each other: {alias}"));
+        terminal::print(&format!(
+            "  cannot be told from each other: {}",
+            clean(alias)
+        ));
     }
     let rows: Vec<Vec<String>> = (1..)
         .zip(&design.blocks)
@@ -453,15 +458,18 @@ fn dry_run(
             })
         })
         .collect();
-    terminal::print(&report::table(&["block", "place", "arm"], &rows, look()));
+    terminal::print_drawn(&report::table(&["block", "place", "arm"], &rows, look()));
     let responses: Vec<&str> = design
         .responses
         .iter()
         .map(|response| response.name.as_str())
         .collect();
-    terminal::print(&format!("each visit measures: {}", responses.join(", ")));
+    terminal::print(&format!(
+        "each visit measures: {}",
+        clean(&responses.join(", "))
+    ));
     for (factor, level, commands) in &commands {
-        terminal::print(&format!("{factor} {level} would run:"));
+        terminal::print(&clean(&format!("{factor} {level} would run:")));
         for (host, command) in commands {
             terminal::print(&format!("  {host}: {}", knob::shown(command)));
         }
@@ -548,6 +556,9 @@ mod tests {
                 file: None,
             }),
             timing: TIMING,
+            sessions: 1,
+            file: record::FileUse::default(),
+            socket: record::SocketOptions::default(),
         })
     }
 
@@ -580,6 +591,7 @@ mod tests {
             streams: 1,
             nic: None,
             timing: TIMING,
+            socket: record::SocketOptions::default(),
         })
     }
 
@@ -663,6 +675,8 @@ mod tests {
                 latency: None,
                 storage: None,
                 playback: None,
+                engine: None,
+                sandbox: None,
             };
             TrialRecord {
                 id: 0,
@@ -683,11 +697,11 @@ mod tests {
         };
         let rows = (0..).zip(&design.blocks);
         let trials = rows.flat_map(|(block, row)| (0..).zip(row).map(move |one| trial(block, one)));
-        let known = analysis::design(&design, &trials.collect::<Vec<_>>());
+        let known = fit::design(&design, &trials.collect::<Vec<_>>());
         let said = report::design::so_far(&known);
         assert!(said.contains("rate b 1: +20.0 %, +20.0 MB/s [+"), "{said}");
         assert_eq!(said.split("; ").count(), 4, "{said}");
-        let nothing = report::design::so_far(&analysis::design(&design, &[]));
+        let nothing = report::design::so_far(&fit::design(&design, &[]));
         assert_eq!(nothing, "nothing is known yet");
     }
 

@@ -6,6 +6,7 @@ use experiment::{Arms, Combination, FRACTION_FACTORS_MIN, combine, order, whole_
 use host::Host;
 use host::change::{self, Change};
 use host::knob::KNOBS;
+use record::text::clean_error;
 use record::{
     Design, DesignKind, Direction, Factor, KnobId, Level, PlanFactor, PlanFile, PublishedFigure,
     Recipe, RecipeTest, Response, Setting, StopRule, Value, Workload, input,
@@ -42,11 +43,8 @@ pub fn read(path: &Path) -> Result<PlanFile, CommandError> {
         .hint("check the path and the rights; a plan is a text file of a page or two")
     })?;
     let plan: PlanFile = toml::from_str(&text).map_err(|error| {
-        let error = error.to_string();
-        usage(format!(
-            "the plan `{name}` cannot be understood: {}",
-            error.trim_end()
-        ))
+        let error = clean_error(&error.to_string(), error.message());
+        usage(format!("the plan `{name}` cannot be understood: {error}"))
     })?;
     plan.check()
         .map_err(|reason| usage(format!("the plan `{name}`: {reason}")))?;
@@ -59,14 +57,25 @@ pub fn recipe(file: &PlanFile, path: &Path, seconds: Option<f64>) -> Result<Reci
     let mut recipe = match (&wanted.preset, &wanted.recipe) {
         (Some(name), None) => measure::preset(name).ok_or_else(|| no_preset(name))??,
         (None, Some(name)) => {
-            let file = path.parent().unwrap_or(Path::new("")).join(name);
-            let text = input::text(&file, input::TOML_BYTES_MAX).map_err(|error| {
+            let folder = path.parent().unwrap_or(Path::new(""));
+            let file = folder.join(name);
+            let unread = |error: &(dyn std::error::Error + 'static)| {
                 let [recipe, plan] = [file.as_path(), path].map(Path::display);
                 let text = format!("cannot read the recipe `{recipe}` of the plan `{plan}`");
-                CommandError::caused(Kind::Refused, text, &error)
-                    .hint("the path is taken from the folder of the plan")
-            })?;
-            measure::recipe(&file.display().to_string(), &text)?
+                CommandError::caused(Kind::Refused, text, error).hint(
+                    "the recipe of a plan lies in the plan's folder or below it, without `..` and links",
+                )
+            };
+            // A stranger's plan must not make us read any file there is.
+            let opened = os::file::read_below(folder, Path::new(name));
+            let opened = opened.map_err(|error| unread(&error))?;
+            let text = input::text_of(&opened, input::TOML_BYTES_MAX);
+            let text = text.map_err(|error| unread(&error))?;
+            let shown = file.display().to_string();
+            measure::recipe_named_by_a_file(&shown, &text).map_err(|error| {
+                let more = "`linerate bench TARGET --recipe FILE --dry-run` shows the line";
+                CommandError::from(error).hint(more)
+            })?
         }
         _ => {
             return Err(usage(
@@ -181,7 +190,7 @@ pub fn design(
 
 /// Blocks of a plan that leaves them open.
 fn usual_blocks(design: &Design) -> usize {
-    let counted = analysis::blocks_counted(design).unwrap_or(0);
+    let counted = fit::blocks_counted(design).unwrap_or(0);
     counted.clamp(*BLOCKS_USUAL.start(), *BLOCKS_USUAL.end())
 }
 
@@ -559,6 +568,7 @@ mod tests {
                 measured: span,
                 interval: span,
             },
+            socket: record::SocketOptions::default(),
         });
         let steps = recipe.steps();
         let responses: Vec<Measured<'_>> = steps

@@ -26,5 +26,6 @@ mod together {
     mod sessions;
     mod set;
     mod state;
+    mod tickets;
     mod windows;
 }

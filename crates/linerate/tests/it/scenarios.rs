@@ -68,6 +68,39 @@ fn blamed(with_server: bool) -> &'static str {
     }
 }
 
+/// What a far end cannot tell is missing, and no more than that.
+#[test]
+fn a_far_end_whose_testparm_never_ends_costs_its_settings() {
+    let hang = "printf '#!/bin/sh\nsleep 1000\n' >/run/linerate/hang && chmod 755 /run/linerate/hang && \
+                mount --bind /run/linerate/hang \"$(command -v testparm)\"";
+    for (name, cause, seconds) in [
+        ("switch-swallows-jumbo", Some("path-mtu-black-hole"), 30),
+        ("healthy-1g", None, 90),
+    ] {
+        let lab = scenario(name);
+        lab.run("server", &["sh", "-c", hang]);
+        let begun = Instant::now();
+        let (_, said) = check(&lab, true);
+        // A session that ran into the black hole would be given up after 25 s.
+        assert!(begun.elapsed() < Duration::from_secs(seconds), "{said}");
+        assert_eq!(first(&said), cause, "{said}");
+        let look = &said["look"];
+        let [missing] = look["missing"].as_array().map_or(&[][..], Vec::as_slice) else {
+            panic!("{look}")
+        };
+        assert_eq!(missing["fact"], "smb.conf", "{missing}");
+        assert_eq!(missing["host"], lab.host("server"), "{missing}");
+        let settings = look["settings"].as_array().expect("a list");
+        let knobs = settings.iter().map(|setting| &setting["knob"]);
+        let of_server = knobs.filter(|knob| knob["host"] == lab.host("server"));
+        let ids: Vec<&str> = of_server.filter_map(|knob| knob["id"].as_str()).collect();
+        assert!(ids.contains(&"nic.mtu"), "{ids:?}");
+        assert!(!ids.contains(&"smb.server.credits"), "{ids:?}");
+        let measured = rate(&said, "share", "read").is_some();
+        assert_eq!(measured, cause.is_none(), "{said}");
+    }
+}
+
 #[test]
 fn a_switch_that_swallows_jumbo_is_told_with_ipv6_and_so_is_the_way_back() {
     let topology = include_str!("../../../lab/scenarios/switch-swallows-jumbo.toml");
@@ -117,15 +150,7 @@ fn disks_and_small_files_are_measured_and_nothing_of_it_stays() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let into = folder.path().to_str().expect("a path in UTF-8");
     let mut command = lab.linerate();
-    command.args([
-        "check",
-        SHARE,
-        "--json",
-        "--repetitions",
-        "1",
-        "--seconds",
-        "0.3",
-    ]);
+    command.args(["check", SHARE, "--json", "--quick", "--seconds", "0.3"]);
     command.args(lab.ends());
     let output = command.args(["--into", into]).output();
     let said: Value = serde_json::from_slice(&output.expect("linerate starts").stdout)
@@ -260,7 +285,8 @@ fn a_switch_that_swallows_jumbo_is_told_where_nobody_answers_echo_requests() {
         (&proof["answered"], &proof["one_way"]),
         (&1500.into(), &true.into())
     );
-    assert!(headline(&said).contains("seen on the way there"), "{said}");
+    let id = &said["diagnosis"]["causes"][0]["message"]["id"];
+    assert_eq!(id, "path-mtu-black-hole.one-way", "{said}");
 }
 
 /// The first proof of a check, where a server drops echo requests of more than 1000 bytes.

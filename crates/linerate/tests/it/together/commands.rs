@@ -1,6 +1,9 @@
 //! What users do with single commands: labs, copies, benchmarks, completions, help.
 
 use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use predicates::prelude::*;
 use serde_json::Value;
@@ -22,6 +25,7 @@ fn help_names_every_command_and_the_exit_codes() {
         "undo",
         "changes",
         "analyze",
+        "compare",
         "report",
         "copy",
         "ls",
@@ -245,7 +249,11 @@ fn check(lab: &Lab) -> assert_cmd::Command {
 #[test]
 fn a_check_changes_nothing_and_a_dry_run_of_tune_neither() {
     let lab = Lab::up("check");
-    let before = lab.facts();
+    let files = || {
+        let list = ["sh", "-c", "find /etc /run/linerate/shares -type f || true"];
+        ["client", "server"].map(|host| lab.run(host, &list))
+    };
+    let before = (lab.picture(), files());
     let check = check(&lab).arg("--json").args(lab.ends()).output();
     let check: Value =
         serde_json::from_slice(&check.expect("linerate starts").stdout).expect("JSON");
@@ -266,8 +274,32 @@ fn a_check_changes_nothing_and_a_dry_run_of_tune_neither() {
         tune.contains("ip link set dev lan1 mtu 9000"),
         "the very commands are missing: {tune}"
     );
-    assert_eq!(lab.facts(), before);
+    assert_eq!((lab.picture(), files()), before);
     assert_eq!(lab.files_of_the_share(), "");
+}
+
+#[test]
+fn a_check_that_is_killed_leaves_nothing_on_the_share() {
+    let lab = Lab::up("check-killed");
+    let mut check = std::process::Command::new(support::path());
+    check.env("LINERATE_STATE_DIR", lab.folder().join("state"));
+    check.args(["check", "smb://10.77.1.2/media", "--json"]);
+    check.args(lab.ends()).stdout(Stdio::null());
+    let mut check = check
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("linerate starts");
+    let files = ["find", "/run/linerate/shares", "-name", ".linerate-*"];
+    let wait = |until: &dyn Fn(&str) -> bool| {
+        let deadline = Instant::now() + Duration::from_secs(40);
+        while !until(&lab.run("server", &files)) {
+            assert!(Instant::now() < deadline, "it never came to that");
+        }
+    };
+    wait(&|found| !found.is_empty());
+    check.kill().expect("it runs");
+    check.wait().expect("it was started");
+    wait(&str::is_empty);
 }
 
 #[test]
@@ -280,4 +312,57 @@ fn a_run_without_the_far_end_says_what_was_not_measured() {
     let told = String::from_utf8_lossy(&check.stdout).into_owned();
     assert!(told.contains("not measured"), "{told}");
     assert!(told.contains("iperf3"), "{told}");
+}
+
+/// Exit codes, text and JSON of `compare`, from files in several encodings.
+#[test]
+fn two_files_of_results_are_compared_or_it_is_said_what_is_missing() {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fit/tests/cases");
+    let compare = |before: &str, after: &str, options: &[&str]| {
+        let mut command = support::linerate();
+        command
+            .arg("compare")
+            .arg(cases.join(before))
+            .arg(cases.join(after));
+        let output = command.args(options).output().expect("linerate starts");
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    };
+    let (code, text, _) = compare("robocopy-before.txt", "robocopy-after.txt", &[]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.starts_with("throughput_mb_s: better: 1."), "{text}");
+    let (code, text, _) = compare("robocopy-ja-before.txt", "robocopy-ja-after.txt", &[]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.starts_with("throughput_mb_s: worse: 0."), "{text}");
+    let (code, text, _) = compare("cdm-before-1.txt", "cdm-after-1.txt", &["--hoped", "3"]);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("one run is one measurement"), "{text}");
+    assert!(text.contains("To find a change of 3 %: "), "{text}");
+    let (code, json, _) = compare("cdm-before-6.txt", "cdm-after-6.txt", &["--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let figures = json.as_array().expect("a list");
+    assert_eq!(figures.len(), 8, "{code:?}");
+    let verdict = |figure: &serde_json::Value| figure["verdict"].as_str().map(str::to_owned);
+    let better = figures
+        .iter()
+        .filter(|one| verdict(one).as_deref() == Some("better"));
+    assert!(better.clone().all(|one| one["response"] == "read_mb_s"));
+    assert_eq!(better.count(), 4, "{json:#}");
+    for (after, says) in [
+        ("robocopy-failed.txt", "2 files were not copied"),
+        ("no-program.txt", "no result file of CrystalDiskMark"),
+    ] {
+        let (code, _, error) = compare("robocopy-before.txt", after, &[]);
+        assert_eq!(code, Some(64), "{error}");
+        assert!(error.contains(says) && error.contains("hint: "), "{error}");
+    }
+    let (code, _, _) = compare(
+        "robocopy-before.txt",
+        "robocopy-after.txt",
+        &["--hoped", "0"],
+    );
+    assert_eq!(code, Some(64));
 }

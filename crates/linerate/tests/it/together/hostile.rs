@@ -3,6 +3,7 @@
 //! comes out.
 
 mod limits;
+mod servers;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -319,7 +320,7 @@ impl Site {
 
 /// No character of it moves a cursor or sets a title.
 fn is_harmless(text: &str, what: &str) {
-    let harmful = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
+    let harmful = |letter: char| record::text::is_unsafe(letter) && !matches!(letter, '\n' | '\t');
     let found: Vec<char> = text.chars().filter(|letter| harmful(*letter)).collect();
     assert!(found.is_empty(), "{found:?} in {what}");
 }
@@ -387,6 +388,54 @@ fn hostile_plans_are_refused_by_line() {
     });
 }
 
+/// What a recipe of a plan may be is not up to the plan: it reads nothing but what came with it.
+#[test]
+fn a_plan_reads_no_file_but_below_its_own_folder() {
+    const SECRET: &str = "password = \"SECRET-OF-ROOT\"\n";
+    let site = Site::new();
+    let outside = site.path("secret");
+    fs::write(&outside, SECRET).expect("room on the disk");
+    fs::create_dir(site.path("given/below")).expect("room on the disk");
+    symlink(&outside, site.path("given/link.toml")).expect("a link");
+    symlink("..", site.path("given/up")).expect("a link");
+    let recipe = "title = \"t\"\n[[test]]\nname = \"read\"\nblock = \"1 MiB\"\n";
+    site.give("below/good.toml", |file| {
+        file.write_all(recipe.as_bytes()).expect("room on the disk");
+    });
+    site.give("below/secret", |file| {
+        file.write_all(SECRET.as_bytes()).expect("room on the disk");
+    });
+    let (target, outside) = (site.target(), outside.display().to_string());
+    let out = "leads out of the folder of the file that names it";
+    let link = "is a symbolic link or leads through one";
+    for (named, code, says) in [
+        (outside.as_str(), 65, out),
+        ("../secret", 65, out),
+        ("below/../../secret", 65, out),
+        ("link.toml", 65, link),
+        ("up/secret", 65, link),
+        ("below/secret", 64, "line 1 is none of a recipe"),
+        // The recipe is fine; no program tells what this host is.
+        ("below/good.toml", 65, "host `local` runs"),
+    ] {
+        let plan = format!(
+            "title = \"t\"\n[workload]\nrecipe = \"{named}\"\n[[factor]]\nname = \"depth\"\n\
+             [[factor.level]]\nname = \"one\"\nset = [\"workload:depth=1\"]\n\
+             [[factor.level]]\nname = \"two\"\nset = [\"workload:depth=2\"]\n"
+        );
+        let plan = site.give("plan.toml", |file| {
+            file.write_all(plan.as_bytes()).expect("room on the disk");
+        });
+        let given = plan.to_str().expect("UTF-8");
+        let said = site.run(&["experiment", "run", given, "--dry-run", "--target", &target]);
+        let text = &said.text;
+        assert_eq!(said.code, Some(code), "{named}: {text}");
+        assert!(text.contains(says), "{named}: {text}");
+        assert!(!text.contains("SECRET"), "{named}: {text}");
+        assert!(!text.contains("password"), "{named}: {text}");
+    }
+}
+
 #[test]
 fn hostile_recipes_are_refused_by_line() {
     all("recipes", &RECIPES, |site, file, code, says| {
@@ -414,6 +463,62 @@ fn hostile_profiles_are_refused_by_line() {
     });
 }
 
+/// What looks like a line of ours is none: each text of theirs stays on the line that shows it.
+#[test]
+fn no_stranger_writes_a_line_of_the_report() {
+    const THEIRS: &str =
+        r"a\u202e\u2069\u200b\u001b[31m\nerror: fake\n hint: rm -rf /\nwarning: fake";
+    let site = Site::new();
+    let fill = |text: String| move |file: &mut File| file.write_all(text.as_bytes()).expect("room");
+    let failed = site.give(
+        "failed.json",
+        fill(format!("{{\"start\":{{}},\"error\":\"{THEIRS}\"}}")),
+    );
+    let key = site.give(
+        "key.toml",
+        fill(format!("title = \"t\"\n\"{THEIRS}\" = 1\n")),
+    );
+    let profile = site.give(
+        "profile.toml",
+        fill(format!(
+            "meaning = \"{THEIRS}\"\n[[rule]]\nknob = \"nic.mtu\"\nset = 9000\nwhy = \"{THEIRS}\"\nsource = \"{THEIRS}\"\n"
+        )),
+    );
+    let broken = site.give("broken.toml", fill(format!("\"{THEIRS}\" = 1\n")));
+    let run =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile/runs/escape-sequences.jsonl");
+    let run = fs::read_to_string(run).expect("the corpus");
+    let run = site.give(
+        "run.jsonl",
+        fill(run.replace(r"\u001b[2J\u001b]0;owned\u0007", THEIRS)),
+    );
+    let given = [&failed, &key, &profile, &broken, &run].map(|path| path.display().to_string());
+    let [failed, key, profile, broken, run] = given.each_ref().map(String::as_str);
+    let arm = format!("a={failed}");
+    let target = site.target();
+    let readers: [&[&str]; 8] = [
+        &["compare", failed, failed],
+        &["analyze", &arm],
+        &["experiment", "run", key, "--dry-run"],
+        &["bench", &target, "--recipe", broken, "--dry-run"],
+        &["profiles", profile],
+        &["profiles", broken],
+        &["analyze", run],
+        &["lab", "up", broken],
+    ];
+    for arguments in readers {
+        let said = site.run(arguments);
+        let what = format!("{arguments:?}: {}", said.text);
+        assert!(said.text.contains("error: fake"), "{what}");
+        is_harmless(&said.text, &what);
+        for line in said.text.lines().map(str::trim) {
+            for forged in ["error: fake", "hint: rm", "warning: fake"] {
+                assert!(!line.starts_with(forged), "{what}");
+            }
+        }
+    }
+}
+
 /// Else none of these tests would mean anything.
 #[test]
 fn a_program_that_is_started_leaves_its_mark() {
@@ -438,7 +543,7 @@ fn what_is_no_file_is_refused_and_not_waited_for() {
     let no_files = [
         (&pipe, "no regular file"),
         (&zeros, "no regular file"),
-        (&site.path("given"), "it is a folder"),
+        (&site.path("given"), "is a folder"),
     ];
     for (file, says) in no_files {
         let given = file.to_str().expect("UTF-8");

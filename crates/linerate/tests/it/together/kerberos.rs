@@ -2,20 +2,21 @@
 //! seconds.
 
 use std::fs;
+use std::process::Output;
 
 use serde_json::Value;
 
 use crate::support::{Lab, path};
 
-const CREDENTIALS: &str = "/run/linerate/credentials";
-const FILE: &str = "smb://dc.lab.example/media/file";
+pub(super) const CREDENTIALS: &str = "/run/linerate/credentials";
+pub(super) const FILE: &str = "smb://dc.lab.example/media/file";
 
-struct Domain {
+pub(super) struct Domain {
     lab: Lab,
 }
 
 impl Domain {
-    fn up() -> Self {
+    pub(super) fn up(name: &str) -> Self {
         let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/domain.toml");
         let folder = tempfile::tempdir().expect("a temporary folder");
         let topology = folder.path().join("domain.toml");
@@ -24,16 +25,25 @@ impl Domain {
             + "\n[samba.global]\n\"log level\" = \"1 auth_audit:5\"\n";
         fs::write(&topology, text).expect("room on the disk");
         Self {
-            lab: Lab::of("test-domain", &topology),
+            lab: Lab::of(name, &topology),
         }
     }
 
-    /// Runs `linerate copy` on the client; `words` go to a shell.
-    fn copy(&self, words: &str) -> std::process::Output {
-        let script = format!("{} copy --json {words}", path().display());
+    /// What a shell on the client does.
+    pub(super) fn shell(&self, script: &str) -> Output {
         let client = self.lab.host("client");
-        let words = ["lab", "run", &client, "--", "sh", "-c", &script];
+        let words = ["lab", "run", &client, "--", "sh", "-c", script];
         self.lab.linerate().args(words).output().expect("it starts")
+    }
+
+    /// What a shell on the client prints.
+    pub(super) fn client(&self, script: &str) -> String {
+        self.lab.run("client", &["sh", "-ec", script])
+    }
+
+    /// Runs `linerate copy` on the client; `words` go to a shell.
+    fn copy(&self, words: &str) -> Output {
+        self.shell(&format!("{} copy --json {words}", path().display()))
     }
 
     fn copied(&self, words: &str) -> Value {
@@ -52,7 +62,7 @@ impl Domain {
     }
 
     /// How often the server let somebody in by a mechanism, by its own account.
-    fn logins_by(&self, mechanism: &str) -> usize {
+    pub(super) fn logins_by(&self, mechanism: &str) -> usize {
         let log = self
             .lab
             .run("dc", &["sh", "-c", "cat /run/linerate/samba/log*"]);
@@ -63,7 +73,7 @@ impl Domain {
 
 #[test]
 fn a_user_logs_in_by_kerberos_at_a_real_domain_controller() {
-    let domain = Domain::up();
+    let domain = Domain::up("test-domain");
     let client = |words: &str| domain.lab.run("client", &["sh", "-c", words]);
     client("head -c 5000000 /dev/urandom > /run/file");
 
@@ -100,8 +110,20 @@ fn a_user_logs_in_by_kerberos_at_a_real_domain_controller() {
     assert_eq!(ntlm["servers"][0]["login"], "ntlm");
     assert_eq!(domain.logins_by("NTLMSSP"), 1);
 
+    // A user who could have had a ticket reads why there is none.
+    let by_address = FILE.replace("dc.lab.example", "10.78.1.2");
+    let output = domain.copy(&format!(
+        "--credentials {CREDENTIALS} {alone} {by_address} /run/back"
+    ));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(
+        said.contains("not Kerberos: `10.78.1.2` is an address"),
+        "{said}"
+    );
+
     check_refusals(&domain);
-    assert_eq!(domain.logins_by("NTLMSSP"), 1, "nothing fell back to NTLM");
+    assert_eq!(domain.logins_by("NTLMSSP"), 2, "nothing fell back to NTLM");
 }
 
 fn check_refusals(domain: &Domain) {

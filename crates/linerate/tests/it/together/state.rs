@@ -194,3 +194,30 @@ fn root_uses_no_profile_of_another_user() {
         said(&output)
     );
 }
+
+#[test]
+fn a_run_file_is_neither_made_nor_extended_through_a_link() {
+    let scratch = folder();
+    let victim = scratch.path().join("victim.jsonl");
+    fs::copy(support::run_fixture(), &victim).expect("room on the disk");
+    let before = fs::read(&victim).expect("it is there");
+    let [link, dangling] = ["link.jsonl", "dangling.jsonl"].map(|name| scratch.path().join(name));
+    symlink(&victim, &link).expect("a link");
+    symlink(scratch.path().join("nowhere"), &dangling).expect("a link");
+    let server = measure::FarServer::start(&host::exec::Local::new()).expect("iperf3");
+    let target = format!("tcp://127.0.0.1:{}", server.port());
+    let [link, dangling] = [link, dangling].map(|path| path.display().to_string());
+    for arguments in [
+        &["experiment", "resume", &link][..],
+        &["bench", &target, "--seconds", "0.2", "--run", &dangling],
+    ] {
+        let output = support::linerate()
+            .args(arguments)
+            .output()
+            .expect("it starts");
+        let text = said(&output);
+        assert_eq!(output.status.code(), Some(65), "{arguments:?}: {text}");
+    }
+    assert_eq!(fs::read(&victim).expect("it is there"), before);
+    assert!(!scratch.path().join("nowhere").exists());
+}

@@ -1,0 +1,140 @@
+//! `linerate report`: a run file as one page. What reads the run file is a process of its own without any rights; the
+//! one that the user started opens it, and writes the page.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+
+use os::file::replace;
+use os::sandbox::{Rules, User, close_inherited};
+use record::{Run, input};
+use serde_json::json;
+
+use crate::args::{PageArguments, ReportArguments};
+use crate::exit::Exit;
+use crate::failure::{CommandError, Kind};
+use crate::trial::{KEPT_VARIABLES, OWN_PROGRAM};
+use crate::{confine, terminal};
+
+/// Most bytes of a page that are taken.
+const PAGE_BYTES_MAX: u64 = 32 << 20;
+
+/// Runs `report`.
+pub fn report(arguments: &ReportArguments) -> Result<ExitCode, CommandError> {
+    let ending = if arguments.shareable {
+        "shareable.html"
+    } else {
+        "html"
+    };
+    let html = arguments.html.clone();
+    let html: PathBuf = html.unwrap_or_else(|| arguments.run.with_extension(ending));
+    let run = match input::open(&arguments.run) {
+        Ok(run) => run,
+        // In the words of whatever reads one.
+        Err(error) => {
+            Run::read_open(Err(error), &arguments.run)?;
+            return Ok(Exit::Refused.into());
+        }
+    };
+    let page = match drawn(run, arguments)? {
+        Drawn::Page(page) => page,
+        // It has said why.
+        Drawn::Failed(code) => return Ok(code.into()),
+    };
+    replace(&html, &page)?;
+    if arguments.json {
+        terminal::print_json(&json!({ "html": html }));
+    } else {
+        terminal::print(&html.display().to_string());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+enum Drawn {
+    Page(Vec<u8>),
+    Failed(u8),
+}
+
+/// Has a process without rights read the run file, and takes the page from it.
+fn drawn(run: File, arguments: &ReportArguments) -> Result<Drawn, CommandError> {
+    let failed = |error: io::Error| {
+        let text = "cannot have the page drawn by a process without rights";
+        CommandError::caused(Kind::Refused, text, &error)
+    };
+    let kept = KEPT_VARIABLES.iter();
+    let kept = kept.filter_map(|name| Some((name, std::env::var_os(name)?)));
+    let mut command = Command::new(OWN_PROGRAM);
+    command.arg("page").env_clear().envs(kept);
+    command.args(arguments.shareable.then_some("--shareable"));
+    command.args(arguments.verbose.verbose.then_some("--verbose"));
+    command.arg("--").arg(&arguments.run);
+    command.stdin(run).stdout(Stdio::piped());
+    let mut process = Process(command.spawn().map_err(failed)?);
+    // It holds the run file open.
+    drop(command);
+    let mut page = Vec::new();
+    if let Some(stdout) = process.0.stdout.take() {
+        let mut bounded = stdout.take(PAGE_BYTES_MAX + 1);
+        bounded.read_to_end(&mut page).map_err(failed)?;
+    }
+    if page.len() as u64 > PAGE_BYTES_MAX {
+        let text = format!("the page of `{}` is too large", arguments.run.display());
+        return Err(CommandError::new(Kind::Refused, text).hint("draw that of a shorter run"));
+    }
+    let status = process.0.wait().map_err(failed)?;
+    match status.code().map(u8::try_from) {
+        Some(Ok(0)) => Ok(Drawn::Page(page)),
+        Some(Ok(code)) => Ok(Drawn::Failed(code)),
+        _ => {
+            let text = format!("the process that draws the page ended by {status}");
+            Err(CommandError::new(Kind::Internal, text))
+        }
+    }
+}
+
+/// A process that does not outlive what it works for.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It has mostly ended.
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+/// What that process does: standard input is the run file, standard output the page.
+pub fn draw(arguments: &PageArguments) -> Result<ExitCode, CommandError> {
+    let failed = |what: &str, error: &io::Error| CommandError::caused(Kind::Refused, what, error);
+    close_inherited().map_err(|error| failed("cannot close what was inherited", &error))?;
+    let file = io::stdin().as_fd().try_clone_to_owned();
+    let file = file.map_err(|error| failed("cannot take up the run file", &error))?;
+    let rules = Rules {
+        user: User::Nobody,
+        ..Rules::default()
+    };
+    confine::for_parent(&rules, arguments.verbose.verbose)?;
+    let page = page(File::from(file), &arguments.run, arguments.shareable)?;
+    let mut stdout = io::stdout().lock();
+    let written = stdout
+        .write_all(page.as_bytes())
+        .and_then(|()| stdout.flush());
+    written.map_err(|error| failed("cannot hand over the page", &error))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn page(file: File, path: &Path, shareable: bool) -> Result<String, CommandError> {
+    let run = Run::read_open(Ok(file), path)?;
+    if !shareable {
+        return Ok(report::html(&analysis::analyze(&run)));
+    }
+    let shareable = report::Shareable::of(run).map_err(|error| {
+        let text = format!("cannot replace the names in `{}`", path.display());
+        CommandError::caused(Kind::Refused, text, &error)
+            .hint("draw the page without `--shareable`, and leave out by hand what it tells")
+    })?;
+    let page = report::html(&analysis::analyze(shareable.run()));
+    Ok(shareable.page(&page))
+}

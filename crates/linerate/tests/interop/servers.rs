@@ -1,0 +1,386 @@
+//! Servers, each in namespaces of its own that end with the guard.
+
+use std::fs::{self, File};
+use std::net::{Ipv4Addr, TcpStream};
+use std::os::fd::AsFd;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use tempfile::TempDir;
+
+pub const USER: &str = "利用者";
+pub const PASSWORD: &str = "合言葉 good";
+pub const SHARE: &str = "共有";
+/// A share whose folders may be on other servers (DFS), where the server can have one.
+pub const LINKS: &str = "dfs";
+pub const PORT: u16 = 445;
+/// The longest that a server may take until it listens.
+const START_LIMIT: Duration = Duration::from_secs(20);
+
+/// A server that the suite can start.
+pub struct Server {
+    pub name: &'static str,
+    /// `make test` runs some jobs on it.
+    pub always: bool,
+    make: Make,
+    /// Jobs that smbclient cannot do on it either, with what is said of that.
+    pub refuses: &'static [(&'static str, &'static str)],
+    /// Rules that it breaks, by job.
+    pub breaks: &'static [(&'static str, &'static str)],
+}
+
+enum Make {
+    /// Lines for `[global]`; from this machine's packages, or from those of backports.
+    Samba {
+        global: &'static str,
+        backports: bool,
+    },
+    Impacket,
+    SmbServer,
+}
+
+pub const SERVERS: &[Server] = &[
+    Server {
+        name: "samba",
+        always: true,
+        make: Make::Samba {
+            global: "",
+            backports: false,
+        },
+        refuses: &[
+            (
+                "names by case",
+                "a share does not tell capitals from small letters; smbclient would replace the first file by the second",
+            ),
+            (
+                "names of the server",
+                "of what is no UTF-8 it shows a name that it does not open, and smbclient does not list it; one with `\\` in it smbclient brings home under a stand-in",
+            ),
+        ],
+        breaks: &[],
+    },
+    Server {
+        name: "impacket",
+        always: true,
+        make: Make::Impacket,
+        refuses: &[
+            (
+                "names by case",
+                "a share does not tell capitals from small letters; smbclient would replace the first file by the second",
+            ),
+            (
+                "names of the server",
+                "it hangs up when it meets a name that is no UTF-8, and so it does on smbclient",
+            ),
+            (
+                "links of the server",
+                "it hangs up when it meets a link to nothing, and so it does on smbclient",
+            ),
+            ("encrypted", "it cannot encrypt"),
+            ("other server", "it has no distributed file system"),
+            (
+                "listing",
+                "it says nothing for longer than 20 s, and smbclient gives up as well",
+            ),
+        ],
+        breaks: &[
+            (
+                "3.3.5.13",
+                "a WRITE beyond the end of the file is not done, and is said to be done",
+            ),
+            (
+                "3.3.5.21.1 (MS-FSCC 2.4.14)",
+                "setting the end of file writes a zero as the last byte, and never shortens a file",
+            ),
+            (
+                "3.3.5.21.1 (MS-FSCC 2.4.7)",
+                "the time of the last change of data is set as that of the last access, and that of any change in its place",
+            ),
+            (
+                "3.3.5.2.7.2",
+                "a related request is about what the connection opened last, whatever the request before it was about",
+            ),
+            (
+                "3.3.5.7",
+                "a share that does not exist is STATUS_OBJECT_PATH_NOT_FOUND, not STATUS_BAD_NETWORK_NAME",
+            ),
+        ],
+    },
+    Server {
+        name: "smb-server",
+        always: true,
+        make: Make::SmbServer,
+        refuses: &[
+            (
+                "names by case",
+                "a share does not tell capitals from small letters; smbclient would replace the first file by the second",
+            ),
+            ("other server", "it has no distributed file system"),
+        ],
+        breaks: &[],
+    },
+    Server {
+        name: "samba catia fruit acl_xattr",
+        always: false,
+        make: Make::Samba {
+            global: "vfs objects = acl_xattr catia fruit streams_xattr\nfruit:encoding = native\n",
+            backports: false,
+        },
+        refuses: &[
+            (
+                "names by case",
+                "a share does not tell capitals from small letters; smbclient would replace the first file by the second",
+            ),
+            (
+                "names of the server",
+                "of what is no UTF-8 it shows a name that it does not open, and smbclient does not list it; one with `\\` in it smbclient brings home under a stand-in",
+            ),
+        ],
+        breaks: &[],
+    },
+    Server {
+        name: "samba backports",
+        always: false,
+        make: Make::Samba {
+            global: "",
+            backports: true,
+        },
+        refuses: &[
+            (
+                "names by case",
+                "a share does not tell capitals from small letters; smbclient would replace the first file by the second",
+            ),
+            (
+                "names of the server",
+                "of what is no UTF-8 it shows a name that it does not open, and smbclient does not list it; one with `\\` in it smbclient brings home under a stand-in",
+            ),
+        ],
+        breaks: &[],
+    },
+    Server {
+        name: "samba backports posix",
+        always: false,
+        make: Make::Samba {
+            global: "smb3 unix extensions = yes\n",
+            backports: true,
+        },
+        refuses: &[
+            (
+                "names by case",
+                "a share does not tell capitals from small letters; smbclient would replace the first file by the second",
+            ),
+            (
+                "names of the server",
+                "of what is no UTF-8 it shows a name that it does not open, and smbclient does not list it; one with `\\` in it smbclient brings home under a stand-in",
+            ),
+        ],
+        breaks: &[],
+    },
+];
+
+/// One that speaks nothing newer than SMB 1.
+pub const SMB_1: Server = Server {
+    name: "samba of SMB 1",
+    always: false,
+    make: Make::Samba {
+        global: "server min protocol = NT1\nserver max protocol = NT1\n",
+        backports: false,
+    },
+    refuses: &[],
+    breaks: &[],
+};
+
+/// One that runs; dropping it ends it.
+pub struct Running {
+    process: Child,
+    folder: TempDir,
+    version: String,
+}
+
+impl Server {
+    /// Starts it, and moves this thread into its network.
+    pub fn start(&self) -> Running {
+        let folder = tempfile::tempdir().expect("space on the disk");
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("our own");
+        let share = folder.path().join("share");
+        fs::create_dir(&share).expect("our own folder");
+        fs::set_permissions(&share, fs::Permissions::from_mode(0o777)).expect("our own");
+        fs::create_dir(folder.path().join(LINKS)).expect("our own folder");
+        let (script, version) = self.make.script(folder.path());
+        let log = File::create(folder.path().join("log")).expect("our own folder");
+        let mut command = Command::new("unshare");
+        command
+            .args([
+                "--net",
+                "--mount",
+                "--pid",
+                "--fork",
+                "--kill-child",
+                "--mount-proc",
+            ])
+            .args(["sh", "-c", &format!("ip link set lo up\n{script}")])
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().expect("a descriptor"))
+            .stderr(log)
+            .process_group(0);
+        let process = command.spawn().expect("`unshare` is there");
+        let mut running = Running {
+            process,
+            folder,
+            version,
+        };
+        running.enter();
+        running
+    }
+}
+
+impl Running {
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The folder that it shares, as this process sees it.
+    pub fn share(&self) -> PathBuf {
+        self.folder.path().join("share")
+    }
+
+    /// The folder of [`LINKS`].
+    pub fn links(&self) -> PathBuf {
+        self.folder.path().join(LINKS)
+    }
+
+    fn enter(&mut self) {
+        let ours = fs::read_link("/proc/thread-self/ns/net").expect("procfs");
+        let theirs = PathBuf::from(format!("/proc/{}/ns/net", self.process.id()));
+        let begun = Instant::now();
+        let wait = |running: &mut Self| {
+            let ended = running.process.try_wait().expect("our own child");
+            let log = || fs::read_to_string(running.folder.path().join("log")).unwrap_or_default();
+            assert!(ended.is_none(), "the server ended: {}", log());
+            assert!(
+                begun.elapsed() < START_LIMIT,
+                "the server does not start: {}",
+                log()
+            );
+            thread::sleep(Duration::from_millis(20));
+        };
+        while fs::read_link(&theirs).is_ok_and(|theirs| theirs == ours) {
+            wait(self);
+        }
+        let network = File::open(&theirs).expect("it was there a moment ago");
+        move_into_link_name_space(network.as_fd(), Some(LinkNameSpaceType::Network))
+            .expect("this runs as root");
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, PORT)).is_err() {
+            wait(self);
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Where `scripts/setup` has put the servers that are not of this machine's packages.
+fn installed(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../target/interop")
+        .join(path)
+}
+
+fn first_line(command: &mut Command) -> String {
+    let output = command.output().expect("`scripts/setup` installs it");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().next().unwrap_or_default().trim().to_owned()
+}
+
+impl Make {
+    /// What starts it in its namespaces, and its version.
+    fn script(&self, folder: &Path) -> (String, String) {
+        let share = folder.join("share").display().to_string();
+        match self {
+            Self::Samba { global, backports } => samba(folder, global, *backports),
+            Self::Impacket => {
+                let python = installed("impacket/bin/python").display().to_string();
+                let server = installed("impacket/bin/smbserver.py").display().to_string();
+                let asked = "import importlib.metadata as m; print(m.version('impacket'))";
+                let version = first_line(Command::new(&python).args(["-c", asked]));
+                let script = format!(
+                    "'{python}' '{server}' -smb2support -username '{USER}' -password '{PASSWORD}' \
+                     '{SHARE}' '{share}'"
+                );
+                (script, version)
+            }
+            Self::SmbServer => {
+                let server = installed("smb-server/debug/interop-smb-server");
+                let server = server.display();
+                let lock = include_str!("../../../../interop/smb-server/Cargo.lock");
+                let after = lock.split("name = \"smb-server\"\nversion = \"").nth(1);
+                let version = after
+                    .and_then(|it| it.split('"').next())
+                    .unwrap_or_default();
+                let address = format!("127.0.0.1:{PORT}");
+                let script =
+                    format!("'{server}' {address} '{USER}' '{PASSWORD}' '{SHARE}' '{share}'");
+                (script, version.to_owned())
+            }
+        }
+    }
+}
+
+/// Samba with a user of a name that this machine does not have.
+fn samba(folder: &Path, global: &str, backports: bool) -> (String, String) {
+    let top = folder.display();
+    let configuration = format!(
+        "[global]\n\
+         private dir = {top}\nlock directory = {top}\nstate directory = {top}\n\
+         cache directory = {top}\nncalrpc dir = {top}/ncalrpc\npid directory = {top}\n\
+         log file = {top}/log.smbd\nlog level = 1\nmap to guest = never\nload printers = no\n\
+         disable spoolss = yes\n{global}\
+         [{SHARE}]\npath = {top}/share\nread only = no\nstore dos attributes = yes\n\
+         [{LINKS}]\npath = {top}/{LINKS}\nmsdfs root = yes\n"
+    );
+    fs::write(folder.join("smb.conf"), configuration).expect("our own folder");
+    let users = fs::read_to_string("/etc/passwd").expect("every system has it");
+    let users = format!("{users}{USER}:x:60123:60123::/:/bin/false\n");
+    fs::write(folder.join("passwd"), users).expect("our own folder");
+    let root = installed("samba");
+    let (root, libraries) = match backports {
+        true => (root.display().to_string(), "usr/lib/x86_64-linux-gnu"),
+        false => (String::new(), ""),
+    };
+    let mut script = format!("mount --bind '{top}/passwd' /etc/passwd || exit\n");
+    if backports {
+        // Its libraries and modules are expected where Debian puts them.
+        for folder in [
+            &format!("{libraries}/samba"),
+            "usr/libexec/samba",
+            "usr/share/samba",
+        ] {
+            script.push_str(&format!(
+                "mkdir -p '/{folder}' && mount --bind '{root}/{folder}' '/{folder}' || exit\n"
+            ));
+        }
+        script.push_str(&format!("export LD_LIBRARY_PATH='{root}/{libraries}'\n"));
+    }
+    script.push_str(&format!(
+        "printf '%s\\n%s\\n' '{PASSWORD}' '{PASSWORD}' | \
+         '{root}/usr/bin/smbpasswd' -c '{top}/smb.conf' -a -s '{USER}' || exit\n\
+         '{root}/usr/sbin/smbd' --foreground --no-process-group --configfile='{top}/smb.conf'"
+    ));
+    let mut asked = Command::new(format!("{root}/usr/sbin/smbd"));
+    asked.arg("--version");
+    if backports {
+        let own = format!("{root}/{libraries}");
+        asked.env("LD_LIBRARY_PATH", format!("{own}:{own}/samba"));
+    }
+    let version = first_line(&mut asked);
+    (script, version.trim_start_matches("Version ").to_owned())
+}
