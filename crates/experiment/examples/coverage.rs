@@ -74,19 +74,23 @@ const FAMILY: [Noise; 6] = [
 const FAMILY_BLOCKS: [usize; 10] = [5, 6, 7, 8, 10, 12, 15, 20, 25, 30];
 
 /// Each noise of the family, from 5 to 30 blocks: intervals hold in 93 to 97 of 100, and
-/// at most 5 of 100 call a difference where there is none, but for the error of so many simulations. Not reached
-/// yet: 5 blocks of noise with a period (0.908, of 0.9375 that are claimed; they give no verdict), and 7 blocks of
-/// a drift, which are held too often (0.980).
+/// at most 5 of 100 call a difference where there is none, but for the error of so many simulations. 5 blocks say that
+/// they reach 90 %, and give no verdict. Not reached: 7 blocks of a drift, which are held too often (0.980).
 fn family() -> bool {
     println!("the family of noises, as `tune` decides");
     heading("noise");
     // Two standard errors of a share of 5 %: 1.0 % of 2000 experiments, and 0.7 % of 4000, with and without an effect.
     let error = |runs: u32| 2.0 * (0.05 * 0.95 / f64::from(runs)).sqrt();
     let cells = FAMILY.map(|noise| FAMILY_BLOCKS.map(|blocks| (noise, blocks)));
-    simulated(cells.into_iter().flatten(), noise::compare, |_, tally| {
-        let held = 0.93 - error(2 * RUNS)..=0.97 + error(2 * RUNS);
-        held.contains(&tally.covered) && tally.called <= 0.05 + error(RUNS)
-    })
+    simulated(
+        cells.into_iter().flatten(),
+        noise::compare,
+        |(_, blocks), tally| {
+            let least = if blocks == 5 { 0.90 } else { 0.93 };
+            let held = least - error(2 * RUNS)..=0.97 + error(2 * RUNS);
+            held.contains(&tally.covered) && tally.called <= 0.05 + error(RUNS)
+        },
+    )
 }
 
 /// Cases of the check that probabilities and intervals say the same, and in how many parts.

@@ -14,7 +14,8 @@
 //!
 //! Where half of the blocks were drawn to begin with `a`, not all exchanges were possible: noise with a
 //! period of a few trials then has sums that are larger than those of all exchanges, and the same was called
-//! different in 64 of 1000. So where these orders are enough for the confidence, they are counted alone.
+//! different in 64 of 1000. So where these orders are enough for the confidence, they are counted alone; and so they
+//! are where not even all exchanges are enough, as the confidence that is reached is then what the orders allow.
 
 use std::ops::Range;
 
@@ -51,9 +52,8 @@ const MODE_ONE_IN: usize = 3;
 const SILENT_ONE_IN: usize = 5;
 /// Up to this n each exchange of arms is tried.
 const TRIED_N_MAX: usize = 12;
-/// Of so many blocks the orders that could have been drawn are counted alone: of fewer they are too few, and
-/// of more they differ little from all.
-const ORDERED_N: std::ops::RangeInclusive<usize> = 7..=TRIED_N_MAX;
+/// Of more blocks than this the orders that could have been drawn are not counted alone: they differ little from all.
+const ORDERED_N_MAX: usize = TRIED_N_MAX;
 /// Above that scores are rounded to so many steps, so that the ways to each sum can be counted.
 const SCORE_MAX: f64 = 31.0;
 /// Up to this n they are counted, above it the sum is taken as normal.
@@ -80,11 +80,13 @@ pub(crate) struct Blocks<'v> {
 }
 
 impl Blocks<'_> {
-    /// The same blocks; where their orders are too few for this confidence, as if each had been drawn alone.
+    /// The same blocks; where their orders are too few for this confidence, and all exchanges are not, as if each order
+    /// had been drawn alone.
     fn for_confidence(self, confidence: f64) -> Self {
+        let is_enough = |ways: f64| 2.0 / ways <= 1.0 - confidence;
         let in_halves = match self.a_first {
-            Some(a_first) if self.in_halves && ORDERED_N.contains(&a_first.len()) => {
-                2.0 / orders(a_first) <= 1.0 - confidence
+            Some(a_first) if self.in_halves && a_first.len() <= ORDERED_N_MAX => {
+                is_enough(orders(a_first)) || !is_enough(f64::exp2(a_first.len() as f64))
             }
             _ => false,
         };

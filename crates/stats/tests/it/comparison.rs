@@ -146,6 +146,23 @@ fn median_intervals_reach_these_confidences() {
 }
 
 #[test]
+fn too_few_blocks_claim_no_more_than_their_orders_allow() {
+    // Two or three of five blocks begin with A: 20 orders, two of which are as one-sided as can be.
+    let firsts = [true, false, true, false, true];
+    let steps = [0.10_f64, 0.11, 0.12, 0.13, 0.14];
+    let blocks = (0..).zip(steps).zip(firsts);
+    let five = PairedRatios::in_order(
+        blocks.map(|((block, step), a_first)| (block, 1.0, step.exp(), Some(a_first))),
+    );
+    let alone = five.ratio(0.02, 0.95).expect("five blocks");
+    close(alone.confidence.expect("a confidence"), 0.9375);
+    let halves = five.drawn_in_halves().ratio(0.02, 0.95);
+    let halves = halves.expect("five blocks");
+    close(halves.confidence.expect("a confidence"), 0.90);
+    assert_eq!(halves.interval, alone.interval);
+}
+
+#[test]
 fn too_few_blocks_give_their_widest_interval_and_no_verdict() {
     // Five blocks, all clearly better: 1 - 2/32 is all that five signs can give.
     let five = ratios(&[0.10, 0.11, 0.12, 0.13, 0.14]);
