@@ -3,7 +3,7 @@
 mod connections;
 mod show;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::thread;
@@ -41,9 +41,16 @@ enum End {
 
 /// Runs `copy`.
 pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
-    let destination = end(&arguments.destination)?;
+    let destination = end(&arguments.destination)?.without_links_of_others()?;
     let sources: Vec<End> = (arguments.sources.iter())
-        .map(|typed| end(typed))
+        .map(|typed| {
+            let source = end(typed)?;
+            // A link of this user keeps its name, which is that of the copy.
+            match source {
+                End::Here(path) => checked(&path).map(|_| End::Here(path)),
+                share @ End::Share(_) => Ok(share),
+            }
+        })
         .collect::<Result<_, _>>()?;
     let options = options(arguments)?;
     if !sources.iter().chain([&destination]).any(End::is_share) {
@@ -174,7 +181,30 @@ fn ends_as_folder(typed: &str, destination: &End) -> bool {
     }
 }
 
+/// The path of what is there of this one, without links. Root goes through no link of another user, who could have it
+/// lead anywhere.
+fn checked(path: &Path) -> Result<PathBuf, CommandError> {
+    let there = confine::existing(path);
+    let found = os::file::find_folder(&there)?;
+    // As typed, where no link is on the way.
+    if found == there {
+        return Ok(path.to_owned());
+    }
+    let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    Ok(match full.strip_prefix(&there) {
+        Ok(rest) if !rest.as_os_str().is_empty() => found.join(rest),
+        _ => found,
+    })
+}
+
 impl End {
+    fn without_links_of_others(self) -> Result<Self, CommandError> {
+        match self {
+            Self::Here(path) => checked(&path).map(Self::Here),
+            share @ Self::Share(_) => Ok(share),
+        }
+    }
+
     const fn is_share(&self) -> bool {
         matches!(self, Self::Share(_))
     }

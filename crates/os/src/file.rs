@@ -402,6 +402,15 @@ pub fn extend(path: &Path) -> Result<File, Error> {
     Ok(File::from(file))
 }
 
+/// Where a folder is that a person has named, as a path without links. Where this is root, only root's links say
+/// where: another user's could lead anywhere.
+///
+/// # Errors
+/// When it is no folder, cannot be passed, or a link of another user is on the path to it.
+pub fn find_folder(path: &Path) -> Result<PathBuf, Error> {
+    walked(path, Trust::Named, Missing::Refused).map(|(_, at)| at)
+}
+
 fn named(path: &Path, action: &'static str, how: OFlags) -> Result<OwnedFd, Error> {
     let no_name = || Error::of(path, "is no name of a file", "name a file");
     let name = path.file_name().ok_or_else(no_name)?;
@@ -457,6 +466,11 @@ const PASS_FOLDER: OFlags = READ_FOLDER;
 /// Opens a folder, one name of its path after the other. What is a link on the path is followed here and
 /// not by the kernel; what the path itself names must be none where it is kept.
 fn walk(path: &Path, trust: Trust, missing: Missing) -> Result<OwnedFd, Error> {
+    walked(path, trust, missing).map(|(folder, _)| folder)
+}
+
+/// The same, and the path without links.
+fn walked(path: &Path, trust: Trust, missing: Missing) -> Result<(OwnedFd, PathBuf), Error> {
     let whole = std::path::absolute(path).map_err(|source| Error::System {
         action: "find",
         path: path.to_owned(),
@@ -515,7 +529,7 @@ fn walk(path: &Path, trust: Trust, missing: Missing) -> Result<OwnedFd, Error> {
             (Err(errno), _) => return Err(not_opened(&next, errno)),
         }
     }
-    Ok(folder)
+    Ok((folder, at))
 }
 
 /// The names of a path, last first; it starts where it starts.

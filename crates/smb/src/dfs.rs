@@ -407,9 +407,18 @@ fn is_of_another_machine(address: IpAddr, own: Option<IpAddr>, here: &[IpAddr]) 
     is_host && (!is_here(address) || is_shared)
 }
 
-/// Whether the system would speak to this address from the address itself, as it does with all of its own, also
-/// with those of the loopback interface. Nothing is sent for it.
+/// Whether the system takes this address for its own, also where it is one of the loopback interface, or of a route to
+/// this machine: it would speak to it from the address itself, or lets a program listen there. Nothing is sent for it.
 fn comes_back(address: IpAddr) -> bool {
+    let of_nobody: IpAddr = match address {
+        IpAddr::V4(_) => Ipv4Addr::new(192, 0, 2, 1).into(),
+        IpAddr::V6(_) => Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1).into(),
+    };
+    let lets_listen = |address: IpAddr| UdpSocket::bind((address, 0)).is_ok();
+    // Where the system lets programs listen at addresses that it does not have, that says nothing (RFC 5737, RFC 3849).
+    if lets_listen(address) && !lets_listen(of_nobody) {
+        return true;
+    }
     let any: SocketAddr = match address {
         IpAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
         IpAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),

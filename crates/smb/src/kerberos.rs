@@ -5,9 +5,9 @@ use std::env;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::der;
+use crate::{deadline, der};
 
 /// Where a KDC listens.
 const PORT: u16 = 88;
@@ -195,11 +195,11 @@ fn ask(kdc: &str, request: &[u8]) -> io::Result<Vec<u8>> {
 }
 
 fn exchange(mut stream: TcpStream, request: &[u8]) -> io::Result<Vec<u8>> {
-    stream.set_read_timeout(Some(REPLY_TIMEOUT))?;
+    let until = Instant::now() + REPLY_TIMEOUT;
     stream.set_write_timeout(Some(REPLY_TIMEOUT))?;
     stream.write_all(request)?;
     let mut length = [0; LENGTH_BYTES];
-    stream.read_exact(&mut length)?;
+    deadline::read(&stream, &mut length, until)?;
     let bytes = usize::try_from(u32::from_be_bytes(length)).unwrap_or(usize::MAX);
     if bytes > REPLY_BYTES_MAX {
         let text = format!("its reply has {bytes} bytes");
@@ -207,7 +207,7 @@ fn exchange(mut stream: TcpStream, request: &[u8]) -> io::Result<Vec<u8>> {
     }
     let mut reply = length.to_vec();
     reply.resize(LENGTH_BYTES + bytes, 0);
-    stream.read_exact(&mut reply[LENGTH_BYTES..])?;
+    deadline::read(&stream, &mut reply[LENGTH_BYTES..], until)?;
     Ok(reply)
 }
 

@@ -7,6 +7,8 @@ use super::document::RUNS_MAX;
 
 /// The longest name of a test that is kept.
 const NAME_BYTES_MAX: usize = 80;
+/// The most tests of one run: no program has more than some dozen, and each value is held against all of them.
+const TESTS_MAX: usize = 512;
 
 /// The values of one test of one run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -66,6 +68,11 @@ pub(super) fn read(text: &str) -> Option<Result<Vec<Test>, String>> {
             Program::Robocopy => robocopy(lines),
         };
         match found {
+            Ok(found) if found.len() > TESTS_MAX => {
+                return Some(Err(format!(
+                    "run {number} in it has more than {TESTS_MAX} results"
+                )));
+            }
             Ok(found) => tests.extend(found),
             Err(reason) => return Some(Err(format!("run {number} in it: {reason}"))),
         }
@@ -307,7 +314,11 @@ fn robocopy(lines: &[&str]) -> Result<Vec<Test>, String> {
     Ok(tests)
 }
 
+/// Adds a value, but for one of a run that has too many already and is refused for it.
 fn add(tests: &mut Vec<Test>, mut name: String, response: &'static str, value: f64) {
+    if tests.len() > TESTS_MAX {
+        return;
+    }
     if name.len() > NAME_BYTES_MAX {
         let end = (0..=NAME_BYTES_MAX)
             .rev()
@@ -347,4 +358,27 @@ fn whole(text: &str) -> Option<f64> {
     let digits: String = text.chars().filter(|letter| !is_mark(*letter)).collect();
     let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_whole.then(|| digits.parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each value is held against all tests of its run: many of them would take hours, and memory.
+    #[test]
+    fn a_run_of_more_tests_than_any_program_has_is_refused() {
+        let mark = |tests: usize| {
+            let lines = (0..tests).map(|test| format!("{test} : 1 MB/s\n"));
+            format!("CrystalDiskMark 8\n[Read]\n{}", lines.collect::<String>())
+        };
+        let most = read(&mark(TESTS_MAX)).expect("it is known");
+        assert_eq!(most.map(|tests| tests.len()), Ok(TESTS_MAX));
+        for tests in [TESTS_MAX + 1, 200_000] {
+            let refused = read(&mark(tests)).expect("it is known");
+            assert_eq!(
+                refused,
+                Err(format!("run 1 in it has more than {TESTS_MAX} results"))
+            );
+        }
+    }
 }

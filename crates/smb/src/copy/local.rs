@@ -118,7 +118,9 @@ pub(super) fn write_small(path: &Path, bytes: &[u8], finish: &Finish) -> Result<
 }
 
 pub(super) fn set_folder_times(path: &Path, times: FileTimes) -> Result<(), Error> {
-    File::open(path)
+    // Somebody else may have put a link or a pipe in its place.
+    system::without_links(OpenOptions::new().read(true))
+        .open(path)
         .and_then(|folder| folder.set_times(file_times(times)))
         .map_err(|source| failed("set the time of", path, source))
 }

@@ -113,7 +113,11 @@ mod imp {
 
     /// Whether a file that was there already is ours alone: not another user's, and without a second name.
     pub(in crate::copy) fn is_ours(metadata: &Metadata) -> bool {
-        metadata.uid() == rustix::process::geteuid().as_raw() && metadata.nlink() == 1
+        is_own(metadata) && metadata.nlink() == 1
+    }
+
+    fn is_own(metadata: &Metadata) -> bool {
+        metadata.uid() == rustix::process::geteuid().as_raw()
     }
 
     /// Keeps other users from what was made earlier, perhaps by another version.
@@ -121,11 +125,14 @@ mod imp {
         set_mode(file, PRIVATE_MODE)
     }
 
-    /// Gives a complete file the mode of the file that it replaces, and else that of a new one.
+    /// Gives a complete file the mode of the file of this user that it replaces, and else that of a new one: what
+    /// another user lets everybody write is not for everybody once it is ours.
     pub(in crate::copy) fn publish(file: &File, replaces: Option<&Metadata>) -> io::Result<()> {
         let mode = match replaces {
-            Some(metadata) => Mode::from(metadata.mode()) & Mode::from_raw_mode(ACCESS_BITS),
-            None => Mode::from_raw_mode(NEW_FILE_MODE) & !umask(),
+            Some(metadata) if is_own(metadata) => {
+                Mode::from(metadata.mode()) & Mode::from_raw_mode(ACCESS_BITS)
+            }
+            _ => Mode::from_raw_mode(NEW_FILE_MODE) & !umask(),
         };
         set_mode(file, mode)
     }

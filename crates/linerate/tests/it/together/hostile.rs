@@ -591,3 +591,42 @@ fn files_of_ten_gigabytes_are_refused() {
     }
     site.judge(&["profiles", toml], &plan, 65, "more than 256 KiB");
 }
+
+/// A folder of another user's, whose link leads to one of root's: neither end of a copy goes through it.
+#[test]
+fn a_link_of_another_user_is_no_place_for_a_copy_of_root() {
+    let folder = TempDir::new().expect("a folder");
+    let dear = folder.path().join("dear");
+    fs::create_dir(&dear).expect("the folder is ours");
+    fs::write(dear.join("keep"), b"dear").expect("the folder is ours");
+    let link = folder.path().join("link");
+    symlink(&dear, &link).expect("the folder is ours");
+    std::os::unix::fs::lchown(&link, Some(65_534), None).expect("this runs as root");
+    // Nobody listens there: what is refused is refused before.
+    let share = "smb://127.0.0.1:9/share/";
+    let at = |path: PathBuf| path.to_str().expect("plain names").to_owned();
+    for (from, to) in [
+        (share.to_owned(), at(link.clone())),
+        (share.to_owned(), at(link.join("new/deep"))),
+        (share.to_owned(), at(link.join("keep"))),
+        (at(link.join("keep")), share.to_owned()),
+        (at(link.clone()), share.to_owned()),
+    ] {
+        let (code, said) = copied(&[&from, &to, "--guest", "--delete"]);
+        assert_eq!(code, Some(77), "{from} {to}: {said}");
+        assert!(said.contains("65534"), "{from} {to}: {said}");
+    }
+    assert_eq!(fs::read(dear.join("keep")).expect("it is there"), b"dear");
+    assert_eq!(fs::read_dir(&dear).expect("it is there").count(), 1);
+    // A link of its own leads where it says.
+    std::os::unix::fs::lchown(&link, Some(0), None).expect("this runs as root");
+    let (code, said) = copied(&[share, &at(link), "--guest"]);
+    assert_eq!(code, Some(69), "{said}");
+}
+
+fn copied(arguments: &[&str]) -> (Option<i32>, String) {
+    let output = support::linerate().arg("copy").args(arguments).output();
+    let output = output.expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code(), said)
+}

@@ -163,3 +163,47 @@ fn a_record_that_another_laid_out_is_not_written_to() {
     made.expect("the folder is ours");
     assert!(part.record(50).is_err());
 }
+
+#[test]
+fn times_of_a_folder_are_set_on_no_link_and_wait_for_nobody() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("dear"), b"dear").expect("the folder is ours");
+    let before = fs::metadata(at("dear")).expect("it is there").modified();
+    std::os::unix::fs::symlink(at("dear"), at("link")).expect("the folder is ours");
+    mknodat(CWD, at("pipe"), FileType::Fifo, Mode::RWXU, 0).expect("the folder is ours");
+    let times = FileTimes {
+        creation: 0,
+        access: 0,
+        write: 120_000_000_000_000_000,
+        change: 0,
+    };
+    let on_link = set_folder_times(&at("link"), times);
+    assert!(
+        matches!(on_link, Err(Error::LocalFile { .. })),
+        "{on_link:?}"
+    );
+    let after = fs::metadata(at("dear")).expect("it is there").modified();
+    assert_eq!(after.expect("Linux has it"), before.expect("Linux has it"));
+    // Nobody writes to it, and it is set all the same.
+    set_folder_times(&at("pipe"), times).expect("the folder is ours");
+}
+
+#[test]
+fn what_another_user_let_everybody_write_is_not_so_once_it_is_ours() {
+    use std::os::unix::fs::{PermissionsExt as _, chown};
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (old, new) = (folder.path().join("old"), folder.path().join("new"));
+    fs::write(&old, b"old").expect("the folder is ours");
+    fs::set_permissions(&old, fs::Permissions::from_mode(0o777)).expect("it is ours");
+    for (owner, kept) in [(0, true), (1, false)] {
+        chown(&old, Some(owner), None).expect("this runs as root");
+        let replaced = fs::metadata(&old).expect("it is there");
+        let file = opened(&new);
+        system::publish(&file, Some(&replaced)).expect("it is ours");
+        assert_eq!(mode(&new) & 0o022 != 0, kept, "{owner}: {:o}", mode(&new));
+    }
+}
