@@ -23,6 +23,9 @@ fuzz_target!(|data: &[u8]| {
         here(&text, names);
         there(&text, names);
     }
+    for depth in [0, 1, 3] {
+        link(&text, depth);
+    }
     let shown = printable(&text);
     assert!(!shown.contains(char::is_control), "{shown:?}");
     for name in fuzzing::names_of_part(&text) {
@@ -44,14 +47,16 @@ fn referred(answer: &[u8]) {
 
 /// A name that a server gave.
 fn here(text: &str, names: Names) {
-    let Ok(name) = fuzzing::name_for_local(text, names) else {
-        return;
-    };
-    assert!(!name.is_empty() && name.len() <= LENGTH_MAX, "{name:?}");
-    assert!(!name.contains(['/', '\0']), "{name:?}");
-    assert!(name != "." && name != "..", "{name:?}");
-    if names == Names::Refuse {
-        assert_eq!(name, text, "nothing is put in the place of a letter");
+    for posix in [false, true] {
+        let Ok(name) = fuzzing::name_for_local(text, names, posix) else {
+            continue;
+        };
+        assert!(!name.is_empty() && name.len() <= LENGTH_MAX, "{name:?}");
+        assert!(!name.contains(['/', '\0']), "{name:?}");
+        assert!(name != "." && name != "..", "{name:?}");
+        if names == Names::Refuse {
+            assert_eq!(name, text, "nothing is put in the place of a letter");
+        }
     }
 }
 
@@ -60,7 +65,11 @@ fn there(text: &str, names: Names) {
     if text.is_empty() {
         return;
     }
-    let Ok(name) = fuzzing::name_for_share(text, names) else {
+    if let Ok(name) = fuzzing::name_for_share(text, names, true) {
+        assert_eq!(name, text, "nothing stands in for anything");
+        assert!(!name.contains(['/', '\0']) && name != "." && name != "..");
+    }
+    let Ok(name) = fuzzing::name_for_share(text, names, false) else {
         return;
     };
     assert!(!name.is_empty() && name.encode_utf16().count() <= LENGTH_MAX);
@@ -68,6 +77,24 @@ fn there(text: &str, names: Names) {
     assert!(!name.contains(forbidden), "{name:?}");
     assert!(!name.ends_with(['.', ' ']), "{name:?}");
     for part in fuzzing::names_of_part(&name) {
-        assert!(fuzzing::name_for_share(&part, Names::Refuse).is_ok());
+        assert!(fuzzing::name_for_share(&part, Names::Refuse, false).is_ok());
+    }
+}
+
+/// A link of a folder so deep in what is copied. Wherever the names on its way lead to that are none, it has not left by
+/// then what is copied.
+fn link(target: &str, depth: usize) {
+    if !fuzzing::link_stays_below(target, depth) {
+        return;
+    }
+    assert!(!target.starts_with('/') && !target.contains('\0'), "{target:?}");
+    let mut left = Some(depth);
+    for part in target.split('/') {
+        left = match (part, left) {
+            ("" | ".", left) => left,
+            ("..", Some(left)) => Some(left.checked_sub(1).expect("it leaves the top")),
+            ("..", None) => panic!("it leaves what nobody knows: {target:?}"),
+            _ => None,
+        };
     }
 }

@@ -669,6 +669,9 @@ pub struct PageArguments {
 /// What to do with symbolic links.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum LinksArgument {
+    /// Copy as links, to and from a server with the POSIX extensions of SMB, those that are relative and stay below the
+    /// folder that is copied; leave out the others
+    Keep,
     /// Leave them out
     Skip,
     /// Copy what they lead to
@@ -722,16 +725,20 @@ pub struct CopyArguments {
     /// Leave out files and folders like this, as `*.tmp` or `cache/`
     #[arg(long, value_name = "PATTERN")]
     pub exclude: Vec<String>,
-    /// What to do with symbolic links of this machine in the folders that are copied; those of a
-    /// server are left out where the server shows them
-    #[arg(long, value_enum, default_value_t = LinksArgument::Skip)]
+    /// What to do with symbolic links in the folders that are copied: those of this machine, and of a server with
+    /// the POSIX extensions of SMB; those of other servers are left out where the server shows them
+    #[arg(long, value_enum, default_value_t = LinksArgument::Keep)]
     pub links: LinksArgument,
     /// Put stand-ins for letters that a share cannot have in a name, as macOS does, and take them
     /// back on the way home
     #[arg(long)]
     pub map_names: bool,
-    /// List each file whose times or attributes the server does not take, and say how the server differs
-    /// from the protocol and what of the sandbox this system lacks
+    /// Do not use the POSIX extensions of SMB 3.1.1, by which a server that has them keeps names as they are, modes
+    /// and links: what is copied looks to others as if Windows had made it
+    #[arg(long)]
+    pub no_posix: bool,
+    /// List each file whose times, mode or attributes the server does not take, and say how the server differs
+    /// from the protocol, whether its POSIX extensions are used, and what of the sandbox this system lacks
     #[arg(short, long)]
     pub verbose: bool,
     /// Print JSON instead of text

@@ -252,6 +252,7 @@ fn options(arguments: &CopyArguments) -> Result<Options, CommandError> {
             Names::Refuse
         },
         links: match arguments.links {
+            LinksArgument::Keep => Links::Keep,
             LinksArgument::Skip => Links::Skip,
             LinksArgument::Follow => Links::Follow,
         },
@@ -267,6 +268,7 @@ fn tell(event: &Event<'_>) {
             let size = quantity::size(Bytes::new(*bytes));
             terminal::print(&format!("would copy {path}: {size}"));
         }
+        Event::Linked { path } => terminal::print(&format!("would copy {path}: a link")),
         Event::Deleted { path, .. } => terminal::print(&format!("would remove {path}")),
         // They are counted, and listed at the end.
         Event::Skipped { .. } | Event::Failed(_) | Event::NotKept(_) | Event::Lost(_) => {}

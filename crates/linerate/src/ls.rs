@@ -30,6 +30,8 @@ const ATTRIBUTE_FOLDER: u32 = 0x10;
 const ATTRIBUTE_LINK: u32 = 0x400;
 /// Letters of attributes as `attrib` on Windows shows them.
 const LETTERS: [(u32, char); 4] = [(0x1, 'R'), (0x2, 'H'), (0x4, 'S'), (0x20, 'A')];
+/// The bits of a mode, the highest first.
+const MODE_LETTERS: &str = "rwxrwxrwx";
 
 /// Runs `ls`.
 pub fn run(arguments: &LsArguments) -> Result<ExitCode, CommandError> {
@@ -38,6 +40,7 @@ pub fn run(arguments: &LsArguments) -> Result<ExitCode, CommandError> {
     let held = confine::to(&rules, arguments.verbose.verbose)?;
     let mut policy = measure::demanded(&credentials::demands(&arguments.login)?);
     policy.reconnect = Some(RECONNECT_MAX);
+    policy.posix = cfg!(unix);
     let found = credentials::find(&arguments.login, &place, Client::Here)?;
     held.ready()?;
     let session = connect(&place, &found, &policy)?;
@@ -96,7 +99,12 @@ fn list_folder(
     let found = session.locate(share, path, Referrals::Follow);
     let (tree, path) = &found.map_err(told)?;
     let status = tree.status(path).map_err(told)?;
-    let mut listing = Listing::new(arguments.json);
+    if arguments.verbose.verbose && tree.is_posix() {
+        terminal::say(
+            "the share has the POSIX extensions of SMB 3.1.1: names and modes are those of Unix",
+        );
+    }
+    let mut listing = Listing::new(arguments.json, tree.is_posix());
     if status.attributes & ATTRIBUTE_FOLDER != 0 {
         list_entries(tree.entries(path).map_err(told)?, &mut listing)?;
     } else {
@@ -110,6 +118,7 @@ fn list_folder(
             reparse_tag: 0,
             file_id: status.file_id,
             ill_formed: None,
+            posix: status.posix,
         }));
     }
     if let Some(note) = listing.finish() {
@@ -175,6 +184,8 @@ fn listed(entry: Result<DirectoryEntry, smb::Error>) -> Result<Listed, CommandEr
 /// nobody takes it for all of the folder.
 struct Listing {
     json: bool,
+    /// Letters of what something is and who may do what with it.
+    kind_columns: usize,
     text: String,
     count: u64,
     /// How many have odd names, and the first of them with what is wrong with it.
@@ -183,10 +194,13 @@ struct Listing {
 }
 
 impl Listing {
-    fn new(json: bool) -> Self {
+    fn new(json: bool, posix: bool) -> Self {
+        const OF_WINDOWS: usize = 1 + LETTERS.len();
+        const OF_UNIX: usize = 1 + MODE_LETTERS.len();
         let text = if json { "{\"entries\": [" } else { "" };
         Self {
             json,
+            kind_columns: if posix { OF_UNIX } else { OF_WINDOWS },
             text: text.to_owned(),
             count: 0,
             odd: 0,
@@ -202,7 +216,10 @@ impl Listing {
         } else {
             self.text.push_str(&match listed {
                 Listed::Entry(entry) => line(entry),
-                Listed::Odd { name, .. } => format!("{:5}  {:>10}  {:19}  {name}\n", "?", "?", "?"),
+                Listed::Odd { name, .. } => {
+                    let columns = self.kind_columns;
+                    format!("{:columns$}  {:>10}  {:19}  {name}\n", "?", "?", "?")
+                }
             });
         }
         self.count += 1;
@@ -234,7 +251,17 @@ impl Listing {
     }
 }
 
-/// Attributes, size, time and name; of a folder with `/` at its end.
+/// Who may read, write and execute it, as `ls` on Unix shows it.
+fn mode(mode: u32) -> String {
+    let letters = MODE_LETTERS.chars().rev().enumerate();
+    let shown = letters.map(|(bit, letter)| match mode >> bit & 1 {
+        0 => '-',
+        _ => letter,
+    });
+    shown.collect::<Vec<_>>().into_iter().rev().collect()
+}
+
+/// Attributes or mode, size, time and name; of a folder with `/` at its end.
 fn line(entry: &DirectoryEntry) -> String {
     let folder = entry.attributes & ATTRIBUTE_FOLDER != 0;
     let is_link = match reparse(entry) {
@@ -247,12 +274,15 @@ fn line(entry: &DirectoryEntry) -> String {
         _ => '-',
     };
     let mut text = String::from(kind);
-    for (bit, letter) in LETTERS {
-        text.push(if entry.attributes & bit != 0 {
-            letter
-        } else {
-            '-'
-        });
+    match entry.posix {
+        Some(posix) => text.push_str(&mode(posix.mode)),
+        None => {
+            let letters = LETTERS.map(|(bit, letter)| match entry.attributes & bit {
+                0 => '-',
+                _ => letter,
+            });
+            text.extend(letters);
+        }
     }
     let size = if folder {
         String::from("-")
@@ -300,6 +330,7 @@ fn entry_as_json(entry: &DirectoryEntry) -> Value {
         "allocated_bytes": entry.allocation, "attributes": entry.attributes,
         "modified": time(entry.times.write), "created": time(entry.times.creation),
         "file_id": entry.file_id, "reparse": reparse.map(|it| it.to_string()),
+        "mode": entry.posix.map(|posix| format!("{:03o}", posix.access())),
     })
 }
 
@@ -325,6 +356,7 @@ mod tests {
             reparse_tag: 0,
             file_id: 7,
             ill_formed: None,
+            posix: None,
         }
     }
 
@@ -338,7 +370,7 @@ mod tests {
     #[test]
     fn an_odd_name_is_listed_with_the_others_and_told_at_the_end() {
         let folder = || [Ok(entry("z", 0)), Err(odd("b\\u{2f}c")), Ok(entry("a", 0))];
-        let mut text = Listing::new(false);
+        let mut text = Listing::new(false, false);
         list_entries(folder().into_iter(), &mut text).expect("it goes on");
         let names: Vec<_> = (text.text.lines())
             .filter_map(|line| line.split_whitespace().last())
@@ -356,7 +388,7 @@ mod tests {
         let says = "cannot reach what has it: `b\\u{2f}c`: the server gave a name with `/` in it";
         assert!(note.ends_with(says), "{note}");
 
-        let mut json = Listing::new(true);
+        let mut json = Listing::new(true, false);
         list_entries(folder().into_iter(), &mut json).expect("it goes on");
         let said: Value = serde_json::from_str(&format!("{}]}}", json.text)).expect("it is JSON");
         assert_eq!(said["entries"][1]["name"], "b\\u{2f}c");
@@ -377,5 +409,16 @@ mod tests {
         let folder = line(&entry("deep", 0x10));
         assert_eq!(folder, "D----           -  2022-06-18 04:26:40  deep/\n");
         assert!(line(&entry("old", 0x400)).starts_with('L'));
+        let posix = smb::Posix {
+            mode: 0o104_751,
+            links: 1,
+            reparse_tag: 0,
+        };
+        let file = DirectoryEntry {
+            posix: Some(posix),
+            ..entry("a:b", 0x20)
+        };
+        assert!(line(&file).starts_with("-rwxr-x--x  "), "{}", line(&file));
+        assert_eq!(entry_as_json(&file)["mode"], "751");
     }
 }

@@ -406,6 +406,7 @@ fn share_kind(error: &smb::Error) -> FailureKind {
         | smb::Error::Changed { .. }
         | smb::Error::Lost { .. }
         | smb::Error::TimeNotKept { .. }
+        | smb::Error::ModeNotKept { .. }
         | smb::Error::LocalFile { .. }
         | smb::Error::Sockets { .. }
         | smb::Error::Busy { .. } => FailureKind::Refused,

@@ -409,6 +409,7 @@ impl<'a> SmallFiles<'a> {
             content: Arc::clone(&self.content),
             times: FileTimes::default(),
             attributes: 0,
+            mode: None,
         })?)
     }
 

@@ -159,7 +159,11 @@ pub(crate) fn locate(
     let mut journey = Journey::of(session.shared(), referrals);
     match journey.enter(session.shared(), &Target::at(session.shared(), share, path)) {
         Err(error @ Error::NoSuchShare { .. }) => Err(session.with_shares(error)),
-        found => found,
+        found => {
+            let (tree, path) = found?;
+            let path = tree.without_links(path)?;
+            Ok((tree, path))
+        }
     }
 }
 

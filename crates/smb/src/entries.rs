@@ -8,7 +8,7 @@ use std::sync::Arc;
 use smb_proto::FileKey;
 use smb_proto::session::{Access, CreateOptions, DirectoryEntry, Reply, Request};
 
-use crate::copy::name;
+use crate::copy::name::{self, Rules};
 use crate::error::Error;
 use crate::file::File;
 use crate::request::{Answer, ask, begin};
@@ -52,6 +52,8 @@ pub struct Entries {
     above: Option<u64>,
     ready: VecDeque<Result<DirectoryEntry, Error>>,
     bound: Bound,
+    /// The path by which Windows reaches the folder, once that was asked for.
+    for_windows: Option<Option<String>>,
 }
 
 impl Entries {
@@ -71,6 +73,7 @@ impl Entries {
             above: None,
             ready: VecDeque::new(),
             bound: Bound::default(),
+            for_windows: None,
         };
         entries.begin()?;
         Ok(entries)
@@ -85,14 +88,11 @@ impl Entries {
     fn begin(&mut self) -> Result<(), Error> {
         let (tree, path) = (&self.tree, &*self.path);
         let shared = tree.shared();
-        let create = Request::Create {
-            tree: tree.key(),
-            path: path.to_owned(),
-            options: CreateOptions {
-                folder: Some(true),
-                ..CreateOptions::open(Access::Read)
-            },
+        let options = CreateOptions {
+            folder: Some(true),
+            ..CreateOptions::open(Access::Read)
         };
+        let create = tree.create(path, options);
         let folder = FileKey::OF_CHAIN;
         let chain = vec![create, list(folder, true), list(folder, false)];
         let replies = loop {
@@ -105,7 +105,11 @@ impl Entries {
         };
         let mut begun = VecDeque::from(replies);
         let folder = match begun.pop_front() {
-            Some(Ok(Reply::Created(key, created))) => File::new(tree.clone(), path, key, created),
+            Some(Ok(Reply::Created(key, created))) => {
+                let folder = File::new(tree.clone(), path, key, created);
+                tree.check(&created)?;
+                folder
+            }
             Some(Err(source)) => return Err(shared.error(source, path)),
             _ => return Err(shared.odd_answer()),
         };
@@ -167,6 +171,24 @@ impl Entries {
         }
     }
 
+    /// An entry under its own name.
+    fn named(&mut self, mut entry: DirectoryEntry) -> Result<DirectoryEntry, Error> {
+        if entry.posix.is_none() {
+            return checked(entry, Rules::Windows);
+        }
+        if name::may_be_stand_in(&entry.name) {
+            let (tree, path) = (&self.tree, &self.path);
+            let ask = || tree.path_for_windows(path);
+            let folder = self.for_windows.get_or_insert_with(ask).as_deref();
+            let named = folder.and_then(|folder| tree.name_behind(path, folder, &entry));
+            entry.name = named.ok_or_else(|| Error::Name {
+                name: name::printable(&entry.name),
+                reason: "it may stand for another name: the server does not say".to_owned(),
+            })?;
+        }
+        checked(entry, Rules::Posix)
+    }
+
     /// Takes the next reply. Whether there may be more.
     fn fill(&mut self) -> Result<bool, Error> {
         self.ask_ahead();
@@ -195,7 +217,10 @@ impl Entries {
             match entry.name.as_str() {
                 "." => self.own = Some(entry.file_id),
                 ".." => self.above = Some(entry.file_id),
-                _ if self.is_new(&entry)? => self.ready.push_back(checked(entry)),
+                _ if self.is_new(&entry)? => {
+                    let named = self.named(entry);
+                    self.ready.push_back(named);
+                }
                 _ => {}
             }
         }
@@ -231,8 +256,9 @@ impl Bound {
 }
 
 /// Callers make paths of the names, so one that leads elsewhere must not reach them.
-fn checked(entry: DirectoryEntry) -> Result<DirectoryEntry, Error> {
-    let (name, reason) = match (&entry.ill_formed, name::check_from_server(&entry.name)) {
+fn checked(entry: DirectoryEntry, rules: Rules) -> Result<DirectoryEntry, Error> {
+    let is_name = name::check_from_server(&entry.name, rules);
+    let (name, reason) = match (&entry.ill_formed, is_name) {
         (None, Ok(())) => return Ok(entry),
         (None, Err(reason)) => (name::spelled_out(entry.name.encode_utf16()), reason),
         (Some(units), _) => {
@@ -313,7 +339,7 @@ mod tests {
     #[test]
     fn a_name_that_leads_elsewhere_or_nowhere_is_an_error_that_spells_it_out() {
         let checked = |name: &str, ill_formed: Option<Box<[u16]>>| {
-            checked(DirectoryEntry {
+            let entry = DirectoryEntry {
                 name: name.to_owned(),
                 times: FileTimes::default(),
                 size: 0,
@@ -322,7 +348,9 @@ mod tests {
                 reparse_tag: 0,
                 file_id: 0,
                 ill_formed,
-            })
+                posix: None,
+            };
+            checked(entry, Rules::Windows)
         };
         assert!(checked("a", None).is_ok());
         for (name, ill_formed, shown) in [

@@ -244,6 +244,19 @@ pub enum Error {
         /// The copy.
         object: String,
     },
+    /// The file is there, and the server gave it another mode.
+    #[error(
+        "the server gives `{}` the mode {there:03o} and not {mode:03o}",
+        printable(object)
+    )]
+    ModeNotKept {
+        /// The copy.
+        object: String,
+        /// The mode that it should have.
+        mode: u32,
+        /// The one that it has.
+        there: u32,
+    },
     /// A file or folder is in the way of a copy, which was not asked to replace it.
     #[error("`{}` exists already", printable(object))]
     InTheWay {

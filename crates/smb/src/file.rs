@@ -189,11 +189,17 @@ impl File {
     /// Its length and times now, in one round trip.
     pub(crate) fn size_and_times(&self) -> Result<(u64, FileTimes), Error> {
         let file = self.key;
-        let links = [QueryInformation::Standard, QueryInformation::Basic]
-            .map(|what| Request::Query { file, what });
+        let asks = match self.tree.is_posix() {
+            true => &[QueryInformation::Posix][..],
+            false => &[QueryInformation::Standard, QueryInformation::Basic],
+        };
+        let links = asks.iter().map(|&what| Request::Query { file, what });
         let mut now = (0, FileTimes::default());
-        for reply in ask_chain(&self.tree, &self.path, links.into())? {
+        for reply in ask_chain(&self.tree, &self.path, links.collect())? {
             match reply {
+                Ok(Reply::Information(Information::Posix { size, times, .. })) => {
+                    now = (size, times);
+                }
                 Ok(Reply::Information(Information::Standard { size, .. })) => now.0 = size,
                 Ok(Reply::Information(Information::Basic { times, .. })) => now.1 = times,
                 other => return Err(not_done(&self.tree, &self.path, other)),
@@ -371,14 +377,22 @@ impl File {
         }
     }
 
+    /// The path that it has on the server, from the top of the share or of the disk, with `\\` before each name. None:
+    /// the server does not say.
+    pub(crate) fn path_on_server(&self) -> Result<Option<String>, Error> {
+        match self.query(QueryInformation::Path) {
+            Ok(Information::Path(path)) => Ok(Some(path)),
+            Ok(_) => Err(self.shared().odd_answer()),
+            Err(error) if error.is_missing_fact() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The name that it has on the server's disk, which is not the one of a listing where the server shows a
     /// stand-in for a name that it takes for impossible. None: the server does not say.
     pub(crate) fn true_name(&self) -> Result<Option<String>, Error> {
-        let path = match self.query(QueryInformation::Path) {
-            Ok(Information::Path(path)) => path,
-            Ok(_) => return Err(self.shared().odd_answer()),
-            Err(error) if error.is_missing_fact() => return Ok(None),
-            Err(error) => return Err(error),
+        let Some(path) = self.path_on_server()? else {
+            return Ok(None);
         };
         let asked = self.path.replace('/', "\\");
         let folder = asked.rfind('\\').map_or("", |end| &asked[..end]);

@@ -3,7 +3,8 @@
 use smb_proto::Authenticator;
 
 use crate::auth::{AuthError, Exchange, Login};
-use crate::copy::{Names, name, record};
+use crate::copy::name::Rules;
+use crate::copy::{Names, link, name, record};
 use crate::dfs;
 use crate::kerberos::{self, Configuration, KdcRefusal};
 use crate::ntlm;
@@ -55,20 +56,33 @@ pub fn referred(answer: &[u8], asked: &str) -> Vec<String> {
     dfs::referred(answer, asked)
 }
 
-/// The name that an entry of a share gets on this machine.
+/// The name that an entry of a share gets on this machine; `posix`: of one that has the POSIX extensions.
 ///
 /// # Errors
 /// Why it gets none.
-pub fn name_for_local(name: &str, names: Names) -> Result<String, String> {
-    name::for_local(name, names)
+pub fn name_for_local(name: &str, names: Names, posix: bool) -> Result<String, String> {
+    name::for_local(name, names, rules(posix))
+}
+
+fn rules(posix: bool) -> Rules {
+    match posix {
+        true => Rules::Posix,
+        false => Rules::Windows,
+    }
+}
+
+/// Whether a link in a folder so deep below what is copied is copied as one.
+#[must_use]
+pub fn link_stays_below(target: &str, depth: usize) -> bool {
+    link::stays_below(target, depth)
 }
 
 /// The name that a file of this machine gets on a share.
 ///
 /// # Errors
 /// Why it gets none.
-pub fn name_for_share(name: &str, names: Names) -> Result<String, String> {
-    name::for_share(name, names)
+pub fn name_for_share(name: &str, names: Names, posix: bool) -> Result<String, String> {
+    name::for_share(name, names, rules(posix))
 }
 
 /// The names under which a file is written, and what is known of it kept, until it is complete.

@@ -38,6 +38,7 @@ mod keeper;
 mod kerberos;
 mod ntlm;
 mod operation;
+mod posix;
 mod request;
 mod seeker;
 mod session;
@@ -69,7 +70,8 @@ pub use signal::Stop;
 pub use smb_proto::plan::{LocalAddress, LocalNic, Pair, ServerInterface};
 pub use smb_proto::session::{
     Access, Cipher, CreateOptions as OpenOptions, Created, Dialect, DirectoryEntry, Disposition,
-    EncryptionPolicy, FileTimes, FsSize, Identity, Negotiated, SigningAlgorithm, SigningPolicy,
+    EncryptionPolicy, FileTimes, FsSize, Identity, Negotiated, Posix, SigningAlgorithm,
+    SigningPolicy,
 };
 pub use smb_proto::{Block, ChannelNumber, Error as ProtocolError, NtStatus, Payload};
 pub use socket::{

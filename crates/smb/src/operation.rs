@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use smb_proto::session::{
-    Access, CreateOptions, Created, Disposition, FileTimes, Reply, Request, SetInformation,
+    Access, CreateOptions, Created, Disposition, FileTimes, Posix, Reply, Request, SetInformation,
 };
 use smb_proto::{Error as ProtocolError, FileKey, NtStatus};
 
@@ -100,6 +100,8 @@ pub struct SmallFile {
     pub times: FileTimes,
     /// Its attributes; zero: as the server likes.
     pub attributes: u32,
+    /// Its mode, where the share [is POSIX](Tree::is_posix); none: as the server likes.
+    pub mode: Option<u32>,
 }
 
 /// What came of an [`Operation`].
@@ -127,6 +129,8 @@ pub struct Status {
     pub attributes: u32,
     /// Its number on the server's file system, as in a listing; zero: the server tells none.
     pub file_id: u64,
+    /// What only the POSIX extensions tell.
+    pub posix: Option<Posix>,
 }
 
 /// The begin of a file.
@@ -156,7 +160,7 @@ pub(crate) fn run(tree: &Tree, operation: Operation) -> Result<Outcome, Error> {
             Some(error) => Err(error),
             None => Ok(Outcome::Done),
         },
-        Operation::CreateFolder { path } => create_folder(tree, &path),
+        Operation::CreateFolder { path } => create_folder(tree, &path, None).map(|_| Outcome::Done),
         Operation::RemoveFile { path } => remove(tree, &path, false),
         Operation::RemoveFolder { path } => remove(tree, &path, true),
         Operation::Rename { from, to, replace } => {
@@ -186,20 +190,26 @@ pub(crate) fn run(tree: &Tree, operation: Operation) -> Result<Outcome, Error> {
     }
 }
 
-fn create_folder(tree: &Tree, path: &str) -> Result<Outcome, Error> {
+/// Makes a folder with this mode, and says what the server made, if that was heard.
+pub(crate) fn create_folder(
+    tree: &Tree,
+    path: &str,
+    mode: Option<u32>,
+) -> Result<Option<Created>, Error> {
     let mut lost = false;
     again_if_lost(tree, path, |_| {
         let options = CreateOptions {
             folder: Some(true),
             disposition: Disposition::Create,
+            posix: mode,
             ..CreateOptions::open(Access::Attributes)
         };
         let made = chain(tree, path, options, [])
             .and_then(|[created]| opened(tree, path, created))
-            .map(|_| Outcome::Done);
+            .map(|(_, created)| Some(created));
         match made {
             // the one of which nobody heard has made it
-            Err(Error::AlreadyExists { .. }) if lost && is_folder(tree, path) => Ok(Outcome::Done),
+            Err(Error::AlreadyExists { .. }) if lost && is_folder(tree, path) => Ok(None),
             made => {
                 lost = true;
                 made
@@ -335,14 +345,14 @@ pub(crate) fn rename(path: &str, replace: Replace) -> Request {
 }
 
 /// Opens a file, does these things with it, and closes it; gives the answers to all but the last.
-fn chain<const MORE: usize, const ALL: usize>(
+pub(crate) fn chain<const MORE: usize, const ALL: usize>(
     tree: &Tree,
     path: &str,
     options: CreateOptions,
     more: [Request; MORE],
 ) -> Result<[smb_proto::error::Result<Reply>; ALL], Error> {
     let mut links = Vec::with_capacity(MORE + 2);
-    links.push(create(tree, path, options));
+    links.push(tree.create(path, options));
     links.extend(more);
     links.push(Request::Close {
         file: FileKey::OF_CHAIN,
@@ -351,14 +361,6 @@ fn chain<const MORE: usize, const ALL: usize>(
     replies.truncate(ALL);
     let replies = <[_; ALL]>::try_from(replies).ok();
     replies.ok_or_else(|| tree.shared().odd_answer())
-}
-
-pub(crate) fn create(tree: &Tree, path: &str, options: CreateOptions) -> Request {
-    Request::Create {
-        tree: tree.key(),
-        path: path.to_owned(),
-        options,
-    }
 }
 
 type Replies = Vec<smb_proto::error::Result<Reply>>;
@@ -378,7 +380,7 @@ pub(crate) fn opened(
     reply: smb_proto::error::Result<Reply>,
 ) -> Result<(FileKey, Created), Error> {
     match reply {
-        Ok(Reply::Created(file, created)) => Ok((file, created)),
+        Ok(Reply::Created(file, created)) => tree.check(&created).map(|()| (file, created)),
         other => Err(not_done(tree, path, other)),
     }
 }
@@ -438,5 +440,6 @@ pub(crate) fn status(created: &Created) -> Status {
         allocation: created.allocation,
         attributes: created.attributes,
         file_id: created.disk_id.map_or(0, |(file, _)| file),
+        posix: created.posix,
     }
 }

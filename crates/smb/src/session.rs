@@ -81,6 +81,8 @@ pub struct Policy {
     /// How long to try to get back to the server when all connections are lost; meanwhile
     /// everything waits. None: a lost session is an error at once.
     pub reconnect: Option<Duration>,
+    /// Use the POSIX extensions of SMB 3.1.1 where server and share have them: [`Tree::is_posix`].
+    pub posix: bool,
 }
 
 impl Default for Policy {
@@ -104,6 +106,7 @@ impl Default for Policy {
             login_timeout: Duration::from_secs(20),
             request_timeout: Duration::from_secs(25),
             reconnect: Some(Duration::from_secs(60)),
+            posix: false,
         }
     }
 }
@@ -524,7 +527,7 @@ impl Session {
         }
         session.obey(&lock(&first.stop));
         let again = session.tree(tree.share())?;
-        if !again.is_same_server(tree) {
+        if !again.is_same_server(tree) || !again.is_as_posix_as(tree) {
             return Err(first.odd_answer());
         }
         for way in ways {
@@ -866,6 +869,7 @@ fn settings(server: &Server, login: &Login, policy: &Policy) -> Result<SessionSe
         depth_fixed: policy.depth_fixed,
         reconnect: policy.reconnect.is_some(),
         restore_time_max: policy.reconnect.unwrap_or_default(),
+        posix: policy.posix,
         ..SessionSettings::new(server.name.clone(), random()?)
     })
 }

@@ -9,15 +9,14 @@ use std::sync::Arc;
 
 use smb_proto::FileKey;
 use smb_proto::session::{
-    Access, CreateOptions, Disposition, FileTimes, Information, QueryInformation, Reply, Request,
-    SetInformation,
+    Access, CreateOptions, Disposition, FileTimes, Information, Posix, QueryInformation, Reply,
+    Request, SetInformation,
 };
 
 use crate::copy::{is_time_kept, printable};
 use crate::error::Error;
 use crate::operation::{
-    SmallFile, again_if_lost, ask_chain, create, done, is_loss, not_done, opened, remove, rename,
-    writable,
+    SmallFile, again_if_lost, ask_chain, done, is_loss, not_done, opened, remove, rename, writable,
 };
 use crate::request::{ask, tell};
 use crate::tree::{Replace, TimesKept, Tree, as_change};
@@ -47,7 +46,11 @@ pub(crate) fn write(tree: &Tree, small: &SmallFile, attempt: Attempt) -> Result<
     again_if_lost(tree, &small.path, |_| {
         if in_doubt {
             match left_behind(tree, small)? {
-                Left::All => return set_late(tree, small),
+                Left::All => {
+                    let not_kept = set_late(tree, small)?;
+                    let there = tree.status(&small.path)?.posix;
+                    return Ok(not_kept.or(tree.keep_mode(&small.path, small.mode, there)?));
+                }
                 Left::Begin => return replace(tree, small, Replace::Existing),
                 Left::NothingOfIt => {}
             }
@@ -59,19 +62,21 @@ pub(crate) fn write(tree: &Tree, small: &SmallFile, attempt: Attempt) -> Result<
 
 /// Writes one under a name that nothing has.
 fn write_new(tree: &Tree, small: &SmallFile) -> Result<NotKept, Error> {
-    let written = write_new_with(tree, small, true);
-    match written {
+    let (not_kept, posix) = match write_new_with(tree, small, true)? {
         // The file counts, and what the server thinks of its times is only said.
-        Ok(New::Refused(why)) => match write_new_with(tree, small, false)? {
-            New::Refused(error) => Err(error),
-            New::Partly => replace(tree, small, Replace::Never),
-            New::Whole { .. } => Ok(Some(why)),
+        New::Refused(why) => match write_new_with(tree, small, false)? {
+            New::Refused(error) => return Err(error),
+            New::Partly => return replace(tree, small, Replace::Never),
+            New::Whole { posix, .. } => (Some(why), posix),
         },
-        Ok(New::Partly) => replace(tree, small, Replace::Never),
-        Ok(New::Whole { as_set: true }) => Ok(None),
-        Ok(New::Whole { as_set: false }) => set_late(tree, small),
-        Err(error) => Err(error),
-    }
+        New::Partly => return replace(tree, small, Replace::Never),
+        New::Whole {
+            as_set: true,
+            posix,
+        } => (None, posix),
+        New::Whole { posix, .. } => (set_late(tree, small)?, posix),
+    };
+    Ok(not_kept.or(tree.keep_mode(&small.path, small.mode, posix)?))
 }
 
 /// What became of a new file.
@@ -79,6 +84,8 @@ enum New {
     Whole {
         /// It has its times, as far as that is known.
         as_set: bool,
+        /// What the POSIX extensions tell of it.
+        posix: Option<Posix>,
     },
     /// The server wrote only some of it at once; it is removed.
     Partly,
@@ -92,9 +99,9 @@ fn write_new_with(tree: &Tree, small: &SmallFile, sets: bool) -> Result<New, Err
         disposition: Disposition::Create,
         attributes: small.attributes,
         share_read: false,
-        ..options(WRITE_RIGHTS)
+        ..options(small, WRITE_RIGHTS)
     };
-    let mut links = vec![create(tree, &small.path, options)];
+    let mut links = vec![tree.create(&small.path, options)];
     // The first files tell whether the server keeps what was set before the WRITE.
     let keeps = tree.keeps_times();
     let early = keeps.is_none_or(|keeps| keeps == TimesKept::Early);
@@ -104,7 +111,7 @@ fn write_new_with(tree: &Tree, small: &SmallFile, sets: bool) -> Result<New, Err
     }
     let asks = sets && small.times.write != 0 && keeps.is_none();
     if asks {
-        let what = QueryInformation::Basic;
+        let what = tree.query_of_times();
         links.push(Request::Query { file, what });
     }
     links.push(Request::Close { file });
@@ -112,7 +119,7 @@ fn write_new_with(tree: &Tree, small: &SmallFile, sets: bool) -> Result<New, Err
         .iter()
         .position(|link| matches!(link, Request::Set { .. }));
     let mut replies = ask_chain(tree, &small.path, links)?.into_iter().enumerate();
-    match replies.next() {
+    let (_, created) = match replies.next() {
         Some((_, reply)) => opened(tree, &small.path, reply)?,
         None => return Err(tree.shared().odd_answer()),
     };
@@ -128,7 +135,9 @@ fn write_new_with(tree: &Tree, small: &SmallFile, sets: bool) -> Result<New, Err
                 return Err(lost(tree, small, size));
             }
             Ok(Reply::Done | Reply::Closed { .. }) => {}
-            Ok(Reply::Information(Information::Basic { times, .. })) => {
+            Ok(Reply::Information(
+                Information::Basic { times, .. } | Information::Posix { times, .. },
+            )) => {
                 as_set = times.write == small.times.write;
             }
             problem => {
@@ -151,6 +160,7 @@ fn write_new_with(tree: &Tree, small: &SmallFile, sets: bool) -> Result<New, Err
     }
     Ok(New::Whole {
         as_set: as_set || !sets,
+        posix: created.posix,
     })
 }
 
@@ -216,10 +226,13 @@ fn set_basic(tree: &Tree, small: &SmallFile, times: FileTimes) -> Result<(), Err
     tree.set_basic(&small.path, times, small.attributes)
 }
 
-fn options(rights: u32) -> CreateOptions {
+fn options(small: &SmallFile, rights: u32) -> CreateOptions {
+    /// Mode of a new file, less what the server takes from it.
+    const NEW_FILE_MODE: u32 = 0o666;
     CreateOptions {
         folder: Some(false),
         share_write: false,
+        posix: Some(small.mode.unwrap_or(NEW_FILE_MODE)),
         ..CreateOptions::open(Access::Mask(rights))
     }
 }
@@ -299,13 +312,13 @@ fn write_part(tree: &Tree, small: &SmallFile, path: String) -> Result<(Part, Not
         disposition: Disposition::CreateOrTruncate,
         disk_id: true,
         // another program with the same idea must not give its name to what this one writes
-        ..options(PART_RIGHTS)
+        ..options(small, PART_RIGHTS)
     };
-    let mut links = vec![create(tree, &path, options)];
+    let mut links = vec![tree.create(&path, options)];
     // Nobody asks here whether the server keeps what was set before the WRITE.
     let early = tree.keeps_times() == Some(TimesKept::Early);
     links.extend(content(tree, small, attributes, early));
-    for what in [QueryInformation::Standard, QueryInformation::Basic] {
+    for what in [QueryInformation::Standard, tree.query_of_times()] {
         let file = FileKey::OF_CHAIN;
         links.push(Request::Query { file, what });
     }
@@ -327,7 +340,9 @@ fn write_part(tree: &Tree, small: &SmallFile, path: String) -> Result<(Part, Not
             Ok(Reply::Stored(count)) => stored = count as usize,
             Ok(Reply::Done) => {}
             Ok(Reply::Information(Information::Standard { size: there, .. })) => size = there,
-            Ok(Reply::Information(Information::Basic { times, .. })) => {
+            Ok(Reply::Information(
+                Information::Basic { times, .. } | Information::Posix { times, .. },
+            )) => {
                 kept = small.times.write == 0 || is_time_kept(small.times.write, times.write);
             }
             // The first one says most.
@@ -346,6 +361,9 @@ fn write_part(tree: &Tree, small: &SmallFile, path: String) -> Result<(Part, Not
     }
     if written.is_ok() && not_kept.is_none() && !kept {
         not_kept = set_as_change(tree, small, file, attributes)?;
+    }
+    if written.is_ok() && not_kept.is_none() {
+        not_kept = tree.keep_mode(&part.path, small.mode, created.posix)?;
     }
     match written {
         Ok(()) => Ok((part, not_kept)),
@@ -368,10 +386,12 @@ fn set_as_change(
     let set = ask(tree.shared(), Request::Set { file, what }, &small.path);
     let asked = Request::Query {
         file,
-        what: QueryInformation::Basic,
+        what: tree.query_of_times(),
     };
     let there = match ask(tree.shared(), asked, &small.path)? {
-        Reply::Information(Information::Basic { times, .. }) => times.write,
+        Reply::Information(Information::Basic { times, .. } | Information::Posix { times, .. }) => {
+            times.write
+        }
         _ => return Err(tree.shared().odd_answer()),
     };
     let kept = set.is_ok() && is_time_kept(small.times.write, there);

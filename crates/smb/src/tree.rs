@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use smb_proto::TreeKey;
 use smb_proto::session::{
-    Access, CreateOptions, DirectoryEntry, FileTimes, FsSize, Information, QueryInformation, Reply,
-    Request,
+    Access, CreateOptions, Created, DirectoryEntry, FileTimes, FsSize, Information,
+    QueryInformation, Reply, Request, Share,
 };
 
 use crate::entries::Entries;
@@ -16,11 +16,15 @@ use crate::file::File;
 use crate::operation::{self, Content, Operation, Outcome, SmallFile, Status};
 use crate::request::{ask, ask_protocol, tell};
 use crate::session::Shared;
+use crate::small::NotKept;
 
-/// A connected share. Paths are relative to it, with `/` or `\` between the parts.
+/// A connected share. Paths are relative to it, with `/` or `\` between the parts; where it [is POSIX](Self::is_posix),
+/// with `/` only.
 #[derive(Clone)]
 pub struct Tree {
     connected: Arc<Connected>,
+    /// The POSIX extensions are not used, where it has them.
+    as_windows: bool,
 }
 
 struct Connected {
@@ -29,6 +33,8 @@ struct Connected {
     key: TreeKey,
     encrypted: bool,
     in_dfs: bool,
+    /// It has the POSIX extensions.
+    posix: bool,
     /// Which times the server keeps, once that is known.
     keeps_times: OnceLock<TimesKept>,
     /// The server lost what it said was written.
@@ -79,12 +85,98 @@ impl Tree {
             key,
             encrypted: about.encrypted,
             in_dfs: about.in_dfs,
+            posix: false,
             keeps_times: OnceLock::new(),
             loses_writes: AtomicBool::new(false),
         };
-        Ok(Self {
+        // Samba cannot list a folder with links to other servers by the extensions.
+        let may_be_posix = about.share == Share::Disk
+            && !about.in_dfs
+            && shared
+                .protocol
+                .negotiated()
+                .is_some_and(|agreed| agreed.posix);
+        let mut tree = Self {
             connected: Arc::new(connected),
-        })
+            as_windows: false,
+        };
+        if may_be_posix && tree.has_extensions()? {
+            // Nobody else has it yet.
+            if let Some(connected) = Arc::get_mut(&mut tree.connected) {
+                connected.posix = true;
+            }
+            // As Unix has it, each WRITE changes the time, and closing does not.
+            tree.learn_times(TimesKept::Late);
+        }
+        Ok(tree)
+    }
+
+    /// Whether the POSIX extensions of SMB 3.1.1 are used: names are as Unix has them, files have modes, and links are
+    /// links.
+    #[must_use]
+    pub fn is_posix(&self) -> bool {
+        self.connected.posix && !self.as_windows
+    }
+
+    /// The same share as Windows sees it.
+    pub(crate) fn as_windows(&self) -> Self {
+        Self {
+            connected: Arc::clone(&self.connected),
+            as_windows: true,
+        }
+    }
+
+    /// The same share over another session, seen as this one.
+    pub(crate) fn over(&self, other: &Self) -> Self {
+        Self {
+            connected: Arc::clone(&other.connected),
+            as_windows: self.as_windows,
+        }
+    }
+
+    /// Whether both have the extensions, or none of them has.
+    pub(crate) fn is_as_posix_as(&self, other: &Self) -> bool {
+        self.connected.posix == other.connected.posix
+    }
+
+    /// Asks to open or make something, as this share is seen. What is new gets the mode of the options, else one for its
+    /// owner alone.
+    pub(crate) fn create(&self, path: &str, options: CreateOptions) -> Request {
+        const PRIVATE: u32 = 0o600;
+        const PRIVATE_FOLDER: u32 = 0o700;
+        let private = match options.folder {
+            Some(true) => PRIVATE_FOLDER,
+            _ => PRIVATE,
+        };
+        let mode = options.posix.unwrap_or(private);
+        Request::Create {
+            tree: self.key(),
+            path: path.to_owned(),
+            options: CreateOptions {
+                posix: self.is_posix().then_some(mode),
+                ..options
+            },
+        }
+    }
+
+    /// What tells the times of an open file: of one that is opened by the POSIX extensions, Samba gives others with the
+    /// attributes, which it does not keep.
+    pub(crate) fn query_of_times(&self) -> QueryInformation {
+        match self.is_posix() {
+            true => QueryInformation::Posix,
+            false => QueryInformation::Basic,
+        }
+    }
+
+    /// Whether what was opened is what was asked for: a server that forgets the extensions has opened something else,
+    /// perhaps.
+    pub(crate) fn check(&self, created: &Created) -> Result<(), Error> {
+        if self.is_posix() == created.posix.is_some() {
+            return Ok(());
+        }
+        let problem = "it takes a name for one of Windows that is one of Unix".to_owned();
+        let source = smb_proto::Error::Misbehaving(problem);
+        Err(Error::of_connection(source, &self.shared().server.name))
     }
 
     pub(crate) fn key(&self) -> TreeKey {
@@ -182,13 +274,12 @@ impl Tree {
     /// # Errors
     /// When the server says no: [`Error::NotFound`], [`Error::AccessDenied`] and the like.
     pub fn open(&self, path: &str, options: &CreateOptions) -> Result<File, Error> {
-        let request = Request::Create {
-            tree: self.key(),
-            path: path.to_owned(),
-            options: options.clone(),
-        };
+        let request = self.create(path, options.clone());
         match ask(self.shared(), request, path)? {
-            Reply::Created(key, created) => Ok(File::new(self.clone(), path, key, created)),
+            Reply::Created(key, created) => {
+                let file = File::new(self.clone(), path, key, created);
+                self.check(&created).map(|()| file)
+            }
             _ => Err(self.shared().odd_answer()),
         }
     }
@@ -249,6 +340,12 @@ impl Tree {
     pub fn create_folder(&self, path: &str) -> Result<(), Error> {
         let path = path.to_owned();
         self.run(Operation::CreateFolder { path }).map(drop)
+    }
+
+    /// The same with a mode, where the share [is POSIX](Self::is_posix). Why it has another one, if so.
+    pub(crate) fn create_folder_as(&self, path: &str, mode: Option<u32>) -> Result<NotKept, Error> {
+        let made = operation::create_folder(self, path, mode)?;
+        self.keep_mode(path, mode, made.and_then(|made| made.posix))
     }
 
     /// Removes a file, also a read-only one, or a link to anything.

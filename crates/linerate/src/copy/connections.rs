@@ -41,6 +41,8 @@ pub(super) struct Connected {
     rejected: Option<Vec<String>>,
     /// With so many channels nobody asks why there are not more.
     enough: usize,
+    /// The POSIX extensions are used, for one of its shares at least.
+    pub(super) posix: bool,
 }
 
 impl Connected {
@@ -84,6 +86,9 @@ impl<'a> Connections<'a> {
                     connected.agreed = measure::agreed(&connected.session, &tree, rejected);
                 }
                 let protection = connected.protection();
+                if tree.is_posix() && !std::mem::replace(&mut connected.posix, true) {
+                    say_posix(&share.address.server, self.arguments);
+                }
                 if protection == Protection::Nothing {
                     self.warn(share);
                 }
@@ -104,7 +109,9 @@ impl<'a> Connections<'a> {
         } else {
             let found = credentials::find(&self.arguments.login, share, Client::Here)?;
             let demands = self.demands_of(&found.credentials);
-            let session = connect(share, &found, &measure::demanded(&demands))?;
+            let mut policy = measure::demanded(&demands);
+            policy.posix = cfg!(unix) && !self.arguments.no_posix;
+            let session = connect(share, &found, &policy)?;
             session.obey(self.stop);
             let (enough, rejected) = add_channels(&session, self.arguments.channels)?;
             self.sessions.push(Connected {
@@ -113,6 +120,7 @@ impl<'a> Connections<'a> {
                 agreed: None,
                 rejected: Some(rejected),
                 enough,
+                posix: false,
             });
             self.sessions.len() - 1
         };
@@ -174,6 +182,15 @@ impl<'a> Connections<'a> {
         sessions
             .flat_map(|connected| connected.session.channels())
             .collect()
+    }
+}
+
+/// Says what a server with the POSIX extensions keeps.
+fn say_posix(server: &str, arguments: &CopyArguments) {
+    if arguments.verbose {
+        terminal::say(&format!(
+            "`{server}` has the POSIX extensions of SMB 3.1.1: names are kept as they are, and so are modes and links"
+        ));
     }
 }
 

@@ -56,7 +56,7 @@ pub(super) fn show_without(summary: &Summary, verbose: bool) {
     };
     let count = summary.not_kept;
     terminal::say(&format!(
-        "copied, but without times or attributes: {count}, the first is `{}`: {}",
+        "copied, but without times, mode or attributes: {count}, the first is `{}`: {}",
         first.path,
         reason(&first.error)
     ));
@@ -125,7 +125,7 @@ pub(super) fn as_json(
         let agreed = connected.agreed.as_ref();
         let used = channels_of_first(session);
         json!({
-            "server": share.address.server, "login": proof_name(session),
+            "server": share.address.server, "login": proof_name(session), "posix": connected.posix,
             "session": agreed.map(|agreed| report::session_json(agreed, used)),
         })
     });
@@ -143,6 +143,7 @@ pub(super) fn as_json(
         "protected": connections.protection() == Protection::Keys,
         "unchanged": summary.unchanged,
         "newer": summary.newer,
+        "links": summary.links,
         "folders": summary.folders,
         "deleted": summary.deleted,
         "kept": summary.kept,
@@ -272,6 +273,7 @@ fn files(count: u64) -> String {
 fn counts(summary: &Summary) -> Vec<String> {
     let counts = [
         (summary.verified, "read back and found the same"),
+        (summary.links, "symbolic links"),
         (summary.unchanged, "there already"),
         (summary.newer, "newer at the destination, left"),
         (summary.deleted, "removed from the destination"),

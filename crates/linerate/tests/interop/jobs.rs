@@ -5,7 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::posix;
 use super::proxy::{self, Path};
+use super::servers::Server;
 use super::stage::{Outcome, Stage};
 use super::tree::{self, Node, named};
 
@@ -14,7 +16,16 @@ pub struct Job {
     pub says: &'static str,
     /// Part of `make test`.
     pub always: bool,
+    /// Only of servers with the POSIX extensions.
+    of_posix: bool,
     pub run: fn(&Stage<'_>) -> Outcome,
+}
+
+impl Job {
+    /// Whether it is one for this server.
+    pub fn fits(&self, server: &Server) -> bool {
+        server.posix || !self.of_posix
+    }
 }
 
 const fn job(name: &'static str, says: &'static str, run: fn(&Stage<'_>) -> Outcome) -> Job {
@@ -22,7 +33,15 @@ const fn job(name: &'static str, says: &'static str, run: fn(&Stage<'_>) -> Outc
         name,
         says,
         always: false,
+        of_posix: false,
         run,
+    }
+}
+
+const fn of_posix(name: &'static str, says: &'static str, run: fn(&Stage<'_>) -> Outcome) -> Job {
+    Job {
+        of_posix: true,
+        ..job(name, says, run)
     }
 }
 
@@ -31,6 +50,7 @@ const fn always(name: &'static str, says: &'static str, run: fn(&Stage<'_>) -> O
         name,
         says,
         always: true,
+        of_posix: false,
         run,
     }
 }
@@ -202,6 +222,26 @@ pub const JOBS: &[Job] = &[
         "a folder that the second target of a DFS link has",
         referred,
     ),
+    of_posix(
+        "names of Unix",
+        "by case and with what Windows cannot have, as they are on the server's disk",
+        posix::names,
+    ),
+    of_posix(
+        "modes",
+        "of files and folders, on the server's disk and back",
+        posix::modes,
+    ),
+    of_posix(
+        "links as links",
+        "those that stay below the folder, there and back; none that leads out",
+        posix::links,
+    ),
+    of_posix(
+        "links on the way",
+        "a path that is given is followed, `--links follow` follows all, `--no-posix` sees none",
+        posix::ways,
+    ),
 ];
 
 fn up(stage: &Stage<'_>, bytes: usize) -> Outcome {
@@ -224,7 +264,7 @@ fn down(stage: &Stage<'_>, bytes: usize) -> Outcome {
 }
 
 /// A folder of this machine to the share, and from there to another one here.
-fn there_and_back(stage: &Stage<'_>, words: &[&str]) -> Outcome {
+pub fn there_and_back(stage: &Stage<'_>, words: &[&str]) -> Outcome {
     let source = stage.here("source");
     let up = stage.copy(&[&[&*stage.at("source/"), &stage.url("copy")], words].concat());
     let (code, failures) = (up.code, up.failures());
@@ -759,7 +799,14 @@ fn links(stage: &Stage<'_>) -> Outcome {
         false => tree::Tree::new(),
     };
     let file = tree::file(&stage.there("a/file"));
-    let is_known = |path: &[u8], node: &Node| path == b"file" || (path == b"link" && *node == file);
+    // With the POSIX extensions, a link that stays in the folder is one here.
+    let is_link = |node: &Node, target: &str| *node == Node::Link(target.into());
+    let is_known = |path: &[u8], node: &Node| match path {
+        b"file" => true,
+        b"link" => *node == file || is_link(node, "file"),
+        b"dangling" => is_link(node, "nowhere"),
+        _ => false,
+    };
     let only_known = here.iter().all(|(path, node)| is_known(path, node));
     match said.code {
         Some(0 | 1) if here.get(&b"file"[..]) == Some(&file) && only_known => Outcome::Ok,

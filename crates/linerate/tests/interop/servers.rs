@@ -28,6 +28,8 @@ pub struct Server {
     /// `make test` runs some jobs on it.
     pub always: bool,
     make: Make,
+    /// It has the POSIX extensions.
+    pub posix: bool,
     /// Jobs that smbclient cannot do on it either, with what is said of that.
     pub refuses: &'static [(&'static str, &'static str)],
     /// Rules that it breaks, by job.
@@ -52,6 +54,7 @@ pub const SERVERS: &[Server] = &[
             global: "",
             backports: false,
         },
+        posix: false,
         refuses: &[
             (
                 "names by case",
@@ -68,6 +71,7 @@ pub const SERVERS: &[Server] = &[
         name: "impacket",
         always: true,
         make: Make::Impacket,
+        posix: false,
         refuses: &[
             (
                 "names by case",
@@ -115,6 +119,7 @@ pub const SERVERS: &[Server] = &[
         name: "smb-server",
         always: true,
         make: Make::SmbServer,
+        posix: false,
         refuses: &[
             (
                 "names by case",
@@ -131,6 +136,7 @@ pub const SERVERS: &[Server] = &[
             global: "vfs objects = acl_xattr catia fruit streams_xattr\nfruit:encoding = native\n",
             backports: false,
         },
+        posix: false,
         refuses: &[
             (
                 "names by case",
@@ -150,6 +156,7 @@ pub const SERVERS: &[Server] = &[
             global: "",
             backports: true,
         },
+        posix: false,
         refuses: &[
             (
                 "names by case",
@@ -169,16 +176,11 @@ pub const SERVERS: &[Server] = &[
             global: "smb3 unix extensions = yes\n",
             backports: true,
         },
-        refuses: &[
-            (
-                "names by case",
-                "a share does not tell capitals from small letters; smbclient would replace the first file by the second",
-            ),
-            (
-                "names of the server",
-                "of what is no UTF-8 it shows a name that it does not open, and smbclient does not list it; one with `\\` in it smbclient brings home under a stand-in",
-            ),
-        ],
+        posix: true,
+        refuses: &[(
+            "names of the server",
+            "of what is no UTF-8 it shows a name that it does not open, and smbclient does not list it; one with `\\` in it smbclient brings home under a stand-in",
+        )],
         breaks: &[],
     },
 ];
@@ -191,6 +193,7 @@ pub const SMB_1: Server = Server {
         global: "server min protocol = NT1\nserver max protocol = NT1\n",
         backports: false,
     },
+    posix: false,
     refuses: &[],
     breaks: &[],
 };

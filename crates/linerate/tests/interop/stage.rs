@@ -220,7 +220,7 @@ impl Said {
                 || (code > 1 && !self.stderr.is_empty());
             match copy.get(path) {
                 None if said => refused += 1,
-                Some(Node::File { .. }) => {
+                Some(Node::File { .. } | Node::Link(_)) => {
                     let wrong =
                         format!("`{shown}` is another; exit code {code}; {}", self.reason());
                     return Outcome::Lost(wrong);

@@ -5,15 +5,20 @@ use std::ffi::OsStr;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::Path;
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 /// What is at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Node {
     Folder,
-    File { size: u64, hash: u64 },
+    File {
+        size: u64,
+        hash: u64,
+    },
+    /// A symbolic link, with where it leads.
+    Link(PathBuf),
 }
 
 /// Everything in a folder, by its path below it.
@@ -34,9 +39,13 @@ fn add(folder: &Path, above: &[u8], tree: &mut Tree) {
             path.push(b'/');
         }
         path.extend(entry.file_name().as_bytes());
-        if entry.file_type().expect("it is there").is_dir() {
+        let kind = entry.file_type().expect("it is there");
+        if kind.is_dir() {
             add(&entry.path(), &path, tree);
             tree.insert(path, Node::Folder);
+        } else if kind.is_symlink() {
+            let target = fs::read_link(entry.path()).expect("a link on our own disk");
+            tree.insert(path, Node::Link(target));
         } else {
             tree.insert(path, file(&entry.path()));
         }
@@ -95,6 +104,21 @@ pub fn write_sparse(path: &Path, size: u64, data: &[(u64, usize)]) {
 /// The name with these bytes.
 pub fn named(name: &[u8]) -> &OsStr {
     OsStr::from_bytes(name)
+}
+
+/// Who may do what with it, and more bits.
+pub fn mode(path: &Path) -> u32 {
+    fs::symlink_metadata(path).map_or(0, |it| it.mode() & 0o7777)
+}
+
+pub fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("our own");
+}
+
+pub fn link(target: &str, path: &Path) {
+    let folder = path.parent().expect("it is in a folder");
+    fs::create_dir_all(folder).expect("space on the disk");
+    std::os::unix::fs::symlink(target, path).expect("our own folder");
 }
 
 pub fn set_seconds(path: &Path, seconds: u64) {

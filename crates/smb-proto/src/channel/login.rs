@@ -17,8 +17,9 @@ use crate::session::{
 use crate::time::Time;
 use crate::wire::{
     Command, HEADER_LENGTH, Header, Message as _, NegotiateContext, NegotiateRequest,
-    NegotiateResponse, SessionSetupRequest, SessionSetupResponse, capability, dialect, flags,
-    security_mode, session_flags, setup_request_flags, utf16,
+    NegotiateResponse, POSIX_EXTENSIONS_AVAILABLE, POSIX_TAG, SessionSetupRequest,
+    SessionSetupResponse, capability, dialect, flags, security_mode, session_flags,
+    setup_request_flags, utf16,
 };
 
 /// No server's READs, WRITEs and other payloads may be limited to less (3.2.5.2).
@@ -46,6 +47,8 @@ pub(super) struct Agreed {
     pub(super) algorithm: SigningAlgorithm,
     /// None: they have none in common, or one side cannot encrypt.
     pub(super) cipher: Option<Cipher>,
+    /// The POSIX extensions.
+    pub(super) posix: bool,
     pub(super) server_guid: [u8; 16],
     pub(super) security_mode: u16,
     pub(super) capabilities: u32,
@@ -192,6 +195,12 @@ pub(super) fn own_security_mode(settings: &SessionSettings) -> u16 {
     }
 }
 
+/// Offers the POSIX extensions, and takes the offer.
+const POSIX: NegotiateContext<'static> = NegotiateContext::Other {
+    kind: POSIX_EXTENSIONS_AVAILABLE,
+    data: &POSIX_TAG,
+};
+
 /// Checks the reply to NEGOTIATE against what was offered.
 fn agree(
     response: &NegotiateResponse<'_>,
@@ -232,6 +241,8 @@ fn agree(
         dialect,
         algorithm,
         cipher,
+        // there are no contexts in other dialects
+        posix: response.contexts.contains(&POSIX),
         server_guid: response.server_guid,
         security_mode: response.security_mode,
         capabilities: response.capabilities,
@@ -299,6 +310,8 @@ fn compare(agreed: &Agreed, login: &Login) -> Result<()> {
         "it signs otherwise than on the first channel"
     } else if agreed.cipher != negotiated.cipher {
         "it encrypts otherwise than on the first channel"
+    } else if agreed.posix != negotiated.posix {
+        "it has other POSIX extensions than on the first channel"
     } else if agreed.security_mode != login.security_mode {
         "its security mode differs from the first channel"
     } else if agreed.capabilities != login.capabilities {
@@ -335,6 +348,9 @@ impl Channel {
             if !ciphers.is_empty() {
                 let codes = ciphers.into_iter().map(cipher_code).collect();
                 contexts.push(NegotiateContext::Encryption(codes));
+            }
+            if settings.posix {
+                contexts.push(POSIX);
             }
         }
         let mut body = Vec::new();
@@ -380,16 +396,25 @@ impl Channel {
         let dialects = handshake.dialects(settings);
         let algorithms = handshake.algorithms(settings);
         let ciphers = handshake.ciphers(settings);
-        let agreed = agree(&response, &dialects, &algorithms, &ciphers)?;
+        let mut agreed = agree(&response, &dialects, &algorithms, &ciphers)?;
+        agreed.posix &= settings.posix;
         if let Some(login) = &handshake.binding {
             compare(&agreed, login)?;
             self.session_id = login.session_id;
         }
-        if let Some(before) = &handshake.before
-            && before.negotiated.server_guid != agreed.server_guid
-        {
-            let problem = "it is another server than before the connection was lost";
-            return Err(Error::Incompatible(problem.into()));
+        if let Some(before) = &handshake.before {
+            let before = &before.negotiated;
+            // what is opened again would be something else without them
+            let problem = if before.server_guid != agreed.server_guid {
+                Some("it is another server than before the connection was lost")
+            } else if before.posix && !agreed.posix {
+                Some("it has no POSIX extensions any more")
+            } else {
+                None
+            };
+            if let Some(problem) = problem {
+                return Err(Error::Incompatible(problem.into()));
+            }
         }
         self.agreed = Some(agreed);
         handshake.preauth.add(message);
@@ -691,6 +716,7 @@ impl Channel {
             write_bytes_max: agreed.write_bytes_max,
             transact_bytes_max: agreed.transact_bytes_max,
             identity,
+            posix: agreed.posix,
         })
     }
 }

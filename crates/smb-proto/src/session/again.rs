@@ -145,6 +145,8 @@ fn name(request: &Request) -> &'static str {
         | Request::Clone { .. }
         | Request::SetSparse { .. }
         | Request::Allocated { .. }
+        | Request::ReadLink { .. }
+        | Request::MakeLink { .. }
         | Request::Transceive { .. } => Command::IOCTL.name(),
         Request::ReadPipe { .. } => Command::READ.name(),
         Request::Fetch { .. } => Command::READ.name(),
@@ -170,7 +172,10 @@ pub(crate) fn can_repeat(request: &Request) -> bool {
         // a second open of the file is not counted together with the first, whose chain may still
         // be at work
         Request::Chain(links) => links.iter().all(|link| {
-            let changes = matches!(link, Request::Set { .. } | Request::Store { .. });
+            let changes = matches!(
+                link,
+                Request::Set { .. } | Request::Store { .. } | Request::MakeLink { .. }
+            );
             !changes && !empties(link) && can_repeat(link)
         }),
         Request::TreeConnect { .. }
@@ -188,6 +193,8 @@ pub(crate) fn can_repeat(request: &Request) -> bool {
         | Request::Clone { .. }
         | Request::SetSparse { .. }
         | Request::Allocated { .. }
+        | Request::ReadLink { .. }
+        | Request::MakeLink { .. }
         | Request::GiveBack { .. }
         | Request::Echo
         | Request::Logoff => true,

@@ -56,6 +56,8 @@ impl Request {
             | Self::Query { file, .. }
             | Self::Set { file, .. }
             | Self::Fetch { file, .. }
+            | Self::ReadLink { file }
+            | Self::MakeLink { file, .. }
             | Self::Store { file, .. } => Some(*file),
             Self::TreeConnect { .. }
             | Self::TreeDisconnect { .. }
@@ -86,6 +88,8 @@ impl Request {
             | Self::Query { file, .. }
             | Self::Set { file, .. }
             | Self::Fetch { file, .. }
+            | Self::ReadLink { file }
+            | Self::MakeLink { file, .. }
             | Self::Store { file, .. } => *file = key,
             _ => {}
         }
@@ -131,8 +135,11 @@ pub(super) fn prepare(
     let spare = u32::try_from(spare).unwrap_or(u32::MAX);
     let payload_max = spare.saturating_add(1).saturating_mul(CREDIT_BYTES);
     let payload_max = payload_max.min(appetite.control_bytes);
-    if let Some(Request::Create { tree, .. }) = links.first() {
-        let options = CreateOptions::open(Access::Attributes);
+    if let Some(Request::Create { tree, options, .. }) = links.first() {
+        let options = CreateOptions {
+            posix: options.posix,
+            ..CreateOptions::open(Access::Attributes)
+        };
         let opened = FileRecord::new(*tree, FileId::NONE, "", &options, Created::default());
         state.files.insert(FileKey::OF_CHAIN.0, opened);
     }
@@ -190,7 +197,12 @@ fn conclude(
     if let Some(key) = opened
         && let Some(mut record) = state.files.remove(&FileKey::OF_CHAIN.0)
     {
-        let changes = |link| matches!(link, &Request::Set { .. } | &Request::Store { .. });
+        let changes = |link| {
+            matches!(
+                link,
+                &Request::Set { .. } | &Request::Store { .. } | &Request::MakeLink { .. }
+            )
+        };
         record.changed = links.iter().any(changes);
         state.files.insert(key.0, record);
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::again::Tries;
 use super::request::{
     Access, CreateOptions, Created, Disposition, Durable, FsSize, Information, Lease, Listing,
-    QueryInformation, Reply, Request, SetInformation, Share, TreeInformation,
+    Posix, QueryInformation, Reply, Request, SetInformation, Share, TreeInformation,
 };
 use super::restore::Restores;
 use super::state::{FileRecord, State, TreeId, TreeRecord};
@@ -18,17 +18,21 @@ use crate::wire::{
     CreateContext, CreateRequest, CreateResponse, DiskId, DispositionInformation, DurableGrant,
     DurableReconnect, DurableRequest, EndOfFileInformation, ExtentsToDuplicate, FileId, FileRange,
     FsAttributeInformation, FsFullSizeInformation, HEADER_LENGTH, Header, InterfaceRecord,
-    IoctlRequest, IoctlResponse, LeaseBreakAcknowledgement, LeaseContext, LeaseVersion2, Message,
-    NetworkInterfaces, QueryDirectoryRequest, QueryDirectoryResponse, QueryInfoRequest,
-    QueryInfoResponse, ReadRequest, ReadResponse, ReferralRequest, ReferralResponse,
-    RenameInformation, ResumeKey, SetInfoRequest, StandardInformation, TreeConnectRequest,
-    TreeConnectResponse, WriteRequest, WriteResponse, class, context, control, utf16,
+    IoctlRequest, IoctlResponse, LeaseBreakAcknowledgement, LeaseContext, LeaseVersion2, LinkKind,
+    LinkTarget, Message, ModeDescriptor, NetworkInterfaces, PosixCreateRequest,
+    PosixCreateResponse, PosixInformation, QueryDirectoryRequest, QueryDirectoryResponse,
+    QueryInfoRequest, QueryInfoResponse, ReadRequest, ReadResponse, ReferralRequest,
+    ReferralResponse, RenameInformation, ResumeKey, SetInfoRequest, StandardInformation,
+    TreeConnectRequest, TreeConnectResponse, WriteRequest, WriteResponse, class, context, control,
+    utf16,
 };
 
 /// Most bytes of one listing; bounds what a reply may make us allocate.
 pub(crate) const LISTING_BYTES_MAX: u32 = 1 << 20;
 const INTERFACES_BYTES_MAX: u32 = 1 << 16;
 const REFERRALS_BYTES_MAX: u32 = 1 << 16;
+/// More than the longest path that Unix has.
+const LINK_BYTES_MAX: u32 = 1 << 16;
 /// Of the 4096 ranges that one credit pays for.
 const RANGES_BYTES_MAX: u32 = 1 << 16;
 
@@ -117,15 +121,27 @@ pub(crate) fn prepare(
                 .transact_bytes_max()
                 .min(LISTING_BYTES_MAX)
                 .min(payload_max);
-            list(
-                state.file(*folder)?,
-                pattern,
-                *restart,
-                most.min(*bytes_max),
-            )?
+            let flags = match restart {
+                true => QueryDirectoryRequest::RESTART_SCANS,
+                false => 0,
+            };
+            let message = QueryDirectoryRequest {
+                class: match state.is_posix(*folder) {
+                    true => class::POSIX,
+                    false => class::ID_FULL_DIRECTORY,
+                },
+                flags,
+                file: FileId::NONE,
+                pattern: &name_bytes(pattern)?,
+                bytes_max: most.min(*bytes_max),
+            };
+            list(state.file(*folder)?, message)
         }
         Request::Query { file, what } => query(state.file(*file)?, *what),
-        Request::Set { file, what } => set(place_to_set(state, *file, what)?, what)?,
+        Request::Set { file, what } => {
+            let paths = Paths::of(state.is_posix(*file));
+            set(place_to_set(state, *file, what)?, what, paths)?
+        }
         Request::Fetch {
             file,
             offset,
@@ -156,6 +172,8 @@ pub(crate) fn prepare(
         | Request::Clone { .. }
         | Request::SetSparse { .. }
         | Request::Allocated { .. }
+        | Request::ReadLink { .. }
+        | Request::MakeLink { .. }
         | Request::Transceive { .. }
         | Request::ReadPipe { .. } => file_control_of(state, request)?,
         Request::GiveBack {
@@ -225,6 +243,17 @@ fn file_control_of(state: &State, request: &Request) -> Result<Prepared> {
             let code = control::QUERY_ALLOCATED_RANGES;
             file_control(state.file(*file)?, code, &input, RANGES_BYTES_MAX)
         }
+        Request::ReadLink { file } => {
+            let code = control::GET_REPARSE_POINT;
+            file_control(state.file(*file)?, code, &[], LINK_BYTES_MAX)
+        }
+        Request::MakeLink { file, target } => {
+            let input = encoded(&LinkTarget {
+                kind: LinkKind::Relative,
+                path: &name_bytes(target)?,
+            });
+            file_control(state.file(*file)?, control::SET_REPARSE_POINT, &input, 0)
+        }
         Request::Transceive {
             pipe,
             input,
@@ -268,31 +297,12 @@ fn file_control(
     }
 }
 
-fn list(
-    (tree_id, file): (TreeId, FileId),
-    pattern: &str,
-    restart: bool,
-    bytes_max: u32,
-) -> Result<Prepared> {
-    let flags = if restart {
-        QueryDirectoryRequest::RESTART_SCANS
-    } else {
-        0
-    };
-    let class = class::ID_FULL_DIRECTORY;
-    let pattern = &name_bytes(pattern)?;
-    let message = QueryDirectoryRequest {
-        class,
-        flags,
-        file,
-        pattern,
-        bytes_max,
-    };
-    let prepared = Prepared::new(Command::QUERY_DIRECTORY, tree_id, &message);
-    Ok(Prepared {
-        payload: bytes_max,
-        ..prepared
-    })
+fn list((tree_id, file): (TreeId, FileId), message: QueryDirectoryRequest<'_>) -> Prepared {
+    let message = QueryDirectoryRequest { file, ..message };
+    Prepared {
+        payload: message.bytes_max,
+        ..Prepared::new(Command::QUERY_DIRECTORY, tree_id, &message)
+    }
 }
 
 fn query((tree_id, file): (TreeId, FileId), what: QueryInformation) -> Prepared {
@@ -305,6 +315,7 @@ fn query((tree_id, file): (TreeId, FileId), what: QueryInformation) -> Prepared 
         QueryInformation::FsSize => (class::TYPE_FILE_SYSTEM, class::FS_FULL_SIZE),
         QueryInformation::FsAttributes => (class::TYPE_FILE_SYSTEM, class::FS_ATTRIBUTE),
         QueryInformation::Path => (class::TYPE_FILE, class::FILE_ALL),
+        QueryInformation::Posix => (class::TYPE_FILE, class::POSIX),
     };
     let bytes_max = match what {
         QueryInformation::Path => PATH_BYTES_MAX,
@@ -328,17 +339,22 @@ fn place_to_set(state: &State, file: FileKey, what: &SetInformation) -> Result<(
         // who gives a name to what was written takes it for complete
         SetInformation::Rename { .. } => state.sure_file(file),
         SetInformation::DeleteOnClose(_) => state.file_to_remove(file),
-        SetInformation::EndOfFile(_) | SetInformation::Basic { .. } => state.file(file),
+        SetInformation::EndOfFile(_) | SetInformation::Basic { .. } | SetInformation::Mode(_) => {
+            state.file(file)
+        }
     }
 }
 
-fn set((tree_id, file): (TreeId, FileId), what: &SetInformation) -> Result<Prepared> {
-    let (class, data) = set_information(what)?;
-    let kind = class::TYPE_FILE;
+fn set((tree_id, file): (TreeId, FileId), what: &SetInformation, paths: Paths) -> Result<Prepared> {
+    let (class, data) = set_information(what, paths)?;
+    let (kind, additional) = match what {
+        SetInformation::Mode(_) => (class::TYPE_SECURITY, class::SECURITY_ACCESS),
+        _ => (class::TYPE_FILE, 0),
+    };
     let message = SetInfoRequest {
         kind,
         class,
-        additional: 0,
+        additional,
         file,
         data: &data,
     };
@@ -380,8 +396,30 @@ fn name_bytes(path: &str) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn share_path(path: &str) -> Result<Vec<u8>> {
-    name_bytes(path.replace('/', "\\").trim_start_matches('\\'))
+/// What parts the names of a path in a share.
+#[derive(Clone, Copy)]
+enum Paths {
+    /// `\`, and `/` is taken for it.
+    Windows,
+    /// `/` alone, as the POSIX extensions have it: `\` is a letter like others.
+    Unix,
+}
+
+impl Paths {
+    fn of(posix: bool) -> Self {
+        match posix {
+            true => Self::Unix,
+            false => Self::Windows,
+        }
+    }
+
+    /// A path in a share in the form of the wire.
+    fn bytes(self, path: &str) -> Result<Vec<u8>> {
+        match self {
+            Self::Windows => name_bytes(path.replace('/', "\\").trim_start_matches('\\')),
+            Self::Unix => name_bytes(path.trim_start_matches('/')),
+        }
+    }
 }
 
 const READ_ATTRIBUTES: u32 = 0x80;
@@ -450,7 +488,7 @@ fn create(tree: &TreeRecord, path: &str, options: &CreateOptions) -> Result<Prep
             Disposition::CreateOrTruncate => CreateRequest::OVERWRITE_IF,
         },
         options: bits,
-        name: &share_path(path)?,
+        name: &Paths::of(options.posix.is_some()).bytes(path)?,
         contexts,
     };
     Ok(Prepared::new(Command::CREATE, tree.id, &message))
@@ -500,6 +538,11 @@ fn create_contexts(options: &CreateOptions) -> Vec<(&'static [u8], Vec<u8>)> {
         }
         None => {}
     }
+    // a handle that is taken up again is what it was
+    let takes_up = matches!(options.durable, Some(Durable::Reconnect { .. }));
+    if let Some(mode) = options.posix.filter(|_| !takes_up) {
+        contexts.push((context::POSIX, encoded(&PosixCreateRequest { mode })));
+    }
     contexts
 }
 
@@ -515,6 +558,9 @@ fn created(response: &CreateResponse<'_>) -> Result<Created> {
     let durable = find(context::DURABLE_REQUEST)
         .map(DurableGrant::decode)
         .transpose()?;
+    let posix = find(context::POSIX)
+        .map(PosixCreateResponse::decode)
+        .transpose()?;
     Ok(Created {
         new: response.action == 2,
         times: response.times,
@@ -527,6 +573,7 @@ fn created(response: &CreateResponse<'_>) -> Result<Created> {
             state: lease.state,
         }),
         durable_timeout_ms: durable.map(|grant| grant.timeout_ms),
+        posix: posix.map(|posix| posix.file),
     })
 }
 
@@ -536,7 +583,7 @@ fn encoded<'a>(message: &impl Message<'a>) -> Vec<u8> {
     bytes
 }
 
-fn set_information(what: &SetInformation) -> Result<(u8, Vec<u8>)> {
+fn set_information(what: &SetInformation, paths: Paths) -> Result<(u8, Vec<u8>)> {
     let mut data = Vec::new();
     let class = match what {
         SetInformation::EndOfFile(size) => {
@@ -552,7 +599,7 @@ fn set_information(what: &SetInformation) -> Result<(u8, Vec<u8>)> {
             class::FILE_BASIC
         }
         SetInformation::Rename { path, replace } => {
-            let name = &share_path(path)?;
+            let name = &paths.bytes(path)?;
             RenameInformation {
                 replace: *replace,
                 name,
@@ -563,6 +610,12 @@ fn set_information(what: &SetInformation) -> Result<(u8, Vec<u8>)> {
         SetInformation::DeleteOnClose(delete) => {
             DispositionInformation { delete: *delete }.encode(&mut data);
             class::FILE_DISPOSITION
+        }
+        SetInformation::Mode(mode) => {
+            let mode = mode & Posix::ACCESS;
+            ModeDescriptor { mode }.encode(&mut data);
+            // security has no classes
+            0
         }
     };
     Ok((class, data))
@@ -592,6 +645,8 @@ pub(super) fn describe(state: &State, request: &Request) -> String {
         Request::Clone { to, .. } => format!("cloning into `{}`", state.path(*to)),
         Request::SetSparse { file } => format!("allowing holes in `{}`", state.path(*file)),
         Request::Allocated { file, .. } => format!("asking for holes of `{}`", state.path(*file)),
+        Request::ReadLink { file } => format!("asking where `{}` leads", state.path(*file)),
+        Request::MakeLink { file, .. } => format!("making `{}` a link", state.path(*file)),
         Request::Transceive { pipe, .. } | Request::ReadPipe { pipe, .. } => {
             format!("talking to the pipe `{}`", state.path(*pipe))
         }
@@ -669,7 +724,8 @@ fn is_advisory(request: &Request) -> bool {
         Request::Interfaces { .. }
         | Request::Referrals { .. }
         | Request::ResumeKey { .. }
-        | Request::Allocated { .. } => true,
+        | Request::Allocated { .. }
+        | Request::ReadLink { .. } => true,
         _ => false,
     }
 }
@@ -714,6 +770,7 @@ fn success(
         Request::List {
             folder, bytes_max, ..
         } => {
+            let posix = state.is_posix(*folder);
             if let Some(record) = state.files.get_mut(&folder.0) {
                 record.listed = true;
             }
@@ -724,7 +781,7 @@ fn success(
                 return Err(Error::Misbehaving(problem));
             }
             let message = std::mem::take(message);
-            Reply::Listing(Some(Listing { message }))
+            Reply::Listing(Some(Listing { message, posix }))
         }
         Request::Query { what, .. } => {
             Reply::Information(information(*what, QueryInfoResponse::decode(body)?.data)?)
@@ -767,6 +824,7 @@ fn success(
             ranges: ranges(IoctlResponse::decode(body)?.output)?,
             more: header.status == NtStatus::BUFFER_OVERFLOW,
         },
+        Request::ReadLink { .. } => Reply::Link(target(IoctlResponse::decode(body)?.output)),
         Request::Transceive { bytes_max, .. } => {
             from_pipe(IoctlResponse::decode(body)?.output, *bytes_max)?
         }
@@ -804,6 +862,13 @@ fn ranges(output: &[u8]) -> Result<Vec<Range<u64>>> {
     let elements = output.chunks(FileRange::LENGTH);
     let ranges = elements.map(|element| FileRange::decode(element).map(|element| element.range));
     Ok(ranges.collect::<std::result::Result<_, _>>()?)
+}
+
+/// Where a reparse point leads, if it is a symbolic link.
+fn target(output: &[u8]) -> Option<String> {
+    let path = LinkTarget::decode(output).ok()?.path;
+    let target = utf16::decode(path);
+    (!utf16::is_replaced(path, &target)).then_some(target)
 }
 
 fn from_pipe(bytes: &[u8], bytes_max: u32) -> Result<Reply> {
@@ -884,6 +949,14 @@ fn information(what: QueryInformation, data: &[u8]) -> Result<Information> {
             }
         }
         QueryInformation::Path => Information::Path(AllInformation::decode(data)?.path),
+        QueryInformation::Posix => {
+            let got = PosixInformation::decode(data)?;
+            Information::Posix {
+                size: got.size,
+                times: got.times,
+                posix: got.posix.file,
+            }
+        }
         QueryInformation::FsAttributes => {
             let clones = FsAttributeInformation::BLOCK_REFERENCE_COUNTING;
             let attributes = FsAttributeInformation::decode(data)?.attributes;

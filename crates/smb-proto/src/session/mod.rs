@@ -20,7 +20,7 @@ use std::time::Duration;
 
 pub use request::{
     Access, CreateOptions, Created, DirectoryEntry, Disposition, Durable, FileTimes, FsSize,
-    Information, Lease, Listing, QueryInformation, Reply, Request, SetInformation, Share,
+    Information, Lease, Listing, Posix, QueryInformation, Reply, Request, SetInformation, Share,
     TreeInformation,
 };
 
@@ -237,6 +237,8 @@ pub struct SessionSettings {
     pub reconnect: bool,
     /// How long after that, once it is logged in, a share that is not there is waited for.
     pub restore_time_max: Duration,
+    /// Offer the POSIX extensions with 3.1.1: [`Negotiated::posix`].
+    pub posix: bool,
 }
 
 impl SessionSettings {
@@ -262,6 +264,7 @@ impl SessionSettings {
             previous_session_id: 0,
             reconnect: false,
             restore_time_max: Duration::from_secs(60),
+            posix: false,
         }
     }
 }
@@ -293,6 +296,8 @@ pub struct Negotiated {
     pub transact_bytes_max: u32,
     /// What the server took us for. A guest's session and nobody's can neither sign nor encrypt.
     pub identity: Identity,
+    /// Whether files can be opened by the POSIX extensions, on shares that have them: [`CreateOptions::posix`].
+    pub posix: bool,
 }
 
 /// One login over many channels; a handle that can be cloned.

@@ -8,11 +8,12 @@ use crate::error::Result;
 use crate::plan::ServerInterface;
 use crate::session::{FileKey, TreeKey};
 use crate::wire::{
-    CopyChunk, CopyChunksDone, DirectoryWalk, FileId, HEADER_LENGTH, Message as _,
+    CopyChunk, CopyChunksDone, DirectoryWalk, FileId, HEADER_LENGTH, Message as _, PosixWalk,
     QueryDirectoryResponse, ReferralResponse,
 };
 
-/// Something to ask of the server. Paths use `/` or `\`, without one in front; `""` is the root.
+/// Something to ask of the server. Paths use `/` or `\`, without one in front; `""` is the root. Of what is opened by
+/// the POSIX extensions, `\` is a letter of a name.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Request {
@@ -159,6 +160,18 @@ pub enum Request {
         /// In which range of it.
         range: Range<u64>,
     },
+    /// Where a link leads that is opened as one: [`Reply::Link`].
+    ReadLink {
+        /// The link.
+        file: FileKey,
+    },
+    /// Make a link of an empty file that was just made: [`Reply::Done`].
+    MakeLink {
+        /// The file.
+        file: FileKey,
+        /// Where the link is to lead, from its folder on, with `/` between names.
+        target: String,
+    },
     /// Write to a pipe and read the answer, or the begin of it: [`Reply::FromPipe`].
     Transceive {
         /// The pipe.
@@ -240,6 +253,9 @@ pub enum Reply {
         /// Nothing was said about what is behind the last of them.
         more: bool,
     },
+    /// Where a link leads, as the server says: perhaps anywhere. None: it is no symbolic link, or what it says is
+    /// no Unicode.
+    Link(Option<String>),
     /// What was read.
     FromPipe(Vec<u8>),
     /// All pieces have been handed over.
@@ -347,6 +363,10 @@ pub struct CreateOptions {
     /// Ask for a handle that outlives its connection, or take one up again:
     /// [`Created::durable_timeout_ms`]. Servers grant one only with a lease that keeps handles.
     pub durable: Option<Durable>,
+    /// By the POSIX extensions, where they were agreed and the share has them ([`Created::posix`] tells): the name is
+    /// as Unix has it, links on the way are not followed, and a new file or folder gets this mode, less what the server
+    /// takes from it. Such a handle never outlives its connection.
+    pub posix: Option<u32>,
     /// Once something that was written may be missing, because all channels were lost before it was
     /// flushed, everything fails with [`crate::Error::FileChanged`] but closing and removing it.
     /// Otherwise only flushing and renaming do.
@@ -399,6 +419,7 @@ impl CreateOptions {
             disk_id: false,
             lease: None,
             durable: None,
+            posix: None,
             all_or_nothing: false,
         }
     }
@@ -436,6 +457,29 @@ pub struct Created {
     pub lease: Option<Lease>,
     /// The server keeps the handle for so long without a connection; none: it does not.
     pub durable_timeout_ms: Option<u32>,
+    /// What the POSIX extensions tell of it; none: it was not opened by them.
+    pub posix: Option<Posix>,
+}
+
+/// What the POSIX extensions tell of a file, as the server says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Posix {
+    /// Its mode: bits of access as in `chmod(2)`, and more that nobody has to believe.
+    pub mode: u32,
+    /// Names that it has.
+    pub links: u32,
+    /// What kind of link it is; zero: none.
+    pub reparse_tag: u32,
+}
+
+impl Posix {
+    /// Who may read, write and execute. A file from elsewhere never gets set-user-ID, set-group-ID or the sticky bit.
+    pub const ACCESS: u32 = 0o777;
+
+    /// Those bits of its mode.
+    pub const fn access(&self) -> u32 {
+        self.mode & Self::ACCESS
+    }
 }
 
 /// What to ask about a file.
@@ -451,6 +495,8 @@ pub enum QueryInformation {
     FsAttributes,
     /// [`Information::Path`].
     Path,
+    /// [`Information::Posix`], of what is opened by the POSIX extensions.
+    Posix,
 }
 
 /// The answer to [`QueryInformation`].
@@ -485,6 +531,15 @@ pub enum Information {
     /// Its path on the server, from the top of the share or of the disk, with `\\` before each name. It has
     /// the name that the file has on the server's disk, also where listings show a stand-in for it.
     Path(String),
+    /// What the POSIX extensions tell.
+    Posix {
+        /// Length.
+        size: u64,
+        /// Times.
+        times: FileTimes,
+        /// What only Unix knows.
+        posix: Posix,
+    },
 }
 
 /// The size of a file system.
@@ -520,6 +575,9 @@ pub enum SetInformation {
     },
     /// Whether it is removed when closed; needs [`Access::Delete`].
     DeleteOnClose(bool),
+    /// Its mode, of which only [`Posix::ACCESS`] is set; needs the right to write who may do what (WRITE_DAC), and that
+    /// it was opened by the POSIX extensions.
+    Mode(u32),
 }
 
 /// Some entries of a folder, as the server sent them.
@@ -527,6 +585,8 @@ pub enum SetInformation {
 pub struct Listing {
     /// The whole reply; it has been decoded once.
     pub(crate) message: Vec<u8>,
+    /// It is of a folder that was opened by the POSIX extensions.
+    pub(crate) posix: bool,
 }
 
 /// One entry of a folder.
@@ -548,6 +608,8 @@ pub struct DirectoryEntry {
     pub file_id: u64,
     /// The units of a name that is no Unicode: `name` is only like it, and leads to no such file.
     pub ill_formed: Option<Box<[u16]>>,
+    /// What the POSIX extensions tell of it, where its folder was opened by them.
+    pub posix: Option<Posix>,
 }
 
 impl Listing {
@@ -557,6 +619,12 @@ impl Listing {
     ) -> impl Iterator<Item = Result<DirectoryEntry, crate::error::Malformed>> + '_ {
         let body = self.message.get(HEADER_LENGTH..).unwrap_or(&[]);
         let entries = QueryDirectoryResponse::decode(body).map_or(&[][..], |reply| reply.data);
-        DirectoryWalk::new(entries).map(|record| record.map(|record| record.to_entry()))
+        let (unix, windows): (&[u8], &[u8]) = match self.posix {
+            true => (entries, &[]),
+            false => (&[], entries),
+        };
+        let windows = DirectoryWalk::new(windows).map(|it| it.map(|record| record.to_entry()));
+        let unix = PosixWalk::new(unix).map(|it| it.map(|record| record.to_entry()));
+        windows.chain(unix)
     }
 }

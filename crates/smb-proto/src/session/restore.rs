@@ -423,7 +423,8 @@ impl State {
             let key = guid(&client_guid, self.next_guid);
             let state = lease_state::READ | lease_state::HANDLE;
             options.lease = Some(Lease { key, state });
-            options.durable = Some(Durable::Request {
+            // such a handle of the POSIX extensions would come back as one of Windows
+            options.durable = options.posix.is_none().then_some(Durable::Request {
                 create_guid: key,
                 timeout_ms: DURABLE_MS,
             });
@@ -451,7 +452,9 @@ impl State {
     pub(crate) fn note_link(&mut self, link: &Request) {
         match link {
             Request::Set { file, what } => self.note_change(*file, Some(what)),
-            Request::Store { file, .. } => self.note_change(*file, None),
+            Request::Store { file, .. } | Request::MakeLink { file, .. } => {
+                self.note_change(*file, None);
+            }
             _ => {}
         }
     }
@@ -483,7 +486,9 @@ impl State {
                 file.path = path.as_str().into();
                 file.path_in_doubt = None;
             }
-            SetInformation::Basic { .. } | SetInformation::DeleteOnClose(_) => {}
+            SetInformation::Basic { .. }
+            | SetInformation::DeleteOnClose(_)
+            | SetInformation::Mode(_) => {}
         }
     }
 

@@ -738,6 +738,12 @@ impl State {
             .map(|(tree_id, file)| Place { tree_id, file })
     }
 
+    /// Whether a file was opened by the POSIX extensions.
+    pub(crate) fn is_posix(&self, key: FileKey) -> bool {
+        let record = self.files.get(&key.0);
+        record.is_some_and(|record| record.options.posix.is_some())
+    }
+
     pub(crate) fn path(&self, key: FileKey) -> &str {
         self.files
             .get(&key.0)

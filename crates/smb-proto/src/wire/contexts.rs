@@ -22,6 +22,8 @@ pub mod context {
     pub const DURABLE_REQUEST: &[u8] = b"DH2Q";
     /// Such a handle, taken up again.
     pub const DURABLE_RECONNECT: &[u8] = b"DH2C";
+    /// The POSIX extensions are for this file.
+    pub const POSIX: &[u8] = &crate::wire::POSIX_TAG;
 }
 
 /// What a lease lets its holder do.

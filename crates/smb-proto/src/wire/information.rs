@@ -32,6 +32,12 @@ pub mod class {
     pub const FS_ATTRIBUTE: u8 = 5;
     /// Folder: all that a copy needs, with file id.
     pub const ID_FULL_DIRECTORY: u8 = 0x26;
+    /// Type: security descriptor.
+    pub const TYPE_SECURITY: u8 = 3;
+    /// Of a security descriptor: who may do what (`DACL_SECURITY_INFORMATION`).
+    pub const SECURITY_ACCESS: u32 = 0x4;
+    /// File and folder, of the POSIX extensions: all that Unix knows.
+    pub const POSIX: u8 = 0x64;
 }
 
 /// FileAllInformation (MS-FSCC 2.4.2), of which nothing but the path is read.
@@ -218,6 +224,7 @@ impl DirectoryRecord<'_> {
             attributes: self.attributes,
             reparse_tag: if link { self.ea_size_or_reparse_tag } else { 0 },
             file_id: self.file_id,
+            posix: None,
         }
     }
 }
@@ -247,17 +254,7 @@ impl<'a> DirectoryWalk<'a> {
         reader.skip(4)?;
         let file_id = reader.u64()?;
         let name = reader.bytes(index(name_length))?;
-        if next != 0 {
-            if next < DirectoryRecord::FIXED + name.len() {
-                return Err(reader.malformed("an entry overlaps the next"));
-            }
-            self.rest = bytes
-                .get(next..)
-                .ok_or_else(|| reader.malformed("an entry is cut off"))?;
-            if self.rest.is_empty() {
-                return Err(reader.malformed("an entry is cut off"));
-            }
-        }
+        self.rest = reader.next_record(next)?;
         Ok(DirectoryRecord {
             times,
             size,

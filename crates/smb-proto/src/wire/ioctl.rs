@@ -28,6 +28,10 @@ pub mod control {
     pub const QUERY_ALLOCATED_RANGES: u32 = 0x0009_40CF;
     /// Let a range of a file share the storage of another one's (MS-FSCC 2.3.8).
     pub const DUPLICATE_EXTENTS: u32 = 0x0009_8344;
+    /// Where a link leads (MS-FSCC 2.3.27).
+    pub const GET_REPARSE_POINT: u32 = 0x0009_00A8;
+    /// Make a link of an empty file (MS-FSCC 2.3.81).
+    pub const SET_REPARSE_POINT: u32 = 0x0009_00A4;
     /// Was the negotiation tampered with?
     pub const VALIDATE_NEGOTIATE_INFO: u32 = 0x0014_0204;
 }

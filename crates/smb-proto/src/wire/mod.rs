@@ -15,6 +15,7 @@ mod information;
 mod ioctl;
 mod negotiate;
 mod notice;
+mod posix;
 mod rpc;
 mod session;
 mod transform;
@@ -51,6 +52,11 @@ pub use negotiate::{
 pub use notice::{
     BreakNotice, CancelRequest, EchoRequest, EchoResponse, ErrorResponse,
     LeaseBreakAcknowledgement, LeaseBreakNotice, OplockBreakNotice,
+};
+pub(crate) use posix::PosixWalk;
+pub use posix::{
+    LinkKind, LinkTarget, ModeDescriptor, POSIX_EXTENSIONS_AVAILABLE, POSIX_TAG,
+    PosixCreateRequest, PosixCreateResponse, PosixInformation, PosixRecord, PosixRecords,
 };
 pub use rpc::{
     FRAGMENT_BYTES_MAX, RpcBind, RpcBindReply, RpcCall, RpcReply, SERVER_SERVICE_PIPE,
@@ -172,6 +178,12 @@ codecs![
     AllInformation,
     ReferralRequest,
     ReferralResponse,
+    PosixCreateRequest,
+    PosixCreateResponse,
+    PosixInformation,
+    PosixRecords,
+    ModeDescriptor,
+    LinkTarget,
 ];
 
 /// Text as SMB writes it.
@@ -276,6 +288,17 @@ impl<'a> Reader<'a> {
             return Err(self.malformed("it is shorter than its StructureSize"));
         }
         Ok(())
+    }
+
+    /// What follows the record that was read, the next of which begins so far behind the begin of this one; zero: there
+    /// is none.
+    fn next_record(&self, next: usize) -> Result<&'a [u8], Malformed> {
+        match self.body.get(next..) {
+            _ if next == 0 => Ok(&[]),
+            _ if next < self.at => Err(self.malformed("an entry overlaps the next")),
+            Some(rest) if !rest.is_empty() => Ok(rest),
+            _ => Err(self.malformed("an entry is cut off")),
+        }
     }
 
     /// What an offset (from the header) and a length refer to. It must lie behind all that was

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::*;
 use crate::error::NtStatus;
-use crate::session::FileTimes;
+use crate::session::{FileTimes, Posix};
 
 struct Sample {
     name: &'static str,
@@ -51,6 +51,7 @@ fn samples() -> Vec<Sample> {
     all.extend(copy_samples());
     all.extend(rpc_samples());
     all.extend(referral_samples());
+    all.extend(posix_samples());
     all
 }
 
@@ -642,6 +643,51 @@ fn rpc_samples() -> Vec<Sample> {
     ]
 }
 
+fn posix_samples() -> Vec<Sample> {
+    // S-1-22-1-60123, and S-1-0-0
+    let owner = [1, 2, 0, 0, 0, 0, 0, 22, 1, 0, 0, 0, 0xDB, 0xEA, 0, 0];
+    let group = [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let posix = PosixCreateResponse {
+        file: Posix {
+            mode: 0o100_640,
+            links: 2,
+            reparse_tag: 0xA000_000C,
+        },
+        owner: &owner,
+        group: &group,
+    };
+    let about = PosixInformation {
+        times: TIMES,
+        size: 10,
+        allocation: 4096,
+        attributes: 0x20,
+        file_id: 77,
+        device: 8,
+        posix,
+    };
+    let record = |name| PosixRecord { about, name };
+    let records = PosixRecords {
+        records: vec![record(&b"a\0:\0b\0"[..]), record(&b"\\\0"[..]), record(&[])],
+    };
+    let link = |kind| LinkTarget {
+        kind,
+        path: b"a\0/\0b\0",
+    };
+    vec![
+        sample(&PosixCreateRequest { mode: 0o640 }),
+        sample(&posix),
+        sample(&about),
+        Sample {
+            may_be_empty: true,
+            ..sample(&records)
+        },
+        sample(&ModeDescriptor { mode: 0o751 }),
+        sample(&link(LinkKind::Relative)),
+        sample(&link(LinkKind::Absolute)),
+        sample(&link(LinkKind::Nfs)),
+    ]
+}
+
 #[test]
 fn every_message_has_a_sample() {
     let samples = samples();
@@ -728,6 +774,10 @@ fn a_wrong_structure_size_is_an_error() {
         "arguments of NetrShareEnum",
         "REQ_GET_DFS_REFERRAL",
         "RESP_GET_DFS_REFERRAL",
+        "POSIX context of a CREATE request",
+        "POSIX context of a CREATE reply",
+        "POSIX information of a file",
+        "folder entries of Unix",
     ];
     for mut sample in samples()
         .into_iter()

@@ -445,3 +445,78 @@ fn a_server_without_multichannel_is_not_asked_for_interfaces() {
         other => panic!("{other:?}"),
     }
 }
+
+#[test]
+fn the_posix_extensions_are_used_where_both_want_them() {
+    for (dialect, wanted, connections, agreed) in [
+        (Dialect::Smb311, true, 2, true),
+        (Dialect::Smb311, true, 0, false),
+        (Dialect::Smb311, false, 2, false),
+        (Dialect::Smb302, true, 2, false),
+    ] {
+        let behaviour = Behaviour {
+            dialect,
+            algorithm: None,
+            posix_connections: connections,
+            durable: true,
+            ..Behaviour::default()
+        };
+        let want = |settings: &mut smb_proto::SessionSettings| {
+            settings.posix = wanted;
+            settings.reconnect = true;
+        };
+        let mut world = World::with(5, behaviour, Vec::new(), want, 4);
+        for _ in 0..2 {
+            let number = world.connect().expect("it may join");
+            world.run_until(|world| world.is_up(number));
+        }
+        let negotiated = world.session.negotiated().expect("it is up");
+        assert_eq!(
+            negotiated.posix, agreed,
+            "{dialect:?} {wanted} {connections}"
+        );
+        let tree = world.tree();
+        let posix = agreed.then_some(0o640);
+        let path = match agreed {
+            // What is a letter there is none here.
+            true => "/folder/file\\",
+            false => "folder/file",
+        };
+        let options = CreateOptions {
+            posix,
+            folder: Some(false),
+            ..CreateOptions::open(Access::Read)
+        };
+        let path = path.to_owned();
+        let created = match world.ask(Request::Create {
+            tree,
+            path,
+            options,
+        }) {
+            Ok(Reply::Created(_, created)) => created,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(created.posix.map(|it| it.access()), posix);
+        // One that came back would be one of Windows.
+        assert_eq!(
+            created.durable_timeout_ms.is_some(),
+            !agreed && dialect >= Dialect::Smb300
+        );
+    }
+}
+
+#[test]
+fn a_channel_without_the_posix_extensions_of_the_others_is_refused() {
+    let behaviour = Behaviour {
+        posix_connections: 1,
+        ..Behaviour::default()
+    };
+    let want = |settings: &mut smb_proto::SessionSettings| settings.posix = true;
+    let mut world = World::with(5, behaviour, Vec::new(), want, 4);
+    let first = world.connect().expect("the first may join");
+    world.run_until(|world| world.is_up(first));
+    let second = world.connect().expect("it may try");
+    world.run_until(|world| world.closed(second).is_some());
+    let cause = world.closed(second).cloned().flatten();
+    assert!(matches!(cause, Some(Error::Incompatible(_))), "{cause:?}");
+}

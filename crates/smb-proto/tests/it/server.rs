@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use smb_proto::NtStatus;
 use smb_proto::crypto::{self, PreauthHash, Signer};
 use smb_proto::sealing::{Sealer, SealingKeys};
-use smb_proto::session::{Cipher, Dialect, FileTimes, SigningAlgorithm};
+use smb_proto::session::{Cipher, Dialect, FileTimes, Posix, SigningAlgorithm};
 use smb_proto::wire::{
     self, Command, CopyChunks, CopyChunksDone, CreateResponse, DirectoryRecord, DirectoryRecords,
     DiskId, DurableGrant, DurableReconnect, DurableRequest, ErrorResponse, FileId,
     FsFullSizeInformation, HEADER_LENGTH, Header, InterfaceRecord, IoctlRequest, IoctlResponse,
     LeaseBreakAcknowledgement, LeaseContext, Message, NegotiateContext, NegotiateRequest,
-    NegotiateResponse, NetworkInterfaces, ReadRequest, ReadResponse, SessionSetupRequest,
+    NegotiateResponse, NetworkInterfaces, POSIX_EXTENSIONS_AVAILABLE, POSIX_TAG,
+    PosixCreateRequest, PosixCreateResponse, ReadRequest, ReadResponse, SessionSetupRequest,
     SessionSetupResponse, SetInfoRequest, StandardInformation, TransformHeader,
     TreeConnectResponse, ValidateNegotiateRequest, ValidateNegotiateResponse, WriteRequest,
     WriteResponse, capability, context, control, flags, frame_prefix, security_mode, utf16,
@@ -125,6 +126,8 @@ pub(crate) struct Behaviour {
     pub(crate) chains_unpadded: bool,
     /// What it says of its file system and interfaces is cut off.
     pub(crate) facts_cut_off: bool,
+    /// On so many of its connections it says that it has the POSIX extensions, also to who did not ask.
+    pub(crate) posix_connections: usize,
 }
 
 impl Default for Behaviour {
@@ -162,6 +165,7 @@ impl Default for Behaviour {
             expires_always: false,
             chains_unpadded: false,
             facts_cut_off: false,
+            posix_connections: 0,
         }
     }
 }
@@ -818,6 +822,12 @@ impl Server {
                 _ => 4,
             }]));
         }
+        if number < behaviour.posix_connections {
+            contexts.push(NegotiateContext::Other {
+                kind: POSIX_EXTENSIONS_AVAILABLE,
+                data: &POSIX_TAG,
+            });
+        }
         let (token, server_guid) = (
             b"mechanisms",
             if number == 0 {
@@ -991,7 +1001,13 @@ impl Server {
     fn create(&mut self, header: &Header, body: &[u8], out: &mut Vec<u8>) -> NtStatus {
         let request = wire::CreateRequest::decode(body).expect("CREATE");
         let name = utf16::decode(request.name);
-        if name != "folder\\file" {
+        let posix = request.contexts.iter().find(|it| it.name == context::POSIX);
+        let mode = posix.map(|it| PosixCreateRequest::decode(it.data).expect("a mode").mode);
+        let path = match mode {
+            Some(_) => "folder/file\\",
+            None => "folder\\file",
+        };
+        if name != path {
             return NtStatus::OBJECT_NAME_NOT_FOUND;
         }
         let find = |name: &[u8]| {
@@ -1006,6 +1022,18 @@ impl Server {
             message(&mut bytes);
             bytes
         };
+        if let Some(mode) = mode {
+            let posix = PosixCreateResponse {
+                file: Posix {
+                    mode: mode | 0o107_000,
+                    links: 1,
+                    reparse_tag: 0,
+                },
+                owner: &[1, 0, 0, 0, 0, 0, 0, 0],
+                group: &[1, 0, 0, 0, 0, 0, 0, 0],
+            };
+            answers.push((context::POSIX, encoded(&|out| posix.encode(out))));
+        }
         let again = self.logins > 0 && self.handle.is_none();
         if let Some(data) = find(context::DURABLE_RECONNECT) {
             let reconnect = DurableReconnect::decode(data).expect("DH2C");

@@ -14,7 +14,7 @@ use super::queue::{Folders, Queue};
 use super::seen::{Seen, There};
 use super::surplus::{Batch, Kept, Paths, Surplus};
 use super::transfer::{Transfer, Transferred};
-use super::{Existing, Job, Options, Source, local, name, share, time};
+use super::{Existing, Job, Options, Source, link, local, name, share, time};
 use crate::error::Error;
 use crate::signal::{Stop, lock};
 use crate::small::{Attempt, NotKept};
@@ -301,7 +301,7 @@ impl Engine<'_> {
             }
         }
         if into && there.is_none() && !files.is_empty() && !self.options.dry_run {
-            destination.make_folder()?;
+            destination.make_folder(None)?;
         }
         Ok(files)
     }
@@ -321,10 +321,11 @@ impl Engine<'_> {
         let names = self.options.names;
         let translated = match (from, to) {
             (Place::Local(_), Place::Local(_)) => Ok(name.to_owned()),
-            (_, Place::Local(_)) => name::for_local(name, names),
-            (Place::Local(_), Place::Share { .. }) => name::for_share(name, names),
+            (_, Place::Local(_)) => name::for_local(name, names, from.rules()),
+            (Place::Local(_), Place::Share { .. }) => name::for_share(name, names, to.rules()),
             (Place::Share { .. }, Place::Share { .. }) => {
-                name::check_from_server(name).and_then(|()| name::for_share(name, names))
+                name::check_from_server(name, from.rules())
+                    .and_then(|()| name::for_share(name, names, to.rules()))
             }
         };
         translated.map_err(|reason| Error::Name {
@@ -443,7 +444,7 @@ impl Engine<'_> {
             Ok(wanted) => wanted,
             Err(error @ Error::NotCopied { .. }) => return self.end(error),
             // What is there stays, and to know that it has to be seen; why is said below.
-            Err(_) if self.options.delete => Some(Seen::new(true, &self.kept)),
+            Err(_) if self.options.delete => Some(Seen::new(folder.to.folds(), &self.kept)),
             Err(error) => return self.failed(&folder.path, error),
         };
         let mut there = match self.look_at_destination(folder, wanted.as_ref()) {
@@ -457,7 +458,7 @@ impl Engine<'_> {
             }
         };
         drop(wanted);
-        let mut seen = Seen::new(folder.to.is_share(), &self.kept);
+        let mut seen = Seen::new(folder.to.folds(), &self.kept);
         match folder.from.list(self.options.links) {
             Ok(entries) => self.consider_all(folder, entries, &mut there, &mut seen),
             Err(error) => {
@@ -561,7 +562,8 @@ impl Engine<'_> {
         if !folder.to.is_share() || folder.is_in_new_one() {
             return Ok(None);
         }
-        let mut wanted = Seen::new(true, &self.kept);
+        let folds = folder.to.folds();
+        let mut wanted = Seen::new(folds, &self.kept);
         // What is wrong with an entry is said when it is to be copied.
         for entry in folder.from.list(self.options.links)?.flatten() {
             if wanted.are_too_many() {
@@ -575,7 +577,7 @@ impl Engine<'_> {
                 }
             };
             match self.translated(&folder.to, &folder.from, &name) {
-                Ok(name) => drop(wanted.add(Seen::key(true, &name))),
+                Ok(name) => drop(wanted.add(Seen::key(folds, &name))),
                 Err(_) => wanted.keep(&name),
             }
         }
@@ -620,7 +622,7 @@ impl Engine<'_> {
         entry: Entry,
         wanted: Option<&Seen<'_>>,
     ) -> Result<(), Error> {
-        let key = Seen::key(there.on_share, &entry.name);
+        let key = Seen::key(folder.to.folds(), &entry.name);
         let cleans_share = self.options.delete && there.on_share;
         let stays = if wanted.is_none_or(|wanted| wanted.holds(&key)) {
             // Where capitals are told apart, two may have one key.
@@ -688,7 +690,11 @@ impl Engine<'_> {
         if self.options.dry_run {
             state.new = true;
         } else {
-            state.new = folder.to.make_folder()?;
+            let mode = folder.found.as_ref().and_then(|found| found.mode);
+            let mode = mode.filter(|_| folder.from.is_share() || folder.to.is_share());
+            let made = folder.to.make_folder(mode)?;
+            state.new = made.is_some();
+            self.without(&folder.path, made.flatten());
         }
         state.exists = true;
         if state.new {
@@ -750,7 +756,7 @@ impl Engine<'_> {
                 return None;
             }
         };
-        let key = Seen::key(folder.to.is_share(), &name);
+        let key = Seen::key(folder.to.folds(), &name);
         let there = there.get(&key);
         if let Some(other) = seen.add(key) {
             let reason = format!("for the share it is the same name as `{other}`");
@@ -821,6 +827,18 @@ impl Engine<'_> {
         }
         let to = folder.to.join(&name);
         let from = folder.from.join(&entry.name);
+        self.take_from(folder, [from, to], (path, shown), entry, there);
+    }
+
+    /// Copies what is at one place to the other, which are those of an entry of a folder.
+    fn take_from(
+        &self,
+        folder: &Arc<Folder>,
+        [from, to]: [Place; 2],
+        (path, shown): (String, String),
+        entry: Entry,
+        there: Option<&Entry>,
+    ) {
         match entry.kind {
             Kind::Folder
                 if entry.is_reparse_point() || there.is_some_and(Entry::is_reparse_point) =>
@@ -850,11 +868,90 @@ impl Engine<'_> {
                 let object = shown.clone();
                 self.failed(&shown, Error::NotCopied { object, reason });
             }
-            kind @ (Kind::Link | Kind::Other) => {
-                lock(&self.summary).skipped += 1;
-                (self.tell)(&Event::Skipped { path: &shown, kind });
+            Kind::Link => self.take_link(folder, [from, to], (path, shown), entry, there),
+            Kind::Other => self.skipped(&shown, Kind::Other),
+        }
+    }
+
+    /// Notes what is left out.
+    fn skipped(&self, path: &str, kind: Kind) {
+        lock(&self.summary).skipped += 1;
+        (self.tell)(&Event::Skipped { path, kind });
+    }
+
+    /// Copies a link as what it is or as what it leads to, or leaves it out.
+    fn take_link(
+        &self,
+        folder: &Arc<Folder>,
+        [from, to]: [Place; 2],
+        (path, shown): (String, String),
+        entry: Entry,
+        there: Option<&Entry>,
+    ) {
+        let keeps = from.has_links() && to.has_links() && (from.is_share() || to.is_share());
+        let done = match self.options.links {
+            Links::Keep if keeps => self.copy_link(folder, [&from, &to], &shown, there),
+            Links::Follow if from.is_share() && from.has_links() => match from.behind_link() {
+                Ok(Some((from, found))) if found.kind != Kind::Link => {
+                    let entry = Entry {
+                        name: entry.name,
+                        ..found
+                    };
+                    return self.take_from(folder, [from, to], (path, shown), entry, there);
+                }
+                found => found.map(|_| false),
+            },
+            _ => Ok(false),
+        };
+        match done {
+            Ok(true) => {}
+            Ok(false) => self.skipped(&shown, Kind::Link),
+            Err(error) => {
+                lock(&folder.state).failed = true;
+                self.failed(&shown, error);
             }
         }
+    }
+
+    /// Copies a link as one. Whether it may be: one that could lead out of what is copied is not.
+    fn copy_link(
+        &self,
+        folder: &Folder,
+        [from, to]: [&Place; 2],
+        shown: &str,
+        there: Option<&Entry>,
+    ) -> Result<bool, Error> {
+        let target = from.read_link()?;
+        let Some(target) = target.filter(|target| link::stays_below(target, folder.depth)) else {
+            return Ok(false);
+        };
+        let replace = match there {
+            None => Replace::Never,
+            Some(there) if there.kind != Kind::Link => return Err(in_the_way(to)),
+            Some(_) => {
+                let same = to.read_link()?.as_ref() == Some(&target);
+                match self.options.existing {
+                    Existing::Update if same => {
+                        lock(&self.summary).unchanged += 1;
+                        return Ok(true);
+                    }
+                    Existing::Refuse if same && self.options.resume => {
+                        lock(&self.summary).unchanged += 1;
+                        return Ok(true);
+                    }
+                    Existing::Refuse => return Err(in_the_way(to)),
+                    Existing::Update | Existing::Replace => Replace::Existing,
+                }
+            }
+        };
+        self.ensure(folder)?;
+        if !self.options.dry_run {
+            to.make_link(&target, replace)?;
+            lock(&folder.state).touched = true;
+        }
+        lock(&self.summary).links += 1;
+        (self.tell)(&Event::Linked { path: shown });
+        Ok(true)
     }
 
     /// Copies a folder that may be on another server, at either end.
@@ -993,8 +1090,8 @@ impl Engine<'_> {
             return false;
         }
         let above = surplus.has_folders().then(|| folder.to.id()).flatten();
-        let on_share = folder.to.is_share();
-        let key = |entry: &Entry| self.kept.hash(&Seen::key(on_share, &entry.name));
+        let folds = folder.to.folds();
+        let key = |entry: &Entry| self.kept.hash(&Seen::key(folds, &entry.name));
         while surplus.len() > 0 && !self.is_over() {
             let mut batch = Batch::new(&self.kept.batches);
             let listed = list_surplus(folder, |entry| {
@@ -1232,13 +1329,7 @@ impl Engine<'_> {
                 share::read_small(tree, path, &file.found, SMALL_BYTES_MAX)?
             }
         };
-        let finish = Finish {
-            size: found.size,
-            times: found.times,
-            attributes: found.attributes_of_copy(),
-            replace: file.replace(),
-            sync: false,
-        };
+        let finish = Finish::of(&found, [from, to], file.replace());
         let not_kept = match to {
             Place::Local(path) => {
                 local::write_small(path, &bytes, &finish)?;
@@ -1389,7 +1480,10 @@ fn decide(source: &Entry, there: Option<&Entry>, options: &Options) -> Decision 
 fn real_name(folder: &Folder, entry: &Entry) -> Result<Option<String>, Error> {
     let shown = &entry.name;
     match &folder.from {
-        Place::Share { tree, path } if name::may_be_stand_in(shown) && entry.kind != Kind::Link => {
+        // One that is POSIX lists true names only.
+        Place::Share { tree, path }
+            if !tree.is_posix() && name::may_be_stand_in(shown) && entry.kind != Kind::Link =>
+        {
             share::true_name(tree, &place::joined(path, shown))
         }
         _ => Ok(Some(shown.clone())),
@@ -1490,6 +1584,7 @@ mod tests {
             },
             attributes: 0,
             id: 1,
+            mode: None,
         }
     }
 

@@ -158,9 +158,9 @@ impl Lane {
     }
 
     /// The same share over this lane.
-    pub(super) fn tree<'a>(&'a self, tree: &'a Tree) -> &'a Tree {
+    pub(super) fn tree(&self, tree: &Tree) -> Tree {
         let again = self.0.iter().find(|it| it.original.is_identical(tree));
-        again.map_or(tree, |again| &again.tree)
+        again.map_or_else(|| tree.clone(), |again| tree.over(&again.tree))
     }
 
     /// The same place over this lane.
@@ -168,7 +168,7 @@ impl Lane {
         match place {
             Place::Local(_) => place.clone(),
             Place::Share { tree, path } => Place::Share {
-                tree: self.tree(tree).clone(),
+                tree: self.tree(tree),
                 path: path.clone(),
             },
         }

@@ -17,6 +17,7 @@ use super::record::{self, Identity, Record};
 use super::{system, time};
 use crate::error::Error;
 use crate::signal::{Stop, lock};
+use crate::small::NotKept;
 use crate::tree::Replace;
 
 /// Zeros in a row that are left out as a hole: fewer would cost more calls than space.
@@ -25,7 +26,7 @@ const HOLE_BYTES: usize = 64 << 10;
 pub(super) fn look(path: &Path, links: Links) -> Result<Entry, Error> {
     let metadata = match links {
         Links::Follow => fs::metadata(path),
-        Links::Skip => fs::symlink_metadata(path),
+        Links::Keep | Links::Skip => fs::symlink_metadata(path),
     };
     let metadata = metadata.map_err(|source| failed("look at", path, source))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -80,12 +81,12 @@ fn or_here(path: &Path) -> &Path {
 }
 
 /// Makes a folder; a link to one is not taken for one, so that nothing is written elsewhere.
-pub(super) fn make_folder(path: &Path) -> Result<bool, Error> {
-    match fs::create_dir(path) {
-        Ok(()) => Ok(true),
+pub(super) fn make_folder(path: &Path, mode: Option<u32>) -> Result<Option<NotKept>, Error> {
+    match system::folder_builder(mode).create(path) {
+        Ok(()) => Ok(Some(None)),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             if fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir()) {
-                Ok(false)
+                Ok(None)
             } else {
                 Err(Error::InTheWay {
                     object: name::printable(&path.to_string_lossy()),
@@ -94,6 +95,34 @@ pub(super) fn make_folder(path: &Path) -> Result<bool, Error> {
         }
         Err(source) => Err(failed("make the folder", path, source)),
     }
+}
+
+/// Where a link leads; none where that is no Unicode.
+pub(super) fn read_link(path: &Path) -> Result<Option<String>, Error> {
+    let target = fs::read_link(path).map_err(|source| failed("look at", path, source))?;
+    Ok(target.into_os_string().into_string().ok())
+}
+
+/// Makes a link, which gets its name when it is one.
+pub(super) fn make_link(path: &Path, target: &str, replace: Replace) -> Result<(), Error> {
+    let failed = |source: io::Error| match source.kind() {
+        io::ErrorKind::AlreadyExists => Error::InTheWay {
+            object: name::printable(&path.to_string_lossy()),
+        },
+        _ => failed("make the link", path, source),
+    };
+    if replace == Replace::Never {
+        return system::symlink(target, path).map_err(failed);
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let part = path.with_file_name(name::of_part(&name));
+    // What an earlier run left.
+    let _ = fs::remove_file(&part);
+    system::symlink(target, &part).map_err(failed)?;
+    fs::rename(&part, path).map_err(|source| {
+        let _ = fs::remove_file(&part);
+        failed(source)
+    })
 }
 
 pub(super) fn remove(path: &Path, kind: Kind) -> Result<(), Error> {
@@ -159,6 +188,7 @@ fn entry(name: String, metadata: &Metadata) -> Entry {
         },
         attributes,
         id: system::file_id(metadata),
+        mode: system::mode(metadata),
     }
 }
 
@@ -411,9 +441,9 @@ impl Part {
             let replaced = fs::symlink_metadata(&self.to).ok();
             let replaced =
                 replaced.filter(|there| finish.replace == Replace::Existing && there.is_file());
-            system::publish(&self.file, replaced.as_ref())?;
+            system::publish(&self.file, finish.mode, replaced.as_ref())?;
             self.file.set_times(file_times(finish.times))?;
-            if finish.attributes & ATTRIBUTE_READ_ONLY != 0 {
+            if finish.attributes & ATTRIBUTE_READ_ONLY != 0 && finish.mode.is_none() {
                 let mut permissions = self.file.metadata()?.permissions();
                 permissions.set_readonly(true);
                 self.file.set_permissions(permissions)?;

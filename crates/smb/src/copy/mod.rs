@@ -12,6 +12,7 @@ mod filter;
 mod hash;
 mod holes;
 mod lanes;
+pub(crate) mod link;
 mod local;
 pub(crate) mod name;
 mod on_server;
@@ -87,7 +88,7 @@ pub struct Options {
     pub delete: bool,
     /// What to do with names that the other side cannot hold.
     pub names: Names,
-    /// What to do with links of this machine in the folders that are copied.
+    /// What to do with links in the folders that are copied.
     pub links: Links,
     /// Which files to take.
     pub filter: Filter,

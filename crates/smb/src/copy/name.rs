@@ -35,8 +35,21 @@ pub enum Names {
     Map,
 }
 
+/// Whose names a share has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rules {
+    /// Those of Windows: without some letters, and with capitals that are small letters too.
+    Windows,
+    /// Those of Unix, by the POSIX extensions: any but `/`.
+    Posix,
+}
+
 /// The name that a file of this machine gets on a share, or why it cannot have one.
-pub(crate) fn for_share(name: &str, names: Names) -> Result<String, String> {
+pub(crate) fn for_share(name: &str, names: Names, rules: Rules) -> Result<String, String> {
+    if rules == Rules::Posix {
+        // There is nothing that it cannot have, so that nothing stands in.
+        return check_from_server(name, rules).map(|()| name.to_owned());
+    }
     let name = match names {
         Names::Refuse => name.to_owned(),
         Names::Map => mapped(name),
@@ -67,8 +80,8 @@ fn check_as_windows(name: &str, holder: &str, names: Names) -> Result<(), String
 
 /// The name that a file of a share gets on this machine. The server is not trusted: nothing comes
 /// out that leads out of its folder.
-pub(crate) fn for_local(name: &str, names: Names) -> Result<String, String> {
-    check_from_server(name)?;
+pub(crate) fn for_local(name: &str, names: Names, rules: Rules) -> Result<String, String> {
+    check_from_server(name, rules)?;
     if cfg!(windows) {
         // It can hold the stand-ins, and not what they stand for.
         check_as_windows(name, "this system", Names::Refuse)?;
@@ -79,7 +92,7 @@ pub(crate) fn for_local(name: &str, names: Names) -> Result<String, String> {
         Names::Map => name.chars().map(unmapped).collect(),
     };
     // A stand-in that was taken back must not have made `..` or a way of it.
-    check_from_server(&name.replace('\\', "_"))?;
+    check_from_server(&name, Rules::Posix)?;
     if name.len() > LENGTH_MAX {
         return Err(format!(
             "its {} bytes are more than the {LENGTH_MAX} that a name can have here",
@@ -90,7 +103,7 @@ pub(crate) fn for_local(name: &str, names: Names) -> Result<String, String> {
 }
 
 /// Whether a name as a server gave it is one, and not a way to somewhere else.
-pub(crate) fn check_from_server(name: &str) -> Result<(), String> {
+pub(crate) fn check_from_server(name: &str, rules: Rules) -> Result<(), String> {
     match name {
         "" => return Err("the server gave an empty name".to_owned()),
         "." | ".." => return Err("the server gave a way to another folder as a name".to_owned()),
@@ -100,10 +113,12 @@ pub(crate) fn check_from_server(name: &str) -> Result<(), String> {
         let bytes = name.len();
         return Err(format!("the server gave a name of {bytes} bytes"));
     }
-    if let Some(letter) = name
-        .chars()
-        .find(|letter| ['/', '\\', '\0'].contains(letter))
-    {
+    let parts_paths = |letter: &char| match letter {
+        '/' | '\0' => true,
+        '\\' => rules == Rules::Windows,
+        _ => false,
+    };
+    if let Some(letter) = name.chars().find(parts_paths) {
         return Err(format!(
             "the server gave a name with {} in it",
             shown_letter(letter)
@@ -114,7 +129,7 @@ pub(crate) fn check_from_server(name: &str) -> Result<(), String> {
 
 /// Whether a server may show it in place of a name that it takes for impossible, as `a:b`: short as names
 /// of MS-DOS, with a hash behind a tilde. Files may really be called so.
-pub(super) fn may_be_stand_in(name: &str) -> bool {
+pub(crate) fn may_be_stand_in(name: &str) -> bool {
     let (stem, ending) = name.split_once('.').unwrap_or((name, ""));
     let is_short = |text: &str, most: usize| {
         text.len() <= most
@@ -300,14 +315,20 @@ mod tests {
             ("Com7.txt", "device"),
             ("aux.tar.gz", "device"),
         ] {
-            let why = for_share(name, Names::Refuse).expect_err(name);
+            let why = for_share(name, Names::Refuse, Rules::Windows).expect_err(name);
             assert!(why.contains(says), "{name}: {why}");
         }
         let long = "ä".repeat(255);
-        assert_eq!(for_share(&long, Names::Refuse).as_ref(), Ok(&long));
-        assert!(for_share(&"a".repeat(256), Names::Refuse).is_err());
+        assert_eq!(
+            for_share(&long, Names::Refuse, Rules::Windows).as_ref(),
+            Ok(&long)
+        );
+        assert!(for_share(&"a".repeat(256), Names::Refuse, Rules::Windows).is_err());
         for fine in ["console", "com10", ".hidden", "a b.c", "com0", "𝄞"] {
-            assert_eq!(for_share(fine, Names::Refuse).as_deref(), Ok(fine));
+            assert_eq!(
+                for_share(fine, Names::Refuse, Rules::Windows).as_deref(),
+                Ok(fine)
+            );
         }
     }
 
@@ -321,16 +342,52 @@ mod tests {
             "\u{1b}[31m",
             "back\\slash",
         ] {
-            let there = for_share(name, Names::Map).expect(name);
+            let there = for_share(name, Names::Map, Rules::Windows).expect(name);
             assert!(there.chars().all(|letter| !is_forbidden(letter)), "{there}");
-            match for_local(&there, Names::Map) {
+            match for_local(&there, Names::Map, Rules::Windows) {
                 Ok(back) => assert_eq!(back, name),
                 Err(why) => panic!("{name}: {why}"),
             }
         }
         // No stand-in is taken for the way to another folder.
-        assert!(for_local("..", Names::Map).is_err());
-        assert_eq!(for_local("\u{f02f}", Names::Map).as_deref(), Ok("\u{f02f}"));
+        assert!(for_local("..", Names::Map, Rules::Windows).is_err());
+        assert_eq!(
+            for_local("\u{f02f}", Names::Map, Rules::Windows).as_deref(),
+            Ok("\u{f02f}")
+        );
+    }
+
+    #[test]
+    fn a_share_of_unix_has_every_name_of_unix_as_it_is() {
+        for name in [
+            "a:b",
+            "what?",
+            "CON",
+            "ends.",
+            "ends ",
+            "a\\b",
+            "tab\there",
+            "\u{f022}",
+            "x\\..\\y",
+        ] {
+            for names in [Names::Refuse, Names::Map] {
+                assert_eq!(for_share(name, names, Rules::Posix).as_deref(), Ok(name));
+            }
+            let back = for_local(name, Names::Refuse, Rules::Posix);
+            assert!(cfg!(windows) || back.as_deref() == Ok(name), "{back:?}");
+        }
+        for hostile in ["", ".", "..", "../etc", "a/b", "a\0b"] {
+            for names in [Names::Refuse, Names::Map] {
+                assert!(for_local(hostile, names, Rules::Posix).is_err());
+                assert!(for_share(hostile, names, Rules::Posix).is_err());
+            }
+        }
+        // What was mapped when the share was one of Windows still comes home.
+        let home = for_local("a\u{f022}b", Names::Map, Rules::Posix);
+        assert!(cfg!(windows) || home.as_deref() == Ok("a:b"), "{home:?}");
+        for hostile in [".\u{f029}", "\u{f029}\u{f029}"] {
+            assert!(for_local(hostile, Names::Map, Rules::Posix).is_err());
+        }
     }
 
     #[test]
@@ -348,14 +405,23 @@ mod tests {
     #[test]
     fn what_leads_elsewhere_is_no_name() {
         for hostile in ["", ".", "..", "../etc", "a/b", "a\\b", "a\0b"] {
-            assert!(for_local(hostile, Names::Refuse).is_err(), "{hostile:?}");
-            assert!(for_local(hostile, Names::Map).is_err(), "{hostile:?}");
+            assert!(
+                for_local(hostile, Names::Refuse, Rules::Windows).is_err(),
+                "{hostile:?}"
+            );
+            assert!(
+                for_local(hostile, Names::Map, Rules::Windows).is_err(),
+                "{hostile:?}"
+            );
         }
         // A trailing dot that was mapped becomes one again, and must not make `..`.
         for hostile in [".\u{f029}", "\u{f029}", "\u{f029}\u{f029}"] {
-            assert!(for_local(hostile, Names::Map).is_err(), "{hostile:?}");
+            assert!(
+                for_local(hostile, Names::Map, Rules::Windows).is_err(),
+                "{hostile:?}"
+            );
         }
-        assert!(for_local(&"ä".repeat(128), Names::Refuse).is_err());
+        assert!(for_local(&"ä".repeat(128), Names::Refuse, Rules::Windows).is_err());
     }
 
     #[test]
@@ -374,7 +440,7 @@ mod tests {
         ] {
             let refused = check_as_windows(hostile, "this system", Names::Refuse);
             assert!(refused.is_err(), "{hostile:?}");
-            assert!(!cfg!(windows) || for_local(hostile, Names::Map).is_err());
+            assert!(!cfg!(windows) || for_local(hostile, Names::Map, Rules::Windows).is_err());
         }
         assert!(check_as_windows("a.b c", "this system", Names::Refuse).is_ok());
     }
@@ -383,7 +449,7 @@ mod tests {
     fn parts_are_found_again_and_fit_every_file_system() {
         let part = of_part(&"ä".repeat(200));
         assert!(part.len() < LENGTH_MAX && part.starts_with("~ää"), "{part}");
-        assert!(for_share(&part, Names::Refuse).is_ok());
+        assert!(for_share(&part, Names::Refuse, Rules::Windows).is_ok());
         assert_eq!(part, of_part(&"ä".repeat(200)));
         assert_ne!(part, of_part(&"ä".repeat(201)));
         assert!(is_ours(&part) && is_ours(&of_record("a")));

@@ -26,6 +26,8 @@ pub(super) struct Begin {
     pub has_holes: bool,
     /// Whether it is to be written over several sessions.
     pub several: bool,
+    /// The mode that it gets in the end; none: that of a new file.
+    pub mode: Option<u32>,
 }
 
 impl Begin {
@@ -40,6 +42,7 @@ impl Begin {
             resume: false,
             has_holes: false,
             several: false,
+            mode: finish.mode,
         }
     }
 }
@@ -49,9 +52,26 @@ pub(super) struct Finish {
     pub size: u64,
     pub times: FileTimes,
     pub attributes: u32,
+    /// None: that of the file that it replaces, or of a new one.
+    pub mode: Option<u32>,
     pub replace: Replace,
     /// Whether it must be on storage before it gets its name.
     pub sync: bool,
+}
+
+impl Finish {
+    /// Of a file that is copied between these places.
+    pub(super) fn of(found: &Entry, [from, to]: [&Place; 2], replace: Replace) -> Self {
+        Self {
+            size: found.size,
+            times: found.times,
+            attributes: found.attributes_of_copy(),
+            // Whoever copies within this machine has other tools.
+            mode: found.mode.filter(|_| from.is_share() || to.is_share()),
+            replace,
+            sync: false,
+        }
+    }
 }
 
 /// A file that is copied.

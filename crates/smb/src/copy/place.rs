@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicUsize;
 
-use smb_proto::session::{DirectoryEntry, FileTimes};
+use smb_proto::session::{DirectoryEntry, FileTimes, Posix};
 
+use super::name::Rules;
 use super::reparse::Reparse;
 use super::surplus::Batch;
 use super::{local, name, share};
@@ -24,6 +25,10 @@ pub(super) const ATTRIBUTE_LINK: u32 = 0x400;
 /// Those that are a file's own: read-only, hidden, system, archive. The others say how it is
 /// stored.
 pub(super) const ATTRIBUTES_KEPT: u32 = 0x1 | 0x2 | 0x4 | 0x20;
+
+/// Whatever its source has, whoever makes the copy of a folder can enter, list and change it: else the next copy could
+/// not.
+const MODE_OF_FOLDER_MIN: u32 = 0o700;
 
 /// Folders within each other: more are hostile.
 pub(super) const DEPTH_MAX: usize = 200;
@@ -78,6 +83,9 @@ pub struct Entry {
     pub attributes: u32,
     /// Its number on its file system, zero where there is none.
     pub id: u64,
+    /// Who may read, write and execute it, as in `chmod(2)`; none where nobody tells. Never more than those bits: nothing
+    /// from elsewhere runs with its owner's rights.
+    pub mode: Option<u32>,
 }
 
 impl Entry {
@@ -123,6 +131,7 @@ impl From<DirectoryEntry> for Entry {
             times: found.times,
             attributes: found.attributes,
             id: found.file_id,
+            mode: found.posix.as_ref().map(Posix::access),
         }
     }
 }
@@ -155,7 +164,7 @@ impl Place {
                 Some((Self::Local(parent), name))
             }
             Self::Share { tree, path } => {
-                let (parent, name) = share::split(path);
+                let (parent, name) = share::split(tree, path);
                 (!name.is_empty()).then(|| {
                     let path = parent.to_owned();
                     let tree = tree.clone();
@@ -216,17 +225,19 @@ impl Place {
         Ok((Self::Share { tree, path }, Entry { name, ..there }))
     }
 
-    /// Makes a folder and those above it. Whether it is new.
-    pub(super) fn make_folder(&self) -> Result<bool, Error> {
+    /// Makes a folder, with this mode where that is known, and those above it. None: it is there. Else why it does not
+    /// have the mode, if so.
+    pub(super) fn make_folder(&self, mode: Option<u32>) -> Result<Option<NotKept>, Error> {
+        let mode = mode.map(|mode| mode | MODE_OF_FOLDER_MIN);
         let made = match self {
-            Self::Local(path) => local::make_folder(path),
-            Self::Share { tree, path } => share::make_folder(tree, path),
+            Self::Local(path) => local::make_folder(path, mode),
+            Self::Share { tree, path } => share::make_folder(tree, path, mode),
         };
         match made {
             Err(error) if is_absent(&error) => match self.parent() {
                 Some((parent, _)) => {
-                    parent.make_folder()?;
-                    self.make_folder()
+                    parent.make_folder(None)?;
+                    self.make_folder(mode)
                 }
                 None => Err(error),
             },
@@ -242,7 +253,7 @@ impl Place {
         own: Option<ObjectId>,
         removal: &mut Removal<'_>,
     ) -> Result<bool, Error> {
-        name::check_from_server(&entry.name).map_err(|reason| Error::Name {
+        name::check_from_server(&entry.name, self.rules()).map_err(|reason| Error::Name {
             name: name::printable(&entry.name),
             reason,
         })?;
@@ -390,6 +401,19 @@ impl Place {
         matches!(self, Self::Share { .. })
     }
 
+    /// Whose names what is here has, as far as a server tells them.
+    pub(super) fn rules(&self) -> Rules {
+        match self {
+            Self::Share { tree, .. } if !tree.is_posix() => Rules::Windows,
+            _ => Rules::Posix,
+        }
+    }
+
+    /// Whether names that differ in case only are one here.
+    pub(super) fn folds(&self) -> bool {
+        self.rules() == Rules::Windows
+    }
+
     /// Whether what is here is `other` or holds it, so that a copy from here to there would copy
     /// into itself. One server under two names, and one folder of it by two shares, are seen
     /// through where the server numbers its files.
@@ -404,8 +428,11 @@ impl Place {
                 },
             ) if tree.is_same_server(to) => {
                 let same_share = tree.is_same(to);
-                (same_share && is_below(&name::key(inner), &name::key(path)))
-                    || self.id().is_some_and(|own| other.has_above(own))
+                let is_below = match self.folds() {
+                    true => is_below(&name::key(inner), &name::key(path)),
+                    false => is_below(inner, path),
+                };
+                (same_share && is_below) || self.id().is_some_and(|own| other.has_above(own))
             }
             _ => false,
         }
@@ -520,13 +547,17 @@ fn is_below(path: &str, outer: &str) -> bool {
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// How to look at a link of this machine. Those of a server are as the server shows them.
+/// What to do with links: those of this machine, and of a share with the POSIX extensions. Other servers show what theirs
+/// lead to, or what they cannot follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Links {
-    /// As what it is.
+    /// Copy those as links that lead to nothing but what is copied, where both ends have links and one is a share; leave
+    /// out the others.
     #[default]
+    Keep,
+    /// Leave them out.
     Skip,
-    /// At what it leads to.
+    /// Copy what they lead to.
     Follow,
 }
 

@@ -127,6 +127,11 @@ pub enum Event<'a> {
         /// Whether there was one before.
         replaced: bool,
     },
+    /// A symbolic link was copied as one.
+    Linked {
+        /// Which one.
+        path: &'a str,
+    },
     /// Something that the source does not have was removed from the destination.
     Deleted {
         /// Which one.
@@ -179,6 +184,8 @@ pub struct Summary {
     pub unchanged: u64,
     /// Files whose copy is newer, and was left.
     pub newer: u64,
+    /// Symbolic links that were copied as links.
+    pub links: u64,
     /// Folders that were made.
     pub folders: u64,
     /// Files and folders that were removed, each folder with all in it counted once.

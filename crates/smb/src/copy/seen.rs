@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::name::Rules;
 use super::place::{self, Entry};
 use super::surplus::{Kept, Surplus};
 use super::{Names, name};
@@ -60,7 +61,8 @@ impl There {
 
 /// The names that a folder of the destination gets, by hashes that cannot be foreseen.
 pub(super) struct Seen<'a> {
-    on_share: bool,
+    /// Capitals are small letters there.
+    folds: bool,
     keys: HashSet<u64>,
     /// Those that what cannot be copied now may have got from an earlier copy.
     kept: HashSet<u64>,
@@ -75,9 +77,9 @@ impl Drop for Seen<'_> {
 }
 
 impl<'a> Seen<'a> {
-    pub(super) fn new(on_share: bool, all: &'a Kept) -> Self {
+    pub(super) fn new(folds: bool, all: &'a Kept) -> Self {
         Self {
-            on_share,
+            folds,
             keys: HashSet::new(),
             kept: HashSet::new(),
             all,
@@ -93,8 +95,8 @@ impl<'a> Seen<'a> {
     }
 
     /// Names with one key are one file there.
-    pub(super) fn key(on_share: bool, name: &str) -> String {
-        if on_share {
+    pub(super) fn key(folds: bool, name: &str) -> String {
+        if folds {
             name::key(name)
         } else {
             name.to_owned()
@@ -113,9 +115,9 @@ impl<'a> Seen<'a> {
     /// Notes something whose name is refused: it may be there under that name, or as an earlier copy
     /// mapped it.
     pub(super) fn keep(&mut self, name: &str) {
-        let mapped = name::for_share(name, Names::Map).ok();
+        let mapped = name::for_share(name, Names::Map, Rules::Windows).ok();
         for name in [Some(name), mapped.as_deref()].into_iter().flatten() {
-            let key = Self::key(self.on_share, name);
+            let key = Self::key(self.folds, name);
             let is_new = self.kept.insert(self.all.hash(&key));
             self.all
                 .names

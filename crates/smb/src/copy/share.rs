@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use blake3::Hash;
 use smb_proto::NtStatus;
-use smb_proto::session::{Access, CreateOptions, Disposition, FileTimes, SetInformation};
+use smb_proto::session::{Access, CreateOptions, Disposition, FileTimes, Posix, SetInformation};
 
 use super::hash::FileHash;
 use super::holes::Holes;
@@ -15,8 +15,8 @@ use super::lanes::Lane;
 use super::name;
 use super::part::{Begin, Finish};
 use super::place::{
-    ATTRIBUTE_FOLDER, ATTRIBUTE_LINK, ATTRIBUTE_SPARSE, ATTRIBUTES_KEPT, Entry, Kind, ObjectId,
-    is_absent, joined,
+    ATTRIBUTE_ARCHIVE, ATTRIBUTE_FOLDER, ATTRIBUTE_LINK, ATTRIBUTE_READ_ONLY, ATTRIBUTE_SPARSE,
+    ATTRIBUTES_KEPT, Entry, Kind, ObjectId, is_absent, joined,
 };
 use super::record::{self, Identity, Record};
 use super::time;
@@ -34,9 +34,19 @@ use crate::tree::{Tree, as_change};
 /// write attributes).
 const PART_RIGHTS: u32 = 0x0001_0000 | 0x0010_0000 | 0x1 | 0x2 | 0x4 | 0x80 | 0x100;
 
+/// Modes of a new file and folder, less what the server takes from them, where nobody tells that of the source.
+const NEW_FILE_MODE: u32 = 0o666;
+const NEW_FOLDER_MODE: Option<u32> = Some(0o777);
+/// What is not complete yet, its owner can read and write.
+const PART_MODE_MIN: u32 = 0o600;
+
 /// Folder and name of a path; the name is empty at the top.
-pub(super) fn split(path: &str) -> (&str, &str) {
-    match path.rfind(['/', '\\']) {
+pub(super) fn split<'a>(tree: &Tree, path: &'a str) -> (&'a str, &'a str) {
+    let end = match tree.is_posix() {
+        true => path.rfind('/'),
+        false => path.rfind(['/', '\\']),
+    };
+    match end {
         Some(end) => (&path[..end], &path[end + 1..]),
         None => ("", path),
     }
@@ -44,7 +54,17 @@ pub(super) fn split(path: &str) -> (&str, &str) {
 
 pub(super) fn look(tree: &Tree, path: &str) -> Result<Entry, Error> {
     let status = tree.status(path)?;
-    Ok(entry(path, &status, status.file_id))
+    Ok(entry(tree, path, &status, status.file_id))
+}
+
+/// The same of what a link leads to, where its server follows it.
+pub(super) fn look_behind(tree: &Tree, path: &str) -> Result<Entry, Error> {
+    let options = CreateOptions {
+        disk_id: true,
+        ..CreateOptions::open(Access::Attributes)
+    };
+    let status = operation::status(&tree.open(path, &options)?.created());
+    Ok(entry(tree, path, &status, status.file_id))
 }
 
 /// Where a folder is that its server says is on another one; none where it says nothing of the kind.
@@ -89,11 +109,15 @@ pub(super) fn list(
     Ok(entries.map(|entry| entry.map(Entry::from)))
 }
 
-pub(super) fn make_folder(tree: &Tree, path: &str) -> Result<bool, Error> {
-    match tree.create_folder(path) {
-        Ok(()) => Ok(true),
+pub(super) fn make_folder(
+    tree: &Tree,
+    path: &str,
+    mode: Option<u32>,
+) -> Result<Option<NotKept>, Error> {
+    match tree.create_folder_as(path, mode.or(NEW_FOLDER_MODE)) {
+        Ok(not_kept) => Ok(Some(not_kept.filter(|_| mode.is_some()))),
         Err(Error::AlreadyExists { object, .. }) => match look(tree, path)?.kind {
-            Kind::Folder => Ok(false),
+            Kind::Folder => Ok(None),
             _ => Err(Error::InTheWay {
                 object: name::printable(&object),
             }),
@@ -103,7 +127,7 @@ pub(super) fn make_folder(tree: &Tree, path: &str) -> Result<bool, Error> {
 }
 
 pub(super) fn finish_folder(tree: &Tree, path: &str, source: &Entry) -> Result<NotKept, Error> {
-    let attributes = source.attributes & ATTRIBUTES_KEPT;
+    let attributes = attributes(tree, source.attributes & ATTRIBUTES_KEPT);
     let times = tree.times_as_taken(times_kept(source.times));
     match tree.set_basic(path, times, attributes) {
         Err(error) if error.is_refusal() => Ok(Some(error)),
@@ -126,7 +150,7 @@ pub(super) fn read_small(
     if bytes.len() as u64 != status.size {
         return Err(changed(path));
     }
-    Ok((entry(path, &status, found.id), bytes))
+    Ok((entry(tree, path, &status, found.id), bytes))
 }
 
 /// A small file, which gets its name when it is complete.
@@ -159,7 +183,7 @@ fn write_in_one_go(
     finish: &Finish,
     attempt: Attempt,
 ) -> Result<NotKept, Error> {
-    let (folder, name) = split(path);
+    let (folder, name) = split(tree, path);
     let temporary = joined(folder, &name::of_part(name));
     let small = SmallFile {
         path: path.to_owned(),
@@ -167,7 +191,8 @@ fn write_in_one_go(
         replace: finish.replace,
         content: bytes.into(),
         times: times_kept(finish.times),
-        attributes: finish.attributes,
+        attributes: attributes(tree, finish.attributes),
+        mode: finish.mode,
     };
     small::write(tree, &small, attempt).map_err(|error| match error {
         Error::AlreadyExists { .. } => Error::InTheWay {
@@ -199,20 +224,30 @@ pub(super) fn hash(file: &File, size: u64, stop: &Stop) -> Result<Hash, Error> {
     })
 }
 
-fn entry(path: &str, status: &Status, id: u64) -> Entry {
+/// Attributes of a copy. Where files have modes, those say who may write it, and nobody asks what was backed up; what
+/// is left may be nothing, which leaves what there is.
+fn attributes(tree: &Tree, wanted: u32) -> u32 {
+    match tree.is_posix() {
+        true => wanted & ATTRIBUTES_KEPT & !(ATTRIBUTE_READ_ONLY | ATTRIBUTE_ARCHIVE),
+        false => wanted,
+    }
+}
+
+fn entry(tree: &Tree, path: &str, status: &Status, id: u64) -> Entry {
     let kind = match status.attributes {
         attributes if attributes & ATTRIBUTE_LINK != 0 => Kind::Link,
         attributes if attributes & ATTRIBUTE_FOLDER != 0 => Kind::Folder,
         _ => Kind::File,
     };
     Entry {
-        name: split(path).1.to_owned(),
+        name: split(tree, path).1.to_owned(),
         kind,
         size: status.size,
         allocation: status.allocation,
         times: status.times,
         attributes: status.attributes,
         id,
+        mode: status.posix.as_ref().map(Posix::access),
     }
 }
 
@@ -245,7 +280,7 @@ impl Source {
 
     pub(super) fn open(tree: &Tree, path: &str, found: &Entry) -> Result<Self, Error> {
         let file = tree.open(path, &Self::options())?;
-        let entry = entry(path, &operation::status(&file.created()), found.id);
+        let entry = entry(tree, path, &operation::status(&file.created()), found.id);
         let holes = if entry.attributes & ATTRIBUTE_SPARSE != 0 {
             Holes::default()
         } else {
@@ -343,7 +378,7 @@ pub(super) struct Part {
 impl Part {
     /// Begins a copy, or goes on with one. Gives where to go on.
     pub(super) fn begin(tree: &Tree, to: &str, begin: &Begin) -> Result<(Self, u64), Error> {
-        let (folder, name) = split(to);
+        let (folder, name) = split(tree, to);
         let path = joined(folder, &name::of_part(name));
         let record = joined(folder, &name::of_record(name));
         let guard = if begin.several {
@@ -376,6 +411,8 @@ impl Part {
             share_write: begin.several,
             disk_id: begin.several,
             all_or_nothing: true,
+            // Its owner can go on with it later.
+            posix: Some(begin.mode.unwrap_or(NEW_FILE_MODE) | PART_MODE_MIN),
             // A server that lacks the room can say so before anything is sent.
             allocation_bytes: Some(begin.source.size).filter(|_| !begin.has_holes),
             ..CreateOptions::open(Access::Mask(PART_RIGHTS))
@@ -577,8 +614,9 @@ impl Part {
             let guarded = guard.size();
             guarded.map_err(|error| busy_or(error, self.file.path()))?;
         }
+        let wanted = attributes(&self.tree, finish.attributes);
         // A part that cannot get its name must not be read-only: nobody could remove it.
-        let attributes = operation::writable(finish.attributes);
+        let attributes = operation::writable(wanted);
         let mut not_kept = match self.file.set(basic(finish.times, attributes)) {
             Err(error) if error.is_refusal() => Some(error),
             set => set.map(|()| None)?,
@@ -598,6 +636,9 @@ impl Part {
             let object = name::printable(&self.to);
             not_kept = Some(Error::TimeNotKept { object });
         }
+        let posix = self.file.created().posix;
+        let mode_not_kept = (self.tree).keep_mode(self.file.path(), finish.mode, posix)?;
+        not_kept = not_kept.or(mode_not_kept);
         self.file
             .rename(&self.to, finish.replace)
             .map_err(|error| match error {
@@ -607,8 +648,8 @@ impl Part {
                 error => error,
             })?;
         self.fate.store(COMPLETED, Ordering::Relaxed);
-        if attributes != finish.attributes && not_kept.is_none() {
-            match self.file.set(basic(finish.times, finish.attributes)) {
+        if attributes != wanted && not_kept.is_none() {
+            match self.file.set(basic(finish.times, wanted)) {
                 Err(error) if error.is_refusal() => not_kept = Some(error),
                 set => set?,
             }

@@ -219,6 +219,7 @@ mod tests {
             times: FileTimes::default(),
             attributes: 0,
             id,
+            mode: None,
         }
     }
 

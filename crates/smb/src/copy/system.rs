@@ -15,10 +15,12 @@ pub(super) fn look_and_rename(from: &Path, to: &Path) -> io::Result<()> {
 
 #[cfg(unix)]
 mod imp {
-    use std::fs::{File, Metadata, OpenOptions};
+    use std::fs::{DirBuilder, File, Metadata, OpenOptions};
     use std::io;
     use std::ops::Range;
-    use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+    use std::os::unix::fs::{
+        DirBuilderExt as _, FileExt as _, MetadataExt as _, OpenOptionsExt as _,
+    };
     use std::path::Path;
     use std::sync::OnceLock;
 
@@ -41,6 +43,22 @@ mod imp {
     pub(in crate::copy) fn file_id(metadata: &Metadata) -> u64 {
         metadata.ino()
     }
+
+    /// Who may read, write and execute it.
+    pub(in crate::copy) fn mode(metadata: &Metadata) -> Option<u32> {
+        Some(metadata.mode() & ACCESS_BITS)
+    }
+
+    /// Makes folders with this mode, less what the umask takes from it; without one, as others do.
+    pub(in crate::copy) fn folder_builder(mode: Option<u32>) -> DirBuilder {
+        let mut builder = DirBuilder::new();
+        if let Some(mode) = mode {
+            builder.mode(mode & ACCESS_BITS);
+        }
+        builder
+    }
+
+    pub(in crate::copy) use std::os::unix::fs::symlink;
 
     /// Whether both are of one file.
     pub(in crate::copy) fn is_same(one: &Metadata, other: &Metadata) -> bool {
@@ -125,16 +143,19 @@ mod imp {
         set_mode(file, PRIVATE_MODE)
     }
 
-    /// Gives a complete file the mode of the file of this user that it replaces, and else that of a new one: what
-    /// another user lets everybody write is not for everybody once it is ours.
-    pub(in crate::copy) fn publish(file: &File, replaces: Option<&Metadata>) -> io::Result<()> {
-        let mode = match replaces {
-            Some(metadata) if is_own(metadata) => {
-                Mode::from(metadata.mode()) & Mode::from_raw_mode(ACCESS_BITS)
-            }
-            _ => Mode::from_raw_mode(NEW_FILE_MODE) & !umask(),
+    /// Gives a complete file this mode, without it that of the file of this user that it replaces, and else that of a
+    /// new one: what another user lets everybody write is not for everybody once it is ours. What the umask keeps from
+    /// others, no server gives them.
+    pub(in crate::copy) fn publish(
+        file: &File,
+        mode: Option<u32>,
+        replaces: Option<&Metadata>,
+    ) -> io::Result<()> {
+        let mode = match (mode, replaces) {
+            (None, Some(metadata)) if is_own(metadata) => Mode::from_raw_mode(metadata.mode()),
+            (mode, _) => Mode::from_raw_mode(mode.unwrap_or(NEW_FILE_MODE)) & !umask(),
         };
-        set_mode(file, mode)
+        set_mode(file, mode & Mode::from_raw_mode(ACCESS_BITS))
     }
 
     fn set_mode(file: &File, mode: Mode) -> io::Result<()> {
@@ -185,7 +206,7 @@ mod imp {
 
 #[cfg(windows)]
 mod imp {
-    use std::fs::{File, Metadata, OpenOptions};
+    use std::fs::{DirBuilder, File, Metadata, OpenOptions};
     use std::io;
     use std::ops::Range;
     use std::os::windows::fs::FileExt as _;
@@ -197,6 +218,20 @@ mod imp {
 
     pub(in crate::copy) fn file_id(_: &Metadata) -> u64 {
         0
+    }
+
+    /// Files of Windows have none.
+    pub(in crate::copy) fn mode(_: &Metadata) -> Option<u32> {
+        None
+    }
+
+    pub(in crate::copy) fn folder_builder(_: Option<u32>) -> DirBuilder {
+        DirBuilder::new()
+    }
+
+    /// Few users may make one, and nobody asks for it: see `Place::has_links`.
+    pub(in crate::copy) fn symlink(_: &str, _: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     pub(in crate::copy) fn is_same(_: &Metadata, _: &Metadata) -> bool {
@@ -228,7 +263,11 @@ mod imp {
     }
 
     /// A file of Windows has the rights of its folder.
-    pub(in crate::copy) fn publish(_: &File, _: Option<&Metadata>) -> io::Result<()> {
+    pub(in crate::copy) fn publish(
+        _: &File,
+        _: Option<u32>,
+        _: Option<&Metadata>,
+    ) -> io::Result<()> {
         Ok(())
     }
 

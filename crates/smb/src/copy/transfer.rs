@@ -105,6 +105,7 @@ impl<'a> Transfer<'a> {
             resume: self.resume,
             has_holes: source.has_holes(),
             several: !self.lanes.is_empty() && is_written_over_all(self.to),
+            mode: source.entry().mode,
         };
         let (mut part, start) = Part::begin(self.to, &begin)?;
         progress.begin(start);
@@ -156,11 +157,8 @@ impl<'a> Transfer<'a> {
             }
         };
         let not_kept = part.complete(&Finish {
-            size,
-            times: entry.times,
-            attributes: entry.attributes_of_copy(),
-            replace: self.replace,
             sync: recorded,
+            ..Finish::of(&entry, [self.from, self.to], self.replace)
         })?;
         Ok(Transferred {
             bytes: size,

@@ -130,6 +130,7 @@ fn work(session: &Session) {
         content: b"a few bytes"[..].into(),
         times: FileTimes::default(),
         attributes: 0,
+        mode: None,
     })
     .expect("it is new");
     assert_eq!(

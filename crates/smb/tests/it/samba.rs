@@ -576,6 +576,7 @@ fn what_goes_wrong_is_told_apart() {
         content: vec![1; SMALL_BYTES_MAX].into(),
         times: FileTimes::default(),
         attributes: 0,
+        mode: None,
     };
     let full = tree.write_small(small).err();
     assert!(matches!(full, Some(Error::DiskFull { .. })), "{full:?}");

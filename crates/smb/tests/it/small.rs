@@ -29,6 +29,7 @@ pub(crate) fn small(path: &str, seed: u64, bytes: usize) -> SmallFile {
             ..FileTimes::default()
         },
         attributes: 0,
+        mode: None,
     }
 }
 

@@ -165,6 +165,7 @@ fn a_record_that_another_laid_out_is_not_written_to() {
 }
 
 #[test]
+<<<<<<< HEAD
 fn times_of_a_folder_are_set_on_no_link_and_wait_for_nobody() {
     use rustix::fs::{CWD, FileType, Mode, mknodat};
 
@@ -203,7 +204,58 @@ fn what_another_user_let_everybody_write_is_not_so_once_it_is_ours() {
         chown(&old, Some(owner), None).expect("this runs as root");
         let replaced = fs::metadata(&old).expect("it is there");
         let file = opened(&new);
-        system::publish(&file, Some(&replaced)).expect("it is ours");
+        system::publish(&file, None, Some(&replaced)).expect("it is ours");
         assert_eq!(mode(&new) & 0o022 != 0, kept, "{owner}: {:o}", mode(&new));
     }
 }
+=======
+fn a_mode_of_a_server_is_bounded() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let umask = {
+        let made = folder.path().join("made");
+        fs::create_dir(&made).expect("room on the disk");
+        let mode = fs::metadata(&made).expect("our own").permissions().mode();
+        0o777 & !mode
+    };
+    let mode = |path: &Path| {
+        let metadata = fs::metadata(path).expect("it was made");
+        metadata.permissions().mode() & 0o7777
+    };
+    let to = folder.path().join("file");
+    for given in [0o640, 0o444, 0o777, 0o4755, 0o107_777, u32::MAX] {
+        let finish = Finish {
+            size: 1,
+            times: FileTimes::default(),
+            attributes: ATTRIBUTE_READ_ONLY,
+            mode: Some(given),
+            replace: Replace::Existing,
+            sync: false,
+        };
+        write_small(&to, b"a", &finish).expect("our own folder");
+        assert_eq!(mode(&to), given & 0o777 & !umask, "{given:o}");
+    }
+    for (number, given) in [0o750, 0o555, 0o7777].into_iter().enumerate() {
+        let path = folder.path().join(number.to_string());
+        let made = make_folder(&path, Some(given)).expect("our own folder");
+        assert!(made.is_some(), "it is new");
+        assert_eq!(mode(&path), given & 0o777 & !umask, "{given:o}");
+    }
+}
+
+#[test]
+fn a_link_takes_the_place_of_another_at_once_or_of_nothing() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let link = folder.path().join("link");
+    let target = || read_link(&link).expect("it is a link");
+    make_link(&link, "one", Replace::Never).expect("nothing has the name");
+    let taken = make_link(&link, "two", Replace::Never);
+    assert!(matches!(taken, Err(Error::InTheWay { .. })), "{taken:?}");
+    assert_eq!(target().as_deref(), Some("one"));
+    make_link(&link, "two", Replace::Existing).expect("it may be replaced");
+    assert_eq!(target().as_deref(), Some("two"));
+    let left = fs::read_dir(folder.path()).expect("our own").count();
+    assert_eq!(left, 1, "nothing else is left");
+}
+>>>>>>> wposix
