@@ -35,6 +35,8 @@ mod file;
 pub mod fuzzing;
 mod keeper;
 mod kerberos;
+#[cfg(all(test, feature = "model"))]
+mod model;
 mod ntlm;
 mod operation;
 mod request;
@@ -46,6 +48,7 @@ mod small;
 mod smb1;
 mod socket;
 mod spnego;
+mod sync;
 mod tickets;
 mod tree;
 

@@ -3,9 +3,7 @@
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use smb_proto::plan::{LocalAddress, LocalNic, Pair, ServerInterface};
@@ -26,6 +24,9 @@ use crate::shares::{self, ShareEntry, ShareKind};
 use crate::signal::{Signal, Stop, lock};
 use crate::smb1;
 use crate::socket::{self, Connection, LocalEnd, SocketOptions, TcpFacts};
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::thread::{self, JoinHandle};
+use crate::sync::{Mutex, is_finished, now};
 use crate::tree::Tree;
 
 /// How long a polite end may take before the connections are just closed.
@@ -349,7 +350,7 @@ impl Shared {
             .spawn(move || driver.run())
             .map_err(|source| system("start a thread", source))?;
         let mut threads = lock(&self.threads);
-        threads.retain(|thread| !thread.is_finished());
+        threads.retain(|thread| !is_finished(thread));
         threads.push(thread);
         drop(threads);
         match link.wait_until_up() {
@@ -459,7 +460,7 @@ impl Session {
             policy: policy.clone(),
             login: login.clone(),
             proof: OnceLock::new(),
-            epoch: Instant::now(),
+            epoch: now(),
             number: known.unwrap_or(0),
             links,
             opening: Mutex::default(),
@@ -551,7 +552,7 @@ impl Session {
     /// For how long all connections have been lost, while it is tried to get back to the server.
     #[must_use]
     pub fn reconnecting(&self) -> Option<Duration> {
-        let own = lock(&self.shared.lost_since).map(|since| since.elapsed());
+        let own = lock(&self.shared.lost_since).map(|since| now() - since);
         let referred = || self.shared.referred.each(Self::reconnecting);
         own.or_else(|| referred().into_iter().flatten().max())
     }

@@ -1,8 +1,7 @@
 //! A whole copy: who walks the folders, who moves the files, and what is done about each.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -18,6 +17,8 @@ use super::{Existing, Job, Options, Source, local, name, share, time};
 use crate::error::Error;
 use crate::signal::{Stop, lock};
 use crate::small::{Attempt, NotKept};
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::tree::Replace;
 
 /// Files up to this are moved whole, by one of many threads.
