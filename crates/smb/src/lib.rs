@@ -33,6 +33,7 @@ mod error;
 mod file;
 #[doc(hidden)]
 pub mod fuzzing;
+mod holders;
 mod keeper;
 mod kerberos;
 #[cfg(all(test, feature = "model"))]
@@ -41,6 +42,7 @@ mod ntlm;
 mod operation;
 mod request;
 mod seeker;
+mod service;
 mod session;
 mod shares;
 mod signal;

@@ -24,7 +24,7 @@ use crate::shares::{self, ShareEntry, ShareKind};
 use crate::signal::{Signal, Stop, lock};
 use crate::smb1;
 use crate::socket::{self, Connection, LocalEnd, SocketOptions, TcpFacts};
-use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::sync::thread::{self, JoinHandle};
 use crate::sync::{Mutex, is_finished, now};
 use crate::tree::Tree;
@@ -36,6 +36,8 @@ const LOGOFF_TIMEOUT: Duration = Duration::from_secs(2);
 const BRIEFLY: Duration = Duration::from_millis(1500);
 /// A channel without work for so long shows whether its way still leads to the server.
 const IDLE_ECHO_AFTER: Duration = Duration::from_secs(5);
+/// So long a server may take to notice that a connection is gone, as far as we wait for that.
+const HELD_MAX: Duration = Duration::from_secs(60);
 /// Most channels of one session; servers refuse more.
 pub const CHANNELS_MAX: usize = 32;
 
@@ -190,6 +192,8 @@ pub(crate) struct Shared {
     pub(crate) lost_since: Mutex<Option<Instant>>,
     /// Ends the wait for another.
     pub(crate) stop: Mutex<Stop>,
+    /// How often its server was asked who has a file open.
+    pub(crate) asked_for_holders: AtomicUsize,
     /// Sessions with servers that this one referred to.
     pub(crate) referred: Referred,
     /// The session that the user asked for, where a referral led to this one.
@@ -387,6 +391,16 @@ impl Shared {
         own.filter(|(_, link)| !link.is_alive()).count()
     }
 
+    /// Whether a channel of it, or of those beside it, was lost a short while ago: the server may still hold what
+    /// was open over it.
+    pub(crate) fn has_lost_lately(&self) -> bool {
+        let lately = |at: Instant| now() - at < HELD_MAX;
+        let links = lock(&self.links);
+        links
+            .iter()
+            .any(|(_, link)| link.ended_at().is_some_and(lately))
+    }
+
     /// What cannot be unless the protocol crate is wrong.
     pub(crate) fn odd_answer(&self) -> Error {
         let odd = smb_proto::Error::Misbehaving("an answer to another question".to_owned());
@@ -473,6 +487,7 @@ impl Session {
             gave_up: AtomicBool::new(false),
             lost_since: Mutex::default(),
             stop: Mutex::default(),
+            asked_for_holders: AtomicUsize::new(0),
             referred: Referred::default(),
             home,
         };

@@ -15,6 +15,7 @@ mod information;
 mod ioctl;
 mod negotiate;
 mod notice;
+mod open_files;
 mod rpc;
 mod session;
 mod transform;
@@ -51,6 +52,9 @@ pub use negotiate::{
 pub use notice::{
     BreakNotice, CancelRequest, EchoRequest, EchoResponse, ErrorResponse,
     LeaseBreakAcknowledgement, LeaseBreakNotice, OplockBreakNotice,
+};
+pub use open_files::{
+    FileEnumArguments, FileEnumResults, OpenFileRecord, ShareInfoArguments, ShareInfoResults,
 };
 pub use rpc::{
     FRAGMENT_BYTES_MAX, RpcBind, RpcBindReply, RpcCall, RpcReply, SERVER_SERVICE_PIPE,
@@ -172,6 +176,10 @@ codecs![
     AllInformation,
     ReferralRequest,
     ReferralResponse,
+    FileEnumArguments,
+    FileEnumResults,
+    ShareInfoArguments,
+    ShareInfoResults,
 ];
 
 /// Text as SMB writes it.

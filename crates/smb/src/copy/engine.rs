@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
+use super::held;
 use super::lanes::Lanes;
 use super::part::Finish;
 use super::place::{self, DEPTH_MAX, Entry, Kind, Links, ObjectId, Place, Removal, Staying};
@@ -119,7 +120,8 @@ pub(super) fn copy_file(
             transfer.over_first(places).run(&progress, stop)
         });
     }
-    Ok(copied?.bytes)
+    let copied = copied.map_err(|error| held::with_users(error, places))?;
+    Ok(copied.bytes)
 }
 
 /// What all threads of one copy share.
@@ -1073,6 +1075,7 @@ impl Engine<'_> {
             return;
         }
         let progress = FileProgress::new(self.progress);
+        let places = [&file.from, &file.to];
         let mut copied = self.copy_once(file, worker, Attempt::First, &progress);
         let (mut interruptions, mut waits) = (0, 0);
         while !self.is_over() {
@@ -1080,8 +1083,7 @@ impl Engine<'_> {
                 Err(Error::Interrupted { .. }) if interruptions < INTERRUPTIONS_MAX => {
                     interruptions += 1;
                 }
-                // Its server may not have noticed yet that the connection is gone which had it open.
-                Err(Error::Busy { .. }) if interruptions > 0 && waits < LET_GO_WAITS => {
+                Err(ref error) if waits < LET_GO_WAITS && held::may_be_ours(error, places) => {
                     waits += 1;
                     thread::sleep(LET_GO_PAUSE);
                 }
@@ -1096,7 +1098,7 @@ impl Engine<'_> {
                 if let Some(folder) = &file.folder {
                     lock(&folder.state).failed = true;
                 }
-                self.failed(&file.path, error);
+                self.failed(&file.path, held::with_users(error, places));
             }
         }
     }

@@ -271,7 +271,8 @@ mod tests {
         assert_eq!(facts.retransmits, 0);
     }
 
-    /// Both are one piece of news for who waits, and who then reads less than there was room for has not heard the second.
+    /// Both are one piece of news for who waits, and who then reads less than there is room for has not heard the
+    /// second.
     #[test]
     fn an_end_that_comes_with_the_last_bytes_is_heard() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
