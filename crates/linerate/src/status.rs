@@ -111,7 +111,7 @@ const SENTENCES: &[(NtStatus, &str)] = &[
     ),
     (
         NtStatus::SHARING_VIOLATION,
-        "another program has the file open and does not share it; the server does not say who",
+        "another program has the file open and does not share it",
     ),
     (
         NtStatus::FILE_LOCK_CONFLICT,

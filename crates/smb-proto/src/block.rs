@@ -8,8 +8,10 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::Waker;
+
+use crate::sync::{Mutex, MutexGuard};
 
 /// Bytes before the payload: frame prefix, transform header, header and body of a WRITE.
 pub(crate) const HEAD_ROOM: usize = 256;
@@ -50,7 +52,7 @@ impl BlockPool {
         let shared = Shared {
             capacity: capacity.max(1),
             limit: limit.max(1),
-            state: state.into(),
+            state: Mutex::new(state),
         };
         Self {
             shared: Arc::new(shared),
@@ -70,6 +72,11 @@ impl BlockPool {
     /// How many blocks are in use or reserved now.
     pub fn in_use(&self) -> usize {
         self.shared.lock().reserved
+    }
+
+    /// How many blocks' memory nobody uses now.
+    pub fn idle(&self) -> usize {
+        self.shared.lock().free.len()
     }
 
     /// A block, or none when all are in use; then `waker` is woken once one has come home.

@@ -29,6 +29,7 @@ pub mod error;
 pub mod plan;
 pub mod sealing;
 pub mod session;
+mod sync;
 pub mod time;
 pub mod wire;
 

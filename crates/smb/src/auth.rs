@@ -345,12 +345,19 @@ pub(crate) enum Exchange {
     Ticket(Box<TicketExchange>),
     Anonymous(AnonymousExchange),
     Remote(Remote),
+    /// With the toy server of the model.
+    #[cfg(all(test, feature = "model"))]
+    Toy(crate::model::ToyLogin),
 }
 
 impl Exchange {
     /// Begins an exchange with a server as the user typed it. For Kerberos this asks the KDC, on
     /// this thread and for some seconds at most.
     pub(crate) fn new(login: &Login, server: &str) -> Result<Self, AuthError> {
+        #[cfg(all(test, feature = "model"))]
+        if let Login::User { .. } = login {
+            return Ok(Self::Toy(crate::model::toy_login()));
+        }
         match login {
             Login::User {
                 user,
@@ -393,6 +400,8 @@ impl Exchange {
             Self::Ntlm(_) => Proof::Ntlm,
             Self::Anonymous(_) => Proof::Nothing,
             Self::Remote(exchange) => exchange.proof(),
+            #[cfg(all(test, feature = "model"))]
+            Self::Toy(_) => Proof::Nothing,
         }
     }
 
@@ -409,6 +418,8 @@ impl Exchange {
             Self::Ticket(exchange) => exchange.answer(server_token),
             Self::Anonymous(exchange) => Ok(exchange.step()),
             Self::Remote(exchange) => exchange.step(server_token).map(|step| step.token),
+            #[cfg(all(test, feature = "model"))]
+            Self::Toy(_) => Ok(Vec::new()),
         }
     }
 
@@ -422,6 +433,8 @@ impl Exchange {
             Self::Anonymous(_) => Some(SessionKey::new(vec![0; 16])),
             // It comes with the token.
             Self::Remote(_) => None,
+            #[cfg(all(test, feature = "model"))]
+            Self::Toy(_) => None,
         }
     }
 }
@@ -435,6 +448,10 @@ impl Authenticator for Exchange {
     ) -> Result<Step, Box<dyn std::error::Error + Send + Sync>> {
         if let Self::Remote(exchange) = self {
             return Ok(exchange.step(server_token)?);
+        }
+        #[cfg(all(test, feature = "model"))]
+        if let Self::Toy(login) = self {
+            return login.step(server_token);
         }
         let token = self.answer(server_token)?;
         Ok(Step {

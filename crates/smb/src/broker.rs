@@ -7,9 +7,9 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Read, Write};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver};
-use std::sync::{Arc, Mutex};
 use std::thread;
 
 use smb_proto::session::Identity;
@@ -18,6 +18,7 @@ use zeroize::Zeroizing;
 
 use crate::auth::{AuthError, Exchange, Login, Proof, Refusal};
 use crate::signal::lock;
+use crate::sync::Mutex;
 
 /// Longest message: a token with a ticket of a user in very many groups, and a key.
 const MESSAGE_BYTES_MAX: usize = 128 << 10;

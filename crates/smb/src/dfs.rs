@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 
 use smb_proto::NtStatus;
 use smb_proto::session::{Access, CreateOptions, EncryptionPolicy, Reply, Request, SigningPolicy};
@@ -19,6 +19,7 @@ use crate::request::ask;
 use crate::session::{Policy, Route, Server, Session, Shared, local_nics};
 use crate::shares::IPC_SHARE;
 use crate::signal::lock;
+use crate::sync::Mutex;
 use crate::tree::Tree;
 
 /// Referrals that are asked for on the path to one folder.

@@ -5,8 +5,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::Waker;
 
 use smb_proto::session::Reply;
@@ -15,6 +14,8 @@ use smb_proto::{Payload, Sink, TransferKey};
 use crate::error::Error;
 use crate::file::{File, freest_way};
 use crate::signal::{Signal, Stop, lock};
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// Most ranges under way at once, however short they are.
 const RANGES_MAX: usize = 256;

@@ -1,23 +1,21 @@
 //! The thread of one channel: it owns the channel and its socket, and decides nothing.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 use std::task::{Wake, Waker};
 use std::time::{Duration, Instant};
 
 use cpu_time::ThreadTime;
-use mio::net::TcpStream;
-use mio::{Events, Interest, Poll, Token};
 use smb_proto::plan::Pair;
 use smb_proto::{Channel, ChannelNumber, ChannelStatistics, Event, OriginPart, Time, Transmission};
-use socket2::{SockRef, Socket};
 
 use crate::auth::{AuthError, Exchange};
 use crate::signal::{Signal, lock};
-use crate::socket::{self, TcpFacts};
+use crate::socket::{self, Alarm, Handle, TcpFacts, Watched};
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::sync::{Condvar, Mutex, now};
 
 /// The longest tick of a kernel (100 a second).
 const TICK_NANOS_MAX: u64 = 10_000_000;
@@ -39,16 +37,14 @@ const WAKE_AT_ONCE_BYTES: usize = 4096;
 const COPY_BYTES: usize = 256 << 10;
 /// How often a thread says how long processors have worked for it: asking the system costs as much as a read.
 const PROCESSOR_EVERY: Duration = Duration::from_millis(1);
-const SOCKET: Token = Token(0);
-const WAKER: Token = Token(1);
 
 /// Wakes a driver, with a system call only when it sleeps.
 struct DriverWaker {
     /// Something has changed since the driver last looked.
     changed: AtomicBool,
-    /// The driver is in `poll` or about to be.
+    /// The driver waits for its connection or is about to.
     sleeps: AtomicBool,
-    waker: mio::Waker,
+    alarm: Alarm,
 }
 
 impl Wake for DriverWaker {
@@ -59,8 +55,7 @@ impl Wake for DriverWaker {
     fn wake_by_ref(self: &Arc<Self>) {
         self.changed.store(true, Ordering::SeqCst);
         if self.sleeps.swap(false, Ordering::SeqCst) {
-            // It fails only when the counter is full, and then the driver wakes up anyway.
-            let _ = self.waker.wake();
+            self.alarm.ring();
         }
     }
 }
@@ -89,9 +84,9 @@ enum Stage {
     Closed(Option<smb_proto::Error>),
 }
 
-/// The socket while it is open, and what TCP said last.
+/// The connection while it is open, and what TCP said last.
 struct Facts {
-    stream: Option<Socket>,
+    stream: Option<Handle>,
     last: Option<TcpFacts>,
 }
 
@@ -166,7 +161,7 @@ impl Link {
     pub(crate) fn tcp_facts(&self) -> Option<TcpFacts> {
         let mut connection = lock(&self.connection);
         if let Some(stream) = &connection.stream {
-            connection.last = socket::tcp_facts(stream);
+            connection.last = stream.facts();
         }
         connection.last
     }
@@ -222,65 +217,41 @@ impl Link {
     /// Closes the socket; the numbers stay.
     fn close(&self, cause: Option<smb_proto::Error>) {
         self.tcp_facts();
-        self.ended_at.get_or_init(Instant::now);
+        self.ended_at.get_or_init(now);
         if let Some(stream) = lock(&self.connection).stream.take() {
-            // An error means that it is closed already.
-            let _ = stream.shutdown(std::net::Shutdown::Both);
+            stream.shut_down();
         }
         self.enter(Stage::Closed(cause));
         self.keeper.tell();
     }
 }
 
-/// A socket and the means to wait for it, before there is a channel.
+/// A connection and the means to wait for it, before there is a channel.
 pub(crate) struct Readiness {
-    stream: TcpStream,
-    /// The same socket, for others.
-    shared: Option<Socket>,
-    /// A send had to wait once, so that we are told when there is room.
-    waits_for_room: bool,
-    poll: Poll,
+    stream: Watched,
     waker: Arc<DriverWaker>,
 }
 
 impl Readiness {
-    pub(crate) fn new(stream: std::net::TcpStream) -> io::Result<Self> {
-        let shared = Socket::from(stream.try_clone()?);
-        let mut stream = TcpStream::from_std(stream);
-        let poll = Poll::new()?;
-        // Not that there is room to send, which would wake us up whenever something has arrived.
-        poll.registry()
-            .register(&mut stream, SOCKET, Interest::READABLE)?;
+    pub(crate) fn new(stream: socket::Stream) -> io::Result<Self> {
+        let (stream, alarm) = Watched::new(stream)?;
         let waker = DriverWaker {
             changed: AtomicBool::new(false),
             sleeps: AtomicBool::new(false),
-            waker: mio::Waker::new(poll.registry(), WAKER)?,
+            alarm,
         };
         Ok(Self {
             stream,
-            shared: Some(shared),
-            waits_for_room: false,
-            poll,
             waker: Arc::new(waker),
         })
     }
 
     pub(crate) fn local_address(&self) -> Option<IpAddr> {
-        self.stream.local_addr().ok().map(|local| local.ip())
+        self.stream.ends().ok().map(|(local, _)| local.ip())
     }
 
     pub(crate) fn waker(&self) -> Waker {
         Waker::from(Arc::clone(&self.waker))
-    }
-
-    /// From now on also tells when there is room to send. If there is by now, it says so at once.
-    fn wait_for_room(&mut self) -> io::Result<()> {
-        if std::mem::replace(&mut self.waits_for_room, true) {
-            return Ok(());
-        }
-        let both = Interest::READABLE | Interest::WRITABLE;
-        let registry = self.poll.registry();
-        registry.reregister(&mut self.stream, SOCKET, both)
     }
 }
 
@@ -305,7 +276,7 @@ pub(crate) struct Driver {
 impl Driver {
     pub(crate) fn new(
         channel: Channel,
-        mut readiness: Readiness,
+        readiness: Readiness,
         nic: Option<String>,
         not_bound_because: Option<String>,
         epoch: Instant,
@@ -313,20 +284,20 @@ impl Driver {
         authenticate: Authenticate,
     ) -> io::Result<Self> {
         let stream = &readiness.stream;
-        let (local, remote) = (stream.local_addr()?, stream.peer_addr()?);
+        let (local, remote) = stream.ends()?;
         let link = Link {
             number: channel.number(),
             local,
             remote,
             nic,
             not_bound_because,
-            congestion_control: socket::congestion_control(&SockRef::from(stream)),
+            congestion_control: stream.congestion_control(),
             counters: Counters::default(),
             stage: Mutex::new(Stage::Opening),
             ended_at: OnceLock::new(),
             stage_changed: Condvar::new(),
             connection: Mutex::new(Facts {
-                stream: readiness.shared.take(),
+                stream: Some(stream.handle()?),
                 last: None,
             }),
             keeper,
@@ -350,7 +321,6 @@ impl Driver {
     pub(crate) fn run(mut self) {
         // Also when something below panics nobody waits for this channel for ever.
         let _end = EndOnDrop(Arc::clone(&self.link));
-        let mut events = Events::with_capacity(4);
         loop {
             self.readiness.waker.changed.store(false, Ordering::SeqCst);
             let now = self.now();
@@ -389,7 +359,7 @@ impl Driver {
             if !moved.unwrap_or(true)
                 && !due
                 && !again
-                && let Err(error) = self.sleep(&mut events)
+                && let Err(error) = self.sleep()
             {
                 self.channel.transport_failed(error.into());
             }
@@ -403,7 +373,7 @@ impl Driver {
     /// A server whose TCP answers is there, however long its program takes. TCP_USER_TIMEOUT cannot
     /// tell: Linux also ends a connection whose far end answers, but takes no more for a while.
     fn say_what_tcp_heard(&mut self, now: Time) {
-        let facts = socket::tcp_facts(&SockRef::from(&self.readiness.stream));
+        let facts = self.readiness.stream.facts();
         if let Some(in_all) = facts.as_ref().and_then(|facts| facts.acknowledged) {
             self.channel.confirmed(in_all, now);
         }
@@ -419,7 +389,7 @@ impl Driver {
 
     /// Takes what has arrived and sends what there is to send. Whether there is more of either.
     fn receive_and_send(&mut self, now: Time) -> io::Result<bool> {
-        let mut stream = &self.readiness.stream;
+        let stream = &self.readiness.stream;
         let mut more = true;
         let mut taken = 0;
         for _ in 0..READS_BEFORE_SEND_MAX {
@@ -430,7 +400,8 @@ impl Driver {
                 Ok(count) => {
                     self.channel.received(count, now);
                     taken += count;
-                    if count < room && socket::SHORT_READ_MEANS_EMPTY {
+                    // Where the far end has ended, that is still to be read.
+                    if count < room && socket::SHORT_READ_MEANS_EMPTY && !stream.is_over() {
                         more = false;
                         break;
                     }
@@ -449,7 +420,7 @@ impl Driver {
         for _ in 0..FRAMES_BEFORE_RECEIVE_MAX {
             let sent = match self.channel.poll_transmission(now) {
                 None => return Ok(more),
-                Some(Transmission::Bytes { bytes, more }) => socket::send(stream, bytes, more),
+                Some(Transmission::Bytes { bytes, more }) => stream.send(bytes, more),
                 Some(Transmission::Origin(part)) => match send_part(stream, &part) {
                     Err(FileFailure::OfFile(error)) => {
                         self.channel.origin_failed(error);
@@ -464,7 +435,7 @@ impl Driver {
                 Ok(count) => self.channel.transmitted(count, now),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.readiness.wait_for_room()?;
+                    self.readiness.stream.wait_for_room()?;
                     return Ok(more);
                 }
                 Err(error) => return Err(error),
@@ -483,22 +454,19 @@ impl Driver {
         };
         if bytes != self.wake_bytes {
             self.wake_bytes = bytes;
-            socket::wake_at(&self.readiness.stream, bytes);
+            self.readiness.stream.wake_at(bytes);
         }
     }
 
     /// Waits for the socket, the waker or the next time-out.
-    fn sleep(&mut self, events: &mut Events) -> io::Result<()> {
+    fn sleep(&mut self) -> io::Result<()> {
         let waker = &self.readiness.waker;
         waker.sleeps.store(true, Ordering::SeqCst);
         if !waker.changed.load(Ordering::SeqCst) {
             self.wake_late();
             let from = self.now();
             let timeout = self.channel.next_timeout().map(|due| due.since(from));
-            match self.readiness.poll.poll(events, timeout) {
-                Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
-                _ => {}
-            }
+            self.readiness.stream.wait(timeout)?;
             self.channel.waited(from, self.now());
         }
         self.readiness.waker.sleeps.store(false, Ordering::SeqCst);
@@ -513,10 +481,10 @@ enum FileFailure {
 }
 
 /// Sends some bytes of a file.
-fn send_part(stream: &TcpStream, part: &OriginPart<'_>) -> Result<usize, FileFailure> {
+fn send_part(stream: &Watched, part: &OriginPart<'_>) -> Result<usize, FileFailure> {
     let file = part.origin.downcast_ref();
     let file: &File = file.ok_or(FileFailure::OfFile(io::ErrorKind::Unsupported.into()))?;
-    match socket::send_file(stream, file, part.offset, part.length) {
+    match stream.send_file(file, part.offset, part.length) {
         Ok(0) => Err(FileFailure::OfFile(io::ErrorKind::UnexpectedEof.into())),
         Ok(count) => Ok(count),
         Err(error)
@@ -531,7 +499,7 @@ fn send_part(stream: &TcpStream, part: &OriginPart<'_>) -> Result<usize, FileFai
 
 /// The same where the system does not do it by itself.
 fn copy_part(
-    stream: &TcpStream,
+    stream: &Watched,
     file: &File,
     offset: u64,
     length: u64,
@@ -540,14 +508,16 @@ fn copy_part(
     let mut bytes = vec![0; most.min(COPY_BYTES)];
     match socket::read_at(file, offset, &mut bytes) {
         Ok(0) => Err(FileFailure::OfFile(io::ErrorKind::UnexpectedEof.into())),
-        Ok(count) => socket::send(stream, &bytes[..count], false).map_err(FileFailure::OfSocket),
+        Ok(count) => stream
+            .send(&bytes[..count], false)
+            .map_err(FileFailure::OfSocket),
         Err(error) => Err(FileFailure::OfFile(error)),
     }
 }
 
 /// Now, in the session's time.
 pub(crate) fn time_since(epoch: Instant) -> Time {
-    Time::from_nanos(nanos(epoch.elapsed()))
+    Time::from_nanos(nanos(now() - epoch))
 }
 
 fn nanos(time: Duration) -> u64 {

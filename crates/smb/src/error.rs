@@ -133,6 +133,16 @@ pub enum Error {
         /// The server's answer.
         source: ProtocolError,
     },
+    /// Whoever has it open on the server does not share it.
+    #[error("`{}` is in use on the server{}", printable(object), by(users))]
+    InUse {
+        /// Path in the share.
+        object: String,
+        /// Who has it open, where the server told this user; may hold anything.
+        users: Vec<String>,
+        /// The server's answer.
+        source: ProtocolError,
+    },
     /// The server said no for another reason.
     #[error("the server refused `{}`", printable(object))]
     Refused {
@@ -356,7 +366,10 @@ impl Error {
 
     /// Whether the server refused this, and nothing else is the matter.
     pub(crate) fn is_refusal(&self) -> bool {
-        matches!(self, Self::Refused { .. } | Self::AccessDenied { .. })
+        matches!(
+            self,
+            Self::Refused { .. } | Self::AccessDenied { .. } | Self::InUse { .. }
+        )
     }
 
     /// Whether a question has no answer on this server, which refuses it or makes no sense.
@@ -419,6 +432,7 @@ impl Error {
             | Self::AlreadyExists { source, .. }
             | Self::AccessDenied { source, .. }
             | Self::DiskFull { source, .. }
+            | Self::InUse { source, .. }
             | Self::Refused { source, .. }
             | Self::Incompatible { source, .. }
             | Self::ConnectionLost { source, .. }
@@ -444,6 +458,11 @@ impl Error {
                 | NtStatus::QUOTA_EXCEEDED
                 | NtStatus::DISK_QUOTA_EXCEEDED
                 | NtStatus::ALLOTTED_SPACE_EXCEEDED => Self::DiskFull { object, source },
+                NtStatus::SHARING_VIOLATION => Self::InUse {
+                    object,
+                    users: Vec::new(),
+                    source,
+                },
                 NtStatus::USER_SESSION_DELETED | NtStatus::NETWORK_NAME_DELETED => {
                     Self::ConnectionLost {
                         server: server.to_owned(),
@@ -511,6 +530,18 @@ impl Error {
     }
 }
 
+/// The end of a sentence that says who, where that is known.
+fn by(users: &[String]) -> String {
+    let users: Vec<String> = users
+        .iter()
+        .map(|user| format!("`{}`", printable(user)))
+        .collect();
+    match users.is_empty() {
+        true => String::new(),
+        false => format!(", by {}", users.join(", ")),
+    }
+}
+
 /// What ended a channel, where that is why the error is there.
 fn root(error: &ProtocolError) -> &ProtocolError {
     match error {
@@ -546,9 +577,26 @@ mod tests {
         ));
         assert!(matches!(of(NtStatus::DISK_FULL), Error::DiskFull { .. }));
         assert!(matches!(
-            of(NtStatus::SHARING_VIOLATION),
+            of(NtStatus::FILE_LOCK_CONFLICT),
             Error::Refused { .. }
         ));
+        let Error::InUse { object, source, .. } = of(NtStatus::SHARING_VIOLATION) else {
+            panic!("it is in use");
+        };
+        let by = |users: &[&str]| {
+            let (object, source) = (object.clone(), source.clone());
+            let users = users.iter().map(|user| (*user).to_owned()).collect();
+            let text = Error::InUse {
+                object,
+                users,
+                source,
+            };
+            text.to_string()
+        };
+        assert_eq!(by(&[]), "`a/b` is in use on the server");
+        assert_eq!(by(&["ann"]), "`a/b` is in use on the server, by `ann`");
+        let several = "`a/b` is in use on the server, by `ann`, `b\\u{a}b`";
+        assert_eq!(by(&["ann", "b\nb"]), several);
         let share = Error::of_share(refused(NtStatus::BAD_NETWORK_NAME), "server", "data");
         assert_eq!(share.to_string(), "there is no share `data` on `server`");
         assert_eq!(share.status(), Some(NtStatus::BAD_NETWORK_NAME));

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::iter;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::Waker;
 
 use smb_proto::session::{
@@ -18,6 +18,7 @@ use crate::operation::{ask_chain, not_done};
 use crate::request::{ask, tell};
 use crate::session::Shared;
 use crate::signal::{Registration, Signal, Stop, lock};
+use crate::sync::Mutex;
 use crate::tree::{Replace, Tree};
 
 /// Work that waits behind what is in flight, so that a channel that becomes free finds some
@@ -851,18 +852,18 @@ impl<R: Iterator<Item = Range<u64>>> Iterator for Pieces<'_, R> {
 }
 
 impl<R> Pieces<'_, R> {
-    /// Ends all reads. Whether it was not over already.
+    /// Ends all reads. Whether it was not over already: all that was asked for may be here, and nobody has it yet.
     fn end(&mut self) -> bool {
         let was_under_way = self.ranges.take().is_some() || !self.reads.is_empty();
         for (_, way, read) in self.reads.drain(..) {
             self.file.way(way).shared().protocol.cancel(read);
         }
         let mut state = lock(&self.arrivals.state);
-        state.abandoned = true;
+        let is_first = !std::mem::replace(&mut state.abandoned, true);
         let pieces = std::mem::take(&mut state.pieces);
+        let has_failed = state.failure.is_some();
         drop(state);
-        drop(pieces);
-        was_under_way
+        is_first && (was_under_way || has_failed || !pieces.is_empty())
     }
 }
 

@@ -2,7 +2,6 @@
 //! logs in anew as long as that may take.
 
 use std::cmp::Reverse;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::task::Waker;
 use std::time::{Duration, Instant};
@@ -13,6 +12,8 @@ use crate::auth::Refusal;
 use crate::error::Error;
 use crate::session::{Route, Shared, random};
 use crate::signal::{Stop, lock};
+use crate::sync::atomic::Ordering;
+use crate::sync::now;
 
 /// From the first attempt to the second when all channels are lost; doubled from then on.
 const WAIT_FIRST: Duration = Duration::from_millis(100);
@@ -80,7 +81,7 @@ struct Return {
 /// All channels are lost: tries every route there was, until one leads back or nothing can be hoped
 /// for any more. Says how it was come back.
 fn come_back(shared: &Arc<Shared>, limit: Duration, before: Option<Return>) -> Return {
-    let begun = Instant::now();
+    let begun = now();
     *lock(&shared.lost_since) = Some(begun);
     let moved = payload_of(shared);
     let unsteady = before.filter(|before| begun - before.at < STEADY_AFTER);
@@ -111,10 +112,10 @@ fn come_back(shared: &Arc<Shared>, limit: Duration, before: Option<Return>) -> R
             break Some(Error::Stopped);
         }
         // One who lets us in, and throws us out before anything is done, is no better than one who does not.
-        let left = limit.saturating_sub(stuck_since.elapsed());
+        let left = limit.saturating_sub(now() - stuck_since);
         if left.is_zero() {
             let source = failure.unwrap_or(Error::Stopped).into();
-            let seconds = stuck_since.elapsed().as_secs();
+            let seconds = (now() - stuck_since).as_secs();
             break Some(Error::NoWayBack { seconds, source });
         }
         let mut routes = shared.routes();
@@ -138,7 +139,7 @@ fn come_back(shared: &Arc<Shared>, limit: Duration, before: Option<Return>) -> R
         None => *lock(&shared.lost_since) = None,
     }
     Return {
-        at: Instant::now(),
+        at: now(),
         stuck_since,
         moved,
         wait,
@@ -154,9 +155,9 @@ fn end(shared: &Shared, error: Error) {
 
 /// Waits, and only a stop or the end of the session makes that shorter.
 fn pause(shared: &Shared, stop: &Stop, wait: Duration) {
-    let until = Instant::now() + wait;
+    let until = now() + wait;
     let over = || stop.is_stopped() || shared.stopping.load(Ordering::SeqCst);
-    while Instant::now() < until && !over() {
+    while now() < until && !over() {
         shared.keeper.wait_until(until);
     }
 }
@@ -198,12 +199,12 @@ fn open_what_is_due(shared: &Arc<Shared>) -> Option<Instant> {
         if route.is_alive() {
             continue;
         }
-        let now = Instant::now();
-        let (at, failures) = route.retry.unwrap_or((now + CHANNEL_WAIT_FIRST, 0));
-        let next = if at > now {
+        let moment = now();
+        let (at, failures) = route.retry.unwrap_or((moment + CHANNEL_WAIT_FIRST, 0));
+        let next = if at > moment {
             Some((at, failures))
         } else if shared.stopping.load(Ordering::SeqCst) || shared.protocol.is_lost() {
-            return Some(now);
+            return Some(moment);
         } else {
             match shared.open(&route) {
                 Ok(_) => None,
@@ -214,7 +215,7 @@ fn open_what_is_due(shared: &Arc<Shared>) -> Option<Instant> {
                 Err(_) => {
                     let wait = CHANNEL_WAIT_FIRST * 2_u32.saturating_pow(failures + 1);
                     let wait = jittered(wait.min(CHANNEL_WAIT_MAX));
-                    Some((Instant::now() + wait, failures + 1))
+                    Some((now() + wait, failures + 1))
                 }
             }
         };

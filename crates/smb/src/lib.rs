@@ -34,13 +34,17 @@ mod error;
 mod file;
 #[doc(hidden)]
 pub mod fuzzing;
+mod holders;
 mod keeper;
 mod kerberos;
+#[cfg(all(test, feature = "model"))]
+mod model;
 mod ntlm;
 mod operation;
 mod posix;
 mod request;
 mod seeker;
+mod service;
 mod session;
 mod shares;
 mod signal;
@@ -48,6 +52,7 @@ mod small;
 mod smb1;
 mod socket;
 mod spnego;
+mod sync;
 mod tickets;
 mod tree;
 

@@ -1,6 +1,6 @@
 //! Questions that a thread asks and waits for.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use smb_proto::Sink;
@@ -10,6 +10,7 @@ use smb_proto::session::{Reply, Request};
 use crate::error::Error;
 use crate::session::Shared;
 use crate::signal::lock;
+use crate::sync::{Condvar, Mutex};
 
 /// Asks, and waits for the answer. It always comes: a channel that hears nothing ends, and a
 /// session without channels ends its requests.

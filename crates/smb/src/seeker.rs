@@ -2,7 +2,6 @@
 //! either end or gets another address, an address answers by now that did not before.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -15,6 +14,8 @@ use crate::request::ask;
 use crate::session::{CHANNELS_MAX, Route, Shared, local_nics};
 use crate::shares::IPC_SHARE;
 use crate::signal::Signal;
+use crate::sync::atomic::Ordering;
+use crate::sync::now;
 use crate::tree::Tree;
 
 /// How often this machine's NICs are looked at, which costs next to nothing.
@@ -84,7 +85,7 @@ pub(crate) fn nic_of<'a>(pair: &Pair, nics: &'a [LocalNic]) -> Option<&'a str> {
 
 /// The thread.
 pub(crate) fn run(shared: &Weak<Shared>, signal: &Signal, most: ChannelsMax) {
-    let mut schedule = Schedule::new(Instant::now());
+    let mut schedule = Schedule::new(now());
     // Who refused us for good is not asked again: it may be another host, and lock the account.
     let mut refused = BTreeSet::new();
     while let Some(shared) = shared.upgrade() {
@@ -97,12 +98,12 @@ pub(crate) fn run(shared: &Weak<Shared>, signal: &Signal, most: ChannelsMax) {
                 nics,
                 ended: shared.channels_ended(),
             };
-            if schedule.is_due(Instant::now(), &seen) {
+            if schedule.is_due(now(), &seen) {
                 seek(&shared, &seen.nics, most.of(&seen.nics), &mut refused);
             }
         }
         drop(shared);
-        signal.wait_until(schedule.next_look(Instant::now(), is_lost));
+        signal.wait_until(schedule.next_look(now(), is_lost));
     }
 }
 

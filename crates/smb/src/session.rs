@@ -3,9 +3,7 @@
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use smb_proto::plan::{LocalAddress, LocalNic, Pair, ServerInterface};
@@ -26,6 +24,9 @@ use crate::shares::{self, ShareEntry, ShareKind};
 use crate::signal::{Signal, Stop, lock};
 use crate::smb1;
 use crate::socket::{self, Connection, LocalEnd, SocketOptions, TcpFacts};
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::sync::thread::{self, JoinHandle};
+use crate::sync::{Mutex, is_finished, now};
 use crate::tree::Tree;
 
 /// How long a polite end may take before the connections are just closed.
@@ -35,6 +36,8 @@ const LOGOFF_TIMEOUT: Duration = Duration::from_secs(2);
 const BRIEFLY: Duration = Duration::from_millis(1500);
 /// A channel without work for so long shows whether its way still leads to the server.
 const IDLE_ECHO_AFTER: Duration = Duration::from_secs(5);
+/// So long a server may take to notice that a connection is gone, as far as we wait for that.
+const HELD_MAX: Duration = Duration::from_secs(60);
 /// Most channels of one session; servers refuse more.
 pub const CHANNELS_MAX: usize = 32;
 
@@ -192,6 +195,8 @@ pub(crate) struct Shared {
     pub(crate) lost_since: Mutex<Option<Instant>>,
     /// Ends the wait for another.
     pub(crate) stop: Mutex<Stop>,
+    /// How often its server was asked who has a file open.
+    pub(crate) asked_for_holders: AtomicUsize,
     /// Sessions with servers that this one referred to.
     pub(crate) referred: Referred,
     /// The session that the user asked for, where a referral led to this one.
@@ -352,7 +357,7 @@ impl Shared {
             .spawn(move || driver.run())
             .map_err(|source| system("start a thread", source))?;
         let mut threads = lock(&self.threads);
-        threads.retain(|thread| !thread.is_finished());
+        threads.retain(|thread| !is_finished(thread));
         threads.push(thread);
         drop(threads);
         match link.wait_until_up() {
@@ -387,6 +392,16 @@ impl Shared {
         let links = lock(&self.links);
         let own = links.iter().filter(|(it, _)| *it == self.number);
         own.filter(|(_, link)| !link.is_alive()).count()
+    }
+
+    /// Whether a channel of it, or of those beside it, was lost a short while ago: the server may still hold what
+    /// was open over it.
+    pub(crate) fn has_lost_lately(&self) -> bool {
+        let lately = |at: Instant| now() - at < HELD_MAX;
+        let links = lock(&self.links);
+        links
+            .iter()
+            .any(|(_, link)| link.ended_at().is_some_and(lately))
     }
 
     /// What cannot be unless the protocol crate is wrong.
@@ -462,7 +477,7 @@ impl Session {
             policy: policy.clone(),
             login: login.clone(),
             proof: OnceLock::new(),
-            epoch: Instant::now(),
+            epoch: now(),
             number: known.unwrap_or(0),
             links,
             opening: Mutex::default(),
@@ -475,6 +490,7 @@ impl Session {
             gave_up: AtomicBool::new(false),
             lost_since: Mutex::default(),
             stop: Mutex::default(),
+            asked_for_holders: AtomicUsize::new(0),
             referred: Referred::default(),
             home,
         };
@@ -554,7 +570,7 @@ impl Session {
     /// For how long all connections have been lost, while it is tried to get back to the server.
     #[must_use]
     pub fn reconnecting(&self) -> Option<Duration> {
-        let own = lock(&self.shared.lost_since).map(|since| since.elapsed());
+        let own = lock(&self.shared.lost_since).map(|since| now() - since);
         let referred = || self.shared.referred.each(Self::reconnecting);
         own.or_else(|| referred().into_iter().flatten().max())
     }

@@ -1,9 +1,11 @@
 //! How threads that call wait, and how they are told to stop.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::{Wake, Waker};
 use std::time::Instant;
+
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Condvar, Mutex, MutexGuard, now};
 
 /// Locks, also after a panic elsewhere: nothing that this crate does under a lock can stop half
 /// way and leave a state that makes no sense.
@@ -44,7 +46,7 @@ impl Signal {
     pub(crate) fn wait_until(&self, due: Instant) {
         let mut told = lock(&self.told);
         while !*told {
-            let left = due.saturating_duration_since(Instant::now());
+            let left = due.saturating_duration_since(now());
             if left.is_zero() {
                 break;
             }

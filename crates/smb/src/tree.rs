@@ -1,7 +1,6 @@
 //! A share, its folders, and what can be done to a file without opening it for data.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use smb_proto::TreeKey;
@@ -17,6 +16,7 @@ use crate::operation::{self, Content, Operation, Outcome, SmallFile, Status};
 use crate::request::{ask, ask_protocol, tell};
 use crate::session::Shared;
 use crate::small::NotKept;
+use crate::sync::atomic::{AtomicBool, Ordering};
 
 /// A connected share. Paths are relative to it, with `/` or `\` between the parts; where it [is POSIX](Self::is_posix),
 /// with `/` only.

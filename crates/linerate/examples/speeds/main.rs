@@ -200,25 +200,31 @@ fn bench() -> Result<()> {
                 continue;
             }
         };
-        for workload in group {
-            say(workload.name);
-            field.furnish(workload)?;
-            let able = engines.iter().filter(|engine| engine.takes(workload));
-            let mut left: Vec<Engine> = able.copied().collect();
+        // Those that move the same file take turns, so that they can be compared with each other, too.
+        for alike in group.chunk_by(|one, other| one.is_like(other)) {
+            alike.iter().for_each(|workload| say(workload.name));
+            field.furnish(alike[0])?;
+            let turns = alike.iter().flat_map(|&workload| {
+                let able = engines.iter().filter(|engine| engine.takes(workload));
+                able.map(move |&engine| (workload, engine))
+            });
+            let mut left: Vec<(&Workload, Engine)> = turns.collect();
             for round in 0..=wishes.rounds {
                 left.shuffle(&mut random);
-                left.retain(|&engine| match play(engine, workload, round, &field) {
-                    Ok(Some(run)) => {
-                        runs.push(run);
-                        true
-                    }
-                    Ok(None) => true,
-                    Err(error) => {
-                        let error = chain(error.as_ref());
-                        troubles.push(format!("{}: {}: {error}", workload.name, engine.name()));
-                        false
-                    }
-                });
+                left.retain(
+                    |&(workload, engine)| match play(engine, workload, round, &field) {
+                        Ok(Some(run)) => {
+                            runs.push(run);
+                            true
+                        }
+                        Ok(None) => true,
+                        Err(error) => {
+                            let error = chain(error.as_ref());
+                            troubles.push(format!("{}: {}: {error}", workload.name, engine.name()));
+                            false
+                        }
+                    },
+                );
                 interrupt.check()?;
             }
             // What was measured stays, whatever happens to the rest.
@@ -236,6 +242,11 @@ fn bench() -> Result<()> {
 
 /// One engine's turn. The first round warms up, and is looked at most closely instead.
 fn play(engine: Engine, workload: &Workload, round: usize, field: &Field) -> Result<Option<Run>> {
+    let touches = match engine {
+        // It writes to no file.
+        Engine::Iperf3 => 0,
+        _ => field.make_ready(workload)?,
+    };
     let (cost, server_cpu_seconds) = engine.run(workload, field)?;
     if round > 0 {
         return Ok(Some(Run {
@@ -245,6 +256,7 @@ fn play(engine: Engine, workload: &Workload, round: usize, field: &Field) -> Res
             engine,
             cost,
             server_cpu_seconds,
+            touches,
         }));
     }
     if engine != Engine::Iperf3 {

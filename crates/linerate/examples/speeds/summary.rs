@@ -23,6 +23,8 @@ pub struct Run {
     pub cost: Cost,
     /// Time of the server's processes on cores, where it is known.
     pub server_cpu_seconds: Option<f64>,
+    /// How often the server's memory was touched before, until that took no longer than it can.
+    pub touches: usize,
 }
 
 impl Run {
@@ -106,8 +108,26 @@ impl Line<'_> {
     fn server_cpu(&self) -> Option<f64> {
         self.per_gigabyte(|run| run.server_cpu_seconds)
     }
+
+    /// In how many runs a GB cost the server much more than in the cheapest one, and of how many that is known.
+    fn dear(&self) -> Option<(usize, usize)> {
+        let costs = self.runs.iter().filter(|run| run.cost.bytes > 0);
+        let costs = costs.filter_map(|run| Some(run.server_cpu_seconds? / run.cost.bytes as f64));
+        let costs: Vec<f64> = costs.collect();
+        let least = costs.iter().copied().reduce(f64::min)?;
+        let dear = costs.iter().filter(|cost| **cost > DEAR_FACTOR * least);
+        Some((dear.count(), costs.len()))
+    }
+
+    fn dear_text(&self) -> Option<String> {
+        let (dear, known) = self.dear()?;
+        Some(format!("{dear} of {known}"))
+    }
 }
 
+/// A run is dear to the server from so many times the cheapest one of its row on: it has spent its time on memory that
+/// the host of this machine had to find first. Runs beside each other differ by a tenth or two without that.
+const DEAR_FACTOR: f64 = 1.5;
 const MIB: f64 = 1_048_576.0;
 
 fn rounded(number: f64, digits: i32) -> f64 {
@@ -124,6 +144,7 @@ pub fn json(workloads: &[&Workload], runs: &[Run]) -> Value {
             "min": min, "median": median, "max": max,
             "client_cpu_s_per_gb": line.client_cpu().map(|cpu| rounded(cpu, 4)),
             "server_cpu_s_per_gb": line.server_cpu().map(|cpu| rounded(cpu, 4)),
+            "dear_runs": line.dear().map(|(dear, _)| dear),
             "memory_mib_max": rounded(line.memory_bytes_max() as f64 / MIB, 1),
         })
     };
@@ -132,8 +153,8 @@ pub fn json(workloads: &[&Workload], runs: &[Run]) -> Value {
 
 /// The summary as BENCHMARKS.md shows it.
 pub fn markdown(workloads: &[&Workload], runs: &[Run]) -> String {
-    let mut text = "| workload | engine | rate | min | max | CPU s/GB | server s/GB | times smbclient | MiB |\n\
-        |---|---|---|---|---|---|---|---|---|\n"
+    let mut text = "| workload | engine | rate | min | max | CPU s/GB | server s/GB | dear runs | times smbclient | MiB |\n\
+        |---|---|---|---|---|---|---|---|---|---|\n"
         .to_owned();
     let mut shown = "";
     for line in lines(workloads, runs) {
@@ -146,11 +167,12 @@ pub fn markdown(workloads: &[&Workload], runs: &[Run]) -> String {
         };
         shown = line.workload;
         text.push_str(&format!(
-            "| {workload} | {} | {median} {} | {min} | {max} | {} | {} | {} | {:.0} |\n",
+            "| {workload} | {} | {median} {} | {min} | {max} | {} | {} | {} | {} | {:.0} |\n",
             line.engine.name(),
             line.unit,
             or_nothing(line.client_cpu()),
             or_nothing(line.server_cpu()),
+            line.dear_text().unwrap_or_default(),
             or_nothing(line.times_smbclient),
             line.memory_bytes_max() as f64 / MIB,
         ));
@@ -168,6 +190,7 @@ pub fn table(workloads: &[&Workload], runs: &[Run]) -> String {
         "max",
         "CPU s/GB",
         "server s/GB",
+        "dear runs",
         "times smbclient",
         "MiB",
     ];
@@ -177,6 +200,7 @@ pub fn table(workloads: &[&Workload], runs: &[Run]) -> String {
             .times_smbclient
             .map_or("-".to_owned(), |ratio| format!("{ratio:.2}"));
         let (workload, engine) = (line.workload.to_owned(), line.engine.name().to_owned());
+        let dear = line.dear_text().unwrap_or_else(|| "-".to_owned());
         let seconds = |cpu: Option<f64>| cpu.map_or("-".to_owned(), |cpu| format!("{cpu:.3}"));
         vec![
             workload,
@@ -186,6 +210,7 @@ pub fn table(workloads: &[&Workload], runs: &[Run]) -> String {
             max,
             seconds(line.client_cpu()),
             seconds(line.server_cpu()),
+            dear,
             ratio,
             format!("{:.0}", line.memory_bytes_max() as f64 / MIB),
         ]

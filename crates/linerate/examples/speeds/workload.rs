@@ -229,7 +229,7 @@ const fn signed(workload: Workload) -> Workload {
 }
 
 /// All workloads; those of one LAN stand together.
-pub const WORKLOADS: [Workload; 24] = [
+pub const WORKLOADS: [Workload; 26] = [
     on_one_link(workload("read_1x1gbe", &GIGABIT, Direction::Read)),
     on_one_link(workload("write_1x1gbe", &GIGABIT, Direction::Write)),
     workload("read_2x1gbe", &GIGABIT, Direction::Read),
@@ -248,11 +248,13 @@ pub const WORKLOADS: [Workload; 24] = [
     workload("read_unlimited_tuned", &TUNED, Direction::Read),
     workload("write_unlimited_tuned", &TUNED, Direction::Write),
     signed(workload("read_unlimited_signed", &SIGNED, Direction::Read)),
+    workload("read_unlimited_unsigned", &SIGNED, Direction::Read),
     signed(workload(
         "write_unlimited_signed",
         &SIGNED,
         Direction::Write,
     )),
+    workload("write_unlimited_unsigned", &SIGNED, Direction::Write),
     encrypted(workload(
         "read_unlimited_encrypted",
         &ENCRYPTED,
@@ -296,6 +298,12 @@ impl Workload {
             Task::Tree(files) => (files as f64, "files/s"),
             Task::List(entries) => (entries as f64, "entries/s"),
         }
+    }
+
+    /// Whether both move the same file over the same links, so that one can run after the other.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let what = |it: &Self| (it.direction, it.links, it.task, it.bytes, it.far_end);
+        what(self) == what(other)
     }
 
     /// The part of the file that each link carries when all are full.

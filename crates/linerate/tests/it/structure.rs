@@ -167,3 +167,29 @@ fn only_exec_starts_programs() {
         );
     }
 }
+
+#[test]
+fn what_threads_of_a_session_share_comes_from_where_a_model_can_have_it() {
+    // Threads of their own, which share nothing with a session.
+    let others = ["broker.rs", "kerberos.rs", "sync.rs"];
+    let shared = ["Mutex", "Condvar", "RwLock", "atomic"];
+    for (path, text) in sources() {
+        let of_session = ["crates/smb/src", "crates/smb-proto/src"]
+            .iter()
+            .any(|folder| path.starts_with(folder));
+        let is_other = path
+            .file_name()
+            .is_some_and(|name| others.iter().any(|other| name == *other));
+        if !of_session || is_other {
+            continue;
+        }
+        let code = text.split("#[cfg(test)]").next().expect("a first part");
+        for line in code.lines().filter(|line| line.contains("std::sync")) {
+            assert!(
+                shared.iter().all(|word| !line.contains(word)),
+                "{}: {line}",
+                path.display()
+            );
+        }
+    }
+}

@@ -1,13 +1,14 @@
 //! Several requests about one file in one go: compounded related requests (3.2.4.1.4, 3.2.5.1.9).
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use super::control::{self, Control, Prepared};
 use super::request::{Access, CreateOptions, Created, Reply, Request};
 use super::state::{Appetite, Calls, FileRecord, State};
 use super::{ChannelNumber, FileKey, Session, Sink, again, state};
 use crate::error::{Error, NtStatus, Result};
+use crate::sync::Mutex;
 use crate::time::Time;
 use crate::wire::{FileId, Header};
 

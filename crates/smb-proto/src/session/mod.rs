@@ -13,8 +13,7 @@ mod twice;
 
 use std::any::Any;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -32,6 +31,8 @@ use state::{Calls, Phase, State};
 
 use crate::block::{BlockPool, Payload};
 use crate::error::{Error, NtStatus, Result};
+use crate::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
+use crate::sync::{Mutex, MutexGuard};
 use crate::time::Time;
 use crate::wire::{BreakNotice, Header};
 

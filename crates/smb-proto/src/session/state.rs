@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -18,6 +17,7 @@ use crate::block::{BlockPool, Payload, Reservation};
 use crate::crypto::Signer;
 use crate::error::{Error, NtStatus, Result};
 use crate::sealing::SealingKeys;
+use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::time::Time;
 use crate::wire::FileId;
 

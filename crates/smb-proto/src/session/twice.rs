@@ -3,13 +3,13 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 
 use super::ChannelNumber;
 use super::again::Tries;
 use super::state::{Appetite, ReadPiece, State, Work};
 use crate::block::BlockPool;
+use crate::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use crate::time::Time;
 
 /// How long a READ may be under way before another channel asks for it as well: longer than a

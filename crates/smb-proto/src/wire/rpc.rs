@@ -1,5 +1,5 @@
 //! Remote procedure calls over a named pipe (DCE 1.1 RPC with MS-RPCE), as much of them as it takes
-//! to ask a server for its shares (MS-SRVS 3.1.4.8). Lengths inside come from the peer and are
+//! to ask a server about itself, and for its shares (MS-SRVS 3.1.4.8). Lengths inside come from the peer and are
 //! checked one by one; nothing is allocated for more than what is there.
 
 use bytes::BufMut as _;
@@ -27,7 +27,7 @@ const FIRST_AND_LAST: u8 = 3;
 const LAST: u8 = 2;
 const LITTLE_ENDIAN: [u8; 4] = [0x10, 0, 0, 0];
 /// Any value that is not zero says that there is something.
-const REFERENT: u32 = 0x0002_0000;
+pub(super) const REFERENT: u32 = 0x0002_0000;
 
 /// Kinds of packets (C706 12.6.1).
 mod kind {
@@ -285,10 +285,7 @@ impl Message<'_> for ShareEnumArguments {
 
     fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(Self::NAME, bytes);
-        let server = match reader.u32()? {
-            0 => String::new(),
-            _ => text(&mut reader)?,
-        };
+        let server = pointed(&mut reader)?;
         let levels = (reader.u32()?, reader.u32()?);
         if levels != (Self::LEVEL, Self::LEVEL) {
             return Err(reader.malformed("it asks for something else"));
@@ -423,8 +420,16 @@ fn align(reader: &mut Reader<'_>) -> Result<(), Malformed> {
     reader.skip(reader.at.next_multiple_of(4) - reader.at)
 }
 
+/// A text behind a pointer, which may point to none.
+pub(super) fn pointed(reader: &mut Reader<'_>) -> Result<String, Malformed> {
+    match reader.u32()? {
+        0 => Ok(String::new()),
+        _ => text(reader),
+    }
+}
+
 /// A text with its length, twice, and a NUL (C706 14.3.4.2).
-fn text(reader: &mut Reader<'_>) -> Result<String, Malformed> {
+pub(super) fn text(reader: &mut Reader<'_>) -> Result<String, Malformed> {
     let room = reader.u32()?;
     let offset = reader.u32()?;
     let units = reader.u32()?;
@@ -441,7 +446,7 @@ fn text(reader: &mut Reader<'_>) -> Result<String, Malformed> {
     Ok(text)
 }
 
-fn put_text(out: &mut Vec<u8>, start: usize, text: &str) {
+pub(super) fn put_text(out: &mut Vec<u8>, start: usize, text: &str) {
     let bytes = utf16::encode(text);
     let units = length32(bytes.len() / 2 + 1);
     out.put_u32_le(units);

@@ -640,6 +640,31 @@ fn rpc_samples() -> Vec<Sample> {
             resume: 4,
             status: ShareEnumResults::MORE_DATA,
         }),
+        sample(&FileEnumArguments {
+            server: "\\\\server".into(),
+            bytes_max: 1 << 20,
+        }),
+        sample(&FileEnumResults {
+            files: vec![
+                OpenFileRecord {
+                    path: "C:\\data\\a.txt".into(),
+                    user: "ann".into(),
+                },
+                OpenFileRecord {
+                    path: String::new(),
+                    user: String::new(),
+                },
+            ],
+            status: 0,
+        }),
+        sample(&ShareInfoArguments {
+            server: "\\\\server".into(),
+            share: "data".into(),
+        }),
+        sample(&ShareInfoResults {
+            path: "C:\\data".into(),
+            status: 0,
+        }),
     ]
 }
 
@@ -772,6 +797,8 @@ fn a_wrong_structure_size_is_an_error() {
         "file system attributes",
         "all information of a file",
         "arguments of NetrShareEnum",
+        "arguments of NetrFileEnum",
+        "arguments of NetrShareGetInfo",
         "REQ_GET_DFS_REFERRAL",
         "RESP_GET_DFS_REFERRAL",
         "POSIX context of a CREATE request",

@@ -8,8 +8,9 @@ use smb_proto::session::{
 use smb_proto::wire::Command;
 use smb_proto::{Error, FileKey, NtStatus, Reply, Request, TreeKey};
 
+use crate::random::Random;
 use crate::server::{Behaviour, Encrypts, Lie};
-use crate::world::{Death, Ear, Random, World};
+use crate::world::{Death, Ear, World};
 
 const OF_CHAIN: FileKey = FileKey::OF_CHAIN;
 

@@ -9,8 +9,9 @@ use smb_proto::session::{
 use smb_proto::wire::Command;
 use smb_proto::{Error, FileKey, NtStatus, Reply, Request, TreeKey};
 
+use crate::random::Random;
 use crate::server::{Behaviour, Server};
-use crate::world::{BLOCK, Death, Ear, Random, Spring, World};
+use crate::world::{BLOCK, Death, Ear, Spring, World};
 
 pub(crate) const LENGTH: usize = 3 * BLOCK + 4321;
 const CHANNELS: usize = 3;

@@ -6,6 +6,7 @@ mod decoding;
 mod faults;
 mod login;
 mod losses;
+mod random;
 mod returns;
 mod server;
 mod transfers;

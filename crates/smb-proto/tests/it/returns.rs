@@ -12,8 +12,9 @@ use smb_proto::wire::{Command, CopyChunk};
 use smb_proto::{Error, FileKey, NtStatus, Reply, Request, SessionSettings};
 
 use crate::losses::{LENGTH, close, content, copy, read_all, write_all};
+use crate::random::Random;
 use crate::server::{Behaviour, Encrypts, lease_break_of};
-use crate::world::{BLOCK, Death, Ear, Random, World};
+use crate::world::{BLOCK, Death, Ear, World};
 
 const CHANNELS: usize = 2;
 

@@ -1,4 +1,4 @@
-//! A toy server that is strict with its client and, if told so, a liar.
+//! A toy server that is strict with its client and, if told so, a liar. The model of `smb` has it, too.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use smb_proto::wire::{
     WriteResponse, capability, context, control, flags, frame_prefix, security_mode, utf16,
 };
 
-use crate::world::Random;
+use super::random::Random;
 
 pub(crate) const FILE: FileId = FileId {
     persistent: 3,

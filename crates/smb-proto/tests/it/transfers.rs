@@ -8,8 +8,9 @@ use smb_proto::session::{Cipher, Dialect};
 use smb_proto::{Error, NtStatus, Reply, Request, Time};
 
 use crate::login::{WAYS, channels};
+use crate::random::Random;
 use crate::server::{Behaviour, Encrypts};
-use crate::world::{BLOCK, Ear, Random, Spring, World};
+use crate::world::{BLOCK, Ear, Spring, World};
 
 const LENGTH: usize = 9 * BLOCK + 12_345;
 

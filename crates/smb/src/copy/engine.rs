@@ -1,11 +1,11 @@
 //! A whole copy: who walks the folders, who moves the files, and what is done about each.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
+use super::held;
 use super::lanes::Lanes;
 use super::part::Finish;
 use super::place::{self, DEPTH_MAX, Entry, Kind, Links, ObjectId, Place, Removal, Staying};
@@ -18,6 +18,8 @@ use super::{Existing, Job, Options, Source, link, local, name, share, time};
 use crate::error::Error;
 use crate::signal::{Stop, lock};
 use crate::small::{Attempt, NotKept};
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::tree::Replace;
 
 /// Files up to this are moved whole, by one of many threads.
@@ -118,7 +120,8 @@ pub(super) fn copy_file(
             transfer.over_first(places).run(&progress, stop)
         });
     }
-    Ok(copied?.bytes)
+    let copied = copied.map_err(|error| held::with_users(error, places))?;
+    Ok(copied.bytes)
 }
 
 /// What all threads of one copy share.
@@ -1169,6 +1172,7 @@ impl Engine<'_> {
             return;
         }
         let progress = FileProgress::new(self.progress);
+        let places = [&file.from, &file.to];
         let mut copied = self.copy_once(file, worker, Attempt::First, &progress);
         let (mut interruptions, mut waits) = (0, 0);
         while !self.is_over() {
@@ -1176,8 +1180,7 @@ impl Engine<'_> {
                 Err(Error::Interrupted { .. }) if interruptions < INTERRUPTIONS_MAX => {
                     interruptions += 1;
                 }
-                // Its server may not have noticed yet that the connection is gone which had it open.
-                Err(Error::Busy { .. }) if interruptions > 0 && waits < LET_GO_WAITS => {
+                Err(ref error) if waits < LET_GO_WAITS && held::may_be_ours(error, places) => {
                     waits += 1;
                     thread::sleep(LET_GO_PAUSE);
                 }
@@ -1192,7 +1195,7 @@ impl Engine<'_> {
                 if let Some(folder) = &file.folder {
                     lock(&folder.state).failed = true;
                 }
-                self.failed(&file.path, error);
+                self.failed(&file.path, held::with_users(error, places));
             }
         }
     }

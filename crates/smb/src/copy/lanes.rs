@@ -4,7 +4,6 @@
 //! It is written over all only where signing or encryption is most of the work: the server's system lets
 //! one process at a time write to a file, and the others take processor time by waiting.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 use std::time::{Duration, Instant};
@@ -13,6 +12,7 @@ use super::place::Place;
 use crate::error::Error;
 use crate::session::Session;
 use crate::signal::{Signal, Stop};
+use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::tree::Tree;
 
 /// A login takes a few round trips and the server some milliseconds, in which a fast link carries a

@@ -4,7 +4,6 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use smb_proto::session::FileTimes;
 
@@ -17,7 +16,11 @@ use super::record::{self, Identity, Record};
 use super::{system, time};
 use crate::error::Error;
 use crate::signal::{Stop, lock};
+<<<<<<< HEAD
 use crate::small::NotKept;
+=======
+use crate::sync::Mutex;
+>>>>>>> wmodel
 use crate::tree::Replace;
 
 /// Zeros in a row that are left out as a hole: fewer would cost more calls than space.

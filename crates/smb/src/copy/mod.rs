@@ -10,6 +10,7 @@
 mod engine;
 mod filter;
 mod hash;
+mod held;
 mod holes;
 mod lanes;
 pub(crate) mod link;

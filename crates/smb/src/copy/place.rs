@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicUsize;
 
 use smb_proto::session::{DirectoryEntry, FileTimes, Posix};
 
@@ -12,6 +11,7 @@ use super::surplus::Batch;
 use super::{local, name, share};
 use crate::error::Error;
 use crate::small::NotKept;
+use crate::sync::atomic::AtomicUsize;
 use crate::tree::Tree;
 
 /// MS-FSCC 2.6

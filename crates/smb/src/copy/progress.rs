@@ -1,10 +1,10 @@
 //! What becomes of a copy: counters while it runs, events, and the sum of it at the end.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::place::Kind;
 use crate::error::Error;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How far a copy is, for whoever shows it. All counts only grow, but for the totals of
 /// [`download`](super::download) and [`upload`](super::upload), which begin anew.

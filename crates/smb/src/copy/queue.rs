@@ -1,9 +1,10 @@
 //! Work that waits for a thread, so much of it and no more.
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use crate::signal::lock;
+use crate::sync::{Condvar, Mutex};
 
 /// A queue between threads. Whoever puts something in waits while it is full.
 pub(super) struct Queue<T> {

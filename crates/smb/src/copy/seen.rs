@@ -3,12 +3,13 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use super::name::Rules;
 use super::place::{self, Entry};
 use super::surplus::{Kept, Surplus};
 use super::{Names, name};
+
+use crate::sync::atomic::Ordering;
 
 /// Names of folders that are looked into at once.
 const NAMES_MAX: usize = 1_000_000;

@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::iter;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use blake3::Hash;
 use smb_proto::NtStatus;
@@ -27,6 +26,7 @@ use crate::file::File;
 use crate::operation::{self, Content, SMALL_BYTES_MAX, SmallFile, Status};
 use crate::signal::Stop;
 use crate::small::{self, Attempt, NotKept};
+use crate::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use crate::tree::{Tree, as_change};
 
 /// Rights of the handle that writes a copy: data and attributes, those to read it back, and those

@@ -4,9 +4,10 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::place::{Entry, Kind};
+
+use crate::sync::atomic::{AtomicUsize, Ordering};
 
 /// Entries that are noted of all folders of a copy: 16 MB.
 const NOTED_MAX: usize = 1_000_000;

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::iter;
 use std::ops::Range;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::file::{File, Piece};
 use crate::signal::{Stop, lock};
 use crate::small::NotKept;
+use crate::sync::{Condvar, Mutex};
 use crate::tree::Replace;
 
 /// Smaller files are copied anew rather than continued.

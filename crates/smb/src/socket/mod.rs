@@ -14,10 +14,21 @@ use crate::Error;
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
 #[cfg_attr(all(unix, not(target_os = "linux")), path = "unix.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
+#[cfg_attr(
+    all(test, feature = "model"),
+    expect(dead_code, reason = "the connections of a model are not the system's")
+)]
 mod imp;
 
 #[cfg(unix)]
 mod addresses;
+
+#[cfg_attr(all(test, feature = "model"), path = "model.rs")]
+mod connection;
+
+pub(crate) use connection::{Alarm, Connection, Handle, Stream, Watched, connect};
+#[cfg(all(test, feature = "model"))]
+pub(crate) use connection::{Arrived, FarEnd, answer_by};
 
 /// Whether a read that does not fill its buffer has taken all there is, so that another one in
 /// order to hear so is not needed.
@@ -154,67 +165,6 @@ pub struct TcpFacts {
     pub sender_limited: Duration,
 }
 
-/// A new connection, and why it does not leave by the interface that was asked for, if so.
-pub(crate) struct Connection {
-    pub(crate) stream: std::net::TcpStream,
-    pub(crate) not_bound_because: Option<String>,
-}
-
-/// Connects from `local` to `remote`. The stream does not block and sends at once what it is
-/// given; unless the options say otherwise its buffers are left to the system, which tunes them.
-pub(crate) fn connect(
-    remote: SocketAddr,
-    local: &LocalEnd,
-    options: &SocketOptions,
-    timeout: Duration,
-) -> io::Result<Connection> {
-    let socket = Socket::new(
-        Domain::for_address(remote),
-        Type::STREAM,
-        Some(Protocol::TCP),
-    )?;
-    // Otherwise the last segment of a request waits for the ACK of the one before it.
-    socket.set_tcp_nodelay(true)?;
-    options.apply(&socket)?;
-    let not_bound_because = match &local.nic {
-        Some(nic) => imp::bind_to_nic(&socket, nic)
-            .err()
-            .map(|error| format!("cannot bind to the interface `{nic}`: {error}")),
-        None => None,
-    };
-    if let Some(address) = local.address {
-        socket.bind(&SocketAddr::new(address, 0).into())?;
-    }
-    socket.connect_timeout(&remote.into(), timeout)?;
-    socket.set_nonblocking(true)?;
-    Ok(Connection {
-        stream: socket.into(),
-        not_bound_because,
-    })
-}
-
-/// Has the socket count as readable only when so many bytes have arrived, or nothing more can.
-/// Where the system cannot do this, nothing changes but the cost.
-pub(crate) fn wake_at(stream: &mio::net::TcpStream, bytes: usize) {
-    imp::wake_at(stream, bytes);
-}
-
-/// Sends some of these bytes; `more` come at once, so that the system need not send a short packet.
-pub(crate) fn send(stream: &mio::net::TcpStream, bytes: &[u8], more: bool) -> io::Result<usize> {
-    imp::send(stream, bytes, more)
-}
-
-/// Sends some bytes of a file without copying them. None: the file has ended. Not every system and
-/// file system can do it, and an error may be the file's or the connection's.
-pub(crate) fn send_file(
-    stream: &mio::net::TcpStream,
-    file: &File,
-    offset: u64,
-    length: u64,
-) -> io::Result<usize> {
-    imp::send_file(stream, file, offset, length)
-}
-
 /// Reads some bytes of a file, none at its end.
 pub(crate) fn read_at(file: &File, offset: u64, bytes: &mut [u8]) -> io::Result<usize> {
     imp::read_at(file, offset, bytes)
@@ -279,120 +229,4 @@ pub struct EchoSocket {
 /// When the system does not tell.
 pub(crate) fn interface_addresses() -> io::Result<Vec<InterfaceAddress>> {
     imp::interface_addresses()
-}
-
-#[cfg(test)]
-mod tests {
-    use socket2::SockRef;
-
-    use std::net::{Ipv4Addr, TcpListener};
-
-    use super::*;
-
-    #[test]
-    fn a_connection_leaves_from_the_address_that_was_asked_for() {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-        let remote = listener.local_addr().expect("it is bound");
-        let address = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 77));
-        let local = LocalEnd {
-            address: Some(address),
-            nic: None,
-        };
-        let connection = connect(
-            remote,
-            &local,
-            &SocketOptions::default(),
-            Duration::from_secs(2),
-        )
-        .expect("it listens");
-        let (_, peer) = listener.accept().expect("it connected");
-        assert_eq!(peer.ip(), address);
-        assert!(connection.stream.nodelay().expect("an open socket"));
-        assert_eq!(connection.not_bound_because, None);
-    }
-
-    #[test]
-    fn a_closed_port_is_told_at_once() {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-        let remote = listener.local_addr().expect("it is bound");
-        drop(listener);
-        let error = connect(
-            remote,
-            &LocalEnd::default(),
-            &SocketOptions::default(),
-            Duration::from_secs(2),
-        )
-        .err();
-        assert_eq!(
-            error.map(|error| error.kind()),
-            Some(io::ErrorKind::ConnectionRefused)
-        );
-    }
-
-    #[test]
-    fn a_missing_interface_is_a_reason_and_no_error() {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-        let remote = listener.local_addr().expect("it is bound");
-        let local = LocalEnd {
-            address: None,
-            nic: Some("no-such-nic".to_owned()),
-        };
-        let connection = connect(
-            remote,
-            &local,
-            &SocketOptions::default(),
-            Duration::from_secs(2),
-        )
-        .expect("it listens");
-        let reason = connection
-            .not_bound_because
-            .expect("there is no such interface");
-        assert!(reason.contains("no-such-nic"), "{reason}");
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn tcp_tells_its_round_trip() {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-        let remote = listener.local_addr().expect("it is bound");
-        let local = LocalEnd {
-            address: None,
-            nic: Some("lo".to_owned()),
-        };
-        let connection = connect(
-            remote,
-            &local,
-            &SocketOptions::default(),
-            Duration::from_secs(2),
-        )
-        .expect("it listens");
-        assert_eq!(connection.not_bound_because, None);
-        let stream = mio::net::TcpStream::from_std(connection.stream);
-        let facts = tcp_facts(&SockRef::from(&stream)).expect("Linux tells");
-        assert!(facts.round_trip > Duration::ZERO && facts.round_trip < Duration::from_secs(1));
-        assert_eq!(facts.retransmits, 0);
-    }
-
-    /// Every Linux has Reno, and whoever may choose nothing else may choose it.
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn the_congestion_control_is_that_of_the_connection() {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-        let remote = listener.local_addr().expect("it is bound");
-        let connection = connect(
-            remote,
-            &LocalEnd::default(),
-            &SocketOptions::default(),
-            Duration::from_secs(2),
-        )
-        .expect("it listens");
-        let socket = SockRef::from(&connection.stream);
-        let system = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control");
-        let system = system.expect("Linux tells").trim().to_owned();
-        assert_eq!(congestion_control(&socket), Some(system));
-        socket
-            .set_tcp_congestion(b"reno")
-            .expect("it is always there");
-        assert_eq!(congestion_control(&socket).as_deref(), Some("reno"));
-    }
 }

@@ -230,7 +230,36 @@ impl Lan {
 
     /// Gives the user another password.
     pub(crate) fn change_password(&self, password: &str) {
-        set_password(&self.folder.path().join("smb.conf"), password);
+        set_password(&self.configuration(), USER, password);
+    }
+
+    /// Lets another user of this system in, with the same password.
+    pub(crate) fn add_user(&self, user: &str) {
+        set_password(&self.configuration(), user, PASSWORD);
+    }
+
+    /// Has Samba take a group of this system for the administrators, when one of it logs in.
+    pub(crate) fn make_administrators(&self, group: &str) {
+        let configuration = self.configuration();
+        let configuration = configuration.to_str().expect("plain letters");
+        let group = format!("unixgroup={group}");
+        run(
+            &self.server,
+            &[
+                "net",
+                "-s",
+                configuration,
+                "groupmap",
+                "add",
+                "sid=S-1-5-32-544",
+                &group,
+                "type=builtin",
+            ],
+        );
+    }
+
+    fn configuration(&self) -> PathBuf {
+        self.folder.path().join("smb.conf")
     }
 
     /// Kills all of Samba at once; the networks stay.
@@ -336,7 +365,7 @@ fn start_samba(
         samba_configuration(links, &top.to_string(), global),
     )
     .expect("the folder is ours");
-    set_password(&configuration, PASSWORD);
+    set_password(&configuration, USER, PASSWORD);
 
     // The shell reads until this process ends, however it does; then its namespace ends with it.
     let script = format!(
@@ -413,11 +442,11 @@ fn samba_configuration(links: u8, top: &str, global: &str) -> String {
     )
 }
 
-fn set_password(configuration: &std::path::Path, password: &str) {
+fn set_password(configuration: &std::path::Path, user: &str, password: &str) {
     let mut smbpasswd = Command::new("smbpasswd")
         .arg("-c")
         .arg(configuration)
-        .args(["-s", "-a", USER])
+        .args(["-s", "-a", user])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

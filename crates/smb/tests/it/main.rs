@@ -7,6 +7,7 @@ mod clone;
 mod copies;
 mod dfs;
 mod flips;
+mod held;
 mod holes;
 mod impostor;
 mod lan;

@@ -122,3 +122,29 @@ fn no_short_session_stops() {
         }
     });
 }
+
+/// All that was asked for may have arrived when a read is stopped, and who reads has not had it.
+#[test]
+fn a_stop_is_no_end_of_a_file() {
+    let lan = Lan::new("");
+    let session = connect(&lan, &policy(0));
+    let tree = session.tree(SHARE).expect("the share is there");
+    write_pattern(&tree, "large", 2, std::iter::once(0..BYTES));
+    let file = tree
+        .open("large", &OpenOptions::open(Access::Read))
+        .expect("it is there");
+    let arrived_before = session.channels()[0].bytes_received;
+    let stop = Stop::new();
+    let mut pieces = file.read_ranges(std::iter::once(0..BYTES), &stop);
+    let first = pieces.next().expect("it is not empty");
+    let first = first.expect("it can be read").payload.len() as u64;
+    assert!(first < BYTES, "more is to come");
+    while session.channels()[0].bytes_received < arrived_before + BYTES {
+        thread::yield_now();
+    }
+    // That it is over is heard after its last piece.
+    file.size().expect("the channel is alive");
+    stop.stop();
+    let rest: Vec<_> = pieces.collect();
+    assert!(matches!(rest[..], [Err(smb::Error::Stopped)]), "{rest:?}");
+}

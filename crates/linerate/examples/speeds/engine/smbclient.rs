@@ -31,7 +31,7 @@ pub(super) fn run(workload: &Workload, field: &Field) -> Result<Cost> {
         Task::Tree(_) | Task::List(_) => "--debuglevel=0",
     });
     match workload.protection {
-        Protection::Nothing => {}
+        Protection::Nothing => argv.push("--client-protection=off"),
         Protection::Gmac => argv.push("--client-protection=sign"),
         Protection::Gcm => argv.push("--client-protection=encrypt"),
     }
