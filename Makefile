@@ -23,8 +23,9 @@ test: setup-test
 	$(CARGO) test -p smb --features model --lib -- model::
 	fuzz/run replay
 
-# Every job on servers of other makers, and of Samba in other versions and settings (as root); ten minutes. Writes
-# docs/interop.md and target/interop/summary.json; `make test` does some jobs on three of them.
+# Every job on servers of other makers, on that of the Linux kernel in QEMU (with /dev/kvm where that runs it), and on Samba
+# in other versions and settings (as root); 20 minutes. Writes docs/interop.md and target/interop/summary.json; `make test`
+# does some jobs on three of them.
 interop: setup-interop
 	LINERATE_INTEROP=all $(CARGO) test -p linerate --test interop -- --nocapture --test-threads=1
 

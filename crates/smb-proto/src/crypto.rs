@@ -158,9 +158,33 @@ impl Signer {
         Ok(constant_time::verify_slices_are_equal(&right, &stated).is_ok())
     }
 
+    /// Whether a message's signature is right for it together with what stands before it. It should be for the
+    /// message alone (3.1.4.1); some servers' are not.
+    pub fn verify_behind(&self, before: &[u8], message: &[u8]) -> Result<bool, Error> {
+        let right = self.signature_behind(before, message)?;
+        let stated = &message[SIGNATURE_AT..HEADER_LENGTH];
+        Ok(constant_time::verify_slices_are_equal(&right, stated).is_ok())
+    }
+
+    /// What [`Self::verify_behind`] wants.
+    pub fn signature_behind(
+        &self,
+        before: &[u8],
+        message: &[u8],
+    ) -> Result<[u8; KEY_LENGTH], Error> {
+        let mut both = [before, message].concat();
+        let begin = before.len();
+        both[begin + SIGNATURE_AT..begin + HEADER_LENGTH].fill(0);
+        self.tag(&both, gmac_nonce(message))
+    }
+
     /// The message's signature field is zeroed for it.
     fn signature(&self, message: &mut [u8]) -> Result<[u8; KEY_LENGTH], Error> {
         message[SIGNATURE_AT..HEADER_LENGTH].fill(0);
+        self.tag(message, gmac_nonce(message))
+    }
+
+    fn tag(&self, message: &[u8], nonce: [u8; 12]) -> Result<[u8; KEY_LENGTH], Error> {
         let mut signature = [0; KEY_LENGTH];
         match &*self.0 {
             Kind::Hmac(key) => {
@@ -171,9 +195,9 @@ impl Signer {
                 signature.copy_from_slice(&tag.as_ref()[..KEY_LENGTH]);
             }
             Kind::Gmac(key) => {
-                let nonce = Nonce::assume_unique_for_key(gmac_nonce(message));
+                let nonce = Nonce::assume_unique_for_key(nonce);
                 let tag = key
-                    .seal_in_place_separate_tag(nonce, Aad::from(&*message), &mut [])
+                    .seal_in_place_separate_tag(nonce, Aad::from(message), &mut [])
                     .map_err(unusable)?;
                 signature.copy_from_slice(tag.as_ref());
             }

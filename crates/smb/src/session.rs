@@ -524,6 +524,11 @@ impl Session {
     /// When the server does not want it, or another one answers.
     pub fn beside(tree: &Tree) -> Result<(Self, Tree), Error> {
         let first = tree.shared();
+        // Without a name of the server, nothing would tell that it is the same one. Linux's own has none; and its
+        // end of any session ends the further channels of all others.
+        if tree.server_guid().is_none() {
+            return Err(first.odd_answer());
+        }
         let mut ways = first.routes().into_iter();
         let Some(way) = ways.next() else {
             return Err(first.error(smb_proto::Error::SessionEnded(None), tree.share()));

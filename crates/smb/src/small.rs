@@ -7,11 +7,11 @@
 
 use std::sync::Arc;
 
-use smb_proto::FileKey;
 use smb_proto::session::{
     Access, CreateOptions, Disposition, FileTimes, Information, Posix, QueryInformation, Reply,
     Request, SetInformation,
 };
+use smb_proto::{FileKey, NtStatus};
 
 use crate::copy::{is_time_kept, printable};
 use crate::error::Error;
@@ -455,6 +455,8 @@ fn name_part(tree: &Tree, small: &SmallFile, part: Part, existing: Replace) -> R
     for reply in replies {
         match reply {
             Ok(Reply::Done | Reply::Closed { .. }) => {}
+            // Linux's own server relates a CLOSE to a CREATE only. The session asks once more, for the CLOSE alone.
+            Err(error) if error.status() == Some(NtStatus::INVALID_PARAMETER) => {}
             other => return Err(not_done(tree, &small.path, other)),
         }
     }

@@ -264,7 +264,7 @@ impl Tree {
     }
 
     /// What the server calls itself; none where it says nothing.
-    fn server_guid(&self) -> Option<[u8; 16]> {
+    pub(crate) fn server_guid(&self) -> Option<[u8; 16]> {
         let negotiated = self.shared().protocol.negotiated()?;
         Some(negotiated.server_guid).filter(|guid| *guid != [0; 16])
     }

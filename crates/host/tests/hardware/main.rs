@@ -23,6 +23,8 @@ use tempfile::TempDir;
 
 /// Kernel and drivers, unpacked.
 const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/hardware");
+/// Puts a guest's files together.
+const FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/guest");
 /// In the order in which they need each other.
 const MODULES: [&str; 10] = [
     "virtio_ring",
@@ -97,20 +99,12 @@ impl Guest {
             "run",
             "sys",
             "tmp",
-            "usr/bin",
             "var/empty",
         ] {
             fs::create_dir_all(root.join(folder)).unwrap();
         }
-        for program in PROGRAMS {
-            let path = local(&["which", program]);
-            let libraries = local(&["ldd", path.trim()]);
-            let libraries = libraries
-                .split_whitespace()
-                .filter(|word| word.starts_with('/'));
-            libraries.for_each(|library| install(&root, library, library));
-            install(&root, path.trim(), &format!("/usr/bin/{program}"));
-        }
+        let place = root.display().to_string();
+        local(&[&[FILES, "programs", &place], &PROGRAMS[..]].concat());
         symlink("usr/bin", root.join("bin")).unwrap();
         symlink("dash", root.join("usr/bin/sh")).unwrap();
         for module in MODULES {
@@ -139,8 +133,8 @@ impl Guest {
         }
         local(&["chmod", "600", &root.join("etc/host").display().to_string()]);
         local(&["chmod", "755", &root.join("init").display().to_string()]);
-        let script = "cd \"$1\" && find . | cpio -o -H newc --quiet >../initrd";
-        local(&["sh", "-c", script, "sh", &root.display().to_string()]);
+        let script = "\"$1\" pack \"$2\" >\"$2/../initrd\"";
+        local(&["sh", "-c", script, "sh", FILES, &place]);
     }
 
     /// No hardware of this machine helps, so that it is the same everywhere.
@@ -200,13 +194,6 @@ impl Drop for Guest {
         self.machine = None;
         drop(Local::new().run(&[Command::new(["ip", "netns", "del", &self.namespace])]));
     }
-}
-
-/// Copies a file of this machine to a place below `root`.
-fn install(root: &Path, from: &str, to: &str) {
-    let to = root.join(to.trim_start_matches('/'));
-    fs::create_dir_all(to.parent().unwrap()).unwrap();
-    fs::copy(from, to).unwrap();
 }
 
 fn local(argv: &[&str]) -> String {

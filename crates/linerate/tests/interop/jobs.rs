@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::links;
 use super::posix;
 use super::proxy::{self, Path};
 use super::servers::Server;
@@ -18,13 +19,15 @@ pub struct Job {
     pub always: bool,
     /// Only of servers with the POSIX extensions.
     of_posix: bool,
+    /// So many links to the server are needed.
+    links: usize,
     pub run: fn(&Stage<'_>) -> Outcome,
 }
 
 impl Job {
     /// Whether it is one for this server.
     pub fn fits(&self, server: &Server) -> bool {
-        server.posix || !self.of_posix
+        (server.posix || !self.of_posix) && self.links <= server.links()
     }
 }
 
@@ -34,6 +37,7 @@ const fn job(name: &'static str, says: &'static str, run: fn(&Stage<'_>) -> Outc
         says,
         always: false,
         of_posix: false,
+        links: 1,
         run,
     }
 }
@@ -51,6 +55,7 @@ const fn always(name: &'static str, says: &'static str, run: fn(&Stage<'_>) -> O
         says,
         always: true,
         of_posix: false,
+        links: 1,
         run,
     }
 }
@@ -196,7 +201,11 @@ pub const JOBS: &[Job] = &[
         "the connection is cut 3 times while a file is read",
         |it| cut(it, false),
     ),
-    job("listing", "a folder of 100 000 files", listing),
+    job(
+        "listing",
+        "a folder of 100 000 files; 10 000 where the server is a guest by software alone",
+        listing,
+    ),
     job(
         "on the server",
         "from one place of the share to another",
@@ -215,7 +224,7 @@ pub const JOBS: &[Job] = &[
     job(
         "links of the server",
         "symbolic links to a file, to nothing, and out of the share",
-        links,
+        symbolic_links,
     ),
     always(
         "other server",
@@ -242,6 +251,14 @@ pub const JOBS: &[Job] = &[
         "a path that is given is followed, `--links follow` follows all, `--no-posix` sees none",
         posix::ways,
     ),
+    Job {
+        name: "two links",
+        says: "carry what two can",
+        always: false,
+        of_posix: false,
+        links: 2,
+        run: links::two,
+    },
 ];
 
 fn up(stage: &Stage<'_>, bytes: usize) -> Outcome {
@@ -674,15 +691,16 @@ fn resume(stage: &Stage<'_>, up: bool) -> Outcome {
         false => (stage.there("film"), stage.here("film")),
     };
     tree::write(&source, BYTES, 5);
-    let slow = proxy::open(Path {
+    let path = Path {
         rate: 12 << 20,
         ..Path::default()
-    });
-    let words = |port| {
-        let (here, there) = (stage.at("film"), stage.url_by(port, "film"));
+    };
+    let slow = proxy::open(stage.address(), path);
+    let words = |there| {
+        let here = stage.at("film");
         if up { [here, there] } else { [there, here] }
     };
-    let [from, to] = words(slow);
+    let [from, to] = words(stage.url_by(slow, "film"));
     let mut child = stage
         .command(&["copy", &from, &to])
         .spawn()
@@ -713,7 +731,7 @@ fn resume(stage: &Stage<'_>, up: bool) -> Outcome {
     if !was_recorded {
         return Outcome::Failed("nothing was put on record".to_owned());
     }
-    let [from, to] = words(super::servers::PORT);
+    let [from, to] = words(stage.url("film"));
     let said = stage.copy(&[&from, &to, "--resume"]);
     stage.judge(&said, &source, &copy).and(|| {
         let resumed = said.json["resumed_bytes"].as_u64().unwrap_or(0);
@@ -727,11 +745,12 @@ fn cut(stage: &Stage<'_>, up: bool) -> Outcome {
         false => (stage.there("film"), stage.here("film")),
     };
     tree::write(&source, 40 * MIB, 5);
-    let port = proxy::open(Path {
+    let path = Path {
         cut_after: 11 << 20,
         cuts: 3,
         ..Path::default()
-    });
+    };
+    let port = proxy::open(stage.address(), path);
     let (here, there) = (stage.at("film"), stage.url_by(port, "film"));
     let said = match up {
         true => stage.copy(&[&here, &there]),
@@ -741,15 +760,18 @@ fn cut(stage: &Stage<'_>, up: bool) -> Outcome {
 }
 
 fn listing(stage: &Stage<'_>) -> Outcome {
-    const FILES: usize = 100_000;
+    let files = match stage.is_slow() {
+        true => 10_000,
+        false => 100_000,
+    };
     fs::create_dir(stage.there("many")).expect("our own folder");
-    for number in 0..FILES {
+    for number in 0..files {
         fs::write(stage.there(&format!("many/写真 {number:06}")), b"").expect("space on the disk");
     }
     let said = stage.run(&["ls", &stage.url("many"), "--json"]);
     let entries = said.json["entries"].as_array().map_or(0, Vec::len);
     match said.code {
-        Some(0) if entries == FILES => Outcome::Ok,
+        Some(0) if entries == files => Outcome::Ok,
         Some(0) => Outcome::Lost(format!("{entries} entries, exit code 0")),
         Some(69) if !said.stderr.is_empty() => Outcome::Refused(said.reason()),
         code => Outcome::Failed(format!("exit code {code:?}: {}", said.reason())),
@@ -765,8 +787,7 @@ fn on_server(stage: &Stage<'_>) -> Outcome {
 
 fn wrong_share(stage: &Stage<'_>) -> Outcome {
     tree::write(&stage.here("a"), 5, 1);
-    let url = format!("smb://{}@127.0.0.1/nowhere/a", super::servers::USER);
-    let said = stage.copy(&[&stage.at("a"), &url]);
+    let said = stage.copy(&[&stage.at("a"), &stage.url_of("nowhere", "a")]);
     let lists = said.stderr.contains(super::servers::SHARE);
     Outcome::of(said.code == Some(65) && lists, || {
         format!("exit code {:?}: {}", said.code, said.reason())
@@ -784,7 +805,7 @@ fn wrong_password(stage: &Stage<'_>) -> Outcome {
     })
 }
 
-fn links(stage: &Stage<'_>) -> Outcome {
+fn symbolic_links(stage: &Stage<'_>) -> Outcome {
     tree::write(&stage.there("a/file"), 5, 1);
     for (target, link) in [
         ("file", "a/link"),

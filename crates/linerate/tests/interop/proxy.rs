@@ -22,14 +22,14 @@ pub struct Path {
     pub cuts: u64,
 }
 
-/// Passes connections on until the process ends; gives its port.
-pub fn open(path: Path) -> u16 {
+/// Passes connections on to this server until the process ends; gives its port.
+pub fn open(server: Ipv4Addr, path: Path) -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
     let port = listener.local_addr().expect("it is bound").port();
     let cuts_left = Arc::new(AtomicU64::new(path.cuts));
     thread::spawn(move || {
         for client in listener.incoming().map_while(Result::ok) {
-            let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, PORT)) else {
+            let Ok(server) = TcpStream::connect((server, PORT)) else {
                 continue;
             };
             let passed = Arc::new(AtomicU64::new(0));

@@ -18,9 +18,11 @@ pub const PASSWORD: &str = "合言葉 good";
 pub const SHARE: &str = "共有";
 /// A share whose folders may be on other servers (DFS), where the server can have one.
 pub const LINKS: &str = "dfs";
+/// A share that is in the server's memory, where there is one.
+pub const FAST_SHARE: &str = "速い";
 pub const PORT: u16 = 445;
-/// The longest that a server may take until it listens.
-const START_LIMIT: Duration = Duration::from_secs(20);
+/// The longest that a server may take until it listens: that of a kernel in QEMU, by software alone.
+const START_LIMIT: Duration = Duration::from_secs(180);
 
 /// A server that the suite can start.
 pub struct Server {
@@ -44,7 +46,12 @@ enum Make {
     },
     Impacket,
     SmbServer,
+    /// A kernel in QEMU, at [`KSMBD`], with two links.
+    Ksmbd,
 }
+
+/// The guest's end of its first link.
+const KSMBD: Ipv4Addr = Ipv4Addr::new(10, 9, 1, 2);
 
 pub const SERVERS: &[Server] = &[
     Server {
@@ -183,6 +190,69 @@ pub const SERVERS: &[Server] = &[
         )],
         breaks: &[],
     },
+    Server {
+        name: "ksmbd",
+        always: false,
+        make: Make::Ksmbd,
+        refuses: &[
+            (
+                "names by case",
+                "a share does not tell capitals from small letters; smbclient would replace the first file by the second",
+            ),
+            (
+                "names of the server",
+                "one with `\\` in it smbclient brings home under a stand-in",
+            ),
+            (
+                "cut up",
+                "where a connection broke in the middle of requests, it may answer no login for a minute and longer; smbclient gives up at the first cut",
+            ),
+            (
+                "cut down",
+                "where a connection broke in the middle of requests, it may answer no login for a minute and longer; smbclient gives up at the first cut",
+            ),
+            ("other server", "it has no distributed file system"),
+        ],
+        breaks: &[
+            (
+                "2.2.4",
+                "its ServerGuid is zero, so that nobody can tell whether two connections lead to the same server; a copy has one session only, and asks for one part of a listing at a time",
+            ),
+            (
+                "3.1.4.1",
+                "the signature of a READ that is refused is made over what stands before the reply as well",
+            ),
+            (
+                "3.1.4.1",
+                "what is signed of a TREE_CONNECT that is refused is the first 73 bytes of the reply; smbclient takes the reply for a wrong one, and cannot say that a share does not exist",
+            ),
+            ("3.3.4.1.1", "the reply to an ECHO is not signed"),
+            (
+                "3.3.5.2.7.2",
+                "a related CLOSE is STATUS_INVALID_PARAMETER where the chain does not begin with a CREATE",
+            ),
+            (
+                "3.3.5.2.7.2",
+                "a chain for a session that is gone is answered by one reply, with the distance to a next one that is not there",
+            ),
+            (
+                "3.3.5.5",
+                "where a connection broke in the middle of requests, a login may get no answer for a minute and longer: in one of three runs, `cut up` and `cut down` failed",
+            ),
+            (
+                "3.3.5.10",
+                "a CLOSE may be STATUS_FILE_CLOSED though the file was open until then",
+            ),
+            (
+                "3.3.5.6",
+                "a LOGOFF ends the further channels of all other sessions, which are told STATUS_USER_SESSION_DELETED",
+            ),
+            (
+                "3.3.5.18",
+                "of two QUERY_DIRECTORY in a chain, the second is STATUS_NO_MORE_FILES where the first has filled the reply, and of two at once, a reply may be malformed",
+            ),
+        ],
+    },
 ];
 
 /// One that speaks nothing newer than SMB 1.
@@ -203,9 +273,18 @@ pub struct Running {
     process: Child,
     folder: TempDir,
     version: String,
+    address: Ipv4Addr,
 }
 
 impl Server {
+    /// Ways to it.
+    pub const fn links(&self) -> usize {
+        match self.make {
+            Make::Ksmbd => 2,
+            _ => 1,
+        }
+    }
+
     /// Starts it, and moves this thread into its network.
     pub fn start(&self) -> Running {
         let folder = tempfile::tempdir().expect("space on the disk");
@@ -216,9 +295,13 @@ impl Server {
         fs::create_dir(folder.path().join(LINKS)).expect("our own folder");
         let (script, version) = self.make.script(folder.path());
         let log = File::create(folder.path().join("log")).expect("our own folder");
-        let mut command = Command::new("unshare");
+        // It ends with this thread, however that ends.
+        let mut command = Command::new("setpriv");
         command
             .args([
+                "--pdeathsig",
+                "KILL",
+                "unshare",
                 "--net",
                 "--mount",
                 "--pid",
@@ -236,6 +319,7 @@ impl Server {
             process,
             folder,
             version,
+            address: self.make.address(),
         };
         running.enter();
         running
@@ -245,6 +329,35 @@ impl Server {
 impl Running {
     pub fn version(&self) -> &str {
         &self.version
+    }
+
+    /// Where it listens, on [`PORT`].
+    pub const fn address(&self) -> Ipv4Addr {
+        self.address
+    }
+
+    /// Waits until it lets somebody in: what one job has broken is no matter of the next.
+    pub fn settle(&self) {
+        let begun = Instant::now();
+        let login = format!("{USER}%{PASSWORD}");
+        let share = format!("//{}/{SHARE}", self.address);
+        let asked = ["-U", &login, &share, "-c", "exit"];
+        let lets_in = || {
+            let output = Command::new("smbclient").args(asked).output();
+            output
+                .expect("`scripts/setup` installs it")
+                .status
+                .success()
+        };
+        while !lets_in() {
+            let waited = begun.elapsed();
+            assert!(waited < START_LIMIT, "nobody was let in for {waited:?}");
+        }
+    }
+
+    /// What it said of itself since it was started, in this file of its folder.
+    pub fn told(&self, file: &str) -> String {
+        fs::read_to_string(self.folder.path().join(file)).unwrap_or_default()
     }
 
     /// The folder that it shares, as this process sees it.
@@ -263,7 +376,7 @@ impl Running {
         let begun = Instant::now();
         let wait = |running: &mut Self| {
             let ended = running.process.try_wait().expect("our own child");
-            let log = || fs::read_to_string(running.folder.path().join("log")).unwrap_or_default();
+            let log = || running.told("log");
             assert!(ended.is_none(), "the server ended: {}", log());
             assert!(
                 begun.elapsed() < START_LIMIT,
@@ -278,7 +391,7 @@ impl Running {
         let network = File::open(&theirs).expect("it was there a moment ago");
         move_into_link_name_space(network.as_fd(), Some(LinkNameSpaceType::Network))
             .expect("this runs as root");
-        while TcpStream::connect((Ipv4Addr::LOCALHOST, PORT)).is_err() {
+        while TcpStream::connect((self.address, PORT)).is_err() {
             wait(self);
         }
     }
@@ -334,8 +447,50 @@ impl Make {
                     format!("'{server}' {address} '{USER}' '{PASSWORD}' '{SHARE}' '{share}'");
                 (script, version.to_owned())
             }
+            Self::Ksmbd => ksmbd(folder),
         }
     }
+
+    const fn address(&self) -> Ipv4Addr {
+        match self {
+            Self::Ksmbd => KSMBD,
+            _ => Ipv4Addr::LOCALHOST,
+        }
+    }
+}
+
+/// The guest reads what differs from run to run in the folder, which is mounted there as `/top`.
+fn ksmbd(folder: &Path) -> (String, String) {
+    let configuration = format!(
+        "[global]\nserver multi channel support = yes\nmap to guest = never\n\
+         [{SHARE}]\npath = /top/share\nread only = no\n\
+         [{FAST_SHARE}]\npath = /fast\nread only = no\n"
+    );
+    let users = format!("root:x:0:0::/:/bin/sh\n{USER}:x:60123:60123::/:/bin/false\n");
+    for (name, text) in [
+        ("ksmbd.conf", configuration.as_str()),
+        ("passwd", &users),
+        ("user", USER),
+        ("password", PASSWORD),
+    ] {
+        fs::write(folder.join(name), text).expect("our own folder");
+    }
+    let run = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../interop/ksmbd/run");
+    let files = installed("ksmbd");
+    let script = format!(
+        "exec '{}' '{}' '{}'",
+        run.display(),
+        folder.display(),
+        files.display()
+    );
+    let version = fs::read_to_string(files.join("version"));
+    (
+        script,
+        version
+            .expect("`scripts/setup` installs it")
+            .trim()
+            .to_owned(),
+    )
 }
 
 /// Samba with a user of a name that this machine does not have.

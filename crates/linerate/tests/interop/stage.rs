@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Read;
+use std::net::Ipv4Addr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::servers::{LINKS, PASSWORD, PORT, Running, SHARE, USER};
+use super::servers::{FAST_SHARE, LINKS, PASSWORD, Running, SHARE, USER};
 use super::tree::{self, Node, Tree};
 
 /// Whoever needs longer for one command does not end.
@@ -25,6 +26,8 @@ const OTHER: &str = "127.0.0.2";
 pub enum Outcome {
     /// As if both ends were one machine.
     Ok,
+    /// The same, with what was measured.
+    Measured(String),
     /// Something was not copied, and the program said which and why.
     Refused(String),
     /// Something was not copied, and the program did not say so.
@@ -87,12 +90,32 @@ impl<'a> Stage<'a> {
 
     /// The same as an argument.
     pub fn url(&self, path: &str) -> String {
-        self.url_by(PORT, path)
+        self.url_of(SHARE, &format!("{}/{path}", self.name))
     }
 
-    /// Over another port of this machine.
+    /// A path of any share of the server.
+    pub fn url_of(&self, share: &str, path: &str) -> String {
+        format!("smb://{USER}@{}/{share}/{path}", self.address())
+    }
+
+    /// Over this port of this machine.
     pub fn url_by(&self, port: u16, path: &str) -> String {
         format!("smb://{USER}@127.0.0.1:{port}/{SHARE}/{}/{path}", self.name)
+    }
+
+    /// A file of the share in the server's memory, as an argument.
+    pub fn in_memory(&self, path: &str) -> String {
+        self.url_of(FAST_SHARE, path)
+    }
+
+    /// Whether the server is a guest that no processor helps to run.
+    pub fn is_slow(&self) -> bool {
+        self.running.told("accelerator").trim() == "tcg"
+    }
+
+    /// Where the server listens.
+    pub const fn address(&self) -> Ipv4Addr {
+        self.running.address()
     }
 
     /// Makes a link of a distributed file system, whose first target is none, to this folder of the share.
@@ -106,7 +129,7 @@ impl<'a> Stage<'a> {
 
     /// A path of the folder with such links, as an argument.
     pub fn linked(&self, path: &str) -> String {
-        format!("smb://{USER}@127.0.0.1/{LINKS}/{}/{path}", self.name)
+        self.url_of(LINKS, &format!("{}/{path}", self.name))
     }
 
     /// A folder of the share where such a link says that it is.
@@ -239,7 +262,7 @@ impl Said {
         match (code, refused) {
             (0, _) => Outcome::Ok,
             (1 | 65, 0) => Outcome::Refused(format!("all is there: {}", self.reason())),
-            (1 | 65, _) => Outcome::Refused(self.reason()),
+            (1 | 65 | 69, 1..) => Outcome::Refused(self.reason()),
             _ => Outcome::Failed(format!("exit code {code}: {}", self.reason())),
         }
     }
@@ -248,7 +271,7 @@ impl Said {
 impl Outcome {
     pub const fn word(&self) -> &'static str {
         match self {
-            Self::Ok => "ok",
+            Self::Ok | Self::Measured(_) => "ok",
             Self::Refused(_) => "refused",
             Self::Lost(_) => "lost",
             Self::Failed(_) => "failed",
@@ -258,7 +281,9 @@ impl Outcome {
     pub fn reason(&self) -> &str {
         match self {
             Self::Ok => "",
-            Self::Refused(reason) | Self::Lost(reason) | Self::Failed(reason) => reason,
+            Self::Measured(said) | Self::Refused(said) | Self::Lost(said) | Self::Failed(said) => {
+                said
+            }
         }
     }
 

@@ -35,7 +35,7 @@ impl Row {
     /// It is well, or refused where that is known of the server.
     pub fn is_known(&self) -> bool {
         match &self.outcome {
-            Outcome::Ok => true,
+            Outcome::Ok | Outcome::Measured(_) => true,
             Outcome::Refused(_) => self
                 .server
                 .refuses
@@ -108,7 +108,7 @@ pub fn write(rows: &[Row]) {
         .to_owned();
     page.push_str(&text(rows));
     page.push_str("\n## What is not ok\n\n");
-    for row in rows.iter().filter(|it| it.outcome != Outcome::Ok) {
+    for row in rows.iter().filter(|it| it.outcome.word() != "ok") {
         let known = row
             .server
             .refuses
@@ -117,6 +117,12 @@ pub fn write(rows: &[Row]) {
         let _ = writeln!(page, "- {}", row.shown());
         if let Some((_, why)) = known {
             let _ = writeln!(page, "  ({why})");
+        }
+    }
+    page.push_str("\n## What was measured\n\n");
+    for row in rows {
+        if let Outcome::Measured(said) = &row.outcome {
+            let _ = writeln!(page, "- {}: {}: {said}", row.server.name, row.job.name);
         }
     }
     page.push_str("\n## Rules of MS-SMB2 that a server breaks\n\n");

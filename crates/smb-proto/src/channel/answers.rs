@@ -34,7 +34,8 @@ impl Channel {
         if header.next_command != 0 {
             return self.chained_frame(*header, message, sealed, now);
         }
-        let Some(message_id) = self.admit(header, message, sealed)? else {
+        let length = u32::try_from(message.len()).unwrap_or_default();
+        let Some(message_id) = self.admit(header, &length.to_be_bytes(), message, sealed)? else {
             return Ok(());
         };
         let Some(pending) = self.finish(message_id, now) else {
@@ -157,7 +158,7 @@ impl Channel {
         sealed: bool,
     ) -> Result<Range<usize>> {
         let bytes = &mut block.raw_mut()[message.clone()];
-        self.admit(header, bytes, sealed)?;
+        self.admit(header, &[], bytes, sealed)?;
         let response = ReadResponse::decode(&bytes[HEADER_LENGTH..])?;
         let asked = self
             .outstanding

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::keys::LOST_SESSION;
 use super::outgoing::Outgoing;
 use super::pending::Job;
 use super::{Channel, Event};
@@ -95,10 +96,11 @@ impl Channel {
     pub(super) fn chained_frame(
         &mut self,
         mut header: Header,
-        mut message: &mut [u8],
+        message: &mut [u8],
         sealed: bool,
         now: Time,
     ) -> Result<()> {
+        let (mut before, mut begin) = (0, 0);
         loop {
             let pending = self.outstanding.get(header.message_id);
             if !pending.is_some_and(|pending| matches!(pending.job, Job::Link { .. })) {
@@ -106,19 +108,32 @@ impl Channel {
                     "it chains replies to single requests".into(),
                 ));
             }
+            let (done, part) = message.split_at_mut(begin);
             let length = match header.next_command {
-                0 => message.len(),
-                distance => distance_to_next(distance, message.len())?,
+                0 => part.len(),
+                distance => match distance_to_next(distance, part.len()) {
+                    // Who has lost the session may answer a chain by one reply, with the distance of its request.
+                    Err(_) if LOST_SESSION.contains(&header.status) => {
+                        self.admit(&header, &done[before..], part, sealed)?;
+                        let (doing, status) = (header.command.name().into(), header.status);
+                        return Err(Error::Refused { doing, status });
+                    }
+                    length => length?,
+                },
             };
-            let (part, rest) = std::mem::take(&mut message).split_at_mut(length);
-            if self.admit(&header, part, sealed)?.is_some() {
-                self.finish_link(&header, part.to_vec(), now)?;
+            let part = &mut part[..length];
+            if self
+                .admit(&header, &done[before..], part, sealed)?
+                .is_some()
+            {
+                let part = part.to_vec();
+                self.finish_link(&header, part, now)?;
             }
-            if rest.is_empty() {
+            (before, begin) = (begin, begin + length);
+            if begin == message.len() {
                 return Ok(());
             }
-            header = Header::decode(rest)?;
-            message = rest;
+            header = Header::decode(&message[begin..])?;
         }
     }
 

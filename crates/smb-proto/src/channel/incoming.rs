@@ -161,10 +161,12 @@ impl Channel {
         }
     }
 
-    /// Checks what any message must fulfil. `None`: nothing more is to be done with it.
+    /// Checks what any message must fulfil, and its signature where it is not `sealed`; `before` is what stands
+    /// before it. `None`: nothing more is to be done with it.
     pub(super) fn admit(
         &mut self,
         header: &Header,
+        before: &[u8],
         message: &mut [u8],
         sealed: bool,
     ) -> Result<Option<u64>> {
@@ -202,7 +204,7 @@ impl Channel {
             return self.interim(header);
         }
         if !sealed {
-            let signed = (self.keys).check_signature(header, message, pending.signed)?;
+            let signed = (self.keys).check_signature(header, before, message, pending.signed)?;
             if signed == Signed::Unpadded {
                 self.session.avoid_chains();
             }

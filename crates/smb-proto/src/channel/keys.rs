@@ -5,10 +5,10 @@ use crate::crypto::Signer;
 use crate::error::{Error, NtStatus, Result};
 use crate::sealing::{Sealer, SealingKeys};
 use crate::session::{ChannelNumber, Login, TreeId};
-use crate::wire::{HEADER_LENGTH, Header, Message as _, TransformHeader, flags};
+use crate::wire::{Command, HEADER_LENGTH, Header, Message as _, TransformHeader, flags};
 
 /// What a server says that has lost the session, and with it the keys.
-const LOST_SESSION: [NtStatus; 2] = [
+pub(super) const LOST_SESSION: [NtStatus; 2] = [
     NtStatus::USER_SESSION_DELETED,
     NtStatus::NETWORK_SESSION_EXPIRED,
 ];
@@ -119,18 +119,21 @@ impl Keys {
         Ok(Header::decode(message)?)
     }
 
-    /// Demands encryption of a reply that is plain, where the request was encrypted or everything is.
+    /// Demands encryption of a reply that is plain, where the request was encrypted or everything is. Linux's own
+    /// server knows no session for an ECHO, and so no key; its answer says nothing but that somebody is there.
     pub(super) fn check_plain(&self, header: &Header, request_sealed: bool) -> Result<()> {
-        match self.encrypting || request_sealed {
+        match (self.encrypting || request_sealed) && header.command != Command::ECHO {
             true => Err(unprotected(header, "encrypted")),
             false => Ok(()),
         }
     }
 
-    /// Verifies every signature there is, and demands one where the request was signed.
+    /// Verifies every signature there is, and demands one where the request was signed. `before` is what stands
+    /// before the message: the reply before it in its chain, or the length of its frame.
     pub(super) fn check_signature(
         &self,
         header: &Header,
+        before: &[u8],
         message: &mut [u8],
         request_signed: bool,
     ) -> Result<Signed> {
@@ -142,11 +145,12 @@ impl Keys {
             true if header.next_command != 0 && verifies_unpadded(signer, message)? => {
                 Ok(Signed::Unpadded)
             }
-            true => Err(Error::Misbehaving(format!(
-                "the signature of its {} reply is wrong",
-                header.command.name()
-            ))),
-            false if request_signed => Err(unprotected(header, "signed")),
+            true if verifies_behind(signer, header, before, message)? => Ok(Signed::Whole),
+            true if verifies_begin(signer, header, message)? => Ok(Signed::Whole),
+            true => Err(unprotected(header, "signed with the right key")),
+            false if request_signed && header.command != Command::ECHO => {
+                Err(unprotected(header, "signed"))
+            }
             false => Ok(Signed::Whole),
         }
     }
@@ -172,6 +176,35 @@ fn verifies_unpadded(signer: &Signer, message: &mut [u8]) -> Result<bool> {
         }
     }
     Ok(false)
+}
+
+/// Whether a READ's refusal was signed together with what stands before it, as Linux's own server does it, which
+/// takes that for the refusal and the refusal for the data. The signature proves the message all the same.
+fn verifies_behind(
+    signer: &Signer,
+    header: &Header,
+    before: &[u8],
+    message: &[u8],
+) -> Result<bool> {
+    if header.command != Command::READ || header.status == NtStatus::SUCCESS {
+        return Ok(false);
+    }
+    signer.verify_behind(before, message)
+}
+
+/// Whether the refusal that a reply to TREE_CONNECT begins with is signed as if nothing stood behind it. Linux's own
+/// server leaves the rest of a success there, which nobody reads.
+fn verifies_begin(signer: &Signer, header: &Header, message: &mut [u8]) -> Result<bool> {
+    /// A refusal without data, behind its header.
+    const BODY: [u8; 9] = [9, 0, 0, 0, 0, 0, 0, 0, 0];
+    let end = HEADER_LENGTH + BODY.len();
+    if header.command != Command::TREE_CONNECT || header.status == NtStatus::SUCCESS {
+        return Ok(false);
+    }
+    match message.get(HEADER_LENGTH..end) {
+        Some(body) if body == BODY => signer.verify(&mut message[..end]),
+        _ => Ok(false),
+    }
 }
 
 /// A reply is not protected as it has to be.

@@ -672,6 +672,8 @@ pub(crate) fn conclude(
             NtStatus::SUCCESS => Ok(Reply::Closed {
                 size: size_when_closed(message),
             }),
+            // It is closed, by whomever. Linux's own server sometimes says so of a file that was open until then.
+            NtStatus::FILE_CLOSED => Ok(Reply::Closed { size: None }),
             status => Err(Error::Refused { doing, status }),
         });
     }

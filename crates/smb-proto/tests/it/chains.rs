@@ -400,6 +400,80 @@ fn a_server_that_signs_chains_without_padding_gets_single_requests() {
     world.run_until(|_| ears.iter().all(|ear| ear.is_done()));
 }
 
+/// The signature is made over more than the READ's refusal, in a chain and alone, and proves it all the same.
+#[test]
+fn a_refused_read_may_be_signed_with_what_stands_before_it() {
+    for dialect in [Dialect::Smb210, Dialect::Smb311] {
+        for credits_max in [1, 64] {
+            let behaviour = Behaviour {
+                dialect,
+                signing_required: true,
+                credits_max,
+                refusals_behind: true,
+                ..Behaviour::default()
+            };
+            let (mut world, tree) = world(3, behaviour, &[], 1);
+            for _ in 0..20 {
+                let (_, bytes) = content_of(world.ask(read(tree, "folder/file")));
+                assert_eq!(bytes, []);
+            }
+            let chained = world.server.chains > 0;
+            assert_eq!(chained, credits_max > 1, "{dialect:?} {credits_max}");
+            assert!(world.is_up(0), "{dialect:?} {credits_max}");
+        }
+    }
+}
+
+/// One reply to a whole chain, with the distance to a next one that is not there: its status counts, not its form.
+#[test]
+fn a_server_that_lost_the_session_is_heard_before_its_chain_is_judged() {
+    let content = Random::new(5).bytes(500);
+    for signing_required in [false, true] {
+        let behaviour = Behaviour {
+            signing_required,
+            lie: Some((Lie::LinkOfNoSession, 0)),
+            ..Behaviour::default()
+        };
+        let (mut world, tree) = world(7, behaviour, &content, 2);
+        let ears: Vec<_> = (0..20).map(|_| Arc::new(Ear::default())).collect();
+        for ear in &ears {
+            let heard = Arc::clone(ear) as _;
+            world.session.submit(read(tree, "folder/file"), heard);
+        }
+        world.run_until(|world| world.closed(0).is_some());
+        let cause = world.closed(0).cloned().flatten().expect("it says why");
+        let gone = matches!(cause, Error::Refused { status, .. } if status == NtStatus::USER_SESSION_DELETED);
+        assert!(gone, "{cause}");
+        world.run_until(|_| ears.iter().all(|ear| ear.is_done()));
+        for ear in ears {
+            assert!(content_of(ear.outcome()).1 == content);
+        }
+    }
+}
+
+/// Linux's own server: what it refuses has something behind it that is not signed, and it knows no session for an ECHO.
+#[test]
+fn a_refused_share_is_refused_and_an_unsigned_echo_is_a_sign_of_life() {
+    for dialect in [Dialect::Smb210, Dialect::Smb311] {
+        let behaviour = Behaviour {
+            dialect,
+            signing_required: true,
+            refusals_trail: true,
+            echoes_plain: true,
+            ..Behaviour::default()
+        };
+        let (mut world, _) = world(3, behaviour, &[], 1);
+        world.server.not_yet = Some((Command::TREE_CONNECT, NtStatus::BAD_NETWORK_NAME, 1));
+        let share = "nowhere".into();
+        match world.ask(Request::TreeConnect { share }) {
+            Err(Error::Refused { status, .. }) => assert_eq!(status, NtStatus::BAD_NETWORK_NAME),
+            other => panic!("{other:?}"),
+        }
+        assert!(matches!(world.ask(Request::Echo), Ok(Reply::Done)));
+        assert!(world.is_up(0), "{dialect:?}");
+    }
+}
+
 #[test]
 fn what_is_no_chain_is_refused() {
     let (mut world, tree) = world(1, Behaviour::default(), &[], 1);

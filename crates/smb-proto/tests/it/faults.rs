@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use smb_proto::{Error, Reply, Request};
+use smb_proto::wire::Command;
+use smb_proto::{Error, NtStatus, Reply, Request};
 
 use crate::server::{Behaviour, Encrypts, Lie};
 use crate::world::{BLOCK, Ear, World};
@@ -392,4 +393,17 @@ fn an_ended_session_ends_everything() {
     assert!(matches!(ear.error(), Error::SessionEnded(None)));
     assert!((0..2).all(|number| matches!(world.closed(number), Some(None))));
     assert_eq!(world.pool.in_use(), 0);
+}
+
+/// As Linux's own server sometimes says of a file that was open until then.
+#[test]
+fn a_file_that_is_closed_already_is_closed() {
+    let (mut world, file) = World::open(2, Behaviour::default(), Vec::new(), 1);
+    world.server.not_yet = Some((Command::CLOSE, NtStatus::FILE_CLOSED, 1));
+    let closed = world.ask(Request::Close { file });
+    assert!(
+        matches!(closed, Ok(Reply::Closed { size: None })),
+        "{closed:?}"
+    );
+    assert!(world.is_up(0));
 }

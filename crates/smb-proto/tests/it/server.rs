@@ -66,6 +66,8 @@ pub(crate) enum Lie {
     LinkTwice,
     LinkUnknown,
     LinkOther,
+    /// The first reply of a chain, alone, for a session that is gone, with the distance to a next one.
+    LinkOfNoSession,
     Silence,
     Disconnect,
 }
@@ -124,6 +126,12 @@ pub(crate) struct Behaviour {
     pub(crate) expires_always: bool,
     /// It signs each reply of a chain before it adds the padding to the next one, as go-smb2 does.
     pub(crate) chains_unpadded: bool,
+    /// The signature of a READ that it refuses is made over what stands before it as well.
+    pub(crate) refusals_behind: bool,
+    /// A refusal of a share has something behind it that is not signed.
+    pub(crate) refusals_trail: bool,
+    /// An ECHO is answered without a signature.
+    pub(crate) echoes_plain: bool,
     /// What it says of its file system and interfaces is cut off.
     pub(crate) facts_cut_off: bool,
     /// On so many of its connections it says that it has the POSIX extensions, also to who did not ask.
@@ -164,6 +172,9 @@ impl Default for Behaviour {
             again_status: None,
             expires_always: false,
             chains_unpadded: false,
+            refusals_behind: false,
+            refusals_trail: false,
+            echoes_plain: false,
             facts_cut_off: false,
             posix_connections: 0,
         }
@@ -515,7 +526,9 @@ impl Server {
             let lease_break = self.seal(lease_break(), all);
             sent.push((delay, Some(lease_break)));
         }
-        let frame = self.reply(number, header, status, granted, &body);
+        let mut frame = self.reply(number, header, status, granted, &body);
+        let (prefix, message) = frame.split_at_mut(4);
+        self.sign_behind(number, prefix, message);
         let naked = self.behaviour.lie.is_some_and(|(lie, connection)| {
             lie == Lie::SealedNot && connection == number && header.command == Command::READ
         });
@@ -603,7 +616,7 @@ impl Server {
         answers: &[(Header, NtStatus, Vec<u8>)],
         granted: u16,
     ) -> Vec<u8> {
-        let mut message = Vec::new();
+        let (mut message, mut before) = (Vec::new(), 0);
         for (position, (request, status, body)) in answers.iter().enumerate() {
             let last = position + 1 == answers.len();
             let (mut header, mut body) = (*request, body.clone());
@@ -616,13 +629,35 @@ impl Server {
                 }
             }
             let granted = if last { granted } else { 0 };
-            let frame = self.reply(number, &header, *status, granted, &body);
+            let mut frame = self.reply(number, &header, *status, granted, &body);
+            let begin = message.len();
+            let (prefix, own) = frame.split_at_mut(4);
+            let stands_before = if position > 0 {
+                &message[before..]
+            } else {
+                prefix
+            };
+            self.sign_behind(number, stands_before, own);
+            before = begin;
             message.extend_from_slice(&frame[4..]);
             if !last {
                 message.resize(message.len().next_multiple_of(8), 0);
             }
         }
         framed(&message)
+    }
+
+    /// Signs a refused READ as [`Behaviour::refusals_behind`] says.
+    fn sign_behind(&self, number: usize, before: &[u8], message: &mut [u8]) {
+        let header = Header::decode(message).expect("our own");
+        let refused = header.command == Command::READ && header.status != NtStatus::SUCCESS;
+        if !self.behaviour.refusals_behind || !refused || !header.has(flags::SIGNED) {
+            return;
+        }
+        let signer = self.connections[number].signer.as_ref();
+        let signature = signer.map(|it| it.signature_behind(before, message));
+        let signature = signature.expect("a login").expect("signs");
+        message[48..HEADER_LENGTH].copy_from_slice(&signature);
     }
 
     /// Decrypts what is encrypted; whether it was.
@@ -1318,6 +1353,7 @@ impl Server {
         let last_word = request.command == Command::SESSION_SETUP && status == NtStatus::SUCCESS;
         let signer = match (request.command, status) {
             (Command::NEGOTIATE, _) => None,
+            (Command::ECHO, _) if self.behaviour.echoes_plain => None,
             (Command::SESSION_SETUP, NtStatus::SUCCESS) => connection
                 .signer
                 .as_ref()
@@ -1336,12 +1372,19 @@ impl Server {
             header.flags |= flags::SIGNED;
         }
         let mut message = header.to_bytes().to_vec();
+        let refused = request.command == Command::TREE_CONNECT && status != NtStatus::SUCCESS;
         message.extend_from_slice(body);
+        if self.behaviour.refusals_trail && refused {
+            message.push(0);
+        }
         if let Some(signer) = signer {
             signer.sign(&mut message).expect("signs");
         }
         if !last_word {
             connection.preauth.add(&message);
+        }
+        if self.behaviour.refusals_trail && refused {
+            message.extend_from_slice(&[7; 80]);
         }
         framed(&message)
     }
@@ -1402,7 +1445,8 @@ impl Server {
             | Lie::LinkSignatureWrong
             | Lie::LinkTwice
             | Lie::LinkUnknown
-            | Lie::LinkOther => {}
+            | Lie::LinkOther
+            | Lie::LinkOfNoSession => {}
             Lie::SealedWrong => frame[BODY] ^= 4,
             Lie::SealedForAnother => frame[4 + 44] ^= 1,
             Lie::SealedTwice => frame = self.seal(frame, true),
@@ -1452,6 +1496,14 @@ fn lie_about_chain(lie: Lie, frame: &mut Vec<u8>) {
         Lie::LinkTwice => frame.copy_within(4 + 24..4 + 32, second + 24),
         Lie::LinkUnknown => frame[second + 24 + 5] ^= 1,
         Lie::LinkOther => frame[second + 12] = Command::ECHO.0 as u8,
+        Lie::LinkOfNoSession => {
+            let status = NtStatus::USER_SESSION_DELETED;
+            frame[12..16].copy_from_slice(&status.0.to_le_bytes());
+            frame.truncate(4 + HEADER_LENGTH);
+            frame.extend_from_slice(&[9, 0, 0, 0, 0, 0, 0, 0, 0]);
+            let length = frame.len() - 4;
+            frame[..4].copy_from_slice(&frame_prefix(length));
+        }
         _ => {}
     }
 }
