@@ -184,10 +184,7 @@ pub const SERVERS: &[Server] = &[
             backports: true,
         },
         posix: true,
-        refuses: &[(
-            "names of the server",
-            "of what is no UTF-8 it shows a name that it does not open, and smbclient does not list it; one with `\\` in it smbclient brings home under a stand-in",
-        )],
+        refuses: &[],
         breaks: &[],
     },
     Server {
