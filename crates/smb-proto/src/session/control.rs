@@ -117,25 +117,8 @@ pub(crate) fn prepare(
             restart,
             bytes_max,
         } => {
-            let most = state
-                .transact_bytes_max()
-                .min(LISTING_BYTES_MAX)
-                .min(payload_max);
-            let flags = match restart {
-                true => QueryDirectoryRequest::RESTART_SCANS,
-                false => 0,
-            };
-            let message = QueryDirectoryRequest {
-                class: match state.is_posix(*folder) {
-                    true => class::POSIX,
-                    false => class::ID_FULL_DIRECTORY,
-                },
-                flags,
-                file: FileId::NONE,
-                pattern: &name_bytes(pattern)?,
-                bytes_max: most.min(*bytes_max),
-            };
-            list(state.file(*folder)?, message)
+            let most = payload_max.min(*bytes_max);
+            listing(state, *folder, (pattern, *restart), most)?
         }
         Request::Query { file, what } => query(state.file(*file)?, *what),
         Request::Set { file, what } => {
@@ -153,19 +136,7 @@ pub(crate) fn prepare(
             bytes,
         } => store(state.file(*file)?, *offset, bytes)?,
         Request::Chain(_) => return Err(Error::InvalidRequest("a chain in a chain".into())),
-        Request::Interfaces { tree } => {
-            let message = IoctlRequest {
-                control: control::QUERY_NETWORK_INTERFACE_INFO,
-                file: FileId::NONE,
-                input: &[],
-                output_max: INTERFACES_BYTES_MAX,
-            };
-            let prepared = Prepared::new(Command::IOCTL, state.tree(*tree)?.id, &message);
-            Prepared {
-                payload: INTERFACES_BYTES_MAX,
-                ..prepared
-            }
-        }
+        Request::Interfaces { tree } => interface_list(state.tree(*tree)?.id),
         Request::Referrals { tree, path } => referrals(state.tree(*tree)?.id, path)?,
         Request::ResumeKey { .. }
         | Request::CopyChunks { .. }
@@ -190,6 +161,47 @@ pub(crate) fn prepare(
         Request::Echo => Prepared::new(Command::ECHO, TreeId::NONE, &wire::EchoRequest),
         Request::Logoff => Prepared::new(Command::LOGOFF, TreeId::NONE, &wire::LogoffRequest),
     })
+}
+
+/// Asks for the next part of a folder's list: names like this, from the begin or not.
+fn listing(
+    state: &State,
+    folder: FileKey,
+    (pattern, restart): (&str, bool),
+    bytes_max: u32,
+) -> Result<Prepared> {
+    let message = QueryDirectoryRequest {
+        class: match state.is_posix(folder) {
+            true => class::POSIX,
+            false => class::ID_FULL_DIRECTORY,
+        },
+        flags: match restart {
+            true => QueryDirectoryRequest::RESTART_SCANS,
+            false => 0,
+        },
+        file: FileId::NONE,
+        pattern: &name_bytes(pattern)?,
+        bytes_max: state
+            .transact_bytes_max()
+            .min(LISTING_BYTES_MAX)
+            .min(bytes_max),
+    };
+    Ok(list(state.file(folder)?, message))
+}
+
+/// Asks which interfaces the server has.
+fn interface_list(tree_id: TreeId) -> Prepared {
+    let message = IoctlRequest {
+        control: control::QUERY_NETWORK_INTERFACE_INFO,
+        file: FileId::NONE,
+        input: &[],
+        output_max: INTERFACES_BYTES_MAX,
+    };
+    let prepared = Prepared::new(Command::IOCTL, tree_id, &message);
+    Prepared {
+        payload: INTERFACES_BYTES_MAX,
+        ..prepared
+    }
 }
 
 /// Asks where something is that a share only refers to.
@@ -732,6 +744,28 @@ fn is_advisory(request: &Request) -> bool {
     }
 }
 
+/// A part of a folder's list.
+fn listed(
+    state: &mut State,
+    folder: FileKey,
+    bytes_max: u32,
+    message: &mut Vec<u8>,
+) -> Result<Listing> {
+    let posix = state.is_posix(folder);
+    if let Some(record) = state.files.get_mut(&folder.0) {
+        record.listed = true;
+    }
+    let body = message.get(HEADER_LENGTH..).unwrap_or(&[]);
+    let length = QueryDirectoryResponse::decode(body)?.data.len();
+    // a listing of nothing would be asked for again without end
+    if length == 0 || length > bytes_max as usize {
+        let problem = format!("it lists {length} bytes of {bytes_max}");
+        return Err(Error::Misbehaving(problem));
+    }
+    let message = std::mem::take(message);
+    Ok(Listing { message, posix })
+}
+
 fn success(
     state: &mut State,
     request: &Request,
@@ -771,20 +805,7 @@ fn success(
         }
         Request::List {
             folder, bytes_max, ..
-        } => {
-            let posix = state.is_posix(*folder);
-            if let Some(record) = state.files.get_mut(&folder.0) {
-                record.listed = true;
-            }
-            let length = QueryDirectoryResponse::decode(body)?.data.len();
-            // a listing of nothing would be asked for again without end
-            if length == 0 || length > *bytes_max as usize {
-                let problem = format!("it lists {length} bytes of {bytes_max}");
-                return Err(Error::Misbehaving(problem));
-            }
-            let message = std::mem::take(message);
-            Reply::Listing(Some(Listing { message, posix }))
-        }
+        } => Reply::Listing(Some(listed(state, *folder, *bytes_max, message)?)),
         Request::Query { what, .. } => {
             Reply::Information(information(*what, QueryInfoResponse::decode(body)?.data)?)
         }

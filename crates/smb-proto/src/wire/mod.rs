@@ -15,11 +15,8 @@ mod information;
 mod ioctl;
 mod negotiate;
 mod notice;
-<<<<<<< HEAD
-mod posix;
-=======
 mod open_files;
->>>>>>> wmodel
+mod posix;
 mod rpc;
 mod session;
 mod transform;
@@ -57,15 +54,13 @@ pub use notice::{
     BreakNotice, CancelRequest, EchoRequest, EchoResponse, ErrorResponse,
     LeaseBreakAcknowledgement, LeaseBreakNotice, OplockBreakNotice,
 };
-<<<<<<< HEAD
+pub use open_files::{
+    FileEnumArguments, FileEnumResults, OpenFileRecord, ShareInfoArguments, ShareInfoResults,
+};
 pub(crate) use posix::PosixWalk;
 pub use posix::{
     LinkKind, LinkTarget, ModeDescriptor, POSIX_EXTENSIONS_AVAILABLE, POSIX_TAG,
     PosixCreateRequest, PosixCreateResponse, PosixInformation, PosixRecord, PosixRecords,
-=======
-pub use open_files::{
-    FileEnumArguments, FileEnumResults, OpenFileRecord, ShareInfoArguments, ShareInfoResults,
->>>>>>> wmodel
 };
 pub use rpc::{
     FRAGMENT_BYTES_MAX, RpcBind, RpcBindReply, RpcCall, RpcReply, SERVER_SERVICE_PIPE,
@@ -187,19 +182,16 @@ codecs![
     AllInformation,
     ReferralRequest,
     ReferralResponse,
-<<<<<<< HEAD
     PosixCreateRequest,
     PosixCreateResponse,
     PosixInformation,
     PosixRecords,
     ModeDescriptor,
     LinkTarget,
-=======
     FileEnumArguments,
     FileEnumResults,
     ShareInfoArguments,
     ShareInfoResults,
->>>>>>> wmodel
 ];
 
 /// Text as SMB writes it.

@@ -16,11 +16,8 @@ use super::record::{self, Identity, Record};
 use super::{system, time};
 use crate::error::Error;
 use crate::signal::{Stop, lock};
-<<<<<<< HEAD
 use crate::small::NotKept;
-=======
 use crate::sync::Mutex;
->>>>>>> wmodel
 use crate::tree::Replace;
 
 /// Zeros in a row that are left out as a hole: fewer would cost more calls than space.

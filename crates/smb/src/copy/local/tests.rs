@@ -165,7 +165,6 @@ fn a_record_that_another_laid_out_is_not_written_to() {
 }
 
 #[test]
-<<<<<<< HEAD
 fn times_of_a_folder_are_set_on_no_link_and_wait_for_nobody() {
     use rustix::fs::{CWD, FileType, Mode, mknodat};
 
@@ -208,7 +207,8 @@ fn what_another_user_let_everybody_write_is_not_so_once_it_is_ours() {
         assert_eq!(mode(&new) & 0o022 != 0, kept, "{owner}: {:o}", mode(&new));
     }
 }
-=======
+
+#[test]
 fn a_mode_of_a_server_is_bounded() {
     use std::os::unix::fs::PermissionsExt as _;
 
@@ -258,4 +258,3 @@ fn a_link_takes_the_place_of_another_at_once_or_of_nothing() {
     let left = fs::read_dir(folder.path()).expect("our own").count();
     assert_eq!(left, 1, "nothing else is left");
 }
->>>>>>> wposix
