@@ -201,10 +201,8 @@ pub fn links(stage: &Stage<'_>) -> Outcome {
         up.json["skipped"].as_u64(),
     );
     let wanted = (Some(0), Some(KEPT.len() as u64), Some(LEFT.len() as u64));
-    let down = |from: &str, to: &str| {
-        let said = stage.copy(&[&format!("{}/", stage.url(from)), &stage.at(to)]);
-        said
-    };
+    let down =
+        |from: &str, to: &str| stage.copy(&[&format!("{}/", stage.url(from)), &stage.at(to)]);
     Outcome::of(sent == wanted, || format!("up: {sent:?}: {}", up.reason()))
         .and(|| {
             // What is left out is not there.

@@ -190,6 +190,7 @@ pub const SERVERS: &[Server] = &[
     Server {
         name: "ksmbd",
         always: false,
+        posix: false,
         make: Make::Ksmbd,
         refuses: &[
             (

@@ -170,6 +170,7 @@ fn listing(
     (pattern, restart): (&str, bool),
     bytes_max: u32,
 ) -> Result<Prepared> {
+    let (tree_id, file) = state.file(folder)?;
     let message = QueryDirectoryRequest {
         class: match state.is_posix(folder) {
             true => class::POSIX,
@@ -179,14 +180,17 @@ fn listing(
             true => QueryDirectoryRequest::RESTART_SCANS,
             false => 0,
         },
-        file: FileId::NONE,
+        file,
         pattern: &name_bytes(pattern)?,
         bytes_max: state
             .transact_bytes_max()
             .min(LISTING_BYTES_MAX)
             .min(bytes_max),
     };
-    Ok(list(state.file(folder)?, message))
+    Ok(Prepared {
+        payload: message.bytes_max,
+        ..Prepared::new(Command::QUERY_DIRECTORY, tree_id, &message)
+    })
 }
 
 /// Asks which interfaces the server has.
@@ -306,14 +310,6 @@ fn file_control(
     Prepared {
         payload: output_max.max(u32::try_from(input.len()).unwrap_or(u32::MAX)),
         ..Prepared::new(Command::IOCTL, tree_id, &message)
-    }
-}
-
-fn list((tree_id, file): (TreeId, FileId), message: QueryDirectoryRequest<'_>) -> Prepared {
-    let message = QueryDirectoryRequest { file, ..message };
-    Prepared {
-        payload: message.bytes_max,
-        ..Prepared::new(Command::QUERY_DIRECTORY, tree_id, &message)
     }
 }
 

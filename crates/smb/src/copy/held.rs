@@ -25,7 +25,7 @@ pub(super) fn with_users(error: Error, places: [&Place; 2]) -> Error {
         let Place::Share { tree, path } = place else {
             return None;
         };
-        let (folder, file) = split(path);
+        let (folder, file) = split(tree, path);
         let part = super::place::joined(folder, &name::of_part(file));
         let users = holders::of(tree, &[path, &part]);
         (!users.is_empty()).then_some(users)
