@@ -136,6 +136,7 @@ fn a_record_that_another_laid_out_is_not_written_to() {
         resume: false,
         has_holes: false,
         several: false,
+        mode: None,
     };
     let (part, _) = Part::begin(&to, &begin).expect("the folder is ours");
     let dear = folder.path().join("dear");
