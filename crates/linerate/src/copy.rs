@@ -41,17 +41,19 @@ enum End {
 
 /// Runs `copy`.
 pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
-    let destination = end(&arguments.destination)?.without_links_of_others()?;
+    let mut destination = end(&arguments.destination)?;
+    if let End::Here(path) = &mut destination {
+        *path = without_links(path)?;
+    }
     let sources: Vec<End> = (arguments.sources.iter())
-        .map(|typed| {
-            let source = end(typed)?;
-            // A link of this user keeps its name, which is that of the copy.
-            match source {
-                End::Here(path) => checked(&path).map(|_| End::Here(path)),
-                share @ End::Share(_) => Ok(share),
-            }
-        })
+        .map(|typed| end(typed))
         .collect::<Result<_, _>>()?;
+    for source in &sources {
+        if let End::Here(path) = source {
+            // It stays as typed: the copy of what a link of this user leads to has the link's name.
+            without_links(path)?;
+        }
+    }
     let options = options(arguments)?;
     if !sources.iter().chain([&destination]).any(End::is_share) {
         return Err(CommandError::new(Kind::Usage, "neither end is a share")
@@ -183,7 +185,7 @@ fn ends_as_folder(typed: &str, destination: &End) -> bool {
 
 /// The path of what is there of this one, without links. Root goes through no link of another user, who could have it
 /// lead anywhere.
-fn checked(path: &Path) -> Result<PathBuf, CommandError> {
+fn without_links(path: &Path) -> Result<PathBuf, CommandError> {
     let there = confine::existing(path);
     let found = os::file::find_folder(&there)?;
     // As typed, where no link is on the way.
@@ -198,13 +200,6 @@ fn checked(path: &Path) -> Result<PathBuf, CommandError> {
 }
 
 impl End {
-    fn without_links_of_others(self) -> Result<Self, CommandError> {
-        match self {
-            Self::Here(path) => checked(&path).map(Self::Here),
-            share @ Self::Share(_) => Ok(share),
-        }
-    }
-
     const fn is_share(&self) -> bool {
         matches!(self, Self::Share(_))
     }

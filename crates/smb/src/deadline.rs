@@ -8,7 +8,7 @@ use std::time::Instant;
 ///
 /// # Errors
 /// [`TimedOut`](io::ErrorKind::TimedOut) where they have not come at `until`, and those of the connection.
-pub(crate) fn read(mut from: &TcpStream, room: &mut [u8], until: Instant) -> io::Result<()> {
+pub fn read(mut from: &TcpStream, room: &mut [u8], until: Instant) -> io::Result<()> {
     let mut done = 0;
     while done < room.len() {
         let left = until.saturating_duration_since(Instant::now());

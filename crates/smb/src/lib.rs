@@ -24,7 +24,7 @@
 mod auth;
 mod broker;
 pub mod copy;
-mod deadline;
+pub mod deadline;
 mod der;
 mod dfs;
 mod direct;

@@ -710,20 +710,25 @@ mod tests {
         }
     }
 
+    /// What both hosts say, and nobody else.
+    fn between<'f>(client: &'f HostFacts, server: &'f HostFacts) -> Network<'f> {
+        Network {
+            client: Some(client),
+            server: Some(server),
+            advertised: &[],
+            believed: false,
+            shapers_are_lines: true,
+            ports: Ports::OfOne,
+        }
+    }
+
     /// Two hosts with one NIC each, changed by `change`; megabytes per second read and written.
     fn ceilings(mtu: u32, change: impl Fn(&mut Nic, &mut Nic)) -> [Option<f64>; 2] {
         let mut near = nic("a0", 2, "10.77.1.1", mtu);
         let mut far = nic("b0", 3, "10.77.1.2", mtu);
         change(&mut near, &mut far);
         let (client, server) = (host("client", vec![near]), host("server", vec![far]));
-        let network = Network {
-            client: Some(&client),
-            server: Some(&server),
-            advertised: &[],
-            believed: false,
-            shapers_are_lines: true,
-            ports: Ports::OfOne,
-        };
+        let network = between(&client, &server);
         let near = &client.nics[0];
         let remote = "10.77.1.2".parse().expect("an address");
         let pair = Pair {
@@ -842,14 +847,7 @@ mod tests {
             nic("docker0", 4, "172.17.0.1", 1500),
         ];
         let (client, server) = (host("client", near), host("server", far));
-        let network = Network {
-            client: Some(&client),
-            server: Some(&server),
-            advertised: &[],
-            believed: false,
-            shapers_are_lines: true,
-            ports: Ports::OfOne,
-        };
+        let network = between(&client, &server);
         let names: Vec<String> = network.usable_pairs(&[]).iter().map(Pair::name).collect();
         assert_eq!(names, ["`a0` to `b1`", "`a1` to `b0`"]);
     }

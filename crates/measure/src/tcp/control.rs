@@ -1,7 +1,7 @@
 //! The control connection of the iperf3 protocol: states as single signed bytes, JSON behind a
 //! length, and a deadline on every read.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
@@ -163,24 +163,8 @@ impl Control {
 
     /// Fills `buffer` by the deadline. A server that sends a byte now and then cannot stretch it.
     fn read(&self, buffer: &mut [u8], deadline: Instant) -> Result<(), Error> {
-        let mut filled = 0;
-        while filled < buffer.len() {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(self.broke("hear from", io::ErrorKind::TimedOut.into()));
-            }
-            let read = self
-                .stream
-                .set_read_timeout(Some(left))
-                .and_then(|()| (&self.stream).read(&mut buffer[filled..]));
-            match read {
-                Ok(0) => return Err(self.broke("hear from", io::ErrorKind::UnexpectedEof.into())),
-                Ok(count) => filled += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.broke("hear from", error)),
-            }
-        }
-        Ok(())
+        smb::deadline::read(&self.stream, buffer, deadline)
+            .map_err(|source| self.broke("hear from", source))
     }
 }
 

@@ -933,18 +933,17 @@ impl Engine<'_> {
             Some(there) if there.kind != Kind::Link => return Err(in_the_way(to)),
             Some(_) => {
                 let same = to.read_link()?.as_ref() == Some(&target);
-                match self.options.existing {
-                    Existing::Update if same => {
-                        lock(&self.summary).unchanged += 1;
-                        return Ok(true);
-                    }
-                    Existing::Refuse if same && self.options.resume => {
-                        lock(&self.summary).unchanged += 1;
-                        return Ok(true);
-                    }
+                let stays = match self.options.existing {
+                    Existing::Update => same,
+                    Existing::Refuse if same && self.options.resume => true,
                     Existing::Refuse => return Err(in_the_way(to)),
-                    Existing::Update | Existing::Replace => Replace::Existing,
+                    Existing::Replace => false,
+                };
+                if stays {
+                    lock(&self.summary).unchanged += 1;
+                    return Ok(true);
                 }
+                Replace::Existing
             }
         };
         self.ensure(folder)?;
