@@ -3,7 +3,7 @@
 mod connections;
 mod show;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::thread;
@@ -35,25 +35,17 @@ const GOES_ON: &str =
 
 /// What a source or destination is, as typed.
 enum End {
-    Here(PathBuf),
+    /// On this machine: as typed, and without links.
+    Here(PathBuf, PathBuf),
     Share(TypedShare),
 }
 
 /// Runs `copy`.
 pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
-    let mut destination = end(&arguments.destination)?;
-    if let End::Here(path) = &mut destination {
-        *path = without_links(path)?;
-    }
+    let destination = end(&arguments.destination)?;
     let sources: Vec<End> = (arguments.sources.iter())
         .map(|typed| end(typed))
         .collect::<Result<_, _>>()?;
-    for source in &sources {
-        if let End::Here(path) = source {
-            // It stays as typed: the copy of what a link of this user leads to has the link's name.
-            without_links(path)?;
-        }
-    }
     let options = options(arguments)?;
     if !sources.iter().chain([&destination]).any(End::is_share) {
         return Err(CommandError::new(Kind::Usage, "neither end is a share")
@@ -69,7 +61,7 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
         sources: (sources.iter().zip(&arguments.sources))
             .map(|(source, typed)| {
                 let content = match source {
-                    End::Here(path) => typed.ends_with('/') || path.file_name().is_none(),
+                    End::Here(path, _) => typed.ends_with('/') || path.file_name().is_none(),
                     End::Share(_) => typed.ends_with(['/', '\\']),
                 };
                 let place = connections.place(source)?;
@@ -87,7 +79,7 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
     // Of a single file, what is wrong with it is wrong with the command.
     let alone = match job.sources.as_slice() {
         [source] => {
-            let found = source.place.look(Links::Follow).map_err(told)?;
+            let found = source.place.look().map_err(told)?;
             found.is_some_and(|found| found.kind == EntryKind::File)
         }
         _ => false,
@@ -147,7 +139,7 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
 fn rules(arguments: &CopyArguments, sources: &[End], destination: &End) -> Rules {
     let mut rules = confine::for_login(&arguments.login);
     let here = sources.iter().filter_map(|source| match source {
-        End::Here(path) => Some(path.clone()),
+        End::Here(_, path) => Some(path.clone()),
         End::Share(_) => None,
     });
     rules.reads.extend(here);
@@ -155,7 +147,7 @@ fn rules(arguments: &CopyArguments, sources: &[End], destination: &End) -> Rules
     if matches!(arguments.links, LinksArgument::Follow) {
         rules.reads.push(PathBuf::from("/"));
     }
-    if let End::Here(path) = destination {
+    if let End::Here(_, path) = destination {
         let whole = path.file_name().is_none() || path.is_dir();
         let folder = if whole {
             Some(path.as_path())
@@ -171,32 +163,18 @@ fn end(typed: &str) -> Result<End, CommandError> {
     if share::looks_like_share(typed) {
         share::parse(typed).map(End::Share)
     } else {
-        Ok(End::Here(PathBuf::from(typed)))
+        let path = PathBuf::from(typed);
+        let whole = os::file::resolve(&path)?;
+        Ok(End::Here(path, whole))
     }
 }
 
 /// Whether a destination can be a folder only.
 fn ends_as_folder(typed: &str, destination: &End) -> bool {
     match destination {
-        End::Here(_) => typed.ends_with('/'),
+        End::Here(..) => typed.ends_with('/'),
         End::Share(share) => typed.ends_with(['/', '\\']) || share.address.path.is_empty(),
     }
-}
-
-/// The path of what is there of this one, without links. Root goes through no link of another user, who could have it
-/// lead anywhere.
-fn without_links(path: &Path) -> Result<PathBuf, CommandError> {
-    let there = confine::existing(path);
-    let found = os::file::find_folder(&there)?;
-    // As typed, where no link is on the way.
-    if found == there {
-        return Ok(path.to_owned());
-    }
-    let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    Ok(match full.strip_prefix(&there) {
-        Ok(rest) if !rest.as_os_str().is_empty() => found.join(rest),
-        _ => found,
-    })
 }
 
 impl End {
@@ -204,10 +182,11 @@ impl End {
         matches!(self, Self::Share(_))
     }
 
-    /// What its copy is called, whatever it is called where it is (DFS).
+    /// What its copy is called, whatever it is called where it is (DFS, a link).
     fn name(&self) -> Option<String> {
-        let Self::Share(share) = self else {
-            return None;
+        let share = match self {
+            Self::Share(share) => share,
+            Self::Here(typed, _) => return Some(typed.file_name()?.to_str()?.to_owned()),
         };
         let name = share.address.path.rsplit('/').find(|part| !part.is_empty());
         Some(name.unwrap_or(&share.address.share).to_owned())
@@ -215,7 +194,7 @@ impl End {
 
     fn shown(&self) -> String {
         match self {
-            Self::Here(path) => smb::copy::printable(&path.to_string_lossy()),
+            Self::Here(path, _) => smb::copy::printable(&path.to_string_lossy()),
             Self::Share(share) => share.address.to_string(),
         }
     }

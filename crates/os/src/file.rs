@@ -5,7 +5,7 @@
 //! and the user may be able to exchange anything on it. From there on only the open folder counts,
 //! and no name in it is followed to another place. What a person names is written by [`replace`].
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
@@ -16,8 +16,10 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 mod below;
+mod held;
 
 pub use below::read_below;
+pub use held::Held;
 
 /// Links that may be on the path to a folder, as many as the kernel follows.
 const LINKS_MAX: usize = 40;
@@ -402,13 +404,43 @@ pub fn extend(path: &Path) -> Result<File, Error> {
     Ok(File::from(file))
 }
 
-/// Where a folder is that a person has named, as a path without links. Where this is root, only root's links say
-/// where: another user's could lead anywhere.
+/// Where something is, or would be, that a person has named, as a path without links. Where this is root, only root's
+/// links say where: another user's could lead anywhere.
 ///
 /// # Errors
-/// When it is no folder, cannot be passed, or a link of another user is on the path to it.
-pub fn find_folder(path: &Path) -> Result<PathBuf, Error> {
-    walked(path, Trust::Named, Missing::Refused).map(|(_, at)| at)
+/// When a folder cannot be passed, or a link of another user is on the path, also as its last name.
+pub fn resolve(path: &Path) -> Result<PathBuf, Error> {
+    let whole = std::path::absolute(path).map_err(|source| Error::System {
+        action: "find",
+        path: path.to_owned(),
+        source,
+    })?;
+    let root = Path::new("/");
+    let opened = rustix::fs::open(root, PASS_FOLDER, Mode::empty());
+    let opened = opened.map_err(failed("open", root))?;
+    resolved(&whole, stat(&opened, root)?.st_uid, &mut 0)
+}
+
+fn resolved(path: &Path, top: u32, links: &mut usize) -> Result<PathBuf, Error> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return walked(path, Trust::Named, Missing::Refused).map(|(_, at)| at);
+    };
+    let at = resolved(parent, top, links)?;
+    let next = at.join(name);
+    // What is in no folder, or in none that can be looked into, leads nowhere else.
+    let Ok(folder) = walk(&at, Trust::Named, Missing::Refused) else {
+        return Ok(next);
+    };
+    let there = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW);
+    if !there.is_ok_and(|there| is_link(&there)) {
+        return Ok(next);
+    }
+    *links += 1;
+    if *links > LINKS_MAX {
+        return Err(failed("open", path)(Errno::LOOP));
+    }
+    let target = followed(&folder, name, &next, Trust::Named, top)?;
+    resolved(&at.join(target), top, links)
 }
 
 fn named(path: &Path, action: &'static str, how: OFlags) -> Result<OwnedFd, Error> {
@@ -489,7 +521,11 @@ fn walked(path: &Path, trust: Trust, missing: Missing) -> Result<(OwnedFd, PathB
             check_passed(&stat(&folder, &at)?, &at, top)?;
         }
         let is_last = left.is_empty();
-        let next = at.join(&name);
+        // No link is on it so far.
+        let next = match name == ".." {
+            true => at.parent().unwrap_or(&at).to_owned(),
+            false => at.join(&name),
+        };
         // What is kept is listed and synced; a folder that a person names need not even be readable.
         let how = match trust {
             Trust::Kept if is_last => READ_FOLDER,
@@ -565,20 +601,43 @@ fn followed(
     trust: Trust,
     top: u32,
 ) -> Result<PathBuf, Error> {
-    let link = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
-    let link = link.map_err(failed("look at", path))?;
-    if FileType::from_raw_mode(link.st_mode) != FileType::Symlink {
-        return Err(not_opened(path, Errno::NOTDIR));
-    }
+    let (now, target) = look_at_link(folder, name).map_err(failed("look at", path))?;
+    let target = target.ok_or_else(|| not_opened(path, Errno::NOTDIR))?;
     if trust == Trust::Kept || us() == ROOT {
-        check_owner(&link, path, &[ROOT, us(), top])?;
+        check_owner(&now, path, &[ROOT, us(), top])?;
     }
-    let target = rustix::fs::readlinkat(folder, name, Vec::new()).map_err(failed("read", path))?;
     let target = target.into_bytes();
     if target.len() > LINK_BYTES_MAX {
         return Err(failed("follow", path)(Errno::NAMETOOLONG));
     }
     Ok(PathBuf::from(OsString::from_vec(target)))
+}
+
+/// What is under a name, and where it leads if it is a link: both of one and the same, whatever has the name by then.
+#[cfg(target_os = "linux")]
+fn look_at_link(folder: &OwnedFd, name: &OsStr) -> Result<(Stat, Option<CString>), Errno> {
+    let how = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let there = rustix::fs::openat(folder, name, how, Mode::empty())?;
+    let now = rustix::fs::fstat(&there)?;
+    let target = match is_link(&now) {
+        true => Some(rustix::fs::readlinkat(there, "", Vec::new())?),
+        false => None,
+    };
+    Ok((now, target))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn look_at_link(folder: &OwnedFd, name: &OsStr) -> Result<(Stat, Option<CString>), Errno> {
+    let now = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let target = match is_link(&now) {
+        true => Some(rustix::fs::readlinkat(folder, name, Vec::new())?),
+        false => None,
+    };
+    Ok((now, target))
+}
+
+fn is_link(now: &Stat) -> bool {
+    FileType::from_raw_mode(now.st_mode) == FileType::Symlink
 }
 
 fn us() -> u32 {

@@ -74,7 +74,7 @@ impl<'a> Connections<'a> {
 
     pub(super) fn place(&mut self, end: &End) -> Result<Place, CommandError> {
         match end {
-            End::Here(path) => Ok(Place::Local(path.clone())),
+            End::Here(_, path) => Ok(Place::Local(path.clone())),
             End::Share(share) => {
                 let connected = self.connected(share)?;
                 let ShareAddress {

@@ -36,7 +36,7 @@ impl Work<'_> {
         let meter = Meter::start();
         let begin = Instant::now();
         let reached = Reached::connect(self.workload, self.login)?;
-        let far = match (self.site.top(), reached.place(self.workload)) {
+        let far = match (self.site.top(), reached.place(self.workload)?) {
             (Place::Share { path, .. }, Place::Share { tree, .. }) => Place::Share {
                 tree,
                 path: path.clone(),

@@ -7,7 +7,7 @@ mod copying;
 mod play;
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use record::{
@@ -62,12 +62,12 @@ impl Reached {
     }
 
     /// The folder that was asked for.
-    fn place(&self, workload: &TaskWorkload) -> Place {
-        match (&workload.place, &self.0) {
+    fn place(&self, workload: &TaskWorkload) -> Result<Place, Error> {
+        Ok(match (&workload.place, &self.0) {
             (Where::Share { share, .. }, Some(connected)) => connected.folder(share),
-            (Where::Share { share, .. }, None) => Place::Local(PathBuf::from(&share.path)),
-            (Where::Folder { folder, .. }, _) => Place::Local(PathBuf::from(folder)),
-        }
+            (Where::Share { share, .. }, None) => Place::local(Path::new(&share.path))?,
+            (Where::Folder { folder, .. }, _) => Place::local(Path::new(folder))?,
+        })
     }
 
     fn channels(&self) -> Vec<ChannelStatus> {
@@ -102,7 +102,7 @@ pub(crate) fn run(
     check(workload)?;
     let reached = Reached::connect(workload, login)?;
     let (bytes, files) = (workload.task.room().get(), workload.task.files());
-    let site = Site::make(reached.place(workload), bytes, files, stop)?;
+    let site = Site::make(reached.place(workload)?, bytes, files, stop)?;
     let work = Work {
         workload,
         login,

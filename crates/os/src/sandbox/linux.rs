@@ -425,6 +425,7 @@ const CALLS: &[i64] = &[
     libc::SYS_mkdirat,
     libc::SYS_newfstatat,
     libc::SYS_openat,
+    libc::SYS_openat2,
     libc::SYS_pread64,
     libc::SYS_preadv,
     libc::SYS_preadv2,

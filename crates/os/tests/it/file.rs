@@ -2,10 +2,10 @@
 
 use std::fs::{self, Permissions};
 use std::io::{Read, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 use std::path::{Path, PathBuf};
 
-use os::file::{Error, Folder, Readers, create, extend, read_below, replace};
+use os::file::{Error, Folder, Readers, create, extend, read_below, replace, resolve};
 use rustix::fs::{CWD, Mode};
 use tempfile::TempDir;
 
@@ -387,4 +387,48 @@ fn what_a_file_names_lies_below_it() {
     let by_link = scratch.path().join("by-link");
     symlink("given", &by_link).unwrap();
     assert!(read_below(&by_link, Path::new("one")).is_ok());
+}
+
+#[test]
+fn what_a_person_means_is_found_and_root_goes_through_no_link_of_another_user() {
+    let scratch = scratch();
+    let top = fs::canonicalize(scratch.path()).unwrap();
+    let at = |name: &str| top.join(name);
+    fs::create_dir_all(at("real/deep")).unwrap();
+    fs::write(at("real/file"), "").unwrap();
+    for (link, target) in [
+        ("folder", "real"),
+        ("again", "folder/deep"),
+        ("film", "real/file"),
+        ("dangling", "real/none"),
+        ("up", "real/deep/../file"),
+        ("round", "round"),
+    ] {
+        symlink(target, at(link)).unwrap();
+    }
+    for (meant, found) in [
+        ("real/file", "real/file"),
+        ("folder/file", "real/file"),
+        ("again", "real/deep"),
+        ("again/../file", "real/file"),
+        ("film", "real/file"),
+        ("up", "real/file"),
+        // What is not there is where it would be made.
+        ("dangling", "real/none"),
+        ("folder/none/deeper", "real/none/deeper"),
+        ("real/file/none", "real/file/none"),
+    ] {
+        assert_eq!(resolve(&at(meant)).unwrap(), at(found), "{meant}");
+    }
+    assert_eq!(resolve(Path::new("/")).unwrap(), Path::new("/"));
+    assert!(resolve(&at("round")).is_err());
+    // This runs as root.
+    for link in ["folder", "film", "dangling"] {
+        lchown(at(link), Some(STRANGER), None).unwrap();
+    }
+    for meant in ["folder", "folder/file", "again", "film", "dangling"] {
+        let said = refusal(resolve(&at(meant)));
+        assert!(said.contains("belongs to the user"), "{meant}: {said}");
+    }
+    assert_eq!(resolve(&at("real/file")).unwrap(), at("real/file"));
 }

@@ -8,7 +8,9 @@ use std::time::Duration;
 use super::held;
 use super::lanes::Lanes;
 use super::part::Finish;
-use super::place::{self, DEPTH_MAX, Entry, Kind, Links, ObjectId, Place, Removal, Staying};
+use super::place::{
+    self, DEPTH_MAX, Entry, Kind, Links, ObjectId, OfFolder, Place, Removal, Staying,
+};
 use super::progress::{Event, FAILURES_MAX, Failure, FileProgress, Progress, Summary};
 use super::queue::{Folders, Queue};
 use super::seen::{Seen, There};
@@ -91,7 +93,7 @@ pub(super) fn copy_file(
     stop: &Stop,
 ) -> Result<u64, Error> {
     progress.begin();
-    let found = from.look(Links::Follow)?;
+    let found = from.look()?;
     let found = found.ok_or_else(|| nothing_there(&from))?;
     progress.found(found.size);
     let replace = if options.existing == Existing::Refuse {
@@ -99,7 +101,7 @@ pub(super) fn copy_file(
     } else {
         Replace::Existing
     };
-    if replace == Replace::Never && to.look(Links::Skip)?.is_some() {
+    if replace == Replace::Never && to.look()?.is_some() {
         return Err(in_the_way(&to));
     }
     let lanes = Lanes::new(options.sessions);
@@ -190,7 +192,7 @@ struct Folder {
     /// What is at the destination, as the folder above it shows it.
     there: Option<Box<Entry>>,
     /// Of the source; none where only its content is copied into a folder that has its own times.
-    found: Option<Entry>,
+    given: Option<OfFolder>,
     parent: Option<Arc<Folder>>,
     /// Of one that a listing has named.
     #[expect(dead_code, reason = "it counts as long as the folder is known")]
@@ -248,14 +250,14 @@ impl Engine<'_> {
     /// given back.
     fn begin(&self, job: &Job) -> Result<Vec<FileJob>, Error> {
         let destination = &job.destination;
-        let there = destination.look(Links::Follow)?;
+        let there = destination.look()?;
         let mut into = job.into || job.sources.len() > 1;
         if let Some(there) = &there {
             into |= there.kind == Kind::Folder;
         }
         let mut files = Vec::new();
         for source in &job.sources {
-            let found = source.place.look(Links::Follow)?;
+            let found = source.place.look()?;
             let found = found.ok_or_else(|| nothing_there(&source.place))?;
             let is_folder = found.kind == Kind::Folder;
             if (into || is_folder)
@@ -288,9 +290,9 @@ impl Engine<'_> {
                     }
                 }
                 let number = found.id;
-                let found = (!source.content || there.is_none()).then_some(found);
+                let given = (!source.content || there.is_none()).then(|| OfFolder::from(&found));
                 self.folders
-                    .push(Arc::new(Folder::top(&source.place, to, number, found)));
+                    .push(Arc::new(Folder::top(&source.place, to, number, given)));
             } else {
                 let files_of = FileJob {
                     from: source.place.clone(),
@@ -407,7 +409,7 @@ impl Engine<'_> {
 
     /// Queues a single file, unless what is at its destination speaks against it.
     fn decide_alone(&self, file: FileJob) {
-        match file.to.look(Links::Skip) {
+        match file.to.look() {
             Ok(there) => self.decided(file, there.as_ref()),
             Err(error) => self.failed(&file.path, error),
         }
@@ -462,7 +464,7 @@ impl Engine<'_> {
         };
         drop(wanted);
         let mut seen = Seen::new(folder.to.folds(), &self.kept);
-        match folder.from.list(self.options.links) {
+        match folder.from.list() {
             Ok(entries) => self.consider_all(folder, entries, &mut there, &mut seen),
             Err(error) => {
                 there.is_whole = false;
@@ -568,7 +570,7 @@ impl Engine<'_> {
         let folds = folder.to.folds();
         let mut wanted = Seen::new(folds, &self.kept);
         // What is wrong with an entry is said when it is to be copied.
-        for entry in folder.from.list(self.options.links)?.flatten() {
+        for entry in folder.from.list()?.flatten() {
             if wanted.are_too_many() {
                 return Err(too_many(&folder.from));
             }
@@ -595,7 +597,7 @@ impl Engine<'_> {
     ) -> Result<There, Error> {
         let mut there = There::new(folder.to.is_share(), &self.kept);
         if !folder.is_in_new_one() {
-            match folder.to.list(Links::Skip) {
+            match folder.to.list() {
                 Ok(entries) => {
                     for entry in entries {
                         match entry {
@@ -693,7 +695,7 @@ impl Engine<'_> {
         if self.options.dry_run {
             state.new = true;
         } else {
-            let mode = folder.found.as_ref().and_then(|found| found.mode);
+            let mode = folder.given.as_ref().and_then(|given| given.mode);
             let mode = mode.filter(|_| folder.from.is_share() || folder.to.is_share());
             let made = folder.to.make_folder(mode)?;
             state.new = made.is_some();
@@ -812,7 +814,7 @@ impl Engine<'_> {
         if folder.to.is_share() || !was_there {
             return Ok(None);
         }
-        folder.to.join(name).look(Links::Skip)
+        folder.to.join(name).look()
     }
 
     /// Copies one entry of a folder, unless something speaks against it.
@@ -894,7 +896,7 @@ impl Engine<'_> {
         let keeps = from.has_links() && to.has_links() && (from.is_share() || to.is_share());
         let done = match self.options.links {
             Links::Keep if keeps => self.copy_link(folder, [&from, &to], &shown, there),
-            Links::Follow if from.is_share() && from.has_links() => match from.behind_link() {
+            Links::Follow if !from.is_share() || from.has_links() => match from.behind_link() {
                 Ok(Some((from, found))) if found.kind != Kind::Link => {
                     let entry = Entry {
                         name: entry.name,
@@ -1017,7 +1019,7 @@ impl Engine<'_> {
             depth: folder.depth + 1,
             number: entry.id,
             there: there.map(Box::new),
-            found: Some(entry),
+            given: Some(OfFolder::from(&entry)),
             parent: Some(Arc::clone(folder)),
             paths: Some(paths),
             path,
@@ -1072,9 +1074,9 @@ impl Engine<'_> {
             Some(surplus) => state.touched |= self.remove_all(folder, *surplus),
             None => {}
         }
-        match &folder.found {
-            Some(found) if (state.new || state.touched) && !self.options.dry_run => {
-                folder.to.finish_folder(found)
+        match &folder.given {
+            Some(given) if (state.new || state.touched) && !self.options.dry_run => {
+                folder.to.finish_folder(given)
             }
             _ => Ok(None),
         }
@@ -1399,7 +1401,7 @@ impl Folder {
         })
     }
 
-    fn top(from: &Place, to: Place, number: u64, found: Option<Entry>) -> Self {
+    fn top(from: &Place, to: Place, number: u64, given: Option<OfFolder>) -> Self {
         Self {
             from: from.clone(),
             to,
@@ -1407,7 +1409,7 @@ impl Folder {
             depth: 0,
             number,
             there: None,
-            found,
+            given,
             parent: None,
             paths: None,
             state: Mutex::default(),
@@ -1494,7 +1496,7 @@ fn real_name(folder: &Folder, entry: &Entry) -> Result<Option<String>, Error> {
 
 /// Lists a folder of the destination again, until that is enough.
 fn list_surplus(folder: &Folder, mut goes_on: impl FnMut(Entry) -> bool) -> Result<(), Error> {
-    for entry in folder.to.list(Links::Skip)? {
+    for entry in folder.to.list()? {
         match entry {
             Ok(entry) => {
                 if !goes_on(entry) {
@@ -1517,8 +1519,8 @@ fn leads_to(from: &Place, entry: &Entry, above: &Folder) -> bool {
         && entry.id == above.number
         && match (from.id(), above.from.id()) {
             (Some(id), Some(above)) => id == above,
-            _ => (above.found.as_ref())
-                .is_none_or(|found| found.times.creation == entry.times.creation),
+            _ => (above.given.as_ref())
+                .is_none_or(|given| given.times.creation == entry.times.creation),
         }
 }
 

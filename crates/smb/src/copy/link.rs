@@ -55,11 +55,16 @@ impl Place {
         })
     }
 
-    /// What a link leads to, as a server follows it that shows both: the link to those who use the POSIX extensions,
-    /// and what is there to others.
+    /// What a link leads to: of this machine, and on a share as its server follows it that shows both, the link to those
+    /// who use the POSIX extensions, and what is there to others.
     pub(super) fn behind_link(&self) -> Result<Option<(Self, place::Entry)>, Error> {
-        let Self::Share { tree, path } = self else {
-            return Ok(None);
+        let (tree, path) = match self {
+            Self::Share { tree, path } => (tree, path),
+            Self::Local(path) => {
+                let followed = Self::local(path)?;
+                let found = followed.look()?;
+                return Ok(found.map(|found| (followed, found)));
+            }
         };
         let followed = Self::Share {
             tree: tree.as_windows(),

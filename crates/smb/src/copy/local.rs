@@ -1,4 +1,5 @@
-//! Files and folders of this machine.
+//! Files and folders of this machine. Their folder is held open while something is done in it ([`Held`]), and no link is
+//! followed: whoever exchanges a name for a link meanwhile gains nothing.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -9,10 +10,9 @@ use smb_proto::session::FileTimes;
 
 use super::name;
 use super::part::{Begin, Finish};
-use super::place::{
-    ATTRIBUTE_ARCHIVE, ATTRIBUTE_FOLDER, ATTRIBUTE_READ_ONLY, Entry, Kind, Links, is_absent,
-};
+use super::place::{ATTRIBUTE_ARCHIVE, ATTRIBUTE_FOLDER, ATTRIBUTE_READ_ONLY, Entry, Kind};
 use super::record::{self, Identity, Record};
+use super::system::Held;
 use super::{system, time};
 use crate::error::Error;
 use crate::signal::{Stop, lock};
@@ -23,39 +23,37 @@ use crate::tree::Replace;
 /// Zeros in a row that are left out as a hole: fewer would cost more calls than space.
 const HOLE_BYTES: usize = 64 << 10;
 
-pub(super) fn look(path: &Path, links: Links) -> Result<Entry, Error> {
-    let metadata = match links {
-        Links::Follow => fs::metadata(path),
-        Links::Keep | Links::Skip => fs::symlink_metadata(path),
-    };
-    let metadata = metadata.map_err(|source| failed("look at", path, source))?;
+/// A path of this machine that a person means, with its links followed: none is followed from then on.
+pub(super) fn resolve(path: &Path) -> Result<PathBuf, Error> {
+    system::resolve(path).map_err(|source| failed("follow", path, source))
+}
+
+pub(super) fn look(path: &Path) -> Result<Entry, Error> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let metadata = Held::enter(path).and_then(|at| at.path().symlink_metadata());
+    let metadata = metadata.map_err(|source| failed("look at", path, source))?;
     Ok(entry(name.into_owned(), &metadata))
 }
 
 pub(super) fn list(
     path: &Path,
-    links: Links,
 ) -> Result<impl Iterator<Item = Result<Entry, Error>> + use<>, Error> {
     let folder = path.to_owned();
-    let entries = fs::read_dir(path).map_err(|source| failed("list", path, source))?;
-    Ok(entries.map(move |entry| {
-        let entry = entry.map_err(|source| failed("list", &folder, source))?;
-        let name = entry.file_name();
+    let failed_here = |source| failed("list", path, source);
+    let held = Held::folder(path).map_err(failed_here)?;
+    let entries = fs::read_dir(held.path()).map_err(failed_here)?;
+    Ok(entries.map(move |found| {
+        let found = found.map_err(|source| failed("list", &folder, source))?;
+        let name = found.file_name();
         let Some(name) = name.to_str() else {
             return Err(Error::Name {
                 name: name::printable(&name.to_string_lossy()),
                 reason: "it is not UTF-8".to_owned(),
             });
         };
-        let path = folder.join(name);
-        let mut found = match look(&path, links) {
-            // A link that leads nowhere is a link all the same.
-            Err(error) if links == Links::Follow && is_absent(&error) => look(&path, Links::Skip)?,
-            found => found?,
-        };
-        name.clone_into(&mut found.name);
-        Ok(found)
+        let metadata = held.path().join(name).symlink_metadata();
+        let metadata = metadata.map_err(|source| failed("look at", &folder.join(name), source))?;
+        Ok(entry(name.to_owned(), &metadata))
     }))
 }
 
@@ -82,55 +80,54 @@ fn or_here(path: &Path) -> &Path {
 
 /// Makes a folder; a link to one is not taken for one, so that nothing is written elsewhere.
 pub(super) fn make_folder(path: &Path, mode: Option<u32>) -> Result<Option<NotKept>, Error> {
-    match system::folder_builder(mode).create(path) {
+    let failed = |source| failed("make the folder", path, source);
+    let at = Held::enter(path).map_err(failed)?;
+    match system::folder_builder(mode).create(at.path()) {
         Ok(()) => Ok(Some(None)),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            if fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir()) {
+            if fs::symlink_metadata(at.path()).is_ok_and(|metadata| metadata.is_dir()) {
                 Ok(None)
             } else {
-                Err(Error::InTheWay {
-                    object: name::printable(&path.to_string_lossy()),
-                })
+                Err(in_the_way(path))
             }
         }
-        Err(source) => Err(failed("make the folder", path, source)),
+        Err(source) => Err(failed(source)),
     }
 }
 
 /// Where a link leads; none where that is no Unicode.
 pub(super) fn read_link(path: &Path) -> Result<Option<String>, Error> {
-    let target = fs::read_link(path).map_err(|source| failed("look at", path, source))?;
+    let target = Held::enter(path).and_then(|at| fs::read_link(at.path()));
+    let target = target.map_err(|source| failed("look at", path, source))?;
     Ok(target.into_os_string().into_string().ok())
 }
 
 /// Makes a link, which gets its name when it is one.
 pub(super) fn make_link(path: &Path, target: &str, replace: Replace) -> Result<(), Error> {
     let failed = |source: io::Error| match source.kind() {
-        io::ErrorKind::AlreadyExists => Error::InTheWay {
-            object: name::printable(&path.to_string_lossy()),
-        },
+        io::ErrorKind::AlreadyExists => in_the_way(path),
         _ => failed("make the link", path, source),
     };
+    let at = Held::enter(path).map_err(failed)?;
     if replace == Replace::Never {
-        return system::symlink(target, path).map_err(failed);
+        return system::symlink(target, at.path()).map_err(failed);
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let part = path.with_file_name(name::of_part(&name));
+    let part = at.beside(name::of_part(&name));
     // What an earlier run left.
     let _ = fs::remove_file(&part);
     system::symlink(target, &part).map_err(failed)?;
-    fs::rename(&part, path).map_err(|source| {
+    fs::rename(&part, at.path()).map_err(|source| {
         let _ = fs::remove_file(&part);
         failed(source)
     })
 }
 
 pub(super) fn remove(path: &Path, kind: Kind) -> Result<(), Error> {
-    let removed = if kind == Kind::Folder {
-        fs::remove_dir(path)
-    } else {
-        fs::remove_file(path)
-    };
+    let removed = Held::enter(path).and_then(|at| match kind {
+        Kind::Folder => fs::remove_dir(at.path()),
+        _ => fs::remove_file(at.path()),
+    });
     removed.map_err(|source| failed("remove", path, source))
 }
 
@@ -148,8 +145,8 @@ pub(super) fn write_small(path: &Path, bytes: &[u8], finish: &Finish) -> Result<
 
 pub(super) fn set_folder_times(path: &Path, times: FileTimes) -> Result<(), Error> {
     // Somebody else may have put a link or a pipe in its place.
-    system::without_links(OpenOptions::new().read(true))
-        .open(path)
+    Held::enter(path)
+        .and_then(|at| system::without_links(OpenOptions::new().read(true)).open(at.path()))
         .and_then(|folder| folder.set_times(file_times(times)))
         .map_err(|source| failed("set the time of", path, source))
 }
@@ -213,8 +210,8 @@ pub(super) struct Source {
 impl Source {
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         // Opening a pipe would wait for somebody who writes.
-        let file = system::without_waiting(OpenOptions::new().read(true))
-            .open(path)
+        let file = Held::enter(path)
+            .and_then(|at| system::without_links(OpenOptions::new().read(true)).open(at.path()))
             .map_err(|source| failed("open", path, source))?;
         let metadata = file
             .metadata()
@@ -301,9 +298,14 @@ impl crate::Source for Source {
 /// A copy on this machine that is not complete; it removes itself unless it is completed or kept.
 pub(super) struct Part {
     file: File,
+    /// Where it is to have its name at the end.
+    at: Held,
+    /// Where it is, and its record, as [`Held::beside`] has it.
+    part: PathBuf,
+    record: PathBuf,
+    /// What people call it, and what it is to become.
     path: PathBuf,
     to: PathBuf,
-    record: PathBuf,
     /// What the records say it is a copy of.
     source: Identity,
     has_holes: bool,
@@ -326,8 +328,10 @@ impl Part {
             reason: "it is not the name of a file".to_owned(),
         })?;
         let path = to.with_file_name(name::of_part(name));
-        let record = to.with_file_name(name::of_record(name));
-        let (file, length) = open_part(&path)?;
+        let at = Held::enter(to).map_err(|source| failed("create", &path, source))?;
+        let part = at.beside(name::of_part(name));
+        let record = at.beside(name::of_record(name));
+        let (file, length) = open_part(&part, &path)?;
         let start = if begin.resume {
             let known = read_record(&record);
             known.map_or(0, |known| known.resume_at(&begin.source, length))
@@ -336,9 +340,11 @@ impl Part {
         };
         let part = Self {
             file,
+            at,
+            part,
+            record,
             path,
             to: to.to_owned(),
-            record,
             source: begin.source,
             has_holes: begin.has_holes,
             fate: Mutex::new(Fate::Remove),
@@ -438,7 +444,7 @@ impl Part {
             if finish.sync || system::tells_late(&self.file) {
                 self.file.sync_data()?;
             }
-            let replaced = fs::symlink_metadata(&self.to).ok();
+            let replaced = fs::symlink_metadata(self.at.path()).ok();
             let replaced =
                 replaced.filter(|there| finish.replace == Replace::Existing && there.is_file());
             system::publish(&self.file, finish.mode, replaced.as_ref())?;
@@ -452,13 +458,11 @@ impl Part {
         })();
         finished.map_err(|source| failed("finish", &self.path, source))?;
         let renamed = match finish.replace {
-            Replace::Never => system::rename_to_new(&self.path, &self.to),
-            Replace::Existing => fs::rename(&self.path, &self.to),
+            Replace::Never => system::rename_to_new(&self.part, self.at.path()),
+            Replace::Existing => fs::rename(&self.part, self.at.path()),
         };
         renamed.map_err(|source| match source.kind() {
-            io::ErrorKind::AlreadyExists => Error::InTheWay {
-                object: name::printable(&self.to.to_string_lossy()),
-            },
+            io::ErrorKind::AlreadyExists => in_the_way(&self.to),
             _ => failed("rename to", &self.to, source),
         })?;
         *lock(&self.fate) = Fate::Completed;
@@ -471,7 +475,7 @@ impl Drop for Part {
         let fate = *lock(&self.fate);
         // The error that brought us here says more than one about the clean-up.
         if fate == Fate::Remove {
-            let _ = fs::remove_file(&self.path);
+            let _ = fs::remove_file(&self.part);
         }
         if fate != Fate::Keep {
             let _ = fs::remove_file(&self.record);
@@ -479,10 +483,10 @@ impl Drop for Part {
     }
 }
 
-/// Makes a part, or takes up the one that is there, and says how long it is. No other
+/// Makes a part, or takes up the one that is there, and says how long it is; people call it `shown`. No other
 /// user can read it: in a folder where others write too, what they put there is not written to.
-fn open_part(path: &Path) -> Result<(File, u64), Error> {
-    let failed = |source| failed("create", path, source);
+fn open_part(path: &Path, shown: &Path) -> Result<(File, u64), Error> {
+    let failed = |source| failed("create", shown, source);
     let mut options = OpenOptions::new();
     system::without_links(options.read(true).write(true));
     let create = || options.clone().create_new(true).open(path);
@@ -491,11 +495,9 @@ fn open_part(path: &Path) -> Result<(File, u64), Error> {
         created => created,
     };
     let file = file.map_err(failed)?;
-    let metadata = claim(&file, path)?;
+    let metadata = claim(&file, path, shown)?;
     if !metadata.is_file() {
-        return Err(Error::InTheWay {
-            object: name::printable(&path.to_string_lossy()),
-        });
+        return Err(in_the_way(shown));
     }
     if system::is_ours(&metadata) {
         system::make_private(&file).map_err(failed)?;
@@ -503,14 +505,14 @@ fn open_part(path: &Path) -> Result<(File, u64), Error> {
     }
     fs::remove_file(path).map_err(failed)?;
     let file = create().map_err(failed)?;
-    claim(&file, path)?;
+    claim(&file, path, shown)?;
     Ok((file, 0))
 }
 
 /// Takes a part for this copy alone, and says what it is.
-fn claim(file: &File, path: &Path) -> Result<Metadata, Error> {
+fn claim(file: &File, path: &Path, shown: &Path) -> Result<Metadata, Error> {
     let busy = || Error::Busy {
-        object: name::printable(&path.to_string_lossy()),
+        object: name::printable(&shown.to_string_lossy()),
     };
     match file.try_lock() {
         Ok(()) => {}
@@ -520,7 +522,7 @@ fn claim(file: &File, path: &Path) -> Result<Metadata, Error> {
     }
     let metadata = file
         .metadata()
-        .map_err(|source| failed("look at", path, source))?;
+        .map_err(|source| failed("look at", shown, source))?;
     // Who had it may have completed it after it was opened here: then it is somebody's file.
     match path.symlink_metadata() {
         Ok(there) if system::is_same(&there, &metadata) => Ok(metadata),
@@ -537,6 +539,12 @@ fn read_record(path: &Path) -> Option<Record> {
         .read_to_end(&mut text)
         .ok()?;
     Record::parse(&text)
+}
+
+fn in_the_way(path: &Path) -> Error {
+    Error::InTheWay {
+        object: name::printable(&path.to_string_lossy()),
+    }
 }
 
 pub(super) fn failed(action: &'static str, path: &Path, source: io::Error) -> Error {

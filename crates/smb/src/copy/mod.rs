@@ -128,8 +128,8 @@ pub struct Job {
     pub options: Options,
 }
 
-/// Copies a file of a share to this machine and gives its length. The time of its last change is
-/// kept.
+/// Copies a file of a share to this machine, to a path without links, and gives its length. The time of its last change
+/// is kept.
 ///
 /// # Errors
 /// When either end says no, the connection is lost, the file changes meanwhile, or it was stopped.
@@ -149,8 +149,8 @@ pub fn download(
     one(from, Place::Local(to.to_owned()), replace, progress, stop)
 }
 
-/// Copies a file of this machine to a share and gives its length. The time of its last change is
-/// kept.
+/// Copies a file of this machine, at a path without links, to a share and gives its length. The time of its last change
+/// is kept.
 ///
 /// # Errors
 /// When either end says no, the connection is lost, the file changes meanwhile, or it was stopped.

@@ -1,7 +1,7 @@
 //! Files and folders of either side.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use smb_proto::session::{DirectoryEntry, FileTimes, Posix};
 
@@ -40,7 +40,7 @@ const EMPTIED_MAX: usize = 1_000_000;
 /// Where a file or folder is.
 #[derive(Clone, Debug)]
 pub enum Place {
-    /// On this machine.
+    /// On this machine, by a path without links: see [`Place::local`].
     Local(PathBuf),
     /// On a share.
     Share {
@@ -86,6 +86,24 @@ pub struct Entry {
     /// Who may read, write and execute it, as in `chmod(2)`; none where nobody tells. Never more than those bits: nothing
     /// from elsewhere runs with its owner's rights.
     pub mode: Option<u32>,
+}
+
+/// What a copy of a folder gets from it.
+#[derive(Clone, Copy)]
+pub(super) struct OfFolder {
+    pub(super) times: FileTimes,
+    pub(super) attributes: u32,
+    pub(super) mode: Option<u32>,
+}
+
+impl From<&Entry> for OfFolder {
+    fn from(folder: &Entry) -> Self {
+        Self {
+            times: folder.times,
+            attributes: folder.attributes,
+            mode: folder.mode,
+        }
+    }
 }
 
 impl Entry {
@@ -137,11 +155,26 @@ impl From<DirectoryEntry> for Entry {
 }
 
 impl Place {
+    /// What a path of this machine leads to, links followed; root follows links of root only. Of what is there, nothing
+    /// else is followed from then on.
+    ///
+    /// # Errors
+    /// When another user's link is on the way and this is root, or the way cannot be gone.
+    pub fn local(path: &Path) -> Result<Self, Error> {
+        local::resolve(path).map(Self::Local)
+    }
+
     /// A file or folder in this folder.
     #[must_use]
     pub fn join(&self, name: &str) -> Self {
         match self {
-            Self::Local(path) => Self::Local(path.join(name)),
+            Self::Local(path) => {
+                // No longer than it must be: thousands are kept.
+                let mut inner = PathBuf::with_capacity(path.as_os_str().len() + 1 + name.len());
+                inner.push(path);
+                inner.push(name);
+                Self::Local(inner)
+            }
             Self::Share { tree, path } => Self::Share {
                 tree: tree.clone(),
                 path: joined(path, name),
@@ -187,9 +220,9 @@ impl Place {
     ///
     /// # Errors
     /// When it cannot be looked at.
-    pub fn look(&self, links: Links) -> Result<Option<Entry>, Error> {
+    pub fn look(&self) -> Result<Option<Entry>, Error> {
         let found = match self {
-            Self::Local(path) => local::look(path, links),
+            Self::Local(path) => local::look(path),
             Self::Share { tree, path } => share::look(tree, path),
         };
         match found {
@@ -200,12 +233,9 @@ impl Place {
     }
 
     /// The entries of a folder. One that cannot be looked at is an error in the list.
-    pub(super) fn list(
-        &self,
-        links: Links,
-    ) -> Result<Box<dyn Iterator<Item = Result<Entry, Error>>>, Error> {
+    pub(super) fn list(&self) -> Result<Box<dyn Iterator<Item = Result<Entry, Error>>>, Error> {
         match self {
-            Self::Local(path) => Ok(Box::new(local::list(path, links)?)),
+            Self::Local(path) => Ok(Box::new(local::list(path)?)),
             Self::Share { tree, path } => Ok(Box::new(share::list(tree, path)?)),
         }
     }
@@ -369,7 +399,7 @@ impl Place {
         };
         match self {
             Self::Local(path) => Ok(Part {
-                is_last: fill(&mut local::list(path, Links::Skip)?)?,
+                is_last: fill(&mut local::list(path)?)?,
                 numbers: None,
             }),
             Self::Share { tree, path } => {
@@ -382,7 +412,7 @@ impl Place {
     }
 
     /// Gives a folder the times and attributes of its source.
-    pub(super) fn finish_folder(&self, source: &Entry) -> Result<NotKept, Error> {
+    pub(super) fn finish_folder(&self, source: &OfFolder) -> Result<NotKept, Error> {
         match self {
             Self::Local(path) => local::set_folder_times(path, source.times).map(|()| None),
             Self::Share { tree, path } => share::finish_folder(tree, path, source),

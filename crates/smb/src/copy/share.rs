@@ -15,7 +15,7 @@ use super::name;
 use super::part::{Begin, Finish};
 use super::place::{
     ATTRIBUTE_ARCHIVE, ATTRIBUTE_FOLDER, ATTRIBUTE_LINK, ATTRIBUTE_READ_ONLY, ATTRIBUTE_SPARSE,
-    ATTRIBUTES_KEPT, Entry, Kind, ObjectId, is_absent, joined,
+    ATTRIBUTES_KEPT, Entry, Kind, ObjectId, OfFolder, is_absent, joined,
 };
 use super::record::{self, Identity, Record};
 use super::time;
@@ -126,7 +126,7 @@ pub(super) fn make_folder(
     }
 }
 
-pub(super) fn finish_folder(tree: &Tree, path: &str, source: &Entry) -> Result<NotKept, Error> {
+pub(super) fn finish_folder(tree: &Tree, path: &str, source: &OfFolder) -> Result<NotKept, Error> {
     let attributes = attributes(tree, source.attributes & ATTRIBUTES_KEPT);
     let times = tree.times_as_taken(times_kept(source.times));
     match tree.set_basic(path, times, attributes) {

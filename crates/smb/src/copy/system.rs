@@ -21,9 +21,10 @@ mod imp {
     use std::os::unix::fs::{
         DirBuilderExt as _, FileExt as _, MetadataExt as _, OpenOptionsExt as _,
     };
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
     use std::sync::OnceLock;
 
+    pub(in crate::copy) use os::file::Held;
     use rustix::fs::{Mode, RawMode, SeekFrom};
 
     /// Mode of what is not complete yet, as the standard library and as the system takes it.
@@ -118,11 +119,15 @@ mod imp {
         }
     }
 
-    pub(in crate::copy) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
-        options.custom_flags(libc::O_NONBLOCK)
+    /// Where a person means, links followed, of which root follows root's only.
+    pub(in crate::copy) fn resolve(path: &Path) -> io::Result<PathBuf> {
+        os::file::resolve(path).map_err(|error| match error {
+            os::file::Error::System { source, .. } => source,
+            error => io::Error::new(io::ErrorKind::PermissionDenied, error),
+        })
     }
 
-    /// No other user can read what is made so, until [`publish`] says who may.
+    /// What is opened is what has that name, and is not waited for. No other user can read what is made so, until [`publish`] says who may.
     pub(in crate::copy) fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {
         options
             .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
@@ -206,11 +211,38 @@ mod imp {
 
 #[cfg(windows)]
 mod imp {
+    use std::ffi::OsStr;
     use std::fs::{DirBuilder, File, Metadata, OpenOptions};
     use std::io;
     use std::ops::Range;
     use std::os::windows::fs::FileExt as _;
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
+
+    /// A path: nothing is held open.
+    pub(in crate::copy) struct Held(PathBuf);
+
+    impl Held {
+        pub(in crate::copy) fn enter(path: &Path) -> io::Result<Self> {
+            Ok(Self(path.to_owned()))
+        }
+
+        pub(in crate::copy) fn folder(path: &Path) -> io::Result<Self> {
+            Self::enter(path)
+        }
+
+        pub(in crate::copy) fn path(&self) -> &Path {
+            &self.0
+        }
+
+        pub(in crate::copy) fn beside(&self, name: impl AsRef<OsStr>) -> PathBuf {
+            self.0.with_file_name(name)
+        }
+    }
+
+    /// Where a person means, as that is written.
+    pub(in crate::copy) fn resolve(path: &Path) -> io::Result<PathBuf> {
+        std::path::absolute(path)
+    }
 
     pub(in crate::copy) fn allocation(metadata: &Metadata) -> u64 {
         metadata.len()
@@ -244,10 +276,6 @@ mod imp {
 
     pub(in crate::copy) fn tells_late(_: &File) -> bool {
         false
-    }
-
-    pub(in crate::copy) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
-        options
     }
 
     pub(in crate::copy) fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {

@@ -1,4 +1,12 @@
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
 use super::*;
+use crate::copy::place::{Links, Place, Removal};
+use crate::copy::{Job, Options, Progress, Summary};
+use crate::sync::atomic::AtomicUsize;
 
 fn opened(path: &Path) -> File {
     let mut options = OpenOptions::new();
@@ -14,16 +22,19 @@ fn a_part_that_was_completed_after_it_was_opened_is_not_taken() {
     let late = opened(&part);
     {
         let first = opened(&part);
-        claim(&first, &part).expect("nobody else has it");
-        assert!(is_busy(claim(&late, &part)), "somebody has it");
+        claim(&first, &part, &part).expect("nobody else has it");
+        assert!(is_busy(claim(&late, &part, &part)), "somebody has it");
         fs::rename(&part, &whole).expect("our own folder");
     }
-    assert!(is_busy(claim(&late, &part)), "it is somebody's file");
+    assert!(is_busy(claim(&late, &part, &part)), "it is somebody's file");
     drop(late);
     let late = opened(&whole);
     let _next = opened(&part);
-    assert!(is_busy(claim(&late, &part)), "there is another part now");
-    claim(&late, &whole).expect("nobody has it");
+    assert!(
+        is_busy(claim(&late, &part, &part)),
+        "there is another part now"
+    );
+    claim(&late, &whole, &whole).expect("nobody has it");
 }
 
 #[test]
@@ -80,13 +91,13 @@ fn mode(path: &Path) -> u32 {
 fn a_part_is_for_nobody_else_to_read() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let part = folder.path().join("part");
-    drop(open_part(&part).expect("the folder is ours"));
+    drop(open_part(&part, &part).expect("the folder is ours"));
     assert_eq!(mode(&part), 0o600);
     // One of an earlier version, half done.
     fs::write(&part, b"half").expect("the folder is ours");
     let wide = std::os::unix::fs::PermissionsExt::from_mode(0o666);
     fs::set_permissions(&part, wide).expect("the folder is ours");
-    let (_file, length) = open_part(&part).expect("the folder is ours");
+    let (_file, length) = open_part(&part, &part).expect("the folder is ours");
     assert_eq!((length, mode(&part)), (4, 0o600));
 }
 
@@ -98,7 +109,7 @@ fn a_part_that_another_laid_out_is_not_written_to() {
     // A second name of a file that is dear to us.
     fs::write(&dear, b"dear").expect("the folder is ours");
     fs::hard_link(&dear, &part).expect("the folder is ours");
-    let (file, length) = open_part(&part).expect("the folder is ours");
+    let (file, length) = open_part(&part, &part).expect("the folder is ours");
     assert_eq!(length, 0);
     system::write_all_at(&file, 0, b"other").expect("there is room");
     assert_eq!(fs::read(&dear).expect("it is there"), b"dear");
@@ -108,7 +119,7 @@ fn a_part_that_another_laid_out_is_not_written_to() {
     for target in [dear.clone(), folder.path().join("nothing")] {
         fs::remove_file(&part).expect("the folder is ours");
         std::os::unix::fs::symlink(&target, &part).expect("the folder is ours");
-        let error = open_part(&part).expect_err("it is in the way");
+        let error = open_part(&part, &part).expect_err("it is in the way");
         assert!(matches!(error, Error::LocalFile { .. }), "{error:?}");
     }
     assert_eq!(fs::read(&dear).expect("it is there"), b"dear");
@@ -118,7 +129,7 @@ fn a_part_that_another_laid_out_is_not_written_to() {
     fs::remove_file(&part).expect("the folder is ours");
     let spy = opened(&part);
     std::os::unix::fs::chown(&part, Some(1), None).expect("this runs as root");
-    let (file, _) = open_part(&part).expect("the folder is ours");
+    let (file, _) = open_part(&part, &part).expect("the folder is ours");
     system::write_all_at(&file, 0, b"secret").expect("there is room");
     assert_eq!(spy.metadata().expect("it is open").len(), 0);
 }
@@ -258,4 +269,182 @@ fn a_link_takes_the_place_of_another_at_once_or_of_nothing() {
     assert_eq!(target().as_deref(), Some("two"));
     let left = fs::read_dir(folder.path()).expect("our own").count();
     assert_eq!(left, 1, "nothing else is left");
+}
+
+/// A folder of another user, who exchanges a folder and a file in it for links to something dear, and back, until this
+/// is dropped.
+struct Exchanger {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<usize>>,
+}
+
+impl Exchanger {
+    /// `folder` has `tree` and `film`, which are exchanged for links to `dear` and to a file in it.
+    fn start(folder: &Path, dear: &Path) -> Self {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+        let links = [
+            ("tree", dear.to_owned()),
+            ("film", dear.join("dear")),
+            ("tree/inner", dear.join("dear")),
+        ];
+        for (name, target) in &links {
+            let link = folder.join(format!("{}-link", name.replace('/', "-")));
+            std::os::unix::fs::symlink(target, link).expect("the folder is ours");
+        }
+        let folder = folder.to_owned();
+        let stop = Arc::<AtomicBool>::default();
+        let stopped = Arc::clone(&stop);
+        let thread = thread::spawn(move || {
+            let mut exchanged = 0;
+            while !stopped.load(Ordering::Relaxed) {
+                for (name, _) in &links {
+                    let link = folder.join(format!("{}-link", name.replace('/', "-")));
+                    let name = folder.join(name);
+                    // Where one that it lies in is a link now, it is not there.
+                    let done = renameat_with(CWD, &link, CWD, &name, RenameFlags::EXCHANGE);
+                    exchanged += usize::from(done.is_ok());
+                }
+            }
+            exchanged
+        });
+        let thread = Some(thread);
+        Self { stop, thread }
+    }
+
+    /// How often something was exchanged.
+    fn end(mut self) -> usize {
+        self.stop.store(true, Ordering::Relaxed);
+        let thread = self.thread.take().expect("it is ended once");
+        thread.join().expect("it does not panic")
+    }
+}
+
+/// What `dear` holds in these tests, and nothing else.
+const DEAR: &str = "for nobody else";
+
+fn dear_folder(folder: &Path) -> PathBuf {
+    let dear = folder.join("dear");
+    fs::create_dir(&dear).expect("the folder is ours");
+    fs::write(dear.join("dear"), DEAR).expect("there is room");
+    dear
+}
+
+fn run_copy(from: &Path, to: &Path, links: Links) -> Summary {
+    let job = Job {
+        sources: vec![crate::copy::Source {
+            place: Place::Local(from.to_owned()),
+            content: true,
+            name: None,
+        }],
+        destination: Place::Local(to.to_owned()),
+        into: true,
+        options: Options {
+            existing: crate::copy::Existing::Replace,
+            links,
+            ..Options::default()
+        },
+    };
+    let progress = Progress::default();
+    crate::copy::run(&job, &progress, &Stop::new(), &|_| {})
+}
+
+/// How often is copied while names are exchanged.
+const COPIES: usize = 100;
+
+#[test]
+fn nothing_is_read_through_a_name_that_is_exchanged_while_it_is_copied() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let dear = dear_folder(folder.path());
+    let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+    fs::create_dir_all(from.join("tree")).expect("the folder is ours");
+    for name in ["film", "tree/inner", "tree/dear"] {
+        fs::write(from.join(name), "for all").expect("there is room");
+    }
+    let exchanger = Exchanger::start(&from, &dear);
+    let mut copied = 0;
+    for _ in 0..COPIES {
+        copied += run_copy(&from, &to, Links::Keep).files;
+        for name in ["film", "tree/inner", "tree/dear"] {
+            // What was taken for a folder or left out is not there.
+            let content = fs::read_to_string(to.join(name)).unwrap_or_default();
+            assert_ne!(content, DEAR, "{name}");
+        }
+        fs::remove_dir_all(&to).expect("the folder is ours");
+    }
+    let exchanged = exchanger.end();
+    assert!(exchanged > COPIES, "{exchanged}");
+    assert!(copied > 0, "nothing was ever copied");
+}
+
+#[test]
+fn nothing_is_written_or_removed_through_a_name_that_is_exchanged_while_it_is_copied() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let dear = dear_folder(folder.path());
+    let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+    for folder in [&from, &to] {
+        fs::create_dir_all(folder.join("tree")).expect("the folder is ours");
+        for name in ["film", "tree/inner"] {
+            fs::write(folder.join(name), "for all").expect("there is room");
+        }
+    }
+    fs::write(from.join("tree/new"), "for all").expect("there is room");
+    // Where it is removed through the link, it is this one.
+    fs::write(to.join("tree/dear"), "not wanted").expect("there is room");
+    let exchanger = Exchanger::start(&to, &dear);
+    let mut copied = 0;
+    for _ in 0..COPIES {
+        copied += run_copy(&from, &to, Links::Keep).files;
+        for name in fs::read_dir(&dear).expect("it is there") {
+            assert_eq!(name.expect("an entry").file_name(), "dear");
+        }
+        let content = fs::read_to_string(dear.join("dear")).expect("it is there");
+        assert_eq!(content, DEAR);
+        let tree = Place::Local(to.join("tree"));
+        let surplus = look(&to.join("tree/dear")).ok();
+        if let Some(surplus) = surplus {
+            let stay = HashMap::new();
+            let batches = AtomicUsize::default();
+            let mut removal = Removal {
+                stay: &stay,
+                dry_run: false,
+                depth: 0,
+                path: String::new(),
+                left: &|_| {},
+                batches: &batches,
+            };
+            // It may be gone.
+            let _ = tree.remove_inner(&surplus, None, &mut removal);
+        }
+        assert!(dear.join("dear").exists());
+    }
+    let exchanged = exchanger.end();
+    assert!(exchanged > COPIES, "{exchanged}");
+    assert!(copied > 0, "nothing was ever copied");
+}
+
+#[test]
+fn root_follows_no_link_of_another_user_where_links_are_followed() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let dear = dear_folder(folder.path());
+    let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+    fs::create_dir(&from).expect("the folder is ours");
+    for (name, target) in [
+        ("of-root", dear.join("dear")),
+        ("of-another", dear.join("dear")),
+        ("folder-of-another", dear.clone()),
+    ] {
+        let link = from.join(name);
+        std::os::unix::fs::symlink(target, &link).expect("the folder is ours");
+        if name != "of-root" {
+            std::os::unix::fs::lchown(&link, Some(1), None).expect("this runs as root");
+        }
+    }
+    let followed = run_copy(&from, &to, Links::Follow);
+    let mut failed: Vec<_> = followed.failures.iter().map(|it| &*it.path).collect();
+    failed.sort_unstable();
+    assert_eq!(failed, ["folder-of-another", "of-another"]);
+    let names = fs::read_dir(&to).expect("it was made");
+    let names: Vec<_> = names.map(|it| it.expect("an entry").file_name()).collect();
+    assert_eq!(names, ["of-root"]);
 }
