@@ -1,12 +1,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use super::*;
 use crate::copy::place::{Links, Place, Removal};
 use crate::copy::{Job, Options, Progress, Summary};
-use crate::sync::atomic::AtomicUsize;
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 fn opened(path: &Path) -> File {
     let mut options = OpenOptions::new();
