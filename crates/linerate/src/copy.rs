@@ -18,6 +18,7 @@ use smb::copy::{
 };
 
 use crate::args::{CopyArguments, LinksArgument};
+use crate::credentials::{Client, OfFile};
 use crate::exit::Exit;
 use crate::failure::{CommandError, Kind};
 use crate::meter::Meter;
@@ -59,10 +60,13 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
         return Err(CommandError::new(Kind::Usage, "neither end is a share")
             .hint("write one of them as `smb://user@host/share/file`"));
     }
+    let shares = sources.iter().chain([&destination]);
+    let shares: Vec<&TypedShare> = shares.filter_map(End::share).collect();
+    let of_file = OfFile::read(&arguments.login, &shares, Client::Here)?;
     let rules = rules(arguments, &sources, &destination);
     confine::to(&rules, arguments.verbose)?.ready()?;
     let stop = Stop::new();
-    let mut connections = Connections::new(arguments, &stop)?;
+    let mut connections = Connections::new(arguments, &stop, &of_file)?;
     let into = ends_as_folder(&arguments.destination, &destination);
     let job = Job {
         destination: connections.place(&destination)?,
@@ -200,15 +204,20 @@ fn without_links(path: &Path) -> Result<PathBuf, CommandError> {
 }
 
 impl End {
+    const fn share(&self) -> Option<&TypedShare> {
+        match self {
+            Self::Share(share) => Some(share),
+            Self::Here(_) => None,
+        }
+    }
+
     const fn is_share(&self) -> bool {
-        matches!(self, Self::Share(_))
+        self.share().is_some()
     }
 
     /// What its copy is called, whatever it is called where it is (DFS).
     fn name(&self) -> Option<String> {
-        let Self::Share(share) = self else {
-            return None;
-        };
+        let share = self.share()?;
         let name = share.address.path.rsplit('/').find(|part| !part.is_empty());
         Some(name.unwrap_or(&share.address.share).to_owned())
     }
