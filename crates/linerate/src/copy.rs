@@ -160,15 +160,20 @@ fn rules(arguments: &CopyArguments, sources: &[End], destination: &End) -> Rules
         rules.reads.push(PathBuf::from("/"));
     }
     if let End::Here(path) = destination {
-        let whole = path.file_name().is_none() || path.is_dir();
-        let folder = if whole {
-            Some(path.as_path())
-        } else {
-            path.parent()
-        };
-        rules.writes.push(confine::existing(folder.unwrap_or(path)));
+        rules.writes.push(written(path));
     }
     rules
+}
+
+/// What is written to for a destination: the folder in which its files are made, or a device alone, not all of `/dev`.
+fn written(destination: &Path) -> PathBuf {
+    let is_whole = destination.file_name().is_none() || destination.is_dir();
+    let is_special = destination.exists() && !destination.is_file();
+    match destination.parent() {
+        _ if is_whole => confine::existing(destination),
+        _ if is_special => destination.to_owned(),
+        folder => confine::existing(folder.unwrap_or(destination)),
+    }
 }
 
 fn end(typed: &str) -> Result<End, CommandError> {
@@ -367,7 +372,48 @@ pub fn told(error: smb::Error) -> CommandError {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser as _;
+
     use super::*;
+    use crate::args::{Arguments, Command};
+
+    /// What the sandbox is told of a command as it is typed.
+    fn rules_of(typed: &[&str]) -> Rules {
+        let words = ["linerate", "copy"].iter().chain(typed);
+        let parsed = Arguments::try_parse_from(words).expect("as one types it");
+        let Command::Copy(arguments) = parsed.command else {
+            panic!("it is a copy");
+        };
+        let [source, destination] = typed else {
+            panic!("two words");
+        };
+        let [source, destination] = [source, destination].map(|it| end(it).expect("a place"));
+        rules(&arguments, &[source], &destination)
+    }
+
+    #[test]
+    fn a_copy_writes_to_the_folder_of_its_destination_or_to_a_device_alone() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("file"), "x").expect("there is room");
+        std::fs::create_dir(path("inner")).expect("there is room");
+        for (name, writes) in [
+            ("file", ""),
+            ("new", ""),
+            ("new/deep/file", ""),
+            ("inner", "inner"),
+            ("inner/new", "inner"),
+        ] {
+            let destination = path(name).display().to_string();
+            let found = rules_of(&["smb://nas/media/film", &destination]).writes;
+            assert!(found.contains(&path(writes)), "{name}: {found:?}");
+        }
+        let found = rules_of(&["smb://nas/media/film", "/dev/null"]).writes;
+        assert!(found.contains(&PathBuf::from("/dev/null")), "{found:?}");
+        assert!(!found.contains(&PathBuf::from("/dev")), "{found:?}");
+        let found = rules_of(&["smb://nas/media/film", "/dev/zero"]).writes;
+        assert!(!found.contains(&PathBuf::from("/dev")), "{found:?}");
+    }
 
     #[test]
     fn a_lost_connection_is_said_once_and_so_is_its_return() {
