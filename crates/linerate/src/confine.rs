@@ -21,9 +21,10 @@ const KERBEROS_FILE: &str = "/etc/krb5.conf";
 /// Where SSSD says which KDC it has found, and adds to that configuration: for every user to read.
 const KERBEROS_OF_SSSD: &str = "/var/lib/sss/pubconf";
 
-/// What a command that speaks to a server as this user needs beside its own files.
+/// What a command that speaks to a server as this user needs beside its own files. A file with a password is none of
+/// them: it is read before.
 pub fn for_login(login: &LoginArguments) -> Rules {
-    with_tickets(login, credentials::tickets(login).as_ref())
+    with_tickets(credentials::tickets(login).as_ref())
 }
 
 /// The same for one that needs none of the user's files once it knows who logs in: it gives up root's rights then,
@@ -38,15 +39,11 @@ pub fn for_login_alone(login: &LoginArguments) -> Rules {
             true => User::NobodyLater,
             false => User::Kept,
         },
-        ..with_tickets(login, tickets.as_ref())
+        ..with_tickets(tickets.as_ref())
     }
 }
 
-fn with_tickets(login: &LoginArguments, tickets: Option<&TicketCache>) -> Rules {
-    let lab = PathBuf::from(lab::CREDENTIALS_IN_HOST);
-    let files = kerberos_files()
-        .into_iter()
-        .chain(login.credentials.clone());
+fn with_tickets(tickets: Option<&TicketCache>) -> Rules {
     let of_tickets = tickets.map_or(Vec::new(), |cache| {
         let files = cache.files.iter().cloned();
         files.chain([PathBuf::from(KERBEROS_OF_SSSD)]).collect()
@@ -55,7 +52,7 @@ fn with_tickets(login: &LoginArguments, tickets: Option<&TicketCache>) -> Rules 
         user: User::Kept,
         network: true,
         keyrings: tickets.is_some_and(|cache| cache.in_keyring),
-        reads: files.chain([lab]).chain(of_tickets).collect(),
+        reads: kerberos_files().into_iter().chain(of_tickets).collect(),
         writes: vec![PathBuf::from(TERMINAL)],
     }
 }
@@ -188,4 +185,25 @@ pub fn existing(path: &Path) -> PathBuf {
     let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let there = full.ancestors().find(|folder| folder.is_dir());
     there.map_or(full.clone(), Path::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_file_with_a_password_is_left_to_who_speaks_to_a_server() {
+        let typed = PathBuf::from("/root/.nas");
+        let login = LoginArguments {
+            credentials: Some(typed.clone()),
+            ..LoginArguments::default()
+        };
+        for rules in [for_login(&login), for_login_alone(&login)] {
+            let all: Vec<PathBuf> = rules.reads.into_iter().chain(rules.writes).collect();
+            for file in [&typed, Path::new(lab::CREDENTIALS_IN_HOST)] {
+                let holds = |granted: &&PathBuf| file.starts_with(granted);
+                assert_eq!(all.iter().find(holds), None, "{}", file.display());
+            }
+        }
+    }
 }

@@ -3,7 +3,7 @@
 mod connections;
 mod show;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::thread;
@@ -18,6 +18,7 @@ use smb::copy::{
 };
 
 use crate::args::{CopyArguments, LinksArgument};
+use crate::credentials::{Client, OfFile};
 use crate::exit::Exit;
 use crate::failure::{CommandError, Kind};
 use crate::meter::Meter;
@@ -51,10 +52,13 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
         return Err(CommandError::new(Kind::Usage, "neither end is a share")
             .hint("write one of them as `smb://user@host/share/file`"));
     }
+    let shares = sources.iter().chain([&destination]);
+    let shares: Vec<&TypedShare> = shares.filter_map(End::share).collect();
+    let of_file = OfFile::read(&arguments.login, &shares, Client::Here)?;
     let rules = rules(arguments, &sources, &destination);
     confine::to(&rules, arguments.verbose)?.ready()?;
     let stop = Stop::new();
-    let mut connections = Connections::new(arguments, &stop)?;
+    let mut connections = Connections::new(arguments, &stop, &of_file)?;
     let into = ends_as_folder(&arguments.destination, &destination);
     let job = Job {
         destination: connections.place(&destination)?,
@@ -148,15 +152,20 @@ fn rules(arguments: &CopyArguments, sources: &[End], destination: &End) -> Rules
         rules.reads.push(PathBuf::from("/"));
     }
     if let End::Here(_, path) = destination {
-        let whole = path.file_name().is_none() || path.is_dir();
-        let folder = if whole {
-            Some(path.as_path())
-        } else {
-            path.parent()
-        };
-        rules.writes.push(confine::existing(folder.unwrap_or(path)));
+        rules.writes.push(written(path));
     }
     rules
+}
+
+/// What is written to for a destination: the folder in which its files are made, or a device alone, not all of `/dev`.
+fn written(destination: &Path) -> PathBuf {
+    let is_whole = destination.file_name().is_none() || destination.is_dir();
+    let is_special = destination.exists() && !destination.is_file();
+    match destination.parent() {
+        _ if is_whole => confine::existing(destination),
+        _ if is_special => destination.to_owned(),
+        folder => confine::existing(folder.unwrap_or(destination)),
+    }
 }
 
 fn end(typed: &str) -> Result<End, CommandError> {
@@ -178,8 +187,15 @@ fn ends_as_folder(typed: &str, destination: &End) -> bool {
 }
 
 impl End {
+    const fn share(&self) -> Option<&TypedShare> {
+        match self {
+            Self::Share(share) => Some(share),
+            Self::Here(..) => None,
+        }
+    }
+
     const fn is_share(&self) -> bool {
-        matches!(self, Self::Share(_))
+        self.share().is_some()
     }
 
     /// What its copy is called, whatever it is called where it is (DFS, a link).
@@ -337,7 +353,48 @@ pub fn told(error: smb::Error) -> CommandError {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser as _;
+
     use super::*;
+    use crate::args::{Arguments, Command};
+
+    /// What the sandbox is told of a command as it is typed.
+    fn rules_of(typed: &[&str]) -> Rules {
+        let words = ["linerate", "copy"].iter().chain(typed);
+        let parsed = Arguments::try_parse_from(words).expect("as one types it");
+        let Command::Copy(arguments) = parsed.command else {
+            panic!("it is a copy");
+        };
+        let [source, destination] = typed else {
+            panic!("two words");
+        };
+        let [source, destination] = [source, destination].map(|it| end(it).expect("a place"));
+        rules(&arguments, &[source], &destination)
+    }
+
+    #[test]
+    fn a_copy_writes_to_the_folder_of_its_destination_or_to_a_device_alone() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("file"), "x").expect("there is room");
+        std::fs::create_dir(path("inner")).expect("there is room");
+        for (name, writes) in [
+            ("file", ""),
+            ("new", ""),
+            ("new/deep/file", ""),
+            ("inner", "inner"),
+            ("inner/new", "inner"),
+        ] {
+            let destination = path(name).display().to_string();
+            let found = rules_of(&["smb://nas/media/film", &destination]).writes;
+            assert!(found.contains(&path(writes)), "{name}: {found:?}");
+        }
+        let found = rules_of(&["smb://nas/media/film", "/dev/null"]).writes;
+        assert!(found.contains(&PathBuf::from("/dev/null")), "{found:?}");
+        assert!(!found.contains(&PathBuf::from("/dev")), "{found:?}");
+        let found = rules_of(&["smb://nas/media/film", "/dev/zero"]).writes;
+        assert!(!found.contains(&PathBuf::from("/dev")), "{found:?}");
+    }
 
     #[test]
     fn a_lost_connection_is_said_once_and_so_is_its_return() {

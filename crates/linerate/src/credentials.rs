@@ -3,14 +3,14 @@
 //! are tried before it is asked for.
 
 use std::env;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::net::IpAddr;
 use std::path::Path;
 
 use clap::ValueEnum as _;
 use clap::builder::PossibleValue;
-use record::{Credentials, Demands, Dialect, Identity, Mechanism, Secret, Signing};
+use record::{Credentials, Demands, Dialect, Identity, Mechanism, Secret, Signing, input};
 use smb::{TicketCache, TicketError};
 use zeroize::Zeroizing;
 
@@ -52,11 +52,39 @@ impl From<Credentials> for Found {
     }
 }
 
+/// The user whom a file names, if there is one. It is read before rights are given up, so that nobody who speaks
+/// to a server can read it.
+pub struct OfFile(Option<Credentials>);
+
+impl OfFile {
+    /// Reads the file that was typed, or that of the lab where one of the shares names no user.
+    pub fn read(
+        login: &LoginArguments,
+        shares: &[&TypedShare],
+        client: Client<'_>,
+    ) -> Result<Self, CommandError> {
+        if login.guest || login.anonymous {
+            return Ok(Self(None));
+        }
+        let names_all = shares.iter().all(|share| share.user.is_some());
+        let path = match (&login.credentials, client) {
+            (Some(typed), _) => Some(typed.as_path()),
+            (None, _) if names_all => None,
+            (None, Client::Lab(path)) => Some(path),
+            (None, Client::Here | Client::Elsewhere) => {
+                Some(Path::new(lab::CREDENTIALS_IN_HOST)).filter(|path| path.exists())
+            }
+        };
+        path.map(read_file).transpose().map(Self)
+    }
+}
+
 /// Finds out who logs in.
 pub fn find(
     login: &LoginArguments,
     share: &TypedShare,
     client: Client<'_>,
+    of_file: &OfFile,
 ) -> Result<Found, CommandError> {
     if login.guest || login.anonymous {
         return Ok(without_password(login, share)?.into());
@@ -66,7 +94,7 @@ pub fn find(
         (None, false, true) => Mechanism::Ntlm,
         (kdc, _, _) => Mechanism::Kerberos { kdc: kdc.clone() },
     };
-    let mut found = find_user(login, share, client)?;
+    let mut found = find_user(login, share, client, of_file)?;
     if found.credentials.mechanism != Mechanism::Ticket {
         found.credentials.mechanism = mechanism;
     }
@@ -220,9 +248,10 @@ fn find_user(
     login: &LoginArguments,
     share: &TypedShare,
     client: Client<'_>,
+    OfFile(of_file): &OfFile,
 ) -> Result<Found, CommandError> {
-    if let Some(path) = &login.credentials {
-        let found = read_file(path)?;
+    let typed = of_file.as_ref().filter(|_| login.credentials.is_some());
+    if let Some(found) = typed {
         let named = share.user.as_deref();
         let named = named.map(|user| user.split_once(';').map_or(user, |(_, user)| user));
         return match named {
@@ -233,7 +262,7 @@ fn find_user(
                 );
                 Err(CommandError::new(Kind::Usage, text).hint("leave one of them out"))
             }
-            _ => Ok(found.into()),
+            _ => Ok(found.clone().into()),
         };
     }
     let (domain, user) = match share.user.as_deref().map(|user| user.split_once(';')) {
@@ -241,15 +270,8 @@ fn find_user(
         Some(None) => (String::new(), share.user.clone()),
         None => (String::new(), None),
     };
-    if user.is_none() {
-        let inside = Some(Path::new(lab::CREDENTIALS_IN_HOST)).filter(|path| path.exists());
-        let of_lab = match client {
-            Client::Lab(path) => Some(path),
-            Client::Here | Client::Elsewhere => inside,
-        };
-        if let Some(path) = of_lab {
-            return Ok(read_file(path)?.into());
-        }
+    if let (None, Some(of_lab)) = (&user, of_file) {
+        return Ok(of_lab.clone().into());
     }
     let mut no_ticket = None;
     if matches!(client, Client::Here) && may_use_tickets(login) {
@@ -356,15 +378,17 @@ fn find_password(
 fn read_file(path: &Path) -> Result<Credentials, CommandError> {
     let failed = |error: &io::Error| {
         let text = format!("cannot read the credentials file `{}`", path.display());
-        CommandError::caused(Kind::Refused, text, error)
-            .hint("it holds the lines `username=`, `password=` and, if needed, `domain=`")
+        CommandError::caused(Kind::Refused, text, error).hint(
+            "name a regular file with the lines `username=`, `password=` and, if needed, `domain=`",
+        )
     };
-    let file = File::open(path).map_err(|error| failed(&error))?;
+    let file = input::open(path).map_err(|error| failed(&error))?;
     let mut text = Zeroizing::new(String::new());
-    file.take(FILE_BYTES_MAX)
+    (&file)
+        .take(FILE_BYTES_MAX)
         .read_to_string(&mut text)
         .map_err(|error| failed(&error))?;
-    warn_when_readable_by_others(path);
+    warn_when_readable_by_others(&file, path);
     Credentials::parse(&text).ok_or_else(|| {
         let text = format!("the credentials file `{}` is not complete", path.display());
         CommandError::new(Kind::Usage, text)
@@ -372,9 +396,12 @@ fn read_file(path: &Path) -> Result<Credentials, CommandError> {
     })
 }
 
-fn warn_when_readable_by_others(path: &Path) {
+fn warn_when_readable_by_others(file: &File, path: &Path) {
     use std::os::unix::fs::MetadataExt;
-    if fs::metadata(path).is_ok_and(|metadata| metadata.mode() & 0o077 != 0) {
+    if file
+        .metadata()
+        .is_ok_and(|metadata| metadata.mode() & 0o077 != 0)
+    {
         let path = path.display();
         terminal::say(&format!(
             "warning: others can read the credentials file `{path}`\nhint: chmod 600 {path}"
@@ -384,6 +411,8 @@ fn warn_when_readable_by_others(path: &Path) {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use clap::Parser as _;
 
     use super::*;

@@ -12,7 +12,7 @@ use smb::{DirectoryEntry, Referrals, Session, ShareEntry, ShareKind};
 
 use crate::args::LsArguments;
 use crate::copy::{connect, told};
-use crate::credentials::Client;
+use crate::credentials::{Client, OfFile};
 use crate::failure::CommandError;
 use crate::share::{self, TypedShare};
 use crate::{changes, confine, credentials, terminal};
@@ -36,12 +36,13 @@ const MODE_LETTERS: &str = "rwxrwxrwx";
 /// Runs `ls`.
 pub fn run(arguments: &LsArguments) -> Result<ExitCode, CommandError> {
     let place = share::parse_place(&arguments.place)?;
+    let of_file = OfFile::read(&arguments.login, &[&place], Client::Here)?;
     let rules = confine::for_login_alone(&arguments.login);
     let held = confine::to(&rules, arguments.verbose.verbose)?;
     let mut policy = measure::demanded(&credentials::demands(&arguments.login)?);
     policy.reconnect = Some(RECONNECT_MAX);
     policy.posix = cfg!(unix);
-    let found = credentials::find(&arguments.login, &place, Client::Here)?;
+    let found = credentials::find(&arguments.login, &place, Client::Here, &of_file)?;
     held.ready()?;
     let session = connect(&place, &found, &policy)?;
     if place.address.share.is_empty() {

@@ -114,7 +114,22 @@ fn listens_by_itself(command: &Command) -> bool {
     )
 }
 
+/// Whether it gives up rights itself. What others start on purpose, in labs for example, may have files of whoever
+/// starts it.
+fn is_confined(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Analyze(_) | Command::Compare(_) | Command::Copy(_) | Command::Ls(_)
+    )
+}
+
 fn run(command: &Command) -> Result<ExitCode, CommandError> {
+    if is_confined(command) {
+        // Before anything is opened, also by libraries.
+        os::sandbox::close_inherited().map_err(|error| {
+            CommandError::caused(Kind::Refused, "cannot close what was inherited", &error)
+        })?;
+    }
     if !listens_by_itself(command) {
         stop::end_cleanly()?;
     }

@@ -13,7 +13,7 @@ use record::{
 };
 
 use crate::args::PathArguments;
-use crate::credentials::Client;
+use crate::credentials::{Client, OfFile};
 use crate::failure::{CommandError, Kind};
 use crate::share::TypedShare;
 use crate::{collect, credentials, hosts, stop, terminal};
@@ -132,7 +132,9 @@ impl SharePath {
             (None, hosts::Named::Local) => Client::Here,
             (None, _) => Client::Elsewhere,
         };
-        let credentials = credentials::find(&arguments.login, &share, on)?.credentials;
+        let of_file = OfFile::read(&arguments.login, &[&share], on)?;
+        let found = credentials::find(&arguments.login, &share, on, &of_file)?;
+        let credentials = found.credentials;
         Ok(Self {
             client,
             server,

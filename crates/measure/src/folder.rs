@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use host::exec::{Command, Exec, Local, STATUS_NO_PROGRAM};
+use os::made::Shared;
 use record::{
     Bytes, Cache, Data, Direction, FolderKind, FolderWorkload, Latency, Nanoseconds, Pattern,
     Sample, Storage, TrialLine, TrialResult,
@@ -37,6 +38,8 @@ const FIO_OVERHEAD: Duration = Duration::from_secs(30);
 const FIO_OUTPUT_BYTES_MAX: u64 = 8 << 20;
 /// How long `fio` may take to end once it has printed everything.
 const FIO_END: Duration = Duration::from_secs(10);
+/// The mode of a test file.
+const FILE_MODE: u32 = 0o600;
 /// How the engine is called where people read.
 pub(crate) const FIO: &str = "fio";
 
@@ -375,8 +378,8 @@ fn system(action: &'static str, error: rustix::io::Errno) -> Error {
 /// A test file, open and full.
 pub(crate) struct TestFile {
     file: File,
-    /// Its name, where it has to keep one.
-    named: Option<PathBuf>,
+    /// The folder that it is in, and its name there, where it has to keep one.
+    named: Option<(Shared, String)>,
 }
 
 impl TestFile {
@@ -390,54 +393,56 @@ impl TestFile {
     ) -> Result<Self, Error> {
         check_kind(folder, kind)?;
         check_room(folder, size)?;
-        remove_leftovers(folder);
-        let mut made = Self::open(folder)?;
+        // Its path is not looked up again: another user may have put a link there.
+        let held = Shared::open(folder).map_err(|source| not_made(folder, source))?;
+        remove_leftovers(&held);
+        let mut made = Self::open(held)?;
         made.fill(size, data, stop)?;
         Ok(made)
     }
 
-    fn open(folder: &Path) -> Result<Self, Error> {
-        let create = || -> io::Result<(File, PathBuf)> {
-            let path = folder.join(test_name().map_err(io::Error::other)?);
-            let mut options = OpenOptions::new();
-            let file = options
-                .read(true)
-                .write(true)
-                .create_new(true)
-                .mode(0o600)
-                .open(&path)?;
-            Ok((file, path))
+    fn open(folder: Shared) -> Result<Self, Error> {
+        let create = || -> io::Result<(File, String)> {
+            let name = test_name().map_err(io::Error::other)?;
+            Ok((folder.create_file(&name, FILE_MODE)?, name))
         };
-        let failed = |source: io::Error| Error::TestFile {
-            folder: folder.to_owned(),
-            source,
-        };
-        let (file, path) = create().map_err(failed)?;
+        let failed = |source| not_made(folder.path(), source);
+        let (file, name) = create().map_err(failed)?;
         let nameless = Self { file, named: None };
-        let unlinked = fs::remove_file(&path);
-        let reached = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open(nameless.path());
-        if unlinked.is_ok() && reached.is_ok() {
+        let unlinked = folder.remove_file(&name);
+        if unlinked.is_ok() && nameless.is_reached() {
             return Ok(nameless);
         }
-        let (file, path) = create().map_err(failed)?;
+        let (file, name) = create().map_err(failed)?;
         // A lock tells whoever finds it whether it is in use; without locks nobody may remove it.
         flock(&file, FlockOperation::NonBlockingLockExclusive).ok();
         Ok(Self {
             file,
-            named: Some(path),
+            named: Some((folder, name)),
         })
     }
 
-    /// The name by which other programs reach it while this one runs.
+    /// The name by which other programs reach it while this one runs; if that can be, whatever has its own by then.
     pub(crate) fn path(&self) -> String {
-        use std::os::fd::AsRawFd;
         match &self.named {
-            Some(path) => path.display().to_string(),
-            None => format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd()),
+            Some((folder, name)) if !self.is_reached() => {
+                folder.path().join(name).display().to_string()
+            }
+            _ => self.entrance(),
         }
+    }
+
+    fn entrance(&self) -> String {
+        use std::os::fd::AsRawFd;
+        format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
+    }
+
+    fn is_reached(&self) -> bool {
+        let opened = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(self.entrance());
+        opened.is_ok()
     }
 
     fn fill(&mut self, size: u64, data: Data, stop: &Stop) -> Result<(), Error> {
@@ -466,9 +471,16 @@ impl TestFile {
 
 impl Drop for TestFile {
     fn drop(&mut self) {
-        if let Some(path) = &self.named {
-            fs::remove_file(path).ok();
+        if let Some((folder, name)) = &self.named {
+            folder.remove_file(name).ok();
         }
+    }
+}
+
+fn not_made(folder: &Path, source: io::Error) -> Error {
+    Error::TestFile {
+        folder: folder.to_owned(),
+        source,
     }
 }
 
@@ -502,28 +514,64 @@ pub(crate) fn whole(path: &Path) -> PathBuf {
 }
 
 /// Removes test files of ours that nobody holds any more.
-fn remove_leftovers(folder: &Path) {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    for entry in entries {
-        let name = entry.file_name();
-        let ours = name
-            .to_str()
-            .is_some_and(|name| name.starts_with(".linerate-") && name.ends_with(".tmp"));
-        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
-        let mut options = OpenOptions::new();
-        // By now it may be a link or a pipe.
-        let careful = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        options
-            .read(true)
-            .custom_flags(careful.bits().cast_signed());
-        let Some(file) = (ours && is_file)
-            .then(|| options.open(entry.path()))
-            .and_then(Result::ok)
-        else {
+fn remove_leftovers(folder: &Shared) {
+    let entries = fs::read_dir(folder.entrance()).into_iter().flatten();
+    let names = entries.flatten().map(|entry| entry.file_name());
+    for name in names.filter_map(|name| name.into_string().ok()) {
+        if !(name.starts_with(".linerate-") && name.ends_with(".tmp")) {
+            continue;
+        }
+        // It may be a link or a pipe.
+        let Ok(file) = folder.read_file(&name) else {
             continue;
         };
-        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
-            fs::remove_file(entry.path()).ok();
+        let is_file = file.metadata().is_ok_and(|now| now.is_file());
+        if is_file && flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            folder.remove_file(&name).ok();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn no_test_file_is_left_where_another_user_exchanges_folders() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for name in ["one", "other"] {
+            fs::create_dir(path(name)).unwrap();
+        }
+        let exchange = |target: &str| {
+            symlink(path(target), path("draft")).unwrap();
+            fs::rename(path("draft"), path("shared")).unwrap();
+        };
+        exchange("one");
+        let over = AtomicBool::new(false);
+        let exchanged = thread::scope(|scope| {
+            let swapper = scope.spawn(|| {
+                let mut times = 0;
+                while !over.load(Ordering::Relaxed) {
+                    exchange(["one", "other"][times % 2]);
+                    times += 1;
+                }
+                times
+            });
+            for _ in 0..500 {
+                let (kind, data) = (FolderKind::Folder, Data::Zeros);
+                TestFile::create(&path("shared"), kind, 1, data, &Stop::new()).unwrap();
+            }
+            over.store(true, Ordering::Relaxed);
+            swapper.join().unwrap()
+        });
+        assert!(exchanged > 500, "{exchanged}");
+        for name in ["one", "other"] {
+            assert_eq!(fs::read_dir(path(name)).unwrap().count(), 0, "{name}");
         }
     }
 }

@@ -4,7 +4,7 @@
 //! close, elsewhere it is locked. So the server or the system lets go of it however we end, and the
 //! next one that makes a folder there finds this one, which nobody holds, and removes it.
 
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
@@ -15,9 +15,9 @@ use std::thread;
 use os::made::{Made, Shared};
 use rustix::fs::{Advice, FlockOperation, fadvise, fcntl_lock, flock, syncfs};
 use smb::copy::Place;
-use smb::{Access, Disposition, OpenOptions as HowToOpen};
+use smb::{Access, Disposition, OpenOptions as HowToOpen, Tree};
 
-use crate::share::{check_space, pieces, test_name};
+use crate::share::{check_space, joined, pieces, test_name};
 use crate::{Error, Stop, folder};
 
 /// How the folder and the file beside it end.
@@ -33,16 +33,35 @@ const EMPTIED_BYTES_MIN: u64 = 64 << 10;
 const DEPTH_MAX: usize = 4;
 /// Entries of a share's folder that are looked at for what was left there.
 const ENTRIES_MAX: usize = 10_000;
+/// The mode of a file of ours, less the umask.
+const FILE_MODE: u32 = 0o666;
 /// Bytes of a write in a folder.
 const WRITE_BYTES: usize = 1 << 20;
 
 /// The folder, while it is there.
 pub(crate) struct Site {
     top: Place,
-    /// The folder itself, where this process has made it and it is no share's.
-    made: Option<Made>,
+    base: Base,
     /// Given up after the folder.
     hold: Option<Hold>,
+}
+
+/// What is worked in.
+enum Base {
+    Share {
+        tree: Tree,
+        path: String,
+    },
+    /// A folder that this process has made. Its path is not looked up again: another user may have put a link there.
+    Made(Made),
+    /// The one that it was started in.
+    Given(Shared),
+}
+
+/// Where a file of it is.
+enum At<'a> {
+    Share(&'a Tree, String),
+    Local(&'a Shared),
 }
 
 /// The file beside a folder, in our hands. Dropping it lets go of it.
@@ -166,31 +185,42 @@ impl Site {
         };
         let name = format!("{name}{FOLDER}");
         let top = place.join(&name);
-        if let Place::Share { tree, path } = &top {
-            tree.create_folder(path)?;
-        }
-        let made = parent.held.as_ref().map(|folder| folder.make(&name));
-        let made = made.transpose().map_err(|source| failed(&place, source))?;
-        Ok(Self { top, made, hold })
+        let base = match (&top, &parent.held) {
+            (Place::Share { tree, path }, _) => {
+                tree.create_folder(path)?;
+                let (tree, path) = (tree.clone(), path.clone());
+                Base::Share { tree, path }
+            }
+            (Place::Local(_), Some(folder)) => {
+                let made = folder.make(&name);
+                Base::Made(made.map_err(|source| failed(&place, source))?)
+            }
+            // A folder that is no share's is held.
+            (Place::Local(_), None) => return Err(failed(&place, io::ErrorKind::NotFound.into())),
+        };
+        Ok(Self { top, base, hold })
     }
 
     /// Lets a process without rights work in it, where this one has made it; says where such a process is started.
     pub(crate) fn give(&self) -> Result<Option<PathBuf>, Error> {
-        let Some(made) = &self.made else {
+        let Base::Made(made) = &self.base else {
             return Ok(None);
         };
         made.give().map_err(|source| self.failed(source))?;
-        Ok(Some(made.entrance()))
+        Ok(Some(made.inside().entrance()))
     }
 
     /// The folder that this process was started in, which another one has made for it and removes. What is
     /// in it goes with this.
-    pub(crate) fn given() -> Self {
-        Self {
-            top: Place::Local(PathBuf::from(".")),
-            made: None,
+    pub(crate) fn given() -> Result<Self, Error> {
+        let here = Path::new(".");
+        let top = Place::Local(here.to_owned());
+        let folder = Shared::open(here).map_err(|source| failed(&top, source))?;
+        Ok(Self {
+            top,
+            base: Base::Given(folder),
             hold: None,
-        }
+        })
     }
 
     pub(crate) const fn top(&self) -> &Place {
@@ -211,13 +241,27 @@ impl Site {
     }
 
     fn remove_all(&self) -> Result<(), Error> {
-        match (&self.top, &self.made) {
-            (Place::Share { .. }, _) => remove_folder(&self.top, 0),
-            (Place::Local(_), Some(made)) => made.remove().map_err(|source| self.failed(source)),
-            // The folder that this process is in; it goes with whoever has made it.
-            (Place::Local(path), None) => {
-                fs::remove_dir_all(path).map_err(|source| self.failed(source))
-            }
+        match &self.base {
+            Base::Share { .. } => remove_folder(&self.top, 0),
+            Base::Made(made) => made.remove().map_err(|source| self.failed(source)),
+            // The folder itself goes with whoever has made it.
+            Base::Given(folder) => folder.empty().map_err(|source| self.failed(source)),
+        }
+    }
+
+    fn at(&self, name: &str) -> At<'_> {
+        match &self.base {
+            Base::Share { tree, path } => At::Share(tree, joined(path, name)),
+            Base::Made(made) => At::Local(made.inside()),
+            Base::Given(folder) => At::Local(folder),
+        }
+    }
+
+    /// A path that leads into it, where it is no share's.
+    fn entrance(&self) -> Option<PathBuf> {
+        match self.at("") {
+            At::Share(..) => None,
+            At::Local(folder) => Some(folder.entrance()),
         }
     }
 
@@ -227,10 +271,10 @@ impl Site {
 
     /// Makes an empty file and closes it.
     pub(crate) fn create(&self, name: &str) -> Result<(), Error> {
-        match self.top.join(name) {
-            Place::Share { tree, path } => Ok(tree.open(&path, &as_new_file())?.close()?),
-            Place::Local(path) => {
-                let made = File::create_new(path);
+        match self.at(name) {
+            At::Share(tree, path) => Ok(tree.open(&path, &as_new_file())?.close()?),
+            At::Local(folder) => {
+                let made = folder.create_file(name, FILE_MODE);
                 made.map(drop).map_err(|source| self.failed(source))
             }
         }
@@ -238,32 +282,55 @@ impl Site {
 
     /// Opens a file and closes it.
     pub(crate) fn open(&self, name: &str) -> Result<(), Error> {
-        match self.top.join(name) {
-            Place::Share { tree, path } => {
+        match self.at(name) {
+            At::Share(tree, path) => {
                 let options = HowToOpen::open(Access::Read);
                 Ok(tree.open(&path, &options)?.close()?)
             }
-            Place::Local(path) => {
-                let opened = File::open(path);
+            At::Local(folder) => {
+                let opened = folder.read_file(name);
                 opened.map(drop).map_err(|source| self.failed(source))
             }
         }
     }
 
     pub(crate) fn remove_file(&self, name: &str) -> Result<(), Error> {
-        remove_one(&self.top.join(name))
+        match self.at(name) {
+            At::Share(tree, path) => Ok(tree.remove_file(&path)?),
+            At::Local(folder) => {
+                let removed = folder.remove_file(name);
+                removed.map_err(|source| self.failed(source))
+            }
+        }
+    }
+
+    /// Makes a folder, which may be there.
+    pub(crate) fn make_folder(&self, name: &str) -> Result<(), Error> {
+        match self.at(name) {
+            At::Share(tree, path) => Ok(tree.create_folder(&path)?),
+            At::Local(folder) => {
+                let made = folder.make_folder(name);
+                made.map_err(|source| self.failed(source))
+            }
+        }
+    }
+
+    /// Removes a folder with all that is in it.
+    pub(crate) fn remove_folder(&self, name: &str) -> Result<(), Error> {
+        match self.at(name) {
+            At::Share(..) => remove_folder(&self.top.join(name), 0),
+            At::Local(folder) => {
+                let removed = folder.remove_folder(name);
+                removed.map_err(|source| self.failed(source))
+            }
+        }
     }
 
     /// Lists it with what is known of each entry.
     pub(crate) fn list(&self, wanted: u32) -> Result<(), Error> {
-        let found = match &self.top {
-            Place::Share { tree, path } => tree.list(path)?.len(),
-            Place::Local(path) => {
-                let entries = fs::read_dir(path).map_err(|source| self.failed(source))?;
-                let known = entries.map(|entry| entry.and_then(|entry| entry.metadata()));
-                let known: Result<Vec<_>, _> = known.collect();
-                known.map_err(|source| self.failed(source))?.len()
-            }
+        let found = match self.at("") {
+            At::Share(tree, path) => tree.list(path.trim_end_matches('/'))?.len(),
+            At::Local(folder) => folder.look().map_err(|source| self.failed(source))?,
         };
         if found == wanted as usize {
             return Ok(());
@@ -274,13 +341,13 @@ impl Site {
 
     /// A file to take locks on.
     pub(crate) fn open_to_lock(&self, name: &str) -> Result<Lockable, Error> {
-        match self.top.join(name) {
-            Place::Share { tree, path } => {
+        match self.at(name) {
+            At::Share(tree, path) => {
                 let options = HowToOpen::open(Access::ReadWrite);
                 Ok(Lockable::Share(tree.open(&path, &options)?))
             }
-            Place::Local(path) => {
-                let opened = OpenOptions::new().read(true).write(true).open(path);
+            At::Local(folder) => {
+                let opened = folder.change_file(name);
                 Ok(Lockable::Local(
                     opened.map_err(|source| self.failed(source))?,
                 ))
@@ -296,8 +363,8 @@ impl Site {
         fill: &dyn Fn(u64, &mut [u8]),
         go_on: &dyn Fn() -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        match self.top.join(name) {
-            Place::Share { tree, path } => {
+        match self.at(name) {
+            At::Share(tree, path) => {
                 let file = tree.open(&path, &as_new_file())?;
                 for range in pieces(0..size, 64 << 20) {
                     if go_on().is_break() {
@@ -312,8 +379,9 @@ impl Site {
                 file.flush()?;
                 Ok(file.close()?)
             }
-            Place::Local(path) => {
-                let mut file = File::create_new(path).map_err(|source| self.failed(source))?;
+            At::Local(folder) => {
+                let made = folder.create_file(name, FILE_MODE);
+                let mut file = made.map_err(|source| self.failed(source))?;
                 let length = usize::try_from(size).unwrap_or(WRITE_BYTES);
                 let mut room = vec![0; WRITE_BYTES.min(length)];
                 for range in pieces(0..size, WRITE_BYTES as u64) {
@@ -332,16 +400,17 @@ impl Site {
     /// Opens a file, reads it from begin to end and closes it. A folder's client forgets it then.
     pub(crate) fn read(&self, name: &str, size: u64, stop: &smb::Stop) -> Result<(), Error> {
         let mut found = 0;
-        match self.top.join(name) {
-            Place::Share { tree, path } => {
+        match self.at(name) {
+            At::Share(tree, path) => {
                 let file = tree.open(&path, &HowToOpen::open(Access::Read))?;
                 for piece in file.read_ranges(std::iter::once(0..size), stop) {
                     found += piece?.payload.len() as u64;
                 }
                 file.close()?;
             }
-            Place::Local(path) => {
-                let mut file = File::open(path).map_err(|source| self.failed(source))?;
+            At::Local(folder) => {
+                let opened = folder.read_file(name);
+                let mut file = opened.map_err(|source| self.failed(source))?;
                 let mut room = vec![0; WRITE_BYTES];
                 loop {
                     let count = io::Read::read(&mut file, &mut room);
@@ -363,27 +432,24 @@ impl Site {
         Err(self.failed(io::Error::other(text)))
     }
 
-    /// Has what was written put on the disk; of a share, of that one file only.
-    pub(crate) fn sync(&self, tree: &Place, file: Option<&str>) -> Result<(), Error> {
-        match (tree, file) {
-            (Place::Local(path), _) => {
-                let folder = File::open(path).map_err(|source| self.failed(source))?;
-                syncfs(&folder).map_err(|error| self.failed(error.into()))
-            }
-            (Place::Share { tree, path }, Some(name)) => {
-                let path = format!("{path}/{name}");
-                let file = tree.open(&path, &HowToOpen::open(Access::Write))?;
-                file.flush()?;
-                Ok(file.close()?)
-            }
-            (Place::Share { .. }, None) => Ok(()),
+    /// Has what was written put on the disk; of a share, of that one file only, over that session.
+    pub(crate) fn sync(&self, over: &Place, file: Option<&str>) -> Result<(), Error> {
+        if let Some(entrance) = self.entrance() {
+            let folder = File::open(entrance).map_err(|source| self.failed(source))?;
+            return syncfs(&folder).map_err(|error| self.failed(error.into()));
         }
+        if let (Place::Share { tree, path }, Some(name)) = (over, file) {
+            let file = tree.open(&joined(path, name), &HowToOpen::open(Access::Write))?;
+            file.flush()?;
+            file.close()?;
+        }
+        Ok(())
     }
 
     /// Has the client forget the content of its files, which are synced.
     pub(crate) fn forget(&self) {
-        if let Place::Local(path) = &self.top {
-            forget(path, 0);
+        if let Some(entrance) = self.entrance() {
+            forget(&entrance, 0);
         }
     }
 }
@@ -477,22 +543,13 @@ fn remove_leftovers(parent: &Parent<'_>, stop: &Stop) {
 
 /// Takes a file's content from it: a server with a recycle bin keeps what is removed. One that cannot be
 /// emptied is removed all the same.
-fn empty(place: &Place) {
-    if let Place::Share { tree, path } = place {
-        let options = HowToOpen {
-            disposition: Disposition::Truncate,
-            folder: Some(false),
-            ..HowToOpen::open(Access::Write)
-        };
-        tree.open(path, &options).and_then(smb::File::close).ok();
-    }
-}
-
-fn remove_one(place: &Place) -> Result<(), Error> {
-    match place {
-        Place::Share { tree, path } => Ok(tree.remove_file(path)?),
-        Place::Local(path) => fs::remove_file(path).map_err(|source| failed(place, source)),
-    }
+fn empty(tree: &Tree, path: &str) {
+    let options = HowToOpen {
+        disposition: Disposition::Truncate,
+        folder: Some(false),
+        ..HowToOpen::open(Access::Write)
+    };
+    tree.open(path, &options).and_then(smb::File::close).ok();
 }
 
 /// Removes a folder of a share with all that is in it; one that is not there is removed already.
@@ -521,11 +578,11 @@ fn remove_folder(place: &Place, depth: usize) -> Result<(), Error> {
                 while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed))
                     && !lost.load(Ordering::Relaxed)
                 {
-                    let file_place = place.join(&file.name);
+                    let path = joined(path, &file.name);
                     if file.size >= EMPTIED_BYTES_MIN {
-                        empty(&file_place);
+                        empty(tree, &path);
                     }
-                    if remove_one(&file_place).is_err() {
+                    if tree.remove_file(&path).is_err() {
                         // The folder will not be empty then, which is what is told.
                         lost.store(true, Ordering::Relaxed);
                     }

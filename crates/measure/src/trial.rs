@@ -290,10 +290,12 @@ impl Input {
     }
 
     /// The same folder, for the process that was started in it.
-    pub(crate) fn given(&self) -> Option<Site> {
+    pub(crate) fn given(&self) -> Result<Option<Site>, Error> {
         match self {
-            Self::Trial(input) => near::is_needed(&input.workload).then(Site::given),
-            Self::Keep(_) => None,
+            Self::Trial(input) => near::is_needed(&input.workload)
+                .then(Site::given)
+                .transpose(),
+            Self::Keep(_) => Ok(None),
         }
     }
 

@@ -109,7 +109,7 @@ mod imp {
         orphaned: impl FnOnce() + Send + 'static,
     ) -> Result<Result<(), Failed>, Error> {
         let input = read_input(&mut &*socket)?;
-        let near = input.given();
+        let near = input.given()?;
         let given = near.as_ref().and_then(Site::local);
         let folder = input.folder();
         // Where there are no owners, root stays root.

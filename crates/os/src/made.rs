@@ -52,11 +52,49 @@ impl Shared {
 
     fn hold(&self, name: &str) -> io::Result<Made> {
         Ok(Made {
-            descriptor: openat(&self.descriptor, name, AS_FOLDER, Mode::empty())?,
+            inside: Self {
+                descriptor: openat(&self.descriptor, name, AS_FOLDER, Mode::empty())?,
+                path: self.path.join(name),
+            },
             parent: self.descriptor.try_clone()?,
             name: name.to_owned(),
-            path: self.path.join(name),
         })
+    }
+
+    /// Makes a folder in it as folders are made; one may be there.
+    ///
+    /// # Errors
+    /// When the system does not make it.
+    pub fn make_folder(&self, name: &str) -> io::Result<()> {
+        match mkdirat(&self.descriptor, name, Mode::from_raw_mode(0o777)) {
+            Err(Errno::EXIST) => Ok(()),
+            made => Ok(made?),
+        }
+    }
+
+    /// Makes a file in it that is not there, for reading and writing, with that mode.
+    ///
+    /// # Errors
+    /// When something has that name, even a link to nowhere, or it cannot be made.
+    pub fn create_file(&self, name: &str, mode: u32) -> io::Result<File> {
+        let how = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+        self.file(name, how, mode)
+    }
+
+    /// Opens a file that is there, for reading: no link is followed, no pipe waited for.
+    ///
+    /// # Errors
+    /// When there is none or a link, or it cannot be opened.
+    pub fn read_file(&self, name: &str) -> io::Result<File> {
+        self.file(name, OFlags::RDONLY, 0)
+    }
+
+    /// The same, for reading and writing.
+    ///
+    /// # Errors
+    /// As [`Shared::read_file`].
+    pub fn change_file(&self, name: &str) -> io::Result<File> {
+        self.file(name, OFlags::RDWR, 0)
     }
 
     /// Opens a file in it for writing, which is made where there is none: no link is followed, no pipe waited for.
@@ -64,10 +102,34 @@ impl Shared {
     /// # Errors
     /// When there is a link, or it cannot be opened or made.
     pub fn open_file(&self, name: &str) -> io::Result<File> {
+        self.file(name, OFlags::WRONLY | OFlags::CREATE, 0o666)
+    }
+
+    fn file(&self, name: &str, how: OFlags, mode: u32) -> io::Result<File> {
         let careful = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let how = OFlags::WRONLY | OFlags::CREATE | careful;
-        let mode = Mode::from_raw_mode(0o666);
-        Ok(File::from(openat(&self.descriptor, name, how, mode)?))
+        let mode = Mode::from_raw_mode(mode);
+        let opened = openat(&self.descriptor, name, how | careful, mode)?;
+        Ok(File::from(opened))
+    }
+
+    /// Looks at all that is in it, and says how much that is.
+    ///
+    /// # Errors
+    /// When it cannot be listed, or something in it cannot be looked at.
+    pub fn look(&self) -> io::Result<usize> {
+        let mut count = 0;
+        for entry in Dir::read_from(&self.descriptor)? {
+            let entry = entry?;
+            if !is_itself(entry.file_name()) {
+                statat(
+                    &self.descriptor,
+                    entry.file_name(),
+                    AtFlags::SYMLINK_NOFOLLOW,
+                )?;
+                count += 1;
+            }
+        }
+        Ok(count)
     }
 
     /// Removes a file, or a link and not what it leads to.
@@ -87,6 +149,27 @@ impl Shared {
         Ok(remove_folder(self.descriptor.as_fd(), &name, 0)?)
     }
 
+    /// Removes all that is in it.
+    ///
+    /// # Errors
+    /// When something in it cannot be removed.
+    pub fn empty(&self) -> io::Result<()> {
+        Ok(empty(self.descriptor.as_fd(), 0)?)
+    }
+
+    /// Where it was opened. Another folder may be there by now.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A path that leads into the very folder, wherever that is by now, for this process and to change the folder of
+    /// one to that this one starts.
+    #[must_use]
+    pub fn entrance(&self) -> PathBuf {
+        sandbox::entrance(self.descriptor.as_fd(), &self.path)
+    }
+
     /// Another hold of the same folder.
     ///
     /// # Errors
@@ -102,24 +185,16 @@ impl Shared {
 /// A folder that this process has made, held.
 #[derive(Debug)]
 pub struct Made {
-    descriptor: OwnedFd,
+    inside: Shared,
     parent: OwnedFd,
     name: String,
-    path: PathBuf,
 }
 
 impl Made {
-    /// Where it was made. Another folder may be there by now.
+    /// The folder itself, to work in it.
     #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// What to change the folder of a process to that this one starts: it leads into the very folder, wherever
-    /// that is by now.
-    #[must_use]
-    pub fn entrance(&self) -> PathBuf {
-        sandbox::entrance(self.descriptor.as_fd(), &self.path)
+    pub const fn inside(&self) -> &Shared {
+        &self.inside
     }
 
     /// Gives it to the user that [`sandbox::confine`] makes of root, so that a confined process can work in it, once
@@ -129,15 +204,16 @@ impl Made {
     /// # Errors
     /// When it is not what was made: another user has exchanged it, or put something into it.
     pub fn give(&self) -> io::Result<()> {
-        let mut entries = Dir::read_from(&self.descriptor)?;
+        let folder = &self.inside.descriptor;
+        let mut entries = Dir::read_from(folder)?;
         let is_empty = entries.all(|entry| entry.is_ok_and(|entry| is_itself(entry.file_name())));
-        let now = fstat(&self.descriptor)?;
+        let now = fstat(folder)?;
         let above = fstat(&self.parent)?;
         // A folder has two names, or one where the file system does not count them.
         if !is_empty || now.st_nlink > 2 || now.st_dev != above.st_dev {
             return Err(exchanged());
         }
-        sandbox::give(self.descriptor.as_fd(), &now)
+        sandbox::give(folder.as_fd(), &now)
     }
 
     /// Removes it with all that is in it; one that is not there is removed already.
@@ -145,12 +221,12 @@ impl Made {
     /// # Errors
     /// When something in it cannot be removed, or something else has its name.
     pub fn remove(&self) -> io::Result<()> {
-        empty(self.descriptor.as_fd(), 0)?;
+        self.inside.empty()?;
         let there = match statat(&self.parent, &*self.name, AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => return Ok(()),
             there => there?,
         };
-        let ours = fstat(&self.descriptor)?;
+        let ours = fstat(&self.inside.descriptor)?;
         if (there.st_dev, there.st_ino) != (ours.st_dev, ours.st_ino) {
             return Err(exchanged());
         }
@@ -224,7 +300,7 @@ mod tests {
         fs::create_dir(&victim).unwrap();
         fs::write(victim.join("file"), "x").unwrap();
         let made = Shared::open(&shared).unwrap().make("made").unwrap();
-        fs::write(made.entrance().join("early"), "x").unwrap();
+        fs::write(made.inside().entrance().join("early"), "x").unwrap();
         // Nothing was in it when it was made.
         assert_eq!(
             made.give().unwrap_err().kind(),
@@ -236,7 +312,7 @@ mod tests {
         made.give().unwrap();
         assert_eq!(owner(&victim), 0);
         assert_eq!(owner(&shared.join("moved")), NOBODY);
-        fs::write(made.entrance().join("content"), "x").unwrap();
+        fs::write(made.inside().entrance().join("content"), "x").unwrap();
         assert!(shared.join("moved/content").exists());
         assert!(!victim.join("content").exists());
         assert!(made.remove().is_err());
@@ -285,9 +361,9 @@ mod tests {
         let shared = Shared::open(folder.path()).unwrap();
         let made = shared.make("made").unwrap();
         made.give().unwrap();
-        fs::create_dir_all(made.path().join("one/two/three")).unwrap();
-        fs::write(made.path().join("one/two/file"), "x").unwrap();
-        symlink(&victim, made.path().join("one/link")).unwrap();
+        fs::create_dir_all(made.inside().path().join("one/two/three")).unwrap();
+        fs::write(made.inside().path().join("one/two/file"), "x").unwrap();
+        symlink(&victim, made.inside().path().join("one/link")).unwrap();
         made.remove().unwrap();
         made.remove().unwrap();
         let left = fs::read_dir(folder.path()).unwrap();

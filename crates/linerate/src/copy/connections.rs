@@ -8,7 +8,7 @@ use smb::{
 
 use super::{End, told};
 use crate::args::CopyArguments;
-use crate::credentials::{Client, Found};
+use crate::credentials::{Client, Found, OfFile};
 use crate::failure::CommandError;
 use crate::share::TypedShare;
 use crate::{credentials, terminal};
@@ -17,6 +17,7 @@ use crate::{credentials, terminal};
 pub(super) struct Connections<'a> {
     arguments: &'a CopyArguments,
     stop: &'a Stop,
+    of_file: &'a OfFile,
     demands: Demands,
     pub(super) sessions: Vec<Connected>,
     /// Whether it has been said what a session without keys means.
@@ -62,10 +63,15 @@ impl Connected {
 }
 
 impl<'a> Connections<'a> {
-    pub(super) fn new(arguments: &'a CopyArguments, stop: &'a Stop) -> Result<Self, CommandError> {
+    pub(super) fn new(
+        arguments: &'a CopyArguments,
+        stop: &'a Stop,
+        of_file: &'a OfFile,
+    ) -> Result<Self, CommandError> {
         Ok(Self {
             arguments,
             stop,
+            of_file,
             demands: credentials::demands(&arguments.login)?,
             sessions: Vec::new(),
             warned: false,
@@ -107,7 +113,8 @@ impl<'a> Connections<'a> {
         let index = if let Some(index) = known {
             index
         } else {
-            let found = credentials::find(&self.arguments.login, share, Client::Here)?;
+            let login = &self.arguments.login;
+            let found = credentials::find(login, share, Client::Here, self.of_file)?;
             let demands = self.demands_of(&found.credentials);
             let mut policy = measure::demanded(&demands);
             policy.posix = cfg!(unix) && !self.arguments.no_posix;

@@ -68,6 +68,54 @@ fn nothing_of_root_is_given_away_where_another_user_exchanges_folders() {
 }
 
 #[test]
+fn files_are_made_used_and_removed_in_the_folder_that_was_made_whatever_has_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    for name in ["victim", "shared", "shared/inner"] {
+        fs::create_dir(path(name)).unwrap();
+    }
+    fs::write(path("victim/file"), "dear").unwrap();
+    // Another user exchanges the folder, or one that it is in.
+    for exchanged in ["shared/inner", "shared"] {
+        let parent = Place::Local(path("shared/inner"));
+        let site = Site::make(parent, 1, 1, &Stop::new()).unwrap();
+        let made = site.local().unwrap().file_name().unwrap().to_owned();
+        let moved = path("moved");
+        let (from, at) = match exchanged {
+            "shared" => (path("shared"), moved.join("inner").join(&made)),
+            inner => (path(inner).join(&made), moved.clone()),
+        };
+        fs::rename(&from, &moved).unwrap();
+        std::os::unix::fs::symlink(path("victim"), &from).unwrap();
+        let nothing = |_: u64, _: &mut [u8]| {};
+        let go_on = || ControlFlow::Continue(());
+        site.create("file").unwrap();
+        site.write("written", 10, &nothing, &go_on).unwrap();
+        site.make_folder("tree").unwrap();
+        site.write("tree/file", 10, &nothing, &go_on).unwrap();
+        site.open("file").unwrap();
+        site.read("written", 10, &smb::Stop::new()).unwrap();
+        site.open_to_lock("file").unwrap().lock(0, 1).unwrap();
+        site.sync(site.top(), None).unwrap();
+        site.forget();
+        site.list(3).unwrap();
+        site.remove_file("file").unwrap();
+        site.remove_folder("tree").unwrap();
+        assert!(at.join("written").exists(), "{exchanged}");
+        drop(site);
+        assert!(!at.join("written").exists(), "{exchanged}");
+        let left: Vec<_> = fs::read_dir(path("victim")).unwrap().flatten().collect();
+        assert_eq!(left.len(), 1, "{exchanged}: {left:?}");
+        assert_eq!(fs::read(path("victim/file")).unwrap(), b"dear");
+        fs::remove_file(&from).unwrap();
+        match exchanged {
+            "shared" => fs::rename(&moved, &from).unwrap(),
+            _ => fs::remove_dir(&moved).unwrap(),
+        }
+    }
+}
+
+#[test]
 fn a_folder_that_somebody_left_who_was_killed_goes_with_the_next_one() {
     let folder = tempfile::tempdir().unwrap();
     let left = folder.path().join(".linerate-0123456789abcdef.files");

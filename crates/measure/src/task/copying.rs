@@ -1,7 +1,5 @@
 //! Copying files between the target and the client, by the engine of `linerate copy`.
 
-use std::fs;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use record::CopyTask;
@@ -30,7 +28,11 @@ impl Work<'_> {
             self.carry(near.top(), self.site.top(), what, &mut None)?;
             self.site.sync(self.site.top(), None)?;
             self.site.forget();
-            self.clear(near)?;
+            // For its copy to have its room.
+            match task.folders {
+                0 => near.remove_file(FILE)?,
+                _ => near.remove_folder(TREE)?,
+            }
         }
         near.sync(near.top(), None)?;
         let meter = Meter::start();
@@ -50,7 +52,8 @@ impl Work<'_> {
         let connected = begin.elapsed();
         let mut first = None;
         self.carry(from, to, what, &mut first)?;
-        self.site.sync(to, (task.folders == 0).then_some(FILE))?;
+        let target = if self.is_read() { near } else { self.site };
+        target.sync(to, (task.folders == 0).then_some(FILE))?;
         let sample = meter.finish(task.bytes());
         Ok(Done {
             sample,
@@ -64,13 +67,11 @@ impl Work<'_> {
 
     /// Makes the files.
     fn make(&self, task: &CopyTask, near: &Site) -> Result<(), Error> {
-        let folder = near.local().map(Path::to_owned).unwrap_or_default();
+        if task.folders > 0 {
+            near.make_folder(TREE)?;
+        }
         for number in 0..task.folders {
-            let path = folder.join(TREE).join(format!("folder-{number:04}"));
-            fs::create_dir_all(&path).map_err(|source| Error::TestFile {
-                folder: path,
-                source,
-            })?;
+            near.make_folder(&format!("{TREE}/folder-{number:04}"))?;
         }
         for number in 0..task.files {
             let name = match number.checked_rem(task.folders) {
@@ -81,21 +82,6 @@ impl Work<'_> {
             self.write(near, &name, number, task.size_of(number).get())?;
         }
         Ok(())
-    }
-
-    /// Removes what was made, for its copy to have its room.
-    fn clear(&self, near: &Site) -> Result<(), Error> {
-        let Some(folder) = near.local() else {
-            return Ok(());
-        };
-        let removed = match fs::remove_file(folder.join(FILE)) {
-            Err(_) => fs::remove_dir_all(folder.join(TREE)),
-            Ok(()) => Ok(()),
-        };
-        removed.map_err(|source| Error::TestFile {
-            folder: folder.to_owned(),
-            source,
-        })
     }
 
     /// Copies all of it, and says when the first byte of it had come.

@@ -24,8 +24,22 @@ impl Drop for Running {
 }
 
 fn start(arguments: &[&str]) -> Running {
+    start_by(Command::new(support::path()), arguments)
+}
+
+/// The same by a shell that has a file open.
+fn start_with_open(file: &str, arguments: &[&str]) -> Running {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", HOLDING, "sh", file]).arg(support::path());
+    start_by(shell, arguments)
+}
+
+/// A shell that opens its first argument, and becomes the program that the others start.
+const HOLDING: &str = "exec 9<>\"$1\"; shift; exec \"$@\"";
+
+fn start_by(mut command: Command, arguments: &[&str]) -> Running {
     let state = tempfile::tempdir().expect("a temporary folder");
-    let child = Command::new(support::path())
+    let child = command
         .args(arguments)
         .env("LINERATE_PASSWORD", "secret")
         .env("LINERATE_STATE_DIR", state.path())
@@ -309,6 +323,39 @@ fn with_descendants(process: u32) -> Vec<u32> {
     found
 }
 
+/// Whether a process has a file of that name open.
+fn has_open(process: u32, name: &str) -> bool {
+    let open = fs::read_dir(format!("/proc/{process}/fd")).into_iter();
+    let mut open = open
+        .flatten()
+        .flatten()
+        .flat_map(|entry| fs::read_link(entry.path()));
+    open.any(|path| path.ends_with(name))
+}
+
+#[test]
+fn no_file_of_whoever_starts_it_is_open_in_what_speaks_to_a_server() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (secret, here) = (path("secret"), path("here"));
+    fs::write(&secret, "x").expect("there is room");
+    fs::create_dir(&here).expect("the folder is ours");
+    for arguments in [&["ls", SHARE][..], &["copy", SHARE, &here]] {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let port = listener.local_addr().expect("it listens").port();
+        let share = format!("smb://ann@127.0.0.1:{port}/media/");
+        let arguments = arguments.iter().map(|word| match *word {
+            SHARE => share.as_str(),
+            word => word,
+        });
+        let arguments: Vec<&str> = arguments.collect();
+        let running = start_with_open(&secret, &arguments);
+        let (_connection, _) = listener.accept().expect("it comes");
+        assert!(is_confined(&running), "{arguments:?}");
+        assert!(!has_open(running.0.id(), "secret"), "{arguments:?}");
+    }
+}
+
 #[test]
 fn no_file_of_whoever_starts_it_is_open_in_a_process_without_rights() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -324,17 +371,20 @@ fn no_file_of_whoever_starts_it_is_open_in_a_process_without_rights() {
     let target = format!("tcp://127.0.0.1:{}", server.port());
     // Nothing answers there.
     let probed = r#"[{"nic":"lo","mtu":65536,"remote":"192.0.2.1","port":445}]"#;
+    let table = path("table");
+    fs::write(&table, "[1, 2]\n".repeat(2_000_000)).expect("there is room");
     for (arguments, input) in [
         (&["report", &run, "--html", &html][..], ""),
+        (&["analyze", &run], ""),
+        (&["compare", &table, &table], ""),
         (&["probe"], probed),
         (
             &["bench", &target, "--repetitions", "1", "--seconds", "0.3"],
             "",
         ),
     ] {
-        let script = "exec 9<>\"$1\"; shift; exec \"$@\"";
         let child = Command::new("sh")
-            .args(["-c", script, "sh", &secret])
+            .args(["-c", HOLDING, "sh", &secret])
             .arg(support::path())
             .args(arguments)
             .env("LINERATE_STATE_DIR", folder.path())
@@ -358,12 +408,7 @@ fn no_file_of_whoever_starts_it_is_open_in_a_process_without_rights() {
                     continue;
                 }
                 seen = true;
-                let open = fs::read_dir(format!("/proc/{process}/fd")).into_iter();
-                let mut open = open
-                    .flatten()
-                    .flatten()
-                    .flat_map(|entry| fs::read_link(entry.path()));
-                assert!(open.all(|path| !path.ends_with("secret")), "{arguments:?}");
+                assert!(!has_open(process, "secret"), "{arguments:?}");
             }
             thread::sleep(Duration::from_millis(1));
         }

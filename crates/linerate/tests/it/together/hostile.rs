@@ -548,7 +548,10 @@ fn what_is_no_file_is_refused_and_not_waited_for() {
     for (file, says) in no_files {
         let given = file.to_str().expect("UTF-8");
         let arm = format!("a={given}");
-        let readers: [(&[&str], i32); 8] = [
+        let share = "smb://127.0.0.1:9/share/";
+        let readers: [(&[&str], i32); 10] = [
+            (&["ls", share, "--credentials", given], 65),
+            (&["copy", share, "/nowhere", "--credentials", given], 65),
             (&["analyze", given], 65),
             (&["report", given], 65),
             (&["experiment", "resume", given], 65),
