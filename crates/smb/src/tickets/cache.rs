@@ -135,9 +135,10 @@ impl Opened {
             // Without a wait, and no terminal of ours, should it be a pipe or a terminal.
             .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY)
             .open(path);
-        let file = opened.map_err(|_| doubtful("it cannot be opened, or is a symbolic link"))?;
+        let file =
+            opened.map_err(|_refused| doubtful("it cannot be opened, or is a symbolic link"))?;
         let found = file.metadata();
-        let found = found.map_err(|_| doubtful("the system does not say whose it is"))?;
+        let found = found.map_err(|_unknown| doubtful("the system does not say whose it is"))?;
         if found.uid() != rustix::process::geteuid().as_raw() {
             let file = path.to_owned();
             return Err(TicketError::Foreign { file });
