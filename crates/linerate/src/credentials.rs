@@ -11,7 +11,7 @@ use std::path::Path;
 use clap::ValueEnum as _;
 use clap::builder::PossibleValue;
 use record::{Credentials, Demands, Dialect, Identity, Mechanism, Secret, Signing, input};
-use smb::{TicketCache, TicketError};
+use smb::{TicketCache, TicketError, TicketUse};
 use zeroize::Zeroizing;
 
 use crate::args::{ClientArgument, DialectArgument, LoginArguments, SignArgument};
@@ -110,7 +110,15 @@ fn may_use_tickets(login: &LoginArguments) -> bool {
 
 /// The cache of this user's tickets, where they may be used.
 pub fn tickets(login: &LoginArguments) -> Option<TicketCache> {
-    may_use_tickets(login).then(TicketCache::find).flatten()
+    let find = || TicketCache::find(ticket_use(login));
+    may_use_tickets(login).then(find).flatten()
+}
+
+const fn ticket_use(login: &LoginArguments) -> TicketUse {
+    match login.kerberos {
+        true => TicketUse::AskedFor,
+        false => TicketUse::Tried,
+    }
 }
 
 /// A guest, or nobody.
@@ -322,7 +330,7 @@ fn find_ticket(
     }
     Ok(Credentials {
         identity: Identity::User,
-        user: smb::ticket(server, user, domain)?,
+        user: smb::ticket(server, user, domain, ticket_use(login))?,
         domain: String::new(),
         password: Secret::new(String::new()),
         mechanism: Mechanism::Ticket,

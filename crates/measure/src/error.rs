@@ -551,7 +551,12 @@ pub const fn ticket_hint(error: &TicketError) -> &'static str {
         TicketError::NoLibrary { .. } => {
             "install MIT Kerberos (`libgssapi-krb5-2` of Debian, `krb5-libs` of Fedora), or log in with a password"
         }
-        TicketError::Foreign { .. } => "remove it, or name your own cache in KRB5CCNAME",
+        TicketError::Foreign { .. } | TicketError::Doubtful { .. } => {
+            "remove it, or name your own cache in KRB5CCNAME"
+        }
+        TicketError::NotAskedFor { .. } => {
+            "`--kerberos` uses it all the same, or name it in KRB5CCNAME"
+        }
         TicketError::None { .. } | TicketError::OfAnother { .. } | TicketError::Expired => {
             "`kinit USER@REALM` gets tickets, and `klist` shows what there is"
         }

@@ -63,6 +63,9 @@ pub enum Error {
         /// The request that waits.
         waiting_for: &'static str,
     },
+    /// The server goes on answering, and each time gives or takes next to nothing of what it could.
+    #[error("the server trickles: {0}")]
+    Trickles(String),
     /// The transport broke; reported by the driver.
     #[error("the connection broke")]
     Transport(#[source] Arc<dyn std::error::Error + Send + Sync>),
@@ -104,7 +107,7 @@ impl Error {
     pub fn is_fault(&self) -> bool {
         matches!(
             self,
-            Self::Malformed(_) | Self::Incompatible(_) | Self::Misbehaving(_)
+            Self::Malformed(_) | Self::Incompatible(_) | Self::Misbehaving(_) | Self::Trickles(_)
         )
     }
 

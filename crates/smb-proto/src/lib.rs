@@ -31,6 +31,7 @@ pub mod sealing;
 pub mod session;
 mod sync;
 pub mod time;
+pub mod trickle;
 pub mod wire;
 
 pub use auth::{Authenticator, SessionKey, Step};

@@ -399,9 +399,9 @@ const fn may_be_better_elsewhere(error: &Error) -> bool {
     )
 }
 
-/// Whether a referral may lead there: not to this machine, which has the addresses `here` and takes for its
+/// Whether a server may lead us there, by a referral or a list of its interfaces: not to this machine, which has the addresses `here` and takes for its
 /// own what else the system sends to itself, unless the server is on it too.
-fn is_of_another_machine(address: IpAddr, own: Option<IpAddr>, here: &[IpAddr]) -> bool {
+pub(crate) fn is_of_another_machine(address: IpAddr, own: Option<IpAddr>, here: &[IpAddr]) -> bool {
     let is_here = |address: IpAddr| {
         let listed = here.iter().any(|own| own.to_canonical() == address);
         listed || address.is_loopback() || comes_back(address)

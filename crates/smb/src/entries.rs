@@ -4,14 +4,17 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
+use std::time::Duration;
 
 use smb_proto::FileKey;
 use smb_proto::session::{Access, CreateOptions, DirectoryEntry, Reply, Request};
+use smb_proto::trickle::{TooLittle, Trickle};
 
 use crate::copy::name::{self, Rules};
 use crate::error::Error;
 use crate::file::File;
 use crate::request::{Answer, ask, begin};
+use crate::sync::now;
 use crate::tree::Tree;
 
 /// Bytes of folder entries that are asked for at once.
@@ -24,6 +27,9 @@ const AHEAD: usize = 2;
 /// Most entries of one folder: more than any file system is good with, and few enough that a server
 /// that lists without end is found out in minutes.
 const ENTRIES_MAX: u64 = 10_000_000;
+/// What of a listing is too little for one answer, unless it is the last: servers fill most of the room, if not of
+/// ours, then of the 64 KiB that older clients asked for.
+const SHORT_BYTES: usize = 8 << 10;
 /// Most answers in a row that tell no new entry. Servers give one at most.
 const IDLE_ANSWERS_MAX: u32 = 64;
 
@@ -52,6 +58,9 @@ pub struct Entries {
     above: Option<u64>,
     ready: VecDeque<Result<DirectoryEntry, Error>>,
     bound: Bound,
+    trickle: Trickle,
+    /// How long we have waited for the server since its last entries.
+    waited: Duration,
     /// The path by which Windows reaches the folder, once that was asked for.
     for_windows: Option<Option<String>>,
 }
@@ -73,6 +82,8 @@ impl Entries {
             above: None,
             ready: VecDeque::new(),
             bound: Bound::default(),
+            trickle: Trickle::of_entries(),
+            waited: Duration::ZERO,
             for_windows: None,
         };
         entries.begin()?;
@@ -98,6 +109,7 @@ impl Entries {
         if self.ahead() > 1 {
             chain.push(list(folder, false));
         }
+        let began = now();
         let replies = loop {
             match ask(shared, Request::Chain(chain.clone()), path) {
                 Ok(Reply::Chain(replies)) => break replies,
@@ -106,6 +118,7 @@ impl Entries {
                 Err(error) => return Err(error),
             }
         };
+        self.waited += now().saturating_duration_since(began);
         let mut begun = VecDeque::from(replies);
         let folder = match begun.pop_front() {
             Some(Ok(Reply::Created(key, created))) => {
@@ -160,8 +173,28 @@ impl Entries {
     }
 
     fn next_reply(&mut self) -> Option<smb_proto::error::Result<Reply>> {
-        let begun = self.begun.pop_front();
-        begun.or_else(|| self.asked.pop_front().map(|answer| answer.wait()))
+        if let Some(begun) = self.begun.pop_front() {
+            return Some(begun);
+        }
+        let began = now();
+        let reply = self.asked.pop_front()?.wait();
+        self.waited += now().saturating_duration_since(began);
+        Some(reply)
+    }
+
+    /// Takes the number of entries of one answer, which is not the last, and what it has of bytes.
+    fn check_pace(&mut self, entries: u64, bytes: usize) -> Result<(), smb_proto::Error> {
+        let waited = std::mem::take(&mut self.waited);
+        if bytes >= SHORT_BYTES {
+            self.trickle.was_whole();
+            return Ok(());
+        }
+        self.trickle.was_short(entries, waited).map_err(|little| {
+            let TooLittle { amount, answers } = little;
+            smb_proto::Error::Trickles(format!(
+                "it lists {amount} entries of a folder in {answers} answers, and goes on like that"
+            ))
+        })
     }
 
     /// Requests under way at once. Linux's own server, which has no name (2.2.4), mixes up what it is asked about
@@ -241,6 +274,8 @@ impl Entries {
             let source = smb_proto::Error::Misbehaving(problem.to_owned());
             Error::of_connection(source, &shared.server.name)
         })?;
+        self.check_pace(heard, listing.bytes())
+            .map_err(|source| Error::of_connection(source, &shared.server.name))?;
         Ok(true)
     }
 }

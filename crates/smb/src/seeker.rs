@@ -2,12 +2,16 @@
 //! either end or gets another address, an address answers by now that did not before.
 
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use smb_proto::plan::{LinerateRules, LocalNic, Pair, Plan, Rules, ServerInterface, plan};
+use smb_proto::plan::{
+    LinerateRules, LocalNic, Pair, Plan, Reject, RejectReason, Rules, ServerInterface, plan,
+};
 use smb_proto::session::{Reply, Request};
 
+use crate::dfs::is_of_another_machine;
 use crate::error::Error;
 use crate::keeper::{is_final, jittered};
 use crate::request::ask;
@@ -60,6 +64,31 @@ pub(crate) fn interfaces(shared: &Arc<Shared>) -> Result<Vec<ServerInterface>, E
     }
 }
 
+/// What of a server's list is not of this machine, unless the server that the user named is on it too: no server is
+/// to have us log in at what listens here.
+fn elsewhere(
+    interfaces: &[ServerInterface],
+    nics: &[LocalNic],
+    primary: Pair,
+) -> (Vec<ServerInterface>, Vec<Reject>) {
+    let here: Vec<IpAddr> = (nics.iter())
+        .flat_map(|nic| nic.addresses.iter().map(|address| address.address))
+        .collect();
+    let may = |it: &&ServerInterface| {
+        // What is no host is left to the plan, which says so.
+        let is_host = !it.address.is_unspecified() && !it.address.is_multicast();
+        !is_host || is_of_another_machine(it.address, Some(primary.remote), &here)
+    };
+    let (there, refused): (Vec<&ServerInterface>, Vec<&ServerInterface>) =
+        interfaces.iter().partition(may);
+    let refused = refused.iter().map(|it| Reject {
+        local: None,
+        remote: Some(it.address),
+        reason: RejectReason::OfThisMachine,
+    });
+    (there.into_iter().copied().collect(), refused.collect())
+}
+
 /// Which channels to have, not more than so many.
 pub(crate) fn plan_of(
     channels_max: usize,
@@ -71,7 +100,10 @@ pub(crate) fn plan_of(
         channels_max,
         ..LinerateRules::default()
     });
-    plan(&rules, nics, interfaces, primary)
+    let (there, refused) = elsewhere(interfaces, nics, primary);
+    let mut plan = plan(&rules, nics, &there, primary);
+    plan.rejects.extend(refused);
+    plan
 }
 
 /// The NIC that has this end of a pair.
@@ -200,6 +232,8 @@ fn missing(planned: &[Pair], has: &[Pair]) -> Vec<Pair> {
 
 #[cfg(test)]
 mod tests {
+    use smb_proto::plan::LocalAddress;
+
     use super::*;
 
     fn nic(name: &str, rss: bool) -> LocalNic {
@@ -261,6 +295,48 @@ mod tests {
         schedule.due = now + WAIT_MAX;
         seen.nics.push(nic("b", false));
         assert!(!quiet(&mut schedule, &seen), "a NIC came up");
+    }
+
+    #[test]
+    fn no_list_of_a_server_leads_to_this_machine() {
+        let address = |text: &str| text.parse::<IpAddr>().expect("an address");
+        let listed = |text| ServerInterface {
+            index: 0,
+            rss: false,
+            rdma: false,
+            speed_bits_per_second: 0,
+            address: address(text),
+        };
+        let mut ours = nic("a", false);
+        ours.addresses.push(LocalAddress {
+            address: address("198.51.100.7"),
+            prefix_length: 24,
+        });
+        let nics = [ours];
+        let list = [
+            "198.51.100.7",
+            "127.0.0.9",
+            "::1",
+            "0.0.0.0",
+            "198.51.100.9",
+        ]
+        .map(listed);
+        let kept = |remote| {
+            let primary = Pair {
+                local: address("198.51.100.7"),
+                remote: address(remote),
+            };
+            let plan = plan_of(8, &nics, &list, primary);
+            let remotes: BTreeSet<IpAddr> = plan.pairs.iter().map(|pair| pair.remote).collect();
+            let mut refused = plan.rejects.clone();
+            refused.retain(|it| it.reason == RejectReason::OfThisMachine);
+            (remotes, refused.len())
+        };
+        let there = BTreeSet::from([address("198.51.100.9")]);
+        assert_eq!(kept("198.51.100.9"), (there, 3));
+        // The server that the user named is here.
+        let (remotes, refused) = kept("127.0.0.1");
+        assert_eq!(refused, 0, "{remotes:?}");
     }
 
     #[test]

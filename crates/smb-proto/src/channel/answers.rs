@@ -7,7 +7,7 @@ use super::pending::{Connected, Job, Pending};
 use super::{Channel, Phase};
 use crate::block::{Block, Payload};
 use crate::error::{Error, NtStatus, Result};
-use crate::session::{Control, Lost};
+use crate::session::{Control, Lost, Waited};
 use crate::time::Time;
 use crate::wire::{Command, HEADER_LENGTH, Header, Message as _, ReadResponse, WriteResponse};
 
@@ -40,6 +40,10 @@ impl Channel {
         };
         let Some(pending) = self.finish(message_id, now) else {
             return Ok(());
+        };
+        let waited = Waited {
+            from: pending.sent_at,
+            until: now,
         };
         let single = !matches!(pending.job, Job::Link { .. });
         let expired = header.status == NtStatus::NETWORK_SESSION_EXPIRED;
@@ -79,7 +83,9 @@ impl Channel {
                     NtStatus::END_OF_FILE if !piece.copies.answer() => {
                         self.session.read_in_vain(self.number);
                     }
-                    NtStatus::END_OF_FILE => self.session.read_done(self.number, &piece, 0),
+                    NtStatus::END_OF_FILE => {
+                        return self.session.read_done(self.number, &piece, 0, waited);
+                    }
                     status => {
                         self.session.read_refused(self.number, piece, status, now);
                     }
@@ -87,10 +93,10 @@ impl Channel {
                 Ok(())
             }
             Job::Write { write, length } => {
-                self.write_answered(Lost::Write(write), length, header, message, now)
+                self.write_answered(Lost::Write(write), length, header, message, waited)
             }
             Job::WriteFrom { piece, length, .. } => {
-                self.write_answered(Lost::Read(piece), length, header, message, now)
+                self.write_answered(Lost::Read(piece), length, header, message, waited)
             }
         }
     }
@@ -120,11 +126,11 @@ impl Channel {
         length: u32,
         header: &Header,
         message: &[u8],
-        now: Time,
+        waited: Waited,
     ) -> Result<()> {
         if header.status != NtStatus::SUCCESS {
             self.session
-                .write_refused(self.number, work, header.status, now);
+                .write_refused(self.number, work, header.status, waited.until);
             return Ok(());
         }
         let count = match written(message, length) {
@@ -137,16 +143,18 @@ impl Channel {
         };
         self.statistics.written_bytes += u64::from(count);
         match work {
-            Lost::Write(write) => self.session.write_done(self.number, write, count),
+            Lost::Write(write) => {
+                self.session
+                    .write_done(self.number, write, (count, length), waited)
+            }
             Lost::Read(piece) => {
                 if piece.transfer.is_wanted() {
                     piece.transfer.sink.written(count.into());
                 }
-                self.session.read_done(self.number, &piece, count);
+                self.session.read_done(self.number, &piece, count, waited)
             }
-            Lost::Control(_) => {}
+            Lost::Control(_) => Ok(()),
         }
-        Ok(())
     }
 
     /// Checks a READ's reply in its block; gives where the data is.
@@ -183,6 +191,7 @@ impl Channel {
     ) -> Result<()> {
         let Some(Pending {
             job: Job::Read { piece, .. },
+            sent_at: from,
             ..
         }) = self.finish(message_id, now)
         else {
@@ -202,8 +211,8 @@ impl Channel {
         }
         // only now, so that the end of a transfer never overtakes a piece of it
         let length = u32::try_from(length).unwrap_or(u32::MAX);
-        self.session.read_done(self.number, &piece, length);
-        Ok(())
+        let waited = Waited { from, until: now };
+        self.session.read_done(self.number, &piece, length, waited)
     }
 }
 

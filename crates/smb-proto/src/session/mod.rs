@@ -26,7 +26,7 @@ pub use request::{
 pub(crate) use again::{Lost, Tries, loss, says_replay};
 pub(crate) use chain::{Answer, Carried};
 pub(crate) use control::{Control, LISTING_BYTES_MAX, Prepared};
-pub(crate) use state::{Appetite, Joins, Login, Pull, ReadPiece, TreeId, Work, Write};
+pub(crate) use state::{Appetite, Joins, Login, Pull, ReadPiece, TreeId, Waited, Work, Write};
 use state::{Calls, Phase, State};
 
 use crate::block::{BlockPool, Payload};
@@ -34,6 +34,7 @@ use crate::error::{Error, NtStatus, Result};
 use crate::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 use crate::time::Time;
+use crate::trickle::Trickle;
 use crate::wire::{BreakNotice, Header};
 
 /// A channel's number in its session; never used twice.
@@ -400,6 +401,7 @@ impl Session {
             payload,
             sink,
             tries: Tries::default(),
+            trickle: Trickle::of_bytes(),
         });
         state::call(calls);
     }
@@ -631,11 +633,22 @@ impl Session {
         concluded
     }
 
-    pub(crate) fn read_done(&self, number: ChannelNumber, piece: &ReadPiece, bytes: u32) {
+    /// A READ, or a WRITE from a source, was answered with so many bytes. An error: the server trickles.
+    pub(crate) fn read_done(
+        &self,
+        number: ChannelNumber,
+        piece: &ReadPiece,
+        bytes: u32,
+        waited: Waited,
+    ) -> Result<()> {
+        let mut heard = Ok(());
         self.with_calls(|state| {
             state.one_less(number);
-            state.read_done(piece, bytes)
+            let (calls, result) = state.read_done(piece, bytes, waited);
+            heard = result;
+            calls
         });
+        heard
     }
 
     /// The server is not ready for a READ yet, or refuses it.
@@ -686,8 +699,21 @@ impl Session {
         self.with_calls(|state| state.fail_transfer(key, error));
     }
 
-    pub(crate) fn write_done(&self, number: ChannelNumber, write: Write, bytes: u32) {
-        self.with_calls(|state| state.write_done(number, write, bytes));
+    /// A WRITE was answered with so many bytes of those that it brought. An error: the server trickles.
+    pub(crate) fn write_done(
+        &self,
+        number: ChannelNumber,
+        write: Write,
+        bytes_of_asked: (u32, u32),
+        waited: Waited,
+    ) -> Result<()> {
+        let mut heard = Ok(());
+        self.with_calls(|state| {
+            let (calls, result) = state.write_done(number, write, bytes_of_asked, waited);
+            heard = result;
+            calls
+        });
+        heard
     }
 
     /// Changes the state, publishes what can be read without the lock, and then calls sinks.

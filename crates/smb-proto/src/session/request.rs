@@ -613,15 +613,23 @@ pub struct DirectoryEntry {
 }
 
 impl Listing {
+    fn data(&self) -> &[u8] {
+        let body = self.message.get(HEADER_LENGTH..).unwrap_or(&[]);
+        QueryDirectoryResponse::decode(body).map_or(&[], |reply| reply.data)
+    }
+
+    /// How many bytes the entries are.
+    pub fn bytes(&self) -> usize {
+        self.data().len()
+    }
+
     /// The entries, in the server's order, `.` and `..` among them.
     pub fn entries(
         &self,
     ) -> impl Iterator<Item = Result<DirectoryEntry, crate::error::Malformed>> + '_ {
-        let body = self.message.get(HEADER_LENGTH..).unwrap_or(&[]);
-        let entries = QueryDirectoryResponse::decode(body).map_or(&[][..], |reply| reply.data);
         let (unix, windows): (&[u8], &[u8]) = match self.posix {
-            true => (entries, &[]),
-            false => (&[], entries),
+            true => (self.data(), &[]),
+            false => (&[], self.data()),
         };
         let windows = DirectoryWalk::new(windows).map(|it| it.map(|record| record.to_entry()));
         let unix = PosixWalk::new(unix).map(|it| it.map(|record| record.to_entry()));

@@ -19,6 +19,7 @@ use crate::error::{Error, NtStatus, Result};
 use crate::sealing::SealingKeys;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::time::Time;
+use crate::trickle::{TooLittle, Trickle};
 use crate::wire::FileId;
 
 /// Sinks to call once the lock is free.
@@ -170,10 +171,21 @@ pub(super) struct TransferRecord {
     /// Which of them another channel might ask for as well.
     pub(super) asked: Vec<UnderWay>,
     bytes: u64,
+    trickle: Trickle,
+    /// When it was answered last.
+    answered_at: Time,
     failure: Option<Error>,
 }
 
 impl TransferRecord {
+    /// A piece was answered with so many bytes.
+    fn hear(&mut self, piece: &ReadPiece, bytes: u32, waited: Waited) -> Result<()> {
+        let alone = waited.since(self.answered_at);
+        self.answered_at = waited.until;
+        let asked = piece.range.end - piece.range.start;
+        hear(&mut self.trickle, bytes, asked, alone)
+    }
+
     fn has_ranges(&self) -> bool {
         !self.again.is_empty() || !self.rest.is_empty()
     }
@@ -217,6 +229,34 @@ impl TransferRecord {
     }
 }
 
+/// From when a request was sent until it was answered.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Waited {
+    pub(crate) from: Time,
+    pub(crate) until: Time,
+}
+
+impl Waited {
+    /// How long that was, after the last answer about the same thing.
+    fn since(self, other: Time) -> Duration {
+        self.until.since(self.from.max(other))
+    }
+}
+
+/// Takes so many bytes of those that were asked for. An error: it goes on like that.
+fn hear(trickle: &mut Trickle, bytes: u32, asked: u64, waited: Duration) -> Result<()> {
+    if u64::from(bytes) >= asked {
+        trickle.was_whole();
+        return Ok(());
+    }
+    trickle.was_short(bytes.into(), waited).map_err(|little| {
+        let TooLittle { amount, answers } = little;
+        Error::Trickles(format!(
+            "it answers {bytes} bytes where {asked} are asked for, and so on: {amount} bytes in {answers} answers"
+        ))
+    })
+}
+
 /// A payload to be written, or what is left of it.
 pub(crate) struct Write {
     pub(crate) file: FileKey,
@@ -224,6 +264,7 @@ pub(crate) struct Write {
     pub(crate) payload: Payload,
     pub(crate) sink: Arc<dyn Sink>,
     pub(crate) tries: Tries,
+    pub(crate) trickle: Trickle,
 }
 
 /// Where the server finds a file.
@@ -819,6 +860,8 @@ impl State {
             under_way: 0,
             asked: Vec::new(),
             bytes: 0,
+            trickle: Trickle::of_bytes(),
+            answered_at: Time::default(),
             failure: None,
         };
         self.transfers.insert(key, record);
@@ -1128,14 +1171,24 @@ impl State {
         Ok(Some(outcome))
     }
 
-    /// A READ brought so many bytes, which have been handed over; none: the file ends there.
-    pub(crate) fn read_done(&mut self, piece: &ReadPiece, bytes: u32) -> Calls {
+    /// A READ brought so many bytes, which have been handed over; none: the file ends there. An error:
+    /// all that comes of it is too little, which has ended the transfer as well.
+    pub(crate) fn read_done(
+        &mut self,
+        piece: &ReadPiece,
+        bytes: u32,
+        waited: Waited,
+    ) -> (Calls, Result<()>) {
         let key = piece.transfer.key;
         let Some(record) = self.transfers.get_mut(&key) else {
-            return Calls::new();
+            return (Calls::new(), Ok(()));
         };
         record.one_less(piece);
+        let mut heard = Ok(());
         if record.failure.is_none() {
+            if bytes > 0 {
+                heard = record.hear(piece, bytes, waited);
+            }
             record.bytes += u64::from(bytes);
             let reached = piece.range.start + u64::from(bytes);
             let file = record.file;
@@ -1151,7 +1204,11 @@ impl State {
                 None => {}
             }
         }
-        self.end_transfer_if_over(key)
+        let calls = match &heard {
+            Err(error) => self.fail_transfer(key, error.clone()),
+            Ok(()) => self.end_transfer_if_over(key),
+        };
+        (calls, heard)
     }
 
     /// The server says no to a WRITE, for now or for good.
@@ -1254,7 +1311,13 @@ impl State {
     }
 
     /// A WRITE took so many bytes of its payload.
-    pub(crate) fn write_done(&mut self, number: ChannelNumber, write: Write, bytes: u32) -> Calls {
+    pub(crate) fn write_done(
+        &mut self,
+        number: ChannelNumber,
+        write: Write,
+        (bytes, asked): (u32, u32),
+        waited: Waited,
+    ) -> (Calls, Result<()>) {
         self.one_less(number);
         let Write {
             file,
@@ -1262,11 +1325,16 @@ impl State {
             payload,
             sink,
             tries,
+            mut trickle,
         } = write;
         let done = bytes as usize;
         self.note_written(file, offset.saturating_add(u64::from(bytes)));
         let range = payload.range();
         if done < range.len() {
+            let alone = waited.since(Time::default());
+            if let Err(error) = hear(&mut trickle, bytes, asked.into(), alone) {
+                return (vec![(sink, Err(error.clone()))], Err(error));
+            }
             let payload = Payload::new(payload.into_block(), range.start + done..range.end);
             let rest = Write {
                 file,
@@ -1274,8 +1342,9 @@ impl State {
                 payload,
                 sink,
                 tries,
+                trickle,
             };
-            return match self.check_open() {
+            let calls = match self.check_open() {
                 Ok(()) => {
                     self.writes.push_front(rest);
                     self.wake_hungry();
@@ -1283,13 +1352,10 @@ impl State {
                 }
                 Err(error) => vec![(rest.sink, Err(error))],
             };
+            return (calls, Ok(()));
         }
-        vec![(
-            sink,
-            Ok(Reply::Written {
-                block: payload.into_block(),
-            }),
-        )]
+        let block = payload.into_block();
+        (vec![(sink, Ok(Reply::Written { block }))], Ok(()))
     }
 }
 

@@ -25,6 +25,9 @@ const CLUSTER_BYTES_MIN: u64 = 4 << 10;
 /// What is cloned at once: bounds how long the server is busy with it.
 const CLONE_BYTES_MAX: u64 = 256 << 20;
 
+/// Who copies less at once, where more is asked for, copies next to nothing: through this machine it ends.
+const BYTES_MIN: u64 = 64 << 10;
+
 /// A source that the server copies from.
 pub(super) struct OnServer {
     key: [u8; 24],
@@ -99,13 +102,16 @@ enum Answered {
 
 fn answered(limits: &CopyChunksDone, asked: u64, copied: ChunksCopied) -> Answered {
     match copied {
+        ChunksCopied::Bytes(bytes) if (1..asked.min(BYTES_MIN)).contains(&bytes) => {
+            Answered::Nonsense("the server copies only a few bytes at a time")
+        }
         ChunksCopied::Bytes(bytes) if (1..=asked).contains(&bytes) => Answered::Bytes(bytes),
         ChunksCopied::Bytes(_) => {
             Answered::Nonsense("the server says that it copied what was not asked for")
         }
         ChunksCopied::TooMuch(most) => match lowered(limits, &most) {
             Some(lower) => Answered::Less(lower),
-            None => Answered::Nonsense("the server copies no chunks at all"),
+            None => Answered::Nonsense("the server copies no chunks of any use"),
         },
     }
 }
@@ -118,14 +124,15 @@ fn clusters(range: &Range<u64>) -> Option<Range<u64>> {
     (bytes > 0 && aligned).then(|| range.start..range.start + bytes)
 }
 
-/// What keeps to both limits; none if that is nothing, or nothing less than before.
+/// What keeps to both limits; none if that is next to nothing, or nothing less than before.
 fn lowered(limits: &CopyChunksDone, most: &CopyChunksDone) -> Option<CopyChunksDone> {
     let lower = CopyChunksDone {
         chunks: limits.chunks.min(most.chunks),
         chunk_bytes: limits.chunk_bytes.min(most.chunk_bytes),
         total_bytes: limits.total_bytes.min(most.total_bytes),
     };
-    let some = lower.chunks > 0 && lower.chunk_bytes > 0 && lower.total_bytes > 0;
+    let of_chunks = u64::from(lower.chunks) * u64::from(lower.chunk_bytes);
+    let some = of_chunks.min(lower.total_bytes.into()) >= BYTES_MIN;
     (some && lower != *limits).then_some(lower)
 }
 
@@ -202,12 +209,19 @@ mod tests {
         assert_eq!(lowered(&less, &LIMITS), None);
         let nothing = CopyChunksDone { chunks: 0, ..less };
         assert_eq!(lowered(&LIMITS, &nothing), None);
+        let next_to_nothing = CopyChunksDone {
+            chunk_bytes: 1,
+            ..LIMITS
+        };
+        assert_eq!(lowered(&LIMITS, &next_to_nothing), None);
     }
 
     #[test]
     fn an_odd_answer_is_a_refusal_and_ends_nothing() {
         let of = |copied| answered(&LIMITS, 100, copied);
         assert_eq!(of(ChunksCopied::Bytes(100)), Answered::Bytes(100));
+        let much = answered(&LIMITS, 16 << 20, ChunksCopied::Bytes(BYTES_MIN));
+        assert_eq!(much, Answered::Bytes(BYTES_MIN));
         let less = CopyChunksDone {
             chunks: 1,
             ..LIMITS
@@ -215,6 +229,7 @@ mod tests {
         assert_eq!(of(ChunksCopied::TooMuch(less)), Answered::Less(less));
         for odd in [
             ChunksCopied::Bytes(0),
+            ChunksCopied::Bytes(1),
             ChunksCopied::Bytes(101),
             ChunksCopied::TooMuch(LIMITS),
         ] {

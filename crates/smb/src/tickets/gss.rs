@@ -10,6 +10,7 @@ use std::ptr;
 use std::slice;
 use std::sync::OnceLock;
 
+use super::cache::Opened;
 use crate::spnego::KERBEROS;
 
 /// The library; its number says which binary interface it has.
@@ -99,6 +100,20 @@ struct Set<T> {
     elements: *const T,
 }
 
+/// `gss_key_value_element_desc`.
+#[repr(C)]
+struct KeyValue {
+    key: *const c_char,
+    value: *const c_char,
+}
+
+/// `gss_key_value_set_desc`.
+#[repr(C)]
+struct KeyValues {
+    count: u32,
+    elements: *const KeyValue,
+}
+
 type Release = unsafe extern "C" fn(*mut u32, *mut Handle) -> u32;
 
 /// The functions, as the headers declare them.
@@ -106,12 +121,13 @@ pub(super) struct Library {
     import_name: unsafe extern "C" fn(*mut u32, *const Buffer, *const Oid, *mut Handle) -> u32,
     display_name: unsafe extern "C" fn(*mut u32, Handle, *mut Buffer, *mut *const Oid) -> u32,
     release_name: Release,
-    acquire_cred: unsafe extern "C" fn(
+    acquire_cred_from: unsafe extern "C" fn(
         *mut u32,
         Handle,
         u32,
         *const Set<Oid>,
         c_int,
+        *const KeyValues,
         *mut Handle,
         *mut *mut Set<Oid>,
         *mut u32,
@@ -230,7 +246,7 @@ impl Library {
                 import_name: function(library, c"gss_import_name")?,
                 display_name: function(library, c"gss_display_name")?,
                 release_name: function(library, c"gss_release_name")?,
-                acquire_cred: function(library, c"gss_acquire_cred")?,
+                acquire_cred_from: function(library, c"gss_acquire_cred_from")?,
                 inquire_cred: function(library, c"gss_inquire_cred")?,
                 release_cred: function(library, c"gss_release_cred")?,
                 init_sec_context: function(library, c"gss_init_sec_context")?,
@@ -331,28 +347,44 @@ impl Library {
         self.check(major, minor).map(|()| name)
     }
 
-    /// The tickets of one principal, or those that the library chooses for whoever is spoken to.
-    pub(super) fn credential(&'static self, of: Option<&Name>) -> Result<Credential, Failure> {
+    /// The tickets of one principal, or those that the library chooses for whoever is spoken to, of the default
+    /// cache or of this one.
+    pub(super) fn credential(
+        &'static self,
+        of: Option<&Name>,
+        cache: Option<Opened>,
+    ) -> Result<Credential, Failure> {
         let (mut minor, mut handle) = (0, ptr::null_mut());
         let kerberos = Oid::of(KERBEROS);
         let mechanisms = Set {
             count: 1,
             elements: &raw const kerberos,
         };
-        // SAFETY: the name lives, the set is copied, `handle` is filled, and null means what is not wanted.
+        let cache_name = cache.as_ref().map(Opened::cache_name);
+        let element = cache_name.as_ref().map(|name| KeyValue {
+            key: c"ccache".as_ptr(),
+            value: name.as_ptr(),
+        });
+        let store = element.as_ref().map(|element| KeyValues {
+            count: 1,
+            elements: element,
+        });
+        // SAFETY: the name lives, the sets and what is in them live until the end of this function and are copied,
+        // `handle` is filled, and null means what is not wanted.
         let major = unsafe {
-            (self.acquire_cred)(
+            (self.acquire_cred_from)(
                 &raw mut minor,
                 of.map_or(ptr::null_mut(), |name| name.1),
                 INDEFINITE,
                 &raw const mechanisms,
                 INITIATE,
+                store.as_ref().map_or(ptr::null(), ptr::from_ref),
                 &raw mut handle,
                 ptr::null_mut(),
                 ptr::null_mut(),
             )
         };
-        let credential = Credential(self, handle);
+        let credential = Credential(self, handle, cache);
         self.check(major, minor).map(|()| credential)
     }
 }
@@ -368,8 +400,12 @@ impl Drop for Name {
     }
 }
 
-/// Tickets of a user.
-pub(super) struct Credential(&'static Library, Handle);
+/// Tickets of a user, with the cache that they are read from, by its number, as long as they are used.
+pub(super) struct Credential(
+    &'static Library,
+    Handle,
+    #[expect(dead_code, reason = "it is held open")] Option<Opened>,
+);
 
 impl Drop for Credential {
     fn drop(&mut self) {

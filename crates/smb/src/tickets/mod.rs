@@ -11,8 +11,14 @@
 )]
 mod gss;
 
+mod cache;
+
 use std::env;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use smb_proto::SessionKey;
 use zeroize::Zeroizing;
@@ -21,10 +27,13 @@ use crate::auth::{AuthError, domain_of};
 use crate::copy::printable;
 use crate::kerberos::Configuration;
 use crate::spnego;
-use gss::{Context, Failure, library};
+use cache::CACHE_VARIABLE;
+pub use cache::{TicketCache, TicketUse};
+use gss::{Context, Credential, Failure, Library, Name, library};
 
-/// Says which cache is meant, where the default is not.
-const CACHE_VARIABLE: &str = "KRB5CCNAME";
+/// How long the library may take over a ticket. By itself it asks every KDC that it knows several times, and waits
+/// longer for each.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// Longest text of the library that is shown; some of it may be the KDC's.
 const TEXT_LETTERS_MAX: usize = 300;
 /// `GSS_S_NO_CRED` and `GSS_S_CREDENTIALS_EXPIRED` (RFC 2744, section 3.9.1).
@@ -65,6 +74,20 @@ pub enum TicketError {
     /// Another user of this machine has laid out the cache.
     #[error("`{}` belongs to another user of this machine", file.display())]
     Foreign {
+        /// The cache.
+        file: PathBuf,
+    },
+    /// The cache is a file that another user of this machine may have put there.
+    #[error("`{}` is not read as a cache of tickets: {reason}", file.display())]
+    Doubtful {
+        /// The cache.
+        file: PathBuf,
+        /// Why.
+        reason: &'static str,
+    },
+    /// Root's cache is where every user can put files, and nobody asked for it.
+    #[error("`{}` is where every user of this machine can put files of root's that they have", file.display())]
+    NotAskedFor {
         /// The cache.
         file: PathBuf,
     },
@@ -142,93 +165,22 @@ impl TicketError {
     }
 }
 
-/// The user's cache of tickets, and what a process has to be let do to read it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TicketCache {
-    /// Files and folders.
-    pub files: Vec<PathBuf>,
-    /// It is in a keyring of the kernel.
-    pub in_keyring: bool,
-    /// There are tickets in it that have not expired.
-    pub is_current: bool,
-}
-
-impl TicketCache {
-    /// The one of this user. Loads the library, which a process that gives up rights has to do before. Sends nothing
-    /// to the network.
-    #[must_use]
-    pub fn find() -> Option<Self> {
-        let library = library().ok()?;
-        let cache = Self::named(&library.default_cache()?);
-        let is_current = || {
-            let holder = library.credential(None).and_then(|found| found.holder());
-            holder.is_ok_and(|(_, seconds)| seconds > 0)
-        };
-        Some(Self {
-            is_current: cache.foreign().is_none() && is_current(),
-            ..cache
-        })
-    }
-
-    /// What of it belongs to another user, where `KRB5CCNAME` does not name it: in a folder that all may write to, any
-    /// user can make a cache under another user's default name.
-    fn foreign(&self) -> Option<&Path> {
-        if env::var_os(CACHE_VARIABLE).is_some() {
-            return None;
-        }
-        let mut files = self.files.iter().map(PathBuf::as_path);
-        files.find(|file| is_of_another(file))
-    }
-
-    /// By a name as `KIND:rest` (ccache(5) of MIT Kerberos); without a kind it is a file.
-    fn named(name: &str) -> Self {
-        let file = |path: &str| Self {
-            files: vec![PathBuf::from(path)],
-            ..Self::default()
-        };
-        match name.split_once(':') {
-            Some(("FILE", path)) => file(path),
-            // One cache of the folder is written with two colons and the file, and the folder is read for it.
-            Some(("DIR", path)) => match path.strip_prefix(':').map(Path::new) {
-                Some(one) => file(&one.parent().unwrap_or(one).to_string_lossy()),
-                None => file(path),
-            },
-            Some(("KEYRING", _)) => Self {
-                in_keyring: true,
-                ..Self::default()
-            },
-            // Another process keeps it, and is asked over a socket.
-            Some((kind, _)) if !kind.contains('/') => Self::default(),
-            _ => file(name),
-        }
-    }
-}
-
-#[cfg(unix)]
-fn is_of_another(file: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let own = rustix::process::geteuid().as_raw();
-    file.symlink_metadata()
-        .is_ok_and(|found| found.uid() != own)
-}
-
-#[cfg(not(unix))]
-fn is_of_another(_file: &Path) -> bool {
-    false
-}
-
 /// Whose ticket for a server this machine's user has or gets, as `ann@REALM`. Of several users in the cache, one that
-/// is named, or else the one that the library chooses. May ask a KDC, on this thread and for as long as
-/// `krb5.conf` lets it.
+/// is named, or else the one that the library chooses. May ask a KDC, and waits for it less than half a minute.
 ///
 /// # Errors
 /// Why there is none.
-pub fn ticket(server: &str, user: &str, domain: &str) -> Result<String, TicketError> {
+pub fn ticket(
+    server: &str,
+    user: &str,
+    domain: &str,
+    wanted: TicketUse,
+) -> Result<String, TicketError> {
     let configuration = Configuration::of_this_machine();
     let failed = |failure| TicketError::of(failure, &service(server));
     match (
-        begin(server, &principal(user, domain, &configuration)),
-        holder(),
+        begin(server, &principal(user, domain, &configuration), wanted),
+        holder(wanted),
     ) {
         (Ok((context, _)), _) => Ok(context.credential().holder().map_err(failed)?.0),
         (Err(TicketError::None { .. }), Some(holder)) if !user.is_empty() => {
@@ -239,8 +191,8 @@ pub fn ticket(server: &str, user: &str, domain: &str) -> Result<String, TicketEr
 }
 
 /// Whose tickets the default cache holds.
-fn holder() -> Option<String> {
-    let credential = library().ok()?.credential(None).ok()?;
+fn holder(wanted: TicketUse) -> Option<String> {
+    let credential = credential(library().ok()?, None, wanted).ok()?;
     Some(printable(&credential.holder().ok()?.0))
 }
 
@@ -275,8 +227,71 @@ fn service(server: &str) -> String {
     format!("cifs/{}", server.trim_end_matches('.'))
 }
 
+/// The tickets of a principal, or of the one that the library chooses, out of a cache that is the user's own.
+fn credential(
+    library: &'static Library,
+    of: Option<&Name>,
+    wanted: TicketUse,
+) -> Result<Credential, TicketError> {
+    let cache = library
+        .default_cache()
+        .map(|name| TicketCache::named(&name));
+    let opened = match &cache {
+        Some(cache) => cache.open(wanted)?,
+        None => None,
+    };
+    let shown = opened.as_ref().map(|opened| (opened.path(), opened.name()));
+    library.credential(of, opened).map_err(|mut failure| {
+        if let Some((path, name)) = shown {
+            let path = path.to_string_lossy();
+            failure.text = failure.text.replace(&name, &path);
+        }
+        TicketError::of_cache(failure)
+    })
+}
+
+/// Does something on a thread of its own, which is left to itself where that takes too long.
+fn in_time<T: Send + 'static>(
+    patience: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<T> {
+    let (done, waiting) = mpsc::channel();
+    let thread = thread::Builder::new().name("tickets".to_owned());
+    // Nobody hears of what is done too late.
+    thread.spawn(move || done.send(work()).ok())?;
+    waiting.recv_timeout(patience).map_err(|late| match late {
+        mpsc::RecvTimeoutError::Timeout => io::ErrorKind::TimedOut.into(),
+        mpsc::RecvTimeoutError::Disconnected => io::ErrorKind::BrokenPipe.into(),
+    })
+}
+
 /// Makes our first token, of the tickets of a principal, or of the one that the library chooses.
-fn begin(server: &str, principal: &str) -> Result<(Context, Vec<u8>), TicketError> {
+fn begin(
+    server: &str,
+    principal: &str,
+    wanted: TicketUse,
+) -> Result<(Context, Vec<u8>), TicketError> {
+    let (of, with) = (server.to_owned(), principal.to_owned());
+    let begun = in_time(PATIENCE, move || begin_late(&of, &with, wanted));
+    begun.unwrap_or_else(|late| {
+        Err(TicketError::Unreachable {
+            service: service(server),
+            text: match late.kind() {
+                io::ErrorKind::TimedOut => {
+                    format!("none has answered for {} s", PATIENCE.as_secs())
+                }
+                _ => late.to_string(),
+            },
+        })
+    })
+}
+
+/// The same, for as long as `krb5.conf` lets the library wait.
+fn begin_late(
+    server: &str,
+    principal: &str,
+    wanted: TicketUse,
+) -> Result<(Context, Vec<u8>), TicketError> {
     let is_of_name = |letter: char| letter.is_alphanumeric() || ".-_:".contains(letter);
     if server.is_empty() || !server.chars().all(is_of_name) {
         let server = printable(server);
@@ -286,13 +301,6 @@ fn begin(server: &str, principal: &str) -> Result<(Context, Vec<u8>), TicketErro
         library: gss::LIBRARY.to_string_lossy().into_owned(),
         text: text.to_owned(),
     })?;
-    let cache = library
-        .default_cache()
-        .map(|name| TicketCache::named(&name));
-    if let Some(file) = cache.as_ref().and_then(TicketCache::foreign) {
-        let file = file.to_owned();
-        return Err(TicketError::Foreign { file });
-    }
     let service = service(server);
     let failed = |failure| TicketError::of(failure, &service);
     let of = match principal {
@@ -302,8 +310,7 @@ fn begin(server: &str, principal: &str) -> Result<(Context, Vec<u8>), TicketErro
             Some(name.map_err(TicketError::of_cache)?)
         }
     };
-    let credential = library.credential(of.as_ref());
-    let credential = credential.map_err(TicketError::of_cache)?;
+    let credential = credential(library, of.as_ref(), wanted)?;
     // The empty realm asks the user's KDC which realm the server is of (RFC 6806, section 8).
     let target = library.name(&format!("{service}@")).map_err(failed)?;
     let mut context = Context::new(credential, target);
@@ -323,7 +330,8 @@ pub(crate) struct TicketExchange {
 impl TicketExchange {
     /// Begins it with the tickets of this principal.
     pub(crate) fn new(principal: &str, server: &str) -> Result<Self, AuthError> {
-        let (context, token) = begin(server, principal)?;
+        // Whether these tickets are to be used was decided when their holder was found.
+        let (context, token) = begin(server, principal, TicketUse::AskedFor)?;
         Ok(Self {
             context,
             first: Some(spnego::begin(spnego::KERBEROS, &token)),
@@ -368,24 +376,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cache_is_read_where_its_name_says() {
-        let of = |name: &str| {
-            let cache = TicketCache::named(name);
-            let files = cache.files.iter();
-            let files: Vec<String> = files.map(|file| file.display().to_string()).collect();
-            (files.join(" "), cache.in_keyring)
-        };
-        let file = |file: &str| (file.to_owned(), false);
-        assert_eq!(of("FILE:/tmp/krb5cc_0"), file("/tmp/krb5cc_0"));
-        assert_eq!(of("/tmp/krb5cc_0"), file("/tmp/krb5cc_0"));
-        assert_eq!(of("/tmp/with:colon"), file("/tmp/with:colon"));
-        assert_eq!(of("DIR:/run/user/0/krb5cc"), file("/run/user/0/krb5cc"));
-        assert_eq!(
-            of("DIR::/run/user/0/krb5cc/tkt"),
-            file("/run/user/0/krb5cc")
-        );
-        assert_eq!(of("KEYRING:persistent:0"), (String::new(), true));
-        assert_eq!(of("KCM:"), file(""));
+    fn a_library_that_takes_too_long_is_left_to_itself() {
+        let (go_on, held) = mpsc::channel::<()>();
+        let late = in_time(Duration::from_millis(50), move || held.recv().ok());
+        let kind = late.expect_err("it waits for us").kind();
+        assert_eq!(kind, io::ErrorKind::TimedOut);
+        drop(go_on);
+        assert_eq!(in_time(PATIENCE, || 7).expect("it is fast"), 7);
     }
 
     #[test]
@@ -434,7 +431,7 @@ mod tests {
     #[test]
     fn what_is_no_name_is_not_asked_for() {
         for server in ["", "nas@EVIL.EXAMPLE", "a/b", "nas\\", "na s", "nas\0"] {
-            let refused = begin(server, "").err();
+            let refused = begin(server, "", TicketUse::Tried).err();
             assert!(
                 matches!(refused, Some(TicketError::Name { .. })),
                 "{server}"

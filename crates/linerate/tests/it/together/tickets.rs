@@ -1,5 +1,7 @@
 //! Logging in with tickets that the user has already, at a real domain controller, through the system's own library.
 
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 
 use super::kerberos::{CREDENTIALS, Domain, FILE};
@@ -98,7 +100,36 @@ fn tickets_of_the_users_own_let_in_at_a_real_domain_controller() {
     assert!(domain.logins_by("krb5") >= logins + 3);
     assert_eq!(domain.logins_by("NTLMSSP"), 0);
     check_refusals(&domain, &asked);
+    check_caches(&domain);
     check_passwords(&domain);
+}
+
+/// Root's cache in a folder as `/tmp` is: read where it is asked for, by the file that was looked at.
+fn check_caches(domain: &Domain) {
+    let linerate = path().display().to_string();
+    let shared = "KRB5_CONFIG=/run/shared.conf";
+    domain.client(
+        "mkdir -m 1777 /run/shared; sed s:/run/default_:/run/shared/default_: /etc/krb5.conf >/run/shared.conf",
+    );
+    domain.kinit(shared, "");
+    let passed_over = [
+        "`/run/shared/default_0` is where every user",
+        "`--kerberos` uses it",
+    ];
+    domain.fails(&format!("{shared} {linerate} ls {FILE}"), 65, &passed_over);
+    let listed = domain.report(shared, &format!("ls --json --kerberos {FILE}"));
+    assert_eq!(listed["entries"][0]["name"], "file", "{listed}");
+    // A file of root's that somebody has moved there, or linked.
+    domain.client("ln /run/shared/default_0 /run/shared/other");
+    domain.fails(
+        &format!("{shared} {linerate} ls --kerberos {FILE}"),
+        65,
+        &[
+            "`/run/shared/default_0` is not read",
+            "it has several names",
+        ],
+    );
+    domain.client("rm -r /run/shared");
 }
 
 /// What a user reads whose tickets are of no use.
@@ -150,6 +181,26 @@ fn check_refusals(domain: &Domain, asked: &str) {
         69,
         &["no KDC can be asked for a ticket for `cifs/dc.lab.example`"],
     );
+    // Three that are silent: nobody has the addresses of their NICs.
+    domain.client(
+        "dev=$(ip -o route get 10.78.1.77 | sed 's/.* dev \\([^ ]*\\).*/\\1/')
+        for host in 77 78 79; do
+            ip neigh replace 10.78.1.$host lladdr 02:00:00:00:00:$host dev $dev nud permanent
+        done
+        sed 's/kdc = dc.lab.example/kdc = 10.78.1.77\\n\\t\\tkdc = 10.78.1.78\\n\\t\\tkdc = 10.78.1.79/' \\
+            /run/krb5.conf >/etc/krb5.conf",
+    );
+    let began = Instant::now();
+    domain.fails(
+        &format!("KRB5CCNAME=FILE:/run/tickets {asked}"),
+        69,
+        &[
+            "no KDC can be asked for a ticket",
+            "none has answered for 20 s",
+        ],
+    );
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(30), "{took:?}");
     domain.client("cat /run/krb5.conf >/etc/krb5.conf");
 }
 

@@ -13,9 +13,9 @@ use smb_proto::session::FileTimes;
 use smb_proto::wire::{
     CloseResponse, Command as Asked, CreateResponse, DirectoryRecord, DirectoryRecords,
     ErrorResponse, FileId, FlushResponse, HEADER_LENGTH, Header, Message as _, NegotiateContext,
-    NegotiateResponse, PREFIX_LENGTH, QueryDirectoryResponse, SessionSetupResponse,
-    TreeConnectResponse, capability, dialect, flags, frame_length, frame_prefix, security_mode,
-    session_flags, utf16,
+    NegotiateResponse, PREFIX_LENGTH, QueryDirectoryResponse, ReadResponse, SessionSetupResponse,
+    SetInfoResponse, TreeConnectResponse, WriteResponse, capability, dialect, flags, frame_length,
+    frame_prefix, security_mode, session_flags, utf16,
 };
 
 use crate::support;
@@ -51,7 +51,21 @@ enum Evil {
     Deep,
     /// The same with names that a folder of this machine can have.
     DeepSource,
+    /// Lists files without end, one every few seconds.
+    FewEntries,
+    /// Has one file, of which it gives one byte at a time.
+    FewBytes,
+    /// The same, and each byte takes a while.
+    FewBytesLate,
+    /// Takes one byte at a time of what is written.
+    TakesFewBytes,
 }
+
+/// How long a server that trickles takes over an entry, and over a byte.
+const PACE_OF_ENTRIES: Duration = Duration::from_secs(3);
+const PACE_OF_BYTES: Duration = Duration::from_millis(500);
+/// The length of its file.
+const FILE_BYTES: u32 = 1 << 20;
 
 /// Folders that each folder of [`Evil::Deep`] has.
 const DEEP: u64 = 10_000;
@@ -78,12 +92,18 @@ impl Server {
     fn share(&self) -> String {
         format!("smb://127.0.0.1:{}/media/all/", self.port)
     }
+
+    fn file(&self) -> String {
+        format!("smb://127.0.0.1:{}/media/file", self.port)
+    }
 }
 
 struct Visit {
     stream: TcpStream,
     evil: Evil,
     listed: u64,
+    /// What was asked last.
+    asked: Vec<u8>,
 }
 
 impl Visit {
@@ -92,6 +112,7 @@ impl Visit {
             stream,
             evil,
             listed: 0,
+            asked: Vec::new(),
         }
     }
 
@@ -115,6 +136,7 @@ impl Visit {
                 if header.command == Asked::QUERY_DIRECTORY && restarts {
                     self.listed = 0;
                 }
+                self.asked = rest[HEADER_LENGTH..length].to_vec();
                 rest = &rest[length..];
                 self.answer(header)?;
             }
@@ -146,7 +168,15 @@ impl Visit {
                     thread::sleep(Duration::from_millis(100));
                 },
                 Evil::Trickles => return self.trickle(),
-                Evil::Files | Evil::Folders | Evil::LongNames | Evil::Deep | Evil::DeepSource => {
+                Evil::Files
+                | Evil::Folders
+                | Evil::LongNames
+                | Evil::Deep
+                | Evil::DeepSource
+                | Evil::FewEntries
+                | Evil::FewBytes
+                | Evil::FewBytesLate
+                | Evil::TakesFewBytes => {
                     return self.list(header, body);
                 }
             },
@@ -189,23 +219,43 @@ impl Visit {
                 }
                 .encode(&mut body);
             }
-            Asked::CREATE => CreateResponse {
-                oplock_level: 0,
-                action: 1,
-                times: FileTimes::default(),
-                allocation: 0,
-                size: 0,
-                attributes: FOLDER,
-                file: FileId {
-                    persistent: 1,
-                    volatile: 1,
-                },
-                contexts: Vec::new(),
+            Asked::CREATE => {
+                let file = utf16::encode("file");
+                let is_file = self.asked.windows(file.len()).any(|name| name == file);
+                CreateResponse {
+                    oplock_level: 0,
+                    action: if is_file { 2 } else { 1 },
+                    times: FileTimes {
+                        write: MADE_AT,
+                        ..FileTimes::default()
+                    },
+                    allocation: 0,
+                    size: match self.evil {
+                        Evil::FewBytes | Evil::FewBytesLate if is_file => FILE_BYTES.into(),
+                        _ => 0,
+                    },
+                    attributes: if is_file { 0x80 } else { FOLDER },
+                    file: FileId {
+                        persistent: 1,
+                        volatile: 1,
+                    },
+                    contexts: Vec::new(),
+                }
+                .encode(&mut body);
             }
-            .encode(&mut body),
-            Asked::QUERY_DIRECTORY
-                if matches!(self.evil, Evil::Deep | Evil::DeepSource) && self.listed >= DEEP =>
-            {
+            Asked::READ => {
+                if self.evil == Evil::FewBytesLate {
+                    thread::sleep(PACE_OF_BYTES);
+                }
+                ReadResponse {
+                    data_offset: 80,
+                    data: b"x",
+                }
+                .encode(&mut body);
+            }
+            Asked::WRITE => WriteResponse { count: 1 }.encode(&mut body),
+            Asked::SET_INFO => SetInfoResponse.encode(&mut body),
+            Asked::QUERY_DIRECTORY if self.listed >= self.entries_max() => {
                 ErrorResponse {
                     contexts: 0,
                     data: &[],
@@ -214,6 +264,9 @@ impl Visit {
                 return self.reply(&header, NtStatus::NO_MORE_FILES, &body);
             }
             Asked::QUERY_DIRECTORY => {
+                if self.evil == Evil::FewEntries {
+                    thread::sleep(PACE_OF_ENTRIES);
+                }
                 let data = self.entries();
                 QueryDirectoryResponse { data: &data }.encode(&mut body);
             }
@@ -240,12 +293,22 @@ impl Visit {
         self.reply(&header, NtStatus::SUCCESS, &body)
     }
 
-    /// Nearly a MiB of them.
+    /// How many entries a folder has.
+    fn entries_max(&self) -> u64 {
+        match self.evil {
+            Evil::Deep | Evil::DeepSource => DEEP,
+            Evil::FewBytes | Evil::FewBytesLate | Evil::TakesFewBytes => 0,
+            _ => u64::MAX,
+        }
+    }
+
+    /// Nearly a MiB of them, or one.
     fn entries(&mut self) -> Vec<u8> {
         let (count, letters) = match self.evil {
             Evil::LongNames => (1, 500_000),
             Evil::Deep => (100, DEEP_LETTERS),
             Evil::DeepSource => (1000, 250),
+            Evil::FewEntries => (1, 10),
             _ => (7_000, 10),
         };
         let first = self.listed;
@@ -407,6 +470,42 @@ fn no_server_makes_a_command_hang() {
         }
     });
     assert_eq!(fs::read_dir(folder.path()).expect("our folder").count(), 0);
+}
+
+#[test]
+fn no_server_that_gives_or_takes_a_little_makes_a_command_hang() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let source = folder.path().join("source/file");
+    fs::create_dir(folder.path().join("source")).expect("our own folder");
+    fs::write(&source, [7; FILE_BYTES as usize]).expect("there is room");
+    let to = folder.path().join("to");
+    let [source, to] = [source, to].map(|path| path.display().to_string());
+    let cases = [
+        (Evil::FewEntries, "ls", "entries of a folder in"),
+        (Evil::FewEntries, "list", "entries of a folder in"),
+        (Evil::FewBytes, "down", "1 bytes where"),
+        (Evil::FewBytesLate, "down", "1 bytes where"),
+        (Evil::TakesFewBytes, "up", "1 bytes where"),
+    ];
+    thread::scope(|scope| {
+        for (evil, command, says) in cases {
+            let (source, to) = (&source, &to);
+            scope.spawn(move || {
+                let server = Server::start(evil);
+                let (share, file) = (server.share(), server.file());
+                let ended = match command {
+                    "ls" => run(&["ls", &share], None),
+                    "list" => run(&["copy", "--dry-run", &share, to], None),
+                    "down" => run(&["copy", &file, &format!("{to}-{evil:?}")], None),
+                    _ => run(&["copy", "--force", source, &share], None),
+                };
+                let said = format!("{evil:?} {command} {:?}: {}", ended.took, ended.said);
+                assert!(ended.took < HANG_MAX, "{said}");
+                assert_eq!(ended.code, 69, "{said}");
+                assert!(ended.said.contains(says), "{said}");
+            });
+        }
+    });
 }
 
 #[test]
