@@ -111,15 +111,20 @@ impl Target {
         }
     }
 
-    /// As users write it.
+    /// As users read it.
     fn shown(&self) -> String {
+        crate::copy::printable(&self.written())
+    }
+
+    /// As users write it.
+    fn written(&self) -> String {
         let Self {
             server,
             share,
             path,
         } = self;
         let end = if path.is_empty() { "" } else { "/" };
-        crate::copy::printable(&format!("smb://{server}/{share}{end}{path}"))
+        format!("smb://{server}/{share}{end}{path}")
     }
 }
 
@@ -147,7 +152,7 @@ fn targets(answer: &ReferralResponse, asked: &str) -> Vec<Target> {
 pub(crate) fn referred(answer: &[u8], asked: &str) -> Vec<String> {
     let answer = ReferralResponse::decode(answer);
     let found = answer.map_or(Vec::new(), |answer| targets(&answer, asked));
-    found.iter().map(Target::shown).collect()
+    found.iter().map(Target::written).collect()
 }
 
 /// Finds a path of a share, wherever it is.
