@@ -86,6 +86,15 @@ impl Error {
         }
     }
 
+    /// The same as the system says such things.
+    #[must_use]
+    pub fn into_io(self) -> io::Error {
+        match self {
+            Self::System { source, .. } => source,
+            error @ Self::Unsafe { .. } => io::Error::new(io::ErrorKind::PermissionDenied, error),
+        }
+    }
+
     fn of(path: &Path, reason: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Unsafe {
             path: path.to_owned(),
@@ -441,6 +450,11 @@ fn resolved(path: &Path, top: u32, links: &mut usize) -> Result<PathBuf, Error> 
     }
     let target = followed(&folder, name, &next, Trust::Named, top)?;
     resolved(&at.join(target), top, links)
+}
+
+/// Opens a folder that a person has named, to pass through it. Root goes through no link of another user.
+pub(crate) fn enter_named(path: &Path) -> io::Result<OwnedFd> {
+    walk(path, Trust::Named, Missing::Refused).map_err(Error::into_io)
 }
 
 fn named(path: &Path, action: &'static str, how: OFlags) -> Result<OwnedFd, Error> {

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, fstat, mkdirat, openat, statat, unlinkat};
 use rustix::io::Errno;
 
+use crate::file::enter_named;
 use crate::sandbox;
 
 /// How a folder is opened that must be what it is called.
@@ -29,16 +30,19 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Takes hold of it; the path may lead over links.
+    /// Takes hold of it; the path may lead over links, where this is root over those of root.
     ///
     /// # Errors
-    /// When it cannot be opened or is no folder.
+    /// When it cannot be opened, is no folder, or a link of another user leads there.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let how = AS_FOLDER.difference(OFlags::NOFOLLOW);
-        Ok(Self {
-            descriptor: openat(CWD, path, how, Mode::empty())?,
-            path: path.to_owned(),
-        })
+        let here = Path::new(".");
+        let descriptor = match path == here {
+            // One may be in a folder that one could not reach.
+            true => openat(CWD, here, AS_FOLDER, Mode::empty())?,
+            false => openat(enter_named(path)?, here, AS_FOLDER, Mode::empty())?,
+        };
+        let path = path.to_owned();
+        Ok(Self { descriptor, path })
     }
 
     /// Makes a folder in it that nobody else may enter.
@@ -318,6 +322,19 @@ mod tests {
         assert!(made.remove().is_err());
         assert!(victim.join("file").exists() && shared.join("made").is_symlink());
         assert_eq!(fs::read_dir(shared.join("moved")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn root_works_in_no_folder_that_a_link_of_another_user_leads_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let [link, target] = ["link", "target"].map(|name| folder.path().join(name));
+        fs::create_dir(&target).unwrap();
+        symlink(&target, &link).unwrap();
+        Shared::open(&link).unwrap();
+        std::os::unix::fs::lchown(&link, Some(NOBODY), None).unwrap();
+        let refused = Shared::open(&link).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::PermissionDenied);
+        Shared::open(&target).unwrap();
     }
 
     #[test]

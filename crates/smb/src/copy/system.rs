@@ -121,10 +121,7 @@ mod imp {
 
     /// Where a person means, links followed, of which root follows root's only.
     pub(in crate::copy) fn resolve(path: &Path) -> io::Result<PathBuf> {
-        os::file::resolve(path).map_err(|error| match error {
-            os::file::Error::System { source, .. } => source,
-            error => io::Error::new(io::ErrorKind::PermissionDenied, error),
-        })
+        os::file::resolve(path).map_err(os::file::Error::into_io)
     }
 
     /// What is opened is what has that name, and is not waited for. No other user can read what is made so, until [`publish`] says who may.
