@@ -133,7 +133,7 @@ fn whole_path(folder: &str, client: &str) -> Result<String, CommandError> {
         let text = format!("`{folder}` is not a whole path, and {client} has no current folder");
         return Err(CommandError::new(Kind::Usage, text));
     }
-    let found = path.canonicalize().map_err(|error| {
+    path.canonicalize().map_err(|error| {
         CommandError::caused(
             Kind::Usage,
             format!("there is no folder `{folder}`"),
@@ -141,7 +141,8 @@ fn whole_path(folder: &str, client: &str) -> Result<String, CommandError> {
         )
         .hint("a share is written as `smb://HOST/SHARE`, a host as `tcp://ADDRESS`")
     })?;
-    Ok(found.display().to_string())
+    // Root goes through no link of another user.
+    Ok(os::file::resolve(path)?.display().to_string())
 }
 
 impl Target {

@@ -138,6 +138,9 @@ pub(super) fn is_nowhere(path: &Path) -> bool {
 
 /// A small file, which gets its name when it is complete.
 pub(super) fn write_small(path: &Path, bytes: &[u8], finish: &Finish) -> Result<(), Error> {
+    if is_nowhere(path) {
+        return Ok(());
+    }
     let (part, _) = Part::begin(path, &Begin::small(finish))?;
     part.write(0, bytes)?;
     part.complete(finish)
@@ -457,6 +460,11 @@ impl Part {
             Ok(())
         })();
         finished.map_err(|source| failed("finish", &self.path, source))?;
+        // A device is no file that one replaces.
+        let there = fs::symlink_metadata(self.at.path());
+        if there.is_ok_and(|there| !there.is_file() && !there.is_symlink()) {
+            return Err(in_the_way(&self.to));
+        }
         let renamed = match finish.replace {
             Replace::Never => system::rename_to_new(&self.part, self.at.path()),
             Replace::Existing => fs::rename(&self.part, self.at.path()),

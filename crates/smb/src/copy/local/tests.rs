@@ -447,3 +447,29 @@ fn root_follows_no_link_of_another_user_where_links_are_followed() {
     let names: Vec<_> = names.map(|it| it.expect("an entry").file_name()).collect();
     assert_eq!(names, ["of-root"]);
 }
+
+#[test]
+fn no_device_is_replaced_by_a_file() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let pipe = folder.path().join("pipe");
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).expect("the folder is ours");
+    let finish = Finish {
+        size: 1,
+        times: FileTimes::default(),
+        attributes: 0,
+        mode: None,
+        replace: Replace::Existing,
+        sync: false,
+    };
+    let refused = write_small(&pipe, b"a", &finish);
+    assert!(
+        matches!(refused, Err(Error::InTheWay { .. })),
+        "{refused:?}"
+    );
+    let left = fs::read_dir(folder.path()).expect("our own").count();
+    assert_eq!(left, 1, "nothing else is left");
+    write_small(Path::new("/dev/null"), b"a", &finish).expect("it goes nowhere");
+    assert!(!Path::new("/dev/null").is_file());
+}
