@@ -52,8 +52,8 @@ impl From<Credentials> for Found {
     }
 }
 
-/// The user whom a file names, if there is one. It is read before rights are given up, so that nobody who speaks
-/// to a server can read it.
+/// The user whom a file names, if there is one. It is read before rights are given up, so that the process that
+/// speaks to a server cannot read it.
 pub struct OfFile(Option<Credentials>);
 
 impl OfFile {

@@ -86,7 +86,7 @@ impl Error {
         }
     }
 
-    /// The same as the system says such things.
+    /// The same as an error of the system.
     #[must_use]
     pub fn into_io(self) -> io::Error {
         match self {

@@ -124,7 +124,7 @@ pub enum RejectReason {
     /// The other side has no NIC (with speed to spare) for it.
     #[error("the other side has no NIC left for it")]
     NoPartner,
-    /// Whoever gives the list says where we log in, and this machine is none of its places.
+    /// The server's list leads to this machine: the server does not choose what we log in to here.
     #[error("it is an address of this machine")]
     OfThisMachine,
     /// The rules allow no more channels.

@@ -404,8 +404,8 @@ const fn may_be_better_elsewhere(error: &Error) -> bool {
     )
 }
 
-/// Whether a server may lead us there, by a referral or a list of its interfaces: not to this machine, which has the addresses `here` and takes for its
-/// own what else the system sends to itself, unless the server is on it too.
+/// Whether a server may lead us there, by a referral or a list of its interfaces: not to this machine, which has the
+/// addresses `here` and takes for its own what else the system sends to itself, unless the server is on it too.
 pub(crate) fn is_of_another_machine(address: IpAddr, own: Option<IpAddr>, here: &[IpAddr]) -> bool {
     let is_here = |address: IpAddr| {
         let listed = here.iter().any(|own| own.to_canonical() == address);

@@ -133,7 +133,7 @@ fn whole_path(folder: &str, client: &str) -> Result<String, CommandError> {
         let text = format!("`{folder}` is not a whole path, and {client} has no current folder");
         return Err(CommandError::new(Kind::Usage, text));
     }
-    path.canonicalize().map_err(|error| {
+    path.metadata().map_err(|error| {
         CommandError::caused(
             Kind::Usage,
             format!("there is no folder `{folder}`"),

@@ -1,4 +1,4 @@
-//! Names whose folder is held open, so that nobody exchanges the way to them.
+//! Names in folders that are held open: another user cannot exchange a part of the path to them.
 
 use std::ffi::OsStr;
 use std::io;
@@ -9,11 +9,11 @@ use rustix::fs::Mode;
 
 use super::PASS_FOLDER;
 
-/// A name in a folder that is held open, or such a folder. No link was followed on the way there, and whatever another
-/// user does to that way meanwhile, what is done by [`Held::path`] is done in that folder. A last name that is a link by
-/// then is followed by whatever follows links: say `O_NOFOLLOW`.
+/// A name in a folder that is held open, or such a folder. It was opened without following a link. Whatever another user
+/// changes along its path meanwhile, what is done by [`Held::path`] is done in that folder. A last name that is a link by
+/// then is followed by whatever follows links: use `O_NOFOLLOW`.
 ///
-/// Where the system has no path to an open folder (`proc(5)`), only the way there is checked.
+/// Where the system has no path to an open folder (`proc(5)`), only the folders of the path are checked.
 #[derive(Debug)]
 pub struct Held {
     #[expect(dead_code, reason = "`path` leads through it")]
@@ -25,7 +25,7 @@ impl Held {
     /// Holds the folder that something is in, whether that is there or not.
     ///
     /// # Errors
-    /// When it is no folder, is not there, or a link is on the way to it.
+    /// When it is no folder, is not there, or its path holds a link.
     pub fn enter(path: &Path) -> io::Result<Self> {
         let Some(name) = path.file_name() else {
             return Self::folder(path);
@@ -65,14 +65,14 @@ fn open(folder: &Path) -> io::Result<OwnedFd> {
     use rustix::fs::{CWD, ResolveFlags, openat2};
     use rustix::io::Errno;
 
-    let way = match folder.as_os_str().is_empty() {
+    let path = match folder.as_os_str().is_empty() {
         true => Path::new("."),
         false => folder,
     };
     let at_once = rustix::io::retry_on_intr(|| {
         openat2(
             CWD,
-            way,
+            path,
             PASS_FOLDER,
             Mode::empty(),
             ResolveFlags::NO_SYMLINKS,
@@ -80,7 +80,7 @@ fn open(folder: &Path) -> io::Result<OwnedFd> {
     });
     match at_once {
         // Linux before 5.6, or a container that does not know the call.
-        Err(Errno::NOSYS | Errno::PERM) => by_name(way),
+        Err(Errno::NOSYS | Errno::PERM) => by_name(path),
         opened => Ok(opened?),
     }
 }
@@ -133,7 +133,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn what_is_held_stays_when_the_way_to_it_is_exchanged() {
+    fn what_is_held_stays_when_its_path_is_exchanged() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let at = |name: &str| folder.path().join(name);
         fs::create_dir_all(at("a/b")).expect("our own folder");
@@ -155,13 +155,13 @@ mod tests {
     }
 
     #[test]
-    fn no_link_is_on_the_way() {
+    fn no_link_of_a_path_is_followed() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let at = |name: &str| folder.path().join(name);
         fs::create_dir_all(at("a/b")).expect("our own folder");
         symlink("a", at("link")).expect("our own folder");
         for open in [open, by_name] {
-            open(&at("a/b")).expect("no link is on the way");
+            open(&at("a/b")).expect("its path holds no link");
             open(Path::new("/")).expect("it is a folder");
             open(Path::new(".")).expect("it is a folder");
             for refused in ["link", "link/b", "a/none", "a/b/none/c"] {

@@ -611,8 +611,8 @@ impl Session {
         message: &mut Vec<u8>,
         now: Time,
     ) -> Result<Carried> {
-        let mut concluded = Ok(Carried::default());
-        self.with_calls(|state| {
+        self.with_calls_and(|state| {
+            let mut concluded = Ok(Carried::default());
             let sink = Arc::clone(&control.sink);
             let mut calls = Calls::new();
             match state.control_done(number, control, header, message, now) {
@@ -628,9 +628,8 @@ impl Session {
             if std::mem::take(&mut state.logged_off) {
                 calls.extend(state.end(None));
             }
-            calls
-        });
-        concluded
+            (calls, concluded)
+        })
     }
 
     /// A READ, or a WRITE from a source, was answered with so many bytes. An error: the server trickles.
@@ -641,14 +640,10 @@ impl Session {
         bytes: u32,
         waited: Waited,
     ) -> Result<()> {
-        let mut heard = Ok(());
-        self.with_calls(|state| {
+        self.with_calls_and(|state| {
             state.one_less(number);
-            let (calls, result) = state.read_done(piece, bytes, waited);
-            heard = result;
-            calls
-        });
-        heard
+            state.read_done(piece, bytes, waited)
+        })
     }
 
     /// The server is not ready for a READ yet, or refuses it.
@@ -707,19 +702,18 @@ impl Session {
         bytes_of_asked: (u32, u32),
         waited: Waited,
     ) -> Result<()> {
-        let mut heard = Ok(());
-        self.with_calls(|state| {
-            let (calls, result) = state.write_done(number, write, bytes_of_asked, waited);
-            heard = result;
-            calls
-        });
-        heard
+        self.with_calls_and(|state| state.write_done(number, write, bytes_of_asked, waited))
     }
 
     /// Changes the state, publishes what can be read without the lock, and then calls sinks.
     fn with_calls(&self, change: impl FnOnce(&mut State) -> Calls) {
+        self.with_calls_and(|state| (change(state), ()));
+    }
+
+    /// The same for a change that has a result.
+    fn with_calls_and<T>(&self, change: impl FnOnce(&mut State) -> (Calls, T)) -> T {
         let mut state = self.shared.lock();
-        let calls = change(&mut state);
+        let (calls, result) = change(&mut state);
         self.shared
             .channel_sequence
             .store(state.channel_sequence, Ordering::Relaxed);
@@ -735,5 +729,6 @@ impl Session {
             .store(look_again_at, Ordering::Relaxed);
         drop(state);
         state::call(calls);
+        result
     }
 }

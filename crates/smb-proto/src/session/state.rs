@@ -179,11 +179,11 @@ pub(super) struct TransferRecord {
 
 impl TransferRecord {
     /// A piece was answered with so many bytes.
-    fn hear(&mut self, piece: &ReadPiece, bytes: u32, waited: Waited) -> Result<()> {
+    fn check_pace(&mut self, piece: &ReadPiece, bytes: u32, waited: Waited) -> Result<()> {
         let alone = waited.since(self.answered_at);
         self.answered_at = waited.until;
         let asked = piece.range.end - piece.range.start;
-        hear(&mut self.trickle, bytes, asked, alone)
+        check_pace(&mut self.trickle, bytes, asked, alone)
     }
 
     fn has_ranges(&self) -> bool {
@@ -244,7 +244,7 @@ impl Waited {
 }
 
 /// Takes so many bytes of those that were asked for. An error: it goes on like that.
-fn hear(trickle: &mut Trickle, bytes: u32, asked: u64, waited: Duration) -> Result<()> {
+fn check_pace(trickle: &mut Trickle, bytes: u32, asked: u64, waited: Duration) -> Result<()> {
     if u64::from(bytes) >= asked {
         trickle.was_whole();
         return Ok(());
@@ -1184,10 +1184,10 @@ impl State {
             return (Calls::new(), Ok(()));
         };
         record.one_less(piece);
-        let mut heard = Ok(());
+        let mut result = Ok(());
         if record.failure.is_none() {
             if bytes > 0 {
-                heard = record.hear(piece, bytes, waited);
+                result = record.check_pace(piece, bytes, waited);
             }
             record.bytes += u64::from(bytes);
             let reached = piece.range.start + u64::from(bytes);
@@ -1204,11 +1204,11 @@ impl State {
                 None => {}
             }
         }
-        let calls = match &heard {
+        let calls = match &result {
             Err(error) => self.fail_transfer(key, error.clone()),
             Ok(()) => self.end_transfer_if_over(key),
         };
-        (calls, heard)
+        (calls, result)
     }
 
     /// The server says no to a WRITE, for now or for good.
@@ -1332,7 +1332,7 @@ impl State {
         let range = payload.range();
         if done < range.len() {
             let alone = waited.since(Time::default());
-            if let Err(error) = hear(&mut trickle, bytes, asked.into(), alone) {
+            if let Err(error) = check_pace(&mut trickle, bytes, asked.into(), alone) {
                 return (vec![(sink, Err(error.clone()))], Err(error));
             }
             let payload = Payload::new(payload.into_block(), range.start + done..range.end);

@@ -442,14 +442,19 @@ impl Part {
     }
 
     pub(super) fn complete(self, finish: &Finish) -> Result<(), Error> {
+        let there = fs::symlink_metadata(self.at.path()).ok();
+        // A device is no file that one replaces.
+        let is_special = |there: &Metadata| !there.is_file() && !there.is_symlink();
+        if there.as_ref().is_some_and(is_special) {
+            return Err(in_the_way(&self.to));
+        }
         let finished = (|| {
             self.file.set_len(finish.size)?;
             if finish.sync || system::tells_late(&self.file) {
                 self.file.sync_data()?;
             }
-            let replaced = fs::symlink_metadata(self.at.path()).ok();
             let replaced =
-                replaced.filter(|there| finish.replace == Replace::Existing && there.is_file());
+                there.filter(|there| finish.replace == Replace::Existing && there.is_file());
             system::publish(&self.file, finish.mode, replaced.as_ref())?;
             self.file.set_times(file_times(finish.times))?;
             if finish.attributes & ATTRIBUTE_READ_ONLY != 0 && finish.mode.is_none() {
@@ -460,11 +465,6 @@ impl Part {
             Ok(())
         })();
         finished.map_err(|source| failed("finish", &self.path, source))?;
-        // A device is no file that one replaces.
-        let there = fs::symlink_metadata(self.at.path());
-        if there.is_ok_and(|there| !there.is_file() && !there.is_symlink()) {
-            return Err(in_the_way(&self.to));
-        }
         let renamed = match finish.replace {
             Replace::Never => system::rename_to_new(&self.part, self.at.path()),
             Replace::Existing => fs::rename(&self.part, self.at.path()),

@@ -159,7 +159,7 @@ impl Place {
     /// else is followed from then on.
     ///
     /// # Errors
-    /// When another user's link is on the way and this is root, or the way cannot be gone.
+    /// When the path leads through another user's link and this is root, or cannot be followed.
     pub fn local(path: &Path) -> Result<Self, Error> {
         local::resolve(path).map(Self::Local)
     }

@@ -124,7 +124,8 @@ mod imp {
         os::file::resolve(path).map_err(os::file::Error::into_io)
     }
 
-    /// What is opened is what has that name, and is not waited for. No other user can read what is made so, until [`publish`] says who may.
+    /// Opens what has that name, without following a link or waiting for a pipe. No other user can read what is made so,
+    /// until [`publish`] sets its mode.
     pub(in crate::copy) fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {
         options
             .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)

@@ -110,7 +110,7 @@ impl TicketCache {
     }
 }
 
-/// A cache that was opened and then looked at: nobody can exchange it any more.
+/// A cache that was opened and then checked: another user can no longer exchange it.
 #[derive(Debug)]
 pub(super) struct Opened {
     #[expect(dead_code, reason = "it is held open")]

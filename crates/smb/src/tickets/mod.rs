@@ -85,7 +85,7 @@ pub enum TicketError {
         /// Why.
         reason: &'static str,
     },
-    /// Root's cache is where every user can put files, and nobody asked for it.
+    /// Root's cache is where every user can put files, and was not asked for.
     #[error("`{}` is where every user of this machine can put files of root's that they have", file.display())]
     NotAskedFor {
         /// The cache.
@@ -257,7 +257,7 @@ fn in_time<T: Send + 'static>(
 ) -> io::Result<T> {
     let (done, waiting) = mpsc::channel();
     let thread = thread::Builder::new().name("tickets".to_owned());
-    // Nobody hears of what is done too late.
+    // A result that comes too late has no receiver.
     thread.spawn(move || done.send(work()).ok())?;
     waiting.recv_timeout(patience).map_err(|late| match late {
         mpsc::RecvTimeoutError::Timeout => io::ErrorKind::TimedOut.into(),

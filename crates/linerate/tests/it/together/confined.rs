@@ -66,6 +66,17 @@ fn is_confined(running: &Running) -> bool {
 /// Stands for the share of a listener.
 const SHARE: &str = "smb://";
 
+/// A listener, and these arguments with its share.
+fn with_listener(arguments: &[&str]) -> (TcpListener, Vec<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = listener.local_addr().expect("it listens").port();
+    let arguments = arguments.iter().map(|word| match *word {
+        SHARE => format!("smb://ann@127.0.0.1:{port}/media/"),
+        word => word.to_owned(),
+    });
+    (listener, arguments.collect())
+}
+
 #[test]
 fn who_speaks_to_a_server_is_confined_before_the_first_byte_of_it() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -76,14 +87,8 @@ fn who_speaks_to_a_server_is_confined_before_the_first_byte_of_it() {
         &["copy", &here, SHARE],
     ] {
         // One for each, because what goes before may connect once more.
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let port = listener.local_addr().expect("it listens").port();
-        let share = format!("smb://ann@127.0.0.1:{port}/media/");
-        let arguments = arguments.iter().map(|word| match *word {
-            SHARE => share.as_str(),
-            word => word,
-        });
-        let arguments: Vec<&str> = arguments.collect();
+        let (listener, arguments) = with_listener(arguments);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let running = start(&arguments);
         // It has connected, and nothing was said to it yet.
         let (_connection, _) = listener.accept().expect("it comes");
@@ -341,14 +346,8 @@ fn no_file_of_whoever_starts_it_is_open_in_what_speaks_to_a_server() {
     fs::write(&secret, "x").expect("there is room");
     fs::create_dir(&here).expect("the folder is ours");
     for arguments in [&["ls", SHARE][..], &["copy", SHARE, &here]] {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let port = listener.local_addr().expect("it listens").port();
-        let share = format!("smb://ann@127.0.0.1:{port}/media/");
-        let arguments = arguments.iter().map(|word| match *word {
-            SHARE => share.as_str(),
-            word => word,
-        });
-        let arguments: Vec<&str> = arguments.collect();
+        let (listener, arguments) = with_listener(arguments);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let running = start_with_open(&secret, &arguments);
         let (_connection, _) = listener.accept().expect("it comes");
         assert!(is_confined(&running), "{arguments:?}");

@@ -351,6 +351,19 @@ fn run_copy(from: &Path, to: &Path, links: Links) -> Summary {
 /// How often is copied while names are exchanged.
 const COPIES: usize = 100;
 
+/// Copies again and again while names in `attacked` are exchanged for links to `dear`, and checks each time.
+fn copy_while_exchanged([from, to]: [&Path; 2], attacked: &Path, dear: &Path, check: impl Fn()) {
+    let exchanger = Exchanger::start(attacked, dear);
+    let mut copied = 0;
+    for _ in 0..COPIES {
+        copied += run_copy(from, to, Links::Keep).files;
+        check();
+    }
+    let exchanged = exchanger.end();
+    assert!(exchanged > COPIES, "{exchanged}");
+    assert!(copied > 0, "nothing was ever copied");
+}
+
 #[test]
 fn nothing_is_read_through_a_name_that_is_exchanged_while_it_is_copied() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -360,20 +373,14 @@ fn nothing_is_read_through_a_name_that_is_exchanged_while_it_is_copied() {
     for name in ["film", "tree/inner", "tree/dear"] {
         fs::write(from.join(name), "for all").expect("there is room");
     }
-    let exchanger = Exchanger::start(&from, &dear);
-    let mut copied = 0;
-    for _ in 0..COPIES {
-        copied += run_copy(&from, &to, Links::Keep).files;
+    copy_while_exchanged([&from, &to], &from, &dear, || {
         for name in ["film", "tree/inner", "tree/dear"] {
             // What was taken for a folder or left out is not there.
             let content = fs::read_to_string(to.join(name)).unwrap_or_default();
             assert_ne!(content, DEAR, "{name}");
         }
         fs::remove_dir_all(&to).expect("the folder is ours");
-    }
-    let exchanged = exchanger.end();
-    assert!(exchanged > COPIES, "{exchanged}");
-    assert!(copied > 0, "nothing was ever copied");
+    });
 }
 
 #[test]
@@ -390,10 +397,7 @@ fn nothing_is_written_or_removed_through_a_name_that_is_exchanged_while_it_is_co
     fs::write(from.join("tree/new"), "for all").expect("there is room");
     // Where it is removed through the link, it is this one.
     fs::write(to.join("tree/dear"), "not wanted").expect("there is room");
-    let exchanger = Exchanger::start(&to, &dear);
-    let mut copied = 0;
-    for _ in 0..COPIES {
-        copied += run_copy(&from, &to, Links::Keep).files;
+    copy_while_exchanged([&from, &to], &to, &dear, || {
         for name in fs::read_dir(&dear).expect("it is there") {
             assert_eq!(name.expect("an entry").file_name(), "dear");
         }
@@ -416,10 +420,7 @@ fn nothing_is_written_or_removed_through_a_name_that_is_exchanged_while_it_is_co
             let _ = tree.remove_inner(&surplus, None, &mut removal);
         }
         assert!(dear.join("dear").exists());
-    }
-    let exchanged = exchanger.end();
-    assert!(exchanged > COPIES, "{exchanged}");
-    assert!(copied > 0, "nothing was ever copied");
+    });
 }
 
 #[test]
