@@ -617,8 +617,18 @@ fn followed(
 ) -> Result<PathBuf, Error> {
     let (now, target) = look_at_link(folder, name).map_err(failed("look at", path))?;
     let target = target.ok_or_else(|| not_opened(path, Errno::NOTDIR))?;
-    if trust == Trust::Kept || us() == ROOT {
-        check_owner(&now, path, &[ROOT, us(), top])?;
+    let owners = [ROOT, us(), top];
+    match trust {
+        Trust::Kept => check_owner(&now, path, &owners)?,
+        Trust::Named if us() == ROOT && !owners.contains(&now.st_uid) => {
+            let reason = format!(
+                "is a symbolic link that belongs to the user with the number {}",
+                now.st_uid
+            );
+            let hint = "root follows links of root only: name what it leads to, or run linerate as that user";
+            return Err(Error::of(path, reason, hint));
+        }
+        Trust::Named => {}
     }
     let target = target.into_bytes();
     if target.len() > LINK_BYTES_MAX {
