@@ -8,12 +8,16 @@ use super::finding::{Advice, Finding};
 use super::ladder::DIRECTIONS;
 use super::network::Pair;
 use crate::RungName;
-use crate::message::say;
+use crate::message::{Message, say};
+use stats::{Unit, computed};
 
 /// Share of the time that a host may be kept from running and not be slow for it.
 const THROTTLED: f64 = 0.05;
 /// The same where a little is lost.
 const OFTEN_THROTTLED: f64 = 0.25;
+/// The part of what is lost from which time that a host could not run explains it. A flow of work stands still at most for
+/// that time, and a little longer, until it is up to speed again.
+const MOST_OF_THE_LOSS: f64 = 0.5;
 /// A line so fast that the offloads of a NIC matter.
 const FAST_BITS: u64 = 5_000_000_000;
 /// An MTU from which they matter less.
@@ -37,7 +41,31 @@ pub(super) fn throttled<'a>(seen: &Evidence<'a>, host: &'a HostFacts) -> Option<
         .with("host", &host.name)
         .share("stopped", worst);
     let advice = Advice::new(say("fix.processor-limit").with("host", &host.name));
-    Some(Finding::counted(text, advice.gains(seen.gain())))
+    Some(kept_from_running(seen, worst, text, advice))
+}
+
+/// What a counter proves of a host that could not run for this share of the time. It is what is lost only as far as that
+/// reaches: who had nine tenths of the time has not lost half of the speed by the tenth.
+pub(super) fn kept_from_running(
+    seen: &Evidence,
+    share: f64,
+    text: Message,
+    advice: Advice,
+) -> Finding {
+    let lost = seen.first_loss().and_then(|rung| rung.of_above.as_ref());
+    let explains = lost.is_none_or(|left| share >= MOST_OF_THE_LOSS * (1.0 - left.value));
+    let gain = match explains {
+        true => seen.gain(),
+        false => {
+            let caveat = "at most: that is the time that it would have had besides";
+            Some(computed(
+                1.0 / (1.0 - share),
+                Unit::Ratio,
+                vec![caveat.into()],
+            ))
+        }
+    };
+    Finding::counted(text, advice.gains(gain)).off_path_if(!explains)
 }
 
 /// Whether a full processor of ours may be full of segments that its NIC leaves to it.

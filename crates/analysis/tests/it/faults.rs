@@ -813,6 +813,44 @@ fn a_disk_is_slow_only_where_there_is_one_and_its_server_waits_for_it() {
     assert!(!named(0.3, in_memory, true));
 }
 
+/// A disk that leaves two fifths of the speed, on a machine of which others take an eighth: seen on a rented one.
+#[test]
+fn time_that_a_host_could_not_run_is_blamed_for_no_more_than_it_can_cost() {
+    let disk = |shorten: fn(&mut HostLoad)| {
+        let mut well = Well::new();
+        well.records = ladder([117.5, 117.4, 117.0, 48.0]);
+        well.loads(0.0, 0.0, 0.2);
+        well.trials(|trial| shorten(&mut trial.loads[0]));
+        well
+    };
+    let stolen: fn(&mut HostLoad) = |load| load.processors[0].steal = 0.125;
+    let limited: fn(&mut HostLoad) =
+        |load| load.throttled = Some(Nanoseconds::new(load.duration.get() / 8));
+    let cases = [
+        (stolen, "cpu-stolen", "processor-share"),
+        (limited, "client-processor", "processor-limit"),
+    ];
+    for (shorten, cause, fix) in cases {
+        for with_server in [true, false] {
+            let mut well = disk(shorten);
+            let said = well.said(with_server);
+            assert!(
+                ids(&said.causes).starts_with(&["server-disk", cause]),
+                "{said:#?}"
+            );
+            let fix = said.fixes.iter().find(|one| one.id == fix);
+            let gain = fix.and_then(|fix| fix.predicted.as_ref());
+            assert!(gain.is_some_and(|gain| gain.value < 1.15), "{said:#?}");
+            // Where nothing else explains the loss, it is not explained.
+            well.records = ladder([117.5, 117.4, 48.0, 48.0]);
+            well.loads(0.0, 0.0, 0.2);
+            well.trials(|trial| shorten(&mut trial.loads[0]));
+            let said = well.said(with_server);
+            assert_ne!(said.headline.id, "headline.loses-proven", "{said:#?}");
+        }
+    }
+}
+
 #[test]
 fn a_share_that_lets_nobody_in_has_not_lost_by_what_protects_it() {
     let named = |kind: FailureKind| {

@@ -1,6 +1,7 @@
 //! A hypervisor gives a virtual machine's processors to others.
 
 use super::{Advice, Evidence, Finding, median_of};
+use crate::diagnosis::processors::kept_from_running;
 use crate::message::say;
 
 /// Share of the time from which it matters.
@@ -22,6 +23,6 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let text = say("cpu-stolen")
         .with("host", &host.name)
         .share("stolen", stolen);
-    let advice = Advice::new(say("fix.cpu-stolen").with("host", &host.name)).gains(seen.gain());
-    Some(Finding::counted(text, advice))
+    let advice = Advice::new(say("fix.cpu-stolen").with("host", &host.name));
+    Some(kept_from_running(seen, stolen, text, advice))
 }
