@@ -417,7 +417,8 @@ pub fn extend(path: &Path) -> Result<File, Error> {
 /// links say where: another user's could lead anywhere.
 ///
 /// # Errors
-/// When a folder cannot be passed, or a link of another user is on the path, also as its last name.
+/// When a folder cannot be passed, a link of another user is on the path, also as its last name, or the path goes through
+/// a descriptor of this process that is none of the standard ones: whoever typed it meant one of another program.
 pub fn resolve(path: &Path) -> Result<PathBuf, Error> {
     let whole = std::path::absolute(path).map_err(|source| Error::System {
         action: "find",
@@ -436,6 +437,12 @@ fn resolved(path: &Path, top: u32, links: &mut usize) -> Result<PathBuf, Error> 
     };
     let at = resolved(parent, top, links)?;
     let next = at.join(name);
+    let is_open = has_own_descriptors(&at);
+    if is_open && !STANDARD.iter().any(|standard| name == *standard) {
+        let reason =
+            "is a descriptor that another program opened, and linerate keeps none of those";
+        return Err(Error::of(&next, reason, NAME_THE_FILE));
+    }
     // What is in no folder, or in none that can be looked into, leads nowhere else.
     let Ok(folder) = walk(&at, Trust::Named, Missing::Refused) else {
         return Ok(next);
@@ -449,7 +456,22 @@ fn resolved(path: &Path, top: u32, links: &mut usize) -> Result<PathBuf, Error> 
         return Err(failed("open", path)(Errno::LOOP));
     }
     let target = followed(&folder, name, &next, Trust::Named, top)?;
+    if is_open && target.is_relative() {
+        let reason = "is a pipe or a socket, and not a file";
+        return Err(Error::of(path, reason, NAME_THE_FILE));
+    }
     resolved(&at.join(target), top, links)
+}
+
+/// Descriptors of input, output and errors.
+const STANDARD: [&str; 3] = ["0", "1", "2"];
+const NAME_THE_FILE: &str =
+    "name the file itself; what a program prints has to be put into a file first";
+
+/// Whether the names in it are what is open in this process (`proc_pid_fd(5)`).
+fn has_own_descriptors(folder: &Path) -> bool {
+    let ours = Path::new("/proc").join(std::process::id().to_string());
+    folder.starts_with(ours) && folder.ends_with("fd")
 }
 
 /// Opens a folder that a person has named, to pass through it. Root goes through no link of another user.

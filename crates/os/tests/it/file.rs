@@ -2,6 +2,7 @@
 
 use std::fs::{self, Permissions};
 use std::io::{Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 use std::path::{Path, PathBuf};
 
@@ -422,6 +423,15 @@ fn what_a_person_means_is_found_and_root_goes_through_no_link_of_another_user() 
     }
     assert_eq!(resolve(Path::new("/")).unwrap(), Path::new("/"));
     assert!(resolve(&at("round")).is_err());
+    // A descriptor is no name, whoever opened it.
+    let open = fs::File::open(at("real/file")).unwrap();
+    let (reader, _writer) = std::io::pipe().unwrap();
+    for folder in ["/proc/self/fd", "/proc/thread-self/fd", "/dev/fd"] {
+        for number in [open.as_raw_fd(), reader.as_raw_fd(), 900] {
+            let said = refusal(resolve(&Path::new(folder).join(number.to_string())));
+            assert!(said.contains("descriptor"), "{folder}: {said}");
+        }
+    }
     // This runs as root.
     for link in ["folder", "film", "dangling"] {
         lchown(at(link), Some(STRANGER), None).unwrap();

@@ -239,10 +239,14 @@ struct FileJob {
 
 /// What to do with a file, given what is at the destination.
 enum Decision {
-    Copy { replaces: bool },
+    Copy {
+        replaces: bool,
+    },
     Unchanged,
     Newer,
     InTheWay,
+    /// No file, so that none may replace it.
+    NoFile,
 }
 
 impl Engine<'_> {
@@ -409,7 +413,12 @@ impl Engine<'_> {
 
     /// Queues a single file, unless what is at its destination speaks against it.
     fn decide_alone(&self, file: FileJob) {
-        match file.to.look() {
+        // What keeps nothing has nothing to lose.
+        let there = match file.to.is_nowhere() {
+            true => Ok(None),
+            false => file.to.look(),
+        };
+        match there {
             Ok(there) => self.decided(file, there.as_ref()),
             Err(error) => self.failed(&file.path, error),
         }
@@ -424,6 +433,7 @@ impl Engine<'_> {
             Decision::Unchanged => lock(&self.summary).unchanged += 1,
             Decision::Newer => lock(&self.summary).newer += 1,
             Decision::InTheWay => self.failed(&file.path, in_the_way(&file.to)),
+            Decision::NoFile => self.failed(&file.path, no_file(&file.to)),
         }
     }
 
@@ -1465,8 +1475,8 @@ fn decide(source: &Entry, there: Option<&Entry>, options: &Options) -> Decision 
     let Some(there) = there else {
         return Decision::Copy { replaces: false };
     };
-    if there.kind == Kind::Folder {
-        return Decision::InTheWay;
+    if matches!(there.kind, Kind::Folder | Kind::Other) {
+        return Decision::NoFile;
     }
     let kept = there.kind == Kind::File && time::is_kept(source.times.write, there.times.write);
     let same = kept && source.size == there.size;
@@ -1564,6 +1574,13 @@ fn nothing_there(place: &Place) -> Error {
     }
 }
 
+fn no_file(place: &Place) -> Error {
+    Error::NotCopied {
+        object: place.shown(),
+        reason: "what is there is a folder, a device or a pipe, and no file replaces it",
+    }
+}
+
 fn in_the_way(place: &Place) -> Error {
     Error::InTheWay {
         object: place.shown(),
@@ -1604,6 +1621,7 @@ mod tests {
             Decision::Unchanged => "unchanged",
             Decision::Newer => "newer",
             Decision::InTheWay => "in the way",
+            Decision::NoFile => "no file",
         }
     }
 
@@ -1624,11 +1642,13 @@ mod tests {
         ] {
             assert_eq!(decision(source, there, existing, resume), expected);
         }
-        let folder = Entry {
-            kind: Kind::Folder,
-            ..file(0, 100)
-        };
-        assert_eq!(decision(&old, &folder, Replace, true), "in the way");
+        for kind in [Kind::Folder, Kind::Other] {
+            let there = Entry {
+                kind,
+                ..file(0, 100)
+            };
+            assert_eq!(decision(&old, &there, Replace, true), "no file");
+        }
         let none = decide(&old, None, &Options::default());
         assert!(matches!(none, Decision::Copy { replaces: false }));
     }

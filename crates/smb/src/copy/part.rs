@@ -169,7 +169,7 @@ impl Part {
     /// Begins a copy, or goes on with one. Gives where to go on.
     pub(super) fn begin(to: &Place, begin: &Begin) -> Result<(Self, u64), Error> {
         match to {
-            Place::Local(path) if local::is_nowhere(path) => Ok((Self::Nowhere, 0)),
+            nowhere if nowhere.is_nowhere() => Ok((Self::Nowhere, 0)),
             Place::Local(path) => {
                 local::Part::begin(path, begin).map(|(part, start)| (Self::Local(part), start))
             }

@@ -232,6 +232,11 @@ impl Place {
         }
     }
 
+    /// Whether everything that is written there vanishes.
+    pub(super) fn is_nowhere(&self) -> bool {
+        matches!(self, Self::Local(path) if local::is_nowhere(path))
+    }
+
     /// The entries of a folder. One that cannot be looked at is an error in the list.
     pub(super) fn list(&self) -> Result<Box<dyn Iterator<Item = Result<Entry, Error>>>, Error> {
         match self {
