@@ -231,7 +231,7 @@ pub(super) fn judge(evidence: &Evidence) -> Vec<Judged> {
 }
 
 fn state(row: &CauseRow, finding: &Finding, evidence: &Evidence) -> (State, Option<Estimate>) {
-    let mut ruled_out = None;
+    let (mut ruled_out, mut is_refuted) = (None, false);
     for (kind, prove) in row.probes {
         let Some(found) = evidence.probed(*kind, rung_of(*kind)) else {
             continue;
@@ -246,11 +246,16 @@ fn state(row: &CauseRow, finding: &Finding, evidence: &Evidence) -> (State, Opti
                 let gain = (proof == Proof::Relieved).then_some(found.ratio);
                 return (State::Proven(proof), gain);
             }
-            Some(false) => ruled_out = Some(found.ratio),
+            Some(false) => {
+                is_refuted |= matches!(prove, Prove::Burden(_));
+                ruled_out = Some(found.ratio);
+            }
             None => {}
         }
     }
     match (&finding.basis, ruled_out) {
+        // A limit that may be halved and costs nothing does not bind, however small a counter says that it is.
+        (Basis::Counter, Some(ratio)) if is_refuted => (State::RuledOut, Some(ratio)),
         (Basis::Counter, _) => (State::Proven(Proof::Counter), None),
         (_, Some(ratio)) => (State::RuledOut, Some(ratio)),
         (Basis::Suspicion(_), None) => (State::Suspected, None),

@@ -37,6 +37,11 @@ const BUSY_HOST: f64 = 0.9;
 const IDLE_HOST: f64 = 0.5;
 /// A rung that is suspected to lose before there is any verdict has less of the one above.
 const FAR_BELOW: f64 = 0.9;
+/// The part of a line from which on it is the line that holds back what uses it, and little else.
+const HELD: f64 = 0.75;
+/// The part of what is lost from which on something that takes so much is why. A flow of work stands still as long as its
+/// processor or its line is another's, and a little longer, until it is up to speed again.
+const MOST_OF_THE_LOSS: f64 = 0.5;
 /// A share of the ceiling from which a link is filled.
 const FULL: f64 = 1.0 / MATTERS;
 
@@ -206,6 +211,23 @@ impl<'a> Evidence<'a> {
         [RungName::Tcp, RungName::Share, RungName::Disk]
             .into_iter()
             .find_map(losing)
+    }
+
+    /// Whether what takes this part of the time, or of a line, can be what is lost: who had nine tenths has not lost half of
+    /// the speed by the tenth.
+    pub(super) fn can_be_the_loss(&self, taken: f64) -> bool {
+        let left = self.first_loss().and_then(|rung| rung.of_above.as_ref());
+        left.is_none_or(|left| taken >= MOST_OF_THE_LOSS * (1.0 - left.value))
+    }
+
+    /// Whether what is lost can be for want of a line that is faster or used by nobody else, who moves this share of all:
+    /// what leaves much of it idle would leave more of a faster one.
+    pub(super) fn is_held_by_line(&self, foreign: f64) -> bool {
+        self.first_loss().is_none_or(|lost| {
+            let ours = self.rung(RungName::Share, lost.direction);
+            let ours = ours.and_then(|rung| rung.of_ceiling.as_ref());
+            ours.is_none_or(|ours| ours.value >= HELD * (1.0 - foreign))
+        })
     }
 
     /// Whether the network may have less than it should, by raw TCP or, where that was not measured, by the share.

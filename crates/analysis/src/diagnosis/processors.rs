@@ -15,9 +15,6 @@ use stats::{Unit, computed};
 const THROTTLED: f64 = 0.05;
 /// The same where a little is lost.
 const OFTEN_THROTTLED: f64 = 0.25;
-/// The part of what is lost from which time that a host could not run explains it. A flow of work stands still at most for
-/// that time, and a little longer, until it is up to speed again.
-const MOST_OF_THE_LOSS: f64 = 0.5;
 /// A line so fast that the offloads of a NIC matter.
 const FAST_BITS: u64 = 5_000_000_000;
 /// An MTU from which they matter less.
@@ -52,8 +49,7 @@ pub(super) fn kept_from_running(
     text: Message,
     advice: Advice,
 ) -> Finding {
-    let lost = seen.first_loss().and_then(|rung| rung.of_above.as_ref());
-    let explains = lost.is_none_or(|left| share >= MOST_OF_THE_LOSS * (1.0 - left.value));
+    let explains = seen.can_be_the_loss(share);
     let gain = match explains {
         true => seen.gain(),
         false => {

@@ -1381,6 +1381,60 @@ fn what_costs_is_named_before_what_does_not() {
     }
 }
 
+/// What is counted or read off, and costs less than was lost: the disk is what holds writes at a tenth.
+#[test]
+fn what_is_proven_is_blamed_for_no_loss_that_it_cannot_be() {
+    let slow_disk = [117.5, 117.4, 117.0, 12.0];
+    let cases: [(&str, [f64; 4], Inject); 7] = [
+        ("link-trained-low", slow_disk, |well| {
+            well.facts[0].nics[0].modes = Some(modes(&[1000, 2500], &[1000, 2500, 10_000]));
+        }),
+        ("slow-link", [11.76, 11.75, 11.7, 1.2], |well| {
+            well.facts[1].nics[0].speed = Some(BitsPerSecond::new(GIGABIT / 10));
+        }),
+        ("slow-link", [11.76, 11.75, 11.7, 1.2], |well| {
+            well.facts[0].nics[0].speed = Some(BitsPerSecond::new(GIGABIT / 10));
+            well.facts[1].nics[0].speed = Some(BitsPerSecond::new(GIGABIT / 10));
+            well.second_link(GIGABIT);
+        }),
+        ("other-traffic", slow_disk, |well| {
+            well.foreign(0, 20_000_000)
+        }),
+        ("other-traffic", slow_disk, |well| {
+            well.foreign(1, 20_000_000)
+        }),
+        ("old-dialect", slow_disk, |well| {
+            well.sessions(|session| session.dialect = "2.0.2".into());
+        }),
+        ("few-credits", slow_disk, |well| {
+            well.sessions(|session| session.credits = Some(8));
+            well.probes(Direction::Write, ProbeKind::ShallowDepth, 12.0, &[1.0; 6]);
+        }),
+    ];
+    for (beside, rates, inject) in cases {
+        let mut well = Well::new();
+        well.records = ladder(rates);
+        well.retransmits(0);
+        inject(&mut well);
+        let said = well.said(true);
+        assert_eq!(said.causes[0].id, "server-disk", "{beside}: {said:#?}");
+        assert_eq!(said.headline.id, "headline.loses-suspected", "{beside}");
+        let is_there = |causes: &[Cause]| ids(causes).contains(&beside);
+        assert!(
+            is_there(&said.causes) || is_there(&said.ruled_out),
+            "{beside}: {said:#?}"
+        );
+    }
+    // What is read from the disk is read by no rung above it.
+    let mut well = Well::new();
+    well.records = ladder([117.5, 117.4, 60.0, 59.0]);
+    let disk = rung(Rung::Disk, Direction::Read, &[20.0; 6]);
+    well.records.extend(disk);
+    let said = well.said(true);
+    assert_eq!(said.headline.id, "headline.loses-unexplained", "{said:#?}");
+    assert!(ids(&said.causes).contains(&"server-disk"), "{said:#?}");
+}
+
 #[test]
 fn a_slow_disk_below_a_share_that_is_well_is_named_before_an_idle_link() {
     for (disk, copy, first) in [(20.0, 115.0, "server-disk"), (116.0, 50.0, "local-disk")] {

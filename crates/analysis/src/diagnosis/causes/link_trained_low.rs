@@ -33,7 +33,7 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
         pair.near.name == nic.name && seen.network.client.is_some_and(|it| it.name == host.name)
             || pair.far_nic().is_some_and(|far| far.name == nic.name)
     });
-    Some(Finding::counted(text, advice).off_path_if(!is_used))
+    Some(Finding::counted(text, advice).off_path_if(!is_used || !seen.is_held_by_line(0.0)))
 }
 
 /// What a NIC runs at, and what both ends of its cable offer at most, where that is far more.

@@ -99,5 +99,6 @@ fn at_an_end(seen: &Evidence) -> Option<Finding> {
     );
     let advice = Advice::new(say("fix.other-traffic").with("nic", &nic.name)).gains(Some(gain));
     let costs = seen.network_may_lose() || seen.share_may_lose();
+    let costs = costs && seen.is_held_by_line(foreign);
     Some(Finding::counted(text, advice).off_path_if(!costs))
 }

@@ -116,8 +116,11 @@ fn by_reads(seen: &Evidence) -> Option<Finding> {
     let advice = Advice::of("fix.faster-disk-for-reads")
         .gains(Some(gain))
         .commands(["iostat -x 1".to_owned()]);
-    Some(match is_cold {
+    let found = match is_cold {
         true => Finding::counted(text, advice),
         false => Finding::suspected(text, Decider::Server, advice),
-    })
+    };
+    // What the share loses above it, it loses from memory.
+    let lost = seen.first_loss();
+    Some(found.off_path_if(lost.is_some_and(|lost| lost.rung != RungName::Disk)))
 }

@@ -45,7 +45,7 @@ fn slow_end(seen: &Evidence, pair: &Pair) -> Option<Finding> {
         .with("nic", &nic.name)
         .with("host", &host.name);
     let advice = Advice::new(advice).commands([format!("ethtool {}", nic.name)]);
-    Some(Finding::counted(text, advice))
+    Some(Finding::counted(text, advice).off_path_if(!seen.is_held_by_line(0.0)))
 }
 
 /// Everything moves at just the rate of a slower line, both directions.
@@ -108,5 +108,6 @@ fn slow_among_others(seen: &Evidence) -> Option<Finding> {
         .bits("good", good.bits());
     let advice = Advice::new(say("fix.cable-of-pair").with("pair", pair.name()))
         .commands([format!("ethtool {}", pair.near.name)]);
-    Some(Finding::counted(text, advice).off_path_if(!seen.used.contains(pair)))
+    let costs = seen.used.contains(pair) && seen.is_held_by_line(0.0);
+    Some(Finding::counted(text, advice).off_path_if(!costs))
 }
