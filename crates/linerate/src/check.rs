@@ -14,7 +14,7 @@ use record::{
 
 use crate::args::CheckArguments;
 use crate::failure::CommandError;
-use crate::path::{SharePath, resolve, timing};
+use crate::path::{SharePath, folder, resolve, timing};
 use crate::runs::{self, Recorder};
 use crate::terminal::Progress;
 use crate::{changes, look, share, stop, tune};
@@ -49,6 +49,10 @@ const RUNGS: [Rung; 6] = [
 /// Runs `check`.
 pub fn run(arguments: &CheckArguments) -> Result<ExitCode, CommandError> {
     let typed = share::parse(&arguments.share)?;
+    // Before anybody is asked for a password: it shows whether a copy can go there only after all else.
+    if let Some(into) = &arguments.into {
+        folder(into, &arguments.path.client)?;
+    }
     let stop = stop::listen()?;
     changes::tell_leftovers();
     let path = SharePath::open(typed, &arguments.path, &stop)?;

@@ -1,6 +1,7 @@
 //! The path from one client to one share: both ends, who logs in, and the trials that run on it.
 
 use std::net::IpAddr;
+use std::path::Path;
 use std::time::Duration;
 
 use host::Host;
@@ -339,6 +340,28 @@ pub fn timing(seconds: f64) -> Result<Timing, CommandError> {
         measured: measured.into(),
         interval: (measured / SAMPLES).into(),
     })
+}
+
+/// The whole path of a folder on the client, which is typed like a host: only root's links lead root there.
+///
+/// # Errors
+/// When there is none, or none is known there.
+pub fn folder(typed: &str, client: &str) -> Result<String, CommandError> {
+    let path = Path::new(typed);
+    if client != "local" {
+        if path.is_absolute() {
+            return Ok(typed.to_owned());
+        }
+        let text = format!("`{typed}` is not a whole path, and {client} has no current folder");
+        return Err(CommandError::new(Kind::Usage, text).hint("write it from `/` on"));
+    }
+    let whole = os::file::resolve(path)?;
+    if whole.is_dir() {
+        return Ok(whole.display().to_string());
+    }
+    let text = format!("there is no folder `{typed}`");
+    let hint = "name one that is there; a share is written as `smb://HOST/SHARE`, a host as `tcp://ADDRESS`";
+    Err(CommandError::new(Kind::Usage, text).hint(hint))
 }
 
 /// The address that the client uses for a server's name: the first that its resolver gives.

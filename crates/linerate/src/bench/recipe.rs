@@ -23,7 +23,7 @@ use crate::failure::{CommandError, Kind};
 use crate::path::{SharePath, ends, run_served};
 use crate::runs::{self, Recorder};
 use crate::terminal::Progress;
-use crate::{share, stop, terminal};
+use crate::{path, share, stop, terminal};
 
 /// What a pass takes beside its time: process, session.
 const PASS_OVERHEAD: Duration = Duration::from_millis(200);
@@ -123,28 +123,6 @@ fn leave_out_smaller(recipe: &mut Recipe, least: Bytes) -> Result<Option<String>
     Ok(Some(format!("{names} left out: {why}")))
 }
 
-/// The whole path of a folder on the client.
-fn whole_path(folder: &str, client: &str) -> Result<String, CommandError> {
-    let path = Path::new(folder);
-    if client != "local" {
-        if path.is_absolute() {
-            return Ok(folder.to_owned());
-        }
-        let text = format!("`{folder}` is not a whole path, and {client} has no current folder");
-        return Err(CommandError::new(Kind::Usage, text));
-    }
-    path.metadata().map_err(|error| {
-        CommandError::caused(
-            Kind::Usage,
-            format!("there is no folder `{folder}`"),
-            &error,
-        )
-        .hint("a share is written as `smb://HOST/SHARE`, a host as `tcp://ADDRESS`")
-    })?;
-    // Root goes through no link of another user.
-    Ok(os::file::resolve(path)?.display().to_string())
-}
-
 impl Target {
     /// Finds it, and who logs in.
     pub fn open(
@@ -193,7 +171,7 @@ impl Target {
                     Some(folder) => (folder, FolderKind::Disk),
                     None => (typed, FolderKind::Folder),
                 };
-                TargetKind::Folder(whole_path(folder, &path_arguments.client)?, kind)
+                TargetKind::Folder(path::folder(folder, &path_arguments.client)?, kind)
             }
         };
         Ok(Self {

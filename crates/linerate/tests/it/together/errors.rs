@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, lchown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -35,6 +35,34 @@ fn what_is_no_share_is_a_usage_error() {
         64,
         "names no share",
     );
+}
+
+/// Before anybody logs in or is measured; this runs as root.
+#[test]
+fn a_folder_of_the_client_that_nothing_may_go_to_is_refused_at_once() {
+    let scratch = tempfile::tempdir().expect("a temporary folder");
+    let at = |name: &str| scratch.path().join(name).display().to_string();
+    fs::create_dir(at("real")).expect("our own folder");
+    fs::write(at("file"), "").expect("our own folder");
+    symlink("real", at("link")).expect("our own folder");
+    lchown(at("link"), Some(65_534), None).expect("this is root");
+    for (name, code, says) in [
+        ("none", 64, "there is no folder"),
+        ("file", 64, "there is no folder"),
+        ("link", 65, "belongs to the user with the number 65534"),
+    ] {
+        let into = at(name);
+        let mut check = support::linerate();
+        check.args(["check", "smb://192.0.2.1/media", "--into", &into]);
+        one_clear_error(&mut check, code, says);
+        let mut bench = support::linerate();
+        bench.args(["bench", &format!("disk:{into}"), "--preset", "atto"]);
+        one_clear_error(&mut bench, code, says);
+    }
+    let mut elsewhere = support::linerate();
+    elsewhere.args(["check", "smb://192.0.2.1/media", "--into", "here"]);
+    elsewhere.args(["--client", "ssh://192.0.2.1"]);
+    one_clear_error(&mut elsewhere, 64, "is not a whole path");
 }
 
 #[test]
