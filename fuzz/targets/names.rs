@@ -65,6 +65,11 @@ fn there(text: &str, names: Names) {
     if text.is_empty() {
         return;
     }
+    for posix in [false, true] {
+        let there = fuzzing::name_for_share(text, names, posix);
+        let home = there.and_then(|name| fuzzing::name_for_local(&name, names, posix));
+        assert!(home.is_err() || home.as_deref() == Ok(text), "{text:?} comes home as {home:?}");
+    }
     if let Ok(name) = fuzzing::name_for_share(text, names, true) {
         assert_eq!(name, text, "nothing stands in for anything");
         assert!(!name.contains(['/', '\0']) && name != "." && name != "..");

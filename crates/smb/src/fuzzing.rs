@@ -82,7 +82,7 @@ pub fn link_stays_below(target: &str, depth: usize) -> bool {
 /// # Errors
 /// Why it gets none.
 pub fn name_for_share(name: &str, names: Names, posix: bool) -> Result<String, String> {
-    name::for_share(name, names, rules(posix))
+    name::from_here(name, names, rules(posix))
 }
 
 /// The names under which a file is written, and what is known of it kept, until it is complete.

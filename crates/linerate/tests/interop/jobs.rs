@@ -291,7 +291,7 @@ pub fn there_and_back(stage: &Stage<'_>, words: &[&str]) -> Outcome {
         Some(1) => {
             let mut sent = tree::read(&source);
             sent.retain(|path, _| {
-                let path = String::from_utf8_lossy(path);
+                let path = smb::copy::printable(&String::from_utf8_lossy(path));
                 !failures
                     .iter()
                     .any(|(named, _)| *named == path || path.starts_with(&format!("{named}/")))
@@ -418,34 +418,72 @@ fn deep(stage: &Stage<'_>) -> Outcome {
     there_and_back(stage, &[])
 }
 
-/// Trees whose names are put together of what is odd, always the same ones.
+/// Trees whose names are put together of what is odd, always the same ones; with `LINERATE_TREES` so many, all but the
+/// first also of what Windows does not take.
 fn random(stage: &Stage<'_>) -> Outcome {
-    const PARTS: [&str; 20] = [
+    const ODD: [&str; 20] = [
         "a", "B", "é", "e\u{301}", "ü", "写", "真", "😀", " ", ".", "~1", "#", "%41", "&", "'",
         "[x]", "\u{f022}", "-", "$", "\u{3000}",
     ];
-    let mut state = 1_u64;
+    const HOSTILE: [&str; 36] = [
+        "a", "B", "é", "e\u{301}", "ü", "写", "ソ", "😀", " ", ".", "~1", "#", "%41", "&", "'",
+        "[x]", "\u{f022}", "\u{f03a}", "$", "\u{3000}", ":", "?", "*", "\"", "<", ">", "|", "\\",
+        "\u{1}", "\t", "\u{7f}", "CON", "nul.", "::$DATA", "\u{202e}", "\u{feff}",
+    ];
+    let trees = std::env::var("LINERATE_TREES").ok();
+    let trees: u64 = trees.map_or(1, |it| it.parse().expect("a number of trees"));
+    let outcome = random_tree(stage, 1, 150, &ODD);
+    let mut refusing = 0;
+    for seed in 2..=trees {
+        match random_tree(&stage.another(&seed.to_string()), seed, 40, &HOSTILE) {
+            Outcome::Ok | Outcome::Measured(_) => {}
+            // Named, and the rest of the tree came home.
+            Outcome::Refused(_) => refusing += 1,
+            wrong => return wrong,
+        }
+    }
+    outcome.and(|| match trees {
+        0 | 1 => Outcome::Ok,
+        _ => Outcome::Measured(format!("{trees} trees, of {refusing} not all names")),
+    })
+}
+
+fn random_tree(stage: &Stage<'_>, seed: u64, files: u64, parts: &[&str]) -> Outcome {
+    let mut state = seed;
     let mut next = |most: usize| {
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(state >> 33).unwrap_or(0) % most
     };
+    let is_hostile = seed > 1;
+    let name = |next: &mut dyn FnMut(usize) -> usize| -> String {
+        (0..=next(6)).map(|_| parts[next(parts.len())]).collect()
+    };
+    let mut folders: Vec<String> = (0..5).map(|it| format!("source/{it}")).collect();
+    if is_hostile {
+        folders.extend((0..5).map(|it| format!("source/{it}/{}", name(&mut next))));
+    }
+    for folder in &folders {
+        fs::create_dir_all(stage.here(folder)).expect("space on the disk");
+    }
     let mut seen = std::collections::BTreeSet::new();
-    for number in 0..150 {
-        let folder = format!("source/{}", next(5));
-        let name: String = (0..=next(6)).map(|_| PARTS[next(PARTS.len())]).collect();
+    for number in 0..files {
+        let folder = &folders[next(folders.len())];
+        let name = name(&mut next);
         let bytes = if next(10) == 0 {
             next(300_000)
         } else {
             next(3000)
         };
-        let is_plain = !name.ends_with([' ', '.']) && !name.starts_with(' ') && name != ".";
-        if is_plain && seen.insert((folder.clone(), name.to_lowercase())) {
-            tree::write(&stage.here(&format!("{folder}/{name}")), bytes, number);
+        let is_plain = !name.ends_with([' ', '.']) && !name.starts_with(' ');
+        let is_name = is_hostile && ![".", ".."].contains(&&*name) || is_plain && name != ".";
+        let path = format!("{folder}/{name}");
+        if is_name && seen.insert(path.to_lowercase()) && !stage.here(&path).exists() {
+            tree::write(&stage.here(&path), bytes, number);
         }
     }
-    there_and_back(stage, &[])
+    there_and_back(stage, if is_hostile { &["--map-names"] } else { &[] })
 }
 
 fn sparse(stage: &Stage<'_>, size: u64, data: &[(u64, usize)]) -> Outcome {

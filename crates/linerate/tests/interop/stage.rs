@@ -73,6 +73,11 @@ impl<'a> Stage<'a> {
         stage
     }
 
+    /// One like it, with a folder of its own.
+    pub fn another(&self, name: &str) -> Self {
+        Self::new(self.running, &format!("{} {name}", self.name))
+    }
+
     /// A path of this machine.
     pub fn here(&self, path: &str) -> PathBuf {
         self.here.path().join(path)
@@ -229,14 +234,14 @@ impl Said {
         let failures = self.failures();
         let mut refused = 0;
         for (path, node) in source {
-            let shown = String::from_utf8_lossy(path);
+            let shown = smb::copy::printable(&String::from_utf8_lossy(path));
             if copy.get(path) == Some(node) {
                 continue;
             }
             let is_named = |(named, _): &(String, String)| {
                 shown == *named
                     || shown.ends_with(&format!("/{named}"))
-                    || named.ends_with(&*shown)
+                    || named.ends_with(&shown)
                     || shown.starts_with(&format!("{named}/"))
             };
             let said = (code == 1 && failures.iter().any(is_named))

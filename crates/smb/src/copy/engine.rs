@@ -331,7 +331,7 @@ impl Engine<'_> {
         let translated = match (from, to) {
             (Place::Local(_), Place::Local(_)) => Ok(name.to_owned()),
             (_, Place::Local(_)) => name::for_local(name, names, from.rules()),
-            (Place::Local(_), Place::Share { .. }) => name::for_share(name, names, to.rules()),
+            (Place::Local(_), Place::Share { .. }) => name::from_here(name, names, to.rules()),
             (Place::Share { .. }, Place::Share { .. }) => {
                 name::check_from_server(name, from.rules())
                     .and_then(|()| name::for_share(name, names, to.rules()))

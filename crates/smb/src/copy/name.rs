@@ -44,7 +44,22 @@ pub(crate) enum Rules {
     Posix,
 }
 
-/// The name that a file of this machine gets on a share, or why it cannot have one.
+/// The name that a file of this machine gets on a share, or why it cannot have one: that is what [`for_local`] makes its
+/// own name of again.
+pub(crate) fn from_here(name: &str, names: Names, rules: Rules) -> Result<String, String> {
+    let stand_in = |letter: &char| unmapped(*letter) != *letter;
+    if names == Names::Map
+        && let Some(letter) = name.chars().find(stand_in)
+    {
+        let (here, home) = (shown_letter(letter), shown_letter(unmapped(letter)));
+        return Err(format!(
+            "with `--map-names` {here} would come home as {home}"
+        ));
+    }
+    for_share(name, names, rules)
+}
+
+/// The name that something gets on a share, or why it cannot have one.
 pub(crate) fn for_share(name: &str, names: Names, rules: Rules) -> Result<String, String> {
     if rules == Rules::Posix {
         // There is nothing that it cannot have, so that nothing stands in.
@@ -342,12 +357,22 @@ mod tests {
             "\u{1b}[31m",
             "back\\slash",
         ] {
-            let there = for_share(name, Names::Map, Rules::Windows).expect(name);
+            let there = from_here(name, Names::Map, Rules::Windows).expect(name);
             assert!(there.chars().all(|letter| !is_forbidden(letter)), "{there}");
             match for_local(&there, Names::Map, Rules::Windows) {
                 Ok(back) => assert_eq!(back, name),
                 Err(why) => panic!("{name}: {why}"),
             }
+        }
+        // What stands for another letter already would come home as that one.
+        for name in ["a\u{f022}b", "\u{f001}", "ends\u{f029}"] {
+            for rules in [Rules::Windows, Rules::Posix] {
+                assert!(from_here(name, Names::Map, rules).is_err());
+                assert_eq!(from_here(name, Names::Refuse, rules).as_deref(), Ok(name));
+            }
+            // From another share it is what a copy there has mapped before.
+            let there = for_share(name, Names::Map, Rules::Windows);
+            assert_eq!(there.as_deref(), Ok(name));
         }
         // No stand-in is taken for the way to another folder.
         assert!(for_local("..", Names::Map, Rules::Windows).is_err());

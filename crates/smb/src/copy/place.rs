@@ -262,21 +262,40 @@ impl Place {
 
     /// Makes a folder, with this mode where that is known, and those above it. None: it is there. Else why it does not
     /// have the mode, if so.
+    ///
+    /// Each folder is made twice at most: a server may say of one that it is there, and that it is not.
     pub(super) fn make_folder(&self, mode: Option<u32>) -> Result<Option<NotKept>, Error> {
         let mode = mode.map(|mode| mode | MODE_OF_FOLDER_MIN);
-        let made = match self {
+        let mut absent = match self.make_one_folder(mode) {
+            Err(error) if is_absent(&error) => error,
+            made => return made,
+        };
+        let mut missing = Vec::new();
+        let mut place = self.clone();
+        loop {
+            let Some((parent, _)) = place.parent() else {
+                return Err(absent);
+            };
+            match parent.make_one_folder(None) {
+                Err(error) if is_absent(&error) => absent = error,
+                made => {
+                    made?;
+                    break;
+                }
+            }
+            missing.push(parent.clone());
+            place = parent;
+        }
+        for folder in missing.iter().rev() {
+            folder.make_one_folder(None)?;
+        }
+        self.make_one_folder(mode)
+    }
+
+    fn make_one_folder(&self, mode: Option<u32>) -> Result<Option<NotKept>, Error> {
+        match self {
             Self::Local(path) => local::make_folder(path, mode),
             Self::Share { tree, path } => share::make_folder(tree, path, mode),
-        };
-        match made {
-            Err(error) if is_absent(&error) => match self.parent() {
-                Some((parent, _)) => {
-                    parent.make_folder(None)?;
-                    self.make_folder(mode)
-                }
-                None => Err(error),
-            },
-            made => made,
         }
     }
 

@@ -25,6 +25,9 @@ const HANG_MAX: Duration = Duration::from_secs(30);
 /// What a program may take at most of memory.
 const MEMORY_BYTES_MAX: u64 = 64 << 20;
 const FOLDER: u32 = 0x10;
+/// MS-SMB2 2.2.13: where the disposition is, and that of whoever makes something that must not be there.
+const DISPOSITION_AT: usize = 36;
+const MAKE: u8 = 2;
 /// MS-SMB2 2.2.33
 const RESTART_SCANS: u8 = 1;
 const MADE_AT: u64 = 132_500_000_000_000_000;
@@ -59,6 +62,8 @@ enum Evil {
     FewBytesLate,
     /// Takes one byte at a time of what is written.
     TakesFewBytes,
+    /// Of whoever makes a folder it says that it is there, and of whoever opens it that it is not.
+    Denies,
 }
 
 /// How long a server that trickles takes over an entry, and over a byte.
@@ -176,7 +181,8 @@ impl Visit {
                 | Evil::FewEntries
                 | Evil::FewBytes
                 | Evil::FewBytesLate
-                | Evil::TakesFewBytes => {
+                | Evil::TakesFewBytes
+                | Evil::Denies => {
                     return self.list(header, body);
                 }
             },
@@ -218,6 +224,18 @@ impl Visit {
                     access_max: 0x1F_01FF,
                 }
                 .encode(&mut body);
+            }
+            Asked::CREATE if self.is_denied() => {
+                ErrorResponse {
+                    contexts: 0,
+                    data: &[],
+                }
+                .encode(&mut body);
+                let status = match self.asked[DISPOSITION_AT] {
+                    MAKE => NtStatus::OBJECT_NAME_COLLISION,
+                    _ => NtStatus::OBJECT_NAME_NOT_FOUND,
+                };
+                return self.reply(&header, status, &body);
             }
             Asked::CREATE => {
                 let file = utf16::encode("file");
@@ -293,11 +311,17 @@ impl Visit {
         self.reply(&header, NtStatus::SUCCESS, &body)
     }
 
+    fn is_denied(&self) -> bool {
+        let folder = utf16::encode("denied");
+        let mut names = self.asked.windows(folder.len());
+        self.evil == Evil::Denies && names.any(|name| name == folder)
+    }
+
     /// How many entries a folder has.
     fn entries_max(&self) -> u64 {
         match self.evil {
             Evil::Deep | Evil::DeepSource => DEEP,
-            Evil::FewBytes | Evil::FewBytesLate | Evil::TakesFewBytes => 0,
+            Evil::FewBytes | Evil::FewBytesLate | Evil::TakesFewBytes | Evil::Denies => 0,
             _ => u64::MAX,
         }
     }
@@ -514,6 +538,22 @@ fn no_server_that_resets_is_asked_for_ever() {
     let ended = run(&["ls", &share], None);
     assert!(ended.took < HANG_MAX, "{:?}: {}", ended.took, ended.said);
     assert_eq!(ended.code, 69, "{}", ended.said);
+}
+
+#[test]
+fn a_folder_that_a_server_has_and_has_not_is_not_made_for_ever() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::create_dir_all(folder.path().join("denied/in")).expect("our own folder");
+    fs::write(folder.path().join("denied/in/file"), "content").expect("there is room");
+    let here = format!("{}/", folder.path().display());
+    let ended = run(&["copy", &here, &Server::start(Evil::Denies).share()], None);
+    assert!(ended.took < HANG_MAX, "{:?}", ended.took);
+    assert_eq!(ended.code, 1, "{}", ended.said);
+    assert!(
+        ended.said.contains("`all/denied` does not exist"),
+        "{}",
+        ended.said
+    );
 }
 
 #[test]
