@@ -20,6 +20,10 @@ use crate::tree::{Replace, Tree};
 const MODE_RIGHTS: u32 = 0x0010_0000 | 0x80 | 0x0004_0000;
 /// Rights to make a link of a file (SYNCHRONIZE, read and write attributes, write data).
 const LINK_RIGHTS: u32 = 0x0010_0000 | 0x80 | 0x100 | 0x2;
+/// Rights to make a file that goes when it is closed (SYNCHRONIZE, DELETE, read attributes).
+const PASSING_RIGHTS: u32 = 0x0010_0000 | 0x0001_0000 | 0x80;
+/// Its name, which Unix takes for one.
+const PASSING: &str = r"~linerate\is:here~";
 /// Mode of a link, which is nobody's business.
 const LINK_MODE: u32 = 0o777;
 /// MS-FSCC 2.6
@@ -50,6 +54,42 @@ impl Tree {
             Some(Ok(Reply::Created(_, created))) => Ok(created.posix.is_some()),
             // Whoever may not even look at its top does without.
             _ => Ok(false),
+        }
+    }
+
+    /// Whether something new may have the last name of a path: what is one name to Unix is a path or a stream to Windows,
+    /// and to servers that say that they have names as Unix has them and have not (ksmbd takes `\` for `/`, and none at
+    /// the end). Asked of the first such name, by a file that goes when it is closed.
+    ///
+    /// # Errors
+    /// When it may not, or the server does not answer.
+    pub(crate) fn check_new_name(&self, path: &str) -> Result<(), Error> {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        if !self.is_posix() || !name.contains(['\\', ':']) {
+            return Ok(());
+        }
+        if self.keeps_unix_names(|| self.look_at_unix_names(folder))? {
+            return Ok(());
+        }
+        let reason = "the server takes `\\` and `:` for more than a name, though it has the POSIX \
+                      extensions; `--no-posix --map-names` stores it";
+        Err(Error::Name {
+            name: printable(name),
+            reason: reason.to_owned(),
+        })
+    }
+
+    fn look_at_unix_names(&self, folder: &str) -> Result<bool, Error> {
+        let options = CreateOptions {
+            disposition: Disposition::OpenOrCreate,
+            folder: Some(false),
+            delete_on_close: true,
+            ..CreateOptions::open(Access::Mask(PASSING_RIGHTS))
+        };
+        match self.open(&joined(folder, PASSING), &options) {
+            Ok(file) => Ok((file.path_on_server()?).is_none_or(|path| path.ends_with(PASSING))),
+            Err(error) if error.status().is_some() => Ok(false),
+            Err(error) => Err(error),
         }
     }
 

@@ -37,6 +37,8 @@ struct Connected {
     posix: bool,
     /// Which times the server keeps, once that is known.
     keeps_times: OnceLock<TimesKept>,
+    /// Files have the names of Unix that they are given, once that is known.
+    unix_names: OnceLock<bool>,
     /// The server lost what it said was written.
     loses_writes: AtomicBool,
 }
@@ -87,6 +89,7 @@ impl Tree {
             in_dfs: about.in_dfs,
             posix: false,
             keeps_times: OnceLock::new(),
+            unix_names: OnceLock::new(),
             loses_writes: AtomicBool::new(false),
         };
         // Samba cannot list a folder with links to other servers by the extensions.
@@ -190,6 +193,17 @@ impl Tree {
     /// Which times the server keeps, as far as it is known.
     pub(crate) fn keeps_times(&self) -> Option<TimesKept> {
         self.connected.keeps_times.get().copied()
+    }
+
+    /// Whether files get the names of Unix that they are given, by this look where that is not known yet.
+    pub(crate) fn keeps_unix_names(
+        &self,
+        look: impl FnOnce() -> Result<bool, Error>,
+    ) -> Result<bool, Error> {
+        match self.connected.unix_names.get() {
+            Some(known) => Ok(*known),
+            None => look().map(|kept| *self.connected.unix_names.get_or_init(|| kept)),
+        }
     }
 
     /// These times, as this server takes them.

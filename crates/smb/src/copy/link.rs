@@ -45,7 +45,9 @@ impl Place {
     pub(super) fn make_link(&self, target: &str, replace: Replace) -> Result<(), Error> {
         let made = match self {
             Self::Local(path) => local::make_link(path, target, replace),
-            Self::Share { tree, path } => tree.make_link(path, target, replace),
+            Self::Share { tree, path } => tree
+                .check_new_name(path)
+                .and_then(|()| tree.make_link(path, target, replace)),
         };
         made.map_err(|error| match error {
             Error::AlreadyExists { .. } => Error::InTheWay {

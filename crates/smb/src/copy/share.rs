@@ -114,6 +114,7 @@ pub(super) fn make_folder(
     path: &str,
     mode: Option<u32>,
 ) -> Result<Option<NotKept>, Error> {
+    tree.check_new_name(path)?;
     match tree.create_folder_as(path, mode.or(NEW_FOLDER_MODE)) {
         Ok(not_kept) => Ok(Some(not_kept.filter(|_| mode.is_some()))),
         Err(Error::AlreadyExists { object, .. }) => match look(tree, path)?.kind {
@@ -183,6 +184,7 @@ fn write_in_one_go(
     finish: &Finish,
     attempt: Attempt,
 ) -> Result<NotKept, Error> {
+    tree.check_new_name(path)?;
     let (folder, name) = split(tree, path);
     let temporary = joined(folder, &name::of_part(name));
     let small = SmallFile {
@@ -378,6 +380,7 @@ pub(super) struct Part {
 impl Part {
     /// Begins a copy, or goes on with one. Gives where to go on.
     pub(super) fn begin(tree: &Tree, to: &str, begin: &Begin) -> Result<(Self, u64), Error> {
+        tree.check_new_name(to)?;
         let (folder, name) = split(tree, to);
         let path = joined(folder, &name::of_part(name));
         let record = joined(folder, &name::of_record(name));
