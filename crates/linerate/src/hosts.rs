@@ -35,8 +35,11 @@ pub fn parse(text: &str) -> Result<Named, CommandError> {
     let rest = text
         .strip_prefix("lab://")
         .and_then(|rest| rest.split_once('/'));
+    // The letters that names in a lab file have.
+    let is_letter = |c: char| matches!(c, 'a'..='z' | '0'..='9' | '-');
+    let is_name = |name: &str| !name.is_empty() && name.chars().all(is_letter);
     match rest {
-        Some((lab, host)) if !lab.is_empty() && !host.is_empty() => Ok(Named::Lab {
+        Some((lab, host)) if is_name(lab) && is_name(host) => Ok(Named::Lab {
             lab: lab.to_owned(),
             host: host.to_owned(),
         }),
@@ -84,7 +87,11 @@ pub fn resolve(name: &HostName) -> Result<Host, host::Error> {
                 source: Box::new(error),
             }),
         },
-        Err(error) => Err(gone(error.to_string())),
+        // A host of no such name was never changed: that line is not what linerate wrote.
+        Err(error) => Err(host::Error::Unreachable {
+            name: name.clone(),
+            source: error.text().into(),
+        }),
     }
 }
 

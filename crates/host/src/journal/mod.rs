@@ -477,13 +477,14 @@ fn look_up(identity: &HostIdentity, resolve: &Resolve<'_>) -> Found {
 /// What stands in the journal of a folder. Takes no lock: it can be looked at while a run goes on.
 ///
 /// # Errors
-/// When the folder is there and cannot be read.
+/// When the folder is there and cannot be read; another user's that may not be looked into tells nothing.
 pub fn list_open(folder: &Path) -> Result<Listing, Error> {
     let mut listing = Listing::default();
+    let is_ours = || state_folder().is_ok_and(|ours| ours == folder);
     let open = Folder::open(folder, READERS).and_then(|state| state.folder("open", READERS));
     let open = match open {
         Ok(open) => open,
-        Err(error) if error.is_missing() || error.is_denied() => return Ok(listing),
+        Err(error) if error.is_missing() || error.is_denied() && !is_ours() => return Ok(listing),
         // Nothing of it is believed, and it matters only where there is something.
         Err(error @ os::file::Error::Unsafe { .. }) => {
             if holds_changes(&folder.join("open")) {

@@ -148,6 +148,7 @@ pub(super) fn as_json(
         "deleted": summary.deleted,
         "kept": summary.kept,
         "skipped": summary.skipped,
+        "unfinished": summary.unfinished,
         "filtered": summary.filtered,
         "failed": summary.failed,
         "failures": failures.collect::<Vec<_>>(),
@@ -282,6 +283,10 @@ fn counts(summary: &Summary) -> Vec<String> {
             "not removed, as something in their folder was not copied, or they were exchanged since",
         ),
         (summary.skipped, "left out: links, devices and the like"),
+        (
+            summary.unfinished,
+            "left out: parts of copies that were not completed, by their names (`~….linerate-part`, `-record`)",
+        ),
         (summary.filtered, "left out by `--include` and `--exclude`"),
         (summary.failed, "not copied"),
     ];

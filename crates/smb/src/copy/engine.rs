@@ -503,7 +503,9 @@ impl Engine<'_> {
                     there.is_whole = false;
                     return self.end(too_many(&folder.from));
                 }
-                Ok(entry) if name::is_ours(&entry.name) => {}
+                Ok(entry) if is_part(&entry) => {
+                    self.unfinished(&place::joined(&folder.path, &entry.name));
+                }
                 Ok(entry) => aliases.extend(self.consider(folder, entry, &there.entries, seen)),
                 Err(error) => {
                     there.is_whole = false;
@@ -568,7 +570,7 @@ impl Engine<'_> {
             Kind::Folder => filter.takes_all(),
             _ => filter.takes_file(&path),
         };
-        taken && !name::is_ours(&entry.name)
+        taken && !is_part(entry)
     }
 
     /// The names that a folder of a share is to get, where it may be there already: of what else its server lists only
@@ -891,6 +893,13 @@ impl Engine<'_> {
     /// Notes what is left out.
     fn skipped(&self, path: &str, kind: Kind) {
         lock(&self.summary).skipped += 1;
+        (self.tell)(&Event::Skipped { path, kind });
+    }
+
+    /// Notes what looks like the part of another copy, or its record, which is not copied; it may be somebody's file.
+    fn unfinished(&self, path: &str) {
+        lock(&self.summary).unfinished += 1;
+        let (path, kind) = (&*name::printable(path), Kind::File);
         (self.tell)(&Event::Skipped { path, kind });
     }
 
@@ -1455,6 +1464,11 @@ impl Transferred {
     }
 }
 
+/// Whether it is called as what is kept of a copy that is not complete. No folder is that.
+fn is_part(entry: &Entry) -> bool {
+    entry.kind != Kind::Folder && name::is_ours(&entry.name)
+}
+
 /// More names than are kept in memory of what folders are said to hold.
 fn too_many(place: &Place) -> Error {
     Error::NotCopied {
@@ -1732,6 +1746,38 @@ mod tests {
         assert!(failed.iter().all(|path| path.ends_with("up")), "{failed:?}");
         let copied = fs::read(folder.path().join("followed/to-folder/file"));
         assert_eq!(copied.expect("it was copied"), b"there");
+    }
+
+    #[test]
+    fn what_is_called_as_an_unfinished_copy_is_left_out_and_counted() {
+        use std::fs;
+
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (source, to) = (folder.path().join("source"), folder.path().join("to"));
+        let inside = source.join(name::of_part("folder"));
+        fs::create_dir_all(&inside).expect("our own folder");
+        for file in [
+            source.join(name::of_part("film")),
+            source.join(name::of_record("film")),
+            source.join("~film.linerate-part"),
+            inside.join("file"),
+        ] {
+            fs::write(file, "content").expect("room on the disk");
+        }
+        let job = Job {
+            sources: vec![super::super::Source {
+                place: Place::Local(source),
+                content: true,
+                name: None,
+            }],
+            destination: Place::Local(to.clone()),
+            into: true,
+            options: Options::default(),
+        };
+        let copied = run(&job, &Progress::default(), &Stop::new(), &|_| {});
+        assert_eq!((copied.files, copied.unfinished, copied.failed), (2, 2, 0));
+        // No folder is a part.
+        assert!(to.join(name::of_part("folder")).join("file").is_file());
     }
 
     #[test]

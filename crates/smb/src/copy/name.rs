@@ -186,7 +186,12 @@ pub(crate) fn of_record(name: &str) -> String {
 
 /// Whether it is the name of a part or of a record, which are never copied.
 pub(crate) fn is_ours(name: &str) -> bool {
-    name.starts_with(PART_BEGIN) && (name.ends_with(PART_ENDING) || name.ends_with(RECORD_ENDING))
+    let stem = [PART_ENDING, RECORD_ENDING]
+        .into_iter()
+        .find_map(|ending| name.strip_suffix(ending));
+    let hash = stem.and_then(|stem| stem.rsplit_once('.')).map(|it| it.1);
+    let is_hash = |hash: &str| hash.len() == 8 && hash.bytes().all(|it| it.is_ascii_hexdigit());
+    name.starts_with(PART_BEGIN) && hash.is_some_and(is_hash)
 }
 
 fn beside(name: &str, ending: &str) -> String {
@@ -478,7 +483,14 @@ mod tests {
         assert_eq!(part, of_part(&"ä".repeat(200)));
         assert_ne!(part, of_part(&"ä".repeat(201)));
         assert!(is_ours(&part) && is_ours(&of_record("a")));
-        assert!(!is_ours("a.linerate-part") && !is_ours("~a"));
+        for other in [
+            "a.linerate-part",
+            "~a",
+            "~a.linerate-part",
+            "~a.12345.linerate-part",
+        ] {
+            assert!(!is_ours(other), "{other}");
+        }
     }
 
     #[test]

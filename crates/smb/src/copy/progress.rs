@@ -195,6 +195,8 @@ pub struct Summary {
     pub kept: u64,
     /// Links, devices and the like that were left out.
     pub skipped: u64,
+    /// Parts of copies that were not completed, and their records, which were left out by their names.
+    pub unfinished: u64,
     /// Files that `filter` left out.
     pub filtered: u64,
     /// How many could not be copied or removed.

@@ -85,6 +85,63 @@ fn root_neither_truncates_nor_runs_what_another_user_has_prepared() {
     }
 }
 
+/// That something is not seen does not say that it is not there.
+#[test]
+fn a_state_folder_that_cannot_be_read_is_no_empty_one() {
+    let scratch = folder();
+    let kept = scratch.path().join("kept/state");
+    fs::create_dir_all(kept.join("open")).expect("room on the disk");
+    for path in [scratch.path(), &scratch.path().join("kept")] {
+        let mode = if path == scratch.path() { 0o755 } else { 0o700 };
+        fs::set_permissions(path, Permissions::from_mode(mode)).expect("our own folder");
+    }
+    let program = support::program_for_everybody();
+    for arguments in [&["changes"][..], &["undo"], &["undo", "--dry-run"]] {
+        let mut command = assert_cmd::Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+        command.arg(&*program).args(arguments);
+        command.env("LINERATE_STATE_DIR", &kept);
+        let output = command.output().expect("setpriv starts");
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(65), "{arguments:?}: {said}");
+        assert!(said.contains("kept"), "{arguments:?}: {said}");
+    }
+}
+
+/// Nothing was ever changed on a host of such a name.
+#[test]
+fn a_change_on_a_host_of_no_name_stays_open_and_is_said() {
+    let scratch = folder();
+    let marker = scratch.path().join("marker");
+    for name in [
+        "winrm://x",
+        "",
+        "ssh://-oProxyCommand=touch",
+        "lab://a/../b",
+    ] {
+        let state = scratch.path().join("state");
+        let journal = state.join("open/1-abcd.jsonl");
+        fs::create_dir_all(state.join("open")).expect("room on the disk");
+        // As linerate would have written it, but for the name.
+        let undo = format!(r#"["sh","-c","touch {}"]"#, marker.display());
+        let line = journal_line(&marker)
+            .replace(
+                &undo,
+                r#"["sysctl","-w","net.ipv4.tcp_congestion_control=nosuch"]"#,
+            )
+            .replace("control=reno", "control=cubic")
+            .replace(r#""local""#, &format!(r#""{name}""#));
+        fs::write(&journal, line).expect("room on the disk");
+        let mut command = support::linerate();
+        command.env("LINERATE_STATE_DIR", &state).arg("undo");
+        let output = command.output().expect("linerate starts");
+        let said = said(&output);
+        assert!(!output.status.success(), "`{name}`: {said}");
+        assert!(journal.exists() && !marker.exists(), "`{name}`: {said}");
+        fs::remove_dir_all(&state).expect("our own folder");
+    }
+}
+
 #[test]
 fn a_report_is_never_written_through_what_stands_in_its_place() {
     let scratch = folder();
