@@ -75,10 +75,11 @@ pub(super) fn show_without(summary: &Summary, verbose: bool) {
 
 /// An error with those below it, in one line; what it happened to stands before it.
 fn reason(error: &smb::Error) -> String {
-    if let smb::Error::Name { reason, .. } = error {
-        return clean(reason);
+    match error {
+        smb::Error::Name { reason, .. } => clean(reason),
+        smb::Error::NotCopied { reason, .. } => (*reason).to_owned(),
+        error => CommandError::from_error(Kind::Refused, error).text(),
     }
-    CommandError::from_error(Kind::Refused, error).text()
 }
 
 /// What was typed, and which way the bytes went.

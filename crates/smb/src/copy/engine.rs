@@ -517,10 +517,8 @@ impl Engine<'_> {
         for (item, found) in aliases {
             match there.known_as(&item.name, &found) {
                 Some(key) => {
-                    if let Some(other) = seen.add(key) {
-                        let reason = format!("here it is the same name as `{other}`");
-                        let name = name::printable(&item.name);
-                        self.failed(&item.shown, Error::Name { name, reason });
+                    if !seen.add(&key) {
+                        self.failed(&item.shown, twin(&item.name));
                         continue;
                     }
                 }
@@ -594,7 +592,9 @@ impl Engine<'_> {
                 }
             };
             match self.translated(&folder.to, &folder.from, &name) {
-                Ok(name) => drop(wanted.add(Seen::key(folds, &name))),
+                Ok(name) => {
+                    wanted.add(&Seen::key(folds, &name));
+                }
                 Err(_) => wanted.keep(&name),
             }
         }
@@ -775,10 +775,8 @@ impl Engine<'_> {
         };
         let key = Seen::key(folder.to.folds(), &name);
         let there = there.get(&key);
-        if let Some(other) = seen.add(key) {
-            let reason = format!("for the share it is the same name as `{other}`");
-            let name = name::printable(&name);
-            self.failed(&shown, Error::Name { name, reason });
+        if !seen.add(&key) {
+            self.failed(&shown, twin(&name));
             return None;
         }
         let alias = match there {
@@ -1585,6 +1583,14 @@ fn nothing_there(place: &Place) -> Error {
     Error::NotCopied {
         object: place.shown(),
         reason: "there is nothing of that name",
+    }
+}
+
+/// What was found under another name is all the same to the destination.
+fn twin(name: &str) -> Error {
+    Error::NotCopied {
+        object: name::printable(name),
+        reason: "for the destination it is the same name as another one in its folder, which differs in capitals or accents only",
     }
 }
 

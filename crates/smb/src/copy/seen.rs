@@ -104,13 +104,13 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// Adds a key, and gives it back if it is there already.
-    pub(super) fn add(&mut self, key: String) -> Option<String> {
-        if self.keys.insert(self.all.hash(&key)) {
-            self.all.names.fetch_add(1, Ordering::Relaxed);
-            return None;
-        }
-        Some(name::printable(&key))
+    /// Adds a key. Whether it is new.
+    pub(super) fn add(&mut self, key: &str) -> bool {
+        let is_new = self.keys.insert(self.all.hash(key));
+        self.all
+            .names
+            .fetch_add(usize::from(is_new), Ordering::Relaxed);
+        is_new
     }
 
     /// Notes something whose name is refused: it may be there under that name, or as an earlier copy
