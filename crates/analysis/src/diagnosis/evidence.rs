@@ -626,8 +626,24 @@ impl<'a> Evidence<'a> {
         median_of(self.loads(host).map(mean_busy)).is_some_and(|busy| busy < IDLE_HOST)
     }
 
+    /// Whether a processor of a host was full in most trials of what loses, or of all where nothing does: a line that is
+    /// full the other way may well fill one.
     pub(super) fn has_full_core(&self, host: &'a HostName) -> bool {
-        let fullest = self.loads(host).map(|load| {
+        let lost = self.first_loss().map(|lost| (lost.rung, lost.direction));
+        let records = self.records.iter().filter(|(rung, trial)| {
+            let is_measured = matches!(trial.outcome, Outcome::Measured(_));
+            let is_lost = |(name, direction)| {
+                let rung = match rung {
+                    Rung::Tcp | Rung::Streams => RungName::Tcp,
+                    Rung::Disk => RungName::Disk,
+                    _ => RungName::Share,
+                };
+                (rung, trial.workload.direction()) == (name, direction)
+            };
+            is_measured && is_steady(*rung) && lost.is_none_or(is_lost)
+        });
+        let loads = records.flat_map(|(_, trial)| &trial.loads);
+        let fullest = loads.filter(|load| load.host == *host).map(|load| {
             let busy = load.processors.iter().map(|processor| processor.busy);
             busy.fold(0.0, f64::max)
         });

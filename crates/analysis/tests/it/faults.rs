@@ -1385,7 +1385,50 @@ fn what_costs_is_named_before_what_does_not() {
 #[test]
 fn what_is_proven_is_blamed_for_no_loss_that_it_cannot_be() {
     let slow_disk = [117.5, 117.4, 117.0, 12.0];
-    let cases: [(&str, [f64; 4], Inject); 7] = [
+    let cases: [(&str, [f64; 4], Inject); 11] = [
+        ("local-disk", slow_disk, |well| {
+            well.records
+                .extend(rung(Rung::Disk, Direction::Read, &[116.0; 6]));
+            let mut copies = with_disks(116.0, 50.0, Some("/data"));
+            copies.retain(|record| {
+                matches!(record, Record::Trial(trial) if matches!(trial.stage, Stage::Ladder { rung: Rung::Copy, .. }))
+            });
+            well.records.extend(copies);
+        }),
+        ("few-credits", slow_disk, |well| {
+            well.sessions(|session| session.credits = Some(8));
+        }),
+        ("segments-lost", slow_disk, |well| {
+            well.trials(|trial| {
+                let is_tcp = matches!(
+                    trial.stage,
+                    Stage::Ladder {
+                        rung: Rung::Tcp,
+                        ..
+                    }
+                );
+                if let (true, Outcome::Measured(result)) = (is_tcp, &mut trial.outcome) {
+                    result.samples[0].retransmits = Some(800);
+                }
+            });
+        }),
+        ("server-disk", slow_disk, |well| {
+            // Its processor is full where its line is.
+            well.loads(0.0, 0.0, 0.2);
+            well.trials(|trial| {
+                let is_write = trial.workload.direction() == Direction::Write;
+                let is_share = matches!(
+                    trial.stage,
+                    Stage::Ladder {
+                        rung: Rung::Share,
+                        ..
+                    }
+                );
+                if !(is_write && is_share) {
+                    trial.loads[1].processors[0].busy = 1.0;
+                }
+            });
+        }),
         ("link-trained-low", slow_disk, |well| {
             well.facts[0].nics[0].modes = Some(modes(&[1000, 2500], &[1000, 2500, 10_000]));
         }),

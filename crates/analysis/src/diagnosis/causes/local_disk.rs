@@ -21,5 +21,6 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
         .rate("copy", copy)
         .share("share", rung.of_above.as_ref()?.value);
     let advice = Advice::of("fix.faster-local-disk").commands(["iostat -x 1".to_owned()]);
-    Some(Finding::counted(text, advice))
+    // What is lost before a copy goes anywhere is lost without this disk.
+    Some(Finding::counted(text, advice).off_path_if(seen.first_loss().is_some()))
 }

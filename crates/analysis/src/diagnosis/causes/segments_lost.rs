@@ -55,7 +55,12 @@ fn resent(seen: &Evidence) -> Option<Finding> {
         _ => "segments-lost.share",
     };
     let text = say(id).share("share", share).with("direction", direction);
-    Some(Finding::counted(text, look_for_it(seen)))
+    Some(Finding::counted(text, look_for_it(seen)).off_path_if(is_borne(seen, rung, direction)))
+}
+
+/// Whether raw TCP is well with what it lost, and something else is not.
+fn is_borne(seen: &Evidence, rung: Rung, direction: Direction) -> bool {
+    rung == Rung::Tcp && seen.first_loss().is_some() && !seen.may_lose_in(RungName::Tcp, direction)
 }
 
 /// Less than a full queue may drop, but also segments of requests that follow one another: of these none is full.
