@@ -212,22 +212,24 @@ pub enum Error {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A rule of a profile makes no sense.
-    #[error("rule {rule} of the profile `{name}`, for `{knob}`: {reason}")]
+    #[error("the profile `{name}`, line {line}, for `{knob}`: {reason}")]
     ProfileRule {
         /// The profile's name.
         name: String,
-        /// Which rule, from 1 on.
-        rule: usize,
+        /// Where it stands, from 1 on.
+        line: usize,
         /// The knob it names.
         knob: String,
         /// Why.
         reason: String,
     },
     /// A profile is about a protection.
-    #[error("the profile `{name}` is about `{knob}`, which protects something")]
+    #[error("the profile `{name}`, line {line}, is about `{knob}`, which protects something")]
     ProfileProtection {
         /// The profile's name.
         name: String,
+        /// Where it stands, from 1 on.
+        line: usize,
         /// The knob.
         knob: String,
     },

@@ -410,6 +410,10 @@ name = "b"
                 "line 8: `link.mtu = 9` is out of range",
             ),
             (
+                link(FROM, TO, "mtu = -1\n"),
+                "line 8: `link.mtu = -1` is out of range; hint: use 576 to 65535",
+            ),
+            (
                 link(FROM, TO, "delay_ms = 1000.1\n"),
                 "line 8: `link.delay_ms = 1000.1` is out of range",
             ),
@@ -433,9 +437,12 @@ name = "b"
             ("fd00::2/64", "not in the same subnet"),
             ("10.0.0.1/24", "is used by `x` of `a` already"),
             ("10.0.0.2", "is not an address of a host"),
-            ("10.0.0.2/33", "is not an address of a host"),
-            ("0.0.0.0/24", "is not an address of a host"),
-            ("127.0.0.2/8", "is not an address of a host"),
+            ("10.0.0.2/33", "hint: use a prefix of 1 to 30 bits"),
+            ("0.0.0.0/24", "hint: no single host has this address"),
+            (
+                "127.0.0.2/8",
+                "hint: no other host reaches a loopback address",
+            ),
         ];
         for (address, expected) in other_addresses {
             let said = refusal(&link(FROM, &TO.replace("10.0.0.2/24", address), ""));

@@ -1,6 +1,7 @@
 //! Benchmarks that people quote, as recipes in TOML, and recipes of their own.
 
 use record::Recipe;
+use record::mistake::line_at;
 
 use crate::Error;
 
@@ -57,9 +58,8 @@ pub fn recipe(name: &str, toml: &str) -> Result<Recipe, Error> {
 /// As [`recipe`].
 pub fn recipe_named_by_a_file(name: &str, toml: &str) -> Result<Recipe, Error> {
     read(name, toml, |error| {
-        let before = error.span().and_then(|span| toml.get(..span.start));
-        let line = 1 + before.map_or(0, |text| text.matches('\n').count());
-        format!("line {line} is none of a recipe")
+        let start = error.span().unwrap_or_default().start;
+        format!("line {} is none of a recipe", line_at(toml, start))
     })
 }
 
@@ -73,7 +73,9 @@ fn read(
         reason,
     };
     let recipe: Recipe = toml::from_str(toml).map_err(|error| refuse(told(&error)))?;
-    recipe.check().map_err(refuse)?;
+    recipe
+        .check()
+        .map_err(|mistake| refuse(mistake.in_text(toml)))?;
     Ok(recipe)
 }
 

@@ -10,6 +10,7 @@ mod files;
 pub mod input;
 mod job;
 mod look;
+pub mod mistake;
 mod plan_file;
 mod probe;
 mod recipe;
@@ -34,6 +35,7 @@ pub use files::{
 };
 pub use job::{Job, JobFile, JobWorkload, SHARE_IN_MEMORY, ServerCache};
 pub use look::{AddressLook, HostLoad, MtuProof, NeighbourLook, PathLook, ProcessorLoad, Vanished};
+pub use mistake::Mistake;
 pub use plan_file::{
     DesignKind, PlanFactor, PlanFile, PlanLevel, PlanWorkload, PublishedLevel, PublishedTest,
 };

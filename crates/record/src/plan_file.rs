@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
-use crate::Direction;
+use crate::{Direction, Mistake};
 
 const BLOCKS_MAX: u32 = 1000;
 /// A week.
@@ -151,11 +151,19 @@ impl PublishedLevel {
         }
     }
 
-    fn texts(&self) -> impl Iterator<Item = &str> {
-        let own = [&self.read, &self.write].into_iter();
-        let tests = self.tests.values();
-        let all = own.chain(tests.flat_map(|test| [&test.read, &test.write]));
-        all.filter_map(|text| text.as_deref())
+    fn check(&self) -> Result<(), Mistake> {
+        let own = (String::new(), &self.read, &self.write);
+        let tests = self.tests.iter();
+        let tests = tests.map(|(name, test)| (format!("tests.{name}."), &test.read, &test.write));
+        for (place, read, write) in std::iter::once(own).chain(tests) {
+            for (key, text) in [("read", read), ("write", write)] {
+                check_text(
+                    &format!("{place}{key}"),
+                    text.as_deref().unwrap_or_default(),
+                )?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -177,46 +185,46 @@ impl PlanFile {
     /// Says what is wrong with it on any host, if something is.
     ///
     /// # Errors
-    /// What is wrong, in a sentence.
-    pub fn check(&self) -> Result<(), String> {
+    /// What is wrong, in a sentence, and where it stands.
+    pub fn check(&self) -> Result<(), Mistake> {
         self.check_numbers()?;
-        let texts = [Some(&self.title), self.published.as_ref()];
-        for text in texts.into_iter().flatten() {
-            check_text(text)?;
-        }
+        check_text("title", &self.title)?;
+        check_text("published", self.published.as_deref().unwrap_or_default())?;
         if self.factors.is_empty() || self.factors.len() > FACTORS_MAX {
             let count = self.factors.len();
-            return Err(format!(
-                "it has {count} factors; 1 to {FACTORS_MAX} are possible"
-            ));
+            let reason = format!("it has {count} factors; 1 to {FACTORS_MAX} are possible");
+            return Err(Mistake::at("factor", reason));
         }
         let mut names = BTreeSet::new();
         let mut places: BTreeMap<&str, &str> = BTreeMap::new();
-        for factor in &self.factors {
+        for (index, factor) in self.factors.iter().enumerate() {
+            let here = format!("factor.{index}");
             let name = factor.name.as_str();
-            check_name(name).map_err(|reason| format!("a factor is called `{name}`: {reason}"))?;
+            let wrong = |reason| Mistake::at("name", reason).within(&here);
+            check_name(name)
+                .map_err(|reason| wrong(format!("a factor is called `{name}`: {reason}")))?;
             if RESERVED.contains(&name) {
-                return Err(format!("a factor cannot be called `{name}`"));
+                return Err(wrong(format!("a factor cannot be called `{name}`")));
             }
             if !names.insert(name) {
-                return Err(format!("two factors are called `{name}`"));
+                return Err(wrong(format!("two factors are called `{name}`")));
             }
-            for place in factor.check()? {
-                match places.insert(place, name) {
-                    Some(other) if other != name => {
-                        return Err(format!("`{other}` and `{name}` both set `{place}`"));
-                    }
-                    _ => {}
+            let set = factor.check().map_err(|mistake| mistake.within(&here))?;
+            for (place, written) in set {
+                if let Some(other) = places.insert(place, name) {
+                    let reason = format!("`{other}` and `{name}` both set `{place}`");
+                    return Err(Mistake::at(written, reason).within(&here));
                 }
             }
         }
         Ok(())
     }
 
-    fn check_numbers(&self) -> Result<(), String> {
+    fn check_numbers(&self) -> Result<(), Mistake> {
         let within = |name: &str, value: Option<f64>, most: f64| match value {
-            Some(value) if !(value > 0.0 && value <= most) => Err(format!(
-                "`{name}` must be above 0 and at most {most}, not {value}"
+            Some(value) if !(value > 0.0 && value <= most) => Err(Mistake::at(
+                name,
+                format!("`{name}` must be above 0 and at most {most}, not {value}"),
             )),
             _ => Ok(()),
         };
@@ -224,15 +232,15 @@ impl PlanFile {
         within("width_percent", self.width_percent, 100.0)?;
         if !(0.0..100.0).contains(&self.band_percent) {
             let band = self.band_percent;
-            return Err(format!(
-                "`band_percent` must be 0 or more and below 100, not {band}"
-            ));
+            let reason = format!("`band_percent` must be 0 or more and below 100, not {band}");
+            return Err(Mistake::at("band_percent", reason));
         }
-        let channels = ("channels", self.channels(), CHANNELS_MAX);
-        let blocks = self.blocks.map(|count| ("blocks", count, BLOCKS_MAX));
-        for (name, count, most) in blocks.into_iter().chain([channels]) {
+        let channels = ("workload.", "channels", self.channels(), CHANNELS_MAX);
+        let blocks = self.blocks.map(|count| ("", "blocks", count, BLOCKS_MAX));
+        for (table, name, count, most) in blocks.into_iter().chain([channels]) {
             if !(1..=most).contains(&count) {
-                return Err(format!("`{name}` must be 1 to {most}, not {count}"));
+                let reason = format!("`{name}` must be 1 to {most}, not {count}");
+                return Err(Mistake::at(format!("{table}{name}"), reason));
             }
         }
         Ok(())
@@ -240,52 +248,66 @@ impl PlanFile {
 }
 
 impl PlanFactor {
-    /// What its levels set, without the values; or what is wrong with them.
-    fn check(&self) -> Result<BTreeSet<&str>, String> {
+    /// What its levels set, without the values, and where it stands; or what is wrong with them.
+    fn check(&self) -> Result<BTreeMap<&str, String>, Mistake> {
         let factor = &self.name;
         if !(2..=LEVELS_MAX).contains(&self.levels.len()) {
             let count = self.levels.len();
-            return Err(format!(
-                "`{factor}` has {count} levels; 2 to {LEVELS_MAX} are possible"
-            ));
+            let reason = format!("`{factor}` has {count} levels; 2 to {LEVELS_MAX} are possible");
+            return Err(Mistake::at("level", reason));
         }
-        let mut all = BTreeSet::new();
+        let mut all = BTreeMap::new();
         for (index, level) in self.levels.iter().enumerate() {
+            let here = format!("level.{index}");
             let name = &level.name;
-            check_name(name)
-                .map_err(|reason| format!("a level of `{factor}` is called `{name}`: {reason}"))?;
-            level.published.texts().try_for_each(check_text)?;
-            for other in &self.levels[..index] {
+            let wrong = |key, reason| Mistake::at(key, reason).within(&here);
+            check_name(name).map_err(|reason| {
+                wrong(
+                    "name",
+                    format!("a level of `{factor}` is called `{name}`: {reason}"),
+                )
+            })?;
+            let published = level.published.check();
+            published.map_err(|mistake| mistake.within("published").within(&here))?;
+            for other in self.levels.iter().take(index) {
                 if other.name == *name {
-                    return Err(format!("two levels of `{factor}` are called `{name}`"));
+                    let reason = format!("two levels of `{factor}` are called `{name}`");
+                    return Err(wrong("name", reason));
                 }
                 if other.set == level.set {
-                    return Err(format!(
-                        "the levels `{}` and `{name}` of `{factor}` set the same",
-                        other.name
-                    ));
+                    let other = &other.name;
+                    let reason =
+                        format!("the levels `{other}` and `{name}` of `{factor}` set the same");
+                    return Err(wrong("set", reason));
                 }
             }
-            all.extend(level.check(factor)?);
+            let set = level
+                .check(factor)
+                .map_err(|mistake| mistake.within(&here))?;
+            for (place, written) in set {
+                all.entry(place).or_insert(format!("{here}.{written}"));
+            }
         }
         Ok(all)
     }
 }
 
 impl PlanLevel {
-    fn check(&self, factor: &str) -> Result<BTreeSet<&str>, String> {
+    fn check(&self, factor: &str) -> Result<BTreeMap<&str, String>, Mistake> {
         let name = &self.name;
         if self.set.len() > SETTINGS_MAX {
-            return Err(format!(
-                "level `{name}` of `{factor}` sets more than {SETTINGS_MAX} places"
-            ));
+            let reason =
+                format!("level `{name}` of `{factor}` sets more than {SETTINGS_MAX} places");
+            return Err(Mistake::at("set", reason));
         }
-        let mut own = BTreeSet::new();
-        for text in &self.set {
+        let mut own = BTreeMap::new();
+        for (index, text) in self.set.iter().enumerate() {
+            let written = format!("set.{index}");
             let place = text.split_once('=');
             let place = place.map_or(text.as_str(), |(place, _)| place);
-            if !own.insert(place) {
-                return Err(format!("level `{name}` of `{factor}` sets `{place}` twice"));
+            if own.insert(place, written.clone()).is_some() {
+                let reason = format!("level `{name}` of `{factor}` sets `{place}` twice");
+                return Err(Mistake::at(written, reason));
             }
         }
         Ok(own)
@@ -313,10 +335,13 @@ fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn check_text(text: &str) -> Result<(), String> {
+fn check_text(place: &str, text: &str) -> Result<(), Mistake> {
     match text.chars().count() > TEXT_CHARS_MAX || text.contains(char::is_control) {
-        true => Err(format!(
-            "its title and what was published are text of one line, {TEXT_CHARS_MAX} characters at most"
+        true => Err(Mistake::at(
+            place,
+            format!(
+                "its title and what was published are text of one line, {TEXT_CHARS_MAX} characters at most"
+            ),
         )),
         false => Ok(()),
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use crate::{Bytes, Cache, Data, Direction, Pattern, Task};
+use crate::{Bytes, Cache, Data, Direction, Mistake, Pattern, Task};
 
 /// Most tests of a recipe, and most passes of a test.
 const TESTS_MAX: usize = 200;
@@ -134,64 +134,81 @@ impl Recipe {
     /// Says what makes no sense in it, if something does.
     ///
     /// # Errors
-    /// What is wrong, in a sentence.
-    pub fn check(&self) -> Result<(), String> {
+    /// What is wrong, in a sentence, and where it stands.
+    pub fn check(&self) -> Result<(), Mistake> {
         if self.tests.is_empty() || self.tests.len() > TESTS_MAX {
-            return Err(format!(
-                "it has {} tests; 1 to {TESTS_MAX} are possible",
-                self.tests.len()
-            ));
+            let count = self.tests.len();
+            let reason = format!("it has {count} tests; 1 to {TESTS_MAX} are possible");
+            return Err(Mistake::at("test", reason));
         }
-        if !(1..=PASSES_MAX).contains(&self.passes) || self.discard > PASSES_MAX {
-            return Err(format!(
-                "`passes` must be 1 to {PASSES_MAX}, and `discard` not more"
-            ));
+        let passes = !(1..=PASSES_MAX).contains(&self.passes);
+        if passes || self.discard > PASSES_MAX {
+            let key = if passes { "passes" } else { "discard" };
+            let reason = format!("`passes` must be 1 to {PASSES_MAX}, and `discard` not more");
+            return Err(Mistake::at(key, reason));
         }
-        let times = [self.seconds, self.warm_up_seconds, self.pause_seconds];
-        if !(0.05..=3600.0).contains(&self.seconds)
-            || times.iter().any(|time| !(0.0..=3600.0).contains(time))
-        {
-            return Err(
-                "its times must be 0.05 s to an hour for a pass, at most an hour else".into(),
-            );
+        let times = [
+            ("seconds", self.seconds, 0.05),
+            ("warm_up_seconds", self.warm_up_seconds, 0.0),
+            ("pause_seconds", self.pause_seconds, 0.0),
+        ];
+        for (key, time, least) in times {
+            if !(least..=3600.0).contains(&time) {
+                let reason = "its times must be 0.05 s to an hour for a pass, at most an hour else";
+                return Err(Mistake::at(key, reason));
+            }
         }
         if self.write_through && !self.needs_file() {
-            return Err("`write_through` needs a test that writes to the test file".into());
+            let reason = "`write_through` needs a test that writes to the test file";
+            return Err(Mistake::at("write_through", reason));
         }
         if self.file_size.get() > FILE_BYTES_MAX {
-            return Err(format!(
-                "its test file has more than {FILE_BYTES_MAX} bytes"
-            ));
+            let reason = format!("its test file has more than {FILE_BYTES_MAX} bytes");
+            return Err(Mistake::at("file_size", reason));
         }
         for (index, test) in self.tests.iter().enumerate() {
-            let name = &test.name;
-            if self.tests[..index].iter().any(|other| other.name == *name) {
-                return Err(format!("two tests are called `{name}`"));
-            }
-            let mut ways = test.directions.clone();
-            ways.sort_unstable();
-            ways.dedup();
-            if ways.is_empty() || ways.len() != test.directions.len() {
-                return Err(format!("`{name}` needs `read`, `write` or both, each once"));
-            }
-            if test.other_way_percent > 99 {
-                return Err(format!("`other_way_percent` of `{name}` must be 0 to 99"));
-            }
-            self.check_load(test)?;
-            if let Some(task) = &test.task {
-                self.check_task(test, task)?;
-            } else if self.engine == RecipeEngine::File
-                && (test.block.get() == 0 || test.block > self.file_size)
-            {
-                return Err(format!(
-                    "the blocks of `{name}` do not fit into the test file"
-                ));
-            }
+            let mut before = self.tests.iter().take(index);
+            let checked = match before.any(|other| other.name == test.name) {
+                true => {
+                    let reason = format!("two tests are called `{}`", test.name);
+                    Err(Mistake::at("name", reason))
+                }
+                false => self.check_test(test),
+            };
+            checked.map_err(|mistake| mistake.within(&format!("test.{index}")))?;
         }
         Ok(())
     }
 
-    fn check_load(&self, test: &RecipeTest) -> Result<(), String> {
+    fn check_test(&self, test: &RecipeTest) -> Result<(), Mistake> {
+        let name = &test.name;
+        let wrong = |key, reason| Err(Mistake::at(key, reason));
+        let mut ways = test.directions.clone();
+        ways.sort_unstable();
+        ways.dedup();
+        if ways.is_empty() || ways.len() != test.directions.len() {
+            let reason = format!("`{name}` needs `read`, `write` or both, each once");
+            return wrong("directions", reason);
+        }
+        if test.other_way_percent > 99 {
+            let reason = format!("`other_way_percent` of `{name}` must be 0 to 99");
+            return wrong("other_way_percent", reason);
+        }
+        self.check_load(test)?;
+        if let Some(task) = &test.task {
+            return self.check_task(test, task);
+        }
+        let fits = (1..=self.file_size.get()).contains(&test.block.get());
+        match self.engine == RecipeEngine::File && !fits {
+            true => wrong(
+                "block",
+                format!("the blocks of `{name}` do not fit into the test file"),
+            ),
+            false => Ok(()),
+        }
+    }
+
+    fn check_load(&self, test: &RecipeTest) -> Result<(), Mistake> {
         let (most, count, what) = match self.engine {
             RecipeEngine::Tcp => (STREAMS_MAX, test.threads, "streams"),
             RecipeEngine::File => {
@@ -199,26 +216,33 @@ impl Recipe {
                 (UNDER_WAY_MAX, under_way, "operations under way")
             }
         };
-        match (1..=most).contains(&count) {
-            true => Ok(()),
-            false => Err(format!(
-                "`{}` has {count} {what}; 1 to {most} are possible",
-                test.name
-            )),
+        if (1..=most).contains(&count) {
+            return Ok(());
         }
+        let key = match (1..=most).contains(&test.threads) {
+            true => "depth",
+            false => "threads",
+        };
+        let name = &test.name;
+        let reason = format!("`{name}` has {count} {what}; 1 to {most} are possible");
+        Err(Mistake::at(key, reason))
     }
 
-    fn check_task(&self, test: &RecipeTest, task: &Task) -> Result<(), String> {
+    fn check_task(&self, test: &RecipeTest, task: &Task) -> Result<(), Mistake> {
         let name = &test.name;
         if self.engine != RecipeEngine::File {
-            return Err(format!("`{name}` has a `task`, and raw TCP has no files"));
+            let reason = format!("`{name}` has a `task`, and raw TCP has no files");
+            return Err(Mistake::at("task", reason));
         }
-        task.check()
-            .map_err(|reason| format!("the task of `{name}`: {reason}"))?;
+        task.check().map_err(|mistake| {
+            let mistake = mistake.within("task");
+            mistake.because(|reason| format!("the task of `{name}`: {reason}"))
+        })?;
         match task.way() {
             Some(way) if test.directions != [way] => {
                 let way = format!("{way:?}").to_lowercase();
-                Err(format!("`{name}` needs `directions = [\"{way}\"]`"))
+                let reason = format!("`{name}` needs `directions = [\"{way}\"]`");
+                Err(Mistake::at("directions", reason))
             }
             _ => Ok(()),
         }

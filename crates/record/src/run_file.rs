@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::input::{self, Lines};
+use crate::text::of_a_line;
 use crate::weight::{elements, weight};
 use crate::{
     Design, Event, Header, Nanoseconds, Outcome, PathLook, RUN_FORMAT, RUN_VERSION, Record, Round,
@@ -357,16 +358,8 @@ fn parse_record(line: &[u8]) -> Result<Result<Record, String>, String> {
     Ok(Ok(record))
 }
 
-/// A line of a file is not a line of its own: of where it is damaged only the column means something.
 fn parse<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<T, String> {
-    serde_json::from_slice(line).map_err(|error| {
-        let text = error.to_string();
-        let place = format!(" at line {} column {}", error.line(), error.column());
-        match text.strip_suffix(&place) {
-            Some(what) => format!("{what} (column {})", error.column()),
-            None => text,
-        }
-    })
+    serde_json::from_slice(line).map_err(|error| of_a_line(&error))
 }
 
 /// The sum of a trial's samples instead of them, where nothing asks for each: those that know what was

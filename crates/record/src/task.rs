@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::recipe::bytes;
-use crate::{Bytes, Data, Direction, Nanoseconds, Place, Timing};
+use crate::{Bytes, Data, Direction, Mistake, Nanoseconds, Place, Timing};
 
 /// Most files of a task, and most of what it moves.
 const FILES_MAX: u32 = 1_000_000;
@@ -182,59 +182,100 @@ impl Task {
         matches!(self, Self::Play(_))
     }
 
+    /// Its key in a recipe.
+    const fn key(&self) -> &'static str {
+        match self {
+            Self::Copy(_) => "copy",
+            Self::Create(_) => "create",
+            Self::Open(_) => "open",
+            Self::Remove(_) => "remove",
+            Self::Lock(_) => "lock",
+            Self::List(_) => "list",
+            Self::Play(_) => "play",
+        }
+    }
+
     /// Says what makes no sense in it, if something does.
     ///
     /// # Errors
     /// What is wrong, in a sentence.
-    pub fn check(&self) -> Result<(), String> {
-        let counts: Vec<u32> = match self {
-            Self::Copy(copy) => vec![copy.files],
+    pub fn check(&self) -> Result<(), Mistake> {
+        self.check_inside()
+            .map_err(|mistake| mistake.within(self.key()))
+    }
+
+    fn check_inside(&self) -> Result<(), Mistake> {
+        let counts: Vec<(&str, u32)> = match self {
+            Self::Copy(copy) => vec![("files", copy.files)],
             Self::Create(files) | Self::Open(files) | Self::Remove(files) | Self::Lock(files) => {
-                vec![*files]
+                vec![("", *files)]
             }
-            Self::List(list) => vec![list.entries, list.times],
-            Self::Play(play) => vec![play.frames],
+            Self::List(list) => vec![("entries", list.entries), ("times", list.times)],
+            Self::Play(play) => vec![("frames", play.frames)],
         };
-        if counts.iter().any(|count| !(1..=FILES_MAX).contains(count)) {
-            return Err(format!(
-                "it must have 1 to {FILES_MAX} files, locks or frames"
-            ));
+        let odd = |(_, count): &&(&str, u32)| !(1..=FILES_MAX).contains(count);
+        if let Some((key, _)) = counts.iter().find(odd) {
+            let reason = format!("it must have 1 to {FILES_MAX} files, locks or frames");
+            return Err(Mistake::at(*key, reason));
         }
         match self {
-            Self::Copy(copy) if !copy.spread.is_even() && copy.size_max.is_none() => {
-                Err("`spread` needs `size_max`".to_owned())
-            }
-            Self::Copy(copy) if copy.folders == 0 && copy.files > 1 => {
-                Err("several files need `folders`".to_owned())
-            }
-            Self::Copy(copy) if copy.folders > copy.files => {
-                Err("it has more folders than files".to_owned())
-            }
-            Self::Copy(copy) if copy.size.get() == 0 => {
-                Err("files of no bytes are not copied".to_owned())
-            }
-            Self::Copy(copy)
-                if copy
-                    .size_max
-                    .is_some_and(|most| most < copy.size || most.get() > BYTES_MAX) =>
-            {
-                Err("`size_max` must not be smaller than `size`".to_owned())
-            }
-            Self::Play(play)
-                if play.frame.get() == 0
-                    || !(1..=PER_SECOND_MAX).contains(&play.per_second)
-                    || !(1..=AHEAD_MAX).contains(&play.ahead)
-                    || !(1..=STREAMS_MAX).contains(&play.streams) =>
-            {
-                Err(format!(
+            Self::Copy(copy) => copy.check()?,
+            Self::Play(play) => play.check()?,
+            _ => {}
+        }
+        match self.room().get() > BYTES_MAX {
+            true => Err(Mistake::at("", too_much())),
+            false => Ok(()),
+        }
+    }
+}
+
+impl CopyTask {
+    fn check(&self) -> Result<(), Mistake> {
+        let wrong = |key, reason: &str| Err(Mistake::at(key, reason));
+        if !self.spread.is_even() && self.size_max.is_none() {
+            return wrong("spread", "`spread` needs `size_max`");
+        }
+        if self.folders == 0 && self.files > 1 {
+            return wrong("files", "several files need `folders`");
+        }
+        if self.folders > self.files {
+            return wrong("folders", "it has more folders than files");
+        }
+        if self.size.get() == 0 {
+            return wrong("size", "files of no bytes are not copied");
+        }
+        // Each file is bounded before they are added up.
+        let most = self.size_max.unwrap_or(self.size);
+        if most < self.size {
+            return wrong("size_max", "`size_max` must not be smaller than `size`");
+        }
+        if most.get() > BYTES_MAX {
+            let key = self.size_max.map_or("size", |_| "size_max");
+            return wrong(key, &too_much());
+        }
+        Ok(())
+    }
+}
+
+impl PlayTask {
+    fn check(&self) -> Result<(), Mistake> {
+        let within = |count, most| (1..=most).contains(&count);
+        let parts = [
+            ("frame", self.frame.get() > 0),
+            ("per_second", within(self.per_second, PER_SECOND_MAX)),
+            ("ahead", within(self.ahead, AHEAD_MAX)),
+            ("streams", within(self.streams, STREAMS_MAX)),
+        ];
+        match parts.iter().find(|(_, is_fine)| !is_fine) {
+            None => Ok(()),
+            Some((key, _)) => Err(Mistake::at(
+                *key,
+                format!(
                     "a frame has bytes, {PER_SECOND_MAX} of them in a second, {AHEAD_MAX} ahead and \
                      {STREAMS_MAX} streams are possible"
-                ))
-            }
-            // Each file is bounded before they are added up.
-            Self::Copy(CopyTask { size, .. }) if size.get() > BYTES_MAX => Err(too_much()),
-            _ if self.room().get() > BYTES_MAX => Err(too_much()),
-            _ => Ok(()),
+                ),
+            )),
         }
     }
 }

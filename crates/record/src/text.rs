@@ -50,6 +50,18 @@ pub fn clean_error(shown: &str, message: &str) -> String {
     }
 }
 
+/// What is wrong with a line of JSON. A line of a file is not a line of its own: of where it is damaged only the
+/// column means something.
+#[must_use]
+pub fn of_a_line(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    match text.strip_suffix(&place) {
+        Some(what) => format!("{what} (column {})", error.column()),
+        None => text,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

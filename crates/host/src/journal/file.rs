@@ -8,6 +8,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use os::file::{self, Folder};
+use record::text::of_a_line;
 use record::{HostName, KnobId, System, Target, Value};
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +45,7 @@ pub(crate) struct Opened {
     pub(crate) snapshot: Vec<Entry>,
 }
 
-/// A later line of a file: a hint, which may be missing.
+/// A later line of a file: a hint, which may be missing. Later versions may have more kinds of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "mark", rename_all = "snake_case")]
 pub(crate) enum Mark {
@@ -335,8 +336,27 @@ pub(super) fn line(value: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// Reads the file of a change. The first line must be whole; what comes after it may be torn. What no knob
-/// could have written is refused, with the number of its line.
+/// How each later line begins.
+const MARK: &[u8] = b"{\"mark\":";
+
+/// A later line. One that was torn when its program ended is as good as not written.
+fn mark(line: &[u8]) -> serde_json::Result<Mark> {
+    // Where a line could not be written to its end, earlier versions wrote the next one right behind it.
+    let mut begins = line.windows(MARK.len());
+    let last = begins.rposition(|begin| begin == MARK).unwrap_or(0);
+    let (torn, whole) = line.split_at(last);
+    let is_torn = torn
+        .iter()
+        .zip(MARK)
+        .all(|(byte, expected)| byte == expected);
+    match serde_json::from_slice(if is_torn { whole } else { line }) {
+        Err(_) if !line.ends_with(b"\n") => Ok(Mark::Unknown),
+        mark => mark,
+    }
+}
+
+/// Reads the file of a change. The first line must be whole; the last one may be torn. What no linerate could
+/// have written is refused, with the number of its line.
 pub(super) fn read(folder: &Folder, id: &str) -> Result<(Opened, Hints), Error> {
     let path = folder.path().join(name(id));
     let file = match folder.read(&name(id)) {
@@ -356,7 +376,7 @@ pub(super) fn read(folder: &Folder, id: &str) -> Result<(Opened, Hints), Error> 
         number: 0,
     };
     let first = lines.next()?.filter(|line| line.ends_with(b"\n"));
-    let first = first.ok_or_else(|| damaged(&path, "its first line is not whole"))?;
+    let first = first.ok_or_else(|| damaged(&path, "line 1 is not whole"))?;
     let opened = first_line(&path, &first)?;
     if opened.id != id {
         return Err(damaged(
@@ -367,7 +387,7 @@ pub(super) fn read(folder: &Folder, id: &str) -> Result<(Opened, Hints), Error> 
     let befores = opened.befores();
     let mut hints = Hints::default();
     while let Some(line) = lines.next()? {
-        match serde_json::from_slice(&line) {
+        match mark(&line) {
             Ok(Mark::Applied { mut snapshot }) => {
                 for entry in &mut snapshot {
                     let knob = opened.knob(&entry.host, &entry.knob, &entry.target);
@@ -385,8 +405,8 @@ pub(super) fn read(folder: &Folder, id: &str) -> Result<(Opened, Hints), Error> 
                 hints.after = Some(snapshot);
             }
             Ok(Mark::Kept) => hints.kept = true,
-            // Torn, or of a newer program.
-            Ok(Mark::Unknown) | Err(_) => {}
+            Ok(Mark::Unknown) => {}
+            Err(error) => return Err(not_understood(&path, lines.number, &error)),
         }
     }
     drop(befores);
@@ -394,21 +414,23 @@ pub(super) fn read(folder: &Folder, id: &str) -> Result<(Opened, Hints), Error> 
 }
 
 fn first_line(path: &Path, line: &[u8]) -> Result<Opened, Error> {
-    let odd =
-        |error: serde_json::Error| damaged(path, &format!("line 1 cannot be understood: {error}"));
+    let odd = |error| not_understood(path, 1, &error);
+    let wrong = |reason: &str| damaged(path, &format!("line 1: {reason}"));
     let head: Head = serde_json::from_slice(line).map_err(odd)?;
     if head.format.as_deref() != Some(FORMAT) {
-        return Err(damaged(path, "it is no change of linerate"));
+        return Err(wrong("it is no change of linerate"));
     }
-    if head.version.is_none_or(|version| version > VERSION) {
-        return Err(damaged(path, "a newer linerate wrote it"));
+    match head.version {
+        Some(VERSION_WITH_COMMANDS..=VERSION) => {}
+        Some(newer) if newer > VERSION => return Err(wrong("a newer linerate wrote it")),
+        _ => return Err(wrong("it has no version that there ever was")),
     }
     let mut opened: Opened = serde_json::from_slice(line).map_err(odd)?;
     let commands: Commands = serde_json::from_slice(line).map_err(odd)?;
-    let wrong = |reason: String| damaged(path, &format!("line 1: {reason}"));
     opened.rename_knobs();
-    opened.check().map_err(wrong)?;
-    opened.check_commands(&commands).map_err(wrong)?;
+    let checked = opened.check();
+    let checked = checked.and_then(|()| opened.check_commands(&commands));
+    checked.map_err(|reason| wrong(&reason))?;
     Ok(opened)
 }
 
@@ -433,6 +455,11 @@ impl<R: BufRead> Lines<'_, R> {
         }
         Ok((length > 0).then_some(line))
     }
+}
+
+fn not_understood(path: &Path, line: usize, error: &serde_json::Error) -> Error {
+    let reason = format!("line {line} cannot be understood: {}", of_a_line(error));
+    damaged(path, &reason)
 }
 
 fn damaged(path: &Path, reason: &str) -> Error {

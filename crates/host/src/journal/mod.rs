@@ -280,7 +280,10 @@ impl Journal {
         let appended = file::line(&mark).and_then(|line| {
             let file = self.folders.open.append(&file::name(id));
             let mut file = file.map_err(io::Error::other)?;
-            file.write_all(&line)?;
+            let length = file.metadata()?.len();
+            let written = file.write_all(&line);
+            // A part of a line in front of the next one would be damage.
+            written.or_else(|error| file.set_len(length).and(Err(error)))?;
             file.sync_data()
         });
         appended.ok();

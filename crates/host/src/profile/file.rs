@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use record::BitsPerSecond;
 use record::text::clean_error;
+use record::{BitsPerSecond, Mistake};
 use serde::Deserialize;
 
 use super::{Profile, Protections, Role, Rule, When, Wish};
@@ -106,18 +106,19 @@ pub fn parse(name: &str, text: &str, protections: Protections) -> Result<Profile
         name: name.to_owned(),
         source: clean_error(&source.to_string(), source.message()).into(),
     })?;
-    let wrong = |rule: usize, knob: &str, reason: String| Error::ProfileRule {
-        name: name.to_owned(),
-        rule: rule + 1,
-        knob: knob.to_owned(),
-        reason,
+    let line = |mistake: &Mistake, rule: usize| {
+        let whole = mistake.clone().within(&format!("rule.{rule}"));
+        whole.line_in(text)
     };
-    if file.rules.len() > RULES_MAX {
-        return Err(wrong(
-            RULES_MAX,
-            "",
-            format!("there are more than {RULES_MAX} rules"),
-        ));
+    let wrong = |mistake: &Mistake, rule: usize, knob: &str| Error::ProfileRule {
+        name: name.to_owned(),
+        line: line(mistake, rule),
+        knob: knob.to_owned(),
+        reason: mistake.to_string(),
+    };
+    if let Some(rule) = file.rules.get(RULES_MAX) {
+        let mistake = Mistake::at("", format!("there are more than {RULES_MAX} rules"));
+        return Err(wrong(&mistake, RULES_MAX, &rule.knob));
     }
     let mut rules: Vec<Rule> = Vec::new();
     for (at, raw) in file.rules.into_iter().enumerate() {
@@ -125,14 +126,16 @@ pub fn parse(name: &str, text: &str, protections: Protections) -> Result<Profile
         if protections == Protections::Refused && is_protection(&knob) {
             return Err(Error::ProfileProtection {
                 name: name.to_owned(),
+                line: line(&Mistake::at("knob", ""), at),
                 knob,
             });
         }
-        let rule = rule(raw).map_err(|reason| wrong(at, &knob, reason))?;
+        let rule = rule(raw).map_err(|mistake| wrong(&mistake, at, &knob))?;
         let other = rules.iter().position(|other| contradict(other, &rule));
         if let Some(other) = other {
-            let reason = format!("rule {} wants something else where both hold", other + 1);
-            return Err(wrong(at, &knob, reason));
+            let other = line(&Mistake::at("", ""), other);
+            let reason = format!("the rule of line {other} wants something else where both hold");
+            return Err(wrong(&Mistake::at("", reason), at, &knob));
         }
         rules.push(rule);
     }
@@ -148,24 +151,33 @@ fn is_protection(id: &str) -> bool {
     PROTECTIONS.iter().any(|word| id.contains(word))
 }
 
-fn rule(raw: RawRule) -> Result<Rule, String> {
+fn rule(raw: RawRule) -> Result<Rule, Mistake> {
     let known = |id: &str| {
         KNOBS
             .iter()
             .any(|knob| knob.id == id && !knob.only_in_snapshots)
     };
     if !known(&raw.knob) {
-        return Err("there is no such knob; `docs/knobs.md` lists them".into());
+        let reason = "there is no such knob; `docs/knobs.md` lists them";
+        return Err(Mistake::at("knob", reason));
     }
     let wish = match (raw.set, raw.at_least, raw.at_most) {
         (Some(value), None, None) => Wish::Set(value.to_string()),
         (None, Some(value), None) => Wish::AtLeast(value.to_string()),
         (None, None, Some(value)) => Wish::AtMost(value.to_string()),
-        _ => return Err("it takes one of `set`, `at_least` and `at_most`".into()),
+        (_, at_least, at_most) => {
+            let key = match (at_least, at_most) {
+                (_, Some(_)) => "at_most",
+                (Some(_), None) => "at_least",
+                (None, None) => "",
+            };
+            let reason = "it takes one of `set`, `at_least` and `at_most`";
+            return Err(Mistake::at(key, reason));
+        }
     };
-    let when = when(raw.when)?;
+    let when = when(raw.when).map_err(|mistake| mistake.within("when"))?;
     if raw.why.trim().is_empty() {
-        return Err("it does not say why".into());
+        return Err(Mistake::at("why", "it does not say why"));
     }
     Ok(Rule {
         knob: raw.knob,
@@ -176,17 +188,23 @@ fn rule(raw: RawRule) -> Result<Rule, String> {
     })
 }
 
-fn when(raw: RawWhen) -> Result<When, String> {
-    let rate = |text: Option<String>| text.map(|text| rate(&text)).transpose();
-    let span = |text: Option<String>| {
-        let known = |text: String| time(&text).ok_or_else(|| no_quantity(&text, "5 ms"));
+fn when(raw: RawWhen) -> Result<When, Mistake> {
+    let rate = |key: &str, text: Option<String>| {
+        let known = |text: String| {
+            let rate = quantity(&text, &RATES).map(BitsPerSecond::new);
+            rate.ok_or_else(|| no_quantity(key, &text, "10 Gbit/s"))
+        };
+        text.map(known).transpose()
+    };
+    let span = |key: &str, text: Option<String>| {
+        let known = |text: String| time(&text).ok_or_else(|| no_quantity(key, &text, "5 ms"));
         text.map(known).transpose()
     };
     let when = When {
-        speed_min: rate(raw.speed_min)?,
-        speed_below: rate(raw.speed_below)?,
-        round_trip_min: span(raw.round_trip_min)?,
-        round_trip_below: span(raw.round_trip_below)?,
+        speed_min: rate("speed_min", raw.speed_min)?,
+        speed_below: rate("speed_below", raw.speed_below)?,
+        round_trip_min: span("round_trip_min", raw.round_trip_min)?,
+        round_trip_below: span("round_trip_below", raw.round_trip_below)?,
         cores_min: raw.cores_min,
         cores_below: raw.cores_below,
         mtu_min: raw.mtu_min,
@@ -194,20 +212,14 @@ fn when(raw: RawWhen) -> Result<When, String> {
         drivers: raw.driver,
         role: raw.role,
     };
-    if overlap(&when, &when) {
-        Ok(when)
-    } else {
-        Err("its `when` can never be so".into())
+    match overlap(&when, &when) {
+        true => Ok(when),
+        false => Err(Mistake::at("", "its `when` can never be so")),
     }
 }
 
-fn rate(text: &str) -> Result<BitsPerSecond, String> {
-    let rate = quantity(text, &RATES).map(BitsPerSecond::new);
-    rate.ok_or_else(|| no_quantity(text, "10 Gbit/s"))
-}
-
-fn no_quantity(text: &str, example: &str) -> String {
-    format!("`{text}` is nothing like `{example}`")
+fn no_quantity(key: &str, text: &str, example: &str) -> Mistake {
+    Mistake::at(key, format!("`{text}` is nothing like `{example}`"))
 }
 
 /// Reads a time as `5 ms`, `0.3 ms` or `200 us`.

@@ -730,14 +730,13 @@ fn torn_and_unknown_later_lines_do_no_harm() {
     let path = open_file(folder.path());
     let text = fs::read_to_string(&path).unwrap();
     let first = text.lines().next().unwrap().len() + 1;
-    // Every length from the whole first line on is good enough.
+    // Every length from the whole first line on is good enough, also with a later line right behind it.
     for length in first..text.len() {
-        let torn = format!(
-            "{}\n{{\"mark\":\"of a later program\"}}\n\u{0}\n{{\"ma",
-            &text[..length]
-        );
-        fs::write(&path, torn).unwrap();
-        assert_eq!(list_open(folder.path()).unwrap().open.len(), 1, "{length}");
+        for later in ["", "{\"mark\":\"of a later program\"}\n{\"ma", "\u{0}\u{0}"] {
+            fs::write(&path, format!("{}{later}", &text[..length])).unwrap();
+            let listing = list_open(folder.path()).unwrap();
+            assert_eq!(listing.open.len(), 1, "{length} {:?}", listing.damaged);
+        }
     }
     assert!(undo(&folder, UndoMode::Ours, &models)[0].closed);
     assert_eq!(model.now(), before);
@@ -760,14 +759,14 @@ fn a_damaged_file_stops_only_its_own_change() {
     for (content, reason) in [
         (
             text[..text.find('\n').unwrap()].to_owned(),
-            "its first line is not whole",
+            "line 1 is not whole",
         ),
-        ("{}\n".to_owned(), "it is no change of linerate"),
+        ("{}\n".to_owned(), "line 1: it is no change of linerate"),
         (
             text.replacen("\"version\":2", "\"version\":3", 1),
-            "a newer linerate wrote it",
+            "line 1: a newer linerate wrote it",
         ),
-        (String::new(), "its first line is not whole"),
+        (String::new(), "line 1 is not whole"),
     ] {
         fs::write(&damaged, content).unwrap();
         let listing = list_open(folder.path()).unwrap();

@@ -285,10 +285,19 @@ fn a_line_that_is_too_long_is_refused_and_one_that_is_torn_is_not() {
             "{error}"
         );
     }
-    let model = changed();
-    let folder = journal_of(ID, format!("{HONEST}{{\"mark\":\"app").as_bytes());
-    undo(&folder, &model.host());
-    assert_eq!(model.now().nics["a0"].mtu, 1500);
+    // Torn by a crash; by a full disk, with the next line right behind; and of a kind to come.
+    for later in [
+        "{\"mark\":\"app",
+        "{\"mark\":\"applied\",\"snaps{\"mark\":\"kept\"}\n",
+        "{\"mark\":\"blessed\",\"by\":[1]}\n{\"mark\":\"kept\"}\n",
+    ] {
+        let model = changed();
+        let folder = journal_of(ID, format!("{HONEST}{later}").as_bytes());
+        let kept = list_open(folder.path()).unwrap().open[0].kept;
+        assert_eq!(kept, later.contains("kept"), "{later}");
+        undo(&folder, &model.host());
+        assert_eq!(model.now().nics["a0"].mtu, 1500, "{later}");
+    }
 }
 
 /// What others can do to the files of a journal, and what is said of it.

@@ -281,45 +281,55 @@ fn what_is_no_profile_is_refused_with_the_reason() {
             "unknown variant `router`",
         ),
         (rule("nic.tso", "set = [1]"), "did not match"),
-        (rule("nic.tos", "set = true"), "there is no such knob"),
-        (rule("nic.features", "set = 'x'"), "there is no such knob"),
+        (
+            rule("nic.tos", "set = true"),
+            "line 3, for `nic.tos`: there is no such knob",
+        ),
+        (
+            rule("nic.features", "set = 'x'"),
+            "line 3, for `nic.features`: there is no such knob",
+        ),
         (
             rule("nic.tso", ""),
-            "it takes one of `set`, `at_least` and `at_most`",
+            "line 2, for `nic.tso`: it takes one of `set`, `at_least` and `at_most`",
         ),
         (
             rule("nic.ring_rx", "at_least = 1\nat_most = 2"),
-            "it takes one of",
+            "line 6, for `nic.ring_rx`: it takes one of",
         ),
         (
             rule("nic.tso", "set = true\nwhen.speed_min = 'fast'"),
-            "`fast` is nothing like `10 Gbit/s`",
+            "line 6, for `nic.tso`: `fast` is nothing like `10 Gbit/s`",
         ),
         (
             rule("nic.tso", "set = true\nwhen.speed_min = '-1 Gbit/s'"),
-            "nothing like",
+            "line 6, for `nic.tso`: `-1 Gbit/s` is nothing like",
         ),
         (
             rule("nic.tso", "set = true\nwhen.round_trip_below = '5 years'"),
-            "nothing like `5 ms`",
+            "line 6, for `nic.tso`: `5 years` is nothing like `5 ms`",
         ),
         (
             rule(
                 "nic.tso",
                 "set = true\nwhen = { cores_min = 4, cores_below = 4 }",
             ),
-            "can never be so",
+            "line 6, for `nic.tso`: its `when` can never be so",
         ),
         (
             two("set = true", "set = false"),
-            "rule 1 wants something else where both hold",
+            "line 6, for `nic.tso`: the rule of line 2 wants something else where both hold",
         ),
         (
             two(
                 "set = true\nwhen.role = 'client'",
                 "set = false\nwhen.cores_min = 4",
             ),
-            "rule 1 wants",
+            "line 7, for `nic.tso`: the rule of line 2 wants",
+        ),
+        (
+            rule("nic.tso", "set = true").replace("'w'", "' '"),
+            "line 4, for `nic.tso`: it does not say why",
         ),
         ("[[rule]]".into(), "missing field"),
         ("\u{1b}".into(), "own"),
@@ -367,7 +377,7 @@ fn protections_are_refused_unless_they_are_meant() {
         let text = rule(knob, "set = 'off'");
         let error = own(&text).unwrap_err();
         assert!(
-            matches!(error, Error::ProfileProtection { .. }),
+            matches!(error, Error::ProfileProtection { line: 3, .. }),
             "{knob}: {error}"
         );
         assert!(error.hint().unwrap().contains("--even-protections"));

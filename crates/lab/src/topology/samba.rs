@@ -39,7 +39,7 @@ struct WrittenShare {
     size: Spanned<String>,
     rate: Option<Spanned<String>>,
     delay_ms: Option<Spanned<f64>>,
-    wakes_seconds: Option<Spanned<u32>>,
+    wakes_seconds: Option<Spanned<i64>>,
     write_back: Option<Spanned<bool>>,
 }
 
@@ -199,13 +199,8 @@ fn meant_wakes(source: &Source<'_>, share: &WrittenShare) -> Result<Option<Durat
     let Some(written) = &share.wakes_seconds else {
         return Ok(None);
     };
-    let seconds = *written.get_ref();
-    if WAKE_SECONDS_RANGE.contains(&seconds) {
-        return Ok(Some(Duration::from_secs(seconds.into())));
-    }
-    let (least, most) = (WAKE_SECONDS_RANGE.start(), WAKE_SECONDS_RANGE.end());
-    let problem = format!("`share.wakes_seconds = {seconds}` is out of range");
-    Err(source.refuse(written.span(), problem, format!("use {least} to {most}")))
+    let seconds = source.within("share.wakes_seconds", written, &WAKE_SECONDS_RANGE)?;
+    Ok(Some(Duration::from_secs(seconds.into())))
 }
 
 fn meant_size(source: &Source<'_>, field: &str, written: &Spanned<String>) -> Result<Bytes, Error> {

@@ -1,10 +1,11 @@
 //! The file as typed, and how it becomes what is meant.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::time::Duration;
 
 use record::BitsPerSecond;
+use record::mistake::line_at;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -49,7 +50,7 @@ struct WrittenHost {
 #[serde(deny_unknown_fields)]
 struct WrittenSwitch {
     name: Spanned<String>,
-    mtu: Option<Spanned<u32>>,
+    mtu: Option<Spanned<i64>>,
 }
 
 #[derive(Deserialize)]
@@ -61,7 +62,7 @@ struct WrittenLink {
     rate_back: Option<Spanned<String>>,
     could: Option<Spanned<String>>,
     delay_ms: Option<Spanned<f64>>,
-    mtu: Option<Spanned<u32>>,
+    mtu: Option<Spanned<i64>>,
 }
 
 #[derive(Deserialize)]
@@ -90,10 +91,9 @@ impl Source<'_> {
         problem: String,
         hint: impl Into<String>,
     ) -> Error {
-        let before = self.text.as_bytes().get(..span.start).unwrap_or_default();
         Error::Topology {
             origin: self.origin.to_owned(),
-            line: 1 + before.iter().filter(|&&byte| byte == b'\n').count(),
+            line: line_at(self.text, span.start),
             problem,
             hint: hint.into(),
         }
@@ -118,25 +118,33 @@ impl Source<'_> {
         Err(self.refuse(0..0, problem, "leave some out"))
     }
 
-    fn mtu(&self, field: &str, mtu: Option<&Spanned<u32>>) -> Result<u32, Error> {
-        let Some(mtu) = mtu else {
-            return Ok(MTU_DEFAULT);
-        };
-        if MTU_RANGE.contains(mtu.get_ref()) {
-            return Ok(*mtu.get_ref());
-        }
-        let (low, high) = (MTU_RANGE.start(), MTU_RANGE.end());
-        let problem = format!("`{field} = {}` is out of range", mtu.get_ref());
-        Err(self.refuse(mtu.span(), problem, format!("use {low} to {high}")))
+    pub(super) fn within(
+        &self,
+        field: &str,
+        number: &Spanned<i64>,
+        range: &RangeInclusive<u32>,
+    ) -> Result<u32, Error> {
+        let meant = u32::try_from(*number.get_ref()).ok();
+        meant.filter(|meant| range.contains(meant)).ok_or_else(|| {
+            let problem = format!("`{field} = {}` is out of range", number.get_ref());
+            let hint = format!("use {} to {}", range.start(), range.end());
+            self.refuse(number.span(), problem, hint)
+        })
+    }
+
+    fn mtu(&self, field: &str, mtu: Option<&Spanned<i64>>) -> Result<u32, Error> {
+        mtu.map_or(Ok(MTU_DEFAULT), |mtu| self.within(field, mtu, &MTU_RANGE))
     }
 }
 
 pub(super) fn parse(text: &str, origin: &str) -> Result<Topology, Error> {
     let source = Source { text, origin };
     let written: WrittenTopology = toml::from_str(text).map_err(|error| {
+        // `run` is a key for its own refusal alone, and the last one of its list.
+        let message = error.message().trim_end_matches(", `run`");
         source.refuse(
             error.span().unwrap_or(0..0),
-            record::text::clean(error.message()),
+            record::text::clean(message),
             "see `examples/two-links.toml` for the fields there are",
         )
     })?;
@@ -503,23 +511,29 @@ fn meant_address(
     field: &str,
     written: &Spanned<String>,
 ) -> Result<Address, Error> {
+    const FORM: &str = "write an address and the length of its prefix, such as `10.77.1.1/24`";
     let parse = || {
-        let (ip, prefix) = written.get_ref().split_once('/')?;
-        let ip: std::net::IpAddr = ip.parse().ok()?;
-        let prefix: u8 = prefix.parse().ok()?;
+        let (ip, prefix) = written.get_ref().split_once('/').ok_or(FORM)?;
+        let ip: std::net::IpAddr = ip.parse().ok().ok_or(FORM)?;
+        let prefix: u8 = prefix.parse().ok().ok_or(FORM)?;
         let longest = if ip.is_ipv4() { 30 } else { 126 };
-        let usable = !ip.is_unspecified() && !ip.is_loopback() && !ip.is_multicast();
-        (usable && (1..=longest).contains(&prefix)).then_some(Address { ip, prefix })
+        if ip.is_loopback() {
+            return Err(
+                "no other host reaches a loopback address; take one such as `10.77.1.1/24`",
+            );
+        }
+        if ip.is_unspecified() || ip.is_multicast() {
+            return Err("no single host has this address; take one such as `10.77.1.1/24`");
+        }
+        match (1..=longest).contains(&prefix) {
+            true => Ok(Address { ip, prefix }),
+            false => Err("use a prefix of 1 to 30 bits, with IPv6 of 1 to 126"),
+        }
     };
-    parse().ok_or_else(|| {
-        source.refuse(
-            written.span(),
-            format!(
-                "`{field}.address = {:?}` is not an address of a host",
-                written.get_ref()
-            ),
-            "write an address and the length of its prefix, such as `10.77.1.1/24`",
-        )
+    parse().map_err(|hint| {
+        let given = written.get_ref();
+        let problem = format!("`{field}.address = {given:?}` is not an address of a host");
+        source.refuse(written.span(), problem, hint)
     })
 }
 

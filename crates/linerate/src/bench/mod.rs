@@ -102,8 +102,9 @@ fn recipe(arguments: &BenchArguments) -> Result<Option<Recipe>, CommandError> {
             .retain(|way| kept.is_none_or(|kept| *way == kept));
     }
     recipe.tests.retain(|test| !test.directions.is_empty());
-    recipe.check().map_err(|reason| {
-        CommandError::new(Kind::Usage, format!("the recipe makes no sense: {reason}"))
+    // The file was fine: this is what the command line made of it.
+    recipe.check().map_err(|mistake| {
+        CommandError::new(Kind::Usage, format!("the recipe makes no sense: {mistake}"))
     })?;
     Ok(Some(recipe))
 }

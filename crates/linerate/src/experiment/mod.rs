@@ -48,8 +48,9 @@ pub fn run(command: &ExperimentCommand) -> Result<ExitCode, CommandError> {
 fn begin(arguments: &ExperimentArguments) -> Result<ExitCode, CommandError> {
     let stop = stop::listen()?;
     changes::tell_leftovers();
-    let file = plan::read(&arguments.plan)?;
-    let recipe = plan::recipe(&file, &arguments.plan, arguments.seconds)?;
+    let written = plan::read(&arguments.plan)?;
+    let file = &written.file;
+    let recipe = plan::recipe(&written, arguments.seconds)?;
     let typed = arguments.target.as_ref().or(file.target.as_ref());
     let typed = typed.ok_or_else(|| {
         CommandError::new(
@@ -58,18 +59,17 @@ fn begin(arguments: &ExperimentArguments) -> Result<ExitCode, CommandError> {
         )
         .hint("add for example `--target smb://HOST/SHARE`")
     })?;
-    let target = Target::open(
-        typed,
-        &arguments.path,
-        file.workload.channels,
-        recipe.engine,
-        &stop,
-    )?;
+    let channels = file.workload.channels;
+    let target = Target::open(typed, &arguments.path, channels, recipe.engine, &stop);
+    let target = target.map_err(|error| match (error.kind(), &arguments.target) {
+        (Kind::Usage, None) => written.at("target", error),
+        _ => error,
+    })?;
     let seed = match arguments.seed.or(file.seed) {
         Some(seed) => seed,
         None => tune::random_seed()?,
     };
-    let design = plan::design(&file, arguments, &recipe, &target, seed)?;
+    let design = plan::design(&written, arguments, &recipe, &target, seed)?;
     for reason in &design.left_out {
         terminal::say(&format!("left out: {}", clean(reason)));
     }

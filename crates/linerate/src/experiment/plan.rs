@@ -1,15 +1,16 @@
 //! Plans in TOML, and what they mean on these hosts.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use experiment::{Arms, Combination, FRACTION_FACTORS_MIN, combine, order, whole_plots};
 use host::Host;
 use host::change::{self, Change};
 use host::knob::KNOBS;
+use record::mistake::line_of;
 use record::text::clean_error;
 use record::{
-    Design, DesignKind, Direction, Factor, KnobId, Level, PlanFactor, PlanFile, PublishedFigure,
-    Recipe, RecipeTest, Response, Setting, StopRule, Value, Workload, input,
+    Design, DesignKind, Direction, Factor, KnobId, Level, Mistake, PlanFactor, PlanFile,
+    PublishedFigure, Recipe, RecipeTest, Response, Setting, StopRule, Value, Workload, input,
 };
 
 use super::field;
@@ -31,8 +32,34 @@ fn no_preset(name: &str) -> CommandError {
     usage(format!("there is no preset `{name}`")).hint(format!("there are: {}", known.join(", ")))
 }
 
+/// A plan, and the file that it stands in.
+pub struct Written {
+    pub file: PlanFile,
+    path: PathBuf,
+    text: String,
+}
+
+impl Written {
+    /// What failed because of what stands at this place of the plan; what the plan cannot help stays as it is.
+    pub fn at(&self, place: &str, error: CommandError) -> CommandError {
+        match error.kind() {
+            Kind::Usage | Kind::Refused => self.on_line(line_of(&self.text, place), error),
+            _ => error,
+        }
+    }
+
+    fn on_line(&self, line: usize, error: CommandError) -> CommandError {
+        let plan = self.path.display();
+        error.while_doing(format!("the plan `{plan}`, line {line}"))
+    }
+
+    fn wrong(&self, mistake: &Mistake) -> CommandError {
+        self.on_line(mistake.line_in(&self.text), usage(mistake.to_string()))
+    }
+}
+
 /// Reads a plan.
-pub fn read(path: &Path) -> Result<PlanFile, CommandError> {
+pub fn read(path: &Path) -> Result<Written, CommandError> {
     let name = path.display();
     let text = input::text(path, input::TOML_BYTES_MAX).map_err(|error| {
         CommandError::caused(
@@ -42,87 +69,110 @@ pub fn read(path: &Path) -> Result<PlanFile, CommandError> {
         )
         .hint("check the path and the rights; a plan is a text file of a page or two")
     })?;
-    let plan: PlanFile = toml::from_str(&text).map_err(|error| {
+    let file: PlanFile = toml::from_str(&text).map_err(|error| {
         let error = clean_error(&error.to_string(), error.message());
         usage(format!("the plan `{name}` cannot be understood: {error}"))
     })?;
-    plan.check()
-        .map_err(|reason| usage(format!("the plan `{name}`: {reason}")))?;
+    let path = path.to_owned();
+    let plan = Written { file, path, text };
+    let checked = plan.file.check();
+    checked.map_err(|mistake| plan.wrong(&mistake))?;
     Ok(plan)
 }
 
-/// The tests that each visit of an arm makes.
-pub fn recipe(file: &PlanFile, path: &Path, seconds: Option<f64>) -> Result<Recipe, CommandError> {
-    let wanted = &file.workload;
-    let mut recipe = match (&wanted.preset, &wanted.recipe) {
-        (Some(name), None) => measure::preset(name).ok_or_else(|| no_preset(name))??,
-        (None, Some(name)) => {
-            let folder = path.parent().unwrap_or(Path::new(""));
-            let file = folder.join(name);
-            let unread = |error: &(dyn std::error::Error + 'static)| {
-                let [recipe, plan] = [file.as_path(), path].map(Path::display);
-                let text = format!("cannot read the recipe `{recipe}` of the plan `{plan}`");
-                CommandError::caused(Kind::Refused, text, error).hint(
-                    "the recipe of a plan lies in the plan's folder or below it, without `..` and links",
-                )
-            };
-            // A stranger's plan must not make us read any file there is.
-            let opened = os::file::read_below(folder, Path::new(name));
-            let opened = opened.map_err(|error| unread(&error))?;
-            let text = input::text_of(&opened, input::TOML_BYTES_MAX);
-            let text = text.map_err(|error| unread(&error))?;
-            let shown = file.display().to_string();
-            measure::recipe_named_by_a_file(&shown, &text).map_err(|error| {
-                let more = "`linerate bench TARGET --recipe FILE --dry-run` shows the line";
-                CommandError::from(error).hint(more)
-            })?
+/// The recipe that a plan names, as it is there.
+fn named_recipe(plan: &Written) -> Result<Recipe, CommandError> {
+    let wanted = &plan.file.workload;
+    let name = match (&wanted.preset, &wanted.recipe) {
+        (Some(name), None) => {
+            let preset = measure::preset(name);
+            let preset = preset.ok_or_else(|| plan.at("workload.preset", no_preset(name)))?;
+            return Ok(preset?);
         }
+        (None, Some(name)) => name,
         _ => {
-            return Err(usage(
-                "a plan's workload has a `preset` or a `recipe`".into(),
-            ));
+            let reason = "a plan's workload has a `preset` or a `recipe`";
+            return Err(plan.wrong(&Mistake::at("workload", reason)));
         }
     };
+    let folder = plan.path.parent().unwrap_or(Path::new(""));
+    let shown = folder.join(name).display().to_string();
+    let unread = |error: &(dyn std::error::Error + 'static)| {
+        let text = format!("cannot read the recipe `{shown}`");
+        let error = CommandError::caused(Kind::Refused, text, error).hint(
+            "the recipe of a plan lies in the plan's folder or below it, without `..` and links",
+        );
+        plan.at("workload.recipe", error)
+    };
+    // A stranger's plan must not make us read any file there is.
+    let opened = os::file::read_below(folder, Path::new(name));
+    let opened = opened.map_err(|error| unread(&error))?;
+    let text = input::text_of(&opened, input::TOML_BYTES_MAX);
+    let text = text.map_err(|error| unread(&error))?;
+    measure::recipe_named_by_a_file(&shown, &text).map_err(|error| {
+        let more = "`linerate bench TARGET --recipe FILE --dry-run` shows the line";
+        CommandError::from(error).hint(more)
+    })
+}
+
+/// The tests that each visit of an arm makes.
+pub fn recipe(plan: &Written, seconds: Option<f64>) -> Result<Recipe, CommandError> {
+    let wanted = &plan.file.workload;
+    // It made sense before: what does not is what the plan changed last.
+    let fits = |recipe: &Recipe, key: &str| {
+        recipe.check().map_err(|mistake| {
+            let reason = format!("the plan's workload: {mistake}");
+            plan.wrong(&Mistake::at(format!("workload.{key}"), reason))
+        })
+    };
+    let mut recipe = named_recipe(plan)?;
     if let Some(names) = &wanted.tests {
-        if let Some(unknown) = names
-            .iter()
-            .find(|name| recipe.tests.iter().all(|test| test.name != **name))
-        {
+        let missing = |name: &String| recipe.tests.iter().all(|test| test.name != *name);
+        if let Some(at) = names.iter().position(missing) {
             let known = recipe.tests.iter().map(|test| format!("`{}`", test.name));
             let known: Vec<String> = known.collect();
-            return Err(usage(format!("{} has no test `{unknown}`", recipe.title))
-                .hint(format!("its tests are {}", known.join(", "))));
+            let reason = format!("{} has no test `{}`", recipe.title, names[at]);
+            let error = plan.wrong(&Mistake::at(format!("workload.tests.{at}"), reason));
+            return Err(error.hint(format!("its tests are {}", known.join(", "))));
         }
         recipe.tests.retain(|test| names.contains(&test.name));
+        fits(&recipe, "tests")?;
     }
     if let Some(ways) = &wanted.directions {
         for test in &mut recipe.tests {
             test.directions.clone_from(ways);
         }
+        fits(&recipe, "directions")?;
     }
     if let Some(size) = &wanted.file_size {
-        recipe.file_size = record::parse_bytes(size)
-            .ok_or_else(|| usage(format!("`{size}` is no size such as `64 MiB`")))?;
+        recipe.file_size = record::parse_bytes(size).ok_or_else(|| {
+            let reason = format!("`{size}` is no size such as `64 MiB`");
+            plan.wrong(&Mistake::at("workload.file_size", reason))
+        })?;
     }
-    recipe.seconds = seconds.or(wanted.seconds).unwrap_or(recipe.seconds);
+    fits(&recipe, "file_size")?;
+    recipe.seconds = wanted.seconds.unwrap_or(recipe.seconds);
+    fits(&recipe, "seconds")?;
     recipe.warm_up_seconds = wanted.warm_up_seconds.unwrap_or(recipe.warm_up_seconds);
+    fits(&recipe, "warm_up_seconds")?;
+    recipe.seconds = seconds.unwrap_or(recipe.seconds);
     recipe
         .check()
-        .map_err(|reason| usage(format!("the plan's workload: {reason}")))?;
+        .map_err(|mistake| usage(mistake.to_string()))?;
     Ok(recipe)
 }
 
 /// What is measured, with its test and the way it goes.
 type Measured<'a> = (Response, (&'a RecipeTest, Direction));
 
-fn responses<'a>(recipe: &'a Recipe, target: &Target) -> Result<Vec<Measured<'a>>, CommandError> {
+fn responses<'a>(recipe: &'a Recipe, target: &Target) -> Result<Vec<Measured<'a>>, Mistake> {
     let mut responses: Vec<Measured<'a>> = Vec::new();
     for step in recipe.steps() {
         let name = format!("{} {:?}", step.0.name, step.1).to_lowercase();
         if responses.iter().any(|(known, _)| known.name == name) {
-            return Err(usage(format!(
-                "two tests of the recipe are called `{name}` where case does not count"
-            )));
+            let reason =
+                format!("two tests of the recipe are called `{name}` where case does not count");
+            return Err(Mistake::at("workload", reason));
         }
         let workload = target.workload(recipe, step, None);
         responses.push((Response { name, workload }, step));
@@ -132,17 +182,23 @@ fn responses<'a>(recipe: &'a Recipe, target: &Target) -> Result<Vec<Measured<'a>
 
 /// The whole experiment on this target; what a host lacks is left out and told.
 pub fn design(
-    file: &PlanFile,
+    plan: &Written,
     arguments: &ExperimentArguments,
     recipe: &Recipe,
     target: &Target,
     seed: u64,
 ) -> Result<Design, CommandError> {
-    let steps = responses(recipe, target)?;
-    let figures = figures(file, &steps)?;
+    let file = &plan.file;
+    let wrong = |mistake: Mistake| plan.wrong(&mistake);
+    let steps = responses(recipe, target).map_err(wrong)?;
+    let figures = figures(file, &steps).map_err(wrong)?;
     let responses: Vec<Response> = steps.into_iter().map(|(response, _)| response).collect();
-    let (factors, left_out) = factors(file, target, &responses)?;
-    let found = combined(file.design, &factors, &left_out)?;
+    let (factors, left_out) = factors(plan, target, &responses)?;
+    let found = combined(file.design, &factors, &left_out);
+    let found = found.map_err(|error| match file.design {
+        DesignKind::Full => plan.at("factor", error),
+        _ => plan.at("design", error),
+    })?;
     let mut arms = found.arms;
     let again = file
         .noise
@@ -176,7 +232,7 @@ pub fn design(
         published: file.published.clone(),
         figures,
     };
-    check_arms(&design)?;
+    check_arms(plan, &design)?;
     let asked = arguments.blocks.or(file.blocks);
     let blocks = asked.map_or_else(
         || usual_blocks(&design),
@@ -184,7 +240,11 @@ pub fn design(
     );
     design.blocks = order(&design.arms, &design.whole_plots, blocks, seed);
     let fits = design.check();
-    fits.map_err(|reason| usage(format!("what the plan makes cannot be analysed: {reason}")))?;
+    fits.map_err(|reason| {
+        let reason = format!("what the plan makes cannot be analysed: {reason}");
+        let place = file.blocks.map_or("factor", |_| "blocks");
+        plan.wrong(&Mistake::at(place, reason))
+    })?;
     Ok(design)
 }
 
@@ -236,46 +296,53 @@ fn names(factors: &[Factor]) -> String {
 
 /// The factors that these hosts have, and why the others are left out.
 fn factors(
-    file: &PlanFile,
+    plan: &Written,
     target: &Target,
     responses: &[Response],
 ) -> Result<(Vec<Factor>, Vec<String>), CommandError> {
     let mut left_out = Vec::new();
+    let mut lacking = None;
     let mut factors = Vec::new();
-    for file in &file.factors {
+    for (index, file) in plan.file.factors.iter().enumerate() {
         match factor(file, target, responses) {
             Ok(factor) => factors.push(factor),
-            Err(NoFactor::Wrong(error)) => return Err(error),
-            Err(NoFactor::Lacking(error)) => {
+            Err((place, NoFactor::Wrong(error))) => {
+                return Err(plan.at(&format!("factor.{index}.{place}"), error));
+            }
+            Err((place, NoFactor::Lacking(error))) => {
+                let hint = error.next().map(str::to_owned);
                 let reason = record::Failure::from(error).chain.join(": ");
                 left_out.push(format!("{}: {reason}", file.name));
+                lacking.get_or_insert((format!("factor.{index}.{place}"), hint));
             }
         }
     }
-    if factors.is_empty() {
-        let text = format!(
-            "nothing of the plan can be varied here: {}",
-            left_out.join("; ")
-        );
-        return Err(CommandError::new(Kind::Refused, text).hint(
-            "name the hosts that may be changed with `--client` and `--server`; `linerate \
-             inspect` shows what they have",
-        ));
+    match lacking {
+        Some((place, hint)) if factors.is_empty() => {
+            let text = format!(
+                "nothing of the plan can be varied here: {}",
+                left_out.join("; ")
+            );
+            let inspect = || "`linerate inspect HOST` shows what the hosts have".to_owned();
+            let error = CommandError::new(Kind::Refused, text);
+            Err(plan.at(&place, error.hint(hint.unwrap_or_else(inspect))))
+        }
+        _ => Ok((factors, left_out)),
     }
-    Ok((factors, left_out))
 }
 
 /// What was published of single levels, for each response that goes the same way.
-fn figures(
-    file: &PlanFile,
-    responses: &[Measured<'_>],
-) -> Result<Vec<PublishedFigure>, CommandError> {
-    let levels = file.factors.iter().flat_map(|factor| &factor.levels);
-    for name in levels.flat_map(|level| level.published.tests.keys()) {
-        if responses.iter().all(|(_, (test, _))| test.name != *name) {
-            return Err(usage(format!(
-                "something is published of `{name}`, and the plan has no such test"
-            )));
+fn figures(file: &PlanFile, responses: &[Measured<'_>]) -> Result<Vec<PublishedFigure>, Mistake> {
+    for (at, factor) in file.factors.iter().enumerate() {
+        for (number, level) in factor.levels.iter().enumerate() {
+            let unknown =
+                |name: &&String| responses.iter().all(|(_, (test, _))| test.name != **name);
+            if let Some(name) = level.published.tests.keys().find(unknown) {
+                let reason =
+                    format!("something is published of `{name}`, and the plan has no such test");
+                let place = format!("factor.{at}.level.{number}.published.tests.{name}");
+                return Err(Mistake::at(place, reason));
+            }
         }
     }
     let mut figures = Vec::new();
@@ -297,7 +364,7 @@ fn figures(
 }
 
 /// Numbers that no trial takes are said before the first one, whichever factors bring them together.
-fn check_arms(design: &Design) -> Result<(), CommandError> {
+fn check_arms(plan: &Written, design: &Design) -> Result<(), CommandError> {
     for arm in 0..u32::try_from(design.arms.len()).unwrap_or(u32::MAX) {
         let Some(level) = design.level(arm) else {
             continue;
@@ -306,12 +373,31 @@ fn check_arms(design: &Design) -> Result<(), CommandError> {
             let whole = workload(&response.workload, &level).map_err(usage)?;
             measure::check(&whole).map_err(|error| {
                 let text = format!("`{}` cannot be measured with {}", response.name, level.name);
-                CommandError::caused(Kind::Usage, text, &error)
-                    .hint("take smaller numbers in the plan, or in its recipe")
+                let error = CommandError::caused(Kind::Usage, text, &error)
+                    .hint("take smaller numbers in the plan, or in its recipe");
+                plan.at(&culprit(&plan.file, design, response), error)
             })?;
         }
     }
     Ok(())
+}
+
+/// What no trial takes by itself: the plan's workload, or a level; else it is what several factors bring together.
+fn culprit(file: &PlanFile, design: &Design, response: &Response) -> String {
+    if measure::check(&response.workload).is_err() {
+        return "workload".into();
+    }
+    for factor in &design.factors {
+        let fails = |level: &Level| {
+            let whole = workload(&response.workload, level);
+            whole.is_ok_and(|whole| measure::check(&whole).is_err())
+        };
+        let written = file.factors.iter().position(|it| it.name == factor.name);
+        if let (Some(level), Some(at)) = (factor.levels.iter().position(fails), written) {
+            return format!("factor.{at}.level.{level}.set");
+        }
+    }
+    "factor".into()
 }
 
 /// Why there is no factor.
@@ -350,15 +436,21 @@ impl From<host::Error> for NoFactor {
     }
 }
 
-/// A factor on these hosts: every level names the same settings, each with its value.
-fn factor(file: &PlanFactor, target: &Target, responses: &[Response]) -> Result<Factor, NoFactor> {
+/// A factor on these hosts: every level names the same settings, each with its value. Or why there is none,
+/// and for what of the factor.
+fn factor(
+    file: &PlanFactor,
+    target: &Target,
+    responses: &[Response],
+) -> Result<Factor, (String, NoFactor)> {
     let mut levels = Vec::new();
-    for level in &file.levels {
-        let settings = level.set.iter().map(|text| settings(text, target));
-        let settings: Vec<Setting> = settings.collect::<Result<_, _>>()?;
+    for (number, level) in file.levels.iter().enumerate() {
+        let place = |at| format!("level.{number}.set.{at}");
+        let set = level.set.iter().enumerate();
+        let set = set.map(|(at, text)| settings(text, target).map_err(|error| (place(at), error)));
         levels.push(Level {
             name: level.name.clone(),
-            settings,
+            settings: set.collect::<Result<_, _>>()?,
         });
     }
     let hosts: Vec<Host> = target.hosts().into_iter().cloned().collect();
@@ -368,8 +460,11 @@ fn factor(file: &PlanFactor, target: &Target, responses: &[Response]) -> Result<
             all.push(setting.clone());
         }
     }
-    let start = change::read_back(&hosts, &all)?;
-    for level in &mut levels {
+    let start = change::read_back(&hosts, &all);
+    let start = start.map_err(|error| ("level".to_owned(), error.into()))?;
+    for (number, level) in levels.iter_mut().enumerate() {
+        let written = level.settings.len();
+        let wrong = |reason| (format!("level.{number}.set"), usage(reason).into());
         for setting in &start {
             if level
                 .settings
@@ -379,16 +474,22 @@ fn factor(file: &PlanFactor, target: &Target, responses: &[Response]) -> Result<
                 continue;
             }
             if let Setting::Workload { field, .. } = setting {
-                let text = format!("each level of `{}` must set `{field}`", file.name);
-                return Err(usage(text).into());
+                let name = &file.name;
+                return Err(wrong(format!("each level of `{name}` must set `{field}`")));
             }
             level.settings.push(setting.clone());
         }
         for response in responses {
-            workload(&response.workload, level).map_err(usage)?;
+            workload(&response.workload, level).map_err(wrong)?;
         }
         // What is refused is known before anything is touched.
-        Change::plan(&hosts, &level.settings, "plan")?;
+        Change::plan(&hosts, &level.settings, "plan").map_err(|error| {
+            let refused = |setting| Change::plan(&hosts, std::slice::from_ref(setting), "plan");
+            let mut own = level.settings.iter().take(written);
+            let at = own.position(|setting| refused(setting).is_err());
+            let at = at.map_or_else(String::new, |at| at.to_string());
+            (format!("level.{number}.set.{at}"), error.into())
+        })?;
     }
     Ok(Factor {
         name: file.name.clone(),
@@ -448,11 +549,12 @@ fn settings(text: &str, target: &Target) -> Result<Setting, NoFactor> {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
     use measure::Stop;
     use record::RecipeEngine;
 
     use super::*;
-    use crate::args::{LoginArguments, PathArguments};
+    use crate::args::{Arguments, Command, ExperimentCommand, LoginArguments, PathArguments};
 
     #[test]
     fn what_a_host_lacks_is_left_out_and_what_nobody_can_mean_is_not() {
@@ -467,8 +569,8 @@ mod tests {
             let text = format!("name = 'f'\n[[level]]\nname = '1'\nset = ['{set}']");
             match factor(&toml::from_str(&text).unwrap(), &target, &[]) {
                 Ok(_) => "there",
-                Err(NoFactor::Lacking(_)) => "left out",
-                Err(NoFactor::Wrong(error)) => {
+                Err((_, NoFactor::Lacking(_))) => "left out",
+                Err((_, NoFactor::Wrong(error))) => {
                     assert_eq!(error.kind(), Kind::Usage, "{error}");
                     "wrong"
                 }
@@ -497,6 +599,71 @@ mod tests {
             panic!("it is not known to lack anything");
         };
         assert_eq!(error.kind(), Kind::Unreachable);
+    }
+
+    /// What is refused of a plan with these two levels on raw TCP, and what to do.
+    fn refusal(levels: [&str; 2]) -> String {
+        let [one, two] = levels;
+        let levels = [("one", one), ("two", two)];
+        let levels =
+            levels.map(|(name, set)| format!("[[factor.level]]\nname = '{name}'\n{set}\n"));
+        let head = "title = 't'\n[workload]\npreset = 'iperf'\n[[factor]]\nname = 'f'\n";
+        let text = head.to_owned() + &levels.concat();
+        let plan = Written {
+            file: toml::from_str(&text).unwrap(),
+            path: "p.toml".into(),
+            text,
+        };
+        let typed = ["linerate", "experiment", "run", "p.toml"];
+        let typed = Arguments::try_parse_from(typed).unwrap();
+        let Command::Experiment(ExperimentCommand::Run(arguments)) = typed.command else {
+            panic!("{typed:?}");
+        };
+        let recipe = recipe(&plan, None).unwrap();
+        let (path, engine) = (&arguments.path, recipe.engine);
+        let target = Target::open("tcp://127.0.0.1", path, None, engine, &Stop::new()).unwrap();
+        let refused = design(&plan, &arguments, &recipe, &target, 1);
+        refused.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_this_host_or_this_workload_does_not_take_is_told_by_its_line() {
+        for (set, line, says) in [
+            (
+                "client:nic.mtu@none9=9000",
+                13,
+                "nothing of the plan can be varied here",
+            ),
+            (
+                "client:nic.mtu@lo=-1",
+                13,
+                "nothing of the plan can be varied here",
+            ),
+            (
+                "server:tcp.sack=on",
+                13,
+                "hint: name it with `--server HOST`",
+            ),
+            ("client:tcp.sackk=on", 13, "`tcp.sackk`"),
+            ("junk", 13, "`junk` sets nothing"),
+            ("workload:block=1", 8, "each level of `f` must set `block`"),
+        ] {
+            let said = refusal([
+                "set = ['workload:streams=1']",
+                &format!("set = [\n'workload:streams=2',\n'{set}',\n]"),
+            ]);
+            assert!(
+                said.contains(&format!("`p.toml`, line {line}\n")),
+                "{set}: {said}"
+            );
+            assert!(said.contains(says), "{set}: {said}");
+            assert!(!said.contains("--client"), "{set}: {said}");
+        }
+        for streams in ["0", "4294967295"] {
+            let set = format!("set = ['workload:streams={streams}']");
+            let said = refusal(["set = ['workload:streams=1']", &set]);
+            assert!(said.contains("`p.toml`, line 11\n"), "{said}");
+        }
     }
 
     #[test]
@@ -551,8 +718,8 @@ mod tests {
 
     #[test]
     fn what_was_published_of_a_copy_stands_beside_the_copy_only() {
-        let text = include_str!("../../../../plans/channels.toml");
-        let mut file: PlanFile = toml::from_str(text).expect("as it is written");
+        let plan = include_str!("../../../../plans/channels.toml");
+        let mut file: PlanFile = toml::from_str(plan).expect("as it is written");
         assert_eq!(file.check(), Ok(()));
         let text = include_str!("../../../../plans/recipes/channels.toml");
         let recipe = measure::recipe("channels.toml", text).expect("as it is written");
@@ -597,7 +764,8 @@ mod tests {
         let tests = &mut file.factors[0].levels[1].published.tests;
         tests.insert("another".into(), record::PublishedTest::default());
         let error = figures(&file, &responses).unwrap_err();
-        assert!(error.text().contains("`another`"), "{error}");
+        assert!(error.to_string().contains("`another`"), "{error}");
+        assert_eq!(error.line_in(plan), 26);
     }
 
     fn said(head: &str, factors: &[(&str, &[(&str, &str)])]) -> String {
@@ -611,7 +779,8 @@ mod tests {
             }
         }
         let plan: PlanFile = toml::from_str(&text).unwrap();
-        plan.check().err().unwrap_or_default()
+        let mistake = plan.check().err();
+        mistake.map_or_else(String::new, |mistake| mistake.to_string())
     }
 
     #[test]

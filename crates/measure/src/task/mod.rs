@@ -136,8 +136,8 @@ pub(crate) fn run(
 
 pub(crate) fn check(workload: &TaskWorkload) -> Result<(), Error> {
     let usage = |reason: String| Err(Error::Usage { reason });
-    if let Err(reason) = workload.task.check() {
-        return usage(reason);
+    if let Err(mistake) = workload.task.check() {
+        return usage(mistake.to_string());
     }
     if let Some(way) = workload.task.way()
         && way != workload.direction

@@ -14,6 +14,8 @@ use crate::topology::{Address, End, FAULTS_MAX, Link, MTU_RANGE};
 
 /// What one fault of `loss` can drop, in thousandths of a percent.
 const LOSS_RANGE: RangeInclusive<u32> = 1..=100_000;
+/// Ports that somebody can listen on.
+const PORTS: RangeInclusive<u32> = 1..=65_535;
 /// Identifiers of a VXLAN (RFC 7348, section 5: 24 bits).
 const VXLAN_RANGE: RangeInclusive<u32> = 1..=0x00ff_ffff;
 /// Most routers to one destination.
@@ -104,7 +106,7 @@ struct WrittenLoss {
 #[serde(deny_unknown_fields)]
 struct WrittenBlock {
     nic: Spanned<String>,
-    tcp_port: u16,
+    tcp_port: Spanned<i64>,
 }
 
 #[derive(Deserialize)]
@@ -118,7 +120,7 @@ struct WrittenRate {
 #[serde(deny_unknown_fields)]
 struct WrittenMtu {
     nic: Spanned<String>,
-    bytes: Spanned<u32>,
+    bytes: Spanned<i64>,
 }
 
 #[derive(Deserialize)]
@@ -153,7 +155,7 @@ struct WrittenRoute {
 #[serde(deny_unknown_fields)]
 struct WrittenTunnel {
     nic: Spanned<String>,
-    id: Spanned<u32>,
+    id: Spanned<i64>,
     from: Spanned<String>,
     to: Spanned<String>,
     address: Spanned<String>,
@@ -177,21 +179,21 @@ struct WrittenVia {
 struct WrittenTraffic {
     to: Spanned<String>,
     rate: Option<Spanned<String>>,
-    on_ms: Option<Spanned<u32>>,
-    off_ms: Option<Spanned<u32>>,
+    on_ms: Option<Spanned<i64>>,
+    off_ms: Option<Spanned<i64>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenStops {
-    per_second: Spanned<u32>,
-    percent: Spanned<u32>,
+    per_second: Spanned<i64>,
+    percent: Spanned<i64>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenBusy {
-    processes: Spanned<u32>,
+    processes: Spanned<i64>,
 }
 
 /// The faults as they are meant, in their order.
@@ -300,7 +302,12 @@ impl Reader<'_> {
 
     fn block(&self, written: &WrittenBlock) -> Result<Effect, Error> {
         let nic = self.nic("block", &written.nic)?;
-        let tcp_port = written.tcp_port;
+        let tcp_port = self.within("block.tcp_port", &written.tcp_port, &PORTS)?;
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "in range, as was just seen"
+        )]
+        let tcp_port = tcp_port as u16;
         Ok(Effect::Block { nic, tcp_port })
     }
 
@@ -448,15 +455,10 @@ impl Reader<'_> {
     fn within(
         &self,
         field: &str,
-        number: &Spanned<u32>,
+        number: &Spanned<i64>,
         range: &RangeInclusive<u32>,
     ) -> Result<u32, Error> {
-        if range.contains(number.get_ref()) {
-            return Ok(*number.get_ref());
-        }
-        let problem = format!("`fault.{field} = {}` is out of range", number.get_ref());
-        let hint = format!("use {} to {}", range.start(), range.end());
-        Err(self.source.refuse(number.span(), problem, hint))
+        self.source.within(&format!("fault.{field}"), number, range)
     }
 
     fn ip(&self, field: &str, text: &Spanned<String>) -> Result<IpAddr, Error> {

@@ -86,44 +86,253 @@ const TABLES: [Case; 22] = [
     ("wide.csv", 64, "line 1"),
     ("windows.csv", 0, "better"),
 ];
-const PLANS: [Case; 12] = [
-    ("band-that-is-none.toml", 64, "`band_percent` must be"),
-    ("blocks-without-end.toml", 64, "`blocks` must be 1 to 1000"),
+const PLANS: [Case; 29] = [
+    (
+        "band-that-is-none.toml",
+        64,
+        "line 2\n  because: `band_percent` must be",
+    ),
+    (
+        "blocks-without-end.toml",
+        64,
+        "line 2\n  because: `blocks` must be 1 to 1000",
+    ),
     ("brackets.toml", 64, "line 2"),
+    (
+        "budget-of-nan.toml",
+        64,
+        "line 2\n  because: `budget_minutes` must be",
+    ),
+    (
+        "channels-of-nobody.toml",
+        64,
+        "line 4\n  because: `channels` must be 1 to 32",
+    ),
     ("dotted-key.toml", 64, "recursion limit"),
     ("empty.toml", 64, "line 1"),
-    ("escape-in-a-name.toml", 64, "`a\u{fffd}[2J\u{fffd}31m`"),
-    ("factors-without-end.toml", 64, "it has 40 factors"),
+    (
+        "escape-in-a-name.toml",
+        64,
+        "line 5\n  because: a factor is called `a\u{fffd}[2J\u{fffd}31m`",
+    ),
+    (
+        "factor-of-a-column.toml",
+        64,
+        "line 5\n  because: a factor cannot be called `block`",
+    ),
+    (
+        "factors-of-one-place.toml",
+        64,
+        "line 16\n  because: `a` and `b` both set",
+    ),
+    (
+        "factors-without-end.toml",
+        64,
+        "line 4\n  because: it has 40 factors",
+    ),
     ("key-twice.toml", 64, "line 2"),
+    (
+        "level-alone.toml",
+        64,
+        "line 6\n  because: `a` has 1 levels",
+    ),
+    (
+        "level-that-sets-twice.toml",
+        64,
+        "line 13\n  because: level `y` of `a` sets `workload:channels` twice",
+    ),
+    (
+        "levels-of-one-name.toml",
+        64,
+        "line 10\n  because: two levels of `a` are called `x`",
+    ),
+    (
+        "levels-that-set-the-same.toml",
+        64,
+        "line 11\n  because: the levels `x` and `y` of `a` set the same",
+    ),
     ("not-utf-8.toml", 65, "line 2"),
     ("number-too-large.toml", 64, "line 2"),
-    ("recipe-that-is-a-device.toml", 65, "`/dev/zero`"),
+    (
+        "preset-and-recipe.toml",
+        64,
+        "line 2\n  because: a plan's workload has",
+    ),
+    (
+        "preset-that-is-none.toml",
+        64,
+        "line 3\n  because: there is no preset",
+    ),
+    (
+        "published-without-end.toml",
+        64,
+        "line 13\n  because: its title and what",
+    ),
+    (
+        "recipe-that-is-a-device.toml",
+        65,
+        "line 3\n  because: cannot read the recipe `/dev/zero`",
+    ),
+    (
+        "seconds-of-a-year.toml",
+        64,
+        "line 4\n  because: the plan's workload: its times",
+    ),
+    (
+        "size-that-is-none.toml",
+        64,
+        "line 4\n  because: `big` is no size",
+    ),
+    (
+        "size-without-room.toml",
+        64,
+        "line 4\n  because: the plan's workload",
+    ),
+    (
+        "test-that-is-none.toml",
+        64,
+        "line 6\n  because: CrystalDiskMark 9 has no test `none`",
+    ),
+    (
+        "title-of-two-lines.toml",
+        64,
+        "line 2\n  because: its title and what",
+    ),
     ("unknown-key.toml", 64, "line 2"),
+    (
+        "width-below-nothing.toml",
+        64,
+        "line 2\n  because: `width_percent` must be",
+    ),
 ];
-const RECIPES: [Case; 9] = [
+const RECIPES: [Case; 28] = [
+    (
+        "blocks-of-nothing.toml",
+        64,
+        "line 4: the blocks of `a` do not fit",
+    ),
+    (
+        "blocks-that-do-not-fit.toml",
+        64,
+        "line 4: the blocks of `a` do not fit",
+    ),
     ("brackets.toml", 64, "line 1"),
+    (
+        "copy-of-all-there-is.toml",
+        64,
+        "line 7: the task of `a`: it moves more",
+    ),
+    (
+        "copy-of-nothing.toml",
+        64,
+        "line 6: the task of `a`: files of no bytes",
+    ),
+    (
+        "copy-without-folders.toml",
+        64,
+        "line 6: the task of `a`: several files need",
+    ),
+    ("depth-of-nothing.toml", 64, "line 4: `a` has 0 operations"),
+    (
+        "depth-without-end.toml",
+        64,
+        "line 5: `a` has 4294967295 operations",
+    ),
+    ("directions-twice.toml", 64, "line 4: `a` needs `read`"),
+    ("discard-without-end.toml", 64, "line 2: `passes` must be"),
     ("empty.toml", 64, "line 1"),
+    (
+        "list-never.toml",
+        64,
+        "line 6: the task of `a`: it must have",
+    ),
     ("not-utf-8.toml", 65, "line 3"),
-    ("passes-without-end.toml", 64, "`passes` must be 1 to 1000"),
-    ("seconds-that-are-none.toml", 64, "its times must be"),
+    (
+        "other-way-of-all.toml",
+        64,
+        "line 4: `other_way_percent` of `a`",
+    ),
+    (
+        "passes-without-end.toml",
+        64,
+        "line 2: `passes` must be 1 to 1000",
+    ),
+    ("pause-below-nothing.toml", 64, "line 2: its times must be"),
+    ("play-too-many.toml", 64, "line 8: the task of `a`: a frame"),
+    (
+        "seconds-that-are-none.toml",
+        64,
+        "line 2: its times must be",
+    ),
+    ("size-beyond-all.toml", 64, "line 2: its test file has more"),
     ("size-without-end.toml", 64, "line 2"),
-    ("tests-without-end.toml", 64, "it has 300 tests"),
-    ("threads-without-end.toml", 64, "operations under way"),
+    ("task-of-no-files.toml", 64, "line 5: the task of `a`"),
+    ("task-of-raw-tcp.toml", 64, "line 5: `a` has a `task`"),
+    (
+        "task-of-the-other-way.toml",
+        64,
+        "line 5: `a` needs `directions",
+    ),
+    (
+        "tests-of-one-name.toml",
+        64,
+        "line 5: two tests are called `a`",
+    ),
+    ("tests-without-end.toml", 64, "line 2: it has 300 tests"),
+    (
+        "threads-without-end.toml",
+        64,
+        "line 4: `a` has 4294967295 operations",
+    ),
     ("unknown-key.toml", 64, "line 4"),
+    (
+        "write-through-nothing.toml",
+        64,
+        "line 2: `write_through` needs",
+    ),
 ];
-const PROFILES: [Case; 8] = [
+const PROFILES: [Case; 13] = [
     ("brackets.toml", 64, "line 2"),
     ("empty.toml", 64, "line 1"),
     ("escape-sequences.toml", 0, "\u{fffd}[2Jt\u{fffd}31m"),
     ("not-utf-8.toml", 65, "line 2"),
-    ("rule-of-many-values.toml", 64, "rule 1 of the profile"),
+    (
+        "round-trip-of-years.toml",
+        64,
+        "line 8, for `nic.mtu`: `5 years` is nothing like",
+    ),
+    ("rule-of-many-values.toml", 64, "line 5, for `nic.mtu`"),
+    (
+        "rule-that-never-holds.toml",
+        64,
+        "line 6, for `nic.mtu`: its `when` can never be so",
+    ),
+    (
+        "rule-without-a-reason.toml",
+        64,
+        "line 5, for `nic.mtu`: it does not say why",
+    ),
+    (
+        "rule-without-a-value.toml",
+        64,
+        "line 2, for `nic.mtu`: it takes one of",
+    ),
+    (
+        "rules-that-contradict.toml",
+        64,
+        "line 6, for `nic.mtu`: the rule of line 2 wants something else",
+    ),
     (
         "rules-without-end.toml",
         64,
-        "there are more than 500 rules",
+        "line 2002, for `nic.mtu`: there are more than 500 rules",
     ),
-    ("speed-without-end.toml", 64, "rule 1 of the profile"),
-    ("unknown-knob.toml", 64, "there is no such knob"),
+    ("speed-without-end.toml", 64, "line 6, for `nic.mtu`"),
+    (
+        "unknown-knob.toml",
+        64,
+        "line 3, for `sh -c`: there is no such knob",
+    ),
 ];
 
 /// A machine whose programs all leave a mark, and a home whose files are known.
