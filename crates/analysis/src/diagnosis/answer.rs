@@ -69,17 +69,18 @@ fn can_explain(judged: &Judged, rung: RungName) -> bool {
 
 /// What explains the loss and is proven, then what may explain it; then all else that is proven, then the rest.
 fn order(seen: &Evidence, judged: &mut [Judged]) {
-    let lost = seen.first_loss().map(|rung| rung.rung).or_else(|| {
+    let is_proven = seen.first_loss().is_some();
+    let lost = seen.lost().map(|rung| rung.rung).or_else(|| {
         let copies = judged.iter().any(|one| one.row.id.as_str() == "local-disk");
         copies.then_some(RungName::Copy)
     });
     judged.sort_by_key(|one| {
         let explains = lost.is_none_or(|rung| can_explain(one, rung));
         let is_rest = one.row.layer == Layer::Rest;
-        let state = match (one.state, lost) {
+        let state = match (one.state, is_proven || lost == Some(RungName::Copy)) {
             // Without a loss nothing is to be explained, and the order is that of the path.
-            (State::Proven(_), _) | (State::Suspected, None) => 0,
-            (State::Suspected, Some(_)) => 1,
+            (State::Proven(_), _) | (State::Suspected, false) => 0,
+            (State::Suspected, true) => 1,
             (State::Unknowable | State::RuledOut, _) => 2,
         };
         let certain = one.gain.as_ref().and_then(|gain| gain.interval);

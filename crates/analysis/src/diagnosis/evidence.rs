@@ -213,17 +213,32 @@ impl<'a> Evidence<'a> {
             .find_map(losing)
     }
 
+    /// The same, or else the first rung that may lose: a short check proves no loss.
+    pub(super) fn lost(&self) -> Option<&LadderRung> {
+        let share = |rung: &LadderRung| rung.of_above.as_ref().map_or(1.0, |it| it.value);
+        let may_lose = |name: RungName| {
+            let rungs = self.rungs.iter().filter(move |rung| rung.rung == name);
+            let rungs = rungs.filter(|rung| self.may_lose_in(name, rung.direction));
+            rungs.min_by(|one, two| share(one).total_cmp(&share(two)))
+        };
+        self.first_loss().or_else(|| {
+            [RungName::Tcp, RungName::Share]
+                .into_iter()
+                .find_map(may_lose)
+        })
+    }
+
     /// Whether what takes this part of the time, or of a line, can be what is lost: who had nine tenths has not lost half of
     /// the speed by the tenth.
     pub(super) fn can_be_the_loss(&self, taken: f64) -> bool {
-        let left = self.first_loss().and_then(|rung| rung.of_above.as_ref());
+        let left = self.lost().and_then(|rung| rung.of_above.as_ref());
         left.is_none_or(|left| taken >= MOST_OF_THE_LOSS * (1.0 - left.value))
     }
 
     /// Whether what is lost can be for want of a line that is faster or used by nobody else, who moves this share of all:
     /// what leaves much of it idle would leave more of a faster one.
     pub(super) fn is_held_by_line(&self, foreign: f64) -> bool {
-        self.first_loss().is_none_or(|lost| {
+        self.lost().is_none_or(|lost| {
             let ours = self.rung(RungName::Share, lost.direction);
             let ours = ours.and_then(|rung| rung.of_ceiling.as_ref());
             ours.is_none_or(|ours| ours.value >= HELD * (1.0 - foreign))
@@ -629,7 +644,7 @@ impl<'a> Evidence<'a> {
     /// Whether a processor of a host was full in most trials of what loses, or of all where nothing does: a line that is
     /// full the other way may well fill one.
     pub(super) fn has_full_core(&self, host: &'a HostName) -> bool {
-        let lost = self.first_loss().map(|lost| (lost.rung, lost.direction));
+        let lost = self.lost().map(|lost| (lost.rung, lost.direction));
         let records = self.records.iter().filter(|(rung, trial)| {
             let is_measured = matches!(trial.outcome, Outcome::Measured(_));
             let is_lost = |(name, direction)| {

@@ -841,6 +841,25 @@ fn time_that_a_host_could_not_run_is_blamed_for_no_more_than_it_can_cost() {
             let fix = said.fixes.iter().find(|one| one.id == fix);
             let gain = fix.and_then(|fix| fix.predicted.as_ref());
             assert!(gain.is_some_and(|gain| gain.value < 1.15), "{said:#?}");
+            // A short check, which proves no loss, only sees one.
+            well.records.retain(|record| match record {
+                Record::Trial(trial) => {
+                    matches!(
+                        trial.stage,
+                        Stage::Ladder {
+                            repetition: 0 | 1,
+                            ..
+                        }
+                    )
+                }
+                _ => true,
+            });
+            let said = well.said(with_server);
+            assert_eq!(said.first_loss, None);
+            assert!(
+                ids(&said.causes).starts_with(&["server-disk", cause]),
+                "{said:#?}"
+            );
             // Where nothing else explains the loss, it is not explained.
             well.records = ladder([117.5, 117.4, 48.0, 48.0]);
             well.loads(0.0, 0.0, 0.2);

@@ -22,5 +22,5 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
         .share("share", rung.of_above.as_ref()?.value);
     let advice = Advice::of("fix.faster-local-disk").commands(["iostat -x 1".to_owned()]);
     // What is lost before a copy goes anywhere is lost without this disk.
-    Some(Finding::counted(text, advice).off_path_if(seen.first_loss().is_some()))
+    Some(Finding::counted(text, advice).off_path_if(seen.lost().is_some()))
 }

@@ -60,7 +60,7 @@ fn resent(seen: &Evidence) -> Option<Finding> {
 
 /// Whether raw TCP is well with what it lost, and something else is not.
 fn is_borne(seen: &Evidence, rung: Rung, direction: Direction) -> bool {
-    rung == Rung::Tcp && seen.first_loss().is_some() && !seen.may_lose_in(RungName::Tcp, direction)
+    rung == Rung::Tcp && seen.lost().is_some() && !seen.may_lose_in(RungName::Tcp, direction)
 }
 
 /// Less than a full queue may drop, but also segments of requests that follow one another: of these none is full.

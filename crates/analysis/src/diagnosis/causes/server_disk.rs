@@ -121,6 +121,6 @@ fn by_reads(seen: &Evidence) -> Option<Finding> {
         false => Finding::suspected(text, Decider::Server, advice),
     };
     // What the share loses above it, it loses from memory.
-    let lost = seen.first_loss();
+    let lost = seen.lost();
     Some(found.off_path_if(lost.is_some_and(|lost| lost.rung != RungName::Disk)))
 }
