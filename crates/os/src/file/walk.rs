@@ -1,0 +1,255 @@
+//! Paths that are walked one name after the other: what is a link on them is followed here, and not by the kernel.
+
+use std::ffi::{CString, OsStr, OsString};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use super::{
+    Error, PASS_FOLDER, READ_FOLDER, ROOT, check_owner, check_passed, failed, not_opened, stat, us,
+};
+
+/// Links that may be on the path to a folder, as many as the kernel follows.
+const LINKS_MAX: usize = 40;
+/// Longest path that a link may lead to.
+const LINK_BYTES_MAX: usize = 4096;
+/// Descriptors of input, output and errors.
+const STANDARD: [&str; 3] = ["0", "1", "2"];
+const NAME_THE_FILE: &str =
+    "name the file itself; what a program prints has to be put into a file first";
+
+/// Whose folders a path may lead through.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// Those of root and of the user, where no other user can exchange what is in them.
+    Kept,
+    /// Any user's; but where root writes, only root's links say where.
+    Named,
+}
+
+/// What is done about a folder that is not there.
+#[derive(Clone, Copy)]
+pub(super) enum Missing {
+    Refused,
+    Made(Mode),
+}
+
+/// Where something is, or would be, that a person has named, as a path without links. Where this is root, only root's
+/// links say where: another user's could lead anywhere.
+///
+/// # Errors
+/// When a folder cannot be passed, a link of another user is on the path, also as its last name, or the path goes through
+/// a descriptor of this process that is none of the standard ones: whoever typed it meant one of another program.
+pub fn resolve(path: &Path) -> Result<PathBuf, Error> {
+    let whole = std::path::absolute(path).map_err(|source| Error::System {
+        action: "find",
+        path: path.to_owned(),
+        source,
+    })?;
+    let root = Path::new("/");
+    let opened = rustix::fs::open(root, PASS_FOLDER, Mode::empty());
+    let opened = opened.map_err(failed("open", root))?;
+    resolved(&whole, stat(&opened, root)?.st_uid, &mut 0)
+}
+
+fn resolved(path: &Path, top: u32, links: &mut usize) -> Result<PathBuf, Error> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return walked(path, Trust::Named, Missing::Refused).map(|(_, at)| at);
+    };
+    let at = resolved(parent, top, links)?;
+    let next = at.join(name);
+    let is_open = has_own_descriptors(&at);
+    if is_open && !STANDARD.iter().any(|standard| name == *standard) {
+        let reason =
+            "is a descriptor that another program opened, and linerate keeps none of those";
+        return Err(Error::of(&next, reason, NAME_THE_FILE));
+    }
+    // What is in no folder, or in none that can be looked into, leads nowhere else.
+    let Ok(folder) = walk(&at, Trust::Named, Missing::Refused) else {
+        return Ok(next);
+    };
+    let there = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW);
+    if !there.is_ok_and(|there| is_link(&there)) {
+        return Ok(next);
+    }
+    *links += 1;
+    if *links > LINKS_MAX {
+        return Err(failed("open", path)(Errno::LOOP));
+    }
+    let target = followed(&folder, name, &next, Trust::Named, top)?;
+    if is_open && target.is_relative() {
+        let reason = "is a pipe or a socket, and not a file";
+        return Err(Error::of(path, reason, NAME_THE_FILE));
+    }
+    resolved(&at.join(target), top, links)
+}
+
+/// Whether the names in it are what is open in this process (`proc_pid_fd(5)`).
+fn has_own_descriptors(folder: &Path) -> bool {
+    let ours = Path::new("/proc").join(std::process::id().to_string());
+    folder.starts_with(ours) && folder.ends_with("fd")
+}
+
+/// Opens a folder that a person has named, to pass through it. Root goes through no link of another user.
+pub(crate) fn enter_named(path: &Path) -> io::Result<OwnedFd> {
+    walk(path, Trust::Named, Missing::Refused).map_err(Error::into_io)
+}
+
+/// Opens a folder, one name of its path after the other. What is a link on the path is followed here and
+/// not by the kernel; what the path itself names must be none where it is kept.
+pub(super) fn walk(path: &Path, trust: Trust, missing: Missing) -> Result<OwnedFd, Error> {
+    walked(path, trust, missing).map(|(folder, _)| folder)
+}
+
+/// The same, and the path without links.
+fn walked(path: &Path, trust: Trust, missing: Missing) -> Result<(OwnedFd, PathBuf), Error> {
+    let whole = std::path::absolute(path).map_err(|source| Error::System {
+        action: "find",
+        path: path.to_owned(),
+        source,
+    })?;
+    let mut left = names_of(&whole);
+    let mut at = PathBuf::from("/");
+    let mut folder =
+        rustix::fs::open("/", PASS_FOLDER, Mode::empty()).map_err(failed("open", &at))?;
+    // Whoever has `/` has everything; in a namespace of users that need not be number 0.
+    let top = stat(&folder, &at)?.st_uid;
+    let mut links = 0;
+    let mut made = false;
+    while let Some(name) = left.pop() {
+        if trust == Trust::Kept {
+            check_passed(&stat(&folder, &at)?, &at, top)?;
+        }
+        let is_last = left.is_empty();
+        // No link is on it so far.
+        let next = match name == ".." {
+            true => at.parent().unwrap_or(&at).to_owned(),
+            false => at.join(&name),
+        };
+        // What is kept is listed and synced; a folder that a person names need not even be readable.
+        let how = match trust {
+            Trust::Kept if is_last => READ_FOLDER,
+            Trust::Kept | Trust::Named => PASS_FOLDER,
+        };
+        match (
+            rustix::fs::openat(&folder, &name, how, Mode::empty()),
+            missing,
+        ) {
+            (Ok(opened), _) => {
+                folder = opened;
+                at = next;
+                made = false;
+            }
+            (Err(Errno::NOENT), Missing::Made(mode)) if !made => {
+                // What leads to it is as folders are; only the last one is as private as is asked.
+                let usual = mode | Mode::from_raw_mode(0o755);
+                let mode = if is_last { mode } else { usual };
+                make(&folder, &name, mode, trust).map_err(failed("make", &next))?;
+                made = true;
+                left.push(name);
+            }
+            (Err(Errno::NOTDIR | Errno::LOOP), _) if !(is_last && trust == Trust::Kept) => {
+                links += 1;
+                let target = followed(&folder, &name, &next, trust, top)?;
+                if links > LINKS_MAX {
+                    return Err(failed("open", path)(Errno::LOOP));
+                }
+                if target.is_absolute() {
+                    at = PathBuf::from("/");
+                    folder = rustix::fs::open("/", PASS_FOLDER, Mode::empty())
+                        .map_err(failed("open", &at))?;
+                }
+                // A link that ends the path is followed to a folder of the same standing.
+                left.extend(names_of(&target));
+            }
+            (Err(errno), _) => return Err(not_opened(&next, errno)),
+        }
+    }
+    Ok((folder, at))
+}
+
+/// The names of a path, last first; it starts where it starts.
+fn names_of(path: &Path) -> Vec<OsString> {
+    let names = path.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some(OsString::from("..")),
+        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
+    });
+    let mut names: Vec<OsString> = names.collect();
+    names.reverse();
+    names
+}
+
+/// Makes a folder; one for what is kept is still there after a power cut. Another program may have been
+/// faster.
+fn make(folder: &OwnedFd, name: &OsStr, mode: Mode, trust: Trust) -> Result<(), Errno> {
+    match (rustix::fs::mkdirat(folder, name, mode), trust) {
+        (Ok(()), Trust::Kept) => {
+            let parent = rustix::fs::openat(folder, ".", READ_FOLDER, Mode::empty())?;
+            rustix::fs::fsync(parent)
+        }
+        (Ok(()) | Err(Errno::EXIST), _) => Ok(()),
+        (Err(errno), _) => Err(errno),
+    }
+}
+
+/// Where a link on the path leads.
+fn followed(
+    folder: &OwnedFd,
+    name: &OsStr,
+    path: &Path,
+    trust: Trust,
+    top: u32,
+) -> Result<PathBuf, Error> {
+    let (now, target) = look_at_link(folder, name).map_err(failed("look at", path))?;
+    let target = target.ok_or_else(|| not_opened(path, Errno::NOTDIR))?;
+    let owners = [ROOT, us(), top];
+    match trust {
+        Trust::Kept => check_owner(&now, path, &owners)?,
+        Trust::Named if us() == ROOT && !owners.contains(&now.st_uid) => {
+            let reason = format!(
+                "is a symbolic link that belongs to the user with the number {}",
+                now.st_uid
+            );
+            let hint = "root follows links of root only: name what it leads to, or run linerate as that user";
+            return Err(Error::of(path, reason, hint));
+        }
+        Trust::Named => {}
+    }
+    let target = target.into_bytes();
+    if target.len() > LINK_BYTES_MAX {
+        return Err(failed("follow", path)(Errno::NAMETOOLONG));
+    }
+    Ok(PathBuf::from(OsString::from_vec(target)))
+}
+
+/// What is under a name, and where it leads if it is a link: both of one and the same, whatever has the name by then.
+#[cfg(target_os = "linux")]
+fn look_at_link(folder: &OwnedFd, name: &OsStr) -> Result<(Stat, Option<CString>), Errno> {
+    let how = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let there = rustix::fs::openat(folder, name, how, Mode::empty())?;
+    let now = rustix::fs::fstat(&there)?;
+    let target = match is_link(&now) {
+        true => Some(rustix::fs::readlinkat(there, "", Vec::new())?),
+        false => None,
+    };
+    Ok((now, target))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn look_at_link(folder: &OwnedFd, name: &OsStr) -> Result<(Stat, Option<CString>), Errno> {
+    let now = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let target = match is_link(&now) {
+        true => Some(rustix::fs::readlinkat(folder, name, Vec::new())?),
+        false => None,
+    };
+    Ok((now, target))
+}
+
+fn is_link(now: &Stat) -> bool {
+    FileType::from_raw_mode(now.st_mode) == FileType::Symlink
+}
