@@ -69,16 +69,15 @@ fn can_explain(judged: &Judged, rung: RungName) -> bool {
 
 /// What explains the loss and is proven, then what may explain it; then all else that is proven, then the rest.
 fn order(seen: &Evidence, judged: &mut [Judged]) {
-    let is_proven = seen.first_loss().is_some();
-    let lost = seen.lost().map(|rung| rung.rung).or_else(|| {
-        let copies = judged.iter().any(|one| one.row.id.as_str() == "local-disk");
-        copies.then_some(RungName::Copy)
-    });
+    let copies = judged.iter().any(|one| one.row.id.as_str() == "local-disk");
+    let lost = seen.lost().map(|rung| rung.rung);
+    let lost = lost.or_else(|| copies.then_some(RungName::Copy));
+    // Without a loss nothing is to be explained, and the order is that of the path.
+    let is_lost = seen.first_loss().is_some() || lost == Some(RungName::Copy);
     judged.sort_by_key(|one| {
         let explains = lost.is_none_or(|rung| can_explain(one, rung));
         let is_rest = one.row.layer == Layer::Rest;
-        let state = match (one.state, is_proven || lost == Some(RungName::Copy)) {
-            // Without a loss nothing is to be explained, and the order is that of the path.
+        let state = match (one.state, is_lost) {
             (State::Proven(_), _) | (State::Suspected, false) => 0,
             (State::Suspected, true) => 1,
             (State::Unknowable | State::RuledOut, _) => 2,

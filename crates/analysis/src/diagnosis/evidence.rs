@@ -1,11 +1,14 @@
 //! What is known of a run, built once from facts, look and trials; causes and plans read it and change nothing.
 
+mod hosts;
 mod interventions;
+mod losses;
 
 use std::net::IpAddr;
 
+use hosts::is_steady;
 use record::{
-    Direction, Failure, HostFacts, HostLoad, HostName, LinkState, MtuProof, Nic, Outcome, PathLook,
+    Direction, Failure, HostFacts, HostName, LinkState, MtuProof, Nic, Outcome, PathLook,
     ProbeKind, Rung, ServerInterface, Setting, ShareAddress, ShareWorkload, SmbSession, TcpClock,
     TrialRecord, TrialResult, Value, Workload,
 };
@@ -27,25 +30,13 @@ use stats::{Estimate, Unit};
 
 /// What a buffer of TCP holds at least where nobody made it small.
 const SMALLEST_BUFFER_BYTES: f64 = 65_536.0;
-/// Share of a processor at which it is full.
-const FULL_PROCESSOR: f64 = 0.97;
 /// Share of one processor at which a channel's thread is as good as saturated.
 const BUSY_CHANNEL: f64 = 0.9;
-/// Share of all processors' time from which a host is busy with something else.
-const BUSY_HOST: f64 = 0.9;
-/// The same up to which it waits for something.
-const IDLE_HOST: f64 = 0.5;
-/// A rung that is suspected to lose before there is any verdict has less of the one above.
-const FAR_BELOW: f64 = 0.9;
-/// The part of a line from which on it is the line that holds back what uses it, and little else.
-const HELD: f64 = 0.75;
-/// The part of what is lost from which on something that takes so much is why. A flow of work stands still as long as its
-/// processor or its line is another's, and a little longer, until it is up to speed again.
-const MOST_OF_THE_LOSS: f64 = 0.5;
 /// A share of the ceiling from which a link is filled.
 const FULL: f64 = 1.0 / MATTERS;
 
-/// Everything that causes, plans and answers are made from.
+/// Everything that causes, plans and answers are made from. What is lost of the rungs, how busy the hosts were, and what the
+/// interventions say is in files of its own.
 pub(super) struct Evidence<'a> {
     pub(super) network: Network<'a>,
     pub(super) session: Option<&'a SmbSession>,
@@ -158,112 +149,6 @@ impl<'a> Evidence<'a> {
             server: remote.to_string(),
             ..share
         })
-    }
-
-    /// The verdict of a rung.
-    pub(super) fn loss(&self, rung: RungName, direction: Direction) -> Option<Loss> {
-        self.rung(rung, direction)?.loss
-    }
-
-    /// Whether a rung is proven to lose.
-    pub(super) fn loses_in(&self, rung: RungName, direction: Direction) -> bool {
-        self.loss(rung, direction) == Some(Loss::Loses)
-    }
-
-    /// The same in either direction.
-    pub(super) fn loses(&self, rung: RungName) -> bool {
-        DIRECTIONS
-            .into_iter()
-            .any(|direction| self.loses_in(rung, direction))
-    }
-
-    /// Whether a rung loses, or may: where too few blocks were measured for any verdict, what is far below is suspected.
-    pub(super) fn may_lose_in(&self, rung: RungName, direction: Direction) -> bool {
-        let Some(rung) = self.rung(rung, direction) else {
-            return false;
-        };
-        match (rung.loss, &rung.of_above) {
-            (Some(Loss::Loses), _) => true,
-            (Some(Loss::CannotTell { .. }), Some(share)) => {
-                share.interval.is_none() && share.value < FAR_BELOW
-            }
-            _ => false,
-        }
-    }
-
-    pub(super) fn may_lose(&self, rung: RungName) -> bool {
-        DIRECTIONS
-            .into_iter()
-            .any(|direction| self.may_lose_in(rung, direction))
-    }
-
-    /// The first rung that is proven to lose; of both directions the one that loses more.
-    pub(super) fn first_loss(&self) -> Option<&LadderRung> {
-        let losing = |name: RungName| {
-            let rungs = self.rungs.iter();
-            let rungs =
-                rungs.filter(move |rung| rung.rung == name && rung.loss == Some(Loss::Loses));
-            rungs.min_by(|one, two| {
-                let share = |rung: &LadderRung| rung.of_above.as_ref().map_or(1.0, |it| it.value);
-                share(one).total_cmp(&share(two))
-            })
-        };
-        [RungName::Tcp, RungName::Share, RungName::Disk]
-            .into_iter()
-            .find_map(losing)
-    }
-
-    /// The same, or else the first rung that may lose: a short check proves no loss.
-    pub(super) fn lost(&self) -> Option<&LadderRung> {
-        let share = |rung: &LadderRung| rung.of_above.as_ref().map_or(1.0, |it| it.value);
-        let may_lose = |name: RungName| {
-            let rungs = self.rungs.iter().filter(move |rung| rung.rung == name);
-            let rungs = rungs.filter(|rung| self.may_lose_in(name, rung.direction));
-            rungs.min_by(|one, two| share(one).total_cmp(&share(two)))
-        };
-        self.first_loss().or_else(|| {
-            [RungName::Tcp, RungName::Share]
-                .into_iter()
-                .find_map(may_lose)
-        })
-    }
-
-    /// Whether what takes this part of the time, or of a line, can be what is lost: who had nine tenths has not lost half of
-    /// the speed by the tenth.
-    pub(super) fn can_be_the_loss(&self, taken: f64) -> bool {
-        let left = self.lost().and_then(|rung| rung.of_above.as_ref());
-        left.is_none_or(|left| taken >= MOST_OF_THE_LOSS * (1.0 - left.value))
-    }
-
-    /// Whether what is lost can be for want of a line that is faster or used by nobody else, who moves this share of all:
-    /// what leaves much of it idle would leave more of a faster one.
-    pub(super) fn is_held_by_line(&self, foreign: f64) -> bool {
-        self.lost().is_none_or(|lost| {
-            let ours = self.rung(RungName::Share, lost.direction);
-            let ours = ours.and_then(|rung| rung.of_ceiling.as_ref());
-            ours.is_none_or(|ours| ours.value >= HELD * (1.0 - foreign))
-        })
-    }
-
-    /// Whether the network may have less than it should, by raw TCP or, where that was not measured, by the share.
-    pub(super) fn network_may_lose(&self) -> bool {
-        DIRECTIONS
-            .into_iter()
-            .any(|direction| match self.rate(RungName::Tcp, direction) {
-                Some(_) => self.may_lose_in(RungName::Tcp, direction),
-                None => {
-                    self.may_lose_in(RungName::Share, direction)
-                        && !self.network_carries_all(direction)
-                }
-            })
-    }
-
-    /// A share that was so slow that nothing came through while it was measured has lost as well.
-    pub(super) fn share_may_lose(&self) -> bool {
-        let is_unmeasured = DIRECTIONS
-            .into_iter()
-            .all(|direction| self.rate(RungName::Share, direction).is_none());
-        self.may_lose(RungName::Share) || (is_unmeasured && !self.is_kept_out())
     }
 
     /// What the share could gain if it reached the ceiling, or raw TCP, in the direction that gains more.
@@ -405,27 +290,6 @@ impl<'a> Evidence<'a> {
     pub(super) fn offers_one_channel(&self) -> bool {
         let session = self.session;
         session.is_some_and(|it| it.dialect.starts_with("3.") && it.server_interfaces.is_empty())
-    }
-
-    /// Whether the share is as good as at its ceiling in a direction.
-    pub(super) fn is_full_in(&self, direction: Direction) -> bool {
-        let rung = self.rung(RungName::Share, direction);
-        let share = rung.and_then(|rung| rung.of_ceiling.as_ref());
-        share.is_none_or(|share| share.value >= FULL)
-    }
-
-    /// Whether the share reaches its ceiling in a direction.
-    pub(super) fn fills_in(&self, direction: Direction) -> bool {
-        let rung = self.rung(RungName::Share, direction);
-        let share = rung.and_then(|rung| rung.of_ceiling.as_ref());
-        share.is_some_and(|share| share.value >= FAR_BELOW)
-    }
-
-    /// A host whose processors were full in most trials.
-    pub(super) fn crowded_host(&self) -> Option<&'a HostName> {
-        let hosts = [self.network.client, self.network.server];
-        let mut names = hosts.into_iter().flatten().map(|host| &host.name);
-        names.find(|name| self.is_crowded(name))
     }
 
     /// Whether more was measured than fits through NICs whose rates are believed.
@@ -606,70 +470,6 @@ impl<'a> Evidence<'a> {
         let by_probe = self.look.into_iter().flat_map(|look| &look.mtus);
         let by_probe = by_probe.filter_map(|proof| Some(proof.round_trip?.get()));
         by_tcp.filter(|time| *time > 0).chain(by_probe).min()
-    }
-
-    pub(super) fn loads(&self, host: &'a HostName) -> impl Iterator<Item = &'a HostLoad> {
-        let measured = self.records.iter();
-        measured
-            .filter(|(rung, _)| is_steady(*rung))
-            .filter(|(_, trial)| matches!(trial.outcome, Outcome::Measured(_)))
-            .flat_map(|(_, trial): &(Rung, &'a TrialRecord)| &trial.loads)
-            .filter(move |load| load.host == *host)
-    }
-
-    /// Whether most of a host's processors had something to do in most trials.
-    pub(super) fn is_crowded(&self, host: &'a HostName) -> bool {
-        median_of(self.loads(host).map(mean_busy)).is_some_and(|busy| busy > BUSY_HOST)
-    }
-    /// Whether a host had time left while the share was written to; none where that was not read.
-    pub(super) fn idles_at_writes(&self, host: &'a HostName) -> Option<bool> {
-        let busy = self
-            .records
-            .iter()
-            .filter(|(rung, trial)| {
-                *rung == Rung::Share
-                    && trial.workload.direction() == Direction::Write
-                    && matches!(trial.outcome, Outcome::Measured(_))
-            })
-            .flat_map(|(_, trial)| &trial.loads)
-            .filter(|load| load.host == *host)
-            .map(mean_busy);
-        median_of(busy).map(|busy| busy < IDLE_HOST)
-    }
-
-    pub(super) fn is_idle(&self, host: &'a HostName) -> bool {
-        median_of(self.loads(host).map(mean_busy)).is_some_and(|busy| busy < IDLE_HOST)
-    }
-
-    /// Whether a processor of a host was full in most trials of what loses, or of all where nothing does: a line that is
-    /// full the other way may well fill one.
-    pub(super) fn has_full_core(&self, host: &'a HostName) -> bool {
-        let lost = self.lost().map(|lost| (lost.rung, lost.direction));
-        let records = self.records.iter().filter(|(rung, trial)| {
-            let is_measured = matches!(trial.outcome, Outcome::Measured(_));
-            let is_lost = |(name, direction)| {
-                let rung = match rung {
-                    Rung::Tcp | Rung::Streams => RungName::Tcp,
-                    Rung::Disk => RungName::Disk,
-                    _ => RungName::Share,
-                };
-                (rung, trial.workload.direction()) == (name, direction)
-            };
-            is_measured && is_steady(*rung) && lost.is_none_or(is_lost)
-        });
-        let loads = records.flat_map(|(_, trial)| &trial.loads);
-        let fullest = loads.filter(|load| load.host == *host).map(|load| {
-            let busy = load.processors.iter().map(|processor| processor.busy);
-            busy.fold(0.0, f64::max)
-        });
-        median_of(fullest).is_some_and(|busy| busy > FULL_PROCESSOR)
-    }
-
-    /// A host one of whose processors was full in most trials.
-    pub(super) fn full_host(&self) -> Option<&'a HostName> {
-        let hosts = [self.network.client, self.network.server];
-        let mut names = hosts.into_iter().flatten().map(|host| &host.name);
-        names.find(|name| self.has_full_core(name))
     }
 
     /// The most that a pair carried in a trial of some rungs, in bits per second.
@@ -861,19 +661,6 @@ fn used<'a>(trials: &[Measured<'a>]) -> Vec<Pair<'a>> {
 /// Whether a route leads out of the NIC's own networks.
 fn leads_on(route: &record::Route) -> bool {
     route.gateway.is_some() || route.destination == "default"
-}
-
-/// Whether a rung keeps the hosts as busy as it can.
-const fn is_steady(rung: Rung) -> bool {
-    match rung {
-        Rung::Tcp | Rung::Streams | Rung::Share | Rung::Channels => true,
-        Rung::RoundTrip | Rung::Disk | Rung::Copy | Rung::SmallFiles => false,
-    }
-}
-
-fn mean_busy(load: &HostLoad) -> f64 {
-    let busy: f64 = load.processors.iter().map(|processor| processor.busy).sum();
-    busy / load.processors.len().max(1) as f64
 }
 
 pub(super) fn median_of(values: impl Iterator<Item = f64>) -> Option<f64> {

@@ -41,8 +41,8 @@ pub(super) fn throttled<'a>(seen: &Evidence<'a>, host: &'a HostFacts) -> Option<
     Some(kept_from_running(seen, worst, text, advice))
 }
 
-/// What a counter proves of a host that could not run for this share of the time. It is what is lost only as far as that
-/// reaches: who had nine tenths of the time has not lost half of the speed by the tenth.
+/// What a counter proves of a host that could not run for this share of the time: that, and what was lost only where so
+/// much can be it.
 pub(super) fn kept_from_running(
     seen: &Evidence,
     share: f64,

@@ -2,7 +2,7 @@
 
 use record::{Target, Value};
 
-use super::{Advice, DIRECTIONS, Decider, Evidence, Finding, setting};
+use super::{Advice, Decider, Evidence, Finding, setting};
 use crate::message::say;
 
 /// Payload that one credit is worth.
@@ -42,7 +42,6 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
         true => Finding::counted(text, advice),
         false => Finding::suspected(text, Decider::Probe, advice),
     };
-    // Credits that fill the line one way are not too few for the other.
-    let is_enough = DIRECTIONS.into_iter().any(|way| seen.fills_in(way));
-    Some(found.off_path_if(is_enough))
+    // Credits that fill the line in one direction are not too few for the other.
+    Some(found.off_path_if(seen.fills()))
 }

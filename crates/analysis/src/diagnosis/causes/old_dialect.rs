@@ -1,6 +1,6 @@
 //! A server that speaks SMB 2 only.
 
-use super::{Advice, DIRECTIONS, Evidence, Finding};
+use super::{Advice, Evidence, Finding};
 use crate::message::say;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
@@ -18,8 +18,8 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     });
     let text = text.with("dialect", &session.dialect);
     let advice = Advice::of("fix.newer-dialect").gains(seen.gain());
-    // One channel asks for as much at once by 2.1 as by 3; and requests that fill the line one way are not too small for
-    // the other.
-    let costs = is_oldest && !DIRECTIONS.into_iter().any(|way| seen.fills_in(way));
+    // One channel asks for as much at once by 2.1 as by 3; and requests that fill the line in one direction are not too
+    // small for the other.
+    let costs = is_oldest && !seen.fills();
     Some(Finding::counted(text, advice).off_path_if(!costs))
 }

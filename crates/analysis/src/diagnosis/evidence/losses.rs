@@ -1,0 +1,139 @@
+//! What is lost of the rungs, and what can be the reason for so much.
+
+use record::Direction;
+
+use super::{DIRECTIONS, Evidence, FULL};
+use crate::sequential::Loss;
+use crate::{LadderRung, RungName};
+
+/// A rung that is suspected to lose before there is any verdict has less of the one above.
+const FAR_BELOW: f64 = 0.9;
+/// The part of a line from which on it is the line that holds back what uses it, and little else.
+const HELD: f64 = 0.75;
+/// The part of what is lost from which on something that takes so much is why. A flow of work stands still as long as its
+/// processor or its line is another's, and a little longer, until it is up to speed again.
+const MOST_OF_THE_LOSS: f64 = 0.5;
+
+impl Evidence<'_> {
+    /// The verdict of a rung.
+    pub(in crate::diagnosis) fn loss(&self, rung: RungName, direction: Direction) -> Option<Loss> {
+        self.rung(rung, direction)?.loss
+    }
+
+    /// Whether a rung is proven to lose.
+    pub(in crate::diagnosis) fn loses_in(&self, rung: RungName, direction: Direction) -> bool {
+        self.loss(rung, direction) == Some(Loss::Loses)
+    }
+
+    /// The same in either direction.
+    pub(in crate::diagnosis) fn loses(&self, rung: RungName) -> bool {
+        DIRECTIONS
+            .into_iter()
+            .any(|direction| self.loses_in(rung, direction))
+    }
+
+    /// Whether a rung loses, or may: where too few blocks were measured for any verdict, what is far below is suspected.
+    pub(in crate::diagnosis) fn may_lose_in(&self, rung: RungName, direction: Direction) -> bool {
+        let Some(rung) = self.rung(rung, direction) else {
+            return false;
+        };
+        match (rung.loss, &rung.of_above) {
+            (Some(Loss::Loses), _) => true,
+            (Some(Loss::CannotTell { .. }), Some(share)) => {
+                share.interval.is_none() && share.value < FAR_BELOW
+            }
+            _ => false,
+        }
+    }
+
+    pub(in crate::diagnosis) fn may_lose(&self, rung: RungName) -> bool {
+        DIRECTIONS
+            .into_iter()
+            .any(|direction| self.may_lose_in(rung, direction))
+    }
+
+    /// The first rung that is proven to lose; of both directions the one that loses more.
+    pub(in crate::diagnosis) fn first_loss(&self) -> Option<&LadderRung> {
+        self.first_rung(|rung| rung.loss == Some(Loss::Loses))
+    }
+
+    /// The same, or else the first rung of the network or the share that may lose: a short check proves no loss.
+    pub(in crate::diagnosis) fn lost(&self) -> Option<&LadderRung> {
+        let may_lose = |rung: &LadderRung| {
+            rung.rung != RungName::Disk && self.may_lose_in(rung.rung, rung.direction)
+        };
+        self.first_loss().or_else(|| self.first_rung(may_lose))
+    }
+
+    /// The first rung that is meant; of both directions the one that has less of the rung above.
+    fn first_rung(&self, is_meant: impl Fn(&LadderRung) -> bool) -> Option<&LadderRung> {
+        let share = |rung: &LadderRung| rung.of_above.as_ref().map_or(1.0, |it| it.value);
+        let names = [RungName::Tcp, RungName::Share, RungName::Disk];
+        names.into_iter().find_map(|name| {
+            let rungs = self.rungs.iter();
+            let rungs = rungs.filter(|rung| rung.rung == name && is_meant(rung));
+            rungs.min_by(|one, two| share(one).total_cmp(&share(two)))
+        })
+    }
+
+    /// Whether what takes this part of the time, or of a line, can be what is lost: who had nine tenths has not lost half of
+    /// the speed by the tenth.
+    pub(in crate::diagnosis) fn can_be_the_loss(&self, taken: f64) -> bool {
+        let left = self.lost().and_then(|rung| rung.of_above.as_ref());
+        left.is_none_or(|left| taken >= MOST_OF_THE_LOSS * (1.0 - left.value))
+    }
+
+    /// Whether what is lost can be for want of a line that is faster or used by nobody else, who moves this share of all:
+    /// what leaves much of it idle would leave more of a faster one.
+    pub(in crate::diagnosis) fn is_held_by_line(&self, foreign: f64) -> bool {
+        self.lost().is_none_or(|lost| {
+            let ours = self.of_line(lost.direction);
+            ours.is_none_or(|ours| ours >= HELD * (1.0 - foreign))
+        })
+    }
+
+    /// Whether the network may have less than it should, by raw TCP or, where that was not measured, by the share.
+    pub(in crate::diagnosis) fn network_may_lose(&self) -> bool {
+        DIRECTIONS
+            .into_iter()
+            .any(|direction| match self.rate(RungName::Tcp, direction) {
+                Some(_) => self.may_lose_in(RungName::Tcp, direction),
+                None => {
+                    self.may_lose_in(RungName::Share, direction)
+                        && !self.network_carries_all(direction)
+                }
+            })
+    }
+
+    /// A share that was so slow that nothing came through while it was measured has lost as well.
+    pub(in crate::diagnosis) fn share_may_lose(&self) -> bool {
+        let is_unmeasured = DIRECTIONS
+            .into_iter()
+            .all(|direction| self.rate(RungName::Share, direction).is_none());
+        self.may_lose(RungName::Share) || (is_unmeasured && !self.is_kept_out())
+    }
+
+    /// Whether the share is as good as at its ceiling in a direction.
+    pub(in crate::diagnosis) fn is_full_in(&self, direction: Direction) -> bool {
+        self.of_line(direction).is_none_or(|share| share >= FULL)
+    }
+
+    /// Whether the share reaches its ceiling in a direction.
+    pub(in crate::diagnosis) fn fills_in(&self, direction: Direction) -> bool {
+        self.of_line(direction)
+            .is_some_and(|share| share >= FAR_BELOW)
+    }
+
+    /// The same in either direction.
+    pub(in crate::diagnosis) fn fills(&self) -> bool {
+        DIRECTIONS
+            .into_iter()
+            .any(|direction| self.fills_in(direction))
+    }
+
+    /// What the share has of its ceiling in a direction.
+    fn of_line(&self, direction: Direction) -> Option<f64> {
+        let rung = self.rung(RungName::Share, direction)?;
+        rung.of_ceiling.as_ref().map(|share| share.value)
+    }
+}
