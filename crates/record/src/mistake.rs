@@ -1,4 +1,4 @@
-//! What is wrong with a value in a file of TOML that somebody wrote, told by its line.
+//! What is wrong with a value in a TOML file, and its line.
 
 use std::fmt;
 
@@ -66,7 +66,7 @@ pub fn line_of(text: &str, place: &str) -> usize {
     let mut rest = place;
     loop {
         let found = match value {
-            // A key that somebody chose may hold dots.
+            // A key may hold dots: names of tests are keys.
             DeValue::Table(table) => {
                 let keys = table.iter().filter_map(|(key, value)| {
                     let after = rest.strip_prefix(key.get_ref().as_ref())?;

@@ -183,10 +183,10 @@ impl Recipe {
     fn check_test(&self, test: &RecipeTest) -> Result<(), Mistake> {
         let name = &test.name;
         let wrong = |key, reason| Err(Mistake::at(key, reason));
-        let mut ways = test.directions.clone();
-        ways.sort_unstable();
-        ways.dedup();
-        if ways.is_empty() || ways.len() != test.directions.len() {
+        let mut directions = test.directions.clone();
+        directions.sort_unstable();
+        directions.dedup();
+        if directions.is_empty() || directions.len() != test.directions.len() {
             let reason = format!("`{name}` needs `read`, `write` or both, each once");
             return wrong("directions", reason);
         }

@@ -50,8 +50,8 @@ pub fn clean_error(shown: &str, message: &str) -> String {
     }
 }
 
-/// What is wrong with a line of JSON. A line of a file is not a line of its own: of where it is damaged only the
-/// column means something.
+/// What is wrong with one line of a JSON Lines file. Only the column of the parser's position means something: it counts
+/// lines within this one.
 #[must_use]
 pub fn of_a_line(error: &serde_json::Error) -> String {
     let text = error.to_string();

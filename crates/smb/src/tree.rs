@@ -195,7 +195,7 @@ impl Tree {
         self.connected.keeps_times.get().copied()
     }
 
-    /// Whether files get the names of Unix that they are given, by this look where that is not known yet.
+    /// Whether files get the names of Unix that they are given; `look` finds out where that is not known yet.
     pub(crate) fn keeps_unix_names(
         &self,
         look: impl FnOnce() -> Result<bool, Error>,

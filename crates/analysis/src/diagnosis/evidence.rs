@@ -35,8 +35,8 @@ const BUSY_CHANNEL: f64 = 0.9;
 /// A share of the ceiling from which a link is filled.
 const FULL: f64 = 1.0 / MATTERS;
 
-/// Everything that causes, plans and answers are made from. What is lost of the rungs, how busy the hosts were, and what the
-/// interventions say is in files of its own.
+/// Everything that causes, plans and answers are made from. Losses of the rungs, how busy the hosts were, and what the
+/// interventions say: `losses`, `hosts`, `interventions`.
 pub(super) struct Evidence<'a> {
     pub(super) network: Network<'a>,
     pub(super) session: Option<&'a SmbSession>,

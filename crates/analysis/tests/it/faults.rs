@@ -1473,18 +1473,18 @@ fn what_is_proven_is_blamed_for_no_loss_that_it_cannot_be() {
             well.probes(Direction::Write, ProbeKind::ShallowDepth, 12.0, &[1.0; 6]);
         }),
     ];
-    for (beside, rates, inject) in cases {
+    for (other, rates, inject) in cases {
         let mut well = Well::new();
         well.records = ladder(rates);
         well.retransmits(0);
         inject(&mut well);
         let said = well.said(true);
-        assert_eq!(said.causes[0].id, "server-disk", "{beside}: {said:#?}");
-        assert_eq!(said.headline.id, "headline.loses-suspected", "{beside}");
-        let is_there = |causes: &[Cause]| ids(causes).contains(&beside);
+        assert_eq!(said.causes[0].id, "server-disk", "{other}: {said:#?}");
+        assert_eq!(said.headline.id, "headline.loses-suspected", "{other}");
+        let is_there = |causes: &[Cause]| ids(causes).contains(&other);
         assert!(
             is_there(&said.causes) || is_there(&said.ruled_out),
-            "{beside}: {said:#?}"
+            "{other}: {said:#?}"
         );
     }
     // What is read from the disk is read by no rung above it.

@@ -480,7 +480,7 @@ fn look_up(identity: &HostIdentity, resolve: &Resolve<'_>) -> Found {
 /// What stands in the journal of a folder. Takes no lock: it can be looked at while a run goes on.
 ///
 /// # Errors
-/// When the folder is there and cannot be read; another user's that may not be looked into tells nothing.
+/// When the folder is there and cannot be read; one of another user that may not be read counts as empty.
 pub fn list_open(folder: &Path) -> Result<Listing, Error> {
     let mut listing = Listing::default();
     let is_ours = || state_folder().is_ok_and(|ours| ours == folder);

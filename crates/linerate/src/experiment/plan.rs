@@ -40,7 +40,7 @@ pub struct Written {
 }
 
 impl Written {
-    /// What failed because of what stands at this place of the plan; what the plan cannot help stays as it is.
+    /// An error with the line of this place of the plan, which caused it; one that no plan causes stays without.
     pub fn at(&self, place: &str, error: CommandError) -> CommandError {
         match error.kind() {
             Kind::Usage | Kind::Refused => self.on_line(line_of(&self.text, place), error),
@@ -80,7 +80,7 @@ pub fn read(path: &Path) -> Result<Written, CommandError> {
     Ok(plan)
 }
 
-/// The recipe that a plan names, as it is there.
+/// The recipe that a plan names, unchanged.
 fn named_recipe(plan: &Written) -> Result<Recipe, CommandError> {
     let wanted = &plan.file.workload;
     let name = match (&wanted.preset, &wanted.recipe) {
@@ -382,7 +382,7 @@ fn check_arms(plan: &Written, design: &Design) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// What no trial takes by itself: the plan's workload, or a level; else it is what several factors bring together.
+/// What no trial takes: the plan's workload alone, or a level alone, or else several factors together.
 fn culprit(file: &PlanFile, design: &Design, response: &Response) -> String {
     if measure::check(&response.workload).is_err() {
         return "workload".into();
@@ -627,7 +627,7 @@ mod tests {
     }
 
     #[test]
-    fn what_this_host_or_this_workload_does_not_take_is_told_by_its_line() {
+    fn what_this_host_or_this_workload_does_not_take_is_refused_by_its_line() {
         for (set, line, says) in [
             (
                 "client:nic.mtu@none9=9000",

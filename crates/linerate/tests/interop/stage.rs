@@ -73,7 +73,7 @@ impl<'a> Stage<'a> {
         stage
     }
 
-    /// One like it, with a folder of its own.
+    /// Another stage of the same server, with its own folder.
     pub fn another(&self, name: &str) -> Self {
         Self::new(self.running, &format!("{} {name}", self.name))
     }

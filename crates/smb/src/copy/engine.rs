@@ -894,7 +894,7 @@ impl Engine<'_> {
         (self.tell)(&Event::Skipped { path, kind });
     }
 
-    /// Notes what looks like the part of another copy, or its record, which is not copied; it may be somebody's file.
+    /// Notes what is called like the part of another copy, or its record, which is not copied; it may be a user's file.
     fn unfinished(&self, path: &str) {
         lock(&self.summary).unfinished += 1;
         let (path, kind) = (&*name::printable(path), Kind::File);
@@ -1179,9 +1179,7 @@ impl Engine<'_> {
 
     /// Notes a folder that nothing is removed from, because it may be a link.
     fn left(&self, path: &str) {
-        lock(&self.summary).skipped += 1;
-        let (path, kind) = (&*name::printable(path), Kind::Link);
-        (self.tell)(&Event::Skipped { path, kind });
+        self.skipped(&name::printable(path), Kind::Link);
     }
 
     /// Copies one file, as one of several workers.

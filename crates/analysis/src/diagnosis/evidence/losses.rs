@@ -10,8 +10,8 @@ use crate::{LadderRung, RungName};
 const FAR_BELOW: f64 = 0.9;
 /// The part of a line from which on it is the line that holds back what uses it, and little else.
 const HELD: f64 = 0.75;
-/// The part of what is lost from which on something that takes so much is why. A flow of work stands still as long as its
-/// processor or its line is another's, and a little longer, until it is up to speed again.
+/// The part of what is lost from which on something that takes so much is why. A flow of work stands still while its
+/// processor or its line serves others, and a little longer, until it is back to speed.
 const MOST_OF_THE_LOSS: f64 = 0.5;
 
 impl Evidence<'_> {
@@ -83,8 +83,8 @@ impl Evidence<'_> {
         left.is_none_or(|left| taken >= MOST_OF_THE_LOSS * (1.0 - left.value))
     }
 
-    /// Whether what is lost can be for want of a line that is faster or used by nobody else, who moves this share of all:
-    /// what leaves much of it idle would leave more of a faster one.
+    /// Whether what is lost can be for want of a line that is faster, or free of the other traffic, which is this share of
+    /// all: what leaves much of it idle would leave more of a faster one.
     pub(in crate::diagnosis) fn is_held_by_line(&self, foreign: f64) -> bool {
         self.lost().is_none_or(|lost| {
             let ours = self.of_line(lost.direction);

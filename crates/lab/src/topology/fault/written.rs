@@ -14,7 +14,7 @@ use crate::topology::{Address, End, FAULTS_MAX, Link, MTU_RANGE};
 
 /// What one fault of `loss` can drop, in thousandths of a percent.
 const LOSS_RANGE: RangeInclusive<u32> = 1..=100_000;
-/// Ports that somebody can listen on.
+/// TCP ports that a server can listen on.
 const PORTS: RangeInclusive<u32> = 1..=65_535;
 /// Identifiers of a VXLAN (RFC 7348, section 5: 24 bits).
 const VXLAN_RANGE: RangeInclusive<u32> = 1..=0x00ff_ffff;

@@ -104,7 +104,7 @@ const PLANS: [Case; 29] = [
         "line 2\n  because: `budget_minutes` must be",
     ),
     (
-        "channels-of-nobody.toml",
+        "channels-of-none.toml",
         64,
         "line 4\n  because: `channels` must be 1 to 32",
     ),
@@ -248,7 +248,7 @@ const RECIPES: [Case; 28] = [
     ),
     ("not-utf-8.toml", 65, "line 3"),
     (
-        "other-way-of-all.toml",
+        "other-direction-of-all.toml",
         64,
         "line 4: `other_way_percent` of `a`",
     ),
@@ -269,7 +269,7 @@ const RECIPES: [Case; 28] = [
     ("task-of-no-files.toml", 64, "line 5: the task of `a`"),
     ("task-of-raw-tcp.toml", 64, "line 5: `a` has a `task`"),
     (
-        "task-of-the-other-way.toml",
+        "task-of-the-other-direction.toml",
         64,
         "line 5: `a` needs `directions",
     ),
