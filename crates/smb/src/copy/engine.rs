@@ -269,7 +269,7 @@ impl Engine<'_> {
                     .as_ref()
                     .is_some_and(|there| there.kind != Kind::Folder)
             {
-                return Err(in_the_way(destination));
+                return Err(no_folder(destination));
             }
             let to = if (into || is_folder) && !(is_folder && source.content) {
                 destination.join(&self.name_at(destination, source, &found)?)
@@ -1596,6 +1596,13 @@ fn no_file(place: &Place) -> Error {
     Error::NotCopied {
         object: place.shown(),
         reason: "what is there is a folder, a device or a pipe, and no file replaces it",
+    }
+}
+
+fn no_folder(place: &Place) -> Error {
+    Error::NotCopied {
+        object: place.shown(),
+        reason: "what is there is no folder, so that nothing can go into it",
     }
 }
 

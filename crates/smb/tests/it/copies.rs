@@ -52,9 +52,22 @@ fn names(folder: &Path) -> Vec<String> {
 
 /// Copies, and does something once it is time.
 fn copied_while(job: &Job, is_time: impl FnMut() -> bool, act: impl FnOnce(&Stop)) -> Summary {
-    let (stop, mut is_time) = (Stop::new(), is_time);
+    copied_after(|| {}, job, is_time, act)
+}
+
+/// The same, with something that the copying thread does first.
+fn copied_after(
+    begin: impl FnOnce() + Send,
+    job: &Job,
+    mut is_time: impl FnMut() -> bool,
+    act: impl FnOnce(&Stop),
+) -> Summary {
+    let stop = Stop::new();
     thread::scope(|scope| {
-        let copying = scope.spawn(|| copy::run(job, &Progress::default(), &stop, &|_| {}));
+        let copying = scope.spawn(|| {
+            begin();
+            copy::run(job, &Progress::default(), &stop, &|_| {})
+        });
         while !copying.is_finished() && !is_time() {
             thread::sleep(Duration::from_millis(1));
         }
@@ -116,13 +129,19 @@ fn what_a_disk_loses_in_the_middle_ends_the_copy() {
             write(&lan.on_server("film"), 7, BYTES);
             job(
                 on(&tree, "film"),
-                Place::Local(copy.clone()),
+                Place::Local(lan.within_server("disk/film")),
                 Options::default(),
             )
         };
         lan.limit(0, "80mbit");
         let mut log = KernelLog::open();
-        let summary = copied_while(&job, || log.tells_of_a_loss(), |_| lan.make_room());
+        let enter = || {
+            if !up {
+                lan.enter_server();
+            }
+        };
+        let is_lost = || log.tells_of_a_loss();
+        let summary = copied_after(enter, &job, is_lost, |_| lan.make_room());
         assert_eq!((summary.files, summary.failed), (0, 0), "{up}: {summary:?}");
         let ended_by = summary.ended_by;
         match &ended_by {

@@ -14,6 +14,8 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nix::mount::{MntFlags, umount2};
+use nix::sched::{CloneFlags, setns, unshare};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use smb::{LocalAddress, LocalNic, Server};
 use tempfile::TempDir;
@@ -167,6 +169,22 @@ impl Lan {
         let share = self.folder.path().join("share");
         root.join(share.strip_prefix("/").expect("it is absolute"))
             .join(path)
+    }
+
+    /// The same where [`Self::enter_server`] was called: `/proc` shows the server's files by a link that has no path
+    /// here, and a copy takes no such link.
+    pub(crate) fn within_server(&self, path: &str) -> PathBuf {
+        self.folder.path().join("share").join(path)
+    }
+
+    /// From now on this thread, and those that it starts, sees the files of the server.
+    pub(crate) fn enter_server(&self) {
+        let mounts = File::open(format!("/proc/{}/ns/mnt", self.samba_process)).expect("it lives");
+        unshare(CloneFlags::CLONE_FS).expect("this runs as root");
+        setns(mounts, CloneFlags::CLONE_NEWNS).expect("this runs as root");
+        // Its `/proc` knows the server's processes only; that of this machine is below.
+        unshare(CloneFlags::CLONE_NEWNS).expect("this runs as root");
+        umount2("/proc", MntFlags::MNT_DETACH).expect("the server has one");
     }
 
     /// What Samba has to say.
