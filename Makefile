@@ -16,10 +16,10 @@ demo: setup-demo
 	$(AS_ROOT) "$$($(CARGO) metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/release/linerate" demo --out target/demo
 
 # One build for all, and one test at a time: many of them make namespaces and start servers. Those that
-# mostly wait for a lab, and measure nothing, go two at a time.
+# mostly wait for a lab, and measure nothing, go two at a time. What fails in one crate hides nothing of the others.
 test: setup-test
-	$(CARGO) test --workspace -- --test-threads=1 --skip together::
-	$(CARGO) test --workspace --tests -- --test-threads=2 together::
+	$(CARGO) test --workspace --no-fail-fast -- --test-threads=1 --skip together::
+	$(CARGO) test --workspace --no-fail-fast --tests -- --test-threads=2 together::
 	$(CARGO) test -p smb --features model --lib -- model::
 	fuzz/run replay
 

@@ -81,10 +81,6 @@ fn resolved(path: &Path, top: u32, links: &mut usize) -> Result<PathBuf, Error> 
         return Err(failed("open", path)(Errno::LOOP));
     }
     let target = followed(&folder, name, &next, Trust::Named, top)?;
-    if is_open && target.is_relative() {
-        let reason = "is a pipe or a socket, and not a file";
-        return Err(Error::of(path, reason, NAME_THE_FILE));
-    }
     resolved(&at.join(target), top, links)
 }
 
@@ -224,7 +220,39 @@ fn followed(
     if target.len() > LINK_BYTES_MAX {
         return Err(failed("follow", path)(Errno::NAMETOOLONG));
     }
-    Ok(PathBuf::from(OsString::from_vec(target)))
+    let target = PathBuf::from(OsString::from_vec(target));
+    if has_no_path(folder, name, &target) {
+        let reason = "leads to something without a path here: a pipe, or a file of another system";
+        return Err(Error::of(path, reason, NAME_THE_FILE));
+    }
+    Ok(target)
+}
+
+/// Whether the kernel follows a link to something else than what its text names: those of processes in `/proc` lead to
+/// what is open there, or to the files of a container (`proc_pid_root(5)`).
+#[cfg(target_os = "linux")]
+fn has_no_path(folder: &OwnedFd, name: &OsStr, target: &Path) -> bool {
+    use rustix::fs::{PROC_SUPER_MAGIC, StatxFlags, fstatfs, statx};
+
+    if !fstatfs(folder).is_ok_and(|there| there.f_type == PROC_SUPER_MAGIC) {
+        return false;
+    }
+    let what = |path: &Path| {
+        let flags = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
+        let found = statx(folder, path, AtFlags::empty(), flags).ok()?;
+        let device = (found.stx_dev_major, found.stx_dev_minor);
+        Some((device, found.stx_ino, found.stx_mnt_id))
+    };
+    match (what(Path::new(name)), what(target)) {
+        (Some(there), Some(named)) => there != named,
+        // What is not there is no reason: a descriptor may be closed by now.
+        (there, _) => there.is_some(),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+const fn has_no_path(_: &OwnedFd, _: &OsStr, _: &Path) -> bool {
+    false
 }
 
 /// What is under a name, and where it leads if it is a link: both of one and the same, whatever has the name by then.

@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use os::file::{Error, Folder, Readers, create, extend, read_below, replace, resolve};
 use rustix::fs::{CWD, Mode};
@@ -388,6 +389,39 @@ fn what_a_file_names_lies_below_it() {
     let by_link = scratch.path().join("by-link");
     symlink("given", &by_link).unwrap();
     assert!(read_below(&by_link, Path::new("one")).is_ok());
+}
+
+/// As of a container: its `/` has our path, and is another.
+#[test]
+fn a_link_into_the_files_of_another_system_is_no_path() {
+    let script = "mount -t tmpfs none /mnt && touch /mnt/file && echo && read wait";
+    let mut other = Command::new("unshare");
+    other.args(["--mount", "sh", "-c", script]);
+    let mut other = other
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ready = [0];
+    other
+        .stdout
+        .as_mut()
+        .unwrap()
+        .read_exact(&mut ready)
+        .unwrap();
+    let root = PathBuf::from(format!("/proc/{}/root", other.id()));
+    assert!(root.join("mnt/file").exists());
+    for name in ["", "mnt", "mnt/file", "mnt/none"] {
+        let said = refusal(resolve(&root.join(name)));
+        assert!(said.contains("without a path here"), "{name}: {said}");
+    }
+    // Ours is.
+    assert_eq!(
+        resolve(Path::new("/proc/self/root/etc")).unwrap(),
+        Path::new("/etc")
+    );
+    drop(other.stdin.take());
+    other.wait().unwrap();
 }
 
 #[test]
