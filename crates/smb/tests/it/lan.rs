@@ -14,9 +14,10 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nix::mount::{MntFlags, umount2};
-use nix::sched::{CloneFlags, setns, unshare};
-use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use rustix::mount::{UnmountFlags, unmount};
+#[expect(deprecated, reason = "what makes it unsafe is another flag, FILES")]
+use rustix::thread::unshare;
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
 use smb::{LocalAddress, LocalNic, Server};
 use tempfile::TempDir;
 
@@ -178,13 +179,15 @@ impl Lan {
     }
 
     /// From now on this thread, and those that it starts, sees the files of the server.
+    #[expect(deprecated, reason = "what makes it unsafe is another flag, FILES")]
     pub(crate) fn enter_server(&self) {
         let mounts = File::open(format!("/proc/{}/ns/mnt", self.samba_process)).expect("it lives");
-        unshare(CloneFlags::CLONE_FS).expect("this runs as root");
-        setns(mounts, CloneFlags::CLONE_NEWNS).expect("this runs as root");
+        unshare(UnshareFlags::FS).expect("this runs as root");
+        move_into_link_name_space(mounts.as_fd(), Some(LinkNameSpaceType::Mount))
+            .expect("this runs as root");
         // Its `/proc` knows the server's processes only; that of this machine is below.
-        unshare(CloneFlags::CLONE_NEWNS).expect("this runs as root");
-        umount2("/proc", MntFlags::MNT_DETACH).expect("the server has one");
+        unshare(UnshareFlags::NEWNS).expect("this runs as root");
+        unmount("/proc", UnmountFlags::DETACH).expect("the server has one");
     }
 
     /// What Samba has to say.
