@@ -43,7 +43,10 @@ pub fn list(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
         let damaged: Vec<String> = damaged.iter().map(CommandError::text).collect();
         terminal::print_json(&json!({ "changes": changes, "damaged": damaged }));
     } else if open.is_empty() {
-        terminal::print("nothing is changed");
+        // What could not be read may be a change.
+        if damaged.is_empty() {
+            terminal::print("nothing is changed");
+        }
     } else {
         let mut rows = Vec::new();
         for (_, summary) in &open {
@@ -111,7 +114,9 @@ pub fn undo(arguments: &UndoArguments) -> Result<ExitCode, CommandError> {
         terminal::print_json(&json!({ "dry_run": arguments.dry_run, "undone": changes,
             "errors": errors, "complete": complete }));
     } else if undone.is_empty() {
-        terminal::print("nothing is changed, so there is nothing to undo");
+        if errors.is_empty() {
+            terminal::print("nothing is changed, so there is nothing to undo");
+        }
     } else {
         terminal::print_drawn(&text(&undone));
         let reports = undone.iter().flat_map(|change| &change.reports);

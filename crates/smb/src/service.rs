@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 use smb_proto::session::{Access, CreateOptions, Reply, Request};
+use smb_proto::trickle::{TooLittle, Trickle};
 use smb_proto::wire::{
     FRAGMENT_BYTES_MAX, Message, RpcBind, RpcBindReply, RpcCall, RpcReply, SERVER_SERVICE_PIPE,
 };
@@ -38,6 +39,8 @@ pub(crate) struct Service {
     /// What was read and not yet understood.
     unread: Vec<u8>,
     call: u32,
+    /// Of all calls together: there may be as many as the server says that there is more.
+    trickle: Trickle,
 }
 
 impl Service {
@@ -50,6 +53,7 @@ impl Service {
             limits,
             unread: Vec::new(),
             call: 1,
+            trickle: Trickle::of_bytes(),
         };
         let packet = service.transceive(encoded(&RpcBind { call: 1 }))?;
         let reply = RpcBindReply::decode(&packet);
@@ -127,13 +131,19 @@ impl Service {
 
     fn read(&mut self, request: Request) -> Result<(), Error> {
         let shared = self.tree.shared();
-        match ask(shared, request, self.pipe.path())? {
-            Reply::FromPipe(bytes) => {
-                self.unread.extend(bytes);
-                Ok(())
-            }
-            _ => Err(shared.odd_answer()),
-        }
+        let asked = now();
+        let Reply::FromPipe(bytes) = ask(shared, request, self.pipe.path())? else {
+            return Err(shared.odd_answer());
+        };
+        let waited = now().saturating_duration_since(asked);
+        let pace = self.trickle.was_short(bytes.len() as u64, waited);
+        self.unread.extend(bytes);
+        pace.map_err(|little| {
+            let TooLittle { amount, answers } = little;
+            self.failed(ProtocolError::Trickles(format!(
+                "it gives {amount} bytes about itself in {answers} answers, and goes on like that"
+            )))
+        })
     }
 
     pub(crate) fn failed(&self, source: ProtocolError) -> Error {

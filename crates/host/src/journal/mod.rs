@@ -488,9 +488,10 @@ pub fn list_open(folder: &Path) -> Result<Listing, Error> {
     let open = match open {
         Ok(open) => open,
         Err(error) if error.is_missing() || error.is_denied() && !is_ours() => return Ok(listing),
-        // Nothing of it is believed, and it matters only where there is something.
+        // Nothing of it is believed: from ours, another may have removed what was there. Elsewhere it matters only
+        // where there is something.
         Err(error @ os::file::Error::Unsafe { .. }) => {
-            if holds_changes(&folder.join("open")) {
+            if is_ours() || holds_changes(&folder.join("open")) {
                 listing.damaged.push(of_state(error));
             }
             return Ok(listing);

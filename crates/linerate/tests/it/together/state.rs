@@ -76,11 +76,38 @@ fn root_neither_truncates_nor_runs_what_another_user_has_prepared() {
                 "{arguments:?}: {said}"
             );
             assert!(!output.status.success(), "{arguments:?}: {said}");
+            // Such as that nothing is changed.
+            assert_eq!(output.stdout, b"", "{arguments:?}: {said}");
             assert_eq!(
                 fs::read_to_string(&victim).expect("it is there"),
                 "precious"
             );
             assert!(!marker.exists(), "{arguments:?}");
+        }
+    }
+}
+
+/// Who can write to it may have removed what was in it.
+#[test]
+fn a_state_folder_that_others_can_write_to_is_no_empty_one() {
+    let scratch = folder();
+    let state = scratch.path().join("state");
+    fs::create_dir_all(state.join("open")).expect("room on the disk");
+    for (owner, mode) in [(0, 0o777), (STRANGER, 0o755), (0, 0o1777)] {
+        fs::set_permissions(&state, Permissions::from_mode(mode)).expect("our own folder");
+        chown(&state, Some(owner), None).expect("we are root");
+        for (arguments, code) in [
+            (&["changes"][..], 1),
+            (&["undo"], 65),
+            (&["undo", "--dry-run"], 65),
+        ] {
+            let mut command = support::linerate();
+            command.env("LINERATE_STATE_DIR", &state).args(arguments);
+            let output = command.output().expect("linerate starts");
+            let said = said(&output);
+            assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+            assert_eq!(output.stdout, b"", "{arguments:?}: {said}");
+            assert!(said.contains("state"), "{arguments:?}: {said}");
         }
     }
 }

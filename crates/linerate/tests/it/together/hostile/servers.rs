@@ -12,10 +12,10 @@ use smb_proto::NtStatus;
 use smb_proto::session::FileTimes;
 use smb_proto::wire::{
     CloseResponse, Command as Asked, CreateResponse, DirectoryRecord, DirectoryRecords,
-    ErrorResponse, FileId, FlushResponse, HEADER_LENGTH, Header, Message as _, NegotiateContext,
-    NegotiateResponse, PREFIX_LENGTH, QueryDirectoryResponse, ReadResponse, SessionSetupResponse,
-    SetInfoResponse, TreeConnectResponse, WriteResponse, capability, dialect, flags, frame_length,
-    frame_prefix, security_mode, session_flags, utf16,
+    ErrorResponse, FileId, FlushResponse, HEADER_LENGTH, Header, IoctlResponse, Message as _,
+    NegotiateContext, NegotiateResponse, PREFIX_LENGTH, QueryDirectoryResponse, ReadResponse,
+    SessionSetupResponse, SetInfoResponse, TreeConnectResponse, WriteResponse, capability, dialect,
+    flags, frame_length, frame_prefix, security_mode, session_flags, utf16,
 };
 
 use crate::support;
@@ -62,6 +62,10 @@ enum Evil {
     FewBytesLate,
     /// Takes one byte at a time of what is written.
     TakesFewBytes,
+    /// Gives what it says about itself one byte at a time.
+    FewAboutItself,
+    /// The same, and each byte takes a while.
+    FewAboutItselfLate,
     /// Of whoever makes a folder it says that it is there, and of whoever opens it that it is not.
     Denies,
 }
@@ -96,6 +100,10 @@ impl Server {
 
     fn share(&self) -> String {
         format!("smb://127.0.0.1:{}/media/all/", self.port)
+    }
+
+    fn root(&self) -> String {
+        format!("smb://127.0.0.1:{}", self.port)
     }
 
     fn file(&self) -> String {
@@ -182,6 +190,8 @@ impl Visit {
                 | Evil::FewBytes
                 | Evil::FewBytesLate
                 | Evil::TakesFewBytes
+                | Evil::FewAboutItself
+                | Evil::FewAboutItselfLate
                 | Evil::Denies => {
                     return self.list(header, body);
                 }
@@ -239,7 +249,8 @@ impl Visit {
             }
             Asked::CREATE => {
                 let file = utf16::encode("file");
-                let is_file = self.asked.windows(file.len()).any(|name| name == file);
+                let is_file =
+                    self.is_pipe() || self.asked.windows(file.len()).any(|name| name == file);
                 CreateResponse {
                     oplock_level: 0,
                     action: if is_file { 2 } else { 1 },
@@ -262,7 +273,7 @@ impl Visit {
                 .encode(&mut body);
             }
             Asked::READ => {
-                if self.evil == Evil::FewBytesLate {
+                if matches!(self.evil, Evil::FewBytesLate | Evil::FewAboutItselfLate) {
                     thread::sleep(PACE_OF_BYTES);
                 }
                 ReadResponse {
@@ -271,6 +282,16 @@ impl Visit {
                 }
                 .encode(&mut body);
             }
+            // Whatever is read of it as a length, the packet is longer.
+            Asked::IOCTL if self.is_pipe() => IoctlResponse {
+                control: u32::from_le_bytes(self.asked[4..8].try_into().expect("four bytes")),
+                file: FileId {
+                    persistent: 1,
+                    volatile: 1,
+                },
+                output: b"x",
+            }
+            .encode(&mut body),
             Asked::WRITE => WriteResponse { count: 1 }.encode(&mut body),
             Asked::SET_INFO => SetInfoResponse.encode(&mut body),
             Asked::QUERY_DIRECTORY if self.listed >= self.entries_max() => {
@@ -309,6 +330,10 @@ impl Visit {
             }
         }
         self.reply(&header, NtStatus::SUCCESS, &body)
+    }
+
+    fn is_pipe(&self) -> bool {
+        matches!(self.evil, Evil::FewAboutItself | Evil::FewAboutItselfLate)
     }
 
     fn is_denied(&self) -> bool {
@@ -510,6 +535,8 @@ fn no_server_that_gives_or_takes_a_little_makes_a_command_hang() {
         (Evil::FewBytes, "down", "1 bytes where"),
         (Evil::FewBytesLate, "down", "1 bytes where"),
         (Evil::TakesFewBytes, "up", "1 bytes where"),
+        (Evil::FewAboutItself, "shares", "bytes about itself in"),
+        (Evil::FewAboutItselfLate, "shares", "bytes about itself in"),
     ];
     thread::scope(|scope| {
         for (evil, command, says) in cases {
@@ -519,6 +546,7 @@ fn no_server_that_gives_or_takes_a_little_makes_a_command_hang() {
                 let (share, file) = (server.share(), server.file());
                 let ended = match command {
                     "ls" => run(&["ls", &share], None),
+                    "shares" => run(&["ls", &server.root()], None),
                     "list" => run(&["copy", "--dry-run", &share, to], None),
                     "down" => run(&["copy", &file, &format!("{to}-{evil:?}")], None),
                     _ => run(&["copy", "--force", source, &share], None),
