@@ -383,7 +383,7 @@ pub enum DesignEnd {
     Complete,
     /// Somebody stopped it; it can be taken up again.
     Stopped,
-    /// It cannot go on.
+    /// It cannot go on, or came to its end and nothing at all was measured.
     Failed(Failure),
 }
 
@@ -479,7 +479,18 @@ impl Running<'_, '_> {
                 break;
             }
         }
-        Ok(DesignEnd::Complete)
+        Ok(self
+            .failed_throughout()
+            .map_or(DesignEnd::Complete, DesignEnd::Failed))
+    }
+
+    /// What failed last, where nothing at all was measured: then no verdict is left open, there is none to come.
+    fn failed_throughout(&self) -> Option<Failure> {
+        let mut last = None;
+        for trial in &self.trials {
+            last = Some(rate(&trial.workload, &trial.outcome).err()?);
+        }
+        last
     }
 
     fn is_enough(&self) -> bool {

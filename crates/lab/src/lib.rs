@@ -86,6 +86,15 @@ pub struct Summary {
     pub troubles: Vec<String>,
 }
 
+/// How a program that was run on a host ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ran {
+    /// By itself, with this exit status; 128 + n when signal n ended it.
+    Ended(i32),
+    /// After it was told to stop, by a signal that we got and passed on.
+    Stopped,
+}
+
 /// What is known about a lab that was ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gone {

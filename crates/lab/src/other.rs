@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use host::Host;
 
-use crate::{Error, Gone, Launcher, Summary, Topology};
+use crate::{Error, Gone, Launcher, Ran, Summary, Topology};
 
 /// A running lab. There is none on this system.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl Lab {
     ///
     /// # Errors
     /// Never: there is no lab to ask.
-    pub fn run(&self, _node: &str, _argv: &[String]) -> Result<i32, Error> {
+    pub fn run(&self, _node: &str, _argv: &[String]) -> Result<Ran, Error> {
         match *self {}
     }
 

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use lab::{Launcher, Topology};
+use lab::{Launcher, Ran, Topology};
 use serde_json::json;
 
 use crate::args::{JsonArguments, LabCommand};
 use crate::changes::look;
 use crate::failure::{CommandError, Kind};
-use crate::{hosts, terminal};
+use crate::{hosts, stop, terminal};
 
 /// Runs one of the lab's commands.
 pub fn run(command: &LabCommand) -> Result<ExitCode, CommandError> {
@@ -178,8 +178,10 @@ fn run_on(typed: &str, command: &[String]) -> Result<ExitCode, CommandError> {
                 .hint("`linerate lab list` shows them"),
         );
     };
-    let status = lab::find(&lab)?.run(&host, command)?;
-    Ok(ExitCode::from(u8::try_from(status).unwrap_or(u8::MAX)))
+    match lab::find(&lab)?.run(&host, command)? {
+        Ran::Ended(status) => Ok(ExitCode::from(u8::try_from(status).unwrap_or(u8::MAX))),
+        Ran::Stopped => Err(stop::interrupted()),
+    }
 }
 
 fn only_one() -> Result<String, CommandError> {

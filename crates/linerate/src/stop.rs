@@ -1,10 +1,10 @@
 //! Ctrl-C: the first one stops the run, restores and ends it; the second one leaves at once.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use measure::Stop;
 
@@ -14,6 +14,9 @@ use crate::terminal;
 
 /// How often whoever waits for work looks whether to stop.
 const LOOK: Duration = Duration::from_millis(50);
+/// What comes so soon after the first one is the same: a terminal that goes tells it twice, by the system and by its
+/// shell, and so does a shell that ends a job.
+const ONE: Duration = Duration::from_millis(100);
 /// How long work may take to end by itself once somebody wants to leave.
 const GRACE: Duration = Duration::from_millis(500);
 
@@ -44,10 +47,14 @@ static LISTENER: Mutex<Option<Listener>> = Mutex::new(None);
 
 /// Listens, and calls `stop` at each of them.
 pub fn listen_with(words: Words, stop: impl Fn() + Send + 'static) -> Result<(), CommandError> {
-    let seen = AtomicU32::new(0);
+    let first = OnceLock::new();
     let listener = move || {
+        let is_first = first.set(Instant::now()).is_ok();
+        if !is_first && first.get().is_some_and(|at| at.elapsed() < ONE) {
+            return;
+        }
         stop();
-        if seen.fetch_add(1, Ordering::Relaxed) == 0 {
+        if is_first {
             let stopping = words.stopping;
             terminal::say(&format!(
                 "stopping; {stopping} (once more to leave at once)"

@@ -1,7 +1,7 @@
 //! Benchmarks that people quote, as recipes in TOML, and recipes of their own.
 
 use record::Recipe;
-use record::mistake::line_at;
+use record::mistake::{line_at, start_of, wrong_with};
 
 use crate::Error;
 
@@ -46,9 +46,7 @@ pub const PRESETS: &[Preset] = &presets![
 /// # Errors
 /// [`Error::Recipe`] with what is wrong and where.
 pub fn recipe(name: &str, toml: &str) -> Result<Recipe, Error> {
-    read(name, toml, |error| {
-        record::text::clean_error(&error.to_string(), error.message())
-    })
+    read(name, toml, |error| wrong_with(toml, error))
 }
 
 /// The same of a file that another file names: what is wrong is told by its line, and nothing of that line is
@@ -58,8 +56,8 @@ pub fn recipe(name: &str, toml: &str) -> Result<Recipe, Error> {
 /// As [`recipe`].
 pub fn recipe_named_by_a_file(name: &str, toml: &str) -> Result<Recipe, Error> {
     read(name, toml, |error| {
-        let start = error.span().unwrap_or_default().start;
-        format!("line {} is none of a recipe", line_at(toml, start))
+        let line = line_at(toml, start_of(toml, error));
+        format!("line {line} is none of a recipe")
     })
 }
 

@@ -4,6 +4,8 @@ use std::fmt;
 
 use toml::de::{DeTable, DeValue};
 
+use crate::text::{clean, clean_error};
+
 /// What is wrong with a value of a file, and which one it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
@@ -91,6 +93,52 @@ pub fn line_of(text: &str, place: &str) -> usize {
     line_at(text, byte)
 }
 
+/// Where a text is not what it should be.
+#[must_use]
+pub fn start_of(text: &str, error: &toml::de::Error) -> usize {
+    match error.span() {
+        Some(span) => span.start,
+        None => start_of_depth(text),
+    }
+}
+
+/// What is wrong with a text, behind its line; of the text itself no more than the words of the error.
+#[must_use]
+pub fn wrong_with(text: &str, error: &toml::de::Error) -> String {
+    match error.span() {
+        Some(_) => clean_error(&error.to_string(), error.message()),
+        None => {
+            let line = line_at(text, start_of(text, error));
+            format!("line {line}: {}", reason(error))
+        }
+    }
+}
+
+/// What is wrong, in a sentence.
+#[must_use]
+pub fn reason(error: &toml::de::Error) -> String {
+    match (error.span(), error.message()) {
+        (None, DEPTH) => "its keys are nested too deep".into(),
+        (_, message) => clean(message.trim_end()),
+    }
+}
+
+/// What the library says of a key with too many dots. It does not say where.
+const DEPTH: &str = "recursion limit";
+
+/// Where the line begins that has too many dots: the first one up to which the text has them. What comes before it
+/// is sound, because the first error is the one that is told.
+fn start_of_depth(text: &str) -> usize {
+    let starts = text.match_indices('\n').map(|(at, _)| at + 1);
+    let starts: Vec<usize> = std::iter::once(0).chain(starts).collect();
+    let is_deep = |end: usize| {
+        let upto = text.get(..end).map(DeTable::parse);
+        upto.is_some_and(|read| read.is_err_and(|error| error.span().is_none()))
+    };
+    let sound = starts.partition_point(|&start| !is_deep(start));
+    starts.get(sound.saturating_sub(1)).copied().unwrap_or(0)
+}
+
 /// The line of a byte of a text, from 1.
 #[must_use]
 pub fn line_at(text: &str, byte: usize) -> usize {
@@ -162,5 +210,30 @@ it = 1
         assert_eq!(line_of("title = ", "title"), 1);
         let mistake = Mistake::at("set.1", "it is wrong").within("factor.0.level.1");
         assert_eq!(mistake.in_text(TEXT), "line 17: it is wrong");
+    }
+
+    #[test]
+    fn a_key_of_too_many_dots_has_its_line_wherever_it_stands() {
+        let key = vec!["a"; 2000].join(".");
+        for (before, behind, line) in [
+            ("", "= 1", 1),
+            ("", " = 1\n", 1),
+            ("a = 1\n\n", " = 1\nb = 2\n", 3),
+            ("a = \"\"\"\nb\n\"\"\"\n[c]\n", " = 1\n[", 5),
+            ("a = [\n1,\n", "", 3),
+            ("a = 'ü'\r\n[", "]\n", 2),
+            ("a = {\nb = 1,\n", " = 1 }\n", 3),
+        ] {
+            let text = format!("{before}{key}{behind}");
+            let error = toml::from_str::<toml::Table>(&text).unwrap_err();
+            if error.span().is_none() {
+                let said = format!("line {line}: its keys are nested too deep");
+                assert_eq!(wrong_with(&text, &error), said, "{before}");
+            }
+            assert_eq!(line_at(&text, start_of(&text, &error)), line, "{before}");
+        }
+        let error = toml::from_str::<toml::Table>("a = 1\nb = ]\n").unwrap_err();
+        assert_eq!(start_of("a = 1\nb = ]\n", &error), 10);
+        assert!(wrong_with("a = 1\nb = ]\n", &error).contains("line 2"));
     }
 }

@@ -350,7 +350,7 @@ impl Shared {
                 Box::new(move || Exchange::new(&login, &server))
             },
         )
-        .map_err(|source| system("ask a socket for its addresses", source))?;
+        .map_err(|source| of_new_socket(source, server))?;
         let link = driver.link();
         let thread = thread::Builder::new()
             .name(format!("smb {}", link.number))
@@ -962,6 +962,17 @@ fn of_connect(source: io::Error, server: &str, address: SocketAddr) -> Error {
             address,
             source,
         },
+    }
+}
+
+/// A socket that was connected and has no far end any more was reset in between.
+fn of_new_socket(source: io::Error, server: &str) -> Error {
+    match source.kind() {
+        io::ErrorKind::NotConnected | io::ErrorKind::ConnectionReset => {
+            let broken = smb_proto::Error::Transport(Arc::new(source));
+            Error::of_connection(broken, server)
+        }
+        _ => system("ask a socket for its addresses", source),
     }
 }
 

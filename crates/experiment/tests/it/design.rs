@@ -472,7 +472,29 @@ fn what_failed_is_run_again_when_the_experiment_is_taken_up() {
         end
     });
     let ends: Vec<DesignEnd> = ends.collect();
-    assert_eq!(ends[2], DesignEnd::Complete, "{ends:?}");
+    let reached = places(&before).into_iter().collect::<BTreeSet<_>>();
+    assert_eq!(reached.len(), 3 * 5 * 2, "{ends:?}");
+}
+
+#[test]
+fn where_nothing_at_all_was_measured_the_end_says_why() {
+    // So short that it is over before it is given up.
+    let mut design = design(1);
+    design.blocks.truncate(1);
+    design.responses.truncate(1);
+    // The first one may only wash out.
+    let (none, two) = (Cell::new(0), Cell::new(2));
+    for (left, is_measured) in [(&none, false), (&two, true)] {
+        let mut stand = Simulated::new(left);
+        stand.then = FailureKind::Refused;
+        let mut records = Vec::new();
+        let end = run(&mut stand, &design, Vec::new(), &mut records);
+        assert_eq!(places(&trials(&records)).len(), 5);
+        match is_measured {
+            true => assert_eq!(end, DesignEnd::Complete),
+            false => assert_eq!(end, DesignEnd::Failed(refused(FailureKind::Refused))),
+        }
+    }
 }
 
 #[test]

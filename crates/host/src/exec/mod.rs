@@ -9,7 +9,9 @@ pub(crate) mod ssh;
 use std::fmt;
 use std::time::Duration;
 
-pub use local::{Ender, Local, OUTPUT_BYTES_MAX, Process, STDERR_BYTES_MAX};
+pub use local::{
+    Attached, AttachedGroup, Ender, Local, OUTPUT_BYTES_MAX, Process, STDERR_BYTES_MAX,
+};
 pub(crate) use once::Once;
 pub use replay::{Exchange, Recorder, Replay, Transcript};
 pub use ssh::{Destination, Ssh, SshProblem, let_go};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use record::text::clean_error;
+use record::mistake::wrong_with;
 use record::{BitsPerSecond, Mistake};
 use serde::Deserialize;
 
@@ -104,7 +104,7 @@ struct RawWhen {
 pub fn parse(name: &str, text: &str, protections: Protections) -> Result<Profile, Error> {
     let file: File = toml::from_str(text).map_err(|source| Error::Profile {
         name: name.to_owned(),
-        source: clean_error(&source.to_string(), source.message()).into(),
+        source: wrong_with(text, &source).into(),
     })?;
     let line = |mistake: &Mistake, rule: usize| {
         let whole = mistake.clone().within(&format!("rule.{rule}"));

@@ -2,6 +2,7 @@
 
 mod account;
 mod activity;
+mod attached;
 mod delay;
 mod disk;
 mod domain;
@@ -33,7 +34,7 @@ pub use namespace::Namespace;
 pub use supervise::supervise;
 
 use crate::topology::name_problem;
-use crate::{Error, Gone, Launcher, Summary, Topology};
+use crate::{Error, Gone, Launcher, Ran, Summary, Topology};
 use supervise::Report;
 use talk::{Answer, Description, Question};
 
@@ -364,12 +365,12 @@ impl Lab {
         })
     }
 
-    /// Runs a program on a host or switch with our own standard input and output, and gives its
-    /// exit status.
+    /// Runs a program on a host or switch with our own standard input and output. Whoever asks us to end
+    /// (SIGINT, SIGTERM, SIGHUP) asks the program, which we wait for; where we are killed, it is killed.
     ///
     /// # Errors
     /// When there is no such host, or the program cannot be started.
-    pub fn run(&self, node: &str, argv: &[String]) -> Result<i32, Error> {
+    pub fn run(&self, node: &str, argv: &[String]) -> Result<Ran, Error> {
         let ran = self.namespace(node)?.run_attached(&Command::new(argv));
         ran.map_err(Error::running("run a program on", node))
     }

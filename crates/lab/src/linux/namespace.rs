@@ -12,15 +12,23 @@ use std::thread;
 use host::exec::{Command, Exec, Local, Output, Process};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
+use super::attached;
+use crate::Ran;
+
+/// Whoever is killed takes what it runs with it. It says so of the thread that starts it.
+const DIES_WITH_US: [&str; 4] = ["setpriv", "--pdeathsig", "KILL", "--"];
+
 /// Commands in the namespaces of one lab host or switch.
 #[derive(Clone, Debug)]
 pub struct Namespace {
     local: Local,
+    /// The same without the process namespace, which whoever starts it is in already.
+    inside: Local,
     pid: u32,
     number: u64,
     /// Our own grip on the process namespace. A command enters by it, so that it fails when the
     /// host is gone, instead of running in whatever got its process number.
-    _grip: Arc<File>,
+    grip: Arc<File>,
 }
 
 impl Namespace {
@@ -34,21 +42,17 @@ impl Namespace {
         let pid_option = format!("--pid=/proc/{}/fd/{}", process::id(), grip.as_raw_fd());
         let target = pid.to_string();
         let enter = [
-            "nsenter",
-            "--target",
-            &target,
-            "--mount",
-            "--uts",
-            "--ipc",
-            "--net",
-            &pid_option,
-            "--",
+            "nsenter", "--target", &target, "--mount", "--uts", "--ipc", "--net",
         ];
+        let prefix = prefix.iter().map(String::as_str);
+        let begin = prefix.clone().chain(enter);
+        let inside = DIES_WITH_US.into_iter().chain(begin.clone()).chain(["--"]);
         Ok(Self {
-            local: Local::with_prefix(prefix.iter().map(String::as_str).chain(enter)),
+            inside: Local::with_prefix(inside),
+            local: Local::with_prefix(begin.chain([pid_option.as_str(), "--"])),
             pid,
             number,
-            _grip: Arc::new(grip),
+            grip: Arc::new(grip),
         })
     }
 
@@ -75,12 +79,12 @@ impl Namespace {
             .join(inside)
     }
 
-    /// Runs a program there with our own standard input and output, in our folder, and gives its
-    /// exit status.
+    /// Runs a program there with our own standard input and output, in our folder. What asks us to end is
+    /// passed on to it.
     ///
     /// # Errors
     /// When it cannot be started.
-    pub fn run_attached(&self, command: &Command) -> Result<i32, host::Error> {
+    pub fn run_attached(&self, command: &Command) -> Result<Ran, host::Error> {
         let mut moved = command.clone();
         let folder = std::env::current_dir().ok();
         let folder = folder.filter(|folder| self.path(folder).is_dir());
@@ -93,7 +97,7 @@ impl Namespace {
             ];
             moved.argv.splice(0..0, chdir);
         }
-        self.local.run_attached(&moved)
+        attached::run(&self.inside, &self.grip, &moved)
     }
 
     /// Does something in the host's network on a thread of its own, for what is bound to a network
@@ -183,5 +187,7 @@ mod tests {
         let output = &stranger.run(&hello).unwrap()[0];
         assert_ne!(output.status, 0);
         assert_eq!(output.stdout, b"");
+        let attached = stranger.run_attached(&Command::new(["true"]));
+        assert!(attached.is_err(), "{attached:?}");
     }
 }

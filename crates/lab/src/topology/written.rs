@@ -5,7 +5,7 @@ use std::ops::{Range, RangeInclusive};
 use std::time::Duration;
 
 use record::BitsPerSecond;
-use record::mistake::line_at;
+use record::mistake::{line_at, reason, start_of};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -141,10 +141,11 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Topology, Error> {
     let source = Source { text, origin };
     let written: WrittenTopology = toml::from_str(text).map_err(|error| {
         // `run` is a key for its own refusal alone, and the last one of its list.
-        let message = error.message().trim_end_matches(", `run`");
+        let reason = reason(&error);
+        let start = start_of(text, &error);
         source.refuse(
-            error.span().unwrap_or(0..0),
-            record::text::clean(message),
+            start..start,
+            reason.trim_end_matches(", `run`").to_owned(),
             "see `examples/two-links.toml` for the fields there are",
         )
     })?;

@@ -5,7 +5,7 @@ use std::io::BufRead;
 use std::os::unix::fs::PermissionsExt;
 
 use host::exec::{Command, Exec};
-use lab::Topology;
+use lab::{Ran, Topology};
 use record::BitsPerSecond;
 
 use super::{Up, eventually, have_machine};
@@ -205,8 +205,11 @@ fn a_program_runs_attached_and_gives_its_status() {
         up.lab.run("alone", &words).unwrap()
     };
     let folder = std::env::current_dir().unwrap();
-    assert_eq!(run(&format!("test \"$PWD\" = '{}'", folder.display())), 0);
-    assert_eq!(run("test $(uname -n) = alone && exit 7"), 7);
+    assert_eq!(
+        run(&format!("test \"$PWD\" = '{}'", folder.display())),
+        Ran::Ended(0)
+    );
+    assert_eq!(run("test $(uname -n) = alone && exit 7"), Ran::Ended(7));
     let missing = ["no-such-program".to_owned()];
-    assert_eq!(up.lab.run("alone", &missing).unwrap(), 127);
+    assert_eq!(up.lab.run("alone", &missing).unwrap(), Ran::Ended(127));
 }

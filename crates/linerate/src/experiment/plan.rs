@@ -6,8 +6,7 @@ use experiment::{Arms, Combination, FRACTION_FACTORS_MIN, combine, order, whole_
 use host::Host;
 use host::change::{self, Change};
 use host::knob::KNOBS;
-use record::mistake::line_of;
-use record::text::clean_error;
+use record::mistake::{line_of, wrong_with};
 use record::{
     Design, DesignKind, Direction, Factor, KnobId, Level, Mistake, PlanFactor, PlanFile,
     PublishedFigure, Recipe, RecipeTest, Response, Setting, StopRule, Value, Workload, input,
@@ -70,7 +69,7 @@ pub fn read(path: &Path) -> Result<Written, CommandError> {
         .hint("check the path and the rights; a plan is a text file of a page or two")
     })?;
     let file: PlanFile = toml::from_str(&text).map_err(|error| {
-        let error = clean_error(&error.to_string(), error.message());
+        let error = wrong_with(&text, &error);
         usage(format!("the plan `{name}` cannot be understood: {error}"))
     })?;
     let path = path.to_owned();

@@ -536,6 +536,8 @@ fn full_disks(provoked: &mut Provoked) {
             "--target",
             SMALL,
         ],
+        // It is over before it is given up.
+        &["experiment", "run", &plan, "--target", SMALL],
     ] {
         provoked.ends("refused", &[words, &ends].concat());
     }

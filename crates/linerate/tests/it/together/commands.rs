@@ -1,8 +1,10 @@
 //! What users do with single commands: labs, copies, benchmarks, completions, help.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Child, Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use predicates::prelude::*;
@@ -365,4 +367,100 @@ fn two_files_of_results_are_compared_or_it_is_said_what_is_missing() {
         &["--hoped", "0"],
     );
     assert_eq!(code, Some(64));
+}
+
+const ALONE: &str = "[[host]]\nname = \"alone\"\n";
+/// How long something that happens at once may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Starts a script on the only host of a lab, far from any terminal, and waits for its first line.
+fn started(lab: &Lab, script: &str) -> (Child, impl Iterator<Item = String> + use<>) {
+    let mut command = Command::new("setsid");
+    command
+        .arg(support::path())
+        .args(["lab", "run", &lab.host("alone"), "--", "sh", "-c", script])
+        .env("LINERATE_STATE_DIR", lab.folder().join("state"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().expect("setsid starts");
+    let said = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let mut said = said.map_while(Result::ok);
+    assert_eq!(said.next().as_deref(), Some("ready"));
+    (child, said)
+}
+
+fn send(signal: &str, child: &Child) {
+    let id = child.id().to_string();
+    let sent = Command::new("kill").args([signal, &id]).status();
+    assert!(sent.expect("kill starts").success());
+}
+
+/// Whether a `sleep` of so many seconds is there.
+fn sleeps(lab: &Lab, seconds: &str) -> bool {
+    let all = "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' '";
+    let all = lab.run("alone", &["sh", "-c", all]);
+    all.contains(&format!("sleep {seconds} "))
+}
+
+#[test]
+fn who_ends_a_run_on_a_host_ends_the_program_there() {
+    let lab = Lab::described("passes-on", ALONE);
+    for (signal, name) in [("-TERM", "TERM"), ("-HUP", "HUP"), ("-INT", "INT")] {
+        // It tidies up before it ends, and what it started goes too.
+        let script = format!(
+            "trap 'echo tidied up; exit 3' {name}; sleep 98765 >/dev/null 2>&1 & echo ready; wait; echo went on"
+        );
+        let (mut child, said) = started(&lab, &script);
+        assert!(sleeps(&lab, "98765"));
+        send(signal, &child);
+        // A program that goes on keeps the pipes open.
+        let ended = child.wait().expect("our own child");
+        assert_eq!(ended.code(), Some(130), "{signal}");
+        let rest: Vec<String> = said.collect();
+        let output = child.wait_with_output().expect("our own child");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(errors.matches("error: ").count(), 1, "{signal}: {errors}");
+        assert_eq!(rest, ["tidied up"], "{signal}: {errors}");
+        // What a shell starts behind itself does not hear of Ctrl-C.
+        if name != "INT" {
+            assert!(!sleeps(&lab, "98765"), "{signal}");
+        }
+    }
+}
+
+#[test]
+fn who_kills_a_run_on_a_host_kills_the_program_there() {
+    let lab = Lab::described("dies-with", ALONE);
+    let (mut child, _said) = started(&lab, "echo ready; exec sleep 87654");
+    assert!(sleeps(&lab, "87654"));
+    send("-KILL", &child);
+    child.wait().expect("our own child");
+    let begun = Instant::now();
+    while sleeps(&lab, "87654") {
+        assert!(begun.elapsed() < PATIENCE, "it goes on");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_signal_that_is_not_to_be_heard_stays_unheard() {
+    let lab = Lab::described("ignores", ALONE);
+    let script = "echo ready; sleep 1; exit 5";
+    let script = format!("trap '' HUP; exec \"$0\" lab run \"$1\" -- sh -c '{script}'");
+    let mut command = Command::new("setsid");
+    command
+        .args(["sh", "-c", &script])
+        .arg(support::path())
+        .arg(lab.host("alone"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped());
+    let mut child = command.spawn().expect("setsid starts");
+    let mut said = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    assert!(
+        said.next()
+            .is_some_and(|line| line.is_ok_and(|line| line == "ready"))
+    );
+    send("-HUP", &child);
+    assert_eq!(child.wait().expect("our own child").code(), Some(5));
 }

@@ -127,6 +127,47 @@ fn the_ways_a_server_says_no() {
     assert_eq!(lab.files_of_the_share(), "");
 }
 
+/// What a peer says to each that connects before it resets the connection.
+fn resets_after(said: &'static [u8]) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("its address").port();
+    std::thread::spawn(move || {
+        for (number, connection) in (0..).zip(listener.incoming()) {
+            let mut connection = connection.expect("a client");
+            std::thread::sleep(Duration::from_micros(number % 24 * 20));
+            // Who is gone already heard nothing.
+            connection.write_all(said).ok();
+            let at_once = Some(Duration::ZERO);
+            rustix::net::sockopt::set_socket_linger(&connection, at_once).expect("our own socket");
+        }
+    });
+    port
+}
+
+/// It depends on chance how far we are when the reset comes.
+#[test]
+fn who_resets_each_connection_is_unreachable_every_time() {
+    let port = resets_after(b"");
+    let share = format!("smb://ann@127.0.0.1:{port}/media");
+    for _ in 0..72 {
+        let mut list = support::linerate();
+        list.env("LINERATE_PASSWORD", "secret").args(["ls", &share]);
+        one_clear_error(&mut list, 69, "127.0.0.1");
+    }
+    for said in [
+        &b""[..],
+        b"\0\0\0\x64ZZZZZZZZ",
+        b"220 mail\r\n",
+        b"SSH-1.5-old\r\n",
+        b"SSH-2.0-new\r\n\0\0\0\x0cZZZZZZZZZZZZ",
+    ] {
+        let host = format!("ssh://ann@127.0.0.1:{}", resets_after(said));
+        for _ in 0..6 {
+            one_clear_error(support::linerate().args(["inspect", &host]), 69, &host);
+        }
+    }
+}
+
 /// A check of a share of nobody's, whose own programs are looked for in `folder` first.
 fn start_check(share: &str, folder: &Path) -> Child {
     start(&["check", share], folder)
@@ -148,14 +189,16 @@ fn start(arguments: &[&str], folder: &Path) -> Child {
 }
 
 /// It ends although what it waits for does not, says why, and keeps no file.
+/// A terminal that goes, or a shell that ends a job, tells it twice at once.
 fn is_interrupted(child: Child, signal: &str, folder: &Path) {
     let id = child.id().to_string();
-    let sent = Command::new("kill").args([signal, &id]).status();
+    let sent = Command::new("kill").args([signal, &id, &id]).status();
     assert!(sent.expect("kill starts").success());
     let output = child.wait_with_output().expect("our own child");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(130), "{said}");
     assert!(said.contains("error: interrupted"), "{said}");
+    assert!(!said.contains("left without"), "{said}");
     assert!(!folder.join("state/runs").exists(), "{said}");
 }
 

@@ -567,3 +567,38 @@ fn what_serving_costs_is_told_where_the_server_may_be_looked_at() {
         "{told}"
     );
 }
+
+/// What a mount leaves of a folder in its own mount namespace is gone with the program.
+#[test]
+fn a_folder_without_room_for_the_test_file_is_refused_with_what_to_do() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    fs::create_dir(at("small")).expect("our own folder");
+    let recipe = "title = 't'\nfile_size = '16 MiB'\nseconds = 0.1\n[[test]]\nname = 'read'\n\
+                  block = '1 MiB'\ndepth = 8\ndirections = ['read']\n";
+    let levels = "[[factor.level]]\nname = 'one'\nset = ['workload:depth=1']\n\
+                  [[factor.level]]\nname = 'two'\nset = ['workload:depth=2']\n";
+    let plan = "title = 't'\nblocks = 1\nnoise = false\n[workload]\nrecipe = 'recipe.toml'\n\
+                [[factor]]\nname = 'depth'\n";
+    fs::write(at("recipe.toml"), recipe).expect("room on the disk");
+    fs::write(at("plan.toml"), plan.to_owned() + levels).expect("room on the disk");
+    let mount = "mount -t tmpfs -o size=1m tmpfs \"$0\" && exec \"$@\"";
+    for blocks in ["1", "9"] {
+        let mut command = Command::new("unshare");
+        command
+            .args(["--mount", "sh", "-c", mount, &at("small")])
+            .arg(support::path())
+            .args(["experiment", "run", &at("plan.toml"), "--blocks", blocks])
+            .args(["--target", &at("small"), "--run", &at(blocks)])
+            .env("LINERATE_STATE_DIR", at("state"));
+        let output = command.output().expect("unshare starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(65), "{said}");
+        let hint = said.lines().find(|line| line.starts_with("hint: "));
+        assert!(
+            hint.is_some_and(|hint| hint.contains("make room")),
+            "{said}"
+        );
+        assert!(Path::new(&at(blocks)).is_file(), "{said}");
+    }
+}

@@ -108,7 +108,11 @@ const PLANS: [Case; 29] = [
         64,
         "line 4\n  because: `channels` must be 1 to 32",
     ),
-    ("dotted-key.toml", 64, "recursion limit"),
+    (
+        "dotted-key.toml",
+        64,
+        "line 2: its keys are nested too deep",
+    ),
     ("empty.toml", 64, "line 1"),
     (
         "escape-in-a-name.toml",
@@ -205,7 +209,7 @@ const PLANS: [Case; 29] = [
         "line 2\n  because: `width_percent` must be",
     ),
 ];
-const RECIPES: [Case; 28] = [
+const RECIPES: [Case; 29] = [
     (
         "blocks-of-nothing.toml",
         64,
@@ -240,6 +244,11 @@ const RECIPES: [Case; 28] = [
     ),
     ("directions-twice.toml", 64, "line 4: `a` needs `read`"),
     ("discard-without-end.toml", 64, "line 2: `passes` must be"),
+    (
+        "dotted-key.toml",
+        64,
+        "line 3: its keys are nested too deep",
+    ),
     ("empty.toml", 64, "line 1"),
     (
         "list-never.toml",
@@ -291,8 +300,13 @@ const RECIPES: [Case; 28] = [
         "line 2: `write_through` needs",
     ),
 ];
-const PROFILES: [Case; 13] = [
+const PROFILES: [Case; 14] = [
     ("brackets.toml", 64, "line 2"),
+    (
+        "dotted-key.toml",
+        64,
+        "line 4: its keys are nested too deep",
+    ),
     ("empty.toml", 64, "line 1"),
     ("escape-sequences.toml", 0, "\u{fffd}[2Jt\u{fffd}31m"),
     ("not-utf-8.toml", 65, "line 2"),
