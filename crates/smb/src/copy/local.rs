@@ -227,11 +227,19 @@ impl Source {
                 reason: "it is not a file",
             });
         }
-        Ok(Self {
+        let source = Self {
             file,
             path: path.to_owned(),
             entry,
-        })
+        };
+        // Files that the system makes up when they are read, as those of `/proc`.
+        if source.entry.size == 0 && source.read(0, &mut [0]).is_ok() {
+            return Err(Error::NotCopied {
+                object: name::printable(&path.to_string_lossy()),
+                reason: "its system says that it is empty, and it is not",
+            });
+        }
+        Ok(source)
     }
 
     pub(super) fn read(&self, offset: u64, room: &mut [u8]) -> Result<(), Error> {

@@ -474,3 +474,13 @@ fn no_device_is_replaced_by_a_file() {
     write_small(Path::new("/dev/null"), b"a", &finish).expect("it goes nowhere");
     assert!(!Path::new("/dev/null").is_file());
 }
+
+#[test]
+fn a_file_that_is_longer_than_its_system_says_is_not_copied_as_an_empty_one() {
+    let opened = Source::open(Path::new("/proc/version"));
+    assert!(matches!(opened, Err(Error::NotCopied { .. })));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let empty = folder.path().join("empty");
+    fs::write(&empty, "").expect("room on the disk");
+    assert!(Source::open(&empty).is_ok());
+}
