@@ -247,31 +247,7 @@ impl Visit {
                 };
                 return self.reply(&header, status, &body);
             }
-            Asked::CREATE => {
-                let file = utf16::encode("file");
-                let is_file =
-                    self.is_pipe() || self.asked.windows(file.len()).any(|name| name == file);
-                CreateResponse {
-                    oplock_level: 0,
-                    action: if is_file { 2 } else { 1 },
-                    times: FileTimes {
-                        write: MADE_AT,
-                        ..FileTimes::default()
-                    },
-                    allocation: 0,
-                    size: match self.evil {
-                        Evil::FewBytes | Evil::FewBytesLate if is_file => FILE_BYTES.into(),
-                        _ => 0,
-                    },
-                    attributes: if is_file { 0x80 } else { FOLDER },
-                    file: FileId {
-                        persistent: 1,
-                        volatile: 1,
-                    },
-                    contexts: Vec::new(),
-                }
-                .encode(&mut body);
-            }
+            Asked::CREATE => self.created().encode(&mut body),
             Asked::READ => {
                 if matches!(self.evil, Evil::FewBytesLate | Evil::FewAboutItselfLate) {
                     thread::sleep(PACE_OF_BYTES);
@@ -330,6 +306,31 @@ impl Visit {
             }
         }
         self.reply(&header, NtStatus::SUCCESS, &body)
+    }
+
+    /// The file, the pipe or else a folder.
+    fn created(&self) -> CreateResponse<'static> {
+        let file = utf16::encode("file");
+        let is_file = self.is_pipe() || self.asked.windows(file.len()).any(|name| name == file);
+        CreateResponse {
+            oplock_level: 0,
+            action: if is_file { 2 } else { 1 },
+            times: FileTimes {
+                write: MADE_AT,
+                ..FileTimes::default()
+            },
+            allocation: 0,
+            size: match self.evil {
+                Evil::FewBytes | Evil::FewBytesLate if is_file => FILE_BYTES.into(),
+                _ => 0,
+            },
+            attributes: if is_file { 0x80 } else { FOLDER },
+            file: FileId {
+                persistent: 1,
+                volatile: 1,
+            },
+            contexts: Vec::new(),
+        }
     }
 
     fn is_pipe(&self) -> bool {
