@@ -377,6 +377,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 fn started(lab: &Lab, script: &str) -> (Child, impl Iterator<Item = String> + use<>) {
     let mut command = Command::new("setsid");
     command
+        // Whoever runs the tests may not want to hear of a terminal that goes (`nohup`).
+        .args(["env", "--default-signal=HUP,INT,TERM"])
         .arg(support::path())
         .args(["lab", "run", &lab.host("alone"), "--", "sh", "-c", script])
         .env("LINERATE_STATE_DIR", lab.folder().join("state"))
@@ -409,10 +411,10 @@ fn who_ends_a_run_on_a_host_ends_the_program_there() {
     for (signal, name) in [("-TERM", "TERM"), ("-HUP", "HUP"), ("-INT", "INT")] {
         // It tidies up before it ends, and what it started goes too.
         let script = format!(
-            "trap 'echo tidied up; exit 3' {name}; sleep 98765 >/dev/null 2>&1 & echo ready; wait; echo went on"
+            "trap 'echo tidied up; exit 3' {name}; sleep 41 >/dev/null 2>&1 & echo ready; wait; echo went on"
         );
         let (mut child, said) = started(&lab, &script);
-        assert!(sleeps(&lab, "98765"));
+        assert!(sleeps(&lab, "41"));
         send(signal, &child);
         // A program that goes on keeps the pipes open.
         let ended = child.wait().expect("our own child");
@@ -424,7 +426,7 @@ fn who_ends_a_run_on_a_host_ends_the_program_there() {
         assert_eq!(rest, ["tidied up"], "{signal}: {errors}");
         // What a shell starts behind itself does not hear of Ctrl-C.
         if name != "INT" {
-            assert!(!sleeps(&lab, "98765"), "{signal}");
+            assert!(!sleeps(&lab, "41"), "{signal}");
         }
     }
 }
@@ -432,12 +434,12 @@ fn who_ends_a_run_on_a_host_ends_the_program_there() {
 #[test]
 fn who_kills_a_run_on_a_host_kills_the_program_there() {
     let lab = Lab::described("dies-with", ALONE);
-    let (mut child, _said) = started(&lab, "echo ready; exec sleep 87654");
-    assert!(sleeps(&lab, "87654"));
+    let (mut child, _said) = started(&lab, "echo ready; exec sleep 42");
+    assert!(sleeps(&lab, "42"));
     send("-KILL", &child);
     child.wait().expect("our own child");
     let begun = Instant::now();
-    while sleeps(&lab, "87654") {
+    while sleeps(&lab, "42") {
         assert!(begun.elapsed() < PATIENCE, "it goes on");
         thread::sleep(Duration::from_millis(20));
     }
