@@ -1,5 +1,7 @@
 //! Programs on this machine: each in its own process group, so that ending one ends all it started.
 
+mod attached;
+
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -11,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+pub use attached::{Attached, AttachedGroup};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 use super::{Command, Exec, Output, Privilege, STATUS_NO_PROGRAM};
@@ -76,31 +79,6 @@ impl Local {
         sudo.chain(self.prefix.iter().cloned())
             .chain(command.argv.iter().cloned())
             .collect()
-    }
-
-    /// Starts a program with our own standard input, output and environment. It has no time limit, and is left
-    /// alone when this is dropped.
-    ///
-    /// # Errors
-    /// When it cannot be started.
-    pub fn start_attached(
-        &self,
-        command: &Command,
-        group: AttachedGroup,
-    ) -> Result<Attached, Error> {
-        let argv = self.whole_argv(command);
-        let (program, arguments) = split(&argv, command)?;
-        let mut started = std::process::Command::new(program);
-        started.args(arguments).env("PATH", search_path());
-        if group == AttachedGroup::Own {
-            started.process_group(0);
-        }
-        let child = started.spawn();
-        let child = child.map_err(|source| start_error(command, source))?;
-        Ok(Attached {
-            argv: command.argv.clone(),
-            child,
-        })
     }
 
     fn start(&self, command: &Command, stderr_bytes_max: usize) -> Result<Process, Error> {
@@ -260,43 +238,6 @@ enum News {
 enum Collected {
     All(Vec<u8>),
     TooLong,
-}
-
-/// Which process group a program belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AttachedGroup {
-    /// Ours, so that a terminal's keys reach it.
-    Ours,
-    /// One of its own, which it leads.
-    Own,
-}
-
-/// A running program that has our own standard input and output.
-#[derive(Debug)]
-pub struct Attached {
-    argv: Vec<String>,
-    child: Child,
-}
-
-impl Attached {
-    /// Its process number, which nobody else gets before [`Attached::wait`] has returned.
-    #[must_use]
-    pub fn id(&self) -> Pid {
-        Pid::from_child(&self.child)
-    }
-
-    /// Waits until it has ended, and gives its exit status.
-    ///
-    /// # Errors
-    /// When somebody else has waited for it.
-    pub fn wait(mut self) -> Result<i32, Error> {
-        let ended = self.child.wait();
-        ended.map(exit_status).map_err(|source| Error::Pipe {
-            action: "wait for",
-            argv: self.argv,
-            source,
-        })
-    }
 }
 
 /// A running program. Dropping it ends it with its process group.
