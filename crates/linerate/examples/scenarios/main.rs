@@ -23,8 +23,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
+use host::exec::Local;
 use judge::{Checked, Verdict, View};
 use lab::Topology;
+use measure::Counters;
+use record::HostName;
 use serde_json::{Value, json};
 use table::Row;
 
@@ -195,7 +198,7 @@ fn row(program: &Path, name: String, topology: &Topology, plan: &Plan) -> Row {
 
 fn check(program: &Path, share: &str, view: View) -> Checked {
     let begun = Instant::now();
-    let before = processor_times();
+    let before = counters();
     let mut command = Command::new(program);
     command.args(["check", share, "--json"]);
     command.args(["--client", &format!("lab://{LAB}/client")]);
@@ -216,32 +219,20 @@ fn check(program: &Path, share: &str, view: View) -> Checked {
         run_file: text(&said["run_file"]),
         exit: output.status.code(),
         seconds: begun.elapsed().as_secs_f64(),
-        stolen: stolen_between(&before, &processor_times()),
+        stolen: stolen_between(&before, &counters()),
     }
 }
 
-/// What each processor has spent so far, by kind (proc_stat(5)).
-fn processor_times() -> Vec<Vec<u64>> {
-    let text = std::fs::read_to_string("/proc/stat").expect("this runs on Linux");
-    let lines = text.lines().filter(|line| line.starts_with("cpu"));
-    let times = |line: &str| {
-        let words = line.split_whitespace().skip(1);
-        words.map(|word| word.parse().expect("a count")).collect()
-    };
-    // The first is the sum of all.
-    lines.skip(1).map(times).collect()
+/// What the machine below the labs has had to do so far.
+fn counters() -> Counters {
+    Counters::read(&Local::new()).expect("this runs on Linux")
 }
 
 /// The part of the time that was stolen from the processor that lost most.
-fn stolen_between(before: &[Vec<u64>], after: &[Vec<u64>]) -> f64 {
-    const STEAL: usize = 7;
-    // What guests used is counted as the user's as well.
-    let share = |(before, after): (&Vec<u64>, &Vec<u64>)| {
-        let spent = |times: &[u64]| times.iter().take(STEAL + 1).sum::<u64>();
-        let whole = spent(after).saturating_sub(spent(before));
-        after[STEAL].saturating_sub(before[STEAL]) as f64 / whole.max(1) as f64
-    };
-    before.iter().zip(after).map(share).fold(0.0, f64::max)
+fn stolen_between(before: &Counters, after: &Counters) -> f64 {
+    let load = before.until(after, &HostName::new("local"));
+    let stolen = load.processors.iter().map(|processor| processor.steal);
+    stolen.fold(0.0, f64::max)
 }
 
 fn packets(program: &Path, count: usize) -> (table::Figure, Value) {

@@ -15,8 +15,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::mount::{UnmountFlags, unmount};
-#[expect(deprecated, reason = "what makes it unsafe is another flag, FILES")]
-use rustix::thread::unshare;
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
 use smb::{LocalAddress, LocalNic, Server};
 use tempfile::TempDir;
@@ -182,11 +180,11 @@ impl Lan {
     #[expect(deprecated, reason = "what makes it unsafe is another flag, FILES")]
     pub(crate) fn enter_server(&self) {
         let mounts = File::open(format!("/proc/{}/ns/mnt", self.samba_process)).expect("it lives");
-        unshare(UnshareFlags::FS).expect("this runs as root");
+        rustix::thread::unshare(UnshareFlags::FS).expect("this runs as root");
         move_into_link_name_space(mounts.as_fd(), Some(LinkNameSpaceType::Mount))
             .expect("this runs as root");
         // Its `/proc` knows the server's processes only; that of this machine is below.
-        unshare(UnshareFlags::NEWNS).expect("this runs as root");
+        rustix::thread::unshare(UnshareFlags::NEWNS).expect("this runs as root");
         unmount("/proc", UnmountFlags::DETACH).expect("the server has one");
     }
 
