@@ -62,6 +62,14 @@ pub struct Executed {
     pub loads: Vec<HostLoad>,
 }
 
+/// Whether a trial offers one algorithm only, which a server may not take.
+fn offers_less(workload: &Workload) -> bool {
+    let Workload::Share(share) = workload else {
+        return false;
+    };
+    share.demands.cipher.is_some() || share.demands.signing_algorithm.is_some()
+}
+
 /// Runs trials between a client and a server, each in a session of its own, and keeps what they share.
 #[derive(Debug)]
 pub struct Executor<'a> {
@@ -182,7 +190,9 @@ impl<'a> Executor<'a> {
                 {
                     self.no_tcp = Some(failure.clone());
                 }
-                self.is_refused |= failure.kind == FailureKind::LoginRefused;
+                // Who was let in before, and offers less now, has the right password.
+                let offers_less = self.slowest.is_some() && offers_less(workload);
+                self.is_refused |= failure.kind == FailureKind::LoginRefused && !offers_less;
             }
         }
     }
@@ -470,6 +480,16 @@ mod tests {
         assert!(!executor.may_run(&workload));
         // For raw TCP nobody logs in.
         assert!(executor.may_run(&tcp(1)));
+        // A server that lets us in may not take the one cipher that is offered.
+        let mut demanding = share();
+        demanding.demands.cipher = Some(record::Cipher::Aes128Gcm);
+        let demanding = Workload::Share(demanding);
+        for (was_let_in, may_run) in [(false, false), (true, true)] {
+            let mut executor = Executor::new(setup(&runner, &stop));
+            executor.slowest = was_let_in.then_some(1e6);
+            executor.run(STAGE, demanding.clone(), &mut |_| {});
+            assert_eq!(executor.may_run(&workload), may_run);
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ for nic in /sys/class/net/*; do
 done
 echo @mhz; grep '^cpu MHz' /proc/cpuinfo
 echo @snmp; grep '^Tcp:' /proc/net/snmp
+echo @io; cat /proc/pressure/io
 echo @throttled
 pids=self
 for status in /proc/[0-9]*/comm; do
@@ -52,6 +53,8 @@ pub struct Counters {
     nics: Vec<NicCounts>,
     pauses: Option<u64>,
     throttled: Option<u64>,
+    /// Microseconds in which some program waited for a disk.
+    disk_waited: Option<u64>,
     /// Sum over processors, and how many they are.
     megahertz: (f64, u32),
 }
@@ -117,6 +120,8 @@ impl Counters {
             pauses: grown(self.pauses, later.pauses),
             throttled: grown(self.throttled, later.throttled).map(Nanoseconds::new),
             served: None,
+            disk_waited: grown(self.disk_waited, later.disk_waited)
+                .map(|microseconds| Nanoseconds::new(microseconds.saturating_mul(1000))),
             nics,
             megahertz: (counted > 0).then(|| (megahertz / f64::from(counted)).round() as u32),
         }
@@ -146,6 +151,7 @@ pub(crate) fn parse(text: &str, at: Instant) -> Counters {
         nics: Vec::new(),
         pauses: None,
         throttled: None,
+        disk_waited: None,
         megahertz: (0.0, 0),
     };
     let mut tcp_names: Vec<&str> = Vec::new();
@@ -182,6 +188,10 @@ pub(crate) fn parse(text: &str, at: Instant) -> Counters {
             ("snmp", [_, values @ ..]) => {
                 let at = tcp_names.iter().position(|name| *name == "RetransSegs");
                 counters.resent = at.and_then(|at| values.get(at)?.parse().ok());
+            }
+            ("io", ["some", .., total]) => {
+                let total = total.strip_prefix("total=");
+                counters.disk_waited = total.and_then(|total| total.parse().ok());
             }
             ("throttled", [folder]) if folder.starts_with('/') => {
                 counts = !groups.contains(folder);
@@ -266,6 +276,9 @@ mod tests {
         @snmp\n\
         Tcp: RtoAlgorithm RetransSegs InErrs\n\
         Tcp: 1 7 0\n\
+        @io\n\
+        some avg10=0.00 avg60=0.00 avg300=0.00 total=500\n\
+        full avg10=0.00 avg60=0.00 avg300=0.00 total=300\n\
         @throttled\n\
         /sys/fs/cgroup/cpu/a\n\
         nr_periods 3\n\
@@ -293,12 +306,14 @@ mod tests {
                 "eth0: 905 9 10 2 0 7 0 0 45 9 0 4",
             )
             .replace("eth0 2", "eth0 5")
-            .replace("Tcp: 1 7 0", "Tcp: 1 9 0");
+            .replace("Tcp: 1 7 0", "Tcp: 1 9 0")
+            .replace("total=500", "total=800");
         let load = before.until(
             &parse(&text, begin + std::time::Duration::from_secs(1)),
             &HostName::new("x"),
         );
         assert_eq!(load.resent, Some(2));
+        assert_eq!(load.disk_waited, Some(Nanoseconds::new(300_000)));
         assert_eq!((load.dropped, load.megahertz), (Some(3), Some(2500)));
         // What a hypervisor gave to others is no work of ours.
         let near = |share: f64, wanted: f64| assert!((share - wanted).abs() < 1e-9, "{share}");
@@ -332,6 +347,7 @@ mod tests {
             "@dev\nx:",
             "@snmp\nTcp:\nTcp:",
             "@throttled\nx y z",
+            "@io\nsome total=-1",
         ] {
             let counters = parse(text, Instant::now());
             assert!(

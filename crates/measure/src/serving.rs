@@ -82,6 +82,7 @@ impl<'a> Serving<'a> {
             pauses: None,
             throttled: None,
             served: Some(ran(&first.threads, &last.threads)?),
+            disk_waited: None,
             nics: Vec::new(),
             megahertz: None,
         })

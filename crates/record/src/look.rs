@@ -172,6 +172,10 @@ pub struct HostLoad {
     /// How long processors worked for the processes of its file server, where that was looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub served: Option<Nanoseconds>,
+    /// How long one or more of its programs waited for a disk and did nothing else (`some` of `/proc/pressure/io`); none
+    /// where the system does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_waited: Option<Nanoseconds>,
     /// What passed its NICs, of all programs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nics: Vec<NicLoad>,

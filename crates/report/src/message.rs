@@ -540,6 +540,10 @@ const ENGLISH: &[(&str, &str)] = &[
         "the server takes {write} and gives {read} from memory: its disk may be slow",
     ),
     (
+        "server-disk.waits",
+        "programs of the server wait for its disk all the time that the share is written to, at {write}, and not while it is read from memory",
+    ),
+    (
         "server-disk.reads",
         "the server gives a file that was not asked for lately at {disk}, {share} of the {memory} that it gives from memory",
     ),

@@ -67,7 +67,9 @@ fn can_explain(judged: &Judged, rung: RungName) -> bool {
     explains_on_its_own(judged) && is_below
 }
 
-/// What explains the loss and is proven, then what may explain it; then all else that is proven, then the rest.
+/// What explains the loss and is proven, then what may explain it; then all else that is proven, then the rest. Of two
+/// that are equally sure the one that is proven to gain more, then the one that may have taken more of the time: one of
+/// which no counter says that may have taken all of it.
 fn order(seen: &Evidence, judged: &mut [Judged]) {
     let copies = judged.iter().any(|one| one.row.id.as_str() == "local-disk");
     let lost = seen.lost().map(|rung| rung.rung);
@@ -84,12 +86,9 @@ fn order(seen: &Evidence, judged: &mut [Judged]) {
         };
         let certain = one.gain.as_ref().and_then(|gain| gain.interval);
         let gain = certain.map_or(0.0, |[low, _]| low);
-        (
-            is_rest,
-            !explains,
-            state,
-            std::cmp::Reverse((gain * 1e6) as u64),
-        )
+        let taken = one.finding.taken.unwrap_or(1.0);
+        let most = [gain, taken].map(|share| std::cmp::Reverse((share * 1e6) as u64));
+        (is_rest, !explains, state, most)
     });
 }
 

@@ -115,6 +115,10 @@ fn candidates<'a>(
                 reason: reason.to_owned(),
             });
         };
+        if far.address.is_loopback() {
+            reject("it is the server's own loopback");
+            continue;
+        }
         if is_link_local(far.address) {
             reject("it is link-local");
             continue;

@@ -22,6 +22,8 @@ pub(super) struct Finding {
     pub(super) reach: Reach,
     /// The most that could be gained, as a ratio; 1 where it costs nothing that was measured.
     pub(super) gain_max: f64,
+    /// The part of the measured time that a counter puts down to it; none where no counter says how much.
+    pub(super) taken: Option<f64>,
     /// Whether nothing speaks for it but that nothing else was seen.
     pub(super) is_by_elimination: bool,
     pub(super) advice: Advice,
@@ -84,9 +86,15 @@ impl Finding {
             basis,
             reach: Reach::OnPath,
             gain_max,
+            taken: None,
             is_by_elimination: false,
             advice,
         }
+    }
+
+    /// The same where a counter says what part of the measured time it took.
+    pub(super) fn takes(self, taken: Option<f64>) -> Self {
+        Self { taken, ..self }
     }
 
     /// The same where nothing speaks for it but that nothing else was seen.

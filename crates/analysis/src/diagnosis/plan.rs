@@ -1,14 +1,15 @@
 //! What is measured next: a pure function of the run so far.
 
+mod workload;
+
 use std::time::Duration;
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use record::{
-    Bytes, Cipher, Demands, Direction, FileUse, HostFacts, Job, JobFile, JobWorkload, Nanoseconds,
-    Outcome, PathLook, ProbeKind, Rung, ServerCache, ShareWorkload, SigningAlgorithm,
-    SocketOptions, Stage, TcpWorkload, TrialRecord, Workload,
+    Direction, HostFacts, Outcome, PathLook, ProbeKind, Rung, ShareWorkload, Stage, TcpWorkload,
+    TrialRecord, Workload,
 };
 
 use super::cause::{CAUSES, CauseId, Judged, Layer, Prove, judge, rung_of, says};
@@ -93,17 +94,6 @@ const OVERHEAD: Duration = Duration::from_millis(150);
 const MORE_ROUNDS: usize = 2;
 /// Arms of a block besides its control.
 const ARMS: usize = 3;
-/// Streams of raw TCP at once.
-const STREAMS: u32 = 4;
-/// A small request, for its round trip, and the file that it reads.
-const SMALL_BLOCK: Bytes = Bytes::new(4 << 10);
-const SMALL_FILE: Bytes = Bytes::new(64 << 10);
-/// Small files, their size, and the longest time that work which is done once takes.
-const SMALL_FILES: u32 = 200;
-const FILE_BYTES: Bytes = Bytes::new(256 << 20);
-const JOB_LIMIT: Nanoseconds = Nanoseconds::new(2_500_000_000);
-/// A segment that is clearly smaller than that of Ethernet.
-const SEGMENT_BYTES: u32 = 724;
 
 /// The next block of trials that would change what can be said; none where nothing would, or time is over.
 ///
@@ -308,16 +298,18 @@ impl Plan<'_, '_> {
         // What loses the most is asked of first; what the other direction loses may have another reason.
         let wanted = self.wanted(rung, direction);
         let arms = self.arms(&wanted, rung, direction);
-        if !arms.is_empty() {
-            return self.block(&arms, rung, direction);
+        let asks_suspects = arms.iter().any(|(cause, _)| cause.is_some());
+        if rung == Rung::Tcp && !asks_suspects {
+            // Some of what raw TCP may lose by can be changed for the share's connection only, which takes the same
+            // path. It says more of a suspect than what splits limits into kinds.
+            let suspects = wanted.into_iter().filter(|(cause, _)| cause.is_some());
+            let suspects: Vec<_> = suspects.collect();
+            let of_path = self.arms(&suspects, Rung::Share, direction);
+            if !of_path.is_empty() {
+                return self.block(&of_path, Rung::Share, direction);
+            }
         }
-        // Some of what raw TCP may lose by can be changed for the share's connection only, which takes the same path.
-        let of_path: Vec<(Option<CauseId>, ProbeKind)> = wanted
-            .into_iter()
-            .filter(|(cause, _)| cause.is_some() && rung == Rung::Tcp)
-            .collect();
-        let arms = self.arms(&of_path, Rung::Share, direction);
-        self.block(&arms, Rung::Share, direction)
+        self.block(&arms, rung, direction)
     }
 
     /// Those of the interventions that are measured at a rung, and may change what is said.
@@ -459,207 +451,5 @@ impl Plan<'_, '_> {
             why: block.why,
             trials: trials.collect(),
         }
-    }
-
-    /// What an arm does; none where there is no such thing here.
-    fn workload(
-        &self,
-        rung: Rung,
-        changed: Option<ProbeKind>,
-        direction: Direction,
-    ) -> Option<Workload> {
-        match rung {
-            Rung::Tcp | Rung::Streams => {
-                let mut tcp = match &self.base.tcp {
-                    Ok(tcp) => TcpWorkload {
-                        direction,
-                        ..tcp.clone()
-                    },
-                    Err(_) => no_tcp(&self.base.share, direction),
-                };
-                if rung == Rung::Streams {
-                    tcp.streams = STREAMS;
-                }
-                match changed {
-                    None => {}
-                    Some(ProbeKind::Streams) => tcp.streams = STREAMS,
-                    Some(ProbeKind::Segment) => tcp.socket.segment = Some(SEGMENT_BYTES),
-                    Some(_) => return None,
-                }
-                Some(Workload::Tcp(tcp))
-            }
-            Rung::Share | Rung::Channels | Rung::RoundTrip => {
-                let mut share = ShareWorkload {
-                    direction,
-                    channels: 1,
-                    ..self.base.share.clone()
-                };
-                match rung {
-                    Rung::Channels => share.channels = self.base.channels,
-                    Rung::RoundTrip => {
-                        (share.block, share.depth) = (SMALL_BLOCK, 1);
-                        share.file_size = SMALL_FILE;
-                    }
-                    _ => {}
-                }
-                match changed {
-                    None => {}
-                    Some(kind) => self.change(&mut share, kind)?,
-                }
-                Some(Workload::Share(share))
-            }
-            Rung::Disk | Rung::Copy | Rung::SmallFiles => {
-                Some(Workload::Job(self.job(rung, direction)))
-            }
-        }
-    }
-
-    /// Makes an intervention of a share's workload; none where it would change nothing or is not ours to make.
-    fn change(&self, share: &mut ShareWorkload, kind: ProbeKind) -> Option<()> {
-        let is_write = share.direction == Direction::Write;
-        match kind {
-            ProbeKind::Sessions => share.sessions = 2,
-            ProbeKind::Depth => share.depth = share.depth.saturating_mul(4).min(64),
-            ProbeKind::ShallowDepth => share.depth = halved(share.depth)?,
-            ProbeKind::SmallBlock => {
-                let session = self.seen.session?;
-                let most = match is_write {
-                    true => session.write_max.get(),
-                    false => session.read_max.get(),
-                };
-                share.block = Bytes::new(share.block.get().min(most) / 2);
-            }
-            ProbeKind::Block => share.block = Bytes::new(share.block.get() * 4),
-            ProbeKind::OneBlock => {
-                is_write.then(|| share.file = FileUse::OneBlock)?;
-            }
-            ProbeKind::SparseFile => {
-                (!is_write).then(|| share.file = FileUse::Sparse)?;
-            }
-            ProbeKind::Channels => {
-                (self.base.channels > 1).then(|| share.channels = self.base.channels)?;
-            }
-            ProbeKind::ReceiveBuffer | ProbeKind::SendBuffer => {
-                share.socket = self.smaller_buffer(kind)?;
-            }
-            ProbeKind::Path => share.socket.source = Some(*self.base.sources.first()?),
-            ProbeKind::SigningAlgorithm | ProbeKind::Cipher | ProbeKind::EncryptionForSigning => {
-                share.demands = self.cheaper(share.demands, kind)?;
-            }
-            ProbeKind::AllReliefs => {
-                share.sessions = 2;
-                for relief in [ProbeKind::OneBlock, ProbeKind::SparseFile] {
-                    let _ = self.change(share, relief);
-                }
-                if let Some(demands) = self.cheaper(share.demands, ProbeKind::SigningAlgorithm) {
-                    share.demands = demands;
-                }
-                if let Some(demands) = self.cheaper(share.demands, ProbeKind::Cipher) {
-                    share.demands = demands;
-                }
-            }
-            ProbeKind::Streams
-            | ProbeKind::Segment
-            | ProbeKind::Congestion
-            | ProbeKind::BothDirections
-            | ProbeKind::Dialect
-            | ProbeKind::WriteThrough
-            | ProbeKind::Discard
-            | ProbeKind::AwakeProcessor => return None,
-        }
-        Some(())
-    }
-
-    /// A buffer of four fifths of what ours has at most.
-    fn smaller_buffer(&self, kind: ProbeKind) -> Option<SocketOptions> {
-        let tcp = &self.seen.network.client?.tcp;
-        let part = |sizes: [u64; 3]| Some(Bytes::new(sizes[2] / 5 * 4));
-        Some(match kind {
-            ProbeKind::ReceiveBuffer => SocketOptions {
-                receive_buffer: part(tcp.receive_buffer?),
-                ..SocketOptions::default()
-            },
-            _ => SocketOptions {
-                send_buffer: part(tcp.send_buffer?),
-                ..SocketOptions::default()
-            },
-        })
-    }
-
-    /// The cheapest that protects as well; none where that is in use, or protects less.
-    fn cheaper(&self, demands: Demands, kind: ProbeKind) -> Option<Demands> {
-        let session = self.seen.session?;
-        if session.dialect != "3.1.1" {
-            return None;
-        }
-        let signed = session.signing_algorithm.as_deref();
-        let signed = signed.filter(|_| session.data_signed && session.encryption.is_none());
-        match kind {
-            ProbeKind::SigningAlgorithm => signed
-                .filter(|algorithm| !algorithm.contains("GMAC"))
-                .map(|_| Demands {
-                    signing_algorithm: Some(SigningAlgorithm::AesGmac),
-                    ..demands
-                }),
-            ProbeKind::EncryptionForSigning => signed.map(|_| Demands {
-                encrypted: true,
-                cipher: Some(Cipher::Aes128Gcm),
-                ..demands
-            }),
-            _ => {
-                let cipher = session.encryption.as_deref()?;
-                let gcm = match cipher.contains("256") {
-                    true => Cipher::Aes256Gcm,
-                    false => Cipher::Aes128Gcm,
-                };
-                cipher.contains("CCM").then_some(Demands {
-                    cipher: Some(gcm),
-                    ..demands
-                })
-            }
-        }
-    }
-
-    fn job(&self, rung: Rung, direction: Direction) -> JobWorkload {
-        JobWorkload {
-            share: self.base.share.share.clone(),
-            direction,
-            job: match rung {
-                Rung::Disk => Job::ReadOnce {
-                    file: JobFile::Found,
-                    bytes_max: FILE_BYTES,
-                    cache: ServerCache::Unknown,
-                },
-                Rung::Copy => Job::Copy {
-                    file: JobFile::Found,
-                    bytes_max: FILE_BYTES,
-                    folder: self.base.folder.clone(),
-                    times: 3,
-                },
-                _ => Job::SmallFiles {
-                    count: SMALL_FILES,
-                    size: SMALL_BLOCK,
-                },
-            },
-            demands: self.base.share.demands,
-            limit: JOB_LIMIT,
-        }
-    }
-}
-
-fn halved(depth: u32) -> Option<u32> {
-    (depth > 1).then_some(depth / 2)
-}
-
-/// What raw TCP would have done, for the trial that says why it cannot.
-fn no_tcp(share: &ShareWorkload, direction: Direction) -> TcpWorkload {
-    TcpWorkload {
-        server: std::net::Ipv4Addr::UNSPECIFIED.into(),
-        port: 5201,
-        direction,
-        streams: 1,
-        nic: None,
-        socket: SocketOptions::default(),
-        timing: share.timing,
     }
 }

@@ -61,7 +61,9 @@ pub(super) fn kept_from_running(
             ))
         }
     };
-    Finding::counted(text, advice.gains(gain)).off_path_if(!explains)
+    Finding::counted(text, advice.gains(gain))
+        .takes(Some(share))
+        .off_path_if(!explains)
 }
 
 /// Whether a full processor of ours may be full of segments that its NIC leaves to it.

@@ -90,6 +90,7 @@ fn what_serving_cost_is_told_for_each_byte_where_somebody_looked() {
             pauses: None,
             throttled: None,
             served: Some(Nanoseconds::new((busy * 500_000_000.0) as u64)),
+            disk_waited: None,
             nics: Vec::new(),
             megahertz: None,
         }];

@@ -131,6 +131,7 @@ impl Well {
             pauses: None,
             throttled: Some(Nanoseconds::new((throttled * 1e9) as u64)),
             served: None,
+            disk_waited: None,
             nics: Vec::new(),
             megahertz: None,
         };
@@ -1872,6 +1873,20 @@ fn a_prefix_that_nics_share_in_the_other_family_is_none_of_the_way() {
 }
 
 #[test]
+fn twins_of_the_server_cost_nothing_where_the_clients_one_link_is_full() {
+    let named = |share: f64| {
+        let mut well = Well::new();
+        well.facts[1].nics.push(real_nic("b1", 3, "10.77.1.12"));
+        well.advertise(&[("10.77.1.2", GIGABIT, true), ("10.77.1.12", GIGABIT, true)]);
+        well.records = ladder([117.5, 117.4, share, share]);
+        let causes = well.said(true).causes;
+        causes.iter().any(|it| it.id == "two-nics-one-subnet")
+    };
+    assert!(!named(117.0));
+    assert!(named(60.0));
+}
+
+#[test]
 fn twins_and_different_mtus_are_found_on_links_that_are_not_used() {
     let with = |inject: Inject, with_server: bool| {
         let mut well = Well::new();
@@ -2552,6 +2567,110 @@ fn connections_that_take_links_by_chance_are_no_slow_server() {
     assert_eq!(said.headline.id, "headline.one-connection");
 }
 
+/// Who has to cut each segment is busy with it all the time, as behind a slow hop.
+#[test]
+fn offloads_that_are_off_are_suspected_before_a_hop_that_nobody_saw() {
+    let named = |is_on: bool| {
+        let said = without_tcp([600.0, 570.0], |well| {
+            well.speed(10 * GIGABIT);
+            well.writing_clock(900, 4);
+            for name in ["tcp-segmentation-offload", "generic-segmentation-offload"] {
+                let offload = Offload {
+                    on: is_on,
+                    fixed: false,
+                };
+                well.facts[0].nics[0].offloads.insert(name.into(), offload);
+            }
+        });
+        said.named().expect("a cause").id.clone()
+    };
+    assert_eq!(named(false), "offloads-off");
+    assert_eq!(named(true), "rate-limited");
+}
+
+/// A host that has no time for what came to its NIC loses it there, and not on the path.
+#[test]
+fn what_a_host_drops_is_not_lost_on_the_path() {
+    let named = |dropped: u64| {
+        let mut well = Well::new();
+        well.records = ladder([80.0, 81.0, 79.0, 80.0]);
+        well.retransmits(800);
+        well.loads(0.0, 0.0, 0.9);
+        well.trials(|trial| {
+            for load in &mut trial.loads {
+                load.resent = Some(800);
+            }
+            trial.loads[1].dropped = Some(dropped);
+        });
+        let causes = well.said(true).causes;
+        causes.iter().any(|it| it.id == "segments-lost")
+    };
+    assert!(named(0));
+    assert!(named(100));
+    assert!(!named(790));
+}
+
+/// Frames that a NIC drops now and then, of a protocol that nobody speaks, say nothing of segments whose sender is out of
+/// sight.
+#[test]
+fn a_few_dropped_frames_do_not_acquit_a_path_whose_sender_nobody_looked_at() {
+    let mut well = Well::new();
+    well.records = ladder([80.0, 117.5, 79.0, 117.0]);
+    well.trials(|trial| {
+        if let (Direction::Read, Outcome::Measured(result)) =
+            (trial.workload.direction(), &mut trial.outcome)
+        {
+            result.far_retransmits = result.far_retransmits.map(|_| 800);
+        }
+    });
+    well.loads(0.0, 0.0, 0.2);
+    well.trials(|trial| {
+        trial.loads.truncate(1);
+        trial.loads[0].dropped = Some(5);
+    });
+    let causes = well.said(false).causes;
+    assert!(ids(&causes).contains(&"segments-lost"), "{causes:#?}");
+}
+
+/// What the kernel counts of waiting for disks proves it, where it is not there all the time and nobody asked for it.
+#[test]
+fn a_disk_that_is_waited_for_while_it_is_written_to_is_proven() {
+    let named = |writing: f64, reading: f64, is_sync: bool| {
+        let mut well = Well::new();
+        well.records = ladder([117.5, 117.4, 117.0, 48.0]);
+        well.loads(0.0, 0.0, 0.2);
+        well.trials(|trial| {
+            let Workload::Share(workload) = &trial.workload else {
+                return;
+            };
+            // As long before and after the trial as in it.
+            let moving = workload.timing.warm_up.get() + workload.timing.measured.get();
+            let share = match workload.direction {
+                Direction::Write => writing,
+                Direction::Read => reading,
+            };
+            let load = &mut trial.loads[1];
+            load.duration = Nanoseconds::new(2 * moving);
+            load.disk_waited = Some(Nanoseconds::new((share * moving as f64) as u64));
+        });
+        if is_sync {
+            well.look.settings.push(Setting::Knob {
+                host: HostName::new("server"),
+                id: KnobId::new("smb.server.sync_always"),
+                target: Target::Share("media".into()),
+                value: Value::Switch(true),
+            });
+        }
+        let said = well.said(true);
+        let disk = said.causes.iter().find(|it| it.id == "server-disk");
+        disk.expect("a suspect at least").state
+    };
+    assert!(matches!(named(1.2, 0.6, false), State::Proven(_)));
+    assert_eq!(named(0.8, 0.6, false), State::Suspected);
+    assert_eq!(named(1.2, 1.2, false), State::Suspected);
+    assert_eq!(named(1.2, 0.6, true), State::Suspected);
+}
+
 #[test]
 fn one_block_that_is_slower_than_a_file_does_not_acquit_the_disk() {
     let said = |gain: f64| {
@@ -2597,4 +2716,46 @@ fn a_cheaper_cipher_that_gains_comes_before_the_processor_that_it_fills() {
     assert_eq!(refused.causes[0].id, "encryption");
     assert_eq!(refused.causes[0].state, State::Suspected);
     assert!(!ids(&refused.causes).contains(&"client-processor"));
+}
+
+/// Both are so: a machine of which others take three tenths, and a server that grants four credits. Seen on a rented one.
+#[test]
+fn of_two_counters_the_one_that_took_more_of_the_time_comes_first() {
+    let first = |waited: u64| {
+        let said = without_tcp([92.0, 90.0], |well| {
+            well.sessions(|session| session.credits = Some(4));
+            well.loads(0.0, 0.0, 0.2);
+            well.trials(|trial| {
+                trial.loads[0].processors[0].steal = 0.3;
+                if let Outcome::Measured(result) = &mut trial.outcome {
+                    result.engine = Some(EngineClock {
+                        total: Nanoseconds::new(1_000_000_000),
+                        credits: Nanoseconds::new(waited),
+                        ..EngineClock::default()
+                    });
+                }
+            });
+        });
+        assert!(
+            matches!(said.causes[1].state, State::Proven(_)),
+            "{said:#?}"
+        );
+        said.causes[0].id.clone()
+    };
+    assert_eq!(first(850_000_000), "few-credits");
+    assert_eq!(first(60_000_000), "cpu-stolen");
+}
+
+/// A port that a neighbour shares, on a machine of which others take a quarter: that quarter is not the half that is lost.
+#[test]
+fn a_quarter_of_the_time_is_not_half_of_the_speed() {
+    let headline = |stolen: f64, share: f64| {
+        let mut well = Well::new();
+        well.records = ladder([117.5, 117.4, share, share]);
+        well.loads(0.0, 0.0, 0.2);
+        well.trials(|trial| trial.loads[0].processors[0].steal = stolen);
+        well.said(true).headline.id
+    };
+    assert_ne!(headline(0.25, 62.0), "headline.loses-proven");
+    assert_eq!(headline(0.25, 85.0), "headline.loses-proven");
 }

@@ -169,6 +169,7 @@ impl Stand for Simulated<'_> {
             pauses: None,
             throttled: None,
             served: Some(Nanoseconds::new(TIMING.measured.get() / 2)),
+            disk_waited: None,
             nics: Vec::new(),
             megahertz: None,
         }];

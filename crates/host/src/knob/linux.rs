@@ -743,6 +743,19 @@ pub(super) const KNOBS: &[Knob] = &[
         )
     },
     Knob {
+        id: "smb.server.sync_always",
+        title: "sync always",
+        meaning: "the server has every write on the disk before it answers",
+        default: "off",
+        rule_of_thumb: "off; on where a power failure may lose nothing that was written",
+        source: SMB_CONF,
+        ..samba_share_fixed(
+            "sync always",
+            samba::Form::Switch,
+            "without it a power failure loses what clients took for written",
+        )
+    },
+    Knob {
         id: "smb.server.interfaces",
         title: "interfaces of the server",
         meaning: "the addresses that the server offers to multichannel, and speeds and capabilities that are forced",

@@ -15,12 +15,13 @@ use crate::knob::KNOBS;
 const RULES_MAX: usize = 500;
 /// Words in the ids of knobs that protect something: what is on the way, who comes in, or what is
 /// written.
-const PROTECTIONS: [&str; 9] = [
+const PROTECTIONS: [&str; 10] = [
     "sign",
     "encrypt",
     "seal",
     "dialect",
     "strict_sync",
+    "sync_always",
     "guest",
     "firewall",
     "protocol",

@@ -1,6 +1,8 @@
 //! The list of all that linerate is to know, by system, against what the catalogue has.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
 
 use host::knob::{self, KNOBS};
 use record::System;
@@ -115,7 +117,10 @@ const LINUX: &[Row] = &[
     ("smb.server.leases", &["smb.server.leases"]),
     ("smb.server.sendfile", &["smb.server.sendfile"]),
     ("smb.server.socket_options", &["smb.server.socket_options"]),
-    ("smb.server.strict_sync", &["smb.server.strict_sync"]),
+    (
+        "smb.server.strict_sync",
+        &["smb.server.strict_sync", "smb.server.sync_always"],
+    ),
     ("route.rp_filter", &["route.rp_filter"]),
     ("route.source_rule", &["route.source_rule"]),
     ("route.interface_metric", &["route.interface_metric"]),
@@ -335,4 +340,41 @@ fn every_id_of_windows_has_its_place() {
 #[test]
 fn every_id_of_macos_has_its_place() {
     check(System::Macos, MACOS);
+}
+
+/// What the diagnosis looks for under a name that no knob has is never found on a real host.
+#[test]
+fn every_id_that_the_diagnosis_names_is_in_the_catalogue() {
+    let begins: BTreeSet<&str> = KNOBS
+        .iter()
+        .filter_map(|it| it.id.split('.').next())
+        .collect();
+    let is_id = |text: &str| {
+        let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        let begin = text.split_once('.').map(|(begin, _)| begin);
+        begin.is_some_and(|begin| begins.contains(begin))
+            && text.split('.').all(|it| it.chars().all(is_word))
+    };
+    let mut folders = vec![PathBuf::from(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../analysis/src"
+    ))];
+    let mut named = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            // What stands between two strings never looks like an id.
+            for id in text.split('"').filter(|text| is_id(text)) {
+                named += 1;
+                let is_known = KNOBS.iter().any(|knob| knob.id == id);
+                assert!(is_known, "{} looks for `{id}`", path.display());
+            }
+        }
+    }
+    assert!(named > 20, "{named}");
 }

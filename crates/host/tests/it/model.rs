@@ -607,7 +607,7 @@ fn answer_samba(machine: &mut Machine, argv: &[&str]) -> Output {
 
 /// What Samba 4.17 prints of a configuration, with our lines in it.
 fn testparm(machine: &Machine) -> String {
-    const GLOBAL: [(&str, &str); 17] = [
+    const GLOBAL: [(&str, &str); 18] = [
         ("client signing", "default"),
         ("client smb encrypt", "default"),
         ("interfaces", ""),
@@ -625,6 +625,7 @@ fn testparm(machine: &Machine) -> String {
         ("smb2 max write", "8388608"),
         ("socket options", "TCP_NODELAY"),
         ("strict sync", "Yes"),
+        ("sync always", "No"),
     ];
     let mut text = String::new();
     for section in ["global", "media"] {

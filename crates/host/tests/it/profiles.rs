@@ -370,6 +370,7 @@ fn protections_are_refused_unless_they_are_meant() {
         "smb.server.encryption",
         "smb.server.dialect_min",
         "smb.server.strict_sync",
+        "smb.server.sync_always",
         "smb.client.signing_required",
         "smb.client.encryption",
         "smb.client.cache",

@@ -251,6 +251,7 @@ fn look_at_the_server(trial: &mut TrialRecord) {
         pauses: None,
         throttled: None,
         served: Some(Nanoseconds::new(duration.get() / 2 / u64::from(arm + 1))),
+        disk_waited: None,
         nics: Vec::new(),
         megahertz: None,
     }];

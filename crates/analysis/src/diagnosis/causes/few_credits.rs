@@ -39,7 +39,7 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
             Value::Integer(8192),
         ));
     let found = match is_tiny || is_counted {
-        true => Finding::counted(text, advice),
+        true => Finding::counted(text, advice).takes(waited),
         false => Finding::suspected(text, Decider::Probe, advice),
     };
     // Credits that fill the line in one direction are not too few for the other.

@@ -38,9 +38,14 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
             .with("nic", &nic.name)
             .with("host", &host.name);
         let advice = Advice::new(advice).gains(seen.gain()).sets(settings);
-        // They cost processor time: raw TCP misses it, or a host has none left.
+        // They cost processor time: raw TCP misses it, or a host has none left. Where nobody measured raw TCP, the
+        // share may be what misses it.
         let is_full = seen.full_host().is_some() || seen.busy_channel().is_some();
-        let costs = seen.may_lose(RungName::Tcp) || is_full;
+        let rung = match seen.is_measured(RungName::Tcp) {
+            true => RungName::Tcp,
+            false => RungName::Share,
+        };
+        let costs = seen.may_lose(rung) || is_full;
         // Smaller segments cost more where each is handled alone, and nothing where a NIC cuts them.
         let segment = seen.probed(ProbeKind::Segment, Rung::Tcp);
         let binds = segment.is_some_and(|it| it.loss == Loss::DoesNotLose && it.ratio.value < 0.8);

@@ -18,6 +18,8 @@ const RESENT_SINGLE_MIN: u64 = 6;
 const OVERTAKEN: f64 = 0.01;
 /// How much of one channel must be sent again where another one loses nothing.
 const RESENT_OF_CHANNEL: f64 = 0.002;
+/// The part of what is sent again that came to the end of the path, where a host had no time for it.
+const DROPPED_BY_HOSTS: f64 = 0.5;
 /// Payload of a segment.
 const SEGMENT_BYTES: f64 = 1448.0;
 
@@ -47,7 +49,8 @@ fn resent(seen: &Evidence) -> Option<Finding> {
         (worst.1 > limit).then_some(worst)
     })?;
     // What other traffic drops in a full queue is its fault and no cable's.
-    if seen.foreign_share().is_some() {
+    let by_hosts = seen.hosts_dropped(rung, direction);
+    if seen.foreign_share().is_some() || by_hosts.is_some_and(|part| part >= DROPPED_BY_HOSTS) {
         return None;
     }
     let id = match rung {

@@ -2,7 +2,7 @@
 
 use record::{Direction, Job, ProbeKind, Rung, ServerCache, Workload};
 
-use super::{Advice, Decider, Evidence, Finding};
+use super::{Advice, Decider, Evidence, Finding, asynchronous_io, sync_writes};
 use crate::RungName;
 use crate::message::say;
 use crate::sequential::Loss;
@@ -83,7 +83,28 @@ fn by_writes(seen: &Evidence) -> Option<Finding> {
     let text = say("server-disk.writes")
         .rate("write", write)
         .rate("read", read);
-    waits.then(|| Finding::suspected(text, Decider::Probe, advice(seen)))
+    if !waits {
+        return None;
+    }
+    if is_waited_for(seen) {
+        let text = say("server-disk.waits").rate("write", write);
+        return Some(Finding::counted(text, advice(seen)));
+    }
+    Some(Finding::suspected(text, Decider::Probe, advice(seen)))
+}
+
+/// Whether programs of the server wait for its disk as long as the share is written to, and no longer than around the
+/// trial while it is read from memory: otherwise they may be others. Who was told to wait does so for another reason.
+fn is_waited_for(seen: &Evidence) -> bool {
+    let Some(server) = seen.network.server else {
+        return false;
+    };
+    let writing = seen.waits_for_disk(&server.name, Direction::Write);
+    let reading = seen.waits_for_disk(&server.name, Direction::Read);
+    writing.is_some_and(|wait| wait.of_moving >= 1.0)
+        && reading.is_some_and(|wait| wait.of_around <= 1.0)
+        && sync_writes::find(seen).is_none()
+        && asynchronous_io::find(seen).is_none()
 }
 
 /// A file that is read from the disk comes slower than one in memory.

@@ -106,8 +106,7 @@ fn burstiness(seen: &Evidence, direction: Direction) -> Option<f64> {
 
 /// Nobody can look at the server, and raw TCP was not measured.
 fn is_alone(seen: &Evidence) -> bool {
-    let is_unmeasured = |direction| seen.rate(RungName::Tcp, direction).is_none();
-    seen.network.server.is_none() && DIRECTIONS.into_iter().all(is_unmeasured)
+    seen.network.server.is_none() && !seen.is_measured(RungName::Tcp)
 }
 
 /// A path so short that no buffer of usual size holds a connection back.

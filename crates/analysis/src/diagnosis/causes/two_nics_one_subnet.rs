@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use record::{HostFacts, InterfaceAddress, LinkState, Medium, Nic, Rung};
 
-use super::{Advice, Decider, Evidence, Finding};
+use super::{Advice, DIRECTIONS, Decider, Evidence, Finding};
 use crate::diagnosis::network::is_link_local;
 use crate::message::say;
 
@@ -14,8 +14,16 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     // An IPv6 prefix that all NICs have in common says nothing of what sends by IPv4.
     let others = seen.network.near_remotes().into_iter();
     let others = others.filter(|other| other.is_ipv4() == current.remote.is_ipv4());
+    // Our one NIC in their subnet has no use for both of the server's, if it is full.
+    let mut directions = DIRECTIONS.into_iter();
+    let fills = directions.all(|direction| seen.fills_in(direction));
+    let is_full = |remote| {
+        let mut ours = current.near.addresses.iter();
+        fills && (remote == current.remote || ours.any(|entry| entry.contains(remote)))
+    };
     let (host, one, other, remote) = used.chain(others).find_map(|remote| {
-        twins_at_client(seen, remote).or_else(|| twins_at_server(seen, remote))
+        let at_server = || twins_at_server(seen, remote).filter(|_| !is_full(remote));
+        twins_at_client(seen, remote).or_else(at_server)
     })?;
     let is_client = |client: &HostFacts| client.name == host.name;
     let sender = seen

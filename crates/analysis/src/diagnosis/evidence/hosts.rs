@@ -1,6 +1,6 @@
 //! How busy the hosts were.
 
-use record::{Direction, HostLoad, HostName, Outcome, Rung, TrialRecord};
+use record::{Direction, HostLoad, HostName, Outcome, Rung, TrialRecord, Workload};
 
 use super::{Evidence, median_of};
 use crate::RungName;
@@ -11,6 +11,14 @@ const FULL_PROCESSOR: f64 = 0.97;
 const BUSY_HOST: f64 = 0.9;
 /// The same up to which it waits for something.
 const IDLE_HOST: f64 = 0.5;
+
+/// How long programs of a host waited for a disk: as parts of the time in which data moved, and of the time before and
+/// after that, in which a test file is made and removed. The counter does not know the border between the two.
+#[derive(Clone, Copy)]
+pub(in crate::diagnosis) struct DiskWait {
+    pub(in crate::diagnosis) of_moving: f64,
+    pub(in crate::diagnosis) of_around: f64,
+}
 
 impl<'a> Evidence<'a> {
     /// What the hosts did while a rung was measured that keeps them as busy as it can.
@@ -52,6 +60,53 @@ impl<'a> Evidence<'a> {
         let writes = (Rung::Share, Direction::Write);
         let loads = self.loads_of(host, |rung, direction| (rung, direction) == writes);
         median_of(loads.map(mean_busy)).map(|busy| busy < IDLE_HOST)
+    }
+
+    /// How long programs of a host waited for a disk in the middle one of the share's trials of a direction.
+    pub(in crate::diagnosis) fn waits_for_disk(
+        &self,
+        host: &HostName,
+        direction: Direction,
+    ) -> Option<DiskWait> {
+        let waits = self.of_rung(Rung::Share).filter_map(|(trial, _)| {
+            let Workload::Share(workload) = &trial.workload else {
+                return None;
+            };
+            let load = trial.loads.iter().find(|load| load.host == *host)?;
+            let waited = load.disk_waited?.get() as f64;
+            let moving = (workload.timing.warm_up.get() + workload.timing.measured.get()) as f64;
+            let around = (load.duration.get() as f64 - moving).max(1.0);
+            (workload.direction == direction).then_some((waited / moving, waited / around))
+        });
+        let (of_moving, of_around): (Vec<f64>, Vec<f64>) = waits.unzip();
+        Some(DiskWait {
+            of_moving: median_of(of_moving.into_iter())?,
+            of_around: median_of(of_around.into_iter())?,
+        })
+    }
+
+    /// What the NICs of both ends dropped in trials of a rung, as a part of the segments that the sender had to send
+    /// again; none where nobody looked at the sender.
+    pub(in crate::diagnosis) fn hosts_dropped(
+        &self,
+        rung: Rung,
+        direction: Direction,
+    ) -> Option<f64> {
+        let sender = match direction {
+            Direction::Read => self.network.server,
+            Direction::Write => self.network.client,
+        }?;
+        let trials = self.of_rung(rung).map(|(trial, _)| trial);
+        let trials = trials.filter(|trial| trial.workload.direction() == direction);
+        let (dropped, resent) = trials.fold((0, 0), |(dropped, resent), trial| {
+            let mut loads = trial.loads.iter();
+            let again = loads.find(|load| load.host == sender.name);
+            // A virtual link counts the same packet at both of its ends.
+            let most = trial.loads.iter().filter_map(|load| load.dropped).max();
+            let again = again.and_then(|load| load.resent);
+            (dropped + most.unwrap_or(0), resent + again.unwrap_or(0))
+        });
+        (resent > 0).then(|| dropped as f64 / resent as f64)
     }
 
     /// Whether a host had time left in most trials.

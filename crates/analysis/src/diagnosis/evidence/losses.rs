@@ -12,7 +12,7 @@ const FAR_BELOW: f64 = 0.9;
 const HELD: f64 = 0.75;
 /// The part of what is lost from which on something that takes so much is why. A flow of work stands still while its
 /// processor or its line serves others, and a little longer, until it is back to speed.
-const MOST_OF_THE_LOSS: f64 = 0.5;
+const MOST_OF_THE_LOSS: f64 = 0.75;
 
 impl Evidence<'_> {
     /// The verdict of a rung.
@@ -107,10 +107,14 @@ impl Evidence<'_> {
 
     /// A share that was so slow that nothing came through while it was measured has lost as well.
     pub(in crate::diagnosis) fn share_may_lose(&self) -> bool {
-        let is_unmeasured = DIRECTIONS
-            .into_iter()
-            .all(|direction| self.rate(RungName::Share, direction).is_none());
-        self.may_lose(RungName::Share) || (is_unmeasured && !self.is_kept_out())
+        self.may_lose(RungName::Share)
+            || (!self.is_measured(RungName::Share) && !self.is_kept_out())
+    }
+
+    /// Whether a rung has a rate in either direction.
+    pub(in crate::diagnosis) fn is_measured(&self, rung: RungName) -> bool {
+        let mut directions = DIRECTIONS.into_iter();
+        directions.any(|direction| self.rate(rung, direction).is_some())
     }
 
     /// Whether the share is as good as at its ceiling in a direction.

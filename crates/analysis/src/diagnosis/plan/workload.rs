@@ -1,0 +1,224 @@
+//! What the arms of a plan do: the workload of each rung, and the interventions in it.
+
+use record::{
+    Bytes, Cipher, Demands, Direction, FileUse, Job, JobFile, JobWorkload, Nanoseconds, ProbeKind,
+    Rung, ServerCache, ShareWorkload, SigningAlgorithm, SocketOptions, TcpWorkload, Workload,
+};
+
+use super::Plan;
+
+/// Streams of raw TCP at once.
+const STREAMS: u32 = 4;
+/// A small request, for its round trip, and the file that it reads.
+const SMALL_BLOCK: Bytes = Bytes::new(4 << 10);
+const SMALL_FILE: Bytes = Bytes::new(64 << 10);
+/// Small files, their size, and the longest time that work which is done once takes.
+const SMALL_FILES: u32 = 200;
+const FILE_BYTES: Bytes = Bytes::new(256 << 20);
+const JOB_LIMIT: Nanoseconds = Nanoseconds::new(2_500_000_000);
+/// A segment that is clearly smaller than that of Ethernet.
+const SEGMENT_BYTES: u32 = 724;
+
+impl Plan<'_, '_> {
+    /// What an arm does; none where there is no such thing here.
+    pub(super) fn workload(
+        &self,
+        rung: Rung,
+        changed: Option<ProbeKind>,
+        direction: Direction,
+    ) -> Option<Workload> {
+        match rung {
+            Rung::Tcp | Rung::Streams => {
+                let mut tcp = match &self.base.tcp {
+                    Ok(tcp) => TcpWorkload {
+                        direction,
+                        ..tcp.clone()
+                    },
+                    Err(_) => no_tcp(&self.base.share, direction),
+                };
+                if rung == Rung::Streams {
+                    tcp.streams = STREAMS;
+                }
+                match changed {
+                    None => {}
+                    Some(ProbeKind::Streams) => tcp.streams = STREAMS,
+                    Some(ProbeKind::Segment) => tcp.socket.segment = Some(SEGMENT_BYTES),
+                    Some(_) => return None,
+                }
+                Some(Workload::Tcp(tcp))
+            }
+            Rung::Share | Rung::Channels | Rung::RoundTrip => {
+                let mut share = ShareWorkload {
+                    direction,
+                    channels: 1,
+                    ..self.base.share.clone()
+                };
+                match rung {
+                    Rung::Channels => share.channels = self.base.channels,
+                    Rung::RoundTrip => {
+                        (share.block, share.depth) = (SMALL_BLOCK, 1);
+                        share.file_size = SMALL_FILE;
+                    }
+                    _ => {}
+                }
+                match changed {
+                    None => {}
+                    Some(kind) => self.change(&mut share, kind)?,
+                }
+                Some(Workload::Share(share))
+            }
+            Rung::Disk | Rung::Copy | Rung::SmallFiles => {
+                Some(Workload::Job(self.job(rung, direction)))
+            }
+        }
+    }
+
+    /// Makes an intervention of a share's workload; none where it would change nothing or is not ours to make.
+    fn change(&self, share: &mut ShareWorkload, kind: ProbeKind) -> Option<()> {
+        let is_write = share.direction == Direction::Write;
+        match kind {
+            ProbeKind::Sessions => share.sessions = 2,
+            ProbeKind::Depth => share.depth = share.depth.saturating_mul(4).min(64),
+            ProbeKind::ShallowDepth => share.depth = halved(share.depth)?,
+            ProbeKind::SmallBlock => {
+                let session = self.seen.session?;
+                let most = match is_write {
+                    true => session.write_max.get(),
+                    false => session.read_max.get(),
+                };
+                share.block = Bytes::new(share.block.get().min(most) / 2);
+            }
+            ProbeKind::Block => share.block = Bytes::new(share.block.get() * 4),
+            ProbeKind::OneBlock => {
+                is_write.then(|| share.file = FileUse::OneBlock)?;
+            }
+            ProbeKind::SparseFile => {
+                (!is_write).then(|| share.file = FileUse::Sparse)?;
+            }
+            ProbeKind::Channels => {
+                (self.base.channels > 1).then(|| share.channels = self.base.channels)?;
+            }
+            ProbeKind::ReceiveBuffer | ProbeKind::SendBuffer => {
+                share.socket = self.smaller_buffer(kind)?;
+            }
+            ProbeKind::Path => share.socket.source = Some(*self.base.sources.first()?),
+            ProbeKind::SigningAlgorithm | ProbeKind::Cipher | ProbeKind::EncryptionForSigning => {
+                share.demands = self.cheaper(share.demands, kind)?;
+            }
+            ProbeKind::AllReliefs => {
+                share.sessions = 2;
+                for relief in [ProbeKind::OneBlock, ProbeKind::SparseFile] {
+                    let _ = self.change(share, relief);
+                }
+                if let Some(demands) = self.cheaper(share.demands, ProbeKind::SigningAlgorithm) {
+                    share.demands = demands;
+                }
+                if let Some(demands) = self.cheaper(share.demands, ProbeKind::Cipher) {
+                    share.demands = demands;
+                }
+            }
+            ProbeKind::Streams
+            | ProbeKind::Segment
+            | ProbeKind::Congestion
+            | ProbeKind::BothDirections
+            | ProbeKind::Dialect
+            | ProbeKind::WriteThrough
+            | ProbeKind::Discard
+            | ProbeKind::AwakeProcessor => return None,
+        }
+        Some(())
+    }
+
+    /// A buffer of four fifths of what ours has at most.
+    fn smaller_buffer(&self, kind: ProbeKind) -> Option<SocketOptions> {
+        let tcp = &self.seen.network.client?.tcp;
+        let part = |sizes: [u64; 3]| Some(Bytes::new(sizes[2] / 5 * 4));
+        Some(match kind {
+            ProbeKind::ReceiveBuffer => SocketOptions {
+                receive_buffer: part(tcp.receive_buffer?),
+                ..SocketOptions::default()
+            },
+            _ => SocketOptions {
+                send_buffer: part(tcp.send_buffer?),
+                ..SocketOptions::default()
+            },
+        })
+    }
+
+    /// The cheapest that protects as well; none where that is in use, or protects less.
+    fn cheaper(&self, demands: Demands, kind: ProbeKind) -> Option<Demands> {
+        let session = self.seen.session?;
+        if session.dialect != "3.1.1" {
+            return None;
+        }
+        let signed = session.signing_algorithm.as_deref();
+        let signed = signed.filter(|_| session.data_signed && session.encryption.is_none());
+        match kind {
+            ProbeKind::SigningAlgorithm => signed
+                .filter(|algorithm| !algorithm.contains("GMAC"))
+                .map(|_| Demands {
+                    signing_algorithm: Some(SigningAlgorithm::AesGmac),
+                    ..demands
+                }),
+            ProbeKind::EncryptionForSigning => signed.map(|_| Demands {
+                encrypted: true,
+                cipher: Some(Cipher::Aes128Gcm),
+                ..demands
+            }),
+            _ => {
+                let cipher = session.encryption.as_deref()?;
+                let gcm = match cipher.contains("256") {
+                    true => Cipher::Aes256Gcm,
+                    false => Cipher::Aes128Gcm,
+                };
+                cipher.contains("CCM").then_some(Demands {
+                    cipher: Some(gcm),
+                    ..demands
+                })
+            }
+        }
+    }
+
+    fn job(&self, rung: Rung, direction: Direction) -> JobWorkload {
+        JobWorkload {
+            share: self.base.share.share.clone(),
+            direction,
+            job: match rung {
+                Rung::Disk => Job::ReadOnce {
+                    file: JobFile::Found,
+                    bytes_max: FILE_BYTES,
+                    cache: ServerCache::Unknown,
+                },
+                Rung::Copy => Job::Copy {
+                    file: JobFile::Found,
+                    bytes_max: FILE_BYTES,
+                    folder: self.base.folder.clone(),
+                    times: 3,
+                },
+                _ => Job::SmallFiles {
+                    count: SMALL_FILES,
+                    size: SMALL_BLOCK,
+                },
+            },
+            demands: self.base.share.demands,
+            limit: JOB_LIMIT,
+        }
+    }
+}
+
+fn halved(depth: u32) -> Option<u32> {
+    (depth > 1).then_some(depth / 2)
+}
+
+/// What raw TCP would have done, for the trial that says why it cannot.
+fn no_tcp(share: &ShareWorkload, direction: Direction) -> TcpWorkload {
+    TcpWorkload {
+        server: std::net::Ipv4Addr::UNSPECIFIED.into(),
+        port: 5201,
+        direction,
+        streams: 1,
+        nic: None,
+        socket: SocketOptions::default(),
+        timing: share.timing,
+    }
+}
