@@ -482,6 +482,7 @@ impl Session {
             server,
             login,
             policy,
+            home.pool.clone(),
             Arc::default(),
             Some(Arc::downgrade(home)),
         )

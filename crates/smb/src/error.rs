@@ -444,7 +444,8 @@ impl Error {
 
     /// Sorts the failure of a request about `object`.
     pub(crate) fn of_request(source: ProtocolError, server: &str, object: &str) -> Self {
-        let object = object.to_owned();
+        // The top folder of a share has no name.
+        let object = if object.is_empty() { "/" } else { object }.to_owned();
         match &source {
             ProtocolError::Refused { status, .. } => match *status {
                 NtStatus::OBJECT_NAME_NOT_FOUND

@@ -70,8 +70,9 @@ pub struct Policy {
     /// Have exactly so many in flight. Otherwise a slow channel has fewer, so that the others need
     /// not wait for it in the end, and one over a long path up to twice as many.
     pub depth_fixed: bool,
-    /// Blocks in all: with `block_bytes` the bound of the session's memory. Fewer than
-    /// `depth` times channels make the channels wait.
+    /// Blocks in all: with `block_bytes` the bound of the memory of the session, of those [beside
+    /// it](Session::beside) and of those that it was referred to. Fewer than `depth` times the channels
+    /// of all make the channels wait.
     pub blocks: usize,
     /// How the sockets of its channels are made.
     pub sockets: SocketOptions,
@@ -103,7 +104,7 @@ impl Default for Policy {
             block_bytes: 1 << 20,
             depth: 8,
             depth_fixed: false,
-            blocks: 64,
+            blocks: 32,
             sockets: SocketOptions::default(),
             connect_timeout: Duration::from_secs(5),
             login_timeout: Duration::from_secs(20),
@@ -453,7 +454,9 @@ impl Session {
             link: None,
             retry: None,
         };
-        Self::connect_by(&route, server, login, policy, Arc::default(), None)
+        let block_bytes = usize::try_from(policy.block_bytes).unwrap_or(usize::MAX);
+        let pool = BlockPool::new(policy.blocks, block_bytes);
+        Self::connect_by(&route, server, login, policy, pool, Arc::default(), None)
     }
 
     pub(crate) fn connect_by(
@@ -461,13 +464,12 @@ impl Session {
         server: &Server,
         login: &Login,
         policy: &Policy,
+        pool: BlockPool,
         links: Links,
         home: Option<Weak<Shared>>,
     ) -> Result<Self, Error> {
         policy.sockets.check()?;
         let known = lock(&links).iter().map(|(session, _)| session + 1).max();
-        let block_bytes = usize::try_from(policy.block_bytes).unwrap_or(usize::MAX);
-        let pool = BlockPool::new(policy.blocks, block_bytes);
         let protocol = smb_proto::Session::new(settings(server, login, policy)?, pool.clone())
             .map_err(|source| Error::of_connection(source, &server.name))?;
         let shared = Shared {
@@ -541,7 +543,8 @@ impl Session {
         };
         let links = Arc::clone(&first.links);
         let (login, policy, home) = (&first.login, &first.policy, first.home.clone());
-        let session = Self::connect_by(&there, &first.server, login, policy, links, home)?;
+        let (server, pool) = (&first.server, first.pool.clone());
+        let session = Self::connect_by(&there, server, login, policy, pool, links, home)?;
         // It may come back elsewhere, as the first one may.
         for route in lock(&session.shared.routes).iter_mut() {
             route.remote = way.remote;

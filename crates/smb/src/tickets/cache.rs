@@ -99,7 +99,7 @@ impl TicketCache {
             let text = format!("there is no file `{}`", file.display());
             return Err(TicketError::None { text });
         }
-        if wanted == TicketUse::Tried && is_root() {
+        if wanted == TicketUse::Tried && os::is_root() {
             return Err(TicketError::NotAskedFor { file: path() });
         }
         match Path::new(OPEN_FILES).is_dir() {
@@ -230,16 +230,6 @@ fn is_in_others_reach(_file: &Path) -> bool {
     false
 }
 
-#[cfg(unix)]
-fn is_root() -> bool {
-    rustix::process::geteuid().is_root()
-}
-
-#[cfg(not(unix))]
-fn is_root() -> bool {
-    false
-}
-
 #[cfg(all(test, unix))]
 mod tests {
     use std::fs::{self, Permissions};
@@ -289,7 +279,7 @@ mod tests {
         let asked = opened(&cache, TicketUse::AskedFor).expect("it is ours");
         assert!(asked.is_some(), "it is read as it was opened");
         let tried = opened(&cache, TicketUse::Tried);
-        match is_root() {
+        match os::is_root() {
             true => assert_eq!(
                 tried.expect_err("nobody asked for it"),
                 TicketError::NotAskedFor { file: cache }
