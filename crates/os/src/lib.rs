@@ -5,3 +5,17 @@
 pub mod file;
 pub mod made;
 pub mod sandbox;
+
+/// Whether this process has root's rights.
+#[cfg(unix)]
+#[must_use]
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Whether this process has root's rights: there is no such user here.
+#[cfg(not(unix))]
+#[must_use]
+pub fn is_root() -> bool {
+    false
+}

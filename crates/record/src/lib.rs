@@ -45,8 +45,8 @@ pub use probe::{
 };
 pub use recipe::{Figure, Order, Recipe, RecipeEngine, RecipeTest, parse_bytes};
 pub use run::{
-    Decision, Event, Header, LEVELS_JOINED, Plan, Question, RUN_FORMAT, RUN_VERSION, Record, Round,
-    Run, Schedule,
+    Decision, Event, Header, LEVELS_JOINED, PROGRAM, Plan, Question, RUN_FORMAT, RUN_VERSION,
+    Record, Round, Run, Schedule,
 };
 pub use run_file::{Error, RunWriter, TRIALS_MAX};
 pub use setting::{HostName, KnobId, Level, Setting, Target, Value};

@@ -11,6 +11,8 @@ use crate::{
 pub const RUN_FORMAT: &str = "linerate-run";
 /// The newest version this program writes.
 pub const RUN_VERSION: u32 = 1;
+/// This program as run files, journals and peers know it: two that agree on it work together. All crates have one version.
+pub const PROGRAM: &str = concat!("linerate ", env!("CARGO_PKG_VERSION"));
 
 /// The first line of a run file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::input::{self, Lines};
-use crate::text::of_a_line;
+use crate::text::{EXCERPT_CHARS_MAX, excerpt, of_a_line};
 use crate::weight::{elements, weight};
 use crate::{
     Design, Event, Header, Nanoseconds, Outcome, PathLook, RUN_FORMAT, RUN_VERSION, Record, Round,
@@ -35,8 +35,6 @@ const SCHEDULES_MAX: usize = 256;
 const OTHERS_WEIGHT_MAX: usize = 3 << 20;
 /// Lines that were passed over and are named one by one.
 const WARNINGS_MAX: usize = 100;
-/// Letters of a word of a file that are quoted.
-const QUOTED_CHARS_MAX: usize = 40;
 /// How long the lock of a dead linerate may still be held by what it was about to start, and how
 /// often that is looked at.
 const HEIR_LIMIT: Duration = Duration::from_secs(1);
@@ -352,7 +350,7 @@ fn parse_record(line: &[u8]) -> Result<Result<Record, String>, String> {
         }
         other => {
             let kind = other.unwrap_or("none").chars();
-            return Ok(Err(kind.take(QUOTED_CHARS_MAX).collect()));
+            return Ok(Err(kind.take(EXCERPT_CHARS_MAX).collect()));
         }
     };
     Ok(Ok(record))
@@ -415,6 +413,8 @@ fn parse_header(line: &[u8]) -> Result<Header, String> {
         #[serde(borrow)]
         format: Option<Cow<'a, str>>,
         version: Option<u64>,
+        #[serde(borrow)]
+        program: Option<Cow<'a, str>>,
     }
     let opening: Opening = parse(line)
         .map_err(|error| format!("its first line, line 1, is no complete header: {error}"))?;
@@ -425,8 +425,13 @@ fn parse_header(line: &[u8]) -> Result<Header, String> {
     }
     let version = opening.version.unwrap_or(0);
     if version == 0 || version > u64::from(RUN_VERSION) {
+        let program = excerpt(opening.program.as_deref().unwrap_or_default());
+        let by = match program.is_empty() {
+            true => "update linerate".to_owned(),
+            false => format!("`{program}` wrote it: read it with that version or a newer one"),
+        };
         return Err(format!(
-            "line 1 says version {version} and this program reads 1 to {RUN_VERSION}; update linerate"
+            "line 1 says version {version} and this program reads 1 to {RUN_VERSION}; {by}"
         ));
     }
     parse(line).map_err(|error| format!("its header, line 1, is damaged: {error}"))

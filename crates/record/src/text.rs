@@ -3,6 +3,8 @@
 
 /// What stands in place of a character that must not be shown.
 pub const REPLACEMENT: char = '\u{fffd}';
+/// Longest word of a file that is quoted.
+pub(crate) const EXCERPT_CHARS_MAX: usize = 40;
 
 /// Whether a character steers a terminal, is invisible, ends a line or changes the direction of what follows.
 #[must_use]
@@ -48,6 +50,12 @@ pub fn clean_error(shown: &str, message: &str) -> String {
         Some(lines) => clean_lines(lines) + &clean(message.trim_end()),
         None => clean_lines(shown.trim_end()),
     }
+}
+
+/// A word of a file as it is quoted: clean, and no longer than a word of ours.
+#[must_use]
+pub fn excerpt(text: &str) -> String {
+    clean(text).chars().take(EXCERPT_CHARS_MAX).collect()
 }
 
 /// What is wrong with one line of a JSON Lines file. Only the column of the parser's position means something: it counts

@@ -76,7 +76,8 @@ fn joints(word: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A text in lines of at most so many columns.
-pub(crate) fn wrap(text: &str, columns: usize) -> String {
+#[must_use]
+pub fn wrap(text: &str, columns: usize) -> String {
     let columns = columns.max(1);
     let mut lines = vec![String::new()];
     let mut used = 0;

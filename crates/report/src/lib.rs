@@ -17,6 +17,7 @@ mod terminal;
 mod text;
 mod view;
 
+pub use columns::wrap;
 pub use detail::details;
 pub use html::{Content, Section, html, html_story};
 pub use json::{demo_summary, json, session as session_json};

@@ -66,7 +66,7 @@ impl Local {
     /// Whether a command goes through `sudo`.
     fn elevates(&self, command: &Command) -> bool {
         let wants_root = self.always_root || command.privilege == Privilege::Root;
-        wants_root && !rustix::process::geteuid().is_root()
+        wants_root && !os::is_root()
     }
 
     fn whole_argv(&self, command: &Command) -> Vec<String> {

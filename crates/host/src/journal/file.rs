@@ -8,7 +8,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use os::file::{self, Folder};
-use record::text::of_a_line;
+use record::text::{excerpt, of_a_line};
 use record::{HostName, KnobId, System, Target, Value};
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +35,9 @@ const DRAFT: &str = ".draft";
 pub(crate) struct Opened {
     pub(crate) format: String,
     pub(crate) version: u32,
+    /// What wrote it, for whom cannot read it; none of before that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) program: Option<String>,
     pub(crate) id: String,
     /// Which run made the change.
     pub(crate) run: String,
@@ -74,6 +77,7 @@ pub(super) struct Hints {
 struct Head {
     format: Option<String>,
     version: Option<u32>,
+    program: Option<String>,
 }
 
 /// The commands of a first line of version 1.
@@ -123,6 +127,7 @@ impl Opened {
         Self {
             format: FORMAT.into(),
             version: VERSION,
+            program: Some(record::PROGRAM.to_owned()),
             id,
             run,
             opened: jiff::Timestamp::now(),
@@ -422,7 +427,7 @@ fn first_line(path: &Path, line: &[u8]) -> Result<Opened, Error> {
     }
     match head.version {
         Some(VERSION_WITH_COMMANDS..=VERSION) => {}
-        Some(newer) if newer > VERSION => return Err(wrong("a newer linerate wrote it")),
+        Some(newer) if newer > VERSION => return Err(newer_than_this(path, head.program)),
         _ => return Err(wrong("it has no version that there ever was")),
     }
     let mut opened: Opened = serde_json::from_slice(line).map_err(odd)?;
@@ -460,6 +465,20 @@ impl<R: BufRead> Lines<'_, R> {
 fn not_understood(path: &Path, line: usize, error: &serde_json::Error) -> Error {
     let reason = format!("line {line} cannot be understood: {}", of_a_line(error));
     damaged(path, &reason)
+}
+
+/// Of a version that this program does not know, which names what does.
+fn newer_than_this(path: &Path, program: Option<String>) -> Error {
+    let newer = program.map_or("a newer linerate".to_owned(), |program| {
+        format!("`{}`, which is newer,", excerpt(&program))
+    });
+    Error::JournalDamaged {
+        path: path.to_owned(),
+        reason: format!("line 1: {newer} wrote it"),
+        hint: Some(
+            "nothing of it was run; undo it with that version of linerate or a newer one".into(),
+        ),
+    }
 }
 
 fn damaged(path: &Path, reason: &str) -> Error {

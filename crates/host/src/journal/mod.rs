@@ -114,7 +114,7 @@ pub fn state_folder() -> Result<PathBuf, Error> {
     if let Some(folder) = env::var_os(STATE_VARIABLE).filter(|folder| !folder.is_empty()) {
         return Ok(folder.into());
     }
-    if rustix::process::geteuid().is_root() {
+    if os::is_root() {
         return Ok(ROOT_FOLDER.into());
     }
     user_folder().ok_or(Error::NoStateFolder)

@@ -756,6 +756,8 @@ fn a_damaged_file_stops_only_its_own_change() {
     open.keep().unwrap();
     let text = fs::read_to_string(open_file(folder.path())).unwrap();
     let damaged = folder.path().join("open/99-beef.jsonl");
+    let written = concat!("linerate ", env!("CARGO_PKG_VERSION"));
+    let text = text.replacen(written, "linerate 0.1.0", 1);
     for (content, reason) in [
         (
             text[..text.find('\n').unwrap()].to_owned(),
@@ -764,6 +766,14 @@ fn a_damaged_file_stops_only_its_own_change() {
         ("{}\n".to_owned(), "line 1: it is no change of linerate"),
         (
             text.replacen("\"version\":2", "\"version\":3", 1),
+            "line 1: `linerate 0.1.0`, which is newer, wrote it",
+        ),
+        (
+            text.replacen(
+                "\"version\":2,\"program\":\"linerate 0.1.0\"",
+                "\"version\":3",
+                1,
+            ),
             "line 1: a newer linerate wrote it",
         ),
         (String::new(), "line 1 is not whole"),

@@ -397,7 +397,7 @@ fn check_name(name: &str) -> Result<(), Error> {
 }
 
 fn require_root() -> Result<(), Error> {
-    if rustix::process::geteuid().is_root() {
+    if os::is_root() {
         Ok(())
     } else {
         Err(Error::NotRoot)

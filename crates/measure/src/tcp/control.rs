@@ -179,7 +179,7 @@ pub(super) fn parameters(workload: &TcpWorkload, spans: &Spans) -> Value {
         "time": seconds,
         "parallel": workload.streams,
         "len": BLOCK_BYTES,
-        "client_version": concat!("linerate ", env!("CARGO_PKG_VERSION")),
+        "client_version": record::PROGRAM,
     });
     if workload.direction == Direction::Read {
         parameters["reverse"] = Value::Bool(true);

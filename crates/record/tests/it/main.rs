@@ -302,10 +302,19 @@ fn what_one_writes_nobody_else_goes_on_with() {
 fn a_newer_version_is_refused_with_what_to_do() {
     let (_folder, path) = written();
     let text = fs::read_to_string(&path).expect("the file");
-    fs::write(&path, text.replacen("\"version\":1", "\"version\":2", 1)).expect("room on the disk");
-    let error = Run::read(&path)
-        .expect_err("a file from the future")
-        .to_string();
+    let program = Run::read(&path).expect("it is whole").header.program;
+    let newer = text.replacen("\"version\":1", "\"version\":2", 1);
+    let refused = |text: &str| {
+        fs::write(&path, text).expect("room on the disk");
+        let error = Run::read(&path).expect_err("a file from the future");
+        error.to_string()
+    };
+    let error = refused(&newer);
+    assert!(
+        error.contains("version 2") && error.contains(&format!("`{program}`")),
+        "{error}"
+    );
+    let error = refused(&newer.replacen("\"program\"", "\"other\"", 1));
     assert!(
         error.contains("version 2") && error.contains("update linerate"),
         "{error}"
