@@ -9,11 +9,18 @@ HEALTHY ?= 5
 MINUTES ?= 13
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: interop demo test fuzz scenarios test-kills test-experiment-kills test-flips test-sessions test-model test-hardware bench truth coverage tuning differences lint setup-demo setup-lint setup-test setup-interop setup-hardware setup-bench
+.PHONY: check interop demo dist smoke release test fuzz scenarios test-kills test-experiment-kills test-flips test-sessions test-model test-hardware bench truth coverage tuning differences lint setup-demo setup-lint setup-test setup-interop setup-hardware setup-bench setup-dist
 
 demo: setup-demo
 	$(CARGO) build --release -p linerate
 	$(AS_ROOT) "$$($(CARGO) metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/release/linerate" demo --out target/demo
+
+# What needs neither root nor a lab: format, lints, unit and property tests.
+check:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) test --quiet -p stats -p fit -p analysis -p experiment -p report -p record -p smb-proto
+	$(CARGO) test --quiet --workspace --lib --bins
 
 # One build for all, and one test at a time: many of them make namespaces and start servers. Those that
 # mostly wait for a lab, and measure nothing, go two at a time. What fails in one crate hides nothing of the others.
@@ -34,9 +41,11 @@ fuzz: setup-test
 	fuzz/run minutes $(MINUTES)
 
 # 200 random plans of settings, killed at random moments and undone, and 20 changes that cut the only
-# connection; `make test` does a few of them (as root).
+# connection; `make test` does a few of them (as root). With LINERATE_UNDER_TEST=FILE of another program of ours, as
+# the one that `make dist` makes.
+KILLS ?= 200
 test-kills: setup-test
-	LINERATE_KILLS=200 $(CARGO) test -p linerate --test it -- --nocapture together::plans::
+	LINERATE_KILLS=$(KILLS) $(CARGO) test -p linerate --test it -- --nocapture together::plans::
 	LINERATE_CUTS=20 $(CARGO) test -p host --test it -- cuts_the_only_connection
 
 # An experiment killed with `kill -9` at 20 random moments and taken up again; `make test` kills it twice (as root).
@@ -81,7 +90,7 @@ truth: setup-test
 coverage:
 	$(CARGO) run --release -p experiment --example coverage
 
-# How often `tune` finds a known difference of 0, 3 and 5 % on 20 real labs each; half an hour (as root).
+# How often `tune` finds a known difference of 0, 3 and 5 % on 20 real labs each; an hour (as root).
 # ONLY="3" for one of them.
 differences: setup-test
 	$(CARGO) build --release -p linerate --bin linerate --example differences
@@ -101,6 +110,20 @@ lint: setup-lint
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
 	scripts/deny
 
+# What people install, in target/dist; AGAIN=--again builds it twice and compares.
+AGAIN ?=
+dist: setup-dist
+	scripts/dist $(AGAIN)
+
+# Installs, tries and removes what `make dist` made, in new systems (as root, where the archives of Debian and Ubuntu
+# can be reached).
+smoke: setup-dist
+	for artefact in target/dist/*.tar.gz target/dist/*.deb; do scripts/smoke "$$artefact" || exit; done
+
+# Version, changelog, tag, artefacts, built twice and tried; publishes nothing: VERSION=1.2.3.
+release: setup-dist
+	scripts/release "$(VERSION)"
+
 setup-demo:
 	@scripts/setup demo
 
@@ -118,3 +141,6 @@ setup-hardware:
 
 setup-bench:
 	@scripts/setup bench
+
+setup-dist:
+	@scripts/setup dist

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use crate::exit;
+use crate::{exit, version};
 
 /// Finds why a file share is slower than its network, and proves what helps.
 #[derive(Debug, Parser)]
-#[command(name = "linerate", version, about, max_term_width = 100)]
+#[command(name = "linerate", version, long_version = version::LONG, about, max_term_width = 100)]
 #[command(after_help = after_help())]
 pub struct Arguments {
     /// What to do.
@@ -64,6 +64,10 @@ pub enum Command {
     Lab(LabCommand),
     /// The whole job on a virtual LAN: check, tune, undo, with a report (needs root)
     Demo(DemoArguments),
+    /// Print what a report of a bug needs: this build, this system, what can be read and set here; no names, no addresses
+    Doctor(JsonArguments),
+    /// Print a manual page: `linerate man check | man -l -`
+    Man(ManArguments),
     /// Print a shell's completion script
     Completions {
         /// The shell
@@ -81,6 +85,19 @@ pub enum Command {
     /// Draw the run file on standard input as a page on standard output, without rights; only `report` starts it
     #[command(hide = true)]
     Page(PageArguments),
+    /// Give up all rights and print what the system lacks for that; only `doctor` starts it
+    #[command(hide = true)]
+    Confined,
+}
+
+/// `man`.
+#[derive(Debug, Args)]
+pub struct ManArguments {
+    /// The command [default: linerate itself]
+    pub command: Vec<String>,
+    /// List the commands that have a page
+    #[arg(long, conflicts_with = "command")]
+    pub list: bool,
 }
 
 /// `--json` and nothing else.

@@ -163,20 +163,9 @@ fn quoted(commands: &[&str]) -> String {
 
 /// Text behind a head, on as many lines as it takes.
 fn wrapped(head: &str, text: &str) -> String {
-    let mut lines = format!("{head:<HELP_INDENT$}");
-    let mut filled = HELP_INDENT;
-    for (index, word) in text.split_whitespace().enumerate() {
-        if index > 0 && filled + 1 + word.len() > HELP_COLUMNS {
-            lines += &format!("\n{:HELP_INDENT$}", "");
-            filled = HELP_INDENT;
-        } else if index > 0 {
-            lines.push(' ');
-            filled += 1;
-        }
-        lines += word;
-        filled += word.len();
-    }
-    lines + "\n"
+    let lines = report::wrap(text, HELP_COLUMNS - HELP_INDENT);
+    let next = format!("\n{:HELP_INDENT$}", "");
+    format!("{head:<HELP_INDENT$}{}\n", lines.replace('\n', &next))
 }
 
 #[cfg(test)]

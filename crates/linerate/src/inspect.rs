@@ -27,13 +27,13 @@ const MOUNTS_MAX: usize = 16;
 const WORDS_SHOWN_MAX: usize = 6;
 
 /// A host with all that is set on it.
-struct Looked {
-    facts: HostFacts,
-    found: Vec<Found>,
+pub struct Looked {
+    pub facts: HostFacts,
+    pub found: Vec<Found>,
 }
 
 /// A setting and how it stands.
-type Found = (Spot, Result<State, Refusal>);
+pub type Found = (Spot, Result<State, Refusal>);
 
 /// Runs `inspect`. Exit code 1 where the ends contradict each other.
 pub fn run(arguments: &InspectArguments) -> Result<ExitCode, CommandError> {
@@ -106,7 +106,8 @@ fn explain(id: &str, json: bool) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn look_at(host: &Host) -> Result<Looked, CommandError> {
+/// Looks at a host and at all of its settings.
+pub fn look_at(host: &Host) -> Result<Looked, CommandError> {
     let host = host::for_one_look(host)?;
     let facts = host::facts(&host)?;
     let found = states_of(&host, &facts, &[Part::Samba, Part::Rest])?;

@@ -13,6 +13,7 @@ mod confine;
 mod copy;
 mod credentials;
 mod demo;
+mod doctor;
 mod exit;
 mod experiment;
 mod failure;
@@ -22,6 +23,7 @@ mod lab_command;
 mod levers;
 mod look;
 mod ls;
+mod manual;
 mod meter;
 mod page;
 mod path;
@@ -36,10 +38,11 @@ mod stop;
 mod terminal;
 mod trial;
 mod tune;
+mod version;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 
 use args::{Arguments, Command, LabCommand};
 use exit::Exit;
@@ -88,15 +91,6 @@ fn unless_lost(code: ExitCode) -> Result<ExitCode, CommandError> {
     }
 }
 
-/// A command as people type it: completion scripts would offer what is hidden too.
-fn as_typed(command: &clap::Command) -> clap::Command {
-    let kept = command.get_subcommands().filter(|one| !one.is_hide_set());
-    clap::Command::new(command.get_name().to_owned())
-        .about(command.get_about().cloned().unwrap_or_default())
-        .args(command.get_arguments())
-        .subcommands(kept.map(as_typed))
-}
-
 /// Whether Ctrl-C is heard of by the program that started this one, which ends it, or only once rights are
 /// given up: that has to come before any thread.
 fn listens_by_itself(command: &Command) -> bool {
@@ -105,6 +99,7 @@ fn listens_by_itself(command: &Command) -> bool {
         Command::Trial
             | Command::Worker
             | Command::Probe
+            | Command::Confined
             | Command::Lab(LabCommand::Supervise { .. } | LabCommand::Run { .. })
             | Command::Analyze(_)
             | Command::Compare(_)
@@ -150,21 +145,13 @@ fn run(command: &Command) -> Result<ExitCode, CommandError> {
         Command::Ls(arguments) => ls::run(arguments),
         Command::Lab(command) => lab_command::run(command),
         Command::Demo(arguments) => demo::run(arguments),
-        Command::Completions { shell } => {
-            // Into memory: it panics where a pipe is closed early.
-            let mut script = Vec::new();
-            clap_complete::generate(
-                *shell,
-                &mut as_typed(&Arguments::command()),
-                "linerate",
-                &mut script,
-            );
-            terminal::print_piece(&String::from_utf8_lossy(&script));
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::Doctor(arguments) => doctor::run(arguments),
+        Command::Man(arguments) => manual::page(arguments),
+        Command::Completions { shell } => manual::completions(*shell),
         Command::Trial => trial::run(),
         Command::Worker => trial::work(),
         Command::Probe => trial::probe(),
         Command::Page(arguments) => page::draw(arguments),
+        Command::Confined => doctor::confine(),
     }
 }

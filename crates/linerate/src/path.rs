@@ -102,9 +102,9 @@ fn program(arguments: &PathArguments, client: &Host) -> Result<String, CommandEr
         })?;
         return Ok(own.display().to_string());
     }
-    let outputs = client.exec.run(&[Command::new([INSTALLED, "--version"])])?;
+    let outputs = client.exec.run(&[Command::new([INSTALLED, "-V"])])?;
     let answer = outputs.first().and_then(host::exec::Output::text);
-    let ours = concat!("linerate ", env!("CARGO_PKG_VERSION"));
+    let ours = record::PROGRAM;
     let text = match answer.as_deref().map(str::trim) {
         Some(version) if version == ours => return Ok(INSTALLED.to_owned()),
         Some(version) => format!("{} runs `{version}`, and this is `{ours}`", client.name),

@@ -99,7 +99,7 @@ fn list(profiles: &[Profile], json: bool) {
 /// profile says what is set.
 fn folder() -> Option<PathBuf> {
     let folder = config_folder()?;
-    if !rustix::process::geteuid().is_root() {
+    if !os::is_root() {
         return Some(folder);
     }
     match Folder::open(&folder, Readers::All) {

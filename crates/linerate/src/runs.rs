@@ -60,7 +60,7 @@ impl Recorder {
         let header = Header {
             format: RUN_FORMAT.into(),
             version: RUN_VERSION,
-            program: concat!("linerate ", env!("CARGO_PKG_VERSION")).into(),
+            program: record::PROGRAM.into(),
             seed,
             plan,
             user: share::parse(target).ok().and_then(|share| share.user),

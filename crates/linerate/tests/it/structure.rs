@@ -153,6 +153,8 @@ fn only_exec_starts_programs() {
             .any(|part| part.as_os_str() == "tests" || part.as_os_str() == "examples");
         let is_exec =
             path.starts_with("crates/host/src/exec") || path.starts_with("crates/host/src/exec.rs");
+        // Run by cargo, and no part of the program.
+        let is_exec = is_exec || path.ends_with("build.rs");
         let is_exec = is_exec || again.iter().any(|file| path.starts_with(file));
         let mut imported = text.split(imports).skip(1);
         let starts = text.contains(start)
@@ -192,4 +194,32 @@ fn what_threads_of_a_session_share_comes_from_where_a_model_can_have_it() {
             );
         }
     }
+}
+
+/// Words of the project stand in one short list, each with the file that says what it is.
+#[test]
+fn the_glossary_is_short_and_leads_to_files_that_are_there() {
+    let text = fs::read_to_string(root().join("docs/glossary.md")).expect("docs/glossary.md");
+    let rows = text
+        .lines()
+        .skip_while(|line| !line.starts_with("|---"))
+        .skip(1);
+    let rows: Vec<Vec<&str>> = rows
+        .take_while(|line| line.starts_with('|'))
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+        .collect();
+    let terms: Vec<String> = rows.iter().map(|row| row[0].to_lowercase()).collect();
+    assert!((40..=80).contains(&terms.len()), "{} terms", terms.len());
+    for (row, term) in rows.iter().zip(&terms) {
+        let [_, meaning, file] = &row[..] else {
+            panic!("{row:?}")
+        };
+        assert!(meaning.split(' ').count() <= 25, "{term}: {meaning}");
+        let path = root().join(file.trim_matches('`'));
+        assert!(path.is_file(), "{term}: {file}");
+    }
+    assert!(
+        terms.is_sorted_by(|one, two| one.replace(['(', ')'], "") <= two.replace(['(', ')'], "")),
+        "{terms:?}"
+    );
 }

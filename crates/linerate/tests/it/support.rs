@@ -18,9 +18,10 @@ for nic in lan1 lan2; do
 done
 cat /etc/samba/smb.conf 2>/dev/null; ls /etc/samba /run/linerate.leases 2>&1 || true"#;
 
-/// The program under test.
+/// The program under test: the one that was built for it, or another that the environment names, as a released one.
 pub fn path() -> PathBuf {
-    PathBuf::from(env!("CARGO_BIN_EXE_linerate"))
+    let named = std::env::var_os("LINERATE_UNDER_TEST").map(PathBuf::from);
+    named.unwrap_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_linerate")))
 }
 
 /// A command that runs it, with a state folder that nobody else uses unless a test names one.

@@ -363,6 +363,8 @@ fn well(provoked: &mut Provoked) {
         &["compare", &case("robocopy-before"), &case("robocopy-after")],
         &["report", &run, "--html", &page, "--shareable"],
         &["lab", "list"],
+        &["doctor"],
+        &["man", "check"],
         &["completions", "bash"],
     ] {
         provoked.ends("well", words);
@@ -514,6 +516,8 @@ fn full_disks(provoked: &mut Provoked) {
         &["changes"],
         &["analyze", &run],
         &["lab", "list"],
+        &["doctor"],
+        &["man", "check"],
         &["completions", "bash"],
         &["set", "local", "tcp.sack=on", "--dry-run"],
     ] {
@@ -729,6 +733,8 @@ fn interrupted(provoked: &mut Provoked) {
         &["compare", &case("robocopy-before"), &case("robocopy-after")],
         &["report", &run, "--html", &page],
         &["lab", "list"],
+        &["doctor"],
+        &["man", "check"],
         &["completions", "bash"],
     ] {
         let (stdout, _reader) = full_pipe();

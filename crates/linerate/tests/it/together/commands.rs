@@ -33,6 +33,8 @@ fn help_names_every_command_and_the_exit_codes() {
         "ls",
         "lab",
         "demo",
+        "doctor",
+        "man",
         "completions",
         "64",
         "65",
@@ -109,6 +111,104 @@ fn completions_come_for_the_usual_shells() {
             !offers("supervise"),
             "{shell} offers what is hidden: {script}"
         );
+    }
+}
+
+#[test]
+fn a_version_says_which_build_it_is_and_peers_are_told_the_number_alone() {
+    let said = |option: &str| {
+        let said = support::linerate().arg(option).assert().success();
+        String::from_utf8_lossy(&said.get_output().stdout).into_owned()
+    };
+    let number = env!("CARGO_PKG_VERSION");
+    assert_eq!(said("-V"), format!("linerate {number}\n"));
+    let long = said("--version");
+    let lines: Vec<&str> = long.lines().collect();
+    assert_eq!(lines[0], format!("linerate {number}"));
+    let words = lines[1..].iter().filter_map(|line| line.split_once(": "));
+    let words: Vec<(&str, &str)> = words.collect();
+    let names: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["commit", "target", "features"], "{long}");
+    let commit = words[0].1.trim_end_matches("-changed");
+    let is_hash = commit.len() == 12 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    assert!(is_hash || commit == "unknown", "{long}");
+    assert!(words[1].1.contains(std::env::consts::ARCH), "{long}");
+}
+
+/// Where all that has a name is known: the report is for strangers.
+#[test]
+fn a_doctor_says_what_is_there_and_no_name_or_address() {
+    let lab = Lab::up("doctor");
+    // Another interface than those that are like others has reasons of its own, and a share settings of its own.
+    let link = "ip link add secretnic type veth peer name secretpeer";
+    lab.run("server", &["sh", "-c", link]);
+    let linerate = support::path().display().to_string();
+    let said =
+        |host: &str, options: &[&str]| lab.run(host, &[&[&linerate, "doctor"], options].concat());
+    for host in ["client", "server"] {
+        let report = said(host, &["--json"]);
+        let value: Value = serde_json::from_str(&report).expect("JSON");
+        assert_eq!(value["build"]["version"], env!("CARGO_PKG_VERSION"));
+        let programs = value["programs"].as_array().expect("a list");
+        let ip = programs.iter().find(|program| program["name"] == "ip");
+        let ip = ip.expect("one that linerate cannot do without");
+        assert_eq!(ip["is_there"], true);
+        assert!(ip["version"].is_string(), "{ip}");
+        assert!(value["settings"]["read"].as_u64() >= value["settings"]["can_be_set"].as_u64());
+        assert!(
+            value["settings"]["can_be_set"].as_u64() > Some(10),
+            "{report}"
+        );
+        assert!(value["sandbox"]["missing"].is_array(), "{report}");
+        assert_eq!(value["system"]["is_root"], true);
+        let counted = value["interfaces"].as_array().expect("a list").iter();
+        let counted: Option<u64> = counted.map(|one| one["count"].as_u64()).sum();
+        assert!(counted >= Some(1), "{report}");
+        let name = fs::read_to_string("/proc/sys/kernel/hostname").expect("it has a name");
+        for text in [report, said(host, &[])] {
+            for secret in [
+                "lan1",
+                "secretnic",
+                "10.77.",
+                "media",
+                "lab://",
+                name.trim(),
+            ] {
+                assert!(!text.contains(secret), "{secret}: {text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let said = |words: &[&str]| {
+        let said = support::linerate()
+            .arg("man")
+            .args(words)
+            .assert()
+            .success();
+        String::from_utf8_lossy(&said.get_output().stdout).into_owned()
+    };
+    let whole = said(&[]);
+    assert!(
+        whole.starts_with(".ie") && whole.contains("linerate\\-check"),
+        "{whole}"
+    );
+    assert!(!whole.contains("worker"), "{whole}");
+    let list = said(&["--list"]);
+    let commands: Vec<&str> = list.lines().collect();
+    for command in ["check", "lab up", "experiment run", "man"] {
+        assert!(commands.contains(&command), "{list}");
+    }
+    for command in commands {
+        let page = said(&command.split(' ').collect::<Vec<_>>());
+        let name = format!("linerate\\-{}", command.replace([' ', '-'], "\\-"));
+        assert!(page.contains(&name), "{command}: {page}");
+        assert!(page.contains(".SH SYNOPSIS"), "{command}: {page}");
+    }
+    for unknown in ["worker", "nothing"] {
+        support::linerate().args(["man", unknown]).assert().code(64);
     }
 }
 

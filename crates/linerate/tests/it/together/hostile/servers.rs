@@ -11,11 +11,12 @@ use rustix::net::sockopt::set_socket_linger;
 use smb_proto::NtStatus;
 use smb_proto::session::FileTimes;
 use smb_proto::wire::{
-    CloseResponse, Command as Asked, CreateResponse, DirectoryRecord, DirectoryRecords,
-    ErrorResponse, FileId, FlushResponse, HEADER_LENGTH, Header, IoctlResponse, Message as _,
-    NegotiateContext, NegotiateResponse, PREFIX_LENGTH, QueryDirectoryResponse, ReadResponse,
-    SessionSetupResponse, SetInfoResponse, TreeConnectResponse, WriteResponse, capability, dialect,
-    flags, frame_length, frame_prefix, security_mode, session_flags, utf16,
+    BasicInformation, CloseResponse, Command as Asked, CreateResponse, DirectoryRecord,
+    DirectoryRecords, ErrorResponse, FileId, FlushResponse, HEADER_LENGTH, Header, IoctlResponse,
+    Message as _, NegotiateContext, NegotiateResponse, PREFIX_LENGTH, QueryDirectoryResponse,
+    QueryInfoResponse, ReadResponse, SessionSetupResponse, SetInfoResponse, StandardInformation,
+    TreeConnectResponse, WriteResponse, capability, class, dialect, flags, frame_length,
+    frame_prefix, security_mode, session_flags, utf16,
 };
 
 use crate::support;
@@ -28,6 +29,8 @@ const FOLDER: u32 = 0x10;
 /// MS-SMB2 2.2.13: where the disposition is, and that of whoever makes something that must not be there.
 const DISPOSITION_AT: usize = 36;
 const MAKE: u8 = 2;
+/// MS-SMB2 2.2.37: where the class is of what is asked about a file.
+const INFORMATION_AT: usize = 3;
 /// MS-SMB2 2.2.33
 const RESTART_SCANS: u8 = 1;
 const MADE_AT: u64 = 132_500_000_000_000_000;
@@ -60,6 +63,8 @@ enum Evil {
     FewBytes,
     /// The same, and each byte takes a while.
     FewBytesLate,
+    /// Has one large file, and gives of it all that it is asked for at once.
+    Large,
     /// Takes one byte at a time of what is written.
     TakesFewBytes,
     /// Gives what it says about itself one byte at a time.
@@ -75,6 +80,9 @@ const PACE_OF_ENTRIES: Duration = Duration::from_secs(3);
 const PACE_OF_BYTES: Duration = Duration::from_millis(500);
 /// The length of its file.
 const FILE_BYTES: u32 = 1 << 20;
+
+/// The length of the large one: more than a copy may hold of it, and enough to be read over several sessions.
+const LARGE_BYTES: u64 = 384 << 20;
 
 /// Folders that each folder of [`Evil::Deep`] has.
 const DEEP: u64 = 10_000;
@@ -189,6 +197,7 @@ impl Visit {
                 | Evil::FewEntries
                 | Evil::FewBytes
                 | Evil::FewBytesLate
+                | Evil::Large
                 | Evil::TakesFewBytes
                 | Evil::FewAboutItself
                 | Evil::FewAboutItselfLate
@@ -252,9 +261,10 @@ impl Visit {
                 if matches!(self.evil, Evil::FewBytesLate | Evil::FewAboutItselfLate) {
                     thread::sleep(PACE_OF_BYTES);
                 }
+                let data = self.content();
                 ReadResponse {
                     data_offset: 80,
-                    data: b"x",
+                    data: &data,
                 }
                 .encode(&mut body);
             }
@@ -268,6 +278,12 @@ impl Visit {
                 output: b"x",
             }
             .encode(&mut body),
+            Asked::QUERY_INFO if self.evil == Evil::Large => {
+                QueryInfoResponse {
+                    data: &self.information(),
+                }
+                .encode(&mut body);
+            }
             Asked::WRITE => WriteResponse { count: 1 }.encode(&mut body),
             Asked::SET_INFO => SetInfoResponse.encode(&mut body),
             Asked::QUERY_DIRECTORY if self.listed >= self.entries_max() => {
@@ -308,6 +324,39 @@ impl Visit {
         self.reply(&header, NtStatus::SUCCESS, &body)
     }
 
+    /// All that is asked for of the large file, and a byte of any other.
+    fn content(&self) -> Vec<u8> {
+        let bytes = u32::from_le_bytes(self.asked[4..8].try_into().expect("four bytes"));
+        match self.evil {
+            Evil::Large => vec![0; bytes as usize],
+            _ => b"x".to_vec(),
+        }
+    }
+
+    /// What the large file is.
+    fn information(&self) -> Vec<u8> {
+        let mut data = Vec::new();
+        match self.asked[INFORMATION_AT] {
+            class::FILE_STANDARD => StandardInformation {
+                allocation: LARGE_BYTES,
+                size: LARGE_BYTES,
+                links: 1,
+                delete_pending: false,
+                folder: false,
+            }
+            .encode(&mut data),
+            _ => BasicInformation {
+                times: FileTimes {
+                    write: MADE_AT,
+                    ..FileTimes::default()
+                },
+                attributes: 0x80,
+            }
+            .encode(&mut data),
+        }
+        data
+    }
+
     /// The file, the pipe or else a folder.
     fn created(&self) -> CreateResponse<'static> {
         let file = utf16::encode("file");
@@ -322,6 +371,7 @@ impl Visit {
             allocation: 0,
             size: match self.evil {
                 Evil::FewBytes | Evil::FewBytesLate if is_file => FILE_BYTES.into(),
+                Evil::Large if is_file => LARGE_BYTES,
                 _ => 0,
             },
             attributes: if is_file { 0x80 } else { FOLDER },
@@ -347,7 +397,11 @@ impl Visit {
     fn entries_max(&self) -> u64 {
         match self.evil {
             Evil::Deep | Evil::DeepSource => DEEP,
-            Evil::FewBytes | Evil::FewBytesLate | Evil::TakesFewBytes | Evil::Denies => 0,
+            Evil::FewBytes
+            | Evil::FewBytesLate
+            | Evil::Large
+            | Evil::TakesFewBytes
+            | Evil::Denies => 0,
             _ => u64::MAX,
         }
     }
@@ -651,6 +705,27 @@ fn a_copy_to_a_server_that_lists_without_end_takes_little_memory() {
         assert!(memory > 0 && memory < 64, "{evil:?}: {memory} MiB");
         let good = ended.cut || ended.reached_limit();
         assert!(good, "{evil:?}: {} {}", ended.code, ended.said);
+    }
+}
+
+/// However fast it comes and however many sessions it comes over: what has come waits for the disk.
+#[test]
+fn a_large_file_takes_little_memory() {
+    for sessions in ["1", "2", "8"] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let here = folder.path().join("file");
+        let to = here.display().to_string();
+        let file = Server::start(Evil::Large).file();
+        // To hash it takes longer than to send it.
+        let ended = run(
+            &["copy", "--verify", "--sessions", sessions, &file, &to],
+            None,
+        );
+        assert_eq!(ended.code, 0, "{}", ended.said);
+        let bytes = fs::metadata(&here).expect("it is copied").len();
+        assert_eq!(bytes, LARGE_BYTES);
+        let memory = ended.memory >> 20;
+        assert!(memory > 0 && memory < 64, "{sessions}: {memory} MiB");
     }
 }
 

@@ -1,0 +1,496 @@
+//! `linerate doctor`: what a bug report needs of this machine, and nothing that names it.
+//!
+//! No name of a host, user, interface, share or folder, and no address: the report is meant to be pasted where all can
+//! read it.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use host::exec::{Command, Exec, Output, STATUS_NO_PROGRAM};
+use host::{Host, journal};
+use os::file::{Folder, Readers};
+use os::sandbox::{Confined, Rules};
+use record::{Bytes, HostFacts, LinkState, Medium, Nic, Target};
+use report::quantity;
+use serde::{Deserialize, Serialize};
+
+use crate::args::JsonArguments;
+use crate::failure::{CommandError, Kind};
+use crate::inspect::{self, Looked};
+use crate::trial::OWN_PROGRAM;
+use crate::{terminal, version};
+
+/// What linerate runs on a host, the option by which it says its version, and what it is needed for.
+const PROGRAMS: [(&str, &str, &str); 9] = [
+    ("ip", "-V", "addresses, routes, MTUs"),
+    ("tc", "-V", "queueing disciplines and shapers"),
+    ("ethtool", "--version", "offloads, queues, counters of NICs"),
+    ("sysctl", "--version", "settings of TCP"),
+    ("testparm", "--version", "settings of a Samba server"),
+    ("iperf3", "--version", "raw TCP, where this is the server"),
+    ("fio", "--version", "folders and disks of `bench`"),
+    ("ssh", "-V", "hosts by `ssh://`"),
+    ("smbd", "--version", "labs with a Samba server"),
+];
+/// Longest time that one may take for that.
+const VERSION_TIME_MAX: Duration = Duration::from_secs(3);
+/// What stands for a name.
+const STAND_IN: &str = "...";
+/// Widest line of ids.
+const COLUMNS_MAX: usize = 100;
+/// Where each line's text begins.
+const INDENT: usize = 12;
+
+/// All of it.
+#[derive(Debug, Serialize)]
+struct Report {
+    build: version::Build,
+    system: System,
+    interfaces: Vec<Interfaces>,
+    programs: Vec<Program>,
+    settings: Settings,
+    sandbox: Sandbox,
+    state: State,
+}
+
+/// The machine.
+#[derive(Debug, Serialize)]
+struct System {
+    /// As the distribution names itself.
+    name: Option<String>,
+    kernel: String,
+    architecture: &'static str,
+    processors: u32,
+    memory_bytes: Option<Bytes>,
+    /// Whether all of a check and a change can be done.
+    is_root: bool,
+    /// Whether the kernel can mount SMB shares; none where it does not say.
+    mounts_smb: Option<bool>,
+    /// Whether the kernel counts how long programs wait for disks.
+    counts_disk_waits: bool,
+}
+
+/// Network interfaces that are alike.
+#[derive(Debug, Serialize)]
+struct Interfaces {
+    count: usize,
+    #[serde(flatten)]
+    like: InterfaceKind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+struct InterfaceKind {
+    /// The driver, or the kind of a virtual one.
+    driver: Option<String>,
+    medium: Option<&'static str>,
+    bits_per_second: Option<u64>,
+    mtu: u32,
+    state: &'static str,
+}
+
+/// A program that linerate uses.
+#[derive(Debug, Serialize)]
+struct Program {
+    name: &'static str,
+    used_for: &'static str,
+    is_there: bool,
+    version: Option<String>,
+}
+
+/// What can be read and set of the catalogue, over all interfaces, shares and mounts.
+#[derive(Debug, Default, Serialize)]
+struct Settings {
+    read: usize,
+    /// Of those, what nothing but missing rights keeps from being set.
+    can_be_set: usize,
+    /// Why others cannot be set or read, with the ids.
+    refused: BTreeMap<String, Vec<&'static str>>,
+}
+
+/// What a process of linerate that reads bytes of strangers lacks here for a complete sandbox.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct Sandbox {
+    missing: Vec<String>,
+}
+
+/// What linerate keeps on this machine.
+#[derive(Debug, Serialize)]
+struct State {
+    /// Which folder: root's, the user's, or that of the variable.
+    folder: &'static str,
+    /// None where the folder is not there yet, or may not be read.
+    runs: Option<usize>,
+    open_changes: usize,
+    damaged_changes: usize,
+}
+
+/// Runs `doctor`.
+pub fn run(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
+    let host = Host::local()?;
+    let looked = inspect::look_at(&host)?;
+    let report = Report {
+        build: version::OWN,
+        system: system(&looked.facts),
+        interfaces: interfaces(&looked.facts.nics),
+        programs: programs(&*host.exec)?,
+        settings: settings(&looked),
+        sandbox: sandbox(&*host.exec)?,
+        state: state()?,
+    };
+    match arguments.json {
+        true => terminal::print_json(&report),
+        false => terminal::print(&report.text()),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Gives up all rights and says what the system lacks for that. Only `doctor` starts it, in a process of its own.
+pub fn confine() -> Result<ExitCode, CommandError> {
+    let confined = os::sandbox::confine(&Rules::default())
+        .map_err(|error| CommandError::caused(Kind::Refused, "cannot give up rights", &error))?;
+    terminal::print_json(&Sandbox::of(&confined));
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Sandbox {
+    fn of(confined: &Confined) -> Self {
+        let missing = confined.missing().into_iter().map(str::to_owned);
+        Self {
+            missing: missing.collect(),
+        }
+    }
+}
+
+fn system(facts: &HostFacts) -> System {
+    let read = |path: &str| std::fs::read_to_string(path).ok();
+    let named = read("/etc/os-release").and_then(|text| {
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix("PRETTY_NAME="));
+        line.map(|name| name.trim_matches('"').to_owned())
+    });
+    let mounts = read("/proc/filesystems").map(|text| {
+        let mut names = text
+            .lines()
+            .filter_map(|line| line.split_whitespace().last());
+        names.any(|name| name == "cifs") || has_module(&facts.kernel, "cifs")
+    });
+    System {
+        name: named,
+        kernel: facts.kernel.clone(),
+        architecture: env::consts::ARCH,
+        processors: facts.cores,
+        memory_bytes: facts.memory,
+        is_root: os::is_root(),
+        mounts_smb: mounts,
+        counts_disk_waits: Path::new("/proc/pressure/io").exists(),
+    }
+}
+
+/// Whether a module of the kernel is installed.
+fn has_module(kernel: &str, name: &str) -> bool {
+    let list = std::fs::read_to_string(format!("/lib/modules/{kernel}/modules.dep"));
+    let file = format!("/{name}.ko");
+    list.is_ok_and(|list| {
+        let mut modules = list.lines().filter_map(|line| line.split(':').next());
+        modules.any(|module| module.contains(&file))
+    })
+}
+
+/// Those that are alike together, so that no name is needed.
+fn interfaces(nics: &[Nic]) -> Vec<Interfaces> {
+    let mut counted: BTreeMap<InterfaceKind, usize> = BTreeMap::new();
+    for nic in nics {
+        let like = InterfaceKind {
+            driver: nic.driver.clone().or_else(|| nic.kind.clone()),
+            medium: nic.medium.map(|medium| match medium {
+                Medium::Cable => "cable",
+                Medium::Wireless => "wireless",
+                Medium::Tunnel => "tunnel",
+                Medium::Bridge => "bridge",
+            }),
+            bits_per_second: nic.shaped.or(nic.speed).map(record::BitsPerSecond::get),
+            mtu: nic.mtu,
+            state: match nic.state {
+                LinkState::Up => "up",
+                LinkState::Down => "down",
+                LinkState::Unknown => "unknown",
+            },
+        };
+        *counted.entry(like).or_default() += 1;
+    }
+    let counted = counted.into_iter();
+    counted
+        .map(|(like, count)| Interfaces { count, like })
+        .collect()
+}
+
+fn programs(exec: &dyn Exec) -> Result<Vec<Program>, CommandError> {
+    let commands = PROGRAMS
+        .map(|(name, option, _)| Command::new([name, option]).with_timeout(VERSION_TIME_MAX));
+    let outputs = exec.run(&commands)?;
+    let programs = PROGRAMS.into_iter().zip(outputs);
+    let programs = programs.map(|((name, _, used_for), output)| Program {
+        name,
+        used_for,
+        is_there: output.status != STATUS_NO_PROGRAM,
+        version: version_in(&output),
+    });
+    Ok(programs.collect())
+}
+
+/// The first word with a number, a dot and a number: what else stands in such a line, or below it, may be a name.
+fn version_in(output: &Output) -> Option<String> {
+    let all = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
+    let first = all.iter().find_map(|text| text.lines().next())?;
+    let is_version = |word: &&str| {
+        let bytes = word.as_bytes();
+        let mut threes = bytes.windows(3);
+        threes.any(|at| at[1] == b'.' && at[0].is_ascii_digit() && at[2].is_ascii_digit())
+    };
+    let mut words = first.split([' ', ',', ';', '(', ')']);
+    words.find(is_version).map(str::to_owned)
+}
+
+fn settings(looked: &Looked) -> Settings {
+    let mut all = Settings::default();
+    for ((target, knob), state) in &looked.found {
+        let reason = match state {
+            Ok(state) => {
+                all.read += 1;
+                state.fixed_because.as_ref()
+            }
+            Err(refusal) => Some(&refusal.reason),
+        };
+        match reason {
+            None => all.can_be_set += 1,
+            Some(reason) => {
+                let ids = all.refused.entry(without_names(reason, target));
+                let ids = ids.or_default();
+                if !ids.contains(&knob.id) {
+                    ids.push(knob.id);
+                }
+            }
+        }
+    }
+    all
+}
+
+/// A reason that does not say of which interface, share or mount it is one: programs that are quoted in it may name it too.
+fn without_names(reason: &str, target: &Target) -> String {
+    let name = match target {
+        Target::Host => return reason.to_owned(),
+        Target::Nic(name) | Target::Share(name) | Target::Mount(name) => name,
+    };
+    let is_of_name = |letter: char| letter.is_alphanumeric();
+    let mut cleared = String::new();
+    let mut rest = reason;
+    while let Some(at) = rest.find(name.as_str()).filter(|_| !name.is_empty()) {
+        let (before, behind) = (&rest[..at], &rest[at + name.len()..]);
+        let is_part = before
+            .chars()
+            .next_back()
+            .or(cleared.chars().next_back())
+            .is_some_and(is_of_name)
+            || behind.chars().next().is_some_and(is_of_name);
+        cleared += before;
+        cleared += if is_part { name } else { STAND_IN };
+        rest = behind;
+    }
+    cleared + rest
+}
+
+fn sandbox(exec: &dyn Exec) -> Result<Sandbox, CommandError> {
+    let own = Command::new([OWN_PROGRAM, "confined"]);
+    let output = host::exec::run_one(exec, &own)?.checked(&own)?;
+    serde_json::from_slice(&output.stdout).map_err(|error| {
+        CommandError::caused(Kind::Internal, "cannot tell what the sandbox lacks", &error)
+    })
+}
+
+fn state() -> Result<State, CommandError> {
+    let own = journal::state_folder();
+    let listing = match &own {
+        Ok(folder) => journal::list_open(folder)?,
+        Err(_) => journal::Listing::default(),
+    };
+    let runs = own.ok().and_then(|folder| {
+        let runs = Folder::open(&folder, Readers::All).ok()?;
+        let names = runs.folder("runs", Readers::All).ok()?.names().ok()?;
+        Some(names.len())
+    });
+    // As `state_folder` takes it: an empty one names none.
+    let named = env::var_os("LINERATE_STATE_DIR").filter(|folder| !folder.is_empty());
+    Ok(State {
+        folder: match (named, os::is_root()) {
+            (Some(_), _) => "the folder that LINERATE_STATE_DIR names",
+            (None, true) => "root's folder",
+            (None, false) => "the user's folder",
+        },
+        runs,
+        open_changes: listing.open.len(),
+        damaged_changes: listing.damaged.len(),
+    })
+}
+
+impl Report {
+    fn text(&self) -> String {
+        let mut lines = vec![self.build.line()];
+        let mut put = |name: &str, text: &str| {
+            let text = report::wrap(text, COLUMNS_MAX - INDENT);
+            for (at, line) in text.lines().enumerate() {
+                let name = if at == 0 { name } else { "" };
+                lines.push(format!("{name:<INDENT$}{line}"));
+            }
+        };
+        put("system", &self.system.text());
+        for one in &self.interfaces {
+            put("interfaces", &one.text());
+        }
+        for program in &self.programs {
+            let state = match (&program.version, program.is_there) {
+                (Some(version), true) => version,
+                (None, true) => "is there",
+                (_, false) => "not there",
+            };
+            let text = format!("{}: {state} ({})", program.name, program.used_for);
+            put("programs", &text);
+        }
+        let Settings {
+            read, can_be_set, ..
+        } = self.settings;
+        let rights = if self.system.is_root { "" } else { " by root" };
+        put(
+            "settings",
+            &format!("{read} read, of which {can_be_set} can be set{rights}"),
+        );
+        for (reason, ids) in &self.settings.refused {
+            put("", &format!("{reason}: {}", ids.join(", ")));
+        }
+        let lacks = &self.sandbox.missing;
+        put(
+            "sandbox",
+            &match lacks.is_empty() {
+                true => "complete".to_owned(),
+                false => format!("incomplete: {}", lacks.join("; ")),
+            },
+        );
+        put("state", &self.state.text());
+        lines.join("\n")
+    }
+}
+
+impl System {
+    fn text(&self) -> String {
+        let memory = self.memory_bytes.map(quantity::size);
+        let parts = [
+            self.name.clone(),
+            Some(format!("kernel {}", self.kernel)),
+            Some(self.architecture.to_owned()),
+            Some(format!("{} processors", self.processors)),
+            memory.map(|memory| format!("{memory} of memory")),
+            Some(
+                if self.is_root {
+                    "as root"
+                } else {
+                    "not as root"
+                }
+                .to_owned(),
+            ),
+            (self.mounts_smb == Some(false)).then(|| "cannot mount SMB shares".to_owned()),
+            (!self.counts_disk_waits).then(|| "does not count waits for disks".to_owned()),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Interfaces {
+    fn text(&self) -> String {
+        let like = &self.like;
+        let rate = like.bits_per_second.map(record::BitsPerSecond::new);
+        let parts = [
+            Some(like.driver.as_deref().unwrap_or("no driver").to_owned()),
+            like.medium.map(str::to_owned),
+            rate.map(quantity::line_rate),
+            Some(format!("MTU {}", like.mtu)),
+            Some(like.state.to_owned()),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        format!("{} of {}", self.count, parts.join(", "))
+    }
+}
+
+impl State {
+    fn text(&self) -> String {
+        let runs = match self.runs {
+            Some(runs) => format!("{runs} run files"),
+            None => "no run files".to_owned(),
+        };
+        let damaged = match self.damaged_changes {
+            0 => String::new(),
+            count => format!(", {count} damaged"),
+        };
+        format!(
+            "{}: {runs}, {} open changes{damaged}",
+            self.folder, self.open_changes
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_what_a_program_says_only_its_version_is_kept() {
+        for (said, version) in [
+            (
+                "ip utility, iproute2-6.1.0, libbpf 1.1.0\n",
+                Some("iproute2-6.1.0"),
+            ),
+            (
+                "iperf 3.12 (cJSON 1.7.15)\nLinux studio-nas 6.1.0\n",
+                Some("3.12"),
+            ),
+            (
+                "OpenSSH_9.2p1 Debian-2+deb12u3, OpenSSL 3.0.15\n",
+                Some("OpenSSH_9.2p1"),
+            ),
+            ("Version 4.17.12-Debian\n", Some("4.17.12-Debian")),
+            ("studio-nas: no\nversion 1.0\n", None),
+            ("", None),
+        ] {
+            let output = Output {
+                status: 0,
+                stdout: said.into(),
+                stderr: Vec::new(),
+            };
+            assert_eq!(version_in(&output).as_deref(), version, "{said}");
+        }
+    }
+
+    #[test]
+    fn a_reason_does_not_name_what_it_is_about() {
+        let nic = Target::Nic("lan1".into());
+        for (reason, cleared) in [
+            (
+                "there is no interface `lan1`",
+                "there is no interface `...`",
+            ),
+            (
+                "cat: /sys/class/net/lan1/ifindex: no",
+                "cat: /sys/class/net/.../ifindex: no",
+            ),
+            ("lan1", "..."),
+            // Other words stay as they are.
+            ("lan10 and vlan1", "lan10 and vlan1"),
+        ] {
+            assert_eq!(without_names(reason, &nic), cleared);
+        }
+        assert_eq!(without_names("lan1", &Target::Host), "lan1");
+        assert_eq!(without_names("no", &Target::Share(String::new())), "no");
+    }
+}
