@@ -40,12 +40,12 @@ interop: setup-interop
 fuzz: setup-test
 	fuzz/run minutes $(MINUTES)
 
-# 200 random plans of settings, killed at random moments and undone, and 20 changes that cut the only
+# 200 random plans of settings, killed at random moments and undone, a panic at each command of one, and 20 changes that cut the only
 # connection; `make test` does a few of them (as root). With LINERATE_UNDER_TEST=FILE of another program of ours, as
 # the one that `make dist` makes.
 KILLS ?= 200
 test-kills: setup-test
-	LINERATE_KILLS=$(KILLS) $(CARGO) test -p linerate --test it -- --nocapture together::plans::
+	LINERATE_KILLS=$(KILLS) $(CARGO) test -p linerate --test it -- --nocapture together::plans:: together::panics::
 	LINERATE_CUTS=20 $(CARGO) test -p host --test it -- cuts_the_only_connection
 
 # An experiment killed with `kill -9` at 20 random moments and taken up again; `make test` kills it twice (as root).

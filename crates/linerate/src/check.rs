@@ -357,7 +357,7 @@ fn detail(workload: &Workload) -> String {
         Workload::Share(_) => "share",
         Workload::Folder(_) | Workload::Task(_) => "folder",
         Workload::Job(job) => match &job.job {
-            Job::Enter => "the way in",
+            Job::Enter => "login",
             Job::ReadOnce { .. } => "server's disk",
             Job::Copy { .. } => "copy to a local disk",
             Job::SmallFiles { .. } => "small files",

@@ -32,7 +32,7 @@ pub fn details(analysis: &RunAnalysis, look: Look) -> String {
 /// All details that there are.
 pub(crate) fn all(analysis: &RunAnalysis) -> Vec<Detail> {
     let details = [
-        ("the way", ways(analysis)),
+        ("routes and interfaces", routes(analysis)),
         ("packets that pass", packets(analysis)),
         ("neighbours on the same segment", neighbours(analysis)),
         ("the session", sessions(analysis)),
@@ -48,22 +48,22 @@ pub(crate) fn all(analysis: &RunAnalysis) -> Vec<Detail> {
         .collect()
 }
 
-fn ways(analysis: &RunAnalysis) -> Vec<String> {
+fn routes(analysis: &RunAnalysis) -> Vec<String> {
     let Some(look) = &analysis.look else {
         return Vec::new();
     };
-    let ways = look.addresses.iter().map(|way| {
-        let nic = way
+    let routes = look.addresses.iter().map(|route| {
+        let nic = route
             .nic
             .as_deref()
             .map_or("no known interface".to_owned(), |nic| format!("`{nic}`"));
-        let router = way.gateway.map_or_else(
+        let router = route.gateway.map_or_else(
             || "without a router".to_owned(),
             |router| format!("over the router `{router}`"),
         );
-        format!("`{}` is reached by {nic}, {router}", way.address)
+        format!("`{}` is reached by {nic}, {router}", route.address)
     });
-    let mut lines: Vec<String> = ways.collect();
+    let mut lines: Vec<String> = routes.collect();
     for host in &analysis.facts {
         for nic in &host.nics {
             let speed = nic.shaped.or(nic.speed);

@@ -114,7 +114,7 @@ pub(crate) const fn trust(trust: Trust) -> &'static str {
 /// What is said where no cause is named.
 pub(crate) const fn no_cause(diagnosis: &Diagnosis) -> &'static str {
     match diagnosis.complete {
-        true => "nothing is wrong",
+        true => "no rung loses",
         false => "no cause is known",
     }
 }

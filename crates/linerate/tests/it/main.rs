@@ -19,6 +19,7 @@ mod together {
     mod experiments;
     mod hostile;
     mod kerberos;
+    mod panics;
     mod persist;
     mod plans;
     mod profiles;
