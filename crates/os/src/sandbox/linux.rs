@@ -279,8 +279,10 @@ fn filter_system_calls(asked: &Rules) -> io::Result<bool> {
     let program = BpfProgram::try_from(filter).map_err(io::Error::other)?;
     match seccompiler::apply_filter_all_threads(&program) {
         Ok(()) => Ok(true),
-        // A kernel without it.
-        Err(seccompiler::Error::Seccomp(error)) if error.raw_os_error() == Some(libc::EINVAL) => {
+        // A kernel without filters, or without all of it (`seccomp(2)`), as an emulated one.
+        Err(seccompiler::Error::Seccomp(error))
+            if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS)) =>
+        {
             Ok(false)
         }
         Err(error) => Err(io::Error::other(error)),
@@ -484,3 +486,25 @@ const OLD_CALLS: &[i64] = &[
 ];
 #[cfg(not(target_arch = "x86_64"))]
 const OLD_CALLS: &[i64] = &[];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_without_filters_is_said_and_no_failure() {
+        for refusal in [libc::ENOSYS, libc::EINVAL] {
+            // A thread of its own: it is never let ask for a filter again.
+            let thread = std::thread::spawn(move || {
+                let rules = BTreeMap::from([(libc::SYS_seccomp, Vec::new())]);
+                let refuse = SeccompAction::Errno(refusal.unsigned_abs());
+                let architecture = TargetArch::try_from(std::env::consts::ARCH).unwrap();
+                let filter =
+                    SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture).unwrap();
+                seccompiler::apply_filter(&BpfProgram::try_from(filter).unwrap()).unwrap();
+                filter_system_calls(&Rules::default()).unwrap()
+            });
+            assert!(!thread.join().unwrap(), "{refusal}");
+        }
+    }
+}
