@@ -18,6 +18,7 @@ use report::quantity;
 use serde::{Deserialize, Serialize};
 
 use crate::args::JsonArguments;
+use crate::exit::Exit;
 use crate::failure::{CommandError, Kind};
 use crate::inspect::{self, Looked};
 use crate::trial::OWN_PROGRAM;
@@ -39,6 +40,15 @@ const PROGRAMS: [(&str, &str, &str); 9] = [
 const VERSION_TIME_MAX: Duration = Duration::from_secs(3);
 /// What stands for a name.
 const STAND_IN: &str = "...";
+/// What may be quoted of a reason: programs and files that have these names everywhere.
+const KNOWN_WORDS: [&str; 6] = [
+    "ksmbd",
+    "modinfo",
+    "smb.conf",
+    "sudo",
+    "systemctl",
+    "udevadm",
+];
 /// Widest line of ids.
 const COLUMNS_MAX: usize = 100;
 /// Where each line's text begins.
@@ -48,12 +58,23 @@ const INDENT: usize = 12;
 #[derive(Debug, Serialize)]
 struct Report {
     build: version::Build,
-    system: System,
-    interfaces: Vec<Interfaces>,
-    programs: Vec<Program>,
-    settings: Settings,
-    sandbox: Sandbox,
-    state: State,
+    system: Part<System>,
+    interfaces: Part<Vec<Interfaces>>,
+    programs: Part<Vec<Program>>,
+    settings: Part<Settings>,
+    sandbox: Part<Sandbox>,
+    state: Part<State>,
+}
+
+/// A part of it. What fails here is often what the report is about, and is no reason to say nothing of the rest.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Part<T> {
+    Told(T),
+    Untold {
+        /// The kind of the failure: its text may name this machine.
+        untold: Kind,
+    },
 }
 
 /// The machine.
@@ -130,15 +151,15 @@ struct State {
 /// Runs `doctor`.
 pub fn run(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
     let host = Host::local()?;
-    let looked = inspect::look_at(&host)?;
+    let looked = Part::from(inspect::look_at(&host));
     let report = Report {
         build: version::OWN,
-        system: system(&looked.facts),
-        interfaces: interfaces(&looked.facts.nics),
-        programs: programs(&*host.exec)?,
-        settings: settings(&looked),
-        sandbox: sandbox(&*host.exec)?,
-        state: state()?,
+        system: looked.and(|looked| system(&looked.facts)),
+        interfaces: looked.and(|looked| interfaces(&looked.facts.nics)),
+        programs: programs(&*host.exec).into(),
+        settings: looked.and(settings),
+        sandbox: sandbox(&*host.exec).into(),
+        state: state().into(),
     };
     match arguments.json {
         true => terminal::print_json(&report),
@@ -153,6 +174,37 @@ pub fn confine() -> Result<ExitCode, CommandError> {
         .map_err(|error| CommandError::caused(Kind::Refused, "cannot give up rights", &error))?;
     terminal::print_json(&Sandbox::of(&confined));
     Ok(ExitCode::SUCCESS)
+}
+
+impl<T> From<Result<T, CommandError>> for Part<T> {
+    fn from(told: Result<T, CommandError>) -> Self {
+        match told {
+            Ok(told) => Self::Told(told),
+            Err(error) => Self::Untold {
+                untold: error.kind(),
+            },
+        }
+    }
+}
+
+impl<T> Part<T> {
+    /// What follows from it.
+    fn and<U>(&self, follow: impl FnOnce(&T) -> U) -> Part<U> {
+        match *self {
+            Self::Told(ref told) => Part::Told(follow(told)),
+            Self::Untold { untold } => Part::Untold { untold },
+        }
+    }
+
+    /// Its lines, or what there is instead.
+    fn lines(&self, lines: impl FnOnce(&T) -> Vec<String>) -> Vec<String> {
+        match self {
+            Self::Told(told) => lines(told),
+            Self::Untold { untold } => {
+                vec![format!("cannot be told: {}", Exit::from(*untold).name())]
+            }
+        }
+    }
 }
 
 impl Sandbox {
@@ -242,7 +294,8 @@ fn programs(exec: &dyn Exec) -> Result<Vec<Program>, CommandError> {
     Ok(programs.collect())
 }
 
-/// The first word with a number, a dot and a number: what else stands in such a line, or below it, may be a name.
+/// The first word with a number, a dot and a number, that is no path and no address: what else stands in such a line,
+/// or below it, may be a name.
 fn version_in(output: &Output) -> Option<String> {
     let all = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
     let first = all.iter().find_map(|text| text.lines().next())?;
@@ -252,7 +305,8 @@ fn version_in(output: &Output) -> Option<String> {
         threes.any(|at| at[1] == b'.' && at[0].is_ascii_digit() && at[2].is_ascii_digit())
     };
     let mut words = first.split([' ', ',', ';', '(', ')']);
-    words.find(is_version).map(str::to_owned)
+    let version = words.find(|word| is_version(word) && !is_name(word))?;
+    Some(version.to_owned())
 }
 
 fn settings(looked: &Looked) -> Settings {
@@ -268,7 +322,7 @@ fn settings(looked: &Looked) -> Settings {
         match reason {
             None => all.can_be_set += 1,
             Some(reason) => {
-                let ids = all.refused.entry(without_names(reason, target));
+                let ids = all.refused.entry(nameless(reason, target));
                 let ids = ids.or_default();
                 if !ids.contains(&knob.id) {
                     ids.push(knob.id);
@@ -277,6 +331,37 @@ fn settings(looked: &Looked) -> Settings {
         }
     }
     all
+}
+
+/// A reason of which nothing is left that may name anything of this machine: not what is quoted in it, unless it has that
+/// name everywhere, nor what a program said, which stands behind a colon.
+fn nameless(reason: &str, target: &Target) -> String {
+    let reason = without_names(reason, target);
+    let mut cleared = String::new();
+    for (at, part) in reason.split('`').enumerate() {
+        let is_quoted = at % 2 == 1;
+        let is_known = KNOWN_WORDS.contains(&part) || PROGRAMS.iter().any(|it| it.0 == part);
+        if is_quoted {
+            let word = if is_known { part } else { STAND_IN };
+            cleared += &format!("`{word}`");
+            continue;
+        }
+        let end = part.find(": ");
+        cleared += end.map_or(part, |end| &part[..end]);
+        if end.is_some() {
+            break;
+        }
+    }
+    let words = cleared.split(' ');
+    let words = words.map(|word| if is_name(word) { STAND_IN } else { word });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a word is a path, an address or somebody's name at a host.
+fn is_name(word: &str) -> bool {
+    word.contains(['/', '\\', '@'])
+        || word.starts_with(['\'', '"'])
+        || word.parse::<std::net::IpAddr>().is_ok()
 }
 
 /// A reason that does not say of which interface, share or mount it is one: programs that are quoted in it may name it too.
@@ -346,39 +431,26 @@ impl Report {
                 lines.push(format!("{name:<INDENT$}{line}"));
             }
         };
-        put("system", &self.system.text());
-        for one in &self.interfaces {
-            put("interfaces", &one.text());
+        for line in self.system.lines(|system| vec![system.text()]) {
+            put("system", &line);
         }
-        for program in &self.programs {
-            let state = match (&program.version, program.is_there) {
-                (Some(version), true) => version,
-                (None, true) => "is there",
-                (_, false) => "not there",
-            };
-            let text = format!("{}: {state} ({})", program.name, program.used_for);
-            put("programs", &text);
+        let kinds = |all: &Vec<Interfaces>| all.iter().map(Interfaces::text).collect();
+        for line in self.interfaces.lines(kinds) {
+            put("interfaces", &line);
         }
-        let Settings {
-            read, can_be_set, ..
-        } = self.settings;
-        let rights = if self.system.is_root { "" } else { " by root" };
-        put(
-            "settings",
-            &format!("{read} read, of which {can_be_set} can be set{rights}"),
-        );
-        for (reason, ids) in &self.settings.refused {
-            put("", &format!("{reason}: {}", ids.join(", ")));
+        let programs = |all: &Vec<Program>| all.iter().map(Program::text).collect();
+        for line in self.programs.lines(programs) {
+            put("programs", &line);
         }
-        let lacks = &self.sandbox.missing;
-        put(
-            "sandbox",
-            &match lacks.is_empty() {
-                true => "complete".to_owned(),
-                false => format!("incomplete: {}", lacks.join("; ")),
-            },
-        );
-        put("state", &self.state.text());
+        for (at, line) in self.settings.lines(Settings::lines).iter().enumerate() {
+            put(if at == 0 { "settings" } else { "" }, line);
+        }
+        for line in self.sandbox.lines(|sandbox| vec![sandbox.text()]) {
+            put("sandbox", &line);
+        }
+        for line in self.state.lines(|state| vec![state.text()]) {
+            put("state", &line);
+        }
         lines.join("\n")
     }
 }
@@ -423,6 +495,37 @@ impl Interfaces {
     }
 }
 
+impl Program {
+    fn text(&self) -> String {
+        let state = match (&self.version, self.is_there) {
+            (Some(version), true) => version,
+            (None, true) => "is there",
+            (_, false) => "not there",
+        };
+        format!("{}: {state} ({})", self.name, self.used_for)
+    }
+}
+
+impl Settings {
+    fn lines(&self) -> Vec<String> {
+        let rights = if os::is_root() { "" } else { " by root" };
+        let (read, can_be_set) = (self.read, self.can_be_set);
+        let counts = format!("{read} read, of which {can_be_set} can be set{rights}");
+        let refused = self.refused.iter();
+        let refused = refused.map(|(reason, ids)| format!("{reason}: {}", ids.join(", ")));
+        std::iter::once(counts).chain(refused).collect()
+    }
+}
+
+impl Sandbox {
+    fn text(&self) -> String {
+        match self.missing.is_empty() {
+            true => "complete".to_owned(),
+            false => format!("incomplete: {}", self.missing.join("; ")),
+        }
+    }
+}
+
 impl State {
     fn text(&self) -> String {
         let runs = match self.runs {
@@ -461,6 +564,11 @@ mod tests {
             ),
             ("Version 4.17.12-Debian\n", Some("4.17.12-Debian")),
             ("studio-nas: no\nversion 1.0\n", None),
+            (
+                "ERROR: ld.so: object '/home/ann.smith/libhook-1.2.so'\n",
+                None,
+            ),
+            ("listens on 192.0.2.7 as 4.17\n", Some("4.17")),
             ("", None),
         ] {
             let output = Output {
@@ -489,6 +597,27 @@ mod tests {
             ("lan10 and vlan1", "lan10 and vlan1"),
         ] {
             assert_eq!(without_names(reason, &nic), cleared);
+        }
+        for (reason, cleared) in [
+            (
+                "`testparm` refuses `smb.conf`: Unable to copy service - source not found: photos-of-ann",
+                "`testparm` refuses `smb.conf`",
+            ),
+            (
+                "Samba's configuration is in `/home/ann.smith/smb.conf`, which others can change",
+                "Samba's configuration is in `...`, which others can change",
+            ),
+            (
+                "ERROR: ld.so: object '/home/ann.smith/libhook-1.2.so'",
+                "ERROR",
+            ),
+            (
+                "cannot ask ann@studio-nas at 192.0.2.7",
+                "cannot ask ... at ...",
+            ),
+            ("`studio-nas", "`...`"),
+        ] {
+            assert_eq!(nameless(reason, &Target::Host), cleared);
         }
         assert_eq!(without_names("lan1", &Target::Host), "lan1");
         assert_eq!(without_names("no", &Target::Share(String::new())), "no");

@@ -119,6 +119,12 @@ impl Exit {
     pub const fn code(self) -> u8 {
         self as u8
     }
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        let mut rows = TABLE.iter();
+        rows.find(|row| row.exit == self).map_or("", |row| row.name)
+    }
 }
 
 impl From<Exit> for ExitCode {

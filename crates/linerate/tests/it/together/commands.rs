@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -176,6 +177,31 @@ fn a_doctor_says_what_is_there_and_no_name_or_address() {
             ] {
                 assert!(!text.contains(secret), "{secret}: {text}");
             }
+        }
+    }
+}
+
+/// What fails is often what a report is about: the rest is told, and no path.
+#[test]
+fn a_doctor_tells_the_rest_where_a_part_fails() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let state = folder.path().join("ann.smith");
+    let for_root = fs::Permissions::from_mode(0o700);
+    fs::set_permissions(folder.path(), for_root).expect("our own folder");
+    let program = support::program_for_everybody();
+    for options in [&["doctor", "--json"][..], &["doctor"]] {
+        let output = assert_cmd::Command::new("setpriv")
+            .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+            .arg(&program)
+            .args(options)
+            .env("LINERATE_STATE_DIR", &state)
+            .assert()
+            .success();
+        let said = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+        assert!(!said.contains("ann.smith"), "{said}");
+        if let Ok(value) = serde_json::from_str::<Value>(&said) {
+            assert_eq!(value["state"]["untold"], "refused", "{said}");
+            assert!(value["system"]["kernel"].is_string(), "{said}");
         }
     }
 }
