@@ -176,10 +176,11 @@ fn wireshark_finds_nothing_wrong_with_what_we_send() {
     }
     let file = capture.end(&lan);
 
-    // What TCP does is its own affair.
-    let wrong = "_ws.malformed or _ws.unreassembled or _ws.short or smb or ((smb2 or nbss) and \
-                 _ws.expert.severity >= \"Warning\" and not tcp.analysis.flags and not \
-                 tcp.options.sack.dsack)";
+    // What TCP does is its own affair: a segment that it sends again, as where the receiver's window was full, overlaps what
+    // is there, and that counts as malformed.
+    let wrong = "(_ws.malformed and not tcp.analysis.out_of_order and not tcp.analysis.retransmission) or \
+                 _ws.unreassembled or _ws.short or smb or ((smb2 or nbss) and _ws.expert.severity >= \"Warning\" \
+                 and not tcp.analysis.flags and not tcp.options.sack.dsack)";
     let fields = ["frame.number", "smb2.cmd", "_ws.expert.message"];
     assert_eq!(decode(&file, wrong, &fields), [""; 0]);
 
