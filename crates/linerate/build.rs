@@ -6,7 +6,7 @@ use std::process::Command;
 
 /// Names the commit where there is no repository: a tree that was unpacked from an archive.
 const COMMIT: &str = "LINERATE_COMMIT";
-/// What stands for a commit that nobody can tell.
+/// What stands for a commit or target that is not known.
 const UNKNOWN: &str = "unknown";
 
 fn main() {

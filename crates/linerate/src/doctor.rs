@@ -41,14 +41,7 @@ const VERSION_TIME_MAX: Duration = Duration::from_secs(3);
 /// What stands for a name.
 const STAND_IN: &str = "...";
 /// What may be quoted of a reason: programs and files that have these names everywhere.
-const KNOWN_WORDS: [&str; 6] = [
-    "ksmbd",
-    "modinfo",
-    "smb.conf",
-    "sudo",
-    "systemctl",
-    "udevadm",
-];
+const KNOWN_WORDS: [&str; 3] = ["ksmbd", "smb.conf", "sudo"];
 /// Widest line of ids.
 const COLUMNS_MAX: usize = 100;
 /// Where each line's text begins.
@@ -70,10 +63,10 @@ struct Report {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Part<T> {
-    Told(T),
-    Untold {
+    Known(T),
+    Failed {
         /// The kind of the failure: its text may name this machine.
-        untold: Kind,
+        failure: Kind,
     },
 }
 
@@ -177,11 +170,11 @@ pub fn confine() -> Result<ExitCode, CommandError> {
 }
 
 impl<T> From<Result<T, CommandError>> for Part<T> {
-    fn from(told: Result<T, CommandError>) -> Self {
-        match told {
-            Ok(told) => Self::Told(told),
-            Err(error) => Self::Untold {
-                untold: error.kind(),
+    fn from(part: Result<T, CommandError>) -> Self {
+        match part {
+            Ok(part) => Self::Known(part),
+            Err(error) => Self::Failed {
+                failure: error.kind(),
             },
         }
     }
@@ -191,17 +184,17 @@ impl<T> Part<T> {
     /// What follows from it.
     fn and<U>(&self, follow: impl FnOnce(&T) -> U) -> Part<U> {
         match *self {
-            Self::Told(ref told) => Part::Told(follow(told)),
-            Self::Untold { untold } => Part::Untold { untold },
+            Self::Known(ref part) => Part::Known(follow(part)),
+            Self::Failed { failure } => Part::Failed { failure },
         }
     }
 
     /// Its lines, or what there is instead.
     fn lines(&self, lines: impl FnOnce(&T) -> Vec<String>) -> Vec<String> {
         match self {
-            Self::Told(told) => lines(told),
-            Self::Untold { untold } => {
-                vec![format!("cannot be told: {}", Exit::from(*untold).name())]
+            Self::Known(part) => lines(part),
+            Self::Failed { failure } => {
+                vec![format!("unknown: {}", Exit::from(*failure).name())]
             }
         }
     }
@@ -357,7 +350,7 @@ fn nameless(reason: &str, target: &Target) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a word is a path, an address or somebody's name at a host.
+/// Whether a word is a path, an address or a user's name at a host.
 fn is_name(word: &str) -> bool {
     word.contains(['/', '\\', '@'])
         || word.starts_with(['\'', '"'])

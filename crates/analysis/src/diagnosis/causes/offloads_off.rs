@@ -38,7 +38,7 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
             .with("nic", &nic.name)
             .with("host", &host.name);
         let advice = Advice::new(advice).gains(seen.gain()).sets(settings);
-        // They cost processor time: raw TCP misses it, or a host has none left. Where nobody measured raw TCP, the
+        // They cost processor time: raw TCP misses it, or a host has none left. Where raw TCP was not measured, the
         // share may be what misses it.
         let is_full = seen.full_host().is_some() || seen.busy_channel().is_some();
         let rung = match seen.is_measured(RungName::Tcp) {

@@ -94,7 +94,7 @@ fn by_writes(seen: &Evidence) -> Option<Finding> {
 }
 
 /// Whether programs of the server wait for its disk as long as the share is written to, and no longer than around the
-/// trial while it is read from memory: otherwise they may be others. Who was told to wait does so for another reason.
+/// trial while it is read from memory: otherwise they may be others. Synchronous writes wait for another reason.
 fn is_waited_for(seen: &Evidence) -> bool {
     let Some(server) = seen.network.server else {
         return false;

@@ -62,7 +62,7 @@ impl<'a> Evidence<'a> {
         median_of(loads.map(mean_busy)).map(|busy| busy < IDLE_HOST)
     }
 
-    /// How long programs of a host waited for a disk in the middle one of the share's trials of a direction.
+    /// How long programs of a host waited for a disk: the median of the share's trials of a direction.
     pub(in crate::diagnosis) fn waits_for_disk(
         &self,
         host: &HostName,
@@ -86,7 +86,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// What the NICs of both ends dropped in trials of a rung, as a part of the segments that the sender had to send
-    /// again; none where nobody looked at the sender.
+    /// again; none where the sender was not looked at.
     pub(in crate::diagnosis) fn hosts_dropped(
         &self,
         rung: Rung,

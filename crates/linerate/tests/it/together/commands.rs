@@ -181,7 +181,7 @@ fn a_doctor_says_what_is_there_and_no_name_or_address() {
     }
 }
 
-/// What fails is often what a report is about: the rest is told, and no path.
+/// What fails is often what a report is about: the rest is printed, and no path.
 #[test]
 fn a_doctor_tells_the_rest_where_a_part_fails() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -200,7 +200,7 @@ fn a_doctor_tells_the_rest_where_a_part_fails() {
         let said = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
         assert!(!said.contains("ann.smith"), "{said}");
         if let Ok(value) = serde_json::from_str::<Value>(&said) {
-            assert_eq!(value["state"]["untold"], "refused", "{said}");
+            assert_eq!(value["state"]["failure"], "refused", "{said}");
             assert!(value["system"]["kernel"].is_string(), "{said}");
         }
     }

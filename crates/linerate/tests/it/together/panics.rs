@@ -1,6 +1,6 @@
 //! A panic at each command of a change, forced from outside on the program as it is: a debugger stops it where it begins
 //! the command and goes on in the function that an overflow calls. The stack unwinds as from any other panic, and both
-//! hosts are as before though nobody says `undo`.
+//! hosts are as before without `undo`.
 
 use std::fs;
 use std::process::{Command, Output};
