@@ -210,6 +210,10 @@ const ENGLISH: &[(&str, &str)] = &[
         "`ss -ti` on the server shows its send buffer while the share is read",
     ),
     (
+        "decide.sync-writes",
+        "`testparm -s` on the server shows `sync always`, the dataset's `sync` whether its file system waits",
+    ),
+    (
         "decide.power-plan",
         "`powercfg /getactivescheme` on the server",
     ),

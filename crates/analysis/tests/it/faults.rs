@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{CAUSES, Cause, CauseId, Diagnosis, Layer, Means, State, analyze};
+use analysis::{CAUSES, Cause, CauseId, Diagnosis, Layer, Means, Proof, State, analyze};
 use record::{
     AddressLook, BitsPerSecond, Bytes, Direction, EngineClock, FailureKind, HostFacts, HostLoad,
     HostName, KnobId, LinkModes, Medium, MtuProof, Nanoseconds, NeighbourLook, NicLoad, Offload,
@@ -2669,6 +2669,42 @@ fn a_disk_that_is_waited_for_while_it_is_written_to_is_proven() {
     assert_eq!(named(0.8, 0.6, false), State::Suspected);
     assert_eq!(named(1.2, 1.2, false), State::Suspected);
     assert_eq!(named(1.2, 0.6, true), State::Suspected);
+}
+
+/// Requests side by side hide the wait of large files; small ones, one after the other, show it.
+#[test]
+fn a_setting_that_small_files_are_seen_to_wait_for_is_proven() {
+    let named = |waited: f64, is_sync: bool| {
+        let mut well = Well::new();
+        for (kind, direction, rate) in [
+            (Rung::RoundTrip, Direction::Read, 10_485.76),
+            (Rung::SmallFiles, Direction::Read, 16.0),
+            // 28 ms each.
+            (Rung::SmallFiles, Direction::Write, 0.146),
+        ] {
+            well.records.extend(rung(kind, direction, &[rate; 4]));
+        }
+        well.loads(0.0, 0.0, 0.2);
+        well.trials(|trial| {
+            let load = &mut trial.loads[1];
+            let part = waited * load.duration.get() as f64;
+            load.disk_waited = Some(Nanoseconds::new(part as u64));
+        });
+        if is_sync {
+            well.look.settings.push(Setting::Knob {
+                host: HostName::new("server"),
+                id: KnobId::new("smb.server.sync_always"),
+                target: Target::Share("media".into()),
+                value: Value::Switch(true),
+            });
+        }
+        let said = well.said(true);
+        let named = said.causes.iter().find(|it| it.id == "sync-writes");
+        named.expect("a suspect at least").state
+    };
+    assert_eq!(named(0.4, true), State::Proven(Proof::Counter));
+    assert_eq!(named(0.1, true), State::Suspected);
+    assert_eq!(named(0.4, false), State::Suspected);
 }
 
 #[test]

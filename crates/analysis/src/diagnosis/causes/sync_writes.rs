@@ -1,10 +1,11 @@
 //! A server that has every write on its disk before it answers.
 
-use record::{Direction, ProbeKind, Rung, Target, Value};
+use record::{Direction, HostFacts, ProbeKind, Rung, Target, Value};
 
 use super::{Advice, Decider, Evidence, Finding};
 use crate::RungName;
 use crate::diagnosis::copies::small_files;
+use crate::diagnosis::evidence::median_of;
 use crate::message::say;
 
 /// A small file that is written waits for a disk where it takes so many times as long as a small request, and as one
@@ -12,6 +13,8 @@ use crate::message::say;
 const WAITS_REQUESTS: f64 = 20.0;
 const WAITS_READS: f64 = 10.0;
 const WAITS_SECONDS: f64 = 0.003;
+/// The disk is what they wait for where programs wait for it for such a part of the time, and not now and then.
+const WAITS_PART: f64 = 0.25;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     of_large_files(seen).or_else(|| of_small_files(seen))
@@ -33,7 +36,27 @@ fn of_small_files(seen: &Evidence) -> Option<Finding> {
         .seconds("write", seconds)
         .seconds("read", read.each.value);
     let advice = Advice::of("fix.sync-writes");
-    Some(Finding::suspected(text, Decider::Server, advice).off_path())
+    let found = match (by_setting(seen), seen.network.server) {
+        // The setting tells why, and the kernel counts that programs wait for a disk.
+        (true, Some(server)) if waited(seen, server) >= WAITS_PART => {
+            Finding::counted(text, advice)
+        }
+        (true, _) => Finding::suspected(text, Decider::Tune, advice),
+        (false, Some(_)) => Finding::suspected(text, Decider::Hand("decide.sync-writes"), advice),
+        (false, None) => Finding::suspected(text, Decider::Server, advice),
+    };
+    Some(found.off_path())
+}
+
+/// The part of the trials that wrote small files in which programs of the server waited for a disk: the median.
+fn waited(seen: &Evidence, server: &HostFacts) -> f64 {
+    let trials = seen.of_rung(Rung::SmallFiles).map(|(trial, _)| trial);
+    let writing = trials.filter(|trial| trial.workload.direction() == Direction::Write);
+    let parts = writing.filter_map(|trial| {
+        let load = trial.loads.iter().find(|load| load.host == server.name)?;
+        Some(load.disk_waited?.get() as f64 / load.duration.get() as f64)
+    });
+    median_of(parts).unwrap_or(0.0)
 }
 
 fn of_large_files(seen: &Evidence) -> Option<Finding> {
