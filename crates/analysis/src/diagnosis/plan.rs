@@ -124,6 +124,7 @@ pub fn next(
     let random = ChaCha8Rng::seed_from_u64(seed ^ (trials.len() as u64) << 32);
     let plan = Plan {
         seen: &seen,
+        trials,
         base,
         budget,
         round,
@@ -141,6 +142,8 @@ struct Block {
 
 struct Plan<'p, 'a> {
     seen: &'p Evidence<'a>,
+    /// Those so far.
+    trials: &'p [&'a TrialRecord],
     base: &'p CheckBase,
     budget: &'p Budget,
     round: u32,
@@ -160,9 +163,20 @@ impl Plan<'_, '_> {
     /// Whether so many more trials are done before a moment.
     fn fits(&self, trials: usize, most: Duration) -> bool {
         let timing = self.base.share.timing;
-        let one = Duration::from_nanos(timing.warm_up.get() + timing.measured.get()) + OVERHEAD;
+        let least = Duration::from_nanos(timing.warm_up.get() + timing.measured.get()) + OVERHEAD;
+        let one = least.max(self.mean_of_trials());
         let needed = one * u32::try_from(trials).unwrap_or(u32::MAX);
         self.budget.spent + needed <= most
+    }
+
+    /// What a trial took so far, with all that goes on between trials: over a slow path logins and small files take their
+    /// time too.
+    fn mean_of_trials(&self) -> Duration {
+        let [first, .., last] = self.trials else {
+            return Duration::ZERO;
+        };
+        let nanoseconds = last.ended.get().saturating_sub(first.started.get());
+        Duration::from_nanos(nanoseconds) / u32::try_from(self.trials.len()).unwrap_or(u32::MAX)
     }
 
     /// A round of the rungs that are not decided, with what they are held against. Until the first look nothing else

@@ -10,8 +10,8 @@ use analysis::{
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use record::{
-    Direction, FileUse, Outcome, ProbeKind, Record, Rung, SigningAlgorithm, Stage, TrialRecord,
-    Workload,
+    Direction, FileUse, Nanoseconds, Outcome, ProbeKind, Record, Rung, SigningAlgorithm, Stage,
+    TrialRecord, Workload,
 };
 
 use crate::build::{self, host, real_nic, run, session};
@@ -49,6 +49,8 @@ struct Stand {
     disk: f64,
     /// Another link of the same kind.
     second: f64,
+    /// What a trial takes with all around it, in seconds.
+    trial: f64,
 }
 
 const WELL: Stand = Stand {
@@ -59,6 +61,7 @@ const WELL: Stand = Stand {
     signature: 1.0,
     disk: 1e4,
     second: 0.0,
+    trial: 1.1,
 };
 
 impl Stand {
@@ -171,7 +174,8 @@ fn check(stand: &Stand, noise: Noise, mode: Mode, with_tcp: bool, seed: u64) -> 
             "{block:?}"
         );
         for (stage, workload) in block.trials {
-            seconds += 1.1;
+            let started = seconds;
+            seconds += stand.trial;
             let outcome = match (&workload, with_tcp) {
                 (Workload::Tcp(_), false) => build::failed("no iperf3 server answers"),
                 _ => {
@@ -189,9 +193,11 @@ fn check(stand: &Stand, noise: Noise, mode: Mode, with_tcp: bool, seed: u64) -> 
                     Outcome::Measured(Box::new(result))
                 }
             };
-            let Record::Trial(trial) = build::trial(stage, workload, outcome) else {
+            let Record::Trial(mut trial) = build::trial(stage, workload, outcome) else {
                 unreachable!("it is a trial")
             };
+            let since = |seconds: f64| Nanoseconds::new((seconds * 1e9) as u64);
+            (trial.started, trial.ended) = (since(started), since(seconds));
             trials.push(*trial);
         }
     }
@@ -306,6 +312,26 @@ fn checks_of_stands_that_are_well_find_nothing() {
         quick.seconds
     );
     assert!(quick.diagnosis.complete, "{:?}", quick.diagnosis.headline);
+}
+
+#[test]
+fn trials_that_take_longer_than_they_measure_do_not_make_a_check_late() {
+    for trial in [2.0, 3.0, 4.5] {
+        let path = Stand {
+            path: 70.0,
+            trial,
+            ..WELL
+        };
+        for seed in 0..20 {
+            let check = check(&path, Noise::Normal(0.05), Mode::Normal, true, seed);
+            assert!(
+                check.seconds <= 120.0,
+                "{trial} s each: {} s",
+                check.seconds
+            );
+            assert!(check.seconds > 60.0, "{} s", check.seconds);
+        }
+    }
 }
 
 #[test]
