@@ -284,7 +284,14 @@ fn programs(exec: &dyn Exec) -> Result<Vec<Program>, CommandError> {
         is_there: output.status != STATUS_NO_PROGRAM,
         version: version_in(&output),
     });
-    Ok(programs.collect())
+    // No program, and as much the system's as they are.
+    let library = Program {
+        name: "libgssapi_krb5",
+        used_for: "logins by ticket",
+        is_there: smb::has_kerberos_library(),
+        version: None,
+    };
+    Ok(programs.chain([library]).collect())
 }
 
 /// The first word with a number, a dot and a number, that is no path and no address: what else stands in such a line,

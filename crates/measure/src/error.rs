@@ -549,7 +549,7 @@ pub(crate) fn login_hint(error: &AuthError) -> Option<String> {
 pub const fn ticket_hint(error: &TicketError) -> &'static str {
     match error {
         TicketError::NoLibrary { .. } if cfg!(target_env = "musl") => {
-            "this program is one without libraries and cannot load any: build it on this system (`cargo install`), or log in with a password"
+            "this program is one without libraries and cannot load any: install the Debian package, build it on this system (`cargo install`), or log in with a password"
         }
         TicketError::NoLibrary { .. } => {
             "install MIT Kerberos (`libgssapi-krb5-2` of Debian, `krb5-libs` of Fedora), or log in with a password"

@@ -83,5 +83,5 @@ pub use socket::{
     EchoSocket, LocalEnd, SocketOptions, TcpFacts, congestion_control, echo_socket, tcp_facts,
     whole_segments,
 };
-pub use tickets::{TicketCache, TicketError, TicketUse, ticket};
+pub use tickets::{TicketCache, TicketError, TicketUse, has_kerberos_library, ticket};
 pub use tree::{Replace, Tree};

@@ -265,6 +265,13 @@ fn in_time<T: Send + 'static>(
     })
 }
 
+/// Whether the system's Kerberos library can be loaded, without which there are no logins by ticket. A program without
+/// libraries can load none.
+#[must_use]
+pub fn has_kerberos_library() -> bool {
+    library().is_ok()
+}
+
 /// Makes our first token, of the tickets of a principal, or of the one that the library chooses.
 fn begin(
     server: &str,

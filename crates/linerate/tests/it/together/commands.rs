@@ -155,6 +155,9 @@ fn a_doctor_says_what_is_there_and_no_name_or_address() {
         let ip = ip.expect("one that linerate cannot do without");
         assert_eq!(ip["is_there"], true);
         assert!(ip["version"].is_string(), "{ip}");
+        let kerberos = programs.last().expect("a list");
+        assert_eq!(kerberos["name"], "libgssapi_krb5");
+        assert_eq!(kerberos["is_there"], true, "`scripts/setup test` has it");
         assert!(value["settings"]["read"].as_u64() >= value["settings"]["can_be_set"].as_u64());
         assert!(
             value["settings"]["can_be_set"].as_u64() > Some(10),
