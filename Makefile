@@ -15,12 +15,11 @@ demo: setup-demo
 	$(CARGO) build --release -p linerate
 	$(AS_ROOT) "$$($(CARGO) metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/release/linerate" demo --out target/demo
 
-# What needs neither root nor a lab: format, lints, unit and property tests.
+# What needs neither root nor a lab: format, lints, unit and property tests (`tests/system` of a crate needs both).
 check:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
-	$(CARGO) test --quiet -p stats -p fit -p analysis -p experiment -p report -p record -p smb-proto
-	$(CARGO) test --quiet --workspace --lib --bins
+	$(CARGO) test --quiet --workspace --lib --bins --test it --test design
 
 # One build for all, and one test at a time: many of them make namespaces and start servers. Those that
 # mostly wait for a lab, and measure nothing, go two at a time. What fails in one crate hides nothing of the others.
@@ -45,20 +44,20 @@ fuzz: setup-test
 # the one that `make dist` makes.
 KILLS ?= 200
 test-kills: setup-test
-	LINERATE_KILLS=$(KILLS) $(CARGO) test -p linerate --test it -- --nocapture together::plans:: together::panics::
-	LINERATE_CUTS=20 $(CARGO) test -p host --test it -- cuts_the_only_connection
+	LINERATE_KILLS=$(KILLS) $(CARGO) test -p linerate --test system -- --nocapture together::plans:: together::panics::
+	LINERATE_CUTS=20 $(CARGO) test -p host --test system -- cuts_the_only_connection
 
 # An experiment killed with `kill -9` at 20 random moments and taken up again; `make test` kills it twice (as root).
 test-experiment-kills: setup-test
-	LINERATE_EXPERIMENT_KILLS=20 $(CARGO) test -p linerate --test it -- --nocapture experiments::an_experiment_killed
+	LINERATE_EXPERIMENT_KILLS=20 $(CARGO) test -p linerate --test system -- --nocapture experiments::an_experiment_killed
 
 # 1000 bits changed on the path of a signed copy; `make test` changes 200 (as root).
 test-flips: setup-test
-	LINERATE_FLIPS=1000 $(CARGO) test -p smb --test it -- --nocapture flips::
+	LINERATE_FLIPS=1000 $(CARGO) test -p smb --test system -- --nocapture flips::
 
 # 10 000 short sessions, all threads on one processor that others want too; `make test` has 100 (as root).
 test-sessions: setup-test
-	LINERATE_SESSIONS=10000 $(CARGO) test -p smb --test it -- --nocapture short::
+	LINERATE_SESSIONS=10000 $(CARGO) test -p smb --test system -- --nocapture short::
 
 # The threads of a session in 30 000 other orders; `make test` has 12 000 of them, in 20 s after a build of its own.
 # SEED=7 for others again.

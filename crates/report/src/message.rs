@@ -161,7 +161,7 @@ const ENGLISH: &[(&str, &str)] = &[
     ("gain", "without it: {gain}| [{low}, {high}]|"),
     (
         "headline.one-link-idle",
-        "only {used} of {usable} links between client and server is used; all of them together move {gain} as much",
+        "client and server use only {used} of their {usable} links; all of them together move {gain} as much",
     ),
     ("links-unused", "links that are not used: {links}"),
     // What decides.
@@ -624,7 +624,7 @@ const ENGLISH: &[(&str, &str)] = &[
     ),
     (
         "links-of",
-        "{used} of {usable} links between client and server is used",
+        "client and server use {used} of their {usable} links",
     ),
     (
         "network-at-least",

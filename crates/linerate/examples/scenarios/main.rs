@@ -11,7 +11,7 @@
 //! `client`; without it both are asked.
 
 mod judge;
-#[path = "../../tests/it/mtu.rs"]
+#[path = "../../tests/system/mtu.rs"]
 mod mtu;
 #[path = "../support/mod.rs"]
 mod support;
