@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use lab::{Launcher, Ran, Topology};
+use record::host_in_url;
 use serde_json::json;
 
 use crate::args::{JsonArguments, LabCommand};
@@ -159,10 +160,11 @@ pub fn shares(topology: &Topology) -> Vec<String> {
     let Some(address) = address else {
         return Vec::new();
     };
+    let server = address.ip.to_string();
     samba
         .shares
         .iter()
-        .map(|share| format!("smb://{}/{}", address.ip, share.name))
+        .map(|share| format!("smb://{}/{}", host_in_url(&server), share.name))
         .collect()
 }
 

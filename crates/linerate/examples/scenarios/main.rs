@@ -25,7 +25,7 @@ use std::time::Instant;
 
 use host::exec::Local;
 use judge::{Checked, Verdict, View};
-use lab::Topology;
+use lab::{Lesson, Topology};
 use measure::Counters;
 use record::HostName;
 use serde_json::{Value, json};
@@ -150,7 +150,25 @@ fn labs(plan: &Plan) -> Vec<(String, Topology)> {
         let topology = Topology::read(file).expect("a lab file");
         (name.into_owned(), topology)
     });
-    known.chain(files).collect()
+    let labs: Vec<(String, Topology)> = known.chain(files).collect();
+    for (name, topology) in &labs {
+        let lesson = topology.lesson.as_ref().expect("every lab here has one");
+        for id in ids_of(lesson) {
+            let mut causes = analysis::CAUSES.iter();
+            let is_known = causes.any(|row| row.id.as_str() == id);
+            assert!(is_known, "{name}: `{id}` is no cause");
+        }
+    }
+    labs
+}
+
+/// All causes that a lesson names.
+fn ids_of(lesson: &Lesson) -> impl Iterator<Item = &str> {
+    let views = [&lesson.both_ends, &lesson.client];
+    let of_views = views
+        .into_iter()
+        .flat_map(|view| view.causes.iter().chain(&view.not_knowable));
+    of_views.chain(&lesson.also).map(String::as_str)
 }
 
 /// Checks one scenario as often as it is wanted from each view, each time in a lab of its own: what one

@@ -136,6 +136,27 @@ fn a_version_says_which_build_it_is_and_peers_are_told_the_number_alone() {
     assert!(words[1].1.contains(std::env::consts::ARCH), "{long}");
 }
 
+/// What is printed is typed again.
+#[test]
+fn the_share_of_a_lab_of_ipv6_is_an_address_that_can_be_typed() {
+    let words = [
+        "lab",
+        "up",
+        "--scenario",
+        "healthy-ipv6",
+        "--dry-run",
+        "--json",
+    ];
+    let output = support::linerate().args(words).output().expect("it starts");
+    assert!(output.status.success(), "{output:?}");
+    let lab: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let share = lab["shares"][0].as_str().expect("a share");
+    assert!(
+        share.starts_with("smb://[") && share.contains("]/"),
+        "{share}"
+    );
+}
+
 /// Where all that has a name is known: the report is for strangers.
 #[test]
 fn a_doctor_says_what_is_there_and_no_name_or_address() {
