@@ -7,8 +7,16 @@ use super::PROGRAMS;
 
 /// What stands for a name.
 const STAND_IN: &str = "...";
-/// What may be quoted of a reason: programs and files that have these names everywhere.
-const KNOWN_WORDS: [&str; 3] = ["ksmbd", "smb.conf", "sudo"];
+/// What may be quoted of a reason: programs, packages and files that have these names everywhere.
+const KNOWN_WORDS: [&str; 7] = [
+    "coreutils",
+    "iproute2",
+    "ksmbd",
+    "procps",
+    "samba",
+    "smb.conf",
+    "sudo",
+];
 
 /// The first word with a number, a dot and a number, that is no path and no address: what else stands in such a line,
 /// or below it, may be a name.
@@ -153,6 +161,10 @@ mod tests {
                 "cannot ask ... at ...",
             ),
             ("`studio-nas", "`...`"),
+            (
+                "`procps` is not installed there",
+                "`procps` is not installed there",
+            ),
         ] {
             assert_eq!(nameless(reason, &Target::Host), cleared);
         }
