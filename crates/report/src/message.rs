@@ -120,6 +120,10 @@ const ENGLISH: &[(&str, &str)] = &[
         "headline.too-near",
         "cannot tell: {loss}, which is too near to a loss of 5 % for what the rates differ from trial to trial",
     ),
+    (
+        "headline.varies",
+        "cannot tell: {loss}, and the rates differ from trial to trial: something comes and goes; repeat this check at another time",
+    ),
     ("headline.found", "{cause}|; {gain}|"),
     (
         "headline.suspected",
@@ -312,6 +316,10 @@ const ENGLISH: &[(&str, &str)] = &[
     (
         "slow-link.end",
         "`{nic}` of {host} runs at {slow}, and the other end of the path at {good}",
+    ),
+    (
+        "slow-link.end-by-word",
+        "the server says that its NIC at `{remote}` runs at {slow}, and all that is moved agrees; `{nic}` runs at {good}",
     ),
     (
         "slow-link.hop",

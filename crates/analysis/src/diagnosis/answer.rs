@@ -231,6 +231,7 @@ fn open(seen: &Evidence) -> Option<Message> {
         Loss::CannotTell { more_blocks } => {
             let message = say(match more_blocks {
                 Some(_) => "headline.cannot-tell",
+                None if seen.varies_in(rung.rung, rung.direction) => "headline.varies",
                 None => "headline.too-near",
             });
             let message = message

@@ -1,5 +1,6 @@
 //! What one end can tell of a path where nobody starts iperf3 at the other, and what it cannot.
 
+use analysis::sequential::LOOKS;
 use analysis::{Cause, Diagnosis, Proof, State};
 use record::{
     BitsPerSecond, Bytes, Direction, EngineClock, Nanoseconds, Offload, Outcome, ProbeKind, Record,
@@ -93,6 +94,46 @@ fn a_queue_that_is_never_empty_is_other_traffic() {
             "{said:#?}"
         );
     }
+}
+
+/// A cable with two broken pairs: the NIC at its other end comes up at 100 Mbit/s, and the server says so.
+#[test]
+fn a_server_that_says_it_runs_at_a_tenth_is_believed_where_the_rates_agree() {
+    let said = |told: u64, rates: [f64; 2]| {
+        without_tcp(rates, |well| {
+            well.advertise(&[("10.77.1.2", told, false)]);
+        })
+    };
+    let slow = said(GIGABIT / 10, [11.76, 11.7]);
+    assert_eq!(first(&slow), ("slow-link", State::Suspected));
+    assert_eq!(slow.causes[0].text.id, "slow-link.end-by-word");
+    // More than that is moved, so it is not so.
+    assert!(!ids(&said(GIGABIT / 10, [100.0, 100.0]).causes).contains(&"slow-link"));
+    assert!(!ids(&said(GIGABIT, [117.6, 117.5]).causes).contains(&"slow-link"));
+}
+
+/// Another machine that sends now and then: no cause can be named, and what may be the reason can be listed.
+#[test]
+fn rates_that_differ_from_trial_to_trial_are_no_loss_of_some_five_per_cent() {
+    let said = |low: f64| {
+        without_tcp([117.6, 117.6], |well| {
+            let is_write = |record: &Record| match record {
+                Record::Trial(trial) => trial.workload.direction() == Direction::Write,
+                _ => false,
+            };
+            well.records.retain(|record| !is_write(record));
+            let rates: Vec<f64> = [117.6, low].into_iter().cycle().take(LOOKS[3]).collect();
+            well.records
+                .extend(rung(Rung::Share, Direction::Write, &rates));
+        })
+    };
+    let varies = said(70.0);
+    assert_eq!(varies.headline.id, "headline.varies");
+    assert_eq!((varies.named(), varies.complete), (None, false));
+    let mut causes = varies.causes.iter();
+    let open = causes.find(|cause| cause.id == "other-traffic");
+    assert_eq!(open.expect("it may be").state, State::Unknowable);
+    assert_ne!(said(109.0).headline.id, "headline.varies");
 }
 
 #[test]

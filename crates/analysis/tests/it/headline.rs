@@ -169,7 +169,7 @@ fn agrees(diagnosis: &Diagnosis, ladder: &[LadderRung]) {
         "headline.no-ceiling" | "headline.incomplete" => {
             assert!(!diagnosis.complete && !ladder.iter().filter(main).any(losing));
         }
-        "headline.cannot-tell" | "headline.too-near" => {
+        "headline.cannot-tell" | "headline.too-near" | "headline.varies" => {
             assert!(!ladder.iter().filter(main).any(losing) && !diagnosis.complete);
             let open = |rung: &LadderRung| matches!(rung.loss, Some(Loss::CannotTell { .. }));
             assert!(ladder.iter().filter(main).any(open));

@@ -2,7 +2,9 @@
 
 use record::{Target, Value};
 
-use super::{Advice, Decider, Evidence, Finding, setting};
+use super::{Advice, DIRECTIONS, Decider, Evidence, Finding, setting};
+use crate::RungName;
+use crate::diagnosis::transfer;
 use crate::message::say;
 
 /// Payload that one credit is worth.
@@ -11,6 +13,9 @@ const CREDIT_BYTES: u64 = 64 << 10;
 const IN_FLIGHT_BYTES_MIN: u64 = 1 << 20;
 /// Share of the counted time that our engine waited for credits from which that is a cause.
 const WAITED: f64 = 0.05;
+/// What is lost by them moves at least this part of what they would let through: a hop that is slower fills its queue with
+/// all that is under way, and then everything waits for credits too.
+const HELD: f64 = 0.5;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let session = seen.session?;
@@ -30,8 +35,9 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let text = say("few-credits")
         .count("credits", credits)
         .bytes("bytes", in_flight);
+    let holds = holds(seen, in_flight as f64);
     let advice = Advice::of("fix.more-credits")
-        .gains(seen.gain())
+        .gains(seen.gain().filter(|_| holds))
         .sets(setting(
             seen.network.server,
             Target::Host,
@@ -43,5 +49,23 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
         false => Finding::suspected(text, Decider::Probe, advice),
     };
     // Credits that fill the line in one direction are not too few for the other.
-    Some(found.off_path_if(seen.fills()))
+    Some(found.off_path_if(seen.fills() || !holds))
+}
+
+/// Whether what may be under way holds the rate: one load of it for each small request's time and its own on the line.
+fn holds(seen: &Evidence, in_flight: f64) -> bool {
+    let Some(request) = transfer::request(seen) else {
+        return true;
+    };
+    let mut slow = DIRECTIONS
+        .into_iter()
+        .filter(|direction| seen.loses_in(RungName::Share, *direction))
+        .peekable();
+    slow.peek().is_none()
+        || slow.any(|direction| {
+            let on_line = seen.ceiling(direction).map_or(0.0, |line| in_flight / line);
+            let most = in_flight / (on_line + request.value);
+            seen.rate(RungName::Share, direction)
+                .is_some_and(|rate| rate >= HELD * most)
+        })
 }

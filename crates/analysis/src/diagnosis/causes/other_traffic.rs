@@ -74,7 +74,8 @@ fn shares_alike(seen: &Evidence) -> bool {
 fn perhaps(seen: &Evidence) -> Option<Finding> {
     let is_open = |direction: Direction| {
         let is_measured = seen.rate(RungName::Tcp, direction).is_some();
-        let is_lost = seen.loses_in(RungName::Share, direction);
+        let rung = RungName::Share;
+        let is_lost = seen.loses_in(rung, direction) || seen.varies_in(rung, direction);
         is_lost && !is_measured && !seen.network_carries_all(direction)
     };
     if seen.network.server.is_some() || !DIRECTIONS.into_iter().any(is_open) {

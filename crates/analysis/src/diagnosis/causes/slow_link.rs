@@ -1,12 +1,12 @@
 //! A line that is slower than its ends, or far slower than the others between the same hosts.
 
-use record::{HostFacts, Nic, ProbeKind, Rung};
+use record::{Direction, HostFacts, Nic, ProbeKind, Rung};
 
 use super::{
     Advice, DIRECTIONS, Decider, Evidence, FASTER, Finding, GOOD_BITS, PairRate, SLOW_BITS,
 };
 use crate::RungName;
-use crate::diagnosis::network::{Pair, has_no_line};
+use crate::diagnosis::network::{FarEnd, Pair, has_no_line};
 use crate::message::say;
 use crate::sequential::Loss;
 
@@ -20,7 +20,10 @@ const HEADER_BYTES: f64 = 52.0;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let pair = seen.used.first();
-    let in_use = pair.and_then(|pair| slow_end(seen, pair).or_else(|| slow_hop(seen, pair)));
+    let in_use = pair.and_then(|pair| {
+        let end = slow_end(seen, pair).or_else(|| slow_end_by_word(seen, pair));
+        end.or_else(|| slow_hop(seen, pair))
+    });
     in_use.or_else(|| slow_among_others(seen))
 }
 
@@ -48,21 +51,52 @@ fn slow_end(seen: &Evidence, pair: &Pair) -> Option<Finding> {
     Some(Finding::counted(text, advice).off_path_if(!seen.is_held_by_line(0.0)))
 }
 
+/// The same where nothing but the server's word is known of its end, and all that is moved agrees with it.
+fn slow_end_by_word(seen: &Evidence, pair: &Pair) -> Option<Finding> {
+    let FarEnd::Advertised(far) = pair.far else {
+        return None;
+    };
+    let [near, _] = seen.network.end_bits(pair);
+    let (good, slow) = (near?, far.speed.get());
+    let moves = DIRECTIONS
+        .into_iter()
+        .all(|direction| moves_as(seen, pair, direction, slow));
+    if slow > SLOW_BITS || good < GOOD_BITS || !moves {
+        return None;
+    }
+    let text = say("slow-link.end-by-word")
+        .with("nic", &pair.near.name)
+        .with("remote", pair.remote)
+        .bits("slow", slow)
+        .bits("good", good);
+    let advice = Advice::new(say("fix.cable-of-pair").with("pair", pair.name()));
+    Some(Finding::suspected(text, Decider::Server, advice))
+}
+
+/// Whether a direction moves what just fits through a line.
+fn moves_as(seen: &Evidence, pair: &Pair, direction: Direction, bits: u64) -> bool {
+    let measured = seen
+        .rate(RungName::Tcp, direction)
+        .or_else(|| seen.rate(RungName::Share, direction));
+    measured.is_some_and(|rate| NEAR.contains(&(rate / payload(pair, bits))))
+}
+
+/// What a line of a rate carries of payload, in bytes per second.
+fn payload(pair: &Pair, bits: u64) -> f64 {
+    let mtu = f64::from(pair.mtu());
+    bits as f64 / 8.0 * (mtu - HEADER_BYTES) / (mtu + WIRE_BYTES)
+}
+
 /// Everything moves at just the rate of a slower line, both directions.
 fn slow_hop(seen: &Evidence, pair: &Pair) -> Option<Finding> {
     if has_no_line(pair.near) {
         return None;
     }
-    let mtu = f64::from(pair.mtu());
     let bits = RATES.into_iter().find(|&bits| {
-        let payload = bits as f64 / 8.0 * (mtu - HEADER_BYTES) / (mtu + WIRE_BYTES);
+        let most = payload(pair, bits) * FASTER;
         DIRECTIONS.into_iter().all(|direction| {
-            let measured = seen
-                .rate(RungName::Tcp, direction)
-                .or_else(|| seen.rate(RungName::Share, direction));
             let ceiling = seen.ceiling(direction);
-            measured.is_some_and(|rate| NEAR.contains(&(rate / payload)))
-                && ceiling.is_some_and(|ceiling| ceiling > payload * FASTER)
+            moves_as(seen, pair, direction, bits) && ceiling.is_some_and(|ceiling| ceiling > most)
         })
     })?;
     // A server that is not looked at may have such a NIC, and nothing is wrong about that.

@@ -46,6 +46,17 @@ impl Evidence<'_> {
         }
     }
 
+    /// Whether a rung's rates differ so much from trial to trial that no number of them tells whether it loses, though in
+    /// the middle much is missing: something comes and goes.
+    pub(in crate::diagnosis) fn varies_in(&self, rung: RungName, direction: Direction) -> bool {
+        self.rung(rung, direction).is_some_and(|rung| {
+            let is_hopeless = rung.loss == Some(Loss::CannotTell { more_blocks: None });
+            let share = rung.of_above.as_ref();
+            is_hopeless
+                && share.is_some_and(|share| share.interval.is_some() && share.value < FAR_BELOW)
+        })
+    }
+
     pub(in crate::diagnosis) fn may_lose(&self, rung: RungName) -> bool {
         DIRECTIONS
             .into_iter()
