@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::CommandFactory;
+use clap::builder::Resettable;
 use clap_complete::Shell;
 
 use crate::args::{Arguments, ManArguments};
@@ -11,7 +12,7 @@ use crate::terminal;
 
 /// Prints the manual page of a command, or the words of all commands that have one, each on a line of its own.
 pub fn page(arguments: &ManArguments) -> Result<ExitCode, CommandError> {
-    let mut all = Arguments::command();
+    let mut all = Arguments::command().disable_help_subcommand(true);
     all.build();
     if arguments.list {
         terminal::print(&words_of(&all, &[]).join("\n"));
@@ -28,7 +29,12 @@ pub fn page(arguments: &ManArguments) -> Result<ExitCode, CommandError> {
             })?;
     }
     let mut roff = Vec::new();
-    clap_mangen::Man::new(command.clone())
+    // The page is that of any build of this version.
+    let version = env!("CARGO_PKG_VERSION");
+    let command = command.clone().version(version);
+    clap_mangen::Man::new(command.long_version(Resettable::Reset))
+        .source(format!("linerate {version}"))
+        .manual("linerate")
         .render(&mut roff)
         .map_err(|error| CommandError::caused(Kind::Internal, "cannot draw the page", &error))?;
     terminal::print_piece(&String::from_utf8_lossy(&roff));

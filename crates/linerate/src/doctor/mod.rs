@@ -285,7 +285,10 @@ fn programs(exec: &dyn Exec) -> Result<Vec<Program>, CommandError> {
     // No program, and as much the system's as they are.
     let library = Program {
         name: "libgssapi_krb5",
-        used_for: "logins by ticket",
+        used_for: match cfg!(target_env = "musl") {
+            true => "logins by ticket; a program without libraries cannot load it",
+            false => "logins by ticket",
+        },
         is_there: smb::has_kerberos_library(),
         version: None,
     };
