@@ -214,6 +214,10 @@ const ENGLISH: &[(&str, &str)] = &[
         "`ss -ti` on the server shows its send buffer while the share is read",
     ),
     (
+        "decide.without-sync",
+        "repeat this check once with `sync always = no`, while no file matters that a power cut could take",
+    ),
+    (
         "decide.sync-writes",
         "`testparm -s` on the server shows `sync always`, the dataset's `sync` whether its file system waits",
     ),

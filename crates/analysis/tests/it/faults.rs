@@ -2671,6 +2671,35 @@ fn a_disk_that_is_waited_for_while_it_is_written_to_is_proven() {
     assert_eq!(named(1.2, 0.6, true), State::Suspected);
 }
 
+fn sync_always() -> Setting {
+    Setting::Knob {
+        host: HostName::new("server"),
+        id: KnobId::new("smb.server.sync_always"),
+        target: Target::Share("media".into()),
+        value: Value::Switch(true),
+    }
+}
+
+/// The server's programs wait for a disk in such a part of the trials that write and read.
+fn waits_for_disk(well: &mut Well, writing: f64, reading: f64) {
+    well.loads(0.0, 0.0, 0.2);
+    well.trials(|trial| {
+        let part = match trial.workload.direction() {
+            Direction::Write => writing,
+            Direction::Read => reading,
+        };
+        let load = &mut trial.loads[1];
+        let part = part * load.duration.get() as f64;
+        load.disk_waited = Some(Nanoseconds::new(part as u64));
+    });
+}
+
+fn sync_writes_of(well: &Well) -> State {
+    let said = well.said(true);
+    let named = said.causes.iter().find(|it| it.id == "sync-writes");
+    named.expect("a suspect at least").state
+}
+
 /// Requests side by side hide the wait of large files; small ones, one after the other, show it.
 #[test]
 fn a_setting_that_small_files_are_seen_to_wait_for_is_proven() {
@@ -2684,27 +2713,28 @@ fn a_setting_that_small_files_are_seen_to_wait_for_is_proven() {
         ] {
             well.records.extend(rung(kind, direction, &[rate; 4]));
         }
-        well.loads(0.0, 0.0, 0.2);
-        well.trials(|trial| {
-            let load = &mut trial.loads[1];
-            let part = waited * load.duration.get() as f64;
-            load.disk_waited = Some(Nanoseconds::new(part as u64));
-        });
-        if is_sync {
-            well.look.settings.push(Setting::Knob {
-                host: HostName::new("server"),
-                id: KnobId::new("smb.server.sync_always"),
-                target: Target::Share("media".into()),
-                value: Value::Switch(true),
-            });
-        }
-        let said = well.said(true);
-        let named = said.causes.iter().find(|it| it.id == "sync-writes");
-        named.expect("a suspect at least").state
+        waits_for_disk(&mut well, waited, waited);
+        well.look.settings.extend(is_sync.then(sync_always));
+        sync_writes_of(&well)
     };
     assert_eq!(named(0.4, true), State::Proven(Proof::Counter));
     assert_eq!(named(0.1, true), State::Suspected);
     assert_eq!(named(0.4, false), State::Suspected);
+}
+
+#[test]
+fn a_setting_that_writes_are_seen_to_wait_for_and_reads_not_is_proven() {
+    let named = |writing: f64, reading: f64| {
+        let mut well = Well::new();
+        well.records = ladder([117.5, 117.4, 117.0, 76.0]);
+        waits_for_disk(&mut well, writing, reading);
+        well.look.settings.push(sync_always());
+        sync_writes_of(&well)
+    };
+    assert_eq!(named(0.8, 0.1), State::Proven(Proof::Counter));
+    // Another program waits for it all the time.
+    assert_eq!(named(0.8, 0.8), State::Suspected);
+    assert_eq!(named(0.1, 0.0), State::Suspected);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A server that has every write on its disk before it answers.
 
-use record::{Direction, HostFacts, ProbeKind, Rung, Target, Value};
+use record::{Direction, ProbeKind, Rung, Target, Value};
 
 use super::{Advice, Decider, Evidence, Finding};
 use crate::RungName;
@@ -36,27 +36,33 @@ fn of_small_files(seen: &Evidence) -> Option<Finding> {
         .seconds("write", seconds)
         .seconds("read", read.each.value);
     let advice = Advice::of("fix.sync-writes");
-    let found = match (by_setting(seen), seen.network.server) {
-        // The setting tells why, and the kernel counts that programs wait for a disk.
-        (true, Some(server)) if waited(seen, server) >= WAITS_PART => {
-            Finding::counted(text, advice)
-        }
-        (true, _) => Finding::suspected(text, Decider::Tune, advice),
-        (false, Some(_)) => Finding::suspected(text, Decider::Hand("decide.sync-writes"), advice),
-        (false, None) => Finding::suspected(text, Decider::Server, advice),
-    };
+    let found =
+        match by_setting(seen) && waited(seen, Rung::SmallFiles, Direction::Write) >= WAITS_PART {
+            true => Finding::counted(text, advice),
+            false => Finding::suspected(text, decider(seen), advice),
+        };
     Some(found.off_path())
 }
 
-/// The part of the trials that wrote small files in which programs of the server waited for a disk: the median.
-fn waited(seen: &Evidence, server: &HostFacts) -> f64 {
-    let trials = seen.of_rung(Rung::SmallFiles).map(|(trial, _)| trial);
-    let writing = trials.filter(|trial| trial.workload.direction() == Direction::Write);
-    let parts = writing.filter_map(|trial| {
-        let load = trial.loads.iter().find(|load| load.host == server.name)?;
+/// The part of a rung's trials in which programs of the server waited for a disk, as the kernel counts it: the median.
+fn waited(seen: &Evidence, rung: Rung, direction: Direction) -> f64 {
+    let trials = seen.of_rung(rung).map(|(trial, _)| trial);
+    let trials = trials.filter(|trial| trial.workload.direction() == direction);
+    let parts = trials.filter_map(|trial| {
+        let host = &seen.network.server?.name;
+        let load = trial.loads.iter().find(|load| load.host == *host)?;
         Some(load.disk_waited?.get() as f64 / load.duration.get() as f64)
     });
     median_of(parts).unwrap_or(0.0)
+}
+
+/// What would decide: the setting itself is known, or can be looked up, or the server cannot be seen.
+fn decider(seen: &Evidence) -> Decider {
+    match (by_setting(seen), seen.network.server) {
+        (true, _) => Decider::Hand("decide.without-sync"),
+        (false, Some(_)) => Decider::Hand("decide.sync-writes"),
+        (false, None) => Decider::Server,
+    }
 }
 
 fn of_large_files(seen: &Evidence) -> Option<Finding> {
@@ -80,9 +86,14 @@ fn of_large_files(seen: &Evidence) -> Option<Finding> {
         false => "sync-writes",
     });
     let advice = Advice::of("fix.sync-writes").gains(seen.gain());
-    Some(match setting && changes_nothing {
+    // The setting tells why, and the probe or the kernel that it costs something. Who waits while the share is read from
+    // memory too may be another program.
+    let of = |direction| waited(seen, Rung::Share, direction);
+    let (writing, reading) = (of(Direction::Write), of(Direction::Read));
+    let waits = writing >= WAITS_PART && reading <= writing / 2.0;
+    Some(match setting && (changes_nothing || waits) {
         true => Finding::counted(text, advice),
-        false => Finding::suspected(text, Decider::Server, advice),
+        false => Finding::suspected(text, decider(seen), advice),
     })
 }
 
