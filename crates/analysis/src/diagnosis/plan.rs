@@ -152,7 +152,13 @@ struct Plan<'p, 'a> {
 impl Plan<'_, '_> {
     /// Whether so many more trials fit into the time.
     fn has_time(&self, trials: usize) -> bool {
-        let most = match (self.budget.mode, self.seen.first_loss().is_some()) {
+        let seems_to_lose = [RungName::Tcp, RungName::Share].into_iter().any(|rung| {
+            DIRECTIONS
+                .into_iter()
+                .any(|direction| self.seen.seems_to_lose_in(rung, direction))
+        });
+        let may_lose = seems_to_lose || self.seen.first_loss().is_some();
+        let most = match (self.budget.mode, may_lose) {
             (Mode::Quick, _) | (Mode::Normal, false) => WELL,
             (Mode::Normal, true) => NORMAL,
             (Mode::Thorough, _) => THOROUGH,

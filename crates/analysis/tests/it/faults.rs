@@ -2632,6 +2632,33 @@ fn a_few_dropped_frames_do_not_acquit_a_path_whose_sender_nobody_looked_at() {
     assert!(ids(&causes).contains(&"segments-lost"), "{causes:#?}");
 }
 
+/// One burst that is lost costs one trial half of its rate, and another one nothing: no loss is proven by four.
+#[test]
+fn segments_that_are_lost_where_rates_differ_are_suspected() {
+    let named = |rates: [f64; 4]| {
+        let mut well = Well::new();
+        let is_write = |record: &Record| match record {
+            Record::Trial(trial) => {
+                matches!(trial.workload, Workload::Tcp(_))
+                    && trial.workload.direction() == Direction::Write
+            }
+            _ => false,
+        };
+        well.records.retain(|record| !is_write(record));
+        well.records
+            .extend(rung(Rung::Tcp, Direction::Write, &rates));
+        // Three segments of a thousand, which a full queue may drop as well.
+        well.retransmits(240);
+        let said = well.said(true);
+        let mut causes = said.causes.iter();
+        causes
+            .find(|it| it.id == "segments-lost")
+            .map(|it| it.state)
+    };
+    assert_eq!(named([117.4, 45.0, 117.4, 60.0]), Some(State::Suspected));
+    assert_eq!(named([117.4, 117.4, 117.4, 117.4]), None);
+}
+
 /// What the kernel counts of waiting for disks proves it, where it is not there all the time and nobody asked for it.
 #[test]
 fn a_disk_that_is_waited_for_while_it_is_written_to_is_proven() {

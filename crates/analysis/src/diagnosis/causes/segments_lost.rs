@@ -32,22 +32,28 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
 
 /// Segments that raw TCP, or else the share, had to send again.
 fn resent(seen: &Evidence) -> Option<Finding> {
-    let (direction, share, rung) = [Rung::Tcp, Rung::Share].into_iter().find_map(|rung| {
-        let resent = DIRECTIONS
-            .into_iter()
-            .filter_map(|direction| Some((direction, seen.resent(rung, direction)?, rung)));
-        let worst = resent.max_by(|one, two| f64::total_cmp(&one.1, &two.1))?;
-        let name = if rung == Rung::Tcp {
-            RungName::Tcp
-        } else {
-            RungName::Share
-        };
-        // A window that opens again now and then makes a sender try twice as well.
-        let waits = worst.0 == Direction::Write && waits_for_receiver(seen, rung);
-        let slow = seen.may_lose_in(name, worst.0) && !waits;
-        let limit = if slow { RESENT_SLOW } else { RESENT };
-        (worst.1 > limit).then_some(worst)
-    })?;
+    let (direction, share, rung, is_sure) =
+        [Rung::Tcp, Rung::Share].into_iter().find_map(|rung| {
+            let resent = DIRECTIONS
+                .into_iter()
+                .filter_map(|direction| Some((direction, seen.resent(rung, direction)?)));
+            let worst = resent.max_by(|one, two| f64::total_cmp(&one.1, &two.1))?;
+            let name = if rung == Rung::Tcp {
+                RungName::Tcp
+            } else {
+                RungName::Share
+            };
+            // A window that opens again now and then makes a sender try twice as well.
+            let waits = worst.0 == Direction::Write && waits_for_receiver(seen, rung);
+            let slow = seen.may_lose_in(name, worst.0) && !waits;
+            let seems_slow = seen.seems_to_lose_in(name, worst.0) && !waits;
+            let limit = match slow || seems_slow {
+                true => RESENT_SLOW,
+                false => RESENT,
+            };
+            let is_sure = slow || worst.1 > RESENT;
+            (worst.1 > limit).then_some((worst.0, worst.1, rung, is_sure))
+        })?;
     // What other traffic drops in a full queue is its fault and no cable's.
     let by_hosts = seen.hosts_dropped(rung, direction);
     if seen.foreign_share().is_some() || by_hosts.is_some_and(|part| part >= DROPPED_BY_HOSTS) {
@@ -58,7 +64,12 @@ fn resent(seen: &Evidence) -> Option<Finding> {
         _ => "segments-lost.share",
     };
     let text = say(id).share("share", share).with("direction", direction);
-    Some(Finding::counted(text, look_for_it(seen)).off_path_if(is_borne(seen, rung, direction)))
+    let found = match is_sure {
+        true => Finding::counted(text, look_for_it(seen)),
+        // What comes and goes may be others' traffic, which fills a queue for a while.
+        false => Finding::suspected(text, Decider::Probe, look_for_it(seen)),
+    };
+    Some(found.off_path_if(is_borne(seen, rung, direction)))
 }
 
 /// Whether raw TCP is well with what it lost, and something else is not.

@@ -46,15 +46,26 @@ impl Evidence<'_> {
         }
     }
 
-    /// Whether a rung's rates differ so much from trial to trial that no number of them tells whether it loses, though in
-    /// the middle much is missing: something comes and goes.
-    pub(in crate::diagnosis) fn varies_in(&self, rung: RungName, direction: Direction) -> bool {
+    /// Whether much of a rung is missing in the middle of what was measured, though its rates differ so much that nothing
+    /// is proven yet.
+    pub(in crate::diagnosis) fn seems_to_lose_in(
+        &self,
+        rung: RungName,
+        direction: Direction,
+    ) -> bool {
         self.rung(rung, direction).is_some_and(|rung| {
-            let is_hopeless = rung.loss == Some(Loss::CannotTell { more_blocks: None });
             let share = rung.of_above.as_ref();
-            is_hopeless
+            matches!(rung.loss, Some(Loss::CannotTell { .. }))
                 && share.is_some_and(|share| share.interval.is_some() && share.value < FAR_BELOW)
         })
+    }
+
+    /// The same where no number of trials would tell: something comes and goes.
+    pub(in crate::diagnosis) fn varies_in(&self, rung: RungName, direction: Direction) -> bool {
+        let is_hopeless =
+            |rung: &LadderRung| rung.loss == Some(Loss::CannotTell { more_blocks: None });
+        self.seems_to_lose_in(rung, direction)
+            && self.rung(rung, direction).is_some_and(is_hopeless)
     }
 
     pub(in crate::diagnosis) fn may_lose(&self, rung: RungName) -> bool {
