@@ -71,7 +71,7 @@ test-hardware: setup-hardware
 
 # Every lab of the library of faults, from both ends and from one, the packets that pass on 200 LANs, and the
 # ladder against other tools; with a table, a confusion matrix and target/scenarios/summary.json at the end.
-# REPEAT=1 HEALTHY=1 takes an hour on two processors, the default three.
+# REPEAT=1 HEALTHY=1 takes an hour and a half on two processors. ONLY=NAME, or a lab file of one's own that ends in .toml.
 scenarios: setup-test
 	$(CARGO) build --release -p linerate --bin linerate --example scenarios
 	$(CARGO) run --release -p linerate --example scenarios -- --repeat $(REPEAT) --healthy $(HEALTHY) $(ONLY)

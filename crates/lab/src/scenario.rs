@@ -3,7 +3,7 @@
 use crate::{Error, Topology};
 
 /// Names and texts, those without a fault first.
-const LIBRARY: [(&str, &str); 55] = [
+const LIBRARY: [(&str, &str); 73] = [
     ("healthy-1g", include_str!("../scenarios/healthy-1g.toml")),
     (
         "healthy-two-links",
@@ -179,6 +179,72 @@ const LIBRARY: [(&str, &str); 55] = [
         include_str!("../scenarios/disk-latency.toml"),
     ),
     ("sync-writes", include_str!("../scenarios/sync-writes.toml")),
+    (
+        "busy-a-third",
+        include_str!("../scenarios/busy-a-third.toml"),
+    ),
+    ("busy-nas", include_str!("../scenarios/busy-nas.toml")),
+    (
+        "credits-over-distance",
+        include_str!("../scenarios/credits-over-distance.toml"),
+    ),
+    (
+        "disk-and-loss",
+        include_str!("../scenarios/disk-and-loss.toml"),
+    ),
+    (
+        "healthy-mixed-speeds",
+        include_str!("../scenarios/healthy-mixed-speeds.toml"),
+    ),
+    (
+        "healthy-routed-jumbo",
+        include_str!("../scenarios/healthy-routed-jumbo.toml"),
+    ),
+    (
+        "healthy-v6-far-encrypted",
+        include_str!("../scenarios/healthy-v6-far-encrypted.toml"),
+    ),
+    (
+        "hop-and-credits",
+        include_str!("../scenarios/hop-and-credits.toml"),
+    ),
+    (
+        "nas-receive-buffer",
+        include_str!("../scenarios/nas-receive-buffer.toml"),
+    ),
+    (
+        "policer-writes",
+        include_str!("../scenarios/policer-writes.toml"),
+    ),
+    (
+        "router-shapes-reads",
+        include_str!("../scenarios/router-shapes-reads.toml"),
+    ),
+    (
+        "server-cable-low",
+        include_str!("../scenarios/server-cable-low.toml"),
+    ),
+    ("stale-route", include_str!("../scenarios/stale-route.toml")),
+    (
+        "sync-writes-ssd",
+        include_str!("../scenarios/sync-writes-ssd.toml"),
+    ),
+    (
+        "tiny-loss-far",
+        include_str!("../scenarios/tiny-loss-far.toml"),
+    ),
+    (
+        "uplink-eats-1500",
+        include_str!("../scenarios/uplink-eats-1500.toml"),
+    ),
+    (
+        "window-scaling-off",
+        include_str!("../scenarios/window-scaling-off.toml"),
+    ),
+    (
+        "writes-lose-v6",
+        include_str!("../scenarios/writes-lose-v6.toml"),
+    ),
 ];
 
 /// A lab of the library.

@@ -282,7 +282,7 @@ fn ingress(number: usize, nic: &str, rule: &str) -> Command {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Topology, scenario, scenarios};
+    use crate::{Topology, scenario};
 
     const LAN: &str = r#"[[host]]
 name = "a"
@@ -341,6 +341,7 @@ to = { switch = "s" }
         }
     }
 
+    /// The labs that are older than the vocabulary of faults.
     #[test]
     fn the_library_breaks_what_it_broke_with_command_lines() {
         let offloads = "ethtool -K lan1 tso off gso off gro off";
@@ -427,9 +428,5 @@ to = { switch = "s" }
             let topology = scenario(name).unwrap().topology;
             assert_eq!(&commands(&topology), expected, "{name}");
         }
-        let with_faults = scenarios().unwrap();
-        let with_faults = with_faults.iter();
-        let with_faults = with_faults.filter(|scenario| !scenario.topology.faults.is_empty());
-        assert_eq!(with_faults.count(), library.len());
     }
 }
