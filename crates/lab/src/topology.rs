@@ -11,7 +11,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use record::{BitsPerSecond, Bytes};
+use record::{BitsPerSecond, Bytes, ShareAddress};
 
 use crate::Error;
 
@@ -222,6 +222,26 @@ impl Topology {
     pub fn ends_of<'a>(&'a self, node: &'a str) -> impl Iterator<Item = &'a End> {
         let ends = self.links.iter().flat_map(|link| link.ends.iter());
         ends.filter(move |end| end.node == node)
+    }
+
+    /// The shares of the lab's server, at the first address that this has; none without a server.
+    #[must_use]
+    pub fn shares(&self) -> Vec<ShareAddress> {
+        let Some(samba) = &self.samba else {
+            return Vec::new();
+        };
+        let Some(address) = self.ends_of(&samba.host).find_map(|end| end.address) else {
+            return Vec::new();
+        };
+        let shares = samba.shares.iter();
+        shares
+            .map(|share| ShareAddress {
+                server: address.ip.to_string(),
+                port: 445,
+                share: share.name.clone(),
+                path: String::new(),
+            })
+            .collect()
     }
 }
 

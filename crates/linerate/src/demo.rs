@@ -53,8 +53,9 @@ pub fn run(arguments: &DemoArguments) -> Result<ExitCode, CommandError> {
     ));
     let lab = lab_command::up(&name, &topology)?;
     let guard = Guard(name.clone());
-    let share = lab_command::shares(lab.topology()).into_iter().next();
+    let share = lab.topology().shares().into_iter().next();
     let share = share
+        .map(|share| share.to_string())
         .ok_or_else(|| CommandError::new(Kind::Internal, "the demo's topology has no share"))?;
     let story = Story {
         arguments,

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use lab::{Launcher, Ran, Topology};
-use record::host_in_url;
 use serde_json::json;
 
 use crate::args::{JsonArguments, LabCommand};
@@ -108,7 +107,7 @@ fn describe(name: &str, topology: &Topology, json: bool, dry_run: bool) {
             "dry_run": dry_run,
             "lab": name,
             "hosts": topology.hosts.iter().map(|host| format!("lab://{name}/{host}")).collect::<Vec<_>>(),
-            "shares": shares(topology),
+            "shares": topology.shares().iter().map(ToString::to_string).collect::<Vec<_>>(),
         }));
         return;
     }
@@ -137,7 +136,7 @@ fn describe(name: &str, topology: &Topology, json: bool, dry_run: bool) {
         &rows,
         look(),
     ));
-    for share in shares(topology) {
+    for share in topology.shares() {
         terminal::print(&format!("share {share}"));
     }
     if let Some(host) = topology.hosts.first() {
@@ -146,26 +145,6 @@ fn describe(name: &str, topology: &Topology, json: bool, dry_run: bool) {
             lab::CREDENTIALS_IN_HOST
         ));
     }
-}
-
-/// Addresses of the shares of a lab, on the first address of its server.
-pub fn shares(topology: &Topology) -> Vec<String> {
-    let Some(samba) = &topology.samba else {
-        return Vec::new();
-    };
-    let ends = topology.links.iter().flat_map(|link| &link.ends);
-    let address = ends
-        .filter(|end| end.node == samba.host)
-        .find_map(|end| end.address);
-    let Some(address) = address else {
-        return Vec::new();
-    };
-    let server = address.ip.to_string();
-    samba
-        .shares
-        .iter()
-        .map(|share| format!("smb://{}/{}", host_in_url(&server), share.name))
-        .collect()
 }
 
 fn run_on(typed: &str, command: &[String]) -> Result<ExitCode, CommandError> {

@@ -211,15 +211,6 @@ impl Checked {
 
 /// The share of a lab's server as the client finds it: at the first address of the server.
 pub fn share(topology: &Topology) -> String {
-    let samba = topology
-        .samba
-        .as_ref()
-        .expect("every scenario has a server");
-    let address = topology.ends_of(&samba.host).find_map(|end| end.address);
-    let ip = address.expect("the server has an address").ip;
-    let name = &samba.shares.first().expect("the server has a share").name;
-    match ip.is_ipv6() {
-        true => format!("smb://[{ip}]/{name}"),
-        false => format!("smb://{ip}/{name}"),
-    }
+    let mut shares = topology.shares().into_iter();
+    shares.next().expect("a server with a share").to_string()
 }
