@@ -251,6 +251,11 @@ impl<'a> Network<'a> {
         Some(format!("{} at MTU {mtu}", bit_rate(line.bits)))
     }
 
+    /// What a line of a rate would carry between a pair, in payload bytes per second.
+    pub(super) fn line_payload(&self, pair: &Pair<'_>, bits: u64) -> f64 {
+        wire(bits, None).payload(pair.mtu(), self.headers(pair.remote))
+    }
+
     /// Bytes of IP and TCP headers: 52 for IPv4 with timestamps.
     fn headers(&self, remote: IpAddr) -> u32 {
         let without_timestamps = [self.client, self.server]

@@ -152,12 +152,9 @@ struct Plan<'p, 'a> {
 impl Plan<'_, '_> {
     /// Whether so many more trials fit into the time.
     fn has_time(&self, trials: usize) -> bool {
-        let seems_to_lose = [RungName::Tcp, RungName::Share].into_iter().any(|rung| {
-            DIRECTIONS
-                .into_iter()
-                .any(|direction| self.seen.seems_to_lose_in(rung, direction))
-        });
-        let may_lose = seems_to_lose || self.seen.first_loss().is_some();
+        let rungs = [RungName::Tcp, RungName::Share];
+        let may_lose = self.seen.first_loss().is_some()
+            || rungs.into_iter().any(|rung| self.seen.seems_to_lose(rung));
         let most = match (self.budget.mode, may_lose) {
             (Mode::Quick, _) | (Mode::Normal, false) => WELL,
             (Mode::Normal, true) => NORMAL,

@@ -60,6 +60,18 @@ impl Well {
         self.sessions(move |session| session.server_interfaces.clone_from(&entries));
     }
 
+    /// Other rates of a rung, a trial for each, in place of those that there are.
+    pub(crate) fn measure_again(&mut self, of: Rung, direction: Direction, rates: &[f64]) {
+        self.records.retain(|record| {
+            let Record::Trial(trial) = record else {
+                return true;
+            };
+            let is_of = matches!(trial.stage, Stage::Ladder { rung, .. } if rung == of);
+            !is_of || trial.workload.direction() != direction
+        });
+        self.records.extend(rung(of, direction, rates));
+    }
+
     pub(crate) fn trials(&mut self, mut change: impl FnMut(&mut TrialRecord)) {
         for record in &mut self.records {
             if let Record::Trial(trial) = record {
@@ -602,12 +614,7 @@ const FAULTS: [(&str, bool, Inject); 55] = [
     ("sync-writes", false, |well| {
         well.records = ladder([117.5, 117.4, 117.0, 9.0]);
         well.loads(0.0, 0.0, 0.6);
-        well.look.settings.push(Setting::Knob {
-            host: HostName::new("server"),
-            target: Target::Share("media".into()),
-            id: KnobId::new("smb.server.sync_always"),
-            value: Value::Switch(true),
-        });
+        well.look.settings.push(sync_always());
     }),
     ("one-link-idle", true, |well| {
         well.second_link(GIGABIT);
@@ -2637,16 +2644,7 @@ fn a_few_dropped_frames_do_not_acquit_a_path_whose_sender_nobody_looked_at() {
 fn segments_that_are_lost_where_rates_differ_are_suspected() {
     let named = |rates: [f64; 4]| {
         let mut well = Well::new();
-        let is_write = |record: &Record| match record {
-            Record::Trial(trial) => {
-                matches!(trial.workload, Workload::Tcp(_))
-                    && trial.workload.direction() == Direction::Write
-            }
-            _ => false,
-        };
-        well.records.retain(|record| !is_write(record));
-        well.records
-            .extend(rung(Rung::Tcp, Direction::Write, &rates));
+        well.measure_again(Rung::Tcp, Direction::Write, &rates);
         // Three segments of a thousand, which a full queue may drop as well.
         well.retransmits(240);
         let said = well.said(true);
@@ -2680,14 +2678,7 @@ fn a_disk_that_is_waited_for_while_it_is_written_to_is_proven() {
             load.duration = Nanoseconds::new(2 * moving);
             load.disk_waited = Some(Nanoseconds::new((share * moving as f64) as u64));
         });
-        if is_sync {
-            well.look.settings.push(Setting::Knob {
-                host: HostName::new("server"),
-                id: KnobId::new("smb.server.sync_always"),
-                target: Target::Share("media".into()),
-                value: Value::Switch(true),
-            });
-        }
+        well.look.settings.extend(is_sync.then(sync_always));
         let said = well.said(true);
         let disk = said.causes.iter().find(|it| it.id == "server-disk");
         disk.expect("a suspect at least").state

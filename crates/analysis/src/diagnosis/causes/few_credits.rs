@@ -1,6 +1,6 @@
 //! A server that lets too few requests be under way.
 
-use record::{Target, Value};
+use record::{Direction, Target, Value};
 
 use super::{Advice, DIRECTIONS, Decider, Evidence, Finding, setting};
 use crate::RungName;
@@ -57,15 +57,12 @@ fn holds(seen: &Evidence, in_flight: f64) -> bool {
     let Some(request) = transfer::request(seen) else {
         return true;
     };
-    let mut slow = DIRECTIONS
-        .into_iter()
-        .filter(|direction| seen.loses_in(RungName::Share, *direction))
-        .peekable();
-    slow.peek().is_none()
-        || slow.any(|direction| {
-            let on_line = seen.ceiling(direction).map_or(0.0, |line| in_flight / line);
-            let most = in_flight / (on_line + request.value);
-            seen.rate(RungName::Share, direction)
-                .is_some_and(|rate| rate >= HELD * most)
-        })
+    let is_near = |direction| {
+        let on_line = seen.ceiling(direction).map_or(0.0, |line| in_flight / line);
+        let most = in_flight / (on_line + request.value);
+        let rate = seen.rate(RungName::Share, direction);
+        rate.is_some_and(|rate| rate >= HELD * most)
+    };
+    let loses = |direction: &Direction| seen.loses_in(RungName::Share, *direction);
+    !seen.loses(RungName::Share) || DIRECTIONS.into_iter().filter(loses).any(is_near)
 }

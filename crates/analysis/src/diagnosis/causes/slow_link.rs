@@ -14,9 +14,6 @@ use crate::sequential::Loss;
 const RATES: [u64; 4] = [10_000_000, 100_000_000, GOOD_BITS, 2_500_000_000];
 /// How near what is moved must come to a line to be held by it.
 const NEAR: std::ops::RangeInclusive<f64> = 0.93..=1.01;
-/// Bytes that each packet takes on a line in addition, and of itself that are no payload.
-const WIRE_BYTES: f64 = 38.0;
-const HEADER_BYTES: f64 = 52.0;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let pair = seen.used.first();
@@ -78,13 +75,7 @@ fn moves_as(seen: &Evidence, pair: &Pair, direction: Direction, bits: u64) -> bo
     let measured = seen
         .rate(RungName::Tcp, direction)
         .or_else(|| seen.rate(RungName::Share, direction));
-    measured.is_some_and(|rate| NEAR.contains(&(rate / payload(pair, bits))))
-}
-
-/// What a line of a rate carries of payload, in bytes per second.
-fn payload(pair: &Pair, bits: u64) -> f64 {
-    let mtu = f64::from(pair.mtu());
-    bits as f64 / 8.0 * (mtu - HEADER_BYTES) / (mtu + WIRE_BYTES)
+    measured.is_some_and(|rate| NEAR.contains(&(rate / seen.network.line_payload(pair, bits))))
 }
 
 /// Everything moves at just the rate of a slower line, both directions.
@@ -93,7 +84,7 @@ fn slow_hop(seen: &Evidence, pair: &Pair) -> Option<Finding> {
         return None;
     }
     let bits = RATES.into_iter().find(|&bits| {
-        let most = payload(pair, bits) * FASTER;
+        let most = seen.network.line_payload(pair, bits) * FASTER;
         DIRECTIONS.into_iter().all(|direction| {
             let ceiling = seen.ceiling(direction);
             moves_as(seen, pair, direction, bits) && ceiling.is_some_and(|ceiling| ceiling > most)

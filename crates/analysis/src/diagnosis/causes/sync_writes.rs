@@ -5,7 +5,6 @@ use record::{Direction, ProbeKind, Rung, Target, Value};
 use super::{Advice, Decider, Evidence, Finding};
 use crate::RungName;
 use crate::diagnosis::copies::small_files;
-use crate::diagnosis::evidence::median_of;
 use crate::message::say;
 
 /// A small file that is written waits for a disk where it takes so many times as long as a small request, and as one
@@ -44,16 +43,11 @@ fn of_small_files(seen: &Evidence) -> Option<Finding> {
     Some(found.off_path())
 }
 
-/// The part of a rung's trials in which programs of the server waited for a disk, as the kernel counts it: the median.
+/// The part of a rung's trials in which programs of the server waited for a disk; none where it was not looked at.
 fn waited(seen: &Evidence, rung: Rung, direction: Direction) -> f64 {
-    let trials = seen.of_rung(rung).map(|(trial, _)| trial);
-    let trials = trials.filter(|trial| trial.workload.direction() == direction);
-    let parts = trials.filter_map(|trial| {
-        let host = &seen.network.server?.name;
-        let load = trial.loads.iter().find(|load| load.host == *host)?;
-        Some(load.disk_waited?.get() as f64 / load.duration.get() as f64)
-    });
-    median_of(parts).unwrap_or(0.0)
+    let server = seen.network.server;
+    let part = server.and_then(|server| seen.disk_wait_part(&server.name, rung, direction));
+    part.unwrap_or(0.0)
 }
 
 /// What would decide: the setting itself is known, or can be looked up, or the server cannot be seen.

@@ -62,6 +62,22 @@ impl<'a> Evidence<'a> {
         median_of(loads.map(mean_busy)).map(|busy| busy < IDLE_HOST)
     }
 
+    /// The part of a rung's trials of a direction in which programs of a host waited for a disk, as the kernel counts it: the
+    /// median.
+    pub(in crate::diagnosis) fn disk_wait_part(
+        &self,
+        host: &'a HostName,
+        rung: Rung,
+        direction: Direction,
+    ) -> Option<f64> {
+        let loads = self.loads_of(host, |of, towards| (of, towards) == (rung, direction));
+        median_of(
+            loads.filter_map(|load| {
+                Some(load.disk_waited?.get() as f64 / load.duration.get() as f64)
+            }),
+        )
+    }
+
     /// How long programs of a host waited for a disk: the median of the share's trials of a direction.
     pub(in crate::diagnosis) fn waits_for_disk(
         &self,

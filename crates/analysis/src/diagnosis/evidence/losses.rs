@@ -53,19 +53,32 @@ impl Evidence<'_> {
         rung: RungName,
         direction: Direction,
     ) -> bool {
-        self.rung(rung, direction).is_some_and(|rung| {
-            let share = rung.of_above.as_ref();
-            matches!(rung.loss, Some(Loss::CannotTell { .. }))
-                && share.is_some_and(|share| share.interval.is_some() && share.value < FAR_BELOW)
-        })
+        self.blocks_to_tell(rung, direction).is_some()
+    }
+
+    /// The same in either direction.
+    pub(in crate::diagnosis) fn seems_to_lose(&self, rung: RungName) -> bool {
+        DIRECTIONS
+            .into_iter()
+            .any(|direction| self.seems_to_lose_in(rung, direction))
     }
 
     /// The same where no number of trials would tell: something comes and goes.
     pub(in crate::diagnosis) fn varies_in(&self, rung: RungName, direction: Direction) -> bool {
-        let is_hopeless =
-            |rung: &LadderRung| rung.loss == Some(Loss::CannotTell { more_blocks: None });
-        self.seems_to_lose_in(rung, direction)
-            && self.rung(rung, direction).is_some_and(is_hopeless)
+        self.blocks_to_tell(rung, direction) == Some(None)
+    }
+
+    /// Of a rung that seems to lose: the blocks that would tell, none where no number of them would.
+    fn blocks_to_tell(&self, rung: RungName, direction: Direction) -> Option<Option<usize>> {
+        let rung = self.rung(rung, direction)?;
+        let share = rung.of_above.as_ref()?;
+        match rung.loss? {
+            Loss::CannotTell { more_blocks } => {
+                let is_far = share.interval.is_some() && share.value < FAR_BELOW;
+                is_far.then_some(more_blocks)
+            }
+            Loss::Loses | Loss::DoesNotLose => None,
+        }
     }
 
     pub(in crate::diagnosis) fn may_lose(&self, rung: RungName) -> bool {
