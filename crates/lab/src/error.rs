@@ -195,7 +195,13 @@ impl Error {
             Self::NoSuchLab { others, .. } => {
                 Some(known(others, "`linerate lab up FILE` starts one"))
             }
-            Self::NoSuchScenario { others, .. } => Some(known(others, "there is none")),
+            // More of them than a line holds.
+            Self::NoSuchScenario { others, .. } => {
+                let known = known(others, "there is none");
+                Some(format!(
+                    "`linerate lab scenarios` says what is wrong in each; {known}"
+                ))
+            }
             Self::NoSuchHost { others, .. } => Some(known(others, "it has none")),
             Self::Starting { .. } => Some("try again in a second".to_owned()),
             Self::NotUp { failure, .. } => failure.hint.clone(),
