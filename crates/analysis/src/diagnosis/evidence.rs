@@ -2,6 +2,7 @@
 
 mod hosts;
 mod interventions;
+mod lines;
 mod losses;
 
 use std::net::IpAddr;
@@ -36,7 +37,7 @@ const BUSY_CHANNEL: f64 = 0.9;
 const FULL: f64 = 1.0 / MATTERS;
 
 /// Everything that causes, plans and answers are made from. Losses of the rungs, how busy the hosts were, and what the
-/// interventions say: `losses`, `hosts`, `interventions`.
+/// interventions say: `losses`, `lines`, `hosts`, `interventions`.
 pub(super) struct Evidence<'a> {
     pub(super) network: Network<'a>,
     pub(super) session: Option<&'a SmbSession>,

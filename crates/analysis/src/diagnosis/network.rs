@@ -8,6 +8,12 @@ use crate::Ceiling;
 use stats::computed;
 use stats::{Estimate, Unit};
 
+/// The least ratio of two line rates that counts as different.
+pub(super) const FASTER: f64 = 1.5;
+/// What a link runs at when its cable is bad, in bits per second.
+pub(super) const SLOW_BITS: u64 = 100_000_000;
+/// The same for a link that is not slow.
+pub(super) const GOOD_BITS: u64 = 1_000_000_000;
 /// Faster than any NIC there is: what virtual NICs and broken servers say.
 const SPEED_BITS_MAX: u64 = 1_600_000_000_000;
 /// NICs and advertised interfaces that are looked at.

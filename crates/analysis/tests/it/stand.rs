@@ -417,6 +417,18 @@ fn nothing_is_proven_that_is_not_so() {
     }
 }
 
+/// What more streams do not overcome is a limit, and only its rate tells whether it is a line: one cause, not two.
+#[test]
+fn a_limit_at_the_rate_of_a_line_is_that_line_and_nothing_else() {
+    for (path, wanted) in [(11.76, "slow-link"), (70.0, "rate-limited")] {
+        let stand = Stand { path, ..WELL };
+        let proven = count(20, &stand, Noise::Normal(0.01), |check| {
+            check.proven() == [wanted]
+        });
+        assert!(proven >= 18, "{wanted}: {proven} of 20");
+    }
+}
+
 #[test]
 fn two_limits_that_hide_each_other_are_told_apart_by_all_reliefs() {
     let masked = Stand {

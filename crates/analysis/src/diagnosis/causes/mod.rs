@@ -45,13 +45,7 @@ use record::MtuProof;
 pub(super) use super::evidence::{Evidence, PairRate, median_of};
 pub(super) use super::finding::{Advice, Basis, Decider, Finding, nic_mtu, setting};
 pub(super) use super::ladder::DIRECTIONS;
-
-/// The least ratio of two line rates that counts as different.
-pub(super) const FASTER: f64 = 1.5;
-/// What a link runs at when its cable is bad, in bits per second.
-pub(super) const SLOW_BITS: u64 = 100_000_000;
-/// The same for a link that is not slow.
-pub(super) const GOOD_BITS: u64 = 1_000_000_000;
+pub(super) use super::network::{FASTER, GOOD_BITS, SLOW_BITS};
 
 fn remote_name(proof: &MtuProof) -> String {
     proof

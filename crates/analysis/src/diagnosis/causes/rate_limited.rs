@@ -65,6 +65,11 @@ fn by_shape(seen: &Evidence) -> Option<Finding> {
     if rates.len() < 4 || most > least * STEADY || is_lossy || seen.full_host().is_some() {
         return None;
     }
+    // What moves as a line does is held by that line.
+    let pair = seen.used.first();
+    if pair.is_some_and(|pair| seen.line_between(pair).is_some()) {
+        return None;
+    }
     let text = say("rate-limited")
         .with("direction", direction)
         .rate("rate", most);

@@ -1,19 +1,12 @@
 //! A line that is slower than its ends, or far slower than the others between the same hosts.
 
-use record::{Direction, HostFacts, Nic, ProbeKind, Rung};
+use record::{HostFacts, Nic, ProbeKind, Rung};
 
-use super::{
-    Advice, DIRECTIONS, Decider, Evidence, FASTER, Finding, GOOD_BITS, PairRate, SLOW_BITS,
-};
+use super::{Advice, DIRECTIONS, Decider, Evidence, Finding, GOOD_BITS, PairRate, SLOW_BITS};
 use crate::RungName;
-use crate::diagnosis::network::{FarEnd, Pair, has_no_line};
+use crate::diagnosis::network::{FarEnd, Pair};
 use crate::message::say;
 use crate::sequential::Loss;
-
-/// Rates of lines that a hop may run at.
-const RATES: [u64; 4] = [10_000_000, 100_000_000, GOOD_BITS, 2_500_000_000];
-/// How near what is moved must come to a line to be held by it.
-const NEAR: std::ops::RangeInclusive<f64> = 0.93..=1.01;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let pair = seen.used.first();
@@ -57,7 +50,7 @@ fn slow_end_by_word(seen: &Evidence, pair: &Pair) -> Option<Finding> {
     let (good, slow) = (near?, far.speed.get());
     let moves = DIRECTIONS
         .into_iter()
-        .all(|direction| moves_as(seen, pair, direction, slow));
+        .all(|direction| seen.moves_as(pair, direction, slow));
     if slow > SLOW_BITS || good < GOOD_BITS || !moves {
         return None;
     }
@@ -70,30 +63,9 @@ fn slow_end_by_word(seen: &Evidence, pair: &Pair) -> Option<Finding> {
     Some(Finding::suspected(text, Decider::Server, advice))
 }
 
-/// Whether a direction moves what just fits through a line.
-fn moves_as(seen: &Evidence, pair: &Pair, direction: Direction, bits: u64) -> bool {
-    let measured = seen
-        .rate(RungName::Tcp, direction)
-        .or_else(|| seen.rate(RungName::Share, direction));
-    measured.is_some_and(|rate| NEAR.contains(&(rate / seen.network.line_payload(pair, bits))))
-}
-
-/// Everything moves at just the rate of a slower line, both directions.
+/// Something between the ends runs at the rate of a slower line.
 fn slow_hop(seen: &Evidence, pair: &Pair) -> Option<Finding> {
-    if has_no_line(pair.near) {
-        return None;
-    }
-    let bits = RATES.into_iter().find(|&bits| {
-        let most = seen.network.line_payload(pair, bits) * FASTER;
-        DIRECTIONS.into_iter().all(|direction| {
-            let ceiling = seen.ceiling(direction);
-            moves_as(seen, pair, direction, bits) && ceiling.is_some_and(|ceiling| ceiling > most)
-        })
-    })?;
-    // A server that is not looked at may have such a NIC, and nothing is wrong about that.
-    if seen.network.server.is_none() && bits > SLOW_BITS {
-        return None;
-    }
+    let bits = seen.line_between(pair)?;
     let text = say("slow-link.hop")
         .bits("rate", bits)
         .with("nic", &pair.near.name)
