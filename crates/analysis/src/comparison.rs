@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
+use locale::{Message, say};
 use record::{
     Arm, Bytes, Direction, HostLoad, Outcome, Phase, Question, Schedule, SmbSession, Stage, Task,
     TrialRecord, TrialResult, Workload,
@@ -27,7 +28,7 @@ pub struct PhaseResult {
     /// Trials that failed, with their reasons.
     pub failures: Vec<String>,
     /// What a reader must know.
-    pub caveats: Vec<String>,
+    pub caveats: Vec<Message>,
     /// The blocks of this phase behind each response.
     #[serde(skip)]
     pub pairs: Vec<(Direction, PairedRatios)>,
@@ -65,12 +66,12 @@ pub fn phase<'a>(
         let pairs = pairs(&of_response);
         let planned = schedule.blocks.len();
         if pairs.len() < planned {
-            result.caveats.push(format!(
-                "{}, {}: {} of {planned} blocks are complete",
-                phase_name(schedule.phase),
-                direction_name(response),
-                pairs.len()
-            ));
+            let caveat = say("incomplete-blocks")
+                .with("phase", phase_message(schedule.phase))
+                .with("direction", response)
+                .count("complete", pairs.len())
+                .count("planned", planned);
+            result.caveats.push(caveat);
         }
         result.pairs.push((response, pairs.clone()));
         let joint = joint(schedule, confidence);
@@ -115,6 +116,15 @@ fn joint(schedule: &Schedule, confidence: f64) -> Option<f64> {
     Some(match (0.0..0.5).contains(&error) {
         true => 1.0 - error,
         false => confidence,
+    })
+}
+
+/// How a report says a part of an experiment.
+fn phase_message(phase: Phase) -> Message {
+    say(match phase {
+        Phase::SameAgainstSame => "phase.same",
+        Phase::Compare => "phase.compare",
+        Phase::Confirm => "phase.confirm",
     })
 }
 
@@ -181,26 +191,32 @@ struct Counted<'a> {
     loads: &'a [HostLoad],
 }
 
-fn limits(question: &Question, caveats: &mut Vec<String>) -> (f64, f64) {
-    let mut sane = |value: f64, right: bool, default: f64, what: &str| {
+fn limits(question: &Question, caveats: &mut Vec<Message>) -> (f64, f64) {
+    let mut sane = |value: f64, right: bool, default: f64, id| {
         if right {
             return value;
         }
-        caveats.push(format!(
-            "the {what} {value} makes no sense; {default} is used"
-        ));
+        let caveat = say(id)
+            .with("value", value.to_string())
+            .with("default", default.to_string());
+        caveats.push(caveat);
         default
     };
     let Question {
         band, confidence, ..
     } = *question;
     (
-        sane(band, (0.0..1.0).contains(&band), BAND_DEFAULT, "band"),
+        sane(
+            band,
+            (0.0..1.0).contains(&band),
+            BAND_DEFAULT,
+            "senseless.band",
+        ),
         sane(
             confidence,
             (0.5..1.0).contains(&confidence),
             CONFIDENCE_DEFAULT,
-            "confidence",
+            "senseless.confidence",
         ),
     )
 }
@@ -269,16 +285,16 @@ fn count<'a>(
         }
     }
     if misplaced > 0 {
-        result.caveats.push(format!(
-            "{}: {misplaced} trials are not where the schedule has them and do not count",
-            phase_name(schedule.phase)
-        ));
+        let caveat = say("misplaced-trials")
+            .with("phase", phase_message(schedule.phase))
+            .count("count", misplaced);
+        result.caveats.push(caveat);
     }
     counted.into_values().collect()
 }
 
 /// A change of channels that did not come about was not tried, whatever the rates say.
-fn missing_channels(trials: &[Counted], phase: Phase) -> Vec<String> {
+fn missing_channels(trials: &[Counted], phase: Phase) -> Vec<Message> {
     let mut wanted: BTreeMap<u32, (usize, Vec<&Counted>)> = BTreeMap::new();
     for trial in trials {
         if let Workload::Share(share) = trial.workload {
@@ -294,16 +310,14 @@ fn missing_channels(trials: &[Counted], phase: Phase) -> Vec<String> {
         let Some(last) = short.last() else { continue };
         let why = last.result.session.as_ref().map(rejections);
         let why = why.filter(|reasons| !reasons.is_empty());
-        caveats.push(format!(
-            "{}: {} of {all} trials ran with fewer than the {channels} channels that were to be \
-             tried: {}",
-            phase_name(phase),
-            short.len(),
-            why.map_or_else(
-                || "no reason was given".into(),
-                |reasons| reasons.join("; ")
-            )
-        ));
+        let why = why.map_or_else(|| say("no-reason"), |reasons| reasons.join("; ").into());
+        let caveat = say("missing-channels")
+            .with("phase", phase_message(phase))
+            .count("short", short.len())
+            .count("all", all)
+            .count("channels", channels)
+            .with("why", why);
+        caveats.push(caveat);
     }
     caveats
 }
@@ -402,10 +416,10 @@ fn noise_floor(
         Verdict::Better | Verdict::Worse
     );
     if off && !alarm {
-        ratio.caveats.push(format!(
-            "the baseline differs from itself by {:+.1} %; effects as small as that mean nothing",
-            100.0 * (ratio.value - 1.0)
-        ));
+        let share = format!("{:+.1} %", 100.0 * (ratio.value - 1.0));
+        ratio
+            .caveats
+            .push(say("baseline-differs").with("share", share));
     }
     NoiseFloor {
         response,
@@ -422,8 +436,7 @@ fn hold_against(effect: &mut Effect, floors: &[NoiseFloor]) {
     if floor.is_some_and(|floor| floor.alarm) {
         effect.verdict = Verdict::Undecided;
         effect.blocks_to_settle = None;
-        let caveat = "the baseline differed from itself, so no difference here can be believed";
-        effect.ratio.caveats.push(caveat.into());
+        effect.ratio.caveats.push(say("baseline-differs.alarm"));
         return;
     }
     let Some(floor) = floor.and_then(|floor| floor.smallest_detectable) else {
@@ -431,9 +444,10 @@ fn hold_against(effect: &mut Effect, floors: &[NoiseFloor]) {
     };
     let called = matches!(effect.verdict, Verdict::Better | Verdict::Worse);
     if called && effect.ratio.value.ln().abs() < floor.ln_1p() {
-        effect.ratio.caveats.push(format!(
-            "it is smaller than what the noise lets so many blocks find reliably ({:.1} %)",
-            100.0 * floor
-        ));
+        let floor = format!("{:.1} %", 100.0 * floor);
+        effect
+            .ratio
+            .caveats
+            .push(say("below-noise").with("floor", floor));
     }
 }

@@ -4,7 +4,6 @@
 
 mod comparison;
 mod diagnosis;
-mod message;
 mod recipe;
 mod result;
 mod run;
@@ -15,7 +14,6 @@ pub use diagnosis::{
     Budget, CAUSES, CauseId, CauseRow, CheckBase, Contradiction, Layer, Means, Mode, Next, Prove,
     Purpose, SharedLink, UnknownCause, contradictions, next, quoted, shared_links,
 };
-pub use message::{Argument, Message, PLAIN};
 pub use run::analyze;
 
 pub use result::{

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use locale::Message;
 use record::{
     Arm, Bytes, Decision, Direction, HostFacts, Latency, Level, Nanoseconds, PathLook, Phase, Plan,
     Playback, Question, Rung, ShareAddress, SmbSession, Workload,
@@ -11,8 +12,6 @@ use serde::Serialize;
 use fit::DesignResult;
 use stats::sequential::Loss;
 use stats::{Estimate, Unit, Verdict};
-
-use crate::Message;
 
 /// A channel that carries less than this share of what fits through its NICs carries far less.
 const FAR_BELOW: f64 = 0.5;
@@ -159,7 +158,7 @@ pub struct ExperimentResult {
     /// Trials that failed, with their reasons.
     pub failures: Vec<String>,
     /// What a reader must know: phases that were cut short.
-    pub caveats: Vec<String>,
+    pub caveats: Vec<Message>,
 }
 
 /// A candidate that was decided without a trial.
@@ -190,7 +189,7 @@ pub struct Ceiling {
     /// TCP payload per second that fits through it.
     pub rate: Estimate,
     /// Which hop and how it was computed, for people.
-    pub because: String,
+    pub because: Message,
 }
 
 /// Which rung.
@@ -390,7 +389,7 @@ pub struct HostEffort {
 }
 
 /// The channels that a client would open here.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClientChannels {
     /// `Windows`, `Linux`, `macOS` or `linerate`, each as it comes.
     pub client: String,
@@ -399,7 +398,7 @@ pub struct ClientChannels {
     /// The pairs that it would leave alone.
     pub unused: Vec<UnusedPair>,
     /// What somebody must do for it.
-    pub remark: Option<String>,
+    pub remark: Option<Message>,
 }
 
 /// A pair of NICs with channels.
@@ -414,12 +413,12 @@ pub struct ChannelPair {
 }
 
 /// A pair of NICs, or an address, without a channel.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct UnusedPair {
     /// Which.
-    pub pair: String,
+    pub pair: Message,
     /// Why.
-    pub reason: String,
+    pub reason: Message,
 }
 
 /// What several channels carried at once, one way.

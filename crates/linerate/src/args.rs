@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use locale::Language;
 
 use crate::{exit, version};
 
@@ -12,9 +13,25 @@ use crate::{exit, version};
 #[command(name = "linerate", version, long_version = version::LONG, about, max_term_width = 100)]
 #[command(after_help = after_help())]
 pub struct Arguments {
+    /// Language of what is said: `en` or `ja`; without it the locale decides (`LC_ALL`, `LANG`).
+    /// Help, manuals and JSON are English
+    #[arg(long, global = true, value_name = "LANGUAGE")]
+    pub lang: Option<Language>,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Arguments {
+    /// The language that was asked for, or else that of the locale for messages (POSIX.1-2024, 8.2), as far as
+    /// linerate speaks it.
+    pub fn language(&self) -> Language {
+        let variables = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter();
+        let mut locales = variables.filter_map(|name| std::env::var(name).ok());
+        let locale = locales.find(|locale| !locale.is_empty());
+        let of_locale = || locale?.parse().ok();
+        self.lang.or_else(of_locale).unwrap_or_default()
+    }
 }
 
 /// What stands below the options: what the program answers, and where it keeps things.

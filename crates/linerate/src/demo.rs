@@ -237,6 +237,8 @@ impl Story<'_> {
             &sections,
         );
         replace(&self.out.join("report.html"), page.as_bytes())?;
+        let picture = report::picture(check);
+        replace(&self.out.join("picture.svg"), picture.as_bytes())?;
         let text = serde_json::to_string_pretty(summary).map_err(|error| {
             CommandError::caused(Kind::Internal, "cannot write the summary", &error)
         })?;

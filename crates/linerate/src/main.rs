@@ -52,7 +52,10 @@ fn main() -> ExitCode {
     // Where there is no such limit, there is nothing to limit.
     os::sandbox::leave_no_core().ok();
     let result = match Arguments::try_parse() {
-        Ok(arguments) => run(&arguments.command),
+        Ok(arguments) => {
+            arguments.language().speak();
+            run(&arguments.command)
+        }
         Err(error) => said_by_clap(&error),
     };
     stop::give_way();

@@ -7,6 +7,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 
+use locale::Language;
 use os::file::replace;
 use os::sandbox::{Rules, User, close_inherited};
 use record::{Run, input};
@@ -67,6 +68,7 @@ fn drawn(run: File, arguments: &ReportArguments) -> Result<Drawn, CommandError> 
     let kept = kept.filter_map(|name| Some((name, std::env::var_os(name)?)));
     let mut command = Command::new(OWN_PROGRAM);
     command.arg("page").env_clear().envs(kept);
+    command.args(["--lang", Language::current().tag()]);
     command.args(arguments.shareable.then_some("--shareable"));
     command.args(arguments.verbose.verbose.then_some("--verbose"));
     command.arg("--").arg(&arguments.run);

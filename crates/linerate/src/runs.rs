@@ -184,7 +184,7 @@ pub fn show(path: &Path, output: &OutputArguments) -> Result<RunAnalysis, Comman
         value["run_file"] = json!(path);
         terminal::print_json(&value);
     } else {
-        terminal::print_drawn(&report::text(&analysis, look()));
+        terminal::print_drawn(&report::page(&analysis, look()));
         if output.verbose {
             terminal::print_drawn(&report::details(&analysis, look()));
         }
@@ -205,7 +205,7 @@ pub fn print(analysis: &RunAnalysis, json: bool) {
     if json {
         terminal::print_json(&report::json(analysis));
     } else {
-        terminal::print_drawn(&report::text(analysis, look()));
+        terminal::print_drawn(&report::page(analysis, look()));
     }
 }
 

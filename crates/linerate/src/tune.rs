@@ -15,9 +15,9 @@ use host::exec::Command;
 use host::journal::{self, Journal};
 use host::knob;
 use host::profile::Profile;
+use locale::said;
 use measure::Stop;
 use record::{Arm, Decision, Direction, Event, HostName, Level, Plan, Setting};
-use report::message::english;
 use serde_json::json;
 
 use crate::args::{CheckArguments, GoalArgument, OutputArguments, TuneArguments};
@@ -386,8 +386,8 @@ pub fn plan(arguments: &TuneArguments, fixes: Vec<Fix>) -> Result<Option<TunePla
         .filter(asked)
         .partition(|fix| fix.blocked.is_none());
     for fix in &blocked {
-        let why = fix.blocked.as_ref().map(english).unwrap_or_default();
-        terminal::say(&format!("not tried: {}: {why}", english(&fix.text)));
+        let why = fix.blocked.as_ref().map(said).unwrap_or_default();
+        terminal::say(&format!("not tried: {}: {why}", said(&fix.text)));
     }
     if candidates.is_empty() {
         return Ok(None);

@@ -36,6 +36,12 @@ word!(
     /// A host as the user named it: `local`, `lab://demo/client`.
     HostName
 );
+impl From<&HostName> for locale::Argument {
+    fn from(name: &HostName) -> Self {
+        Self::Text(name.to_string())
+    }
+}
+
 word!(
     /// A knob's id in the catalogue: `nic.mtu`.
     KnobId

@@ -22,6 +22,16 @@ pub enum Direction {
     Write,
 }
 
+impl From<Direction> for locale::Argument {
+    fn from(direction: Direction) -> Self {
+        locale::say(match direction {
+            Direction::Read => "direction.read",
+            Direction::Write => "direction.write",
+        })
+        .into()
+    }
+}
+
 /// How long a trial lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timing {

@@ -3,6 +3,7 @@
 use analysis::RunAnalysis;
 use fit::table::{TableEffect, TableResult};
 use fit::{DesignPair, DesignResult, DesignSamples};
+use locale::{Message, said, say, text};
 use maud::{Markup, html};
 use record::Design;
 use stats::{Estimate, Unit, Verdict};
@@ -36,13 +37,13 @@ fn whole(result: &DesignResult) -> impl Iterator<Item = &DesignPair> {
 /// what is fitted to all of them.
 #[must_use]
 pub fn so_far(result: &DesignResult) -> String {
-    let said: Vec<String> = match result.pairs.is_empty() {
+    let known: Vec<String> = match result.pairs.is_empty() {
         true => fitted(result).collect(),
         false => whole(result).map(compared_shortly).collect(),
     };
-    match said.is_empty() {
-        true => "nothing is known yet".into(),
-        false => said.join("; "),
+    match known.is_empty() {
+        true => text("design-so-far.nothing"),
+        false => known.join("; "),
     }
 }
 
@@ -71,14 +72,14 @@ fn fitted_effect(table: &TableResult, effect: &TableEffect, estimate: f64) -> St
     let ratio = effect.ratio.map(|ratio| 100.0 * (ratio - 1.0));
     let percent = ratio.map_or_else(String::new, |percent| format!("{percent:+.1} %, "));
     let unit = &table.unit;
-    let interval = match (effect.low, effect.high) {
-        (Some(low), Some(high)) => format!(" [{low:+.1}, {high:+.1}]"),
-        _ => ", how sure is not known yet".to_owned(),
-    };
-    format!(
-        "{} {} {}: {percent}{estimate:+.1} {unit}{interval}",
+    let known = format!(
+        "{} {} {}: {percent}{estimate:+.1} {unit}",
         table.response, effect.factor, effect.level
-    )
+    );
+    match (effect.low, effect.high) {
+        (Some(low), Some(high)) => format!("{known} [{low:+.1}, {high:+.1}]"),
+        _ => said(&say("design-so-far.unsure").with("effect", known)),
+    }
 }
 
 /// A level of a factor and what it does to a response: what the experiment was asked.
@@ -135,52 +136,47 @@ fn questions(result: &DesignResult) -> Vec<Question<'_>> {
 /// is not known.
 pub(crate) fn headline(analysis: &RunAnalysis) -> Said {
     let Some(result) = &analysis.design else {
-        return Said::new(Tone::Doubtful, "nothing was measured");
+        return Said::new(Tone::Doubtful, text("headline-of-run.no-measurement"));
     };
     let alarmed = alarmed(result);
     if !alarmed.is_empty() && alarmed.len() == result.noise.len() {
-        return Said::new(
-            Tone::Bad,
-            "the baseline differed from itself, so nothing here can be believed",
-        );
+        return Said::new(Tone::Bad, text("design-headline.alarm"));
     }
     if result.samples.iter().all(|one| one.rates.is_empty()) {
         let why = match result.failures.is_empty() {
-            true => "nothing was measured",
-            false => "nothing was measured: every trial failed",
+            true => text("headline-of-run.no-measurement"),
+            false => text("design-headline.all-failed"),
         };
         return Said::new(Tone::Doubtful, why);
     }
     let mut questions = questions(result);
     questions.retain(|question| !alarmed.contains(&question.response));
-    let mut said = shown(&questions);
-    said.extend(acting_together(result));
-    said.dedup();
-    let found = !said.is_empty();
+    let mut sentences = shown(&questions);
+    sentences.extend(acting_together(result));
+    sentences.dedup();
+    let found = !sentences.is_empty();
     let unknown = unknown(&questions);
     let tone = match (found, unknown.is_empty()) {
         (true, _) => Tone::Good,
         (false, false) => Tone::Doubtful,
         (false, true) => Tone::Neutral,
     };
-    said.extend(unknown);
+    sentences.extend(unknown);
     let tone = if alarmed.is_empty() {
         tone
     } else {
         Tone::Doubtful
     };
     if let Some((first, others)) = alarmed.split_first() {
-        let others = match others.len() {
-            0 => String::new(),
-            count => format!(" and {count} more"),
-        };
-        said.push(format!(
-            "the baseline differed from itself in {first}{others}, so nothing there can be believed"
-        ));
+        let mut sentence = say("design-headline.alarm-in").with("response", *first);
+        if !others.is_empty() {
+            sentence = sentence.count("others", others.len());
+        }
+        sentences.push(said(&sentence));
     }
-    match said.is_empty() {
-        true => Said::new(tone, "no difference that matters"),
-        false => Said::new(tone, said.join("; ")),
+    match sentences.is_empty() {
+        true => Said::new(tone, text("design-headline.equal")),
+        false => Said::new(tone, sentences.join("; ")),
     }
 }
 
@@ -207,16 +203,20 @@ fn shown(questions: &[Question<'_>]) -> Vec<String> {
                 format!("{:+.1} %", 100.0 * (ratio - 1.0))
             }),
         };
-        let [factor, level] = [question.factor, question.level];
-        let change = format!("{factor} {level} instead of {}", effect.baseline);
+        let change = say("design-change")
+            .with("factor", question.factor)
+            .with("level", question.level)
+            .with("from", &effect.baseline);
+        let change = said(&change);
         let does = format!("{} {difference}", question.response);
         match changes.iter_mut().find(|(known, _)| *known == change) {
             Some((_, all)) => all.push(does),
             None => changes.push((change, vec![does])),
         }
     }
-    let said = changes.iter();
-    said.map(|(change, does)| format!("{change}: {}", does.join(", ")))
+    let changes = changes.iter();
+    changes
+        .map(|(change, does)| format!("{change}: {}", does.join(", ")))
         .collect()
 }
 
@@ -240,31 +240,42 @@ fn acting_together(result: &DesignResult) -> Vec<String> {
     let jointly = jointly.map(|(table, test)| (table, test.over[0].as_str()));
     let mut found: Vec<(&str, Vec<String>)> = Vec::new();
     for (table, pair) in shown.chain(jointly) {
-        let both = pair.replace(':', " and ");
+        let both = both(pair);
         match found.iter_mut().find(|(on, _)| *on == table.response) {
             Some((_, known)) if known.contains(&both) => {}
             Some((_, known)) => known.push(both),
             None => found.push((&table.response, vec![both])),
         }
     }
-    let said = found.into_iter().flat_map(|(on, pairs)| {
+    let sentences = found.into_iter().flat_map(|(on, pairs)| {
         if pairs.len() > TOGETHER_NAMED_MAX {
             // Each has its own sentence and its own row further down.
-            return vec![format!(
-                "{} pairs of factors act together on {on}",
-                pairs.len()
-            )];
+            let sentence = say("design-together.many").with("pairs", pairs.len().to_string());
+            return vec![said(&sentence.with("response", on))];
         }
-        let each = pairs.iter();
-        each.map(|both| format!("{both} act together on {on}"))
-            .collect()
+        let each = pairs.into_iter();
+        each.map(|both| {
+            let sentence = say("design-together.one").with("factors", both);
+            said(&sentence.with("response", on))
+        })
+        .collect()
     });
-    said.collect()
+    sentences.collect()
+}
+
+/// The factors of `a:b`, as one says them.
+fn both(pair: &str) -> String {
+    let names = pair.split(':').map(str::to_owned);
+    let both = names.reduce(|first, last| {
+        let sentence = say("list").with("first", first).with("last", last);
+        said(&sentence)
+    });
+    both.unwrap_or_default()
 }
 
 /// What cannot be told yet, and what was never measured.
 fn unknown(questions: &[Question<'_>]) -> Vec<String> {
-    let mut said = Vec::new();
+    let mut sentences = Vec::new();
     let open = |question: &&Question<'_>| question.verdict() == Verdict::Undecided;
     // Of which responses, where it is not all of them.
     let names = |some: &[&Question<'_>]| {
@@ -294,39 +305,44 @@ fn unknown(questions: &[Question<'_>]) -> Vec<String> {
             .iter()
             .map(|one| one.pair.and_then(|pair| pair.blocks_to_settle))
             .collect();
-        let settle = match blocks.and_then(|blocks| blocks.into_iter().max()) {
-            Some(blocks) => format!(" ({blocks} blocks would probably settle it)"),
-            None => String::new(),
-        };
-        said.push(format!("cannot tell yet: {}{settle}", names(&open)));
+        let mut sentence = say("design-unknown.open").with("names", names(&open));
+        if let Some(blocks) = blocks.and_then(|blocks| blocks.into_iter().max()) {
+            sentence = sentence.with("blocks", blocks.to_string());
+        }
+        sentences.push(said(&sentence));
     }
     if !missing.is_empty() {
-        said.push(format!("never measured: {}", names(&missing)));
+        sentences.push(said(
+            &say("design-unknown.missing").with("names", names(&missing)),
+        ));
     }
-    said
+    sentences
+}
+
+/// What form the design has, and how far it got.
+fn progress(result: &DesignResult) -> String {
+    let sentence = say("design-progress")
+        .with("form", &result.design.form)
+        .with("done", result.blocks_done.to_string())
+        .with("all", result.design.blocks.len().to_string());
+    said(&sentence)
 }
 
 /// The part of the page on a terminal.
 pub(crate) fn terminal(page: &mut Page, result: &DesignResult, look: Look) -> String {
     let design = &result.design;
     page.gap();
-    let blocks = format!(
-        "{}, {} of {} blocks",
-        design.form,
-        result.blocks_done,
-        design.blocks.len()
-    );
     page.row(&[
         (Ink::Strong, &design.title),
         (Ink::Faint, "  "),
-        (Ink::Faint, &blocks),
+        (Ink::Faint, &progress(result)),
     ]);
     for reason in &design.left_out {
         page.paragraph(
             2,
             4,
             &[
-                (Ink::Toned(Tone::Doubtful), "left out:"),
+                (Ink::Toned(Tone::Doubtful), &text("design-row.left-out")),
                 (Ink::Plain, reason),
             ],
         );
@@ -336,7 +352,7 @@ pub(crate) fn terminal(page: &mut Page, result: &DesignResult, look: Look) -> St
             2,
             4,
             &[
-                (Ink::Faint, "cannot be told from each other:"),
+                (Ink::Faint, &text("design-row.aliased")),
                 (Ink::Plain, alias),
             ],
         );
@@ -352,7 +368,7 @@ pub(crate) fn terminal(page: &mut Page, result: &DesignResult, look: Look) -> St
             let median = samples
                 .median
                 .as_ref()
-                .map_or_else(|| "not measured".to_owned(), quantity::estimate);
+                .map_or_else(|| text("not-measured"), quantity::estimate);
             let rates = rate_list(samples, SAMPLES_MAX);
             page.row(&[
                 (Ink::Plain, &format!("  {}", left(&name, ARM_COLUMNS))),
@@ -364,12 +380,10 @@ pub(crate) fn terminal(page: &mut Page, result: &DesignResult, look: Look) -> St
         let [whole, parts] = pairs_of(result, &response.name);
         // Where not all arms are listed, nor is each with each.
         if others > 0 {
-            let hidden = format!(
-                "{others} other arms, and {} comparisons of two arms alone, are in the page of \
-                 `linerate report` and in `--json`",
-                parts.len()
-            );
-            page.paragraph(2, 4, &[(Ink::Faint, &hidden)]);
+            let hidden = say("design-row.hidden")
+                .with("arms", others.to_string())
+                .with("comparisons", parts.len().to_string());
+            page.paragraph(2, 4, &[(Ink::Faint, &said(&hidden))]);
         }
         let parts = parts.into_iter().filter(|_| others == 0);
         for pair in whole.into_iter().chain(parts) {
@@ -383,7 +397,10 @@ pub(crate) fn terminal(page: &mut Page, result: &DesignResult, look: Look) -> St
         page.paragraph(
             2,
             4,
-            &[(Ink::Toned(Tone::Bad), "failed:"), (Ink::Plain, failure)],
+            &[
+                (Ink::Toned(Tone::Bad), &text("bench.failed")),
+                (Ink::Plain, failure),
+            ],
         );
     }
     for caveat in &result.caveats {
@@ -394,7 +411,10 @@ pub(crate) fn terminal(page: &mut Page, result: &DesignResult, look: Look) -> St
         page.paragraph(
             2,
             4,
-            &[(Ink::Strong, "published:"), (Ink::Plain, published)],
+            &[
+                (Ink::Strong, &text("design-row.published")),
+                (Ink::Plain, published),
+            ],
         );
     }
     if result.rates.is_empty() {
@@ -403,15 +423,20 @@ pub(crate) fn terminal(page: &mut Page, result: &DesignResult, look: Look) -> St
     format!("\n{}", table::text(&result.rates, look))
 }
 
-/// Names of an arm's levels; of many factors, what is not at the first level of its factor.
+/// An arm by its levels, and whether it is the baseline once more.
 fn arm_name(samples: &DesignSamples, design: &Design) -> String {
-    let again = match Some(samples.arm) == design.again {
-        true => " (once more)",
-        false => "",
-    };
+    let name = level_names(samples, design);
+    match Some(samples.arm) == design.again {
+        true => said(&say("design-arm.again").with("arm", name)),
+        false => name,
+    }
+}
+
+/// Names of an arm's levels; of many factors, what is not at the first level of its factor.
+fn level_names(samples: &DesignSamples, design: &Design) -> String {
     let name = samples.levels.join(", ");
     if design.factors.len() <= FACTORS_LISTED_MAX || width(&name) <= ARM_COLUMNS {
-        return format!("{name}{again}");
+        return name;
     }
     let arm = design.arms.get(samples.arm as usize);
     let levels = design.factors.iter().zip(&samples.levels).enumerate();
@@ -420,8 +445,8 @@ fn arm_name(samples: &DesignSamples, design: &Design) -> String {
         .map(|(_, (factor, level))| format!("{} {level}", factor.name))
         .collect();
     match changed.is_empty() {
-        true => format!("the first level of each{again}"),
-        false => format!("{}{again}", changed.join(", ")),
+        true => text("design-arm.first"),
+        false => changed.join(", "),
     }
 }
 
@@ -481,7 +506,8 @@ fn processor_rows(page: &mut Page, result: &DesignResult, response: &str, arms: 
     let samples = arms.iter();
     let mut samples = samples.filter(|one| one.cpu_per_byte.is_some()).peekable();
     if samples.peek().is_some() {
-        row("processor, s for each GB:", ["client", "server"]);
+        let [client, server] = ["page.client", "page.server"].map(text);
+        row(&text("design-row.processor"), [&client, &server]);
     }
     for one in samples {
         let seconds = |cost: Option<&Estimate>| match cost {
@@ -497,18 +523,18 @@ fn processor_rows(page: &mut Page, result: &DesignResult, response: &str, arms: 
 fn noise_words(noise: &fit::DesignNoise, design: &Design) -> String {
     // An effect of one factor among others is known better: more than two arms tell of it.
     let found = match design.factors.len() {
-        1 => "differences are found",
-        _ => "two arms are told apart",
+        1 => "design-noise.found",
+        _ => "design-noise.told-apart",
     };
-    let floor = match (noise.alarm, noise.smallest_detectable) {
-        (true, _) => "; that is no noise".to_owned(),
-        (false, Some(share)) => {
-            format!("; {found} from {} on", quantity::share(share))
-        }
-        (false, None) => "; too few blocks to say what could be found".to_owned(),
+    let sentence = match (noise.alarm, noise.smallest_detectable) {
+        (true, _) => say("design-noise.alarm"),
+        (false, Some(share)) => say(found).with("share", quantity::share(share)),
+        (false, None) => say("design-noise.few-blocks"),
     };
-    let ratio = quantity::signed_difference(&noise.ratio);
-    format!("{}: baseline against itself {ratio}{floor}", noise.response)
+    let sentence = sentence
+        .with("response", &noise.response)
+        .with("ratio", quantity::signed_difference(&noise.ratio));
+    said(&sentence)
 }
 
 /// Rates in the unit that [`unit_name`] says, without repeating it.
@@ -537,41 +563,58 @@ fn unit_name(result: &DesignResult, response: &str) -> &'static str {
 fn pair_words(pair: &DesignPair) -> String {
     let ours = compared(pair);
     match &pair.published {
-        Some(published) => format!("{ours} (published: {published})"),
+        Some(published) => {
+            let sentence = say("design-pair.published").with("pair", ours);
+            said(&sentence.with("published", published))
+        }
         None => ours,
     }
 }
 
 fn compared(pair: &DesignPair) -> String {
-    let with = if pair.others.is_empty() {
-        String::new()
-    } else {
-        format!(" with {}", pair.others)
-    };
-    let settle = pair.blocks_to_settle.map_or_else(String::new, |blocks| {
-        format!("; {blocks} blocks would probably settle it")
-    });
-    let verdict = pair.verdict.map_or_else(String::new, |verdict| {
-        format!(", {}", view::verdict(verdict))
-    });
+    let mut sentence = of_levels(pair).with("difference", quantity::signed_difference(&pair.ratio));
+    if let Some(verdict) = pair.verdict {
+        sentence = sentence.with("verdict", view::verdict(verdict));
+    }
+    if let Some(blocks) = pair.blocks_to_settle {
+        sentence = sentence.with("blocks", blocks.to_string());
+    }
+    said(&sentence)
+}
+
+/// What of two levels, or of two factors, a comparison is about.
+fn of_levels(pair: &DesignPair) -> Message {
     if let Some((one, other)) = pair.factor.split_once(':') {
         let (level, at) = pair.level.split_once(':').unwrap_or((&pair.level, ""));
         let (_, first) = pair
             .baseline
             .split_once(':')
             .unwrap_or((&pair.baseline, ""));
-        return format!(
-            "what {one} {level} does with {other} {at}, over what it does with {first}: {}{verdict}{settle}",
-            quantity::signed_difference(&pair.ratio),
-        );
+        return say("design-pair.interaction")
+            .with("one", one)
+            .with("level", level)
+            .with("other", other)
+            .with("at", at)
+            .with("first", first);
     }
-    format!(
-        "{} {} instead of {}{with}: {}{verdict}{settle}",
-        pair.factor,
-        pair.level,
-        pair.baseline,
-        quantity::signed_difference(&pair.ratio),
-    )
+    let sentence = say("design-pair")
+        .with("factor", &pair.factor)
+        .with("level", &pair.level)
+        .with("from", &pair.baseline);
+    match pair.others.is_empty() {
+        true => sentence,
+        false => sentence.with("others", &pair.others),
+    }
+}
+
+/// What a picture shows: the levels of a factor, by those of another one where there is one.
+fn figure_title(design: &Design, [place, other]: [usize; 2]) -> String {
+    let factor = &design.factors[place].name;
+    if other == place {
+        return factor.clone();
+    }
+    let sentence = say("design-figure.by").with("factor", factor);
+    said(&sentence.with("other", &design.factors[other].name))
 }
 
 /// The part of the page in a browser.
@@ -579,18 +622,19 @@ pub(crate) fn html(result: &DesignResult, id: &str) -> Markup {
     let design = &result.design;
     html! {
         h3 { (design.title) }
-        p.quiet.small { (design.form) ", " (result.blocks_done) " of " (design.blocks.len()) " blocks" }
-        @for reason in &design.left_out { p { "left out: " (reason) } }
-        @for alias in &design.aliases { p.quiet { "cannot be told from each other: " (alias) } }
+        p.quiet.small { (progress(result)) }
+        @for reason in &design.left_out { p { (text("design-row.left-out")) " " (reason) } }
+        @for alias in &design.aliases { p.quiet { (text("design-row.aliased")) " " (alias) } }
         @for noise in &result.noise { p.quiet { (noise_words(noise, design)) } }
-        @if let Some(published) = &design.published { p { b { "published: " } (published) } }
+        @if let Some(published) = &design.published { p { b { (text("design-row.published")) " " } (published) } }
         @for (number, response) in design.responses.iter().enumerate() {
+            @let unit = unit_name(result, &response.name);
             h4 { (response.name) }
-            @for (place, factor) in design.factors.iter().enumerate() {
+            @for place in 0..design.factors.len() {
                 @for other in 0..design.factors.len() {
                     @if other != place || design.factors.len() == 1 {
                         figure {
-                            figcaption { b { (factor.name) @if other != place { " by " (design.factors[other].name) } } ", " (unit_name(result, &response.name)) ": the medians of the arms, a line for each level" }
+                            figcaption { b { (figure_title(design, [place, other])) } (said(&say("design-figure.medians").with("unit", unit))) }
                             (plot::interaction(result, &response.name, [place, other], &format!("{id}-effect-{number}-{place}-{other}")))
                         }
                     }
@@ -600,7 +644,7 @@ pub(crate) fn html(result: &DesignResult, id: &str) -> Markup {
             ul { @for pair in whole { li { (pair_words(pair)) } } }
             @if !parts.is_empty() {
                 details {
-                    summary { "with each combination of the others" }
+                    summary { (text("design-row.combinations")) }
                     ul { @for pair in parts { li { (pair_words(pair)) } } }
                 }
             }
@@ -608,9 +652,9 @@ pub(crate) fn html(result: &DesignResult, id: &str) -> Markup {
                 table {
                     thead {
                         tr {
-                            th { "arm" } th.n { "median" } th.n { "interval" }
-                            th.n { "CPU" } @if looked(result, &response.name) { th.n { "CPU of the server" } }
-                            th { "samples in " (unit_name(result, &response.name)) }
+                            th { (text("column.arm")) } th.n { (text("column.median")) } th.n { (text("column.interval")) }
+                            th.n { (text("column.cpu")) } @if looked(result, &response.name) { th.n { (text("column.server-cpu")) } }
+                            th { (said(&say("design-column.samples").with("unit", unit))) }
                         }
                     }
                     tbody {
@@ -630,16 +674,21 @@ pub(crate) fn html(result: &DesignResult, id: &str) -> Markup {
         }
         @for results in [&result.rates, &result.costs] {
             @for one in results {
-                h4 { "effects on " (one.response) }
+                h4 { (said(&say("design-effects").with("response", &one.response))) }
                 div.scroll tabindex="0" {
                     table {
-                        thead { tr { th { "changed" } th { "from, to" } th.n { "effect" } th.n { "95 % interval" } th.n { "p (Holm)" } th { "verdict" } } }
+                        thead {
+                            tr {
+                                th { (text("table-column.changed")) } th { (text("table-column.from-to")) } th.n { (text("column.effect")) }
+                                th.n { (text("table-column.interval")) } th.n { (text("table-column.p")) } th { (text("column.verdict")) }
+                            }
+                        }
                         tbody {
                             @for effect in &one.effects {
                                 tr {
                                     td { (effect.factor) }
                                     td { (table::compared(effect)) }
-                                    td.n { @if let Some(change) = table::change(effect) { (change) (table::unit(one)) } @else { "cannot be estimated" } }
+                                    td.n { @if let Some(change) = table::change(effect) { (change) (table::unit(one)) } @else { (text("design-effects.not-estimated")) } }
                                     td.n { (table::interval(effect).unwrap_or_default()) }
                                     td.n { (effect.p_holm.map(table::probability).unwrap_or_default()) }
                                     td { (view::verdict(effect.verdict)) }
@@ -651,7 +700,7 @@ pub(crate) fn html(result: &DesignResult, id: &str) -> Markup {
                 @for warning in &one.warnings { p.quiet.small { (warning.text) } }
             }
         }
-        @for failure in &result.failures { p { "failed: " (failure) } }
+        @for failure in &result.failures { p { (text("bench.failed")) " " (failure) } }
         @for caveat in &result.caveats { p.quiet { (caveat) } }
     }
 }

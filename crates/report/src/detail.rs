@@ -4,7 +4,11 @@
 use analysis::{
     Alone, ClientChannels, HostEffort, LimitedBy, Multichannel, RunAnalysis, RungName, Transfer,
 };
-use record::{Bytes, MtuProof, Nanoseconds, NeighbourLook, Rung, SmbSession, Vanished};
+use locale::{Argument, Message, counted, said, say, text};
+use record::{
+    AddressLook, Bytes, HostFacts, MtuProof, Nanoseconds, NeighbourLook, Nic, Rung, SmbSession,
+    Vanished,
+};
 use stats::Verdict;
 
 use crate::page::{Ink, Look, Page};
@@ -12,7 +16,7 @@ use crate::{quantity, view};
 
 /// Several lines under a title.
 pub(crate) struct Detail {
-    pub(crate) title: &'static str,
+    pub(crate) title: String,
     pub(crate) lines: Vec<String>,
 }
 
@@ -21,7 +25,7 @@ pub(crate) struct Detail {
 pub fn details(analysis: &RunAnalysis, look: Look) -> String {
     let mut page = Page::new(look);
     for detail in all(analysis) {
-        page.heading(detail.title);
+        page.heading(&detail.title);
         for line in &detail.lines {
             page.paragraph(2, 4, &[(Ink::Plain, "-"), (Ink::Plain, line)]);
         }
@@ -32,53 +36,62 @@ pub fn details(analysis: &RunAnalysis, look: Look) -> String {
 /// All details that there are.
 pub(crate) fn all(analysis: &RunAnalysis) -> Vec<Detail> {
     let details = [
-        ("routes and interfaces", routes(analysis)),
-        ("packets that pass", packets(analysis)),
-        ("neighbours on the same segment", neighbours(analysis)),
-        ("the session", sessions(analysis)),
-        ("disks and small files", view::files(analysis)),
-        ("channels that clients would open", clients(analysis)),
-        ("what each channel carried", channels(analysis)),
-        ("TCP and the hosts at each rung", transfers(analysis)),
+        ("detail-title.routes", routes(analysis)),
+        ("detail-title.packets", packets(analysis)),
+        ("detail-title.neighbours", neighbours(analysis)),
+        ("detail-title.session", sessions(analysis)),
+        ("detail-title.files", view::files(analysis)),
+        ("detail-title.clients", clients(analysis)),
+        ("detail-title.channels", channels(analysis)),
+        ("detail-title.transfers", transfers(analysis)),
     ];
     details
         .into_iter()
         .filter(|(_, lines)| !lines.is_empty())
-        .map(|(title, lines)| Detail { title, lines })
+        .map(|(title, lines)| Detail {
+            title: text(title),
+            lines,
+        })
         .collect()
+}
+
+/// The sentence with one more argument, where it is known.
+fn with_known(
+    sentence: Message,
+    name: &'static str,
+    argument: Option<impl Into<Argument>>,
+) -> Message {
+    match argument {
+        Some(argument) => sentence.with(name, argument),
+        None => sentence,
+    }
 }
 
 fn routes(analysis: &RunAnalysis) -> Vec<String> {
     let Some(look) = &analysis.look else {
         return Vec::new();
     };
-    let routes = look.addresses.iter().map(|route| {
-        let nic = route
-            .nic
-            .as_deref()
-            .map_or("no known interface".to_owned(), |nic| format!("`{nic}`"));
-        let router = route.gateway.map_or_else(
-            || "without a router".to_owned(),
-            |router| format!("over the router `{router}`"),
-        );
-        format!("`{}` is reached by {nic}, {router}", route.address)
-    });
-    let mut lines: Vec<String> = routes.collect();
+    let mut lines: Vec<String> = look.addresses.iter().map(route).collect();
     for host in &analysis.facts {
-        for nic in &host.nics {
-            let speed = nic.shaped.or(nic.speed);
-            let speed = speed.map_or("of unknown speed".to_owned(), quantity::line_rate);
-            let kind = nic
-                .kind
-                .as_deref()
-                .map_or_else(String::new, |kind| format!(", {kind}"));
-            lines.push(format!(
-                "{}: `{}` {speed}, MTU {}{kind}",
-                host.name, nic.name, nic.mtu
-            ));
-        }
+        lines.extend(host.nics.iter().map(|nic| interface(host, nic)));
     }
     lines
+}
+
+fn route(route: &AddressLook) -> String {
+    let sentence = say("detail-route").with("address", route.address);
+    let sentence = with_known(sentence, "nic", route.nic.as_ref());
+    said(&with_known(sentence, "router", route.gateway))
+}
+
+fn interface(host: &HostFacts, nic: &Nic) -> String {
+    let sentence = say("detail-interface")
+        .with("host", &host.name)
+        .with("nic", &nic.name)
+        .with("mtu", nic.mtu.to_string());
+    let speed = nic.shaped.or(nic.speed).map(quantity::line_rate);
+    let sentence = with_known(sentence, "speed", speed);
+    said(&with_known(sentence, "kind", nic.kind.as_ref()))
 }
 
 fn packets(analysis: &RunAnalysis) -> Vec<String> {
@@ -92,73 +105,70 @@ fn neighbours(analysis: &RunAnalysis) -> Vec<String> {
 }
 
 fn neighbour(look: &NeighbourLook) -> String {
-    let said = match look.answered {
-        None => "answers no echo request".to_owned(),
-        Some(answered) if look.takes_less() => {
-            format!("answers {answered} bytes and not {}", look.tried)
-        }
-        Some(answered) => format!("answers {answered} bytes, the most that our end sends"),
+    let sentence = match look.answered {
+        None => say("detail-neighbour.silent"),
+        Some(answered) if look.takes_less() => say("detail-neighbour.takes-less")
+            .with("answered", answered.to_string())
+            .with("tried", look.tried.to_string()),
+        Some(answered) => say("detail-neighbour.takes-all").with("answered", answered.to_string()),
     };
-    format!("`{}` behind `{}` {said}", look.address, look.nic)
+    let sentence = sentence.with("address", look.address);
+    said(&sentence.with("nic", &look.nic))
 }
 
 fn packet(proof: &MtuProof) -> String {
-    let remote = proof
-        .remote
-        .map_or("the server".to_owned(), |it| format!("`{it}`"));
-    let pair = format!("`{}` to {remote}", proof.nic);
+    let pair = match proof.remote {
+        Some(remote) => view::ends(Some(proof.nic.as_str()), remote),
+        None => said(&say("detail-packet.to-server").with("nic", &proof.nic)),
+    };
     let Some(most) = proof.path_mtu() else {
-        return format!("{pair}: no probe was answered, so nothing is proven");
+        return said(&say("detail-packet.unproven").with("pair", pair));
     };
     let back = match proof.back {
-        Some(back) => format!(", and {back} were seen to come back from there"),
-        None if proof.one_way => {
-            " there (what comes back is not proven: the far end answers no echo requests of that size, and its \
-             TCP was asked instead)"
-                .to_owned()
-        }
-        None => String::new(),
+        Some(back) => Some(say("detail-packet.back").with("most", back.to_string())),
+        None if proof.one_way => Some(say("detail-packet.one-way")),
+        None => None,
     };
-    let far = proof
-        .far_mtu
-        .map_or_else(String::new, |far| format!(", the far end takes {far}"));
-    let verdict = if proof.is_black_hole() {
-        "; larger ones vanish without a word"
+    let larger = if proof.is_black_hole() {
+        Some(say("detail-packet.vanish"))
     } else if proof.told && most < proof.wanted() {
-        "; a router says of larger ones that they are too big"
+        Some(say("detail-packet.told"))
     } else {
-        ""
+        None
     };
-    let counted = proof.vanished.map_or_else(String::new, counted);
-    format!(
-        "{pair}: {most} bytes pass{back}; our end takes {}{far}{verdict}{counted}",
-        proof.near_mtu
-    )
+    let sentence = say("detail-packet")
+        .with("pair", pair)
+        .with("most", most.to_string())
+        .with("near", proof.near_mtu.to_string());
+    let sentence = with_known(sentence, "back", back);
+    let sentence = with_known(sentence, "far", proof.far_mtu.map(|far| far.to_string()));
+    let sentence = with_known(sentence, "larger", larger);
+    let seen = proof.vanished.and_then(who_saw);
+    said(&with_known(sentence, "seen", seen))
 }
 
 /// Who still saw packets that vanish.
-fn counted(vanished: Vanished) -> String {
-    let seen = |count: Option<u64>, whom: &str| count.map(|count| format!("{count} {whom}"));
+fn who_saw(vanished: Vanished) -> Option<String> {
     let counts = [
-        seen(vanished.there, "reached the server's system"),
-        seen(vanished.back, "of the server's reached ours"),
-        seen(vanished.near_refused, "were refused as faulty by our NIC"),
-        seen(
-            vanished.far_refused,
-            "were refused as faulty by the server's NIC",
-        ),
+        ("detail-vanished.there", vanished.there),
+        ("detail-vanished.back", vanished.back),
+        ("detail-vanished.near-refused", vanished.near_refused),
+        ("detail-vanished.far-refused", vanished.far_refused),
     ];
-    let counts: Vec<String> = counts.into_iter().flatten().collect();
-    match counts.is_empty() {
-        true => String::new(),
-        false => format!(
-            " (of {} of {} bytes that {} sent, {})",
-            vanished.sent,
-            vanished.size,
-            vanished.back.map_or("our end", |_| "each end"),
-            counts.join(", ")
-        ),
-    }
+    let counts = counts.into_iter().filter_map(|(id, count)| {
+        let count = count?.to_string();
+        Some(said(&say(id).with("count", count)))
+    });
+    let counts: Vec<String> = counts.collect();
+    let sentence = match vanished.back {
+        Some(_) => say("detail-vanished.each-end"),
+        None => say("detail-vanished.our-end"),
+    };
+    let sentence = sentence
+        .with("sent", vanished.sent.to_string())
+        .with("size", vanished.size.to_string())
+        .with("counts", counts.join(", "));
+    (!counts.is_empty()).then(|| said(&sentence))
 }
 
 fn sessions(analysis: &RunAnalysis) -> Vec<String> {
@@ -174,34 +184,31 @@ fn sessions(analysis: &RunAnalysis) -> Vec<String> {
         .as_ref()
         .and_then(|found| found.request.as_ref())
     {
-        lines.push(format!(
-            "one small request takes {}",
-            quantity::estimate(request)
-        ));
+        let time = quantity::estimate(request);
+        lines.push(said(&say("detail-session.request").with("time", time)));
     }
     lines
 }
 
 fn session(agreed: &SmbSession) -> Vec<String> {
-    let mut lines = vec![format!(
-        "the server takes reads of {} and writes of {} at once",
-        quantity::size(agreed.read_max),
-        quantity::size(agreed.write_max)
-    )];
+    let most = say("detail-session.most")
+        .with("read", quantity::size(agreed.read_max))
+        .with("write", quantity::size(agreed.write_max));
+    let mut lines = vec![said(&most)];
     if let Some(credits) = agreed.credits {
         let worth = Bytes::new(credits.saturating_mul(64 << 10));
-        lines.push(format!(
-            "{credits} credits, worth {}",
-            quantity::size(worth)
-        ));
+        let sentence = say("detail-session.credits")
+            .with("credits", credits.to_string())
+            .with("worth", quantity::size(worth));
+        lines.push(said(&sentence));
     }
     lines.extend(agreed.server_interfaces.iter().map(|entry| {
-        let rss = if entry.rss { "with RSS" } else { "without RSS" };
-        format!(
-            "the server lists `{}` at {} {rss}",
-            entry.address,
-            quantity::line_rate(entry.speed)
-        )
+        let sentence = match entry.rss {
+            true => say("detail-session.with-rss"),
+            false => say("detail-session.without-rss"),
+        };
+        let sentence = sentence.with("address", entry.address);
+        said(&sentence.with("speed", quantity::line_rate(entry.speed)))
     }));
     lines
 }
@@ -212,32 +219,25 @@ fn clients(analysis: &RunAnalysis) -> Vec<String> {
 }
 
 fn client(client: &ClientChannels) -> Vec<String> {
-    let pairs: Vec<String> = client
-        .pairs
-        .iter()
-        .map(|pair| {
-            format!(
-                "{} over `{}` to `{}`",
-                pair.channels, pair.nic, pair.address
-            )
-        })
-        .collect();
-    let remark = client
-        .remark
-        .as_ref()
-        .map_or_else(String::new, |remark| format!(" ({remark})"));
-    let pairs = if pairs.is_empty() {
-        "one, as it came".to_owned()
-    } else {
-        pairs.join(", ")
-    };
-    let mut lines = vec![format!("{}: {pairs}{remark}", client.client)];
-    lines.extend(
-        client
-            .unused
-            .iter()
-            .map(|unused| format!("{}: not {}: {}", client.client, unused.pair, unused.reason)),
-    );
+    let pairs = client.pairs.iter().map(|pair| {
+        let sentence = say("detail-client.pair")
+            .with("channels", pair.channels.to_string())
+            .with("ends", view::ends(Some(pair.nic.as_str()), pair.address));
+        said(&sentence)
+    });
+    let pairs: Vec<String> = pairs.collect();
+    let pairs = (!pairs.is_empty()).then(|| pairs.join(", "));
+    let sentence = say("detail-client").with("client", &client.client);
+    let sentence = with_known(sentence, "pairs", pairs);
+    let sentence = with_known(sentence, "remark", client.remark.clone());
+    let mut lines = vec![said(&sentence)];
+    lines.extend(client.unused.iter().map(|unused| {
+        let sentence = say("detail-client.unused")
+            .with("client", &client.client)
+            .with("pair", unused.pair.clone())
+            .with("reason", unused.reason.clone());
+        said(&sentence)
+    }));
     lines
 }
 
@@ -248,57 +248,48 @@ fn channels(analysis: &RunAnalysis) -> Vec<String> {
         .flat_map(several)
         .collect();
     if !lines.is_empty() {
-        lines.push(
-            "measured: what each channel carried while all were in use, and all of them against one alone; not \
-             measured: what there would be without any other one of them"
-                .to_owned(),
-        );
+        lines.push(text("detail-channels.measured"));
     }
     lines
 }
 
 /// What several channels carried together, and each of them.
 fn several(several: &Multichannel) -> Vec<String> {
-    let way = view::direction(several.direction);
-    let count = several.channels.len();
-    let against = several.alone.as_ref().map_or_else(String::new, against);
-    let trials = view::counted(several.rate.n, "trial", "trials");
-    let mut lines = vec![format!(
-        "{way}: all {count} together {} in {trials}{against}",
-        quantity::estimate_with_interval(&several.rate)
-    )];
+    let together = say("detail-channels.together")
+        .with("direction", several.direction)
+        .with("count", several.channels.len().to_string())
+        .with("rate", quantity::estimate_with_interval(&several.rate))
+        .with("trials", counted("count.trials", several.rate.n));
+    let alone = several.alone.as_ref().map(against);
+    let mut lines = vec![said(&with_known(together, "against", alone))];
     lines.extend(several.channels.iter().map(|channel| {
-        let line = view::filled(channel);
-        format!(
-            "{way}: {} carried {}, {} of the whole{line}",
-            view::channel(channel),
-            quantity::estimate_with_interval(&channel.rate),
-            quantity::share(channel.share.value),
-        )
+        let sentence = say("detail-channels.one")
+            .with("direction", several.direction)
+            .with("channel", view::channel(channel))
+            .with("rate", quantity::estimate_with_interval(&channel.rate))
+            .with("share", quantity::share(channel.share.value));
+        said(&with_known(sentence, "full", view::filled(channel)))
     }));
     lines
 }
 
-fn against(alone: &Alone) -> String {
+fn against(alone: &Alone) -> Message {
     let verdict = match alone.verdict {
-        Verdict::Better => "more, by over a tenth",
-        Verdict::Worse => "less, by over a tenth",
-        Verdict::Equivalent => "the same within a tenth",
-        Verdict::Undecided => "which cannot be told from the same",
+        Verdict::Better => "detail-against.more",
+        Verdict::Worse => "detail-against.less",
+        Verdict::Equivalent => "detail-against.same",
+        Verdict::Undecided => "detail-against.undecided",
     };
     let reached = alone
         .gain
         .confidence
         .filter(|_| alone.gain.interval.is_some());
-    let reached = reached.map_or_else(String::new, |reached| {
-        format!(" at {}", quantity::share(reached))
-    });
-    format!(
-        ", {}{reached} of one alone ({}, {}): {verdict}",
-        quantity::estimate_with_interval(&alone.gain),
-        view::ends(alone.nic.as_deref(), alone.address),
-        quantity::estimate(&alone.rate),
-    )
+    let sentence = say("detail-against")
+        .with("gain", quantity::estimate_with_interval(&alone.gain))
+        .with("ends", view::ends(alone.nic.as_deref(), alone.address))
+        .with("rate", quantity::estimate(&alone.rate))
+        .with("verdict", say(verdict));
+    with_known(sentence, "confidence", reached.map(quantity::share))
 }
 
 fn transfers(analysis: &RunAnalysis) -> Vec<String> {
@@ -307,47 +298,52 @@ fn transfers(analysis: &RunAnalysis) -> Vec<String> {
 }
 
 fn transfer(transfer: &Transfer) -> String {
-    let mut parts = Vec::new();
-    if let Some(time) = transfer.round_trip_nanoseconds {
-        parts.push(format!(
-            "round trip {}",
-            quantity::duration(Nanoseconds::new(time))
-        ));
-    }
-    if let (Some(window), Some(path)) = (transfer.window_bytes, transfer.path_bytes) {
-        let (window, path) = (Bytes::new(window), Bytes::new(path));
-        parts.push(format!(
-            "window {} for {} under way",
-            quantity::size(window),
-            quantity::size(path)
-        ));
-    }
-    if let Some(segment) = transfer.segment_bytes {
-        parts.push(format!("segments of {segment} bytes"));
-    }
-    if let Some(resent) = transfer.retransmits {
-        parts.push(format!("{resent} sent again by us"));
-    }
+    let mut parts = connection(transfer);
     parts.extend(congestion_control(transfer));
-    match transfer.limited_by {
-        LimitedBy::Sender => parts.push("limited by our send buffer".into()),
-        LimitedBy::Receiver => parts.push("limited by the receiver's window".into()),
-        LimitedBy::Network => parts.push("limited by the network".into()),
-        LimitedBy::Unknown => {}
-    }
+    parts.extend(limit(transfer.limited_by).map(text));
     parts.extend(transfer.hosts.iter().map(host));
     if transfer.rung == Rung::SmallFiles && !transfer.hosts.is_empty() {
-        parts.push("the hosts over the whole trial, which makes and removes the files".into());
+        parts.push(text("detail-transfer.whole-trial"));
     }
-    format!(
-        "{} {}: {}",
-        rung(transfer.rung),
-        view::direction(transfer.direction),
-        parts.join(", ")
-    )
+    let sentence = say("detail-transfer")
+        .with("rung", rung(transfer.rung))
+        .with("direction", transfer.direction)
+        .with("parts", parts.join(", "));
+    said(&sentence)
 }
 
-const fn rung(rung: Rung) -> &'static str {
+/// What our end of the connections counted.
+fn connection(transfer: &Transfer) -> Vec<String> {
+    let time = transfer.round_trip_nanoseconds.map(|time| {
+        let time = quantity::duration(Nanoseconds::new(time));
+        say("detail-transfer.round-trip").with("time", time)
+    });
+    let window = transfer.window_bytes.zip(transfer.path_bytes);
+    let window = window.map(|(window, path)| {
+        say("detail-transfer.window")
+            .with("window", quantity::size(Bytes::new(window)))
+            .with("path", quantity::size(Bytes::new(path)))
+    });
+    let segment = transfer
+        .segment_bytes
+        .map(|bytes| say("detail-transfer.segment").with("bytes", bytes.to_string()));
+    let resent = transfer
+        .retransmits
+        .map(|count| say("detail-transfer.resent").with("count", count.to_string()));
+    let parts = [time, window, segment, resent].into_iter().flatten();
+    parts.map(|part| said(&part)).collect()
+}
+
+const fn limit(limited_by: LimitedBy) -> Option<&'static str> {
+    match limited_by {
+        LimitedBy::Sender => Some("detail-transfer.limited-by-sender"),
+        LimitedBy::Receiver => Some("detail-transfer.limited-by-receiver"),
+        LimitedBy::Network => Some("detail-transfer.limited-by-network"),
+        LimitedBy::Unknown => None,
+    }
+}
+
+fn rung(rung: Rung) -> String {
     match rung {
         Rung::Tcp => view::rung(RungName::Tcp),
         Rung::Streams => view::rung(RungName::Streams),
@@ -355,8 +351,8 @@ const fn rung(rung: Rung) -> &'static str {
         Rung::Channels => view::rung(RungName::Channels),
         Rung::Disk => view::rung(RungName::Disk),
         Rung::Copy => view::rung(RungName::Copy),
-        Rung::RoundTrip => "round trip",
-        Rung::SmallFiles => "small files",
+        Rung::RoundTrip => text("detail-rung.round-trip"),
+        Rung::SmallFiles => text("detail-rung.small-files"),
     }
 }
 
@@ -364,39 +360,35 @@ const fn rung(rung: Rung) -> &'static str {
 fn congestion_control(transfer: &Transfer) -> Option<String> {
     let literal = |name: &String| format!("`{name}`");
     let near: Vec<String> = transfer.congestion_control.iter().map(literal).collect();
-    let near = (!near.is_empty()).then(|| format!("{} at our end", near.join(", ")));
-    let far = transfer.far_congestion_control.as_ref();
-    let far = far.map(|name| format!("`{name}` set at the server's host"));
-    let ends: Vec<String> = near.into_iter().chain(far).collect();
-    (!ends.is_empty()).then(|| format!("congestion control {}", ends.join(" and ")))
+    let near = (!near.is_empty()).then(|| near.join(", "));
+    let far = transfer.far_congestion_control.as_ref().map(literal);
+    let sentence = match (near, far) {
+        (Some(near), Some(far)) => say("detail-congestion-control.both")
+            .with("near", near)
+            .with("far", far),
+        (Some(near), None) => say("detail-congestion-control.near").with("near", near),
+        (None, Some(far)) => say("detail-congestion-control.far").with("far", far),
+        (None, None) => return None,
+    };
+    Some(said(&sentence))
 }
 
 fn host(effort: &HostEffort) -> String {
+    let share = |id, share| said(&say(id).with("share", quantity::round_share(share)));
     let mut parts = vec![
-        format!(
-            "fullest processor {}",
-            quantity::round_share(effort.fullest_processor)
-        ),
-        format!("soft interrupts {}", quantity::round_share(effort.softirq)),
+        share("detail-host.fullest-processor", effort.fullest_processor),
+        share("detail-host.soft-interrupts", effort.softirq),
     ];
-    for (count, one, many) in [
-        (effort.dropped, "packet dropped", "packets dropped"),
-        (effort.resent, "segment sent again", "segments sent again"),
-        (effort.pauses, "pause frame", "pause frames"),
+    for (count, id) in [
+        (effort.dropped, "detail-count.dropped"),
+        (effort.resent, "count.resent"),
+        (effort.pauses, "detail-count.pauses"),
     ] {
         let count = count.filter(|count| *count > 0);
-        parts.extend(
-            count.map(|count| {
-                view::counted(usize::try_from(count).unwrap_or(usize::MAX), one, many)
-            }),
-        );
+        parts.extend(count.map(|count| said(&say(id).count("count", count))));
     }
-    if let Some(share) = effort.throttled.filter(|share| *share > 0.0) {
-        parts.push(format!(
-            "stopped by a limit {}",
-            quantity::round_share(share)
-        ));
-    }
+    let throttled = effort.throttled.filter(|share| *share > 0.0);
+    parts.extend(throttled.map(|stopped| share("detail-host.stopped", stopped)));
     format!("{} ({})", effort.host, parts.join(", "))
 }
 
@@ -413,8 +405,8 @@ mod tests {
             ..Vanished::default()
         };
         assert_eq!(
-            counted(one_end),
-            " (of 5 of 9000 bytes that our end sent, 0 were refused as faulty by our NIC)"
+            who_saw(one_end).as_deref(),
+            Some("of 5 of 9000 bytes that our end sent, 0 were refused as faulty by our NIC")
         );
         let both = Vanished {
             there: Some(0),
@@ -422,10 +414,12 @@ mod tests {
             ..one_end
         };
         assert_eq!(
-            counted(both),
-            " (of 5 of 9000 bytes that each end sent, 0 reached the server's system, 5 of the server's reached \
-             ours, 0 were refused as faulty by our NIC)"
+            who_saw(both).as_deref(),
+            Some(
+                "of 5 of 9000 bytes that each end sent, 0 reached the server's system, 5 of the server's reached \
+                 ours, 0 were refused as faulty by our NIC"
+            )
         );
-        assert_eq!(counted(Vanished::default()), "");
+        assert_eq!(who_saw(Vanished::default()), None);
     }
 }

@@ -1,17 +1,17 @@
 //! One HTML file: no script, no request to any network, readable on a phone, in the dark and on paper.
 
 use analysis::{Diagnosis, Effect, ExperimentResult, Fix, LadderRung, RunAnalysis, RungName};
+use locale::{Language, counted, said, say, text};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use record::{Arm, Direction, HostFacts, LinkState, Nic};
+use record::{Arm, Direction, HostFacts, LinkState, Nic, Phase};
 
-use crate::message::english;
 use crate::page::finite_max;
 use crate::plot;
 use crate::text::{clean, clean_lines, shorten};
 use crate::view::{self, Ladder, Said, Tone};
 use crate::{design, quantity, recipe};
 
-const STYLE: &str = include_str!("style.css");
+pub(crate) const STYLE: &str = include_str!("style.css");
 /// Even if a name found a way into the markup, nothing could be loaded or run.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 /// A longer title, made of somebody's name, would push everything else off the screen.
@@ -54,10 +54,10 @@ pub enum Content<'a> {
 /// The page of one run.
 #[must_use]
 pub fn html(analysis: &RunAnalysis) -> String {
-    let title = format!(
-        "{} of {}",
-        view::command(&analysis.plan),
-        view::subject(&analysis.plan)
+    let title = said(
+        &say("page.title")
+            .with("command", view::command(&analysis.plan))
+            .with("subject", view::subject(&analysis.plan)),
     );
     let body = html! {
         main { section { (run(analysis, "run")) } }
@@ -112,7 +112,7 @@ fn glance(section: &Section<'_>) -> Markup {
 fn document(title: &str, date: Option<&str>, lead: &Markup, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
-        html lang="en" {
+        html lang=(Language::current().tag()) {
             head {
                 meta charset="utf-8";
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
@@ -128,10 +128,7 @@ fn document(title: &str, date: Option<&str>, lead: &Markup, body: &Markup) -> St
                     (lead)
                 }
                 (body)
-                footer {
-                    "MB is 10" sup { "6" } " bytes, MiB is 2" sup { "20" } " bytes. Numbers in "
-                    "brackets are intervals, [low, high]. A ratio above 1 is better."
-                }
+                footer { (text("page.footer")) }
             }
         }
     };
@@ -180,23 +177,23 @@ fn run(analysis: &RunAnalysis, id: &str) -> Markup {
         (tiles(analysis))
         (ladder_part(analysis, id))
         @if let Some(diagnosis) = &analysis.diagnosis { (diagnosis_part(diagnosis, analysis)) }
-        @for part in crate::detail::all(analysis) { (titled_list(part.title, &part.lines)) }
+        @for part in crate::detail::all(analysis) { (titled_list(&part.title, &part.lines)) }
         @for (index, experiment) in view::candidates(analysis).enumerate() {
             (experiment_part(experiment, index + 1, id))
         }
         @for (index, experiment) in analysis.experiments.iter().filter(|one| view::is_baseline(one)).enumerate() {
             (baseline_part(experiment, &format!("{id}-baseline-{}", index + 1)))
         }
-        (titled_list("screened out", &view::screened_out(analysis)))
-        (titled_list("not tried", &view::not_tried(analysis)))
+        (titled_list(&text("heading.screened-out"), &view::screened_out(analysis)))
+        (titled_list(&text("heading.not-tried"), &view::not_tried(analysis)))
         @if let Some(result) = &analysis.design { (design::html(result, id)) }
         (bench_part(analysis, id))
         @if !analysis.experiments.is_empty() {
-            h3 { "left changed" }
+            h3 { (text("heading.left-changed")) }
             (list(&view::left_changed(analysis)))
         }
-        (titled_list("not measured", &view::not_measured(analysis)))
-        (titled_list("to know", &view::to_know(analysis).lines))
+        (titled_list(&text("heading.not-measured"), &view::not_measured(analysis)))
+        (titled_list(&text("heading.to-know"), &view::to_know(analysis).lines))
         div.group {
             (hosts(&analysis.facts))
             (method(analysis))
@@ -213,9 +210,9 @@ fn tiles(analysis: &RunAnalysis) -> Markup {
     html! {
         div.tiles {
             @for rung in rungs {
-                @let name = format!("share {}", view::direction(rung.direction));
-                @let share = rung.of_ceiling.as_ref().map(|share| format!("{} of ceiling", quantity::share(share.value)));
-                @let figure = rung.rate.as_ref().map_or_else(|| "not measured".into(), quantity::estimate);
+                @let name = view::rung_in(rung.rung, rung.direction);
+                @let share = rung.of_ceiling.as_ref().map(|share| of_ceiling(share.value));
+                @let figure = rung.rate.as_ref().map_or_else(|| text("not-measured"), quantity::estimate);
                 (tile("", &name, &figure, &share.unwrap_or_default()))
             }
             @for experiment in view::kept(analysis) {
@@ -245,11 +242,15 @@ fn tile(class: &str, name: &str, figure: &str, beside: &str) -> Markup {
     }
 }
 
+fn of_ceiling(share: f64) -> String {
+    said(&say("of-ceiling.share").with("share", quantity::share(share)))
+}
+
 /// What stands below the figure of a tile: a colour alone would not tell that it is open.
 fn below_figure(experiment: &ExperimentResult, effect: &Effect) -> String {
     let medians = medians(experiment, effect);
     match effect.verdict {
-        stats::Verdict::Undecided => format!("cannot be told: {medians}"),
+        stats::Verdict::Undecided => said(&say("effect.cannot-be-told").with("medians", medians)),
         _ => medians,
     }
 }
@@ -258,29 +259,29 @@ fn medians(experiment: &ExperimentResult, effect: &Effect) -> String {
     glued(&view::medians(experiment, effect).unwrap_or_default()).replace("->", "→")
 }
 
+/// What the scale of the ladders must hold: the highest rate, or end of an interval.
+pub(crate) fn longest_rate(ladders: &[Ladder<'_>]) -> f64 {
+    let rungs = ladders.iter().flat_map(|ladder| &ladder.rungs);
+    let rates = rungs.filter_map(|rung| rung.rate.as_ref());
+    finite_max(rates.flat_map(|rate| [rate.value, rate.interval.map_or(0.0, |[_, high]| high)]))
+}
+
 fn ladder_part(analysis: &RunAnalysis, id: &str) -> Markup {
     let ladders = view::ladders(analysis);
     let loss = analysis
         .diagnosis
         .as_ref()
         .and_then(|diagnosis| diagnosis.first_loss);
-    let longest = finite_max(
-        ladders
-            .iter()
-            .flat_map(|ladder| &ladder.rungs)
-            .filter_map(|rung| rung.rate.as_ref())
-            .flat_map(|rate| [rate.value, rate.interval.map_or(0.0, |[_, high]| high)]),
-    );
+    let longest = longest_rate(&ladders);
     html! {
         @if !ladders.is_empty() {
-            h3 { "where the rate goes" }
+            h3 { (text("heading.rates")) }
             div.pair {
                 @for ladder in &ladders {
-                    @let name = view::direction(ladder.direction);
                     @let loses = loss.filter(|(_, way)| *way == ladder.direction).map(|(rung, _)| rung);
                     figure {
-                        figcaption { b { (view::direction_explained(ladder.direction)) } ", rate and share of the ceiling" }
-                        (plot::ladder(ladder, longest, loses, &format!("{id}-ladder-{name}")))
+                        figcaption { b { (view::direction_explained(ladder.direction)) } (text("page.rate-and-share")) }
+                        (plot::ladder(ladder, longest, loses, &format!("{id}-ladder-{}", direction_id(ladder.direction))))
                     }
                 }
             }
@@ -297,8 +298,8 @@ fn ladder_table(ladders: &[Ladder<'_>]) -> Markup {
             table {
                 thead {
                     tr {
-                        th { "rung" } th.n { "rate" } th.n { "interval" } th.n { "as bits" }
-                        th.n { "of ceiling" } th.n { "of rung above" } th.n { "confidence" } th.n { "trials" }
+                        th { (text("column.rung")) } th.n { (text("column.rate")) } th.n { (text("column.interval")) } th.n { (text("column.bits")) }
+                        th.n { (text("column.of-ceiling")) } th.n { (text("column.of-above")) } th.n { (text("column.confidence")) } th.n { (text("column.trials")) }
                     }
                 }
                 tbody {
@@ -313,25 +314,21 @@ fn ladder_row(rung: &LadderRung) -> Markup {
     let share = |estimate: &Option<stats::Estimate>| {
         estimate.as_ref().map(|share| quantity::share(share.value))
     };
-    let name = format!(
-        "{} {}",
-        view::rung(rung.rung),
-        view::direction(rung.direction)
-    );
+    let name = view::rung_in(rung.rung, rung.direction);
     let is_computed = rung.rung == RungName::Ceiling;
     html! {
         tr {
             td.w { (name) }
             @if let Some(rate) = &rung.rate {
                 td.n { (quantity::estimate(rate)) }
-                td.n { (quantity::interval_with_unit(rate).unwrap_or_else(|| if is_computed { "computed".into() } else { "too few trials".into() })) }
+                td.n { (quantity::interval_with_unit(rate).unwrap_or_else(|| text(if is_computed { "interval.computed" } else { "interval.few-trials" }))) }
                 td.n { (quantity::bit_rate(rate.value)) }
                 td.n { (share(&rung.of_ceiling).unwrap_or_default()) }
                 td.n { @if !is_computed { (share(&rung.of_above).unwrap_or_default()) } }
                 td.n { (confidence(rate)) }
                 td.n { @if !is_computed { (rate.n) } }
             } @else {
-                td colspan="7" { "not measured" }
+                td colspan="7" { (text("not-measured")) }
             }
         }
     }
@@ -349,20 +346,20 @@ fn confidence(estimate: &stats::Estimate) -> String {
 
 fn diagnosis_part(diagnosis: &Diagnosis, analysis: &RunAnalysis) -> Markup {
     html! {
-        h3 { "why" }
+        h3 { (text("heading.why")) }
         @if diagnosis.causes.is_empty() { p { (view::no_cause(diagnosis)) } }
         @if !diagnosis.causes.is_empty() || !diagnosis.remarks.is_empty() {
             ul {
                 @for cause in &diagnosis.causes {
-                    li { (prose(&english(&cause.text))) " " span.quiet { "(" (view::state(cause)) ")" } }
+                    li { (prose(&said(&cause.text))) " " span.quiet { "(" (view::state(cause)) ")" } }
                 }
-                @for remark in &diagnosis.remarks { li.quiet { (prose(&english(&remark.text))) } }
+                @for remark in &diagnosis.remarks { li.quiet { (prose(&said(&remark.text))) } }
             }
         }
         @if !diagnosis.fixes.is_empty() {
-            h3 { "what to try" }
+            h3 { (text("heading.fixes")) }
             ol.fixes { @for fix in &diagnosis.fixes { (fix_part(fix, analysis)) } }
-            p.small { (prose(&format!("`{}` tries them one by one in a fair experiment and keeps only what it proves.", view::command_line("tune", analysis)))) }
+            p.small { (prose(&said(&say("fix-row.tune-explained").with("command", view::command_line("tune", analysis))))) }
         }
     }
 }
@@ -371,14 +368,14 @@ fn fix_part(fix: &Fix, analysis: &RunAnalysis) -> Markup {
     let settings = view::setting_lines(&fix.level);
     html! {
         li {
-            div.what { (prose(&english(&fix.text))) }
-            div { span.good-word { (view::prediction(fix)) } span.quiet { " · disturbs: " (prose(&english(&fix.disturbs))) } }
+            div.what { (prose(&said(&fix.text))) }
+            div { span.good-word { (view::prediction(fix)) } span.quiet { " · " (text("fix-row.disturbs")) " " (prose(&said(&fix.disturbs))) } }
             @for command in view::fix_commands(fix, analysis) { div { code { (command) } } }
             @if let Some(reason) = view::cannot_be_tried(fix) {
-                div { span.doubtful-word { "cannot be tried here: " } (prose(&reason)) }
+                div { span.doubtful-word { (text("fix-row.cannot-be-tried")) " " } (prose(&reason)) }
             }
             @if !settings.is_empty() {
-                div.small.quiet { "sets " @for (index, line) in settings.iter().enumerate() { @if index > 0 { "; " } (prose(line)) } }
+                div.small.quiet { (text("fix-row.sets")) " " @for (index, line) in settings.iter().enumerate() { @if index > 0 { "; " } (prose(line)) } }
             }
         }
     }
@@ -389,11 +386,11 @@ fn experiment_part(experiment: &ExperimentResult, number: usize, id: &str) -> Ma
     let decision = view::decision(experiment);
     html! {
         article {
-            h3 { "experiment " (number) ": " (prose(&view::question(experiment))) }
+            h3 { (prose(&said(&say("page.experiment").with("number", number.to_string()).with("question", view::question(experiment))))) }
             (effect_list(experiment))
-            @for caveat in &experiment.caveats { p.alert.doubtful role="note" { (prose(caveat)) } }
-            p { (said(&decision)) }
-            @if let Some(reason) = view::full_reason(experiment) { p.small.quiet { "in full: " (prose(reason)) } }
+            @for caveat in &experiment.caveats { p.alert.doubtful role="note" { (prose(&said(caveat))) } }
+            p { (sentence(&decision)) }
+            @if let Some(reason) = view::full_reason(experiment) { p.small.quiet { (text("decision.in-full")) " " (prose(reason)) } }
             (effects_part(experiment, &id))
             (trials_part(experiment, &id))
         }
@@ -404,14 +401,14 @@ fn experiment_part(experiment: &ExperimentResult, number: usize, id: &str) -> Ma
 fn baseline_part(experiment: &ExperimentResult, id: &str) -> Markup {
     html! {
         article {
-            h3 { "noise: " (view::question(experiment)) }
+            h3 { (said(&say("page.noise").with("question", view::question(experiment)))) }
             ul.effects {
                 @for noise in &experiment.noise {
                     @let class = if noise.alarm { "bad-word" } else { "" };
                     li { b { (view::direction(noise.response)) } span class=(class) { (prose(&view::noise(noise, experiment.question.band))) } }
                 }
             }
-            @for caveat in &experiment.caveats { p.alert.doubtful role="note" { (prose(caveat)) } }
+            @for caveat in &experiment.caveats { p.alert.doubtful role="note" { (prose(&said(caveat))) } }
             (effects_part(experiment, id))
             (trials_part(experiment, id))
         }
@@ -422,10 +419,10 @@ fn effects_part(experiment: &ExperimentResult, id: &str) -> Markup {
     html! {
         @if let Some(plot) = plot::effects(experiment, &format!("{id}-effects")) {
             figure {
-                figcaption { b { "effect" } ", rate of B over rate of A with its interval, on a logarithmic axis" }
+                figcaption { b { (text("column.effect")) } (text("page.effect")) }
                 p.legend {
-                    span { span.swatch {} "no difference that matters: within " (quantity::round_share(experiment.question.band)) }
-                    @if !view::is_baseline(experiment) { span { "hollow: first look" } span { "filled: the effect that counts" } }
+                    span { span.swatch {} (said(&say("page.band").with("band", quantity::round_share(experiment.question.band)))) }
+                    @if !view::is_baseline(experiment) { span { (text("page.first-look")) } span { (text("page.counts")) } }
                 }
                 (plot)
             }
@@ -434,7 +431,7 @@ fn effects_part(experiment: &ExperimentResult, id: &str) -> Markup {
     }
 }
 
-fn said(said: &Said) -> Markup {
+fn sentence(said: &Said) -> Markup {
     html! {
         @match said.text.split_once(": ") {
             Some((head, rest)) => { span class={ (tone(said.tone)) "-word" } { (head) } ": " (prose(rest)) }
@@ -446,7 +443,7 @@ fn said(said: &Said) -> Markup {
 fn effect_list(experiment: &ExperimentResult) -> Markup {
     let effects = view::final_effects(experiment);
     html! {
-           @if effects.is_empty() { p { span.doubtful-word { "nothing was compared" } } }
+           @if effects.is_empty() { p { span.doubtful-word { (text("effect.nothing-compared")) } } }
            ul.effects {
                @for effect in effects {
                    @let words = view::effect_words(effect, experiment.question.band);
@@ -467,21 +464,21 @@ fn effect_table(experiment: &ExperimentResult) -> Markup {
             table {
                 thead {
                     tr {
-                        th { "response" } th { "part" } th.n { "B over A" } th.n { "interval" }
-                        th.n { "confidence" } th.n { "blocks" } th { "verdict" }
+                        th { (text("column.response")) } th { (text("column.part")) } th.n { (text("column.b-over-a")) } th.n { (text("column.interval")) }
+                        th.n { (text("column.confidence")) } th.n { (text("column.blocks")) } th { (text("column.verdict")) }
                     }
                 }
                 tbody {
                     @for noise in &experiment.noise {
                         @let verdict = match (noise.alarm, view::is_unsteady(noise, experiment.question.band)) {
-                            (true, _) => "different: nothing can be believed",
-                            (false, true) => "too unsteady for fine differences",
-                            (false, false) => "as it should be",
+                            (true, _) => "noise-verdict.alarm",
+                            (false, true) => "noise-verdict.unsteady",
+                            (false, false) => "noise-verdict.steady",
                         };
-                        (effect_cells(view::direction(noise.response), "A against A", &noise.ratio, verdict))
+                        (effect_cells(&view::direction(noise.response), &view::phase(Phase::SameAgainstSame), &noise.ratio, &text(verdict)))
                     }
                     @for effect in &experiment.effects {
-                        (effect_cells(view::direction(effect.response), view::judged(effect), &effect.ratio, view::verdict(effect.verdict)))
+                        (effect_cells(&view::direction(effect.response), &view::judged(effect), &effect.ratio, &view::verdict(effect.verdict)))
                     }
                 }
             }
@@ -494,7 +491,7 @@ fn effect_cells(response: &str, part: &str, ratio: &stats::Estimate, verdict: &s
         tr {
             td.w { (response) } td.w { (part) }
             td.n { (quantity::estimate(ratio)) }
-            td.n { (quantity::interval(ratio).unwrap_or_else(|| "too few blocks".into())) }
+            td.n { (quantity::interval(ratio).unwrap_or_else(|| text("interval.few-blocks"))) }
             td.n { (confidence(ratio)) } td.n { (ratio.n) } td.w { (verdict) }
         }
     }
@@ -509,7 +506,7 @@ fn trials_part(experiment: &ExperimentResult, id: &str) -> Markup {
                 plot::trials(
                     experiment,
                     way,
-                    &format!("{id}-trials-{}", view::direction(way)),
+                    &format!("{id}-trials-{}", direction_id(way)),
                 )?,
             ))
         })
@@ -519,15 +516,15 @@ fn trials_part(experiment: &ExperimentResult, id: &str) -> Markup {
         .any(|way| plot::trials_leave_out_zero(experiment, way));
     html! {
         @if !plots.is_empty() {
-            h4 { "every trial" }
+            h4 { (text("heading.every-trial")) }
             p.legend {
                 span { (plot::legend_dot(Arm::A)) "A: " (experiment.question.a.name) }
                 @if !view::is_baseline(experiment) { span { (plot::legend_dot(Arm::B)) "B: " (experiment.question.b.name) } }
-                span.quiet { "lines are medians" @if cut { "; the vertical axis does not begin at zero" } }
+                span.quiet { (text("page.medians")) @if cut { (text("page.axis-cut")) } }
             }
             div.pair {
                 @for (way, plot) in &plots {
-                    figure { figcaption { b { (view::direction(*way)) } ", MB/s, blocks in the order in which they ran" } (plot) }
+                    figure { figcaption { b { (view::direction(*way)) } (text("page.blocks-in-order")) } (plot) }
                 }
             }
             (trials_table(experiment))
@@ -540,14 +537,14 @@ fn trials_table(experiment: &ExperimentResult) -> Markup {
     let looked = samples.any(|one| one.server_cpu_per_byte.is_some());
     html! {
         details {
-            summary { "numbers of every trial" }
+            summary { (text("page.trial-numbers")) }
             div.scroll tabindex="0" {
                 table {
                     thead {
                         tr {
-                            th { "response" } th { "part" } th { "arm" } th.n { "median" } th.n { "interval" }
-                            th.n { "CPU" } @if looked { th.n { "CPU of the server" } }
-                            th.n { "sent again" } th { "trials in MB/s, by block" }
+                            th { (text("column.response")) } th { (text("column.part")) } th { (text("column.arm")) } th.n { (text("column.median")) } th.n { (text("column.interval")) }
+                            th.n { (text("column.cpu")) } @if looked { th.n { (text("column.server-cpu")) } }
+                            th.n { (text("column.resent")) } th { (text("column.trials-by-block")) }
                         }
                     }
                     tbody {
@@ -581,17 +578,17 @@ fn bench_part(analysis: &RunAnalysis, id: &str) -> Markup {
         @if let Some(recipe) = recipe::of(analysis) {
             (recipe::html(recipe, analysis, id))
         } @else if !analysis.bench.is_empty() {
-            h3 { "what was measured" }
+            h3 { (text("heading.measured")) }
             @if !measured.is_empty() {
                 p.legend {
-                    span { (plot::legend_dot(Arm::B)) "one repetition" }
-                    span { span.swatch {} "interval of the median" }
-                    span.quiet { "the line is the median; the vertical axis does not begin at zero" }
+                    span { (plot::legend_dot(Arm::B)) (text("page.one-repetition")) }
+                    span { span.swatch {} (text("page.interval-of-median")) }
+                    span.quiet { (text("page.line-is-median")) }
                 }
                 div.pair {
                     @for (index, bench) in measured.iter().enumerate() {
                         figure {
-                            figcaption { b { (view::workload_short(&bench.workload)) } ", MB/s, in the order in which they ran" }
+                            figcaption { b { (view::workload_short(&bench.workload)) } (text("page.repetitions-in-order")) }
                             (plot::repetitions(bench, &format!("{id}-bench-{}", index + 1)))
                         }
                     }
@@ -601,20 +598,20 @@ fn bench_part(analysis: &RunAnalysis, id: &str) -> Markup {
                 table {
                     thead {
                         tr {
-                            th { "workload" } th.n { "median" } th.n { "interval" } th.n { "confidence" }
-                            th.n { "CPU" } th.n { "sent again" } th { "repetitions in MB/s" }
+                            th { (text("column.workload")) } th.n { (text("column.median")) } th.n { (text("column.interval")) } th.n { (text("column.confidence")) }
+                            th.n { (text("column.cpu")) } th.n { (text("column.resent")) } th { (text("column.repetitions")) }
                         }
                     }
                     tbody {
                         @for bench in &analysis.bench {
                             tr {
                                 td.w { (view::workload_short(&bench.workload)) }
-                                td.n { (bench.median.as_ref().map_or_else(|| "not measured".into(), quantity::estimate)) }
+                                td.n { (bench.median.as_ref().map_or_else(|| text("not-measured"), quantity::estimate)) }
                                 td.n { (bench.median.as_ref().and_then(quantity::interval_with_unit).unwrap_or_default()) }
                                 td.n { (bench.median.as_ref().map(confidence).unwrap_or_default()) }
                                 td.n { (view::processors(bench)) }
                                 td.n { @if let Some(count) = bench.retransmits { (count) } }
-                                td.t { (view::rate_list(&bench.rates)) @for failure in &bench.failures { div { "failed: " (prose(failure)) } } }
+                                td.t { (view::rate_list(&bench.rates)) @for failure in &bench.failures { div { (text("bench.failed")) " " (prose(failure)) } } }
                             }
                         }
                     }
@@ -628,10 +625,10 @@ fn bench_part(analysis: &RunAnalysis, id: &str) -> Markup {
 fn hosts(facts: &[HostFacts]) -> Markup {
     html! {
         details {
-            summary { "the hosts at the start" }
-            @if facts.is_empty() { p { "no host was looked at" } }
+            summary { (text("page.hosts")) }
+            @if facts.is_empty() { p { (text("page.no-host")) } }
             @for (index, host) in facts.iter().enumerate() {
-                h4 { (if index == 0 { "client" } else { "server" }) " " code { (host.name) } }
+                h4 { (text(if index == 0 { "page.client" } else { "page.server" })) " " code { (host.name) } }
                 p.small.quiet { (host_line(host)) }
                 (nic_table(&host.nics))
             }
@@ -641,20 +638,20 @@ fn hosts(facts: &[HostFacts]) -> Markup {
 
 fn host_line(host: &HostFacts) -> String {
     let mut parts = vec![
-        format!("kernel {}", host.kernel),
-        view::counted(host.cores as usize, "core", "cores"),
+        said(&say("page.kernel").with("kernel", &host.kernel)),
+        counted("count.cores", host.cores as usize),
     ];
     if let Some(memory) = host.memory {
-        parts.push(format!("{} of memory", quantity::size(memory)));
+        parts.push(said(
+            &say("page.memory").with("size", quantity::size(memory)),
+        ));
     }
     if let Some(control) = &host.tcp.congestion_control {
-        parts.push(format!("TCP congestion control {control}"));
+        parts.push(said(&say("page.congestion-control").with("name", control)));
     }
     if let Some([_, _, largest]) = host.tcp.receive_buffer {
-        parts.push(format!(
-            "TCP receive buffer up to {}",
-            quantity::size(record::Bytes::new(largest))
-        ));
+        let size = quantity::size(record::Bytes::new(largest));
+        parts.push(said(&say("page.receive-buffer").with("size", size)));
     }
     parts.join(" · ")
 }
@@ -665,8 +662,8 @@ fn nic_table(nics: &[Nic]) -> Markup {
             table {
                 thead {
                     tr {
-                        th { "NIC" } th { "link" } th.n { "speed" } th.n { "MTU" } th { "addresses" } th { "driver" }
-                        th.n { "queues rx/tx" }
+                        th { "NIC" } th { (text("column.link")) } th.n { (text("column.speed")) } th.n { "MTU" } th { (text("column.addresses")) } th { (text("column.driver")) }
+                        th.n { (text("column.queues")) }
                         @for (_, short) in OFFLOADS { th { (short) } }
                     }
                 }
@@ -677,11 +674,11 @@ fn nic_table(nics: &[Nic]) -> Markup {
 }
 
 fn nic_row(nic: &Nic) -> Markup {
-    let state = match nic.state {
-        LinkState::Up => "up",
-        LinkState::Down => "down",
-        LinkState::Unknown => "not known",
-    };
+    let state = text(match nic.state {
+        LinkState::Up => "state.up",
+        LinkState::Down => "state.down",
+        LinkState::Unknown => "state.unknown",
+    });
     let count =
         |count: Option<u32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
     html! {
@@ -690,14 +687,14 @@ fn nic_row(nic: &Nic) -> Markup {
             td { (state) }
             td.n {
                 (nic.speed.map_or_else(|| quantity::UNKNOWN.to_owned(), quantity::line_rate))
-                @if let Some(shaped) = nic.shaped { br; span.quiet { "shaped to " (quantity::line_rate(shaped)) } }
+                @if let Some(shaped) = nic.shaped { br; span.quiet { (said(&say("page.shaped").with("rate", quantity::line_rate(shaped)))) } }
             }
             td.n { (nic.mtu) }
             td.w { @for address in &nic.addresses { div { (address.address) "/" (address.prefix) } } }
             td { (nic.driver.as_deref().unwrap_or(quantity::UNKNOWN)) }
             td.n { (count(nic.rx_queues)) "/" (count(nic.tx_queues)) }
             @for (long, _) in OFFLOADS {
-                td { @match nic.offloads.get(long) { Some(offload) => (if offload.on { "on" } else { "off" }), None => "?" } }
+                td { @match nic.offloads.get(long) { Some(offload) => (text(if offload.on { "state.on" } else { "state.off" })), None => "?" } }
             }
         }
     }
@@ -706,10 +703,10 @@ fn nic_row(nic: &Nic) -> Markup {
 fn method(analysis: &RunAnalysis) -> Markup {
     html! {
         details {
-            summary { "how it was measured, and how to repeat it" }
+            summary { (text("method.title")) }
             (list(&view::method(analysis)))
-            p { "written by " code { (analysis.program) } ", begun " (analysis.started) }
-            p { "to repeat: " code { (view::repeat_command(analysis)) } }
+            p { (prose(&said(&say("method.written-by").with("program", format!("`{}`", analysis.program)).with("started", &analysis.started)))) }
+            p { (prose(&said(&say("method.repeat").with("command", format!("`{}`", view::repeat_command(analysis)))))) }
         }
     }
 }
@@ -720,6 +717,14 @@ fn titled_list(title: &str, lines: &[String]) -> Markup {
 
 fn list(lines: &[String]) -> Markup {
     html! { ul { @for line in lines { li { (prose(line)) } } } }
+}
+
+/// A direction in the ids of a page, which stay as they are in every language.
+const fn direction_id(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Read => "read",
+        Direction::Write => "write",
+    }
 }
 
 fn plain_table(headers: &[String], rows: &[Vec<String>]) -> Markup {

@@ -1,7 +1,7 @@
 //! JSON for programs. Its shape is its own and stays: keys are only ever added.
 //!
 //! An estimate is `{value, unit, interval: [low, high] or null, confidence, n, caveats}`, in base
-//! units. A number that is not known, or not finite, is null and never invented.
+//! units. A number that is not known, or not finite, is null and never invented. All text is English.
 
 use analysis::{
     BenchSamples, Cause, Diagnosis, Effect, ExperimentResult, LadderRung, Multichannel, NoiseFloor,
@@ -14,9 +14,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use stats::{Estimate, Unit};
 
-use crate::message::english;
 use crate::quantity::finite_interval;
 use crate::view;
+use locale::{Argument, Language, Message, said};
 
 /// The `format` of the JSON of a run.
 const FORMAT: &str = "linerate-report";
@@ -26,7 +26,10 @@ const VERSION: u32 = 1;
 /// Everything that can be said of a run, for programs.
 #[must_use]
 pub fn json(analysis: &RunAnalysis) -> Value {
-    let said = view::headline(analysis);
+    Language::English.within(|| run(analysis))
+}
+
+fn run(analysis: &RunAnalysis) -> Value {
     json!({
         "format": FORMAT,
         "version": VERSION,
@@ -36,7 +39,7 @@ pub fn json(analysis: &RunAnalysis) -> Value {
         "seed": analysis.seed,
         "started": analysis.started,
         "finished": analysis.finished,
-        "headline": said.text,
+        "headline": view::headline(analysis).text,
         "ceilings": analysis.ceilings.iter().map(|(direction, ceiling)| json!({
             "direction": word(direction),
             "rate": estimate(&ceiling.rate),
@@ -125,7 +128,7 @@ pub fn demo_summary(check: &RunAnalysis, tune: &RunAnalysis, restored: bool) -> 
         "mtu_9000": {
             "read_ratio": scaled(jumbo.map(|effect| effect.ratio.value), 1.0, 4),
             "interval": interval.map(|ends| ends.map(|end| scaled(Some(end), 1.0, 4))),
-            "verdict": jumbo.map(|effect| view::verdict(effect.verdict)),
+            "verdict": jumbo.map(|effect| view::verdict_id(effect.verdict)),
         },
         "restored": restored,
     })
@@ -195,8 +198,8 @@ fn rung(rung: &LadderRung) -> Value {
 fn cause(cause: &Cause) -> Value {
     json!({
         "id": cause.id,
-        "message": word(&cause.text),
-        "text": english(&cause.text),
+        "message": message(&cause.text),
+        "text": said(&cause.text),
         "trust": word(&cause.trust),
         "state": match cause.state {
             State::Proven(_) => json!("proven"),
@@ -207,14 +210,14 @@ fn cause(cause: &Cause) -> Value {
             _ => Value::Null,
         },
         "gain": cause.gain.as_ref().map(estimate),
-        "decides": cause.decides.as_ref().map(english),
-        "needs": cause.needs.as_ref().map(english),
+        "decides": cause.decides.as_ref().map(said),
+        "needs": cause.needs.as_ref().map(said),
     })
 }
 
 fn diagnosis(diagnosis: &Diagnosis, analysis: &RunAnalysis) -> Value {
     json!({
-        "headline": english(&diagnosis.headline),
+        "headline": said(&diagnosis.headline),
         "headline_id": diagnosis.headline.id,
         "complete": diagnosis.complete,
         "first_loss": diagnosis.first_loss.map(|(rung, direction)| json!({
@@ -229,7 +232,7 @@ fn diagnosis(diagnosis: &Diagnosis, analysis: &RunAnalysis) -> Value {
         "multichannel": diagnosis.multichannel.iter().map(multichannel).collect::<Vec<_>>(),
         "transfers": word(&diagnosis.transfers),
         "request": diagnosis.request.as_ref().map(estimate),
-        "notes": diagnosis.notes.iter().map(english).collect::<Vec<_>>(),
+        "notes": diagnosis.notes.iter().map(said).collect::<Vec<_>>(),
         "small_files": diagnosis.small_files.iter().map(|files| json!({
             "direction": word(&files.direction),
             "each": estimate(&files.each),
@@ -237,13 +240,13 @@ fn diagnosis(diagnosis: &Diagnosis, analysis: &RunAnalysis) -> Value {
         })).collect::<Vec<_>>(),
         "fixes": diagnosis.fixes.iter().map(|fix| json!({
             "id": fix.id,
-            "text": english(&fix.text),
+            "text": said(&fix.text),
             "level": word(&fix.level),
             "predicted": fix.predicted.as_ref().map(estimate),
             "commands": view::fix_commands(fix, analysis),
             "trust": word(&fix.trust),
-            "disturbs": english(&fix.disturbs),
-            "blocked": fix.blocked.as_ref().map(english),
+            "disturbs": said(&fix.disturbs),
+            "blocked": fix.blocked.as_ref().map(said),
         })).collect::<Vec<_>>(),
     })
 }
@@ -257,7 +260,7 @@ fn multichannel(several: &Multichannel) -> Value {
             "address": word(&alone.address),
             "rate": estimate(&alone.rate),
             "gain": estimate(&alone.gain),
-            "verdict": view::verdict(alone.verdict),
+            "verdict": view::verdict_id(alone.verdict),
         })),
         "channels": several.channels.iter().map(|channel| json!({
             "nic": channel.nic,
@@ -325,7 +328,7 @@ fn effect(effect: &Effect) -> Value {
         "response": word(&effect.response),
         "phase": word(&effect.phase),
         "ratio": estimate(&effect.ratio),
-        "verdict": view::verdict(effect.verdict),
+        "verdict": view::verdict_id(effect.verdict),
         "blocks_to_settle": effect.blocks_to_settle,
     })
 }
@@ -417,6 +420,34 @@ fn workload(workload: &Workload) -> Value {
             "file_size_bytes": share.file_size,
             "measured_ns": share.timing.measured,
         }),
+    }
+}
+
+/// A message as data: what is said, for programs that say it themselves.
+fn message(message: &Message) -> Value {
+    let arguments = message.arguments.iter();
+    let arguments: Vec<Value> = arguments
+        .map(|(name, value)| json!([name, argument(value)]))
+        .collect();
+    json!({ "id": message.id, "arguments": arguments })
+}
+
+fn argument(value: &Argument) -> Value {
+    match value {
+        Argument::Text(text) => json!({ "text": text }),
+        Argument::Rate(rate) => json!({ "rate": rate }),
+        Argument::Bits(bits) => json!({ "bits": bits }),
+        Argument::Share(share) => json!({ "share": share }),
+        Argument::Ratio(ratio) => json!({ "ratio": ratio }),
+        Argument::Seconds(seconds) => json!({ "seconds": seconds }),
+        Argument::Count(count) => json!({ "count": count }),
+        Argument::Bytes(bytes) => json!({ "bytes": bytes }),
+        Argument::Names(names) => json!({ "names": names }),
+        Argument::List(list) => json!({ "list": list.iter().map(argument).collect::<Vec<_>>() }),
+        Argument::Message(of) => match of.id.strip_prefix("direction.") {
+            Some(direction) => json!({ "direction": direction }),
+            None => json!({ "message": message(of) }),
+        },
     }
 }
 

@@ -2,7 +2,7 @@
 //! construction.
 
 use crate::quantity::UNIT_NAMES;
-use crate::text::{clean, shorten, width};
+use crate::text::{character_width, clean, shorten, width};
 use crate::view::Tone;
 
 /// Whether the terminal takes colour; the binary finds out.
@@ -139,17 +139,17 @@ impl Page {
         let mut line: Vec<(Ink, String)> = vec![(start.0, start.1.to_owned())];
         let mut used = indent;
         let mut is_empty = true;
-        for (ink, word) in pieces.iter().flat_map(|(ink, text)| words(*ink, text)) {
+        for Word { ink, text, joined } in pieces.iter().flat_map(|(ink, text)| words(*ink, text)) {
             let room = self.look.columns.saturating_sub(hang.max(indent)).max(8);
-            let word = shorten(&word, room);
-            let space = usize::from(!is_empty);
+            let word = shorten(&text, room);
+            let space = usize::from(!is_empty && !joined);
             if !is_empty && used + space + width(&word) > self.look.columns {
                 self.emit(&line);
                 line = vec![(Ink::Plain, " ".repeat(hang))];
                 used = hang;
                 is_empty = true;
             }
-            if !is_empty {
+            if !is_empty && !joined {
                 line.push((ink, " ".into()));
                 used += 1;
             }
@@ -189,23 +189,40 @@ impl Page {
     }
 }
 
+/// What stays on one line.
+struct Word {
+    ink: Ink,
+    text: String,
+    /// Whether it follows the word before without a space, where both are on one line.
+    joined: bool,
+}
+
 /// Words that may be put on different lines: a unit stays with its number, an interval in one piece.
-fn words(ink: Ink, text: &str) -> Vec<(Ink, String)> {
-    let mut words: Vec<(Ink, String)> = Vec::new();
+fn words(ink: Ink, text: &str) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
     let mut is_open = false;
     for word in clean(text).split(' ').filter(|word| !word.is_empty()) {
-        let bare = word.trim_end_matches([',', ';', '.', ':', ')']);
+        let bare = word.trim_end_matches([',', ';', '.', ':', ')', '。', '、']);
         let is_unit = UNIT_NAMES.contains(&bare)
             && words
                 .last()
-                .is_some_and(|(_, last)| last.ends_with(|end: char| end.is_ascii_digit()));
-        match words.last_mut() {
-            Some((_, last)) if is_open || is_unit => {
-                last.push(' ');
-                last.push_str(word);
-            }
-            _ => words.push((ink, word.to_owned())),
+                .is_some_and(|last| last.text.ends_with(|end: char| end.is_ascii_digit()));
+        let mut parts = parts(word).into_iter();
+        if let (Some(last), true) = (words.last_mut(), is_open || is_unit) {
+            last.text.push(' ');
+            last.text.push_str(parts.next().unwrap_or_default());
+        } else {
+            words.extend(parts.next().map(|text| Word {
+                ink,
+                text: text.to_owned(),
+                joined: false,
+            }));
         }
+        words.extend(parts.map(|text| Word {
+            ink,
+            text: text.to_owned(),
+            joined: true,
+        }));
         // only short things that look like our own intervals are held together
         let starts = word
             .strip_prefix('[')
@@ -213,6 +230,26 @@ fn words(ink: Ink, text: &str) -> Vec<(Ink, String)> {
         is_open = starts && word.ends_with(',');
     }
     words
+}
+
+/// A text without spaces in the parts between which a line may break: beside a wide character, where the rules of
+/// Unicode (UAX #14) let it, so that no line begins with a full stop.
+fn parts(word: &str) -> Vec<&str> {
+    let is_wide = |character: Option<char>| character.is_some_and(|it| character_width(it) > 1);
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for (end, _) in unicode_linebreak::linebreaks(word) {
+        let (before, after) = word.split_at(end);
+        let is_beside_wide = is_wide(before.chars().next_back()) || is_wide(after.chars().next());
+        if is_beside_wide && start < end {
+            parts.push(&word[start..end]);
+            start = end;
+        }
+    }
+    if start < word.len() {
+        parts.push(&word[start..]);
+    }
+    parts
 }
 
 /// Text in a column of its own: cut or filled to exactly `columns`.
@@ -290,6 +327,22 @@ mod tests {
                 "{wrapped:?}"
             );
         }
+    }
+
+    #[test]
+    fn text_without_spaces_breaks_between_its_characters_and_never_before_a_full_stop() {
+        let text = "共有の速度は 117.6 MB/s で、リンクの上限に達しています。失われている速度はありません。".repeat(4);
+        let wrapped = lines(40, &text);
+        assert!(wrapped.len() > 6, "{wrapped:?}");
+        for line in &wrapped {
+            assert!(width(line) <= 40, "{line}");
+            assert!(!line.trim_start().starts_with(['。', '、', 'ー']), "{line}");
+        }
+        for line in &wrapped[..wrapped.len() - 1] {
+            assert!(width(line) >= 30, "{line}");
+        }
+        let joined: String = wrapped.iter().map(|line| line.trim()).collect();
+        assert_eq!(joined.replace(' ', ""), text.replace(' ', ""));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 use analysis::{ArmSamples, BenchSamples, ExperimentResult, LadderRung, RungName};
 use fit::DesignResult;
+use locale::{counted, said, say, text};
 use maud::{Markup, PreEscaped, html};
 use record::{Arm, Direction, Phase};
 use stats::{Estimate, Unit, Verdict};
@@ -107,7 +108,7 @@ fn svg(caption: &Caption<'_>, height: f64, content: &Markup) -> Markup {
     }
 }
 
-fn text(class: &str, x: f64, y: f64, anchor: &str, words: &str) -> Markup {
+fn written(class: &str, x: f64, y: f64, anchor: &str, words: &str) -> Markup {
     html! { text class=(class) x=(percent(x)) y=(pixels(y)) text-anchor=(anchor) { (words) } }
 }
 
@@ -128,6 +129,11 @@ fn tick_anchor(place: f64) -> &'static str {
 
 const RUNG_PIXELS: f64 = 50.0;
 const AXIS_PIXELS: f64 = 26.0;
+
+/// Height of the bars of so many rungs.
+pub(crate) const fn ladder_pixels(rungs: usize) -> usize {
+    RUNG_PIXELS as usize * rungs + AXIS_PIXELS as usize
+}
 
 /// Bars of one direction: ceiling, raw TCP, share, on the scale that `longest` gives.
 pub(crate) fn ladder(
@@ -150,7 +156,10 @@ pub(crate) fn ladder(
     let ceiling = ceiling.and_then(|rung| finite(rung.rate.as_ref()?));
     let caption = Caption {
         id,
-        title: format!("rates of {}", view::direction_explained(ladder.direction)),
+        title: said(
+            &say("plot-ladder.title")
+                .with("direction", view::direction_explained(ladder.direction)),
+        ),
         description: ladder
             .rungs
             .iter()
@@ -162,7 +171,7 @@ pub(crate) fn ladder(
         @for tick in round_ticks(0.0, axis.high / 1e6) {
             @let x = axis.place(tick * 1e6);
             @for top in tops.clone() { (line("grid", [x, top - 4.0], [x, top + 18.0])) }
-            (text("tick", x, bottom + 18.0, tick_anchor(x), &tick_text(tick, axis.high / 1e6)))
+            (written("tick", x, bottom + 18.0, tick_anchor(x), &tick_text(tick, axis.high / 1e6)))
         }
         @for (index, rung) in ladder.rungs.iter().enumerate() {
             (bar(rung, &axis, RUNG_PIXELS * index as f64, loses))
@@ -182,23 +191,18 @@ fn tick_text(tick: f64, highest: f64) -> String {
 }
 
 fn rung_words(rung: &LadderRung) -> String {
-    match &rung.rate {
-        Some(rate) => {
-            let share = rung
-                .of_ceiling
-                .as_ref()
-                .map(|share| quantity::share(share.value));
-            let share = share
-                .map(|share| format!(", {share} of ceiling"))
-                .unwrap_or_default();
-            format!(
-                "{} {}{share}",
-                view::rung(rung.rung),
-                quantity::estimate_with_interval(rate)
-            )
-        }
-        None => format!("{} not measured", view::rung(rung.rung)),
+    let name = view::rung(rung.rung);
+    let Some(rate) = &rung.rate else {
+        return said(&say("plot-rung.not-measured").with("rung", name));
+    };
+    let mut sentence = say("plot-rung")
+        .with("rung", name)
+        .with("rate", quantity::estimate_with_interval(rate));
+    if let Some(share) = &rung.of_ceiling {
+        let share = say("of-ceiling.share").with("share", quantity::share(share.value));
+        sentence = sentence.with("share", share);
     }
+    said(&sentence)
 }
 
 fn bar(rung: &LadderRung, axis: &Axis, top: f64, loses: Option<RungName>) -> Markup {
@@ -212,7 +216,7 @@ fn bar(rung: &LadderRung, axis: &Axis, top: f64, loses: Option<RungName>) -> Mar
     let number = rung
         .rate
         .as_ref()
-        .map_or_else(|| "not measured".to_owned(), quantity::estimate);
+        .map_or_else(|| text("not-measured"), quantity::estimate);
     let is_measured = rung.rate.as_ref().and_then(finite).is_some();
     let share = rung
         .of_ceiling
@@ -221,14 +225,15 @@ fn bar(rung: &LadderRung, axis: &Axis, top: f64, loses: Option<RungName>) -> Mar
     let share = share
         .map(|share| format!(" · {}", quantity::share(share.value)))
         .unwrap_or_default();
+    let name = view::rung(rung.rung);
     let name = if loses {
-        format!("{}: loses here", view::rung(rung.rung))
+        said(&say("plot-rung.loses").with("rung", name))
     } else {
-        view::rung(rung.rung).to_owned()
+        name
     };
     html! {
-        (text("label", 0.0, top + 18.0, "start", &name))
-        (text("number", 100.0, top + 18.0, "end", &format!("{number}{share}")))
+        (written("label", 0.0, top + 18.0, "start", &name))
+        (written("number", 100.0, top + 18.0, "end", &format!("{number}{share}")))
         rect class="track" x="0" y=(pixels(top + 26.0)) width="100%" height="14" {}
         @if let Some(rate) = rung.rate.as_ref().and_then(finite) {
             rect class=(class) x="0" y=(pixels(top + 26.0)) width=(percent(axis.place(rate))) height="14" {}
@@ -288,9 +293,8 @@ pub(crate) fn trials(
     let scale = Heights::around(low, high);
     let caption = Caption {
         id,
-        title: format!(
-            "every trial of {}, in the order of the blocks",
-            view::direction_explained(response)
+        title: said(
+            &say("plot-trials.title").with("direction", view::direction_explained(response)),
         ),
         description: samples
             .iter()
@@ -339,16 +343,15 @@ pub(crate) fn repetitions(bench: &BenchSamples, id: &str) -> Markup {
     };
     let (left, right) = (axis.ends[0], axis.ends[1]);
     let median = bench.median.as_ref();
+    let repetitions = counted("plot-count.repetitions", count);
+    let middle = median.map_or_else(|| text("state.unknown"), quantity::estimate_with_interval);
     let caption = Caption {
         id,
-        title: format!("every repetition of {name}"),
-        description: format!(
-            "{}, median {}",
-            view::counted(count, "repetition", "repetitions"),
-            median.map_or_else(
-                || quantity::UNKNOWN.into(),
-                quantity::estimate_with_interval
-            )
+        title: said(&say("plot-repetitions.title").with("workload", name)),
+        description: said(
+            &say("plot-repetitions.description")
+                .with("repetitions", &repetitions)
+                .with("median", middle),
         ),
     };
     let content = html! {
@@ -362,14 +365,20 @@ pub(crate) fn repetitions(bench: &BenchSamples, id: &str) -> Markup {
             (line("median b", [left, y], [right, y]))
         }
         (line("base", [left, STRIP_BOTTOM], [right, STRIP_BOTTOM]))
-        (text("tick", f64::midpoint(left, right), STRIP_BOTTOM + 16.0, "middle", &view::counted(count, "repetition", "repetitions")))
+        (written("tick", f64::midpoint(left, right), STRIP_BOTTOM + 16.0, "middle", &repetitions))
         @for (index, rate) in bench.rates.iter().enumerate().filter(|(_, rate)| rate.is_finite()) {
             circle class="dot b" cx=(percent(axis.place(index as f64 + 0.5))) cy=(pixels(scale.place(*rate))) r="3.5" {
-                title { "repetition " (index + 1) ": " (quantity::rate(*rate)) }
+                title { (dot_words("plot-repetitions.one", index + 1, *rate)) }
             }
         }
     };
     svg(&caption, STRIP_BOTTOM + 22.0, &content)
+}
+
+/// What one dot stands for: its number, and its rate.
+fn dot_words(id: &'static str, number: usize, rate: f64) -> String {
+    let sentence = say(id).with("number", number.to_string());
+    said(&sentence.with("rate", quantity::rate(rate)))
 }
 
 /// The rates of a sweep over sizes, writing and reading, from zero.
@@ -389,11 +398,11 @@ pub(crate) fn sweep(points: &[(&str, [Option<f64>; 2])], id: &str) -> Markup {
     };
     let caption = Caption {
         id,
-        title: "rate by size".into(),
-        description: format!(
-            "{}, at most {}",
-            view::counted(points.len(), "size", "sizes"),
-            quantity::rate(highest)
+        title: text("plot-sweep.title"),
+        description: said(
+            &say("plot-sweep.description")
+                .with("sizes", counted("plot-count.sizes", points.len()))
+                .with("rate", quantity::rate(highest)),
         ),
     };
     let every = points.len().div_ceil(TICKS_MAX).max(1);
@@ -402,16 +411,16 @@ pub(crate) fn sweep(points: &[(&str, [Option<f64>; 2])], id: &str) -> Markup {
         (line("base", [axis.ends[0], STRIP_BOTTOM], [axis.ends[1], STRIP_BOTTOM]))
         @for (index, (name, rates)) in points.iter().enumerate() {
             @let x = axis.place(index as f64 + 0.5);
-            @if index % every == 0 { (text("tick", x, STRIP_BOTTOM + 16.0, "middle", name)) }
-            @for (way, (class, rate)) in ["write", "read"].into_iter().zip(["dot a", "dot b"].into_iter().zip(rates)) {
+            @if index % every == 0 { (written("tick", x, STRIP_BOTTOM + 16.0, "middle", name)) }
+            @for (way, (class, rate)) in [Direction::Write, Direction::Read].into_iter().zip(["dot a", "dot b"].into_iter().zip(rates)) {
                 @if let Some(rate) = rate.filter(|rate| rate.is_finite()) {
                     circle class=(class) cx=(percent(x)) cy=(pixels(scale.place(rate))) r="3.5" {
-                        title { (name) " " (way) ": " (quantity::rate(rate)) }
+                        title { (name) " " (view::direction(way)) ": " (quantity::rate(rate)) }
                     }
                 }
             }
         }
-        (text("tick", 99.0, STRIP_BOTTOM + 34.0, "end", "open dots: write, full dots: read"))
+        (written("tick", 99.0, STRIP_BOTTOM + 34.0, "end", &text("plot-sweep.legend")))
     };
     svg(&caption, STRIP_BOTTOM + 40.0, &content)
 }
@@ -425,7 +434,7 @@ pub(crate) fn interaction(
     id: &str,
 ) -> Markup {
     let design = &result.design;
-    let counted = || {
+    let judged = || {
         let mut samples = result.samples.iter();
         samples
             .by_ref()
@@ -433,7 +442,7 @@ pub(crate) fn interaction(
             .collect::<Vec<_>>()
     };
     let mean = |along_level: &str, by_level: Option<&str>| -> Option<f64> {
-        let chosen = counted().into_iter().filter(|one| {
+        let chosen = judged().into_iter().filter(|one| {
             one.levels[along] == along_level && by_level.is_none_or(|level| one.levels[by] == level)
         });
         let medians: Vec<f64> = chosen
@@ -486,13 +495,17 @@ pub(crate) fn interaction(
     let x = |index: usize| axis.place(index as f64 + 0.5);
     let caption = Caption {
         id,
-        title: format!("{response} by {}", design.factors[along].name),
-        description: view::counted(all.len(), "mean of medians", "means of medians"),
+        title: said(
+            &say("plot-interaction")
+                .with("response", response)
+                .with("factor", &design.factors[along].name),
+        ),
+        description: counted("plot-count.means", all.len()),
     };
     let content = html! {
         (rate_grid(&scale))
         (line("base", [axis.ends[0], STRIP_BOTTOM], [axis.ends[1], STRIP_BOTTOM]))
-        @for (index, level) in levels.iter().enumerate() { (text("tick", x(index), STRIP_BOTTOM + 16.0, "middle", level)) }
+        @for (index, level) in levels.iter().enumerate() { (written("tick", x(index), STRIP_BOTTOM + 16.0, "middle", level)) }
         @for (number, (name, rates)) in points.iter().enumerate() {
             @let class = if number == 0 { "a" } else { "b" };
             @for (index, pair) in rates.windows(2).enumerate() {
@@ -509,7 +522,7 @@ pub(crate) fn interaction(
             }
         }
         @for (place, names) in names_of_lines(&points, &scale) {
-            (text("tick", axis.ends[1] + 1.0, place + 4.0, "start", &names))
+            (written("tick", axis.ends[1] + 1.0, place + 4.0, "start", &names))
         }
     };
     svg(&caption, STRIP_BOTTOM + 22.0, &content)
@@ -571,7 +584,7 @@ fn rate_grid(scale: &Heights) -> Markup {
         @for tick in scale.ticks() {
             @let y = scale.place(tick * 1e6);
             (line("grid", [0.0, y], [100.0, y]))
-            (text("tick", 0.0, y - 3.0, "start", &tick_label(tick)))
+            (written("tick", 0.0, y - 3.0, "start", &tick_label(tick)))
         }
     }
 }
@@ -612,9 +625,9 @@ fn phase_strip(span: &Span, samples: &[&ArmSamples], slots: f64, scale: &Heights
         .filter(|one| one.phase == span.phase)
         .collect();
     html! {
-        (text("label", middle, 14.0, "middle", name))
+        (written("label", middle, 14.0, "middle", &name))
         (line("base", [left, STRIP_BOTTOM], [right, STRIP_BOTTOM]))
-        (text("tick", middle, STRIP_BOTTOM + 16.0, "middle", &view::counted(span.blocks as usize, "block", "blocks")))
+        (written("tick", middle, STRIP_BOTTOM + 16.0, "middle", &counted("count.blocks", span.blocks as usize)))
         @for one in &of_phase {
             @if let Some(median) = finite(&one.median) {
                 @let y = scale.place(median);
@@ -626,7 +639,7 @@ fn phase_strip(span: &Span, samples: &[&ArmSamples], slots: f64, scale: &Heights
                 @let offset = if one.arm == Arm::A { 0.3 } else { 0.7 };
                 @let x = axis.place(span.first + f64::from(*block) + offset);
                 circle class=(dot_class(one)) cx=(percent(x)) cy=(pixels(scale.place(*rate))) r="3.5" {
-                    title { "block " (*block + 1) ": " (quantity::rate(*rate)) }
+                    title { (dot_words("plot-block", *block as usize + 1, *rate)) }
                 }
             }
         }
@@ -658,12 +671,12 @@ fn samples_words(samples: &ArmSamples) -> String {
         Arm::A => "A",
         Arm::B => "B",
     };
-    format!(
-        "{}, arm {arm}: {}, median {}",
-        view::phase(samples.phase),
-        view::counted(samples.rates.len(), "trial", "trials"),
-        quantity::estimate(&samples.median)
-    )
+    let sentence = say("plot-trials.arm")
+        .with("phase", view::phase(samples.phase))
+        .with("arm", arm)
+        .with("trials", counted("count.trials", samples.rates.len()))
+        .with("median", quantity::estimate(&samples.median));
+    said(&sentence)
 }
 
 /// A row of the plot of effects.
@@ -671,7 +684,7 @@ struct EffectRow<'a> {
     name: String,
     ratio: &'a Estimate,
     /// The verdict's word, and the name of its colour in the page's style.
-    verdict: &'static str,
+    verdict: String,
     class: &'static str,
     is_final: bool,
 }
@@ -694,7 +707,7 @@ pub(crate) fn effects(experiment: &ExperimentResult, id: &str) -> Option<Markup>
     let (low, high) = (axis.place(-band.ln_1p()), axis.place(band.ln_1p()));
     let caption = Caption {
         id,
-        title: "effects with their intervals".into(),
+        title: text("plot-effects.title"),
         description: rows
             .iter()
             .map(effect_row_words)
@@ -709,7 +722,7 @@ pub(crate) fn effects(experiment: &ExperimentResult, id: &str) -> Option<Markup>
         @for tick in ratio_ticks(axis.low.exp(), axis.high.exp()) {
             @let x = axis.place(tick.ln());
             @for top in tops.clone() { (line("grid", [x, top], [x, top + EFFECT_STRIP])) }
-            (text("tick", x, bottom + 18.0, tick_anchor(x), &format!("{}x", tick_label(tick))))
+            (written("tick", x, bottom + 18.0, tick_anchor(x), &format!("{}x", tick_label(tick))))
         }
         @for top in tops.clone() {
             (line("one", [axis.place(0.0), top], [axis.place(0.0), top + EFFECT_STRIP]))
@@ -731,12 +744,12 @@ fn effect_rows(experiment: &ExperimentResult) -> Vec<EffectRow<'_>> {
             .filter(|noise| noise.response == response)
         {
             let (verdict, class) = if noise.alarm {
-                ("different", "bad")
+                (text("plot-effects.different"), "bad")
             } else {
-                ("", "neutral")
+                (String::new(), "neutral")
             };
             rows.push(EffectRow {
-                name: format!("{way} · A against A"),
+                name: format!("{way} · {}", view::phase(Phase::SameAgainstSame)),
                 ratio: &noise.ratio,
                 verdict,
                 class,
@@ -803,8 +816,8 @@ fn effect_row(row: &EffectRow<'_>, axis: &Axis, top: f64) -> Markup {
     );
     let y = top + EFFECT_PIXELS - EFFECT_STRIP / 2.0;
     html! {
-        (text("label", 0.0, top + 19.0, "start", &row.name))
-        (text("number", 100.0, top + 19.0, "end", words.trim_end()))
+        (written("label", 0.0, top + 19.0, "start", &row.name))
+        (written("number", 100.0, top + 19.0, "end", words.trim_end()))
         @if let Some([low, high]) = quantity::finite_interval(row.ratio).filter(|[low, _]| *low > 0.0) {
             (line(&format!("span {tone}"), [axis.place(low.ln()), y], [axis.place(high.ln()), y]))
         }

@@ -2,6 +2,7 @@
 //!
 //! MB is 10^6 bytes and MiB is 2^20. A number that is not finite is never printed.
 
+use locale::quantity::{fixed, trimmed};
 use record::{BitsPerSecond, Bytes, Nanoseconds};
 use stats::{Estimate, Unit};
 
@@ -42,32 +43,13 @@ pub fn bit_rate(bytes_per_second: f64) -> String {
 /// A line rate as it stands on the box: `1 Gbit/s`, `2.5 Gbit/s`, `100 Mbit/s`.
 #[must_use]
 pub fn line_rate(rate: BitsPerSecond) -> String {
-    let bits = rate.get() as f64;
-    let (number, unit) = match bits {
-        bits if bits >= 1e9 => (bits / 1e9, "Gbit/s"),
-        bits if bits >= 1e6 => (bits / 1e6, "Mbit/s"),
-        bits => (bits / 1e3, "kbit/s"),
-    };
-    format!("{} {unit}", trimmed(number, 2))
+    locale::quantity::line_rate(rate.get())
 }
 
 /// A size in memory or of a file: `1 MiB`, `2 GiB`, `512 bytes`.
 #[must_use]
 pub fn size(bytes: Bytes) -> String {
-    let count = bytes.get() as f64;
-    match bytes.get() {
-        // What somebody chose in the units of disks stays in them.
-        whole if whole >= 1_000_000_000 && whole % 100_000_000 == 0 && whole % (1 << 20) != 0 => {
-            format!("{} GB", trimmed(count / 1e9, 1))
-        }
-        whole if whole >= 1_000_000 && whole % 1_000_000 == 0 && whole % (1 << 20) != 0 => {
-            format!("{} MB", whole / 1_000_000)
-        }
-        0..1024 => format!("{} bytes", bytes.get()),
-        1024..0x10_0000 => format!("{} KiB", trimmed(count / 1024.0, 1)),
-        0x10_0000..0x4000_0000 => format!("{} MiB", trimmed(count / 1_048_576.0, 1)),
-        _ => format!("{} GiB", trimmed(count / 1_073_741_824.0, 1)),
-    }
+    locale::quantity::size(bytes.get())
 }
 
 /// A share of 1: `98.7 %`.
@@ -298,25 +280,6 @@ fn plain(number: f64, scale: &Scale) -> String {
 
 fn bracketed(low: f64, high: f64, decimals: usize) -> String {
     format!("[{}, {}]", fixed(low, decimals), fixed(high, decimals))
-}
-
-/// Fixed digits, and no `-0.0`.
-fn fixed(number: f64, decimals: usize) -> String {
-    let text = format!("{number:.decimals$}");
-    match text.strip_prefix('-') {
-        Some(rest) if rest.bytes().all(|byte| matches!(byte, b'0' | b'.')) => rest.to_owned(),
-        _ => text,
-    }
-}
-
-/// At most so many digits behind the point, and no zeros at its end.
-fn trimmed(number: f64, decimals: usize) -> String {
-    let text = fixed(number, decimals);
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
 }
 
 #[cfg(test)]

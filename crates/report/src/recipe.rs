@@ -1,6 +1,7 @@
 //! Recipes of `bench`: the figure that the original would print, beside what can be defended.
 
 use analysis::{BenchSamples, CacheMark, RunAnalysis, TestFigures};
+use locale::{said, say, text};
 use maud::{Markup, html};
 use record::{Direction, Figure, Nanoseconds, Plan, Recipe, Workload};
 use stats::Unit;
@@ -10,17 +11,17 @@ use crate::text::width;
 use crate::view::{self, Said, Tone};
 use crate::{plot, quantity};
 
-/// Headers of the rows of numbers, the same on a terminal and on a page.
+/// Ids of the headers of the rows of numbers.
 const HEADERS: [&str; 9] = [
-    "test",
-    "way",
-    "figure",
-    "median",
-    "interval",
-    "per second",
-    "latency",
-    "50 / 99 / 99.9 %",
-    "CPU",
+    "recipe-column.test",
+    "recipe-column.way",
+    "recipe-column.figure",
+    "column.median",
+    "column.interval",
+    "recipe-column.per-second",
+    "recipe-column.latency",
+    "recipe-column.percentiles",
+    "column.cpu",
 ];
 /// Columns of a size and of a rate beside the bars of a sweep.
 const SIZE_COLUMNS: usize = 9;
@@ -62,28 +63,36 @@ pub(crate) fn headline(recipe: &Recipe, analysis: &RunAnalysis) -> Said {
         let figures = figures.filter_map(|(_, test)| Some((test.figure?, &test.name)));
         figures.max_by(|one, other| one.0.total_cmp(&other.0))
     };
-    let said: Vec<String> = [Direction::Read, Direction::Write]
+    let best: Vec<String> = [Direction::Read, Direction::Write]
         .into_iter()
         .filter_map(|way| {
             let (figure, name) = best(way)?;
-            let way = view::direction(way);
-            Some(format!("{way} {} ({name})", quantity::rate(figure)))
+            let sentence = say("recipe-headline.one")
+                .with("direction", way)
+                .with("rate", quantity::rate(figure))
+                .with("test", name);
+            Some(said(&sentence))
         })
         .collect();
-    if said.is_empty() {
-        let any = tests(analysis).any(|(_, test)| test.figure.is_some());
-        let believed = tests(analysis).all(|(bench, _)| bench.exceeded.is_none());
-        return match any {
-            true if !believed => {
-                let text = format!("{}: nothing that can be believed", recipe.title);
-                Said::new(Tone::Bad, text)
-            }
-            true => Said::new(Tone::Neutral, format!("{}: see each test", recipe.title)),
-            false => Said::new(Tone::Doubtful, "nothing was measured"),
-        };
+    if best.is_empty() {
+        return without_rates(recipe, analysis);
     }
-    let text = format!("{}: at most {}", recipe.title, said.join(", "));
-    Said::new(Tone::Neutral, text)
+    let sentence = say("recipe-headline")
+        .with("recipe", &recipe.title)
+        .with("best", best.join(", "));
+    Said::new(Tone::Neutral, said(&sentence))
+}
+
+/// What is said where there is no rate of payload that can be believed.
+fn without_rates(recipe: &Recipe, analysis: &RunAnalysis) -> Said {
+    let any = tests(analysis).any(|(_, test)| test.figure.is_some());
+    let believed = tests(analysis).all(|(bench, _)| bench.exceeded.is_none());
+    let (tone, sentence) = match any {
+        true if !believed => (Tone::Bad, say("recipe-headline.not-believed")),
+        true => (Tone::Neutral, say("recipe-headline.each")),
+        false => return Said::new(Tone::Doubtful, text("headline-of-run.no-measurement")),
+    };
+    Said::new(tone, said(&sentence.with("recipe", &recipe.title)))
 }
 
 /// What can be played without a miss, where that is what was asked.
@@ -98,36 +107,32 @@ fn played(recipe: &Recipe, analysis: &RunAnalysis) -> Option<Said> {
                 .map(|playback| (playback.missed == 0, &test.name)),
         );
     }
-    let count = judged.len();
     let named = |wanted: bool| -> Vec<&str> {
         let chosen = judged.iter().filter(|(plays, _)| *plays == wanted);
         chosen.map(|(_, name)| name.as_str()).collect()
     };
     let (plays, fails) = (named(true), named(false));
-    let title = &recipe.title;
-    match (plays.len(), count) {
-        (_, 0) => None,
-        (0, _) => {
-            let text = format!("{title}: frames are missed in {}", fails.join(", "));
-            Some(Said::new(Tone::Bad, text))
-        }
-        (some, all) if some == all => {
-            let text = format!("{title}: no frame missed in {}", plays.join(", "));
-            Some(Said::new(Tone::Good, text))
-        }
-        _ => {
-            let (plays, fails) = (plays.join(", "), fails.join(", "));
-            let text = format!("{title}: no frame missed in {plays}; frames are missed in {fails}");
-            Some(Said::new(Tone::Doubtful, text))
-        }
-    }
+    let (tone, sentence) = match (plays.is_empty(), fails.is_empty()) {
+        (true, true) => return None,
+        (true, false) => (Tone::Bad, say("recipe-played.none")),
+        (false, true) => (Tone::Good, say("recipe-played.all")),
+        (false, false) => (Tone::Doubtful, say("recipe-played.some")),
+    };
+    let sentence = sentence
+        .with("recipe", &recipe.title)
+        .with("plays", plays.join(", "))
+        .with("fails", fails.join(", "));
+    Some(Said::new(tone, said(&sentence)))
 }
 
 /// What the numbers mean, in sentences.
 fn notes(recipe: &Recipe, analysis: &RunAnalysis) -> Vec<String> {
     let mut notes = vec![match recipe.about.as_str() {
-        "" => format!("the figure is the {} of the passes", figure(recipe.figure)),
-        about => format!("the figure is what {} gives: {about}", recipe.title),
+        "" => said(&say("recipe-note.figure").with("figure", figure(recipe.figure))),
+        about => {
+            let sentence = say("recipe-note.original").with("recipe", &recipe.title);
+            said(&sentence.with("about", about))
+        }
     }];
     let mut marks: Vec<CacheMark> = tests(analysis).filter_map(|(_, test)| test.cache).collect();
     marks.sort_by_key(|mark| *mark as u8);
@@ -135,38 +140,30 @@ fn notes(recipe: &Recipe, analysis: &RunAnalysis) -> Vec<String> {
     if recipe.sweep {
         notes.extend(in_both_units(analysis));
     }
-    notes.extend(marks.into_iter().map(|mark| cache(mark).to_owned()));
+    notes.extend(marks.into_iter().map(cache));
     if recipe.data == record::Data::Zeros {
-        notes.push("the data are zeros: whatever packs them on the way looks faster".to_owned());
+        notes.push(text("recipe-note.zeros"));
     }
     notes
 }
 
-const fn figure(figure: Figure) -> &'static str {
-    match figure {
-        Figure::Best => "best",
-        Figure::Mean => "mean",
-        Figure::Median => "median",
-    }
+fn figure(figure: Figure) -> String {
+    text(match figure {
+        Figure::Best => "recipe-figure.best",
+        Figure::Mean => "recipe-figure.mean",
+        Figure::Median => "recipe-figure.median",
+    })
 }
 
-const fn cache(mark: CacheMark) -> &'static str {
-    match mark {
-        CacheMark::ClientCache => {
-            "client cache: the operations went through it, so that these are no figures of a disk or a network"
-        }
-        CacheMark::Memory => "memory of the client that serves as a disk answered",
-        CacheMark::ServerCache => {
-            "server cache: its memory has room for the whole test file; disks behind it may be slower"
-        }
-        CacheMark::ServerCacheOrMedia => {
-            "server cache or its disks: which of them answered cannot be seen from here"
-        }
-        CacheMark::CacheOrMedia => {
-            "a cache or the disks: whether direct operations pass the cache of this file system by is not known"
-        }
-        CacheMark::Media => "media: the client's cache was passed by",
-    }
+fn cache(mark: CacheMark) -> String {
+    text(match mark {
+        CacheMark::ClientCache => "recipe-cache.client",
+        CacheMark::Memory => "recipe-cache.memory",
+        CacheMark::ServerCache => "recipe-cache.server",
+        CacheMark::ServerCacheOrMedia => "recipe-cache.server-or-media",
+        CacheMark::CacheOrMedia => "recipe-cache.any-or-media",
+        CacheMark::Media => "recipe-cache.media",
+    })
 }
 
 fn cells(bench: &BenchSamples, test: &TestFigures) -> Vec<String> {
@@ -179,16 +176,16 @@ fn cells(bench: &BenchSamples, test: &TestFigures) -> Vec<String> {
     let interval = bench.median.as_ref().and_then(quantity::interval);
     vec![
         test.name.clone(),
-        view::direction(bench.workload.direction()).to_owned(),
+        view::direction(bench.workload.direction()),
         test.figure.map_or_else(
-            || "not measured".to_owned(),
+            || text("not-measured"),
             |figure| quantity::rate_in(figure, bench.unit),
         ),
         bench
             .median
             .as_ref()
             .map_or_else(unknown, quantity::estimate),
-        interval.unwrap_or_else(|| "too few passes".to_owned()),
+        interval.unwrap_or_else(|| text("recipe-test.few-passes")),
         test.operations_per_second
             .map_or_else(unknown, |number| format!("{number:.0}")),
         test.figure_latency.map_or_else(unknown, quantity::duration),
@@ -198,30 +195,25 @@ fn cells(bench: &BenchSamples, test: &TestFigures) -> Vec<String> {
 }
 
 /// What a test came to beside its numbers.
-fn said(bench: &BenchSamples, test: &TestFigures) -> Option<String> {
-    let exceeded = bench.exceeded.map(|fits| {
-        let fits = quantity::rate(fits);
-        format!("more than the {fits} that fit through the NICs in use")
-    });
-    let said: Vec<String> = exceeded.into_iter().chain(of_task(bench, test)).collect();
-    (!said.is_empty()).then(|| said.join(" · "))
+fn beside(bench: &BenchSamples, test: &TestFigures) -> Option<String> {
+    let exceeded = bench
+        .exceeded
+        .map(|fits| said(&say("recipe-test.exceeded").with("rate", quantity::rate(fits))));
+    let facts: Vec<String> = exceeded.into_iter().chain(of_task(bench, test)).collect();
+    (!facts.is_empty()).then(|| facts.join(" · "))
 }
 
 /// What a task came to: missed frames, and what a copy needs to begin.
 fn of_task(bench: &BenchSamples, test: &TestFigures) -> Option<String> {
     if let Some(playback) = test.playback {
-        let due = view::counted(
-            usize::try_from(playback.due).unwrap_or(usize::MAX),
-            "frame",
-            "frames",
-        );
-        return Some(match playback.missed {
-            0 => format!("none of {due} missed"),
-            missed => format!(
-                "{missed} of {due} missed, at most {} late",
-                quantity::duration(playback.stall_max)
-            ),
-        });
+        let frames = say("count.frames").count("count", playback.due);
+        let sentence = match playback.missed {
+            0 => say("recipe-test.none-missed"),
+            missed => say("recipe-test.missed")
+                .with("missed", missed.to_string())
+                .with("late", quantity::duration(playback.stall_max)),
+        };
+        return Some(said(&sentence.with("frames", frames)));
     }
     let first = test.first_byte?;
     let time = match &bench.workload {
@@ -231,8 +223,10 @@ fn of_task(bench: &BenchSamples, test: &TestFigures) -> Option<String> {
         }
         _ => return None,
     };
-    let (time, first) = (quantity::duration(time), quantity::duration(first));
-    Some(format!("in {time}, first byte after {first}"))
+    let sentence = say("recipe-test.copied")
+        .with("time", quantity::duration(time))
+        .with("first", quantity::duration(first));
+    Some(said(&sentence))
 }
 
 /// A figure that cannot be believed does not look like one that can.
@@ -250,52 +244,15 @@ pub(crate) fn terminal(page: &mut Page, recipe: &Recipe, analysis: &RunAnalysis)
         sweep(page, recipe, analysis);
     } else {
         for (bench, test) in tests(analysis) {
-            let cells = cells(bench, test);
-            let [
-                name,
-                way,
-                figure,
-                median,
-                interval,
-                iops,
-                latency,
-                tail,
-                cpu,
-            ] = &cells[..]
-            else {
-                continue;
-            };
-            page.row(&[
-                (Ink::Strong, &left(name, 20)),
-                (Ink::Plain, &left(way, 6)),
-                (figure_ink(bench), &right(figure, 12)),
-                (Ink::Plain, "  median "),
-                (Ink::Plain, median),
-                (Ink::Faint, "  "),
-                (Ink::Faint, interval),
-            ]);
-            let mut facts = Vec::new();
-            facts.extend(said(bench, test));
-            if !iops.is_empty() {
-                let what = match &bench.workload {
-                    Workload::Task(_) => "files/s",
-                    _ => "IOPS",
-                };
-                facts.push(format!("{iops} {what}"));
-            }
-            if !latency.is_empty() {
-                facts.push(format!("latency {latency}, 50 / 99 / 99.9 % {tail}"));
-            }
-            if !cpu.is_empty() {
-                facts.push(cpu.clone());
-            }
-            page.paragraph(4, 4, &[(Ink::Faint, &facts.join(" · "))]);
+            numbers(page, bench, test);
         }
     }
     for (bench, test) in tests(analysis) {
+        let sentence = say("recipe-test.failed")
+            .with("test", &test.name)
+            .with("direction", bench.workload.direction());
+        let what = said(&sentence);
         for failure in &bench.failures {
-            let way = view::direction(bench.workload.direction());
-            let what = format!("{} {way} failed:", test.name);
             page.paragraph(
                 2,
                 4,
@@ -307,6 +264,56 @@ pub(crate) fn terminal(page: &mut Page, recipe: &Recipe, analysis: &RunAnalysis)
     for note in notes(recipe, analysis) {
         page.paragraph(2, 4, &[(Ink::Faint, &note)]);
     }
+}
+
+/// The numbers of a test.
+fn numbers(page: &mut Page, bench: &BenchSamples, test: &TestFigures) {
+    let cells = cells(bench, test);
+    let [
+        name,
+        way,
+        figure,
+        median,
+        interval,
+        iops,
+        latency,
+        tail,
+        cpu,
+    ] = &cells[..]
+    else {
+        return;
+    };
+    page.row(&[
+        (Ink::Strong, &left(name, 20)),
+        (Ink::Plain, &left(way, way_columns() + 1)),
+        (figure_ink(bench), &right(figure, 12)),
+        (Ink::Plain, &format!("  {} ", text("column.median"))),
+        (Ink::Plain, median),
+        (Ink::Faint, "  "),
+        (Ink::Faint, interval),
+    ]);
+    let mut facts: Vec<String> = beside(bench, test).into_iter().collect();
+    if !iops.is_empty() {
+        let unit = match &bench.workload {
+            Workload::Task(_) => "files/s",
+            _ => "IOPS",
+        };
+        facts.push(format!("{iops} {unit}"));
+    }
+    if !latency.is_empty() {
+        let sentence = say("recipe-test.latency").with("latency", latency);
+        facts.push(said(&sentence.with("percentiles", tail)));
+    }
+    if !cpu.is_empty() {
+        facts.push(cpu.clone());
+    }
+    page.paragraph(4, 4, &[(Ink::Faint, &facts.join(" · "))]);
+}
+
+/// Columns of a direction, the longer of both.
+fn way_columns() -> usize {
+    let ways = [Direction::Read, Direction::Write].map(view::direction);
+    ways.iter().map(|way| width(way)).max().unwrap_or(0)
 }
 
 /// The figures of a sweep, a row for each size.
@@ -339,10 +346,11 @@ fn sweep(page: &mut Page, recipe: &Recipe, analysis: &RunAnalysis) {
         .collect();
     let widest = |column: usize| known.iter().map(|texts| width(&texts[column]) + 2).max();
     let widths = [0, 1].map(|column| widest(column).unwrap_or(0));
+    let ways = way_columns();
     // What is known of each figure, as far as a bar is left that tells sizes apart.
     let room = page
         .columns()
-        .saturating_sub(SIZE_COLUMNS + 7 + RATE_COLUMNS + 2);
+        .saturating_sub(SIZE_COLUMNS + 2 + ways + RATE_COLUMNS + 2);
     let used = |count: usize| widths[..count].iter().sum::<usize>();
     let fits = |count: &usize| room >= used(*count) + BAR_COLUMNS;
     let fit = (0..=widths.len()).rev().find(fits).unwrap_or(0);
@@ -357,7 +365,7 @@ fn sweep(page: &mut Page, recipe: &Recipe, analysis: &RunAnalysis) {
         let beside: String = beside.map(|(text, width)| left(text, width)).collect();
         page.row(&[
             (Ink::Strong, &right(label, SIZE_COLUMNS)),
-            (Ink::Faint, &format!("  {}", left(way, 5))),
+            (Ink::Faint, &format!("  {}", left(&way, ways))),
             (
                 figure_ink(bench),
                 &right(&quantity::rate(figure), RATE_COLUMNS),
@@ -367,18 +375,20 @@ fn sweep(page: &mut Page, recipe: &Recipe, analysis: &RunAnalysis) {
             (Ink::Plain, &bar(figure / longest, columns)),
         ]);
     }
-    let medians = rows.iter().filter_map(|(bench, _)| bench.median.as_ref());
-    let with_interval = medians.filter_map(quantity::interval).next().is_some();
-    let median = match with_interval {
-        true => ", their median and its interval",
-        false => ", their median (too few for an interval)",
+    page.paragraph(2, 4, &[(Ink::Faint, &sweep_words(recipe, &rows, fit))]);
+}
+
+/// What stands in a row of a sweep: the figure, and so many columns beside it.
+fn sweep_words(recipe: &Recipe, rows: &[(&BenchSamples, &TestFigures)], beside: usize) -> String {
+    let mut medians = rows.iter().filter_map(|(bench, _)| bench.median.as_ref());
+    let median = match medians.any(|median| quantity::interval(median).is_some()) {
+        true => text("recipe-sweep.with-interval"),
+        false => text("recipe-sweep.few-passes"),
     };
-    let beside = [median, ", what a byte costs our processors"][..fit].concat();
-    let text = format!(
-        "of each size: the {} of the passes{beside}",
-        figure(recipe.figure)
-    );
-    page.paragraph(2, 4, &[(Ink::Faint, &text)]);
+    let known = [median, text("recipe-sweep.cost")];
+    let figure = say("recipe-sweep.figure").with("figure", figure(recipe.figure));
+    let columns = std::iter::once(said(&figure)).chain(known.into_iter().take(beside));
+    columns.collect::<Vec<_>>().join(", ")
 }
 
 /// The tests of a sweep: each size with its ways together, writing first.
@@ -403,24 +413,18 @@ fn in_both_units(analysis: &RunAnalysis) -> Option<String> {
         let figures = believed(analysis, way);
         let best = finite_max(figures.filter_map(|(_, test)| test.figure));
         (best > 0.0).then(|| {
-            let way = view::direction(way);
-            format!(
-                "{way} {:.1} MB/s or {:.1} MiB/s",
-                best / 1e6,
-                best / 1_048_576.0
-            )
+            let sentence = say("recipe-units.one")
+                .with("direction", way)
+                .with("decimal", format!("{:.1} MB/s", best / 1e6))
+                .with("binary", format!("{:.1} MiB/s", best / 1_048_576.0));
+            said(&sentence)
         })
     };
     let best: Vec<String> = [Direction::Write, Direction::Read]
         .into_iter()
         .filter_map(best)
         .collect();
-    (!best.is_empty()).then(|| {
-        format!(
-            "MB are 10^6 bytes here and MiB 2^20; which of them the original counts in is not known: at most {}",
-            best.join(", ")
-        )
-    })
+    (!best.is_empty()).then(|| said(&say("recipe-units").with("best", best.join(", "))))
 }
 
 /// The part of the page in a browser.
@@ -429,18 +433,18 @@ pub(crate) fn html(recipe: &Recipe, analysis: &RunAnalysis, id: &str) -> Markup 
         h3 { (recipe.title) }
         @if recipe.sweep {
             figure {
-                figcaption { b { "write and read by size" } ", MB/s" }
+                figcaption { b { (text("recipe-sweep.title")) } ", MB/s" }
                 (plot::sweep(&points(analysis), &format!("{id}-sweep")))
             }
         }
         div.scroll tabindex="0" {
             table {
-                thead { tr { @for (column, header) in HEADERS.iter().enumerate() { th.n[column > 1] { (header) } } } }
+                thead { tr { @for (column, header) in HEADERS.into_iter().enumerate() { th.n[column > 1] { (text(header)) } } } }
                 tbody {
                     @for (bench, test) in tests(analysis) {
                         tr { @for (column, cell) in cells(bench, test).iter().enumerate() { td.n[column > 1] .w[column == 0] { (cell) } } }
-                        @if let Some(said) = said(bench, test) { tr { td {} td {} td.small colspan="7" { (said) } } }
-                        @for failure in &bench.failures { tr { td colspan="9" { "failed: " (failure) } } }
+                        @if let Some(facts) = beside(bench, test) { tr { td {} td {} td.small colspan="7" { (facts) } } }
+                        @for failure in &bench.failures { tr { td colspan="9" { (text("bench.failed")) " " (failure) } } }
                     }
                 }
             }

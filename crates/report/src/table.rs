@@ -2,6 +2,7 @@
 //! reader must know.
 
 use fit::table::{TableEffect, TableResult, TableTest, TableWarning};
+use locale::{Message, counted, said, say};
 use stats::Verdict;
 
 use crate::page::{Ink, Look, Page};
@@ -14,6 +15,17 @@ const WARNINGS_MAX: usize = 20;
 const DECIMALS_MAX: usize = 9;
 /// Probabilities under it say that there is a difference, in tests that are no part of Holm's family.
 pub(crate) const SIGNIFICANCE: f64 = 0.05;
+
+/// Ids of the headers of the numbers.
+const HEADERS: [&str; 7] = [
+    "table-column.changed",
+    "table-column.from-to",
+    "column.effect",
+    "table-column.interval",
+    "table-column.ratio",
+    "table-column.p",
+    "column.verdict",
+];
 
 /// The page, one part per response.
 #[must_use]
@@ -34,7 +46,7 @@ pub fn text(results: &[TableResult], look: Look) -> String {
         pages.push_str(&numbers(result, look));
         let mut page = Page::new(look);
         for test in &result.tests {
-            page.paragraph(2, 4, &[(Ink::Plain, &said(test))]);
+            page.paragraph(2, 4, &[(Ink::Plain, &test_words(test))]);
         }
         let rest = result.warnings.iter().filter(|one| !is_of_power(one));
         warnings(&mut page, &rest.collect::<Vec<_>>());
@@ -48,28 +60,25 @@ pub fn text(results: &[TableResult], look: Look) -> String {
 }
 
 fn heading(page: &mut Page, result: &TableResult) {
-    let unit = match result.unit.as_str() {
-        "unknown" => "unit unknown".into(),
-        unit => format!("in {unit}"),
+    let sentence = match result.unit.as_str() {
+        "unknown" => say("table-rows.unit-unknown"),
+        unit => say("table-rows").with("unit", unit),
     };
-    let rows = if result.n == 1 { "row" } else { "rows" };
-    let rest = format!("  {unit}, {} {rows}", result.n);
+    let rest = format!("  {}", said(&sentence.count("rows", result.n)));
     page.row(&[(Ink::Strong, &result.response), (Ink::Plain, &rest)]);
 }
 
 /// One sentence per verdict, the ones to act on first.
 fn sentences(result: &TableResult) -> Vec<(Tone, String)> {
     let mut sentences = Vec::new();
-    for wanted in [Verdict::Better, Verdict::Worse] {
+    for (wanted, differs) in [
+        (Verdict::Better, "table-difference.better"),
+        (Verdict::Worse, "table-difference.worse"),
+    ] {
         let effects = result.effects.iter();
         let effects = effects.filter(|effect| effect.verdict == wanted);
-        sentences.extend(effects.map(|effect| {
-            let than = format!("is {} than", view::verdict(wanted));
-            (
-                view::verdict_tone(wanted),
-                difference(result, effect, &than),
-            )
-        }));
+        let tone = view::verdict_tone(wanted);
+        sentences.extend(effects.map(|effect| (tone, difference(result, effect, differs))));
     }
     // Shown, and not known for which of them it speaks.
     let differs = |effect: &&TableEffect| {
@@ -78,8 +87,10 @@ fn sentences(result: &TableResult) -> Vec<(Tone, String)> {
             && effect.p_holm.is_some_and(|p| p < SIGNIFICANCE)
     };
     let shown = result.effects.iter().filter(differs);
-    sentences
-        .extend(shown.map(|effect| (Tone::Doubtful, difference(result, effect, "differs from"))));
+    sentences.extend(shown.map(|effect| {
+        let sentence = difference(result, effect, "table-difference.unknown");
+        (Tone::Doubtful, sentence)
+    }));
     // That two do nothing more together is the usual case and need not be read pair by pair.
     let is_quiet = |effect: &&TableEffect| {
         effect.p.is_some()
@@ -91,12 +102,12 @@ fn sentences(result: &TableResult) -> Vec<(Tone, String)> {
         names(effects.filter(|effect| effect.verdict == verdict && !is_pair(effect)))
     };
     if let Some(names) = tested(Verdict::Equivalent) {
-        let sentence = format!("no difference that matters: {names}");
-        sentences.push((Tone::Neutral, sentence));
+        let sentence = say("table-effects.equivalent").with("names", names);
+        sentences.push((Tone::Neutral, said(&sentence)));
     }
     if let Some(names) = tested(Verdict::Undecided) {
-        let sentence = format!("cannot tell from these rows: {names}");
-        sentences.push((Tone::Doubtful, sentence));
+        let sentence = say("table-effects.undecided").with("names", names);
+        sentences.push((Tone::Doubtful, said(&sentence)));
     }
     let pairs: Vec<&TableEffect> = result.effects.iter().filter(is_pair).collect();
     // With more than two levels a pair of factors has several effects.
@@ -108,16 +119,9 @@ fn sentences(result: &TableResult) -> Vec<(Tone, String)> {
             quiet_pairs.push(&pair.factor);
         }
     }
-    match quiet_pairs.len() {
-        0 => {}
-        1 => sentences.push((
-            Tone::Neutral,
-            "one pair of factors tested, no interaction shown".into(),
-        )),
-        count => {
-            let sentence = format!("{count} pairs of factors tested, no interaction shown in them");
-            sentences.push((Tone::Neutral, sentence));
-        }
+    if !quiet_pairs.is_empty() {
+        let sentence = counted("table-effects.quiet-pairs", quiet_pairs.len());
+        sentences.push((Tone::Neutral, sentence));
     }
     let enough = result
         .warnings
@@ -125,44 +129,55 @@ fn sentences(result: &TableResult) -> Vec<(Tone, String)> {
         .filter(|warning| is_of_power(warning));
     sentences.extend(enough.map(|warning| (Tone::Doubtful, warning.text.clone())));
     for (is_estimated, what) in [
-        (true, "nothing says how sure these are"),
-        (false, "cannot be estimated"),
+        (true, "table-effects.unsure"),
+        (false, "table-effects.not-estimated"),
     ] {
         let effects = result
             .effects
             .iter()
             .filter(|effect| effect.p.is_none() && effect.estimate.is_some() == is_estimated);
-        sentences.extend(names(effects).map(|names| (Tone::Doubtful, format!("{what}: {names}"))));
+        let sentence = names(effects).map(|names| said(&say(what).with("names", names)));
+        sentences.extend(sentence.map(|sentence| (Tone::Doubtful, sentence)));
     }
     sentences
 }
 
-/// How an effect differs from what it is compared with.
-fn difference(result: &TableResult, effect: &TableEffect, than: &str) -> String {
+/// How an effect differs from what it is compared with; `differs` is the id of that for two levels.
+fn difference(result: &TableResult, effect: &TableEffect, differs: &'static str) -> String {
     let unit = unit(result);
     let change = change(effect).unwrap_or_default();
-    let [factor, level, from] = [&effect.factor, &effect.level, &effect.baseline];
-    if !is_pair(&effect) {
-        return format!("`{factor}={level}` {than} `{from}`: {change}{unit}");
+    if is_pair(&effect) {
+        return together(effect, &change, &unit);
     }
-    // It is what is left when the effects of both are taken out, and no difference of two arms.
+    let sentence = say(differs)
+        .with("factor", &effect.factor)
+        .with("level", &effect.level)
+        .with("from", &effect.baseline)
+        .with("difference", format!("{change}{unit}"));
+    said(&sentence)
+}
+
+/// What two do together: what is left when the effects of both are taken out, and no difference of
+/// two arms.
+fn together(effect: &TableEffect, change: &str, unit: &str) -> String {
+    let [factor, level] = [&effect.factor, &effect.level];
     let both = match (halves(factor), halves(level)) {
-        (Some([one, other]), Some([here, there])) => {
-            format!("`{one}={here}` and `{other}={there}`")
-        }
-        _ => format!("the two of `{factor}={level}`"),
+        (Some([one, other]), Some([here, there])) => say("table-pair.both")
+            .with("one", format!("{one}={here}"))
+            .with("other", format!("{other}={there}")),
+        _ => say("table-pair.the-two").with("pair", format!("{factor}={level}")),
     };
-    let side = if change.starts_with('-') {
-        "less"
-    } else {
-        "more"
+    let sentence = match (change.starts_with('-'), effect.by_ratio) {
+        (true, true) => say("table-pair.less-than-product"),
+        (true, false) => say("table-pair.less-than-sum"),
+        (false, true) => say("table-pair.more-than-product"),
+        (false, false) => say("table-pair.more-than-sum"),
     };
     let size = change.trim_start_matches(['-', '+']);
-    let how = match effect.by_ratio {
-        true => "multiplied together",
-        false => "added up",
-    };
-    format!("{both} together give {size}{unit} {side} than their effects {how}")
+    let sentence = sentence
+        .with("both", both)
+        .with("size", format!("{size}{unit}"));
+    said(&sentence)
 }
 
 /// The two of `a:b`; a name may contain a colon itself.
@@ -192,22 +207,13 @@ fn names<'e>(effects: impl Iterator<Item = &'e TableEffect>) -> Option<String> {
 /// What was compared: two levels, or two of different factors together with each alone.
 pub(crate) fn compared(effect: &TableEffect) -> String {
     if is_pair(&effect) {
-        format!("{} together", effect.level)
+        said(&say("table-pair.levels").with("levels", &effect.level))
     } else {
         format!("{}, {}", effect.baseline, effect.level)
     }
 }
 
 fn numbers(result: &TableResult, look: Look) -> String {
-    let headers = [
-        "changed",
-        "from, to",
-        "effect",
-        "95 % interval",
-        "ratio",
-        "p (Holm)",
-        "verdict",
-    ];
     let rows: Vec<Vec<String>> = result
         .effects
         .iter()
@@ -220,53 +226,78 @@ fn numbers(result: &TableResult, look: Look) -> String {
                 interval(effect).unwrap_or_else(dash),
                 ratio,
                 effect.p_holm.map_or_else(dash, probability),
-                view::verdict(effect.verdict).into(),
+                view::verdict(effect.verdict),
             ]
         })
         .collect();
-    crate::terminal::table(&headers, &rows, look)
+    let headers = HEADERS.map(locale::text);
+    crate::terminal::table(&headers.each_ref().map(String::as_str), &rows, look)
 }
 
-fn said(test: &TableTest) -> String {
-    let over = test.over.join(", ");
+fn test_words(test: &TableTest) -> String {
     let degrees: Vec<String> = test
         .degrees_of_freedom
         .iter()
         .map(usize::to_string)
         .collect();
-    let degrees = degrees.join(", ");
-    let (what, letter) = match test.name.as_str() {
-        "one_way_anova" => (format!("one-way ANOVA over the arms of `{over}`"), "F"),
-        "kruskal_wallis" => (format!("Kruskal-Wallis over the arms of `{over}`"), "H"),
-        "interaction" => (format!("interaction `{}`", test.over.join("` or `")), "F"),
-        "factor" => (format!("all levels of `{over}`"), "F"),
-        other => (format!("{other} over `{over}`"), "statistic"),
-    };
-    let counted = test.p_holm.unwrap_or(test.p);
-    let verdict = if counted < SIGNIFICANCE {
-        "a difference is shown"
-    } else {
-        "no difference shown"
-    };
-    let corrected = test
-        .p_holm
-        .map_or_else(String::new, |p| format!(", by Holm {}", probability(p)));
     let p = match probability(test.p) {
         p if p.starts_with('<') => p.replace('<', "< "),
         p => format!("= {p}"),
     };
     let statistic = match test.statistic {
-        statistic if statistic >= 1e6 => "over a million".into(),
+        statistic if statistic >= 1e6 => locale::text("table-test.over-a-million"),
         statistic => format!("{statistic:.3}"),
     };
-    format!("{what}: {letter}({degrees}) = {statistic}, p {p}{corrected}: {verdict}")
+    let verdict = match test.p_holm.unwrap_or(test.p) < SIGNIFICANCE {
+        true => say("table-test.shown"),
+        false => say("table-test.not-shown"),
+    };
+    let letter = match test.name.as_str() {
+        "one_way_anova" | "interaction" | "factor" => "F".to_owned(),
+        "kruskal_wallis" => "H".to_owned(),
+        _ => locale::text("table-test.statistic"),
+    };
+    let mut sentence = say("table-test")
+        .with("what", what_is_tested(test))
+        .with("letter", letter)
+        .with("degrees", degrees.join(", "))
+        .with("statistic", statistic)
+        .with("p", p)
+        .with("verdict", verdict);
+    if let Some(p) = test.p_holm {
+        sentence = sentence.with("holm", probability(p));
+    }
+    said(&sentence)
+}
+
+fn what_is_tested(test: &TableTest) -> Message {
+    let over = test.over.join(", ");
+    match test.name.as_str() {
+        "one_way_anova" => say("table-test.anova").with("over", over),
+        "kruskal_wallis" => say("table-test.kruskal-wallis").with("over", over),
+        "interaction" => say("table-test.interaction").with("pairs", either(&test.over)),
+        "factor" => say("table-test.factor").with("over", over),
+        other => say("table-test.other")
+            .with("name", other)
+            .with("over", over),
+    }
+}
+
+/// Pairs of factors of which nobody knows which one it is.
+fn either(pairs: &[String]) -> String {
+    let pairs = pairs.iter().map(|pair| format!("`{pair}`"));
+    let either = pairs.reduce(|one, other| {
+        let sentence = say("table-test.or").with("one", one);
+        said(&sentence.with("other", other))
+    });
+    either.unwrap_or_default()
 }
 
 fn warnings(page: &mut Page, warnings: &[&TableWarning]) {
     if warnings.is_empty() {
         return;
     }
-    page.heading("to know");
+    page.heading(&locale::text("heading.to-know"));
     // Slips of unit make everything else wrong, so they come first.
     let slips = |warning: &&TableWarning| warning.kind == "unit_slip";
     let others = warnings.iter().copied().filter(|warning| !slips(warning));
@@ -289,11 +320,7 @@ fn warnings(page: &mut Page, warnings: &[&TableWarning]) {
         );
     }
     if let Some(more @ 1..) = warnings.len().checked_sub(WARNINGS_MAX) {
-        page.paragraph(
-            2,
-            4,
-            &[(Ink::Faint, &format!("and {more} more, see `--json`"))],
-        );
+        page.paragraph(2, 4, &[(Ink::Faint, &counted("table-warnings.more", more))]);
     }
 }
 

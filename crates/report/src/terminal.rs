@@ -1,10 +1,10 @@
 //! Pages for the terminal: the verdict first, then what it rests on.
 
 use analysis::{BenchSamples, Effect, ExperimentResult, Fix, LadderRung, RunAnalysis, RungName};
+use locale::{counted, said, say, text};
 use record::{Direction, Plan};
 use stats::Estimate;
 
-use crate::message::english;
 use crate::page::{Ink, Look, Page, bar, left, right};
 use crate::text::{clean, shorten};
 use crate::view::{self, Ladder, Tone};
@@ -25,12 +25,12 @@ const CELL_COLUMNS_MAX: usize = 60;
 
 /// The page of a run, by the command that made it.
 #[must_use]
-pub fn text(analysis: &RunAnalysis, look: Look) -> String {
+pub fn page(analysis: &RunAnalysis, look: Look) -> String {
     let mut page = Page::new(look);
     title(&mut page, analysis);
-    let said = view::headline(analysis);
+    let headline = view::headline(analysis);
     page.gap();
-    page.paragraph(2, 2, &[(Ink::StrongToned(said.tone), &said.text)]);
+    page.paragraph(2, 2, &[(Ink::StrongToned(headline.tone), &headline.text)]);
     for alert in view::alerts(analysis) {
         page.gap();
         page.paragraph(
@@ -116,7 +116,7 @@ fn check(page: &mut Page, analysis: &RunAnalysis) {
     ladder(page, analysis);
     causes(page, analysis);
     fixes(page, analysis);
-    list(page, "not measured", &view::not_measured(analysis));
+    list(page, "heading.not-measured", &view::not_measured(analysis));
 }
 
 fn ladder(page: &mut Page, analysis: &RunAnalysis) {
@@ -179,14 +179,14 @@ fn ladder_heading(page: &mut Page, ladder: &Ladder<'_>) {
     let (bar, is_wide) = bar_columns(page.columns());
     let heading = view::direction_explained(ladder.direction);
     if is_wide {
-        let heading = left(heading, 2 + name + bar + 1 + rate + 1 + bits);
+        let heading = left(&heading, 2 + name + bar + 1 + rate + 1 + bits);
         page.row(&[
             (Ink::Strong, &heading),
-            (Ink::Faint, &right("of ceiling", share)),
+            (Ink::Faint, &right(&text("of-ceiling"), share)),
             (Ink::Faint, &format!("  {}", view::interval_heading(ladder))),
         ]);
     } else {
-        page.row(&[(Ink::Strong, heading)]);
+        page.row(&[(Ink::Strong, &heading)]);
     }
 }
 
@@ -202,9 +202,9 @@ fn rung_ink(rung: &LadderRung, loss: Option<(RungName, Direction)>) -> Ink {
 fn ladder_rung(page: &mut Page, rung: &LadderRung, longest: f64, ink: Ink) {
     let [name_columns, rate_columns, bits_columns, share_columns, _] = RUNG_COLUMNS;
     let (columns, is_wide) = bar_columns(page.columns());
-    let name = format!("  {}", left(view::rung(rung.rung), name_columns));
+    let name = format!("  {}", left(&view::rung(rung.rung), name_columns));
     let Some(rate) = &rung.rate else {
-        page.row(&[(Ink::Plain, &name), (Ink::Faint, "not measured")]);
+        page.row(&[(Ink::Plain, &name), (Ink::Faint, &text("not-measured"))]);
         return;
     };
     let bar = bar(rate.value / longest, columns);
@@ -232,7 +232,7 @@ fn ladder_rung(page: &mut Page, rung: &LadderRung, longest: f64, ink: Ink) {
         page.row(&row);
         let share = match share.is_empty() {
             true => share,
-            false => format!("{share} of ceiling"),
+            false => said(&say("of-ceiling.share").with("share", share)),
         };
         let details = [
             (Ink::Faint, bits.as_str()),
@@ -244,19 +244,19 @@ fn ladder_rung(page: &mut Page, rung: &LadderRung, longest: f64, ink: Ink) {
 }
 
 fn no_interval(rung: &LadderRung) -> String {
-    match rung.rung {
-        RungName::Ceiling => "computed".into(),
-        _ => "too few trials".into(),
-    }
+    text(match rung.rung {
+        RungName::Ceiling => "interval.computed",
+        _ => "interval.few-trials",
+    })
 }
 
 fn causes(page: &mut Page, analysis: &RunAnalysis) {
     let Some(diagnosis) = &analysis.diagnosis else {
         return;
     };
-    page.heading("why");
+    page.heading(&text("heading.why"));
     if diagnosis.causes.is_empty() {
-        page.paragraph(2, 2, &[(Ink::Plain, view::no_cause(diagnosis))]);
+        page.paragraph(2, 2, &[(Ink::Plain, &view::no_cause(diagnosis))]);
     }
     for cause in diagnosis.causes.iter().take(CAUSES_MAX) {
         let trust = format!("({})", view::state(cause));
@@ -265,21 +265,21 @@ fn causes(page: &mut Page, analysis: &RunAnalysis) {
             4,
             &[
                 (Ink::Plain, "-"),
-                (Ink::Plain, &english(&cause.text)),
+                (Ink::Plain, &said(&cause.text)),
                 (Ink::Faint, &trust),
             ],
         );
     }
     let more = diagnosis.causes.len().saturating_sub(CAUSES_MAX);
     if more > 0 {
-        let more = format!("and {more} more in the report");
+        let more = counted("more.in-report", more);
         page.paragraph(2, 4, &[(Ink::Faint, "-"), (Ink::Faint, &more)]);
     }
     for remark in &diagnosis.remarks {
         page.paragraph(
             2,
             4,
-            &[(Ink::Faint, "-"), (Ink::Faint, &english(&remark.text))],
+            &[(Ink::Faint, "-"), (Ink::Faint, &said(&remark.text))],
         );
     }
 }
@@ -292,21 +292,17 @@ fn fixes(page: &mut Page, analysis: &RunAnalysis) {
     else {
         return;
     };
-    page.heading("what to try");
+    page.heading(&text("heading.fixes"));
     for (index, fix) in diagnosis.fixes.iter().take(FIXES_MAX).enumerate() {
         one_fix(page, index + 1, fix, analysis);
     }
     let more = diagnosis.fixes.len().saturating_sub(FIXES_MAX);
     if more > 0 {
-        page.paragraph(
-            5,
-            5,
-            &[(Ink::Faint, &format!("and {more} more in the report"))],
-        );
+        page.paragraph(5, 5, &[(Ink::Faint, &counted("more.in-report", more))]);
     }
     if diagnosis.fixes.iter().any(|fix| fix.blocked.is_none()) {
         let command = view::command_line("tune", analysis);
-        let prove = format!("hint: `{command}` tries them and keeps what it proves");
+        let prove = said(&say("fix-row.tune").with("command", command));
         page.paragraph(2, 4, &[(Ink::Faint, &prove)]);
     }
 }
@@ -317,7 +313,7 @@ fn one_fix(page: &mut Page, number: usize, fix: &Fix, analysis: &RunAnalysis) {
         5,
         &[
             (Ink::Strong, &format!("{number}.")),
-            (Ink::Plain, &english(&fix.text)),
+            (Ink::Plain, &said(&fix.text)),
         ],
     );
     let predicted = format!("{};", view::prediction(fix));
@@ -326,8 +322,8 @@ fn one_fix(page: &mut Page, number: usize, fix: &Fix, analysis: &RunAnalysis) {
         5,
         &[
             (Ink::Toned(Tone::Good), &predicted),
-            (Ink::Faint, "disturbs:"),
-            (Ink::Faint, &english(&fix.disturbs)),
+            (Ink::Faint, &text("fix-row.disturbs")),
+            (Ink::Faint, &said(&fix.disturbs)),
         ],
     );
     for command in view::fix_commands(fix, analysis) {
@@ -338,7 +334,7 @@ fn one_fix(page: &mut Page, number: usize, fix: &Fix, analysis: &RunAnalysis) {
             5,
             5,
             &[
-                (Ink::Toned(Tone::Doubtful), "cannot be tried here:"),
+                (Ink::Toned(Tone::Doubtful), &text("fix-row.cannot-be-tried")),
                 (Ink::Plain, &reason),
             ],
         );
@@ -348,7 +344,7 @@ fn one_fix(page: &mut Page, number: usize, fix: &Fix, analysis: &RunAnalysis) {
 fn tune(page: &mut Page, analysis: &RunAnalysis) {
     let noises: Vec<_> = view::noises(analysis).collect();
     if !noises.is_empty() {
-        page.heading("noise");
+        page.heading(&text("heading.noise"));
         for (band, noise) in noises {
             let response = format!(" {}", view::direction(noise.response));
             page.labelled(
@@ -361,14 +357,14 @@ fn tune(page: &mut Page, analysis: &RunAnalysis) {
     for (index, experiment) in view::candidates(analysis).enumerate() {
         candidate(page, index + 1, experiment);
     }
-    list(page, "screened out", &view::screened_out(analysis));
-    list(page, "not tried", &view::not_tried(analysis));
-    page.heading("left changed");
+    list(page, "heading.screened-out", &view::screened_out(analysis));
+    list(page, "heading.not-tried", &view::not_tried(analysis));
+    page.heading(&text("heading.left-changed"));
     for line in view::left_changed(analysis) {
         page.paragraph(2, 4, &[(Ink::Plain, &line)]);
     }
     ladder(page, analysis);
-    list(page, "not measured", &view::not_measured(analysis));
+    list(page, "heading.not-measured", &view::not_measured(analysis));
 }
 
 fn candidate(page: &mut Page, number: usize, experiment: &ExperimentResult) {
@@ -386,7 +382,7 @@ fn candidate(page: &mut Page, number: usize, experiment: &ExperimentResult) {
         page.paragraph(
             3,
             3,
-            &[(Ink::Toned(Tone::Doubtful), "nothing was compared")],
+            &[(Ink::Toned(Tone::Doubtful), &text("effect.nothing-compared"))],
         );
     }
     for effect in effects {
@@ -398,7 +394,7 @@ fn candidate(page: &mut Page, number: usize, experiment: &ExperimentResult) {
             5,
             &[
                 (Ink::Toned(Tone::Doubtful), "!"),
-                (Ink::Toned(Tone::Doubtful), caveat),
+                (Ink::Toned(Tone::Doubtful), &said(caveat)),
             ],
         );
     }
@@ -422,7 +418,7 @@ fn one_effect(page: &mut Page, experiment: &ExperimentResult, effect: &Effect) {
         &response,
         RESPONSE_COLUMNS,
         &[
-            (Ink::StrongToned(tone), words.verdict),
+            (Ink::StrongToned(tone), &words.verdict),
             (Ink::Plain, &words.how_much),
             (Ink::Faint, &medians.unwrap_or_default()),
         ],
@@ -476,7 +472,7 @@ fn bench_workload(page: &mut Page, bench: &BenchSamples) {
     if more > 0 {
         page.row(&[(
             Ink::Faint,
-            &format!("      and {more} more in the run file"),
+            &format!("      {}", counted("more.in-run-file", more)),
         )]);
     }
     bench_summary(page, bench);
@@ -484,41 +480,32 @@ fn bench_workload(page: &mut Page, bench: &BenchSamples) {
         page.paragraph(
             2,
             4,
-            &[(Ink::Toned(Tone::Bad), "failed:"), (Ink::Plain, failure)],
+            &[
+                (Ink::Toned(Tone::Bad), &text("bench.failed")),
+                (Ink::Plain, failure),
+            ],
         );
     }
 }
 
 fn bench_summary(page: &mut Page, bench: &BenchSamples) {
     let Some(median) = &bench.median else {
-        page.row(&[(Ink::Toned(Tone::Doubtful), "  no repetition was measured")]);
+        let none = format!("  {}", text("bench.no-repetition"));
+        page.row(&[(Ink::Toned(Tone::Doubtful), &none)]);
         return;
     };
     let mut facts = vec![(Ink::StrongToned(Tone::Neutral), with_confidence(median))];
-    let ends = [
-        (&bench.cpu_per_byte, ""),
-        (&bench.server_cpu_per_byte, "the server "),
-    ];
-    for (cpu, end) in ends {
-        let cpu = cpu.as_ref();
-        facts.extend(cpu.map(|cpu| {
-            let cpu = quantity::estimate_with_interval(cpu);
-            (Ink::Plain, format!("· {end}{cpu}"))
-        }));
-    }
-    if let Some(retransmits) = bench.retransmits {
-        facts.push((
-            Ink::Plain,
-            format!(
-                "· {}",
-                view::counted(
-                    usize::try_from(retransmits).unwrap_or(usize::MAX),
-                    "segment sent again",
-                    "segments sent again"
-                )
-            ),
-        ));
-    }
+    let client = bench.cpu_per_byte.as_ref();
+    let client = client.map(quantity::estimate_with_interval);
+    let server = bench.server_cpu_per_byte.as_ref();
+    let server = server.map(|cpu| {
+        let cost = quantity::estimate_with_interval(cpu);
+        said(&say("processor-cost.server").with("cost", cost))
+    });
+    let resent = bench.retransmits;
+    let resent = resent.map(|count| said(&say("count.resent").count("count", count)));
+    let more = [client, server, resent].into_iter().flatten();
+    facts.extend(more.map(|fact| (Ink::Plain, format!("· {fact}"))));
     let facts: Vec<(Ink, &str)> = facts
         .iter()
         .map(|(ink, text)| (*ink, text.as_str()))
@@ -526,7 +513,11 @@ fn bench_summary(page: &mut Page, bench: &BenchSamples) {
     page.paragraph(
         2,
         4,
-        &[&[(Ink::Strong, "median")], facts.as_slice()].concat(),
+        &[
+            &[(Ink::Strong, text("bench.median").as_str())],
+            facts.as_slice(),
+        ]
+        .concat(),
     );
 }
 
@@ -534,36 +525,36 @@ fn with_confidence(estimate: &Estimate) -> String {
     let number = quantity::estimate_with_interval(estimate);
     match estimate.confidence.filter(|_| estimate.interval.is_some()) {
         Some(confidence) if confidence.is_finite() => {
-            format!("{number} at {}", quantity::share(confidence))
+            let sentence = say("bench.at-confidence").with("estimate", number);
+            said(&sentence.with("confidence", quantity::share(confidence)))
         }
-        _ => format!("{number}, too few repetitions for an interval"),
+        _ => said(&say("bench.few-repetitions").with("estimate", number)),
     }
 }
 
 fn foot(page: &mut Page, analysis: &RunAnalysis) {
     let known = view::to_know(analysis);
-    short_list(page, "to know", &known.lines, known.near);
+    short_list(page, "heading.to-know", &known.lines, known.near);
 }
 
-fn list(page: &mut Page, heading: &str, lines: &[String]) {
+fn list(page: &mut Page, heading: &'static str, lines: &[String]) {
     short_list(page, heading, lines, lines.len());
 }
 
 /// The first `near` lines, as far as they are read, and how many more there are.
-fn short_list(page: &mut Page, heading: &str, lines: &[String], near: usize) {
+fn short_list(page: &mut Page, heading: &'static str, lines: &[String], near: usize) {
     let shown = near.min(LINES_MAX);
     if lines.is_empty() {
         return;
     }
-    page.heading(heading);
+    page.heading(&text(heading));
     for line in lines.iter().take(shown) {
         page.paragraph(2, 4, &[(Ink::Plain, "-"), (Ink::Plain, line)]);
     }
     let more = match (lines.len() - shown, shown) {
         (0, _) => return,
-        (1, 0) => "1 detail is in the report".to_owned(),
-        (more, 0) => format!("{more} details are in the report"),
-        (more, _) => format!("{more} more in the report"),
+        (more, 0) => counted("more.details-only", more),
+        (more, _) => counted("more.details", more),
     };
     page.paragraph(2, 4, &[(Ink::Faint, "-"), (Ink::Faint, &more)]);
 }

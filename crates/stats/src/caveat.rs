@@ -7,6 +7,8 @@
 //! first value to the last. On a quiet machine, where a hundredth of a percent is far, nothing is said
 //! of differences that nobody would call one if they were an effect.
 
+use locale::{Argument, Message, say};
+
 use crate::order::{median_of_sorted, sorted};
 use crate::signed_rank::blocks_min;
 
@@ -21,24 +23,30 @@ const CAVEAT_N_MIN: usize = 5;
 /// Standard normal quantile of the drift test: 1 % two-sided, because it is asked very often.
 const DRIFT_Z: f64 = 2.576;
 
-pub(crate) fn too_few(n: usize, reached: Option<f64>, asked: f64, what: &str) -> Option<String> {
-    let least = blocks_min(asked);
+/// That an interval has less than the confidence that was asked for, for want of trials or of blocks.
+pub(crate) fn too_few(n: usize, reached: Option<f64>, asked: f64, scale: Scale) -> Option<Message> {
+    let [for_any, at_most] = match scale {
+        Scale::Linear => ["few-trials.for-any", "few-trials.at-most"],
+        Scale::Log => ["few-blocks.for-any", "few-blocks.at-most"],
+    };
+    let of = |id| say(id).count("n", n).count("least", blocks_min(asked));
     match reached {
-        None => Some(format!(
-            "too few {what} for any interval: {n} of the {least} that are needed"
-        )),
-        Some(reached) if reached + 1e-12 < asked => Some(format!(
-            "{n} {what} reach {:.1} % confidence at most; {:.0} % needs {least}",
-            100.0 * reached,
-            100.0 * asked
-        )),
+        None => Some(of(for_any)),
+        Some(reached) if reached + 1e-12 < asked => Some(
+            of(at_most)
+                .with("reached", format!("{:.1} %", 100.0 * reached))
+                .with("asked", format!("{:.0} %", 100.0 * asked)),
+        ),
         Some(_) => None,
     }
 }
 
+/// What the values are.
 #[derive(Clone, Copy)]
 pub(crate) enum Scale {
+    /// Trials, by their rates.
     Linear,
+    /// Blocks, by the logarithms of their ratios.
     Log,
 }
 
@@ -60,7 +68,12 @@ pub(crate) fn matters(share: f64, band: f64) -> bool {
 }
 
 /// Names what stands apart, and never removes it. `numbers` counts from 0, people from 1.
-pub(crate) fn outliers(values: &[f64], numbers: &[u32], scale: Scale, band: f64) -> Option<String> {
+pub(crate) fn outliers(
+    values: &[f64],
+    numbers: &[u32],
+    scale: Scale,
+    band: f64,
+) -> Option<Message> {
     if values.len() < CAVEAT_N_MIN {
         return None;
     }
@@ -69,7 +82,7 @@ pub(crate) fn outliers(values: &[f64], numbers: &[u32], scale: Scale, band: f64)
     // 1.4826 makes the median distance of normal data their standard deviation.
     let deviation = 1.4826 * median_of_sorted(&sorted(&distances))?;
     let limit = OUTLIER_DEVIATIONS * deviation;
-    let mut named: Vec<String> = values
+    let mut named: Vec<Argument> = values
         .iter()
         .zip(numbers)
         .filter(|(value, _)| {
@@ -77,24 +90,26 @@ pub(crate) fn outliers(values: &[f64], numbers: &[u32], scale: Scale, band: f64)
         })
         .map(|(value, number)| {
             let share = scale.share(*value, centre);
-            format!("{} ({:+.1} %)", u64::from(*number) + 1, 100.0 * share)
+            format!("{} ({:+.1} %)", u64::from(*number) + 1, 100.0 * share).into()
         })
         .collect();
-    let what = match scale {
-        Scale::Linear => "trial",
-        Scale::Log => "block",
-    };
-    if named.len() > OUTLIERS_LISTED_MAX {
-        let more = named.len() - OUTLIERS_LISTED_MAX;
+    let count = named.len();
+    if count > OUTLIERS_LISTED_MAX {
         named.truncate(OUTLIERS_LISTED_MAX);
-        named.push(format!("{more} more"));
+        named.push(
+            say("outlier-more")
+                .count("count", count - OUTLIERS_LISTED_MAX)
+                .into(),
+        );
     }
-    let last = named.pop()?;
-    Some(if named.is_empty() {
-        format!("{what} {last} stands apart and is kept")
-    } else {
-        let first = named.join(", ");
-        format!("{what}s {first} and {last} stand apart and are kept")
+    let id = match scale {
+        Scale::Linear => "outlier.trials",
+        Scale::Log => "outlier.blocks",
+    };
+    (count > 0).then(|| {
+        say(id)
+            .count("count", count)
+            .with("which", Argument::List(named))
     })
 }
 

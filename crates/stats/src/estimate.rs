@@ -1,5 +1,6 @@
 //! Estimates: a number with all that is needed to defend it.
 
+use locale::Message;
 use serde::Serialize;
 
 /// The unit of an estimate.
@@ -34,12 +35,12 @@ pub struct Estimate {
     /// Unit of the numbers.
     pub unit: Unit,
     /// What a reader must know: outliers, drift, too few trials.
-    pub caveats: Vec<String>,
+    pub caveats: Vec<Message>,
 }
 
 /// A number that was computed from facts, not measured.
 #[must_use]
-pub fn computed(value: f64, unit: Unit, caveats: Vec<String>) -> Estimate {
+pub fn computed(value: f64, unit: Unit, caveats: Vec<Message>) -> Estimate {
     Estimate {
         value,
         interval: None,

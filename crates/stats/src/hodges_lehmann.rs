@@ -1,5 +1,7 @@
 //! The Hodges-Lehmann estimate of location (Hodges and Lehmann 1963), and its signed-rank interval.
 
+use locale::{Message, say};
+
 use crate::median::median_interval;
 use crate::order::{cut, median_of_sorted, normal_cut, sorted};
 use crate::signed_rank::signed_rank_distribution;
@@ -11,7 +13,7 @@ const SIGNED_RANK_EXACT_N_MAX: usize = 100;
 pub(crate) const PAIRWISE_MEANS_N_MAX: usize = 1_000;
 
 /// Centre, interval, confidence reached and caveats.
-pub(crate) type Location = (f64, Option<[f64; 2]>, Option<f64>, Vec<String>);
+pub(crate) type Location = (f64, Option<[f64; 2]>, Option<f64>, Vec<Message>);
 
 /// The Hodges-Lehmann estimate; `None` of nothing.
 #[must_use]
@@ -25,9 +27,7 @@ pub(crate) fn location(values: &[f64], confidence: f64) -> Option<Location> {
     if n > PAIRWISE_MEANS_N_MAX {
         let sorted = sorted(values);
         let (interval, reached) = median_interval(&sorted, confidence);
-        let caveat = format!(
-            "with {n} blocks the median of the ratios stands for the Hodges-Lehmann estimate"
-        );
+        let caveat = say("many-blocks").count("n", n);
         return Some((median_of_sorted(&sorted)?, interval, reached, vec![caveat]));
     }
     let mut means = Vec::with_capacity(n * (n + 1) / 2);

@@ -1,5 +1,7 @@
 //! The median of one sample, with an interval that assumes no distribution.
 
+use locale::say;
+
 use crate::caveat::{Scale, drift, outliers, too_few};
 use crate::order::{cut, median_of_sorted, normal_cut, sorted};
 use crate::{Estimate, Unit};
@@ -18,15 +20,15 @@ pub fn median(values: &[f64], band: f64, confidence: f64, unit: Unit) -> Option<
     let value = median_of_sorted(&sorted)?;
     let (interval, reached) = median_interval(&sorted, confidence);
     let mut caveats = Vec::new();
-    caveats.extend(too_few(n, reached, confidence, "trials"));
+    caveats.extend(too_few(n, reached, confidence, Scale::Linear));
     let numbers: Vec<u32> = (0..).take(n).collect();
     caveats.extend(outliers(&kept, &numbers, Scale::Linear, band));
     caveats.extend(drift(&kept, Scale::Linear, band).map(|share| {
-        let way = if share > 0.0 { "rise" } else { "fall" };
-        format!(
-            "the values {way} from trial to trial, by {:.1} % in all",
-            100.0 * share.abs()
-        )
+        let id = match share > 0.0 {
+            true => "drift.values-rise",
+            false => "drift.values-fall",
+        };
+        say(id).with("share", format!("{:.1} %", 100.0 * share.abs()))
     }));
     Some(Estimate {
         value,

@@ -6,6 +6,8 @@
 //! medians. The latter stays valid, only wider than need be, when values are tied: a closed interval
 //! between order statistics covers at least as often as it does without ties (Noether 1967).
 
+use locale::say;
+
 use crate::caveat::{Scale, drift, outliers, too_few};
 use crate::distribution::{sane, student, student_beyond};
 use crate::hodges_lehmann::{PAIRWISE_MEANS_N_MAX, location};
@@ -85,21 +87,17 @@ impl PairedRatios {
         if let Some((ends, confidence)) = self.believed(value, confidence) {
             (interval, reached) = (Some(ends), Some(confidence));
         }
-        caveats.extend(too_few(self.len(), reached, confidence, "blocks"));
+        caveats.extend(too_few(self.len(), reached, confidence, Scale::Log));
         if self.len() <= PAIRWISE_MEANS_N_MAX && permutation::has_modes(self.samples(None), value) {
-            caveats.push(
-                "the blocks fall into groups far apart: the noise has more than one mode, and the \
-                 interval is wide enough for each"
-                    .into(),
-            );
+            caveats.push(say("several-modes"));
         }
         caveats.extend(outliers(&self.logs, &self.blocks, Scale::Log, band));
         caveats.extend(drift(&self.logs, Scale::Log, band).map(|share| {
-            let way = if share > 0.0 { "rises" } else { "falls" };
-            format!(
-                "the ratio {way} from block to block, by {:.1} % in all; it may depend on time",
-                100.0 * share.abs()
-            )
+            let id = match share > 0.0 {
+                true => "drift.ratio-rises",
+                false => "drift.ratio-falls",
+            };
+            say(id).with("share", format!("{:.1} %", 100.0 * share.abs()))
         }));
         Some(Estimate {
             value: value.exp(),

@@ -1,5 +1,6 @@
 //! The answer: the first sentence that holds, the causes in its order, and what to do about them.
 
+use locale::{Message, say};
 use record::{Direction, Level, Rung, Setting, Target};
 
 use super::cause::{Judged, Layer, Means, judge};
@@ -7,7 +8,6 @@ use super::causes::Evidence;
 use super::finding::Reach;
 use super::ladder::{DIRECTIONS, why_not_measured};
 use super::{channels, clients, copies, improve, remarks, transfer};
-use crate::message::{Message, say};
 use crate::sequential::{Loss, MATTERS};
 use crate::{Cause, Diagnosis, Fix, LadderRung, Proof, RungName, State, Trust};
 use stats::Estimate;

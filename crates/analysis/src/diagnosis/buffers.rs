@@ -1,12 +1,12 @@
 //! A path that would hold more than a host has room for.
 
+use locale::{Message, say};
 use record::{Direction, HostFacts, Rung, Target, Value};
 
 use super::evidence::Evidence;
 use super::finding::{Advice, Decider, Finding, setting};
 use super::ladder::DIRECTIONS;
 use crate::RungName;
-use crate::message::{Message, say};
 
 /// A path whose round trip asks for more than small buffers.
 const LONG_NANOSECONDS: u64 = 1_000_000;

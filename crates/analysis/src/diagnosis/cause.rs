@@ -3,11 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use locale::{Message, say};
 use record::{ProbeKind, Rung};
 
 use super::causes::{self, Evidence, Finding};
 use super::finding::{Basis, Reach};
-use crate::message::{Message, say};
 use crate::sequential::{Loss, MATTERS, Sequential};
 use crate::{Cause, Proof, State, Trust};
 use stats::Estimate;

@@ -5,6 +5,7 @@
 
 use std::net::IpAddr;
 
+use locale::say;
 use record::{ConnectionUse, Direction, Rung, Workload};
 
 use super::evidence::Evidence;
@@ -29,9 +30,8 @@ fn one_way(seen: &Evidence, direction: Direction) -> Option<Multichannel> {
     let rates: Vec<f64> = trials.iter().map(|trial| trial.rate).collect();
     let mut rate = estimate(&rates, Unit::BytesPerSecond)?;
     if left_out > 0 {
-        rate.caveats.push(format!(
-            "{left_out} more had fewer channels, or lost one, and do not count"
-        ));
+        rate.caveats
+            .push(say("fewer-channels").count("count", left_out));
     }
     Some(Multichannel {
         direction,

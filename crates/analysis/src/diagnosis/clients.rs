@@ -6,10 +6,11 @@
 
 use std::net::IpAddr;
 
+use locale::{Message, say};
 use record::{Identity, LinkState, Nic, ServerInterface, SmbSession};
 
 use super::evidence::Evidence;
-use super::network::{Pair, bit_rate, is_link_local, line_bits};
+use super::network::{Pair, is_link_local, line_bits};
 use crate::{ChannelPair, ClientChannels, UnusedPair};
 
 /// Connections that Windows and macOS open over a pair of NICs that both spread their load.
@@ -50,7 +51,7 @@ pub(super) fn clients(seen: &Evidence) -> Vec<ClientChannels> {
                     .into_iter()
                     .collect(),
                 unused: vec![UnusedPair {
-                    pair: "any other".into(),
+                    pair: say("unused-pair.any-other"),
                     reason: reason.clone(),
                 }],
                 remark: None,
@@ -71,20 +72,17 @@ pub(super) fn clients(seen: &Evidence) -> Vec<ClientChannels> {
     clients
 }
 
-fn only_one(session: &SmbSession) -> Option<String> {
+fn only_one(session: &SmbSession) -> Option<Message> {
     if !session.dialect.starts_with("3.") {
-        return Some(format!(
-            "multichannel needs SMB 3, and the server speaks {}",
-            session.dialect
-        ));
+        return Some(say("unused-pair.dialect").with("dialect", session.dialect.to_string()));
     }
     if session.identity != Identity::User {
-        return Some("a session of a guest has one channel".into());
+        return Some(say("unused-pair.guest"));
     }
     session
         .server_interfaces
         .is_empty()
-        .then(|| "multichannel is off at the server".into())
+        .then(|| say("unused-pair.multichannel-off"))
 }
 
 fn primary(pair: &Pair) -> ChannelPair {
@@ -109,18 +107,18 @@ fn candidates<'a>(
         .filter(|nic| nic.state != LinkState::Down)
         .collect();
     for far in session.server_interfaces.iter().take(PAIRS_MAX) {
-        let mut reject = |reason: &str| {
+        let mut reject = |reason| {
             rejected.push(UnusedPair {
-                pair: far.address.to_string(),
-                reason: reason.to_owned(),
+                pair: far.address.to_string().into(),
+                reason: say(reason),
             });
         };
         if far.address.is_loopback() {
-            reject("it is the server's own loopback");
+            reject("unused-pair.loopback");
             continue;
         }
         if is_link_local(far.address) {
-            reject("it is link-local");
+            reject("unused-pair.link-local");
             continue;
         }
         let reaches = |nic: &&&Nic| {
@@ -130,7 +128,7 @@ fn candidates<'a>(
         };
         let nears: Vec<&&Nic> = nics.iter().filter(reaches).collect();
         if nears.is_empty() {
-            reject("none of our NICs is in its subnet");
+            reject("unused-pair.no-subnet");
         }
         for near in nears {
             let bits = line_bits(near).map_or(far.speed.get(), |ours| ours.min(far.speed.get()));
@@ -146,8 +144,8 @@ fn candidates<'a>(
     candidates
 }
 
-fn name(near: &str, far: IpAddr) -> String {
-    format!("`{near}` to `{far}`")
+fn name(near: &str, far: IpAddr) -> Message {
+    say("ends").with("nic", near).with("address", far)
 }
 
 /// Windows and macOS use the fastest pairs and leave the others alone; Windows prefers those whose both
@@ -167,20 +165,15 @@ fn fastest(
     for candidate in candidates {
         let wanted = if candidate.rss { PER_RSS_PAIR } else { 1 };
         let reason = if !class(&candidate) {
-            let end = if candidate.far.rss {
-                "our end"
-            } else {
-                "the server's end"
-            };
-            Some(format!("{end} is not capable of RSS, and another pair is"))
+            Some(say(match candidate.far.rss {
+                true => "unused-pair.our-rss",
+                false => "unused-pair.server-rss",
+            }))
         } else if best.is_some_and(|best| candidate.bits < best) {
-            Some(format!(
-                "it runs at {}, and another pair at {}",
-                bit_rate(candidate.bits),
-                bit_rate(best.unwrap_or_default())
-            ))
+            let sentence = say("unused-pair.slower").bits("rate", candidate.bits);
+            Some(sentence.bits("best", best.unwrap_or_default()))
         } else if left == 0 {
-            Some(format!("{most} channels are the limit"))
+            Some(say("unused-pair.limit").count("most", most))
         } else {
             None
         };
@@ -256,16 +249,14 @@ fn linux(candidates: &[Candidate]) -> ClientChannels {
         client: "Linux".into(),
         pairs: Vec::new(),
         unused: Vec::new(),
-        remark: Some(format!(
-            "with `multichannel,max_channels={LINUX_MAX}`; without these options it opens one"
-        )),
+        remark: Some(say("linux-options").count("channels", LINUX_MAX)),
     };
     for (count, candidate) in counts.into_iter().zip(order) {
         let pair = name(&candidate.near.name, candidate.far.address);
         match count {
             0 => client.unused.push(UnusedPair {
                 pair,
-                reason: format!("{LINUX_MAX} channels are the limit"),
+                reason: say("unused-pair.limit").count("most", LINUX_MAX),
             }),
             channels => client.pairs.push(ChannelPair {
                 nic: candidate.near.name.clone(),
@@ -292,7 +283,7 @@ fn linerate(seen: &Evidence, candidates: &[Candidate]) -> ClientChannels {
         unused: unused
             .map(|candidate| UnusedPair {
                 pair: name(&candidate.near.name, candidate.far.address),
-                reason: "each of its two NICs is in another pair".into(),
+                reason: say("unused-pair.taken"),
             })
             .collect(),
         remark: None,

@@ -1,11 +1,11 @@
 //! Copies to the client's disk, and small files.
 
+use locale::{Message, say};
 use record::{Direction, Job, Rung, Storage, TrialRecord, Workload};
 
 use super::evidence::Evidence;
 use super::ladder::DIRECTIONS;
 use super::{transfer, trials};
-use crate::message::{Message, say};
 use crate::{RungName, SmallFiles};
 use fit::{BAND_DEFAULT, CONFIDENCE_DEFAULT};
 use stats::Unit;

@@ -8,6 +8,7 @@ mod losses;
 use std::net::IpAddr;
 
 use hosts::is_steady;
+use locale::say;
 use record::{
     Direction, Failure, HostFacts, HostName, LinkState, MtuProof, Nic, Outcome, PathLook,
     ProbeKind, Rung, ServerInterface, Setting, ShareAddress, ShareWorkload, SmbSession, TcpClock,
@@ -162,8 +163,8 @@ impl<'a> Evidence<'a> {
         let most = ratios
             .filter(|ratio| ratio.is_finite())
             .max_by(f64::total_cmp)?;
-        let caveat = "at most, and only if nothing else limits then";
-        (most > 1.0).then(|| computed(most, Unit::Ratio, vec![caveat.into()]))
+        let caveat = say("gain-caveat.at-most");
+        (most > 1.0).then(|| computed(most, Unit::Ratio, vec![caveat]))
     }
 
     /// What an intervention changed of a rung, in the direction in which it did most.

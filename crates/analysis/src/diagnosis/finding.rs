@@ -1,8 +1,8 @@
 //! What a cause hands over: why it is thought of, how far that proves it, and what is done about it.
 
+use locale::{Message, say};
 use record::{HostFacts, KnobId, Setting, ShareAddress, System, Target, Value};
 
-use crate::message::{Message, say};
 use stats::Estimate;
 
 /// Whether a cause can be what was lost on the path that was measured.

@@ -1,5 +1,6 @@
 //! What would be faster though nothing is wrong: more links, larger frames. Predictions are measured or computed.
 
+use locale::{Message, say};
 use record::{HostName, Identity, KnobId, Level, Nic, ProbeKind, Rung, Setting, Target, Value};
 
 use super::evidence::Evidence;
@@ -8,7 +9,6 @@ use super::network::Pair;
 use super::segment::{JUMBO_MTU, names, own_segment, unproven_neighbours};
 use super::trials::fair;
 use crate::comparison::rejections;
-use crate::message::{Message, say};
 use crate::sequential::{Loss, Sequential, judge};
 use crate::{Fix, RungName, Trust};
 use stats::Unit;
@@ -95,9 +95,9 @@ fn channels(seen: &Evidence) -> Option<(bool, Fix)> {
         return None;
     }
     let (predicted, mut caveats) = predict(seen, &seen.usable, None).unwrap_or_else(|| {
-        let caveat = "the links' rates are not known and taken to be equal";
+        let caveat = say("gain-caveat.equal-links");
         let ratio = count as f64 / seen.used.len() as f64;
-        (ratio, vec![caveat.into()])
+        (ratio, vec![caveat])
     });
     caveats.extend(slow_share(seen));
     let nics: Vec<String> = seen
@@ -175,7 +175,7 @@ fn jumbo(seen: &Evidence) -> Option<Fix> {
     }
     let (predicted, mut caveats) = predict(seen, &seen.used, Some(JUMBO_MTU))?;
     caveats.extend(slow_share(seen));
-    caveats.push("every switch on the way must take frames of that size".into());
+    caveats.push(say("gain-caveat.switches"));
     let mut nics = Vec::new();
     let mut blocked = None;
     for pair in pairs {
@@ -260,7 +260,7 @@ fn mtu(host: &HostName, nic: &Nic) -> Setting {
 }
 
 /// The computed ceiling with the change over today's, in the direction that gains less.
-fn predict(seen: &Evidence, pairs: &[Pair], mtu: Option<u32>) -> Option<(f64, Vec<String>)> {
+fn predict(seen: &Evidence, pairs: &[Pair], mtu: Option<u32>) -> Option<(f64, Vec<Message>)> {
     seen.ceilings
         .iter()
         .filter_map(|(direction, today)| {
@@ -272,8 +272,8 @@ fn predict(seen: &Evidence, pairs: &[Pair], mtu: Option<u32>) -> Option<(f64, Ve
 }
 
 /// What is computed from the links' ceilings holds for a share that fills them.
-fn slow_share(seen: &Evidence) -> Option<String> {
+fn slow_share(seen: &Evidence) -> Option<Message> {
     let mut directions = DIRECTIONS.into_iter();
     let is_slow = directions.any(|direction| !seen.is_full_in(direction));
-    is_slow.then(|| "the share does not fill the link today, so it may gain less".into())
+    is_slow.then(|| say("gain-caveat.slow-share"))
 }

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use locale::{Message, say};
 use record::{ConnectionUse, Direction, HostFacts, LinkState, Medium, Nic, ServerInterface};
 
 use crate::Ceiling;
@@ -56,10 +57,9 @@ const INVENTING_DRIVERS: [&str; 12] = [
     "ena",
     "netkvm",
 ];
-/// What is said of a rate that nobody but the server tells of: more than it cannot be had, and whether as
-/// much can be had nobody knows.
-const ONLY_TOLD: &str =
-    "nothing but what the server advertises tells the rate, and that may be invented";
+/// What is said of a rate that only the server reports: more than it cannot be had, and whether as much can be had is
+/// not known.
+const ONLY_TOLD: &str = "ceiling-caveat.only-advertised";
 /// Kinds of links that tell the sum of their ports' speeds, and send each connection by one port.
 const SUMS: [&str; 2] = ["bond", "team"];
 /// Kinds of links that pass on the speed of the real ones under them.
@@ -109,14 +109,15 @@ pub(super) struct Pair<'a> {
 /// What fits through a pair, in payload bytes per second, and why.
 pub(super) struct Limit {
     pub(super) rate: f64,
-    because: String,
-    caveats: Vec<String>,
+    because: Message,
+    caveats: Vec<Message>,
 }
 
 #[derive(Clone, Copy)]
 struct Line {
     bits: u64,
     overhead: u32,
+    /// The id of what is to be said of it.
     caveat: Option<&'static str>,
 }
 
@@ -224,21 +225,19 @@ impl<'a> Network<'a> {
             f64::total_cmp(&one.payload(mtu, headers), &two.payload(mtu, headers))
         })?;
         let rate = line.payload(mtu, headers);
-        let what = if line.overhead == WIRE_BYTES {
-            "line"
-        } else {
-            "shaper"
+        let because = match line.overhead == WIRE_BYTES {
+            true => say("ceiling-because.line"),
+            false => say("ceiling-because.shaper"),
         };
-        let because = format!(
-            "{}: a {what} of {} at MTU {mtu} carries {} bytes of payload in {}",
-            pair.name(),
-            bit_rate(line.bits),
-            mtu.saturating_sub(headers),
-            mtu.saturating_add(line.overhead),
-        );
-        let mut caveats: Vec<String> = line.caveat.map(Into::into).into_iter().collect();
+        let because = because
+            .with("pair", pair.name())
+            .bits("rate", line.bits)
+            .count("mtu", mtu)
+            .count("payload", mtu.saturating_sub(headers))
+            .count("whole", mtu.saturating_add(line.overhead));
+        let mut caveats: Vec<Message> = line.caveat.map(say).into_iter().collect();
         if !matches!(pair.far, FarEnd::Nic(_)) {
-            caveats.push("the far end's NIC is not known; its MTU is taken to be ours".into());
+            caveats.push(say("ceiling-caveat.far-mtu"));
         }
         (rate > 0.0).then_some(Limit {
             rate,
@@ -283,9 +282,7 @@ impl<'a> Network<'a> {
         };
         let ends = [(self.client, Some(pair.near)), (self.server, far)];
         let has_no_line = ends.into_iter().filter_map(|(_, nic)| nic).any(has_no_line);
-        let caveat = has_no_line.then_some(
-            "one end is on Wi-Fi or in a tunnel, which carries less than the line of the other end",
-        );
+        let caveat = has_no_line.then_some("ceiling-caveat.no-line");
         let speeds = ends
             .into_iter()
             .filter_map(|(host, nic)| self.speed(host, nic?));
@@ -297,7 +294,7 @@ impl<'a> Network<'a> {
             // A shaper that stands for a line does so in both directions.
             true => (line.overhead == WIRE_BYTES).then_some(line),
             false => Some(Line {
-                caveat: Some("the rate is known for the other direction and taken for both"),
+                caveat: Some("ceiling-caveat.other-direction"),
                 ..line
             }),
         }));
@@ -306,7 +303,7 @@ impl<'a> Network<'a> {
             // Behind Wi-Fi or a tunnel something is lost for sure.
             let caveat = match lines.is_empty() && !has_no_line {
                 true => ONLY_TOLD,
-                false => "the rate is what the server advertises, which may be invented",
+                false => "ceiling-caveat.advertised",
             };
             lines.extend(sane.map(|bits| wire(bits, Some(caveat))));
         }
@@ -388,10 +385,15 @@ impl<'a> Network<'a> {
         let limits = limits.filter(|limits| !limits.is_empty())?;
         let near = sum_of_groups(&limits, |one, two| one.near.index == two.near.index);
         let far = sum_of_groups(&limits, |one, two| one.same_far(two));
-        let mut caveats: Vec<String> = Vec::new();
-        let mut because = Vec::new();
+        let mut caveats: Vec<Message> = Vec::new();
+        let mut reasons: Option<Message> = None;
         for (_, limit) in limits {
-            because.push(limit.because);
+            reasons = Some(match reasons {
+                None => limit.because,
+                Some(first) => say("ceiling-because.both")
+                    .with("first", first)
+                    .with("second", limit.because),
+            });
             for caveat in limit.caveats {
                 if !caveats.contains(&caveat) {
                     caveats.push(caveat);
@@ -400,7 +402,7 @@ impl<'a> Network<'a> {
         }
         Some(Limit {
             rate: near.min(far),
-            because: because.join("; "),
+            because: reasons?,
             caveats,
         })
     }
@@ -514,7 +516,7 @@ impl<'a> Network<'a> {
 
 /// Whether a ceiling is only what the server told, so that nothing loses for being below it.
 pub(super) fn is_only_told(ceiling: &Estimate) -> bool {
-    ceiling.caveats.iter().any(|caveat| caveat == ONLY_TOLD)
+    ceiling.caveats.iter().any(|caveat| caveat.id == ONLY_TOLD)
 }
 
 fn augment<'a>(

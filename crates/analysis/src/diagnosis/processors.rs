@@ -1,6 +1,7 @@
 //! What takes a host's processors: a limit that keeps it from running (a container, a virtual machine's share), and
 //! segments that its NIC leaves to it.
 
+use locale::{Message, say};
 use record::{HostFacts, Nic, Offload};
 
 use super::evidence::Evidence;
@@ -8,7 +9,6 @@ use super::finding::{Advice, Finding};
 use super::ladder::DIRECTIONS;
 use super::network::Pair;
 use crate::RungName;
-use crate::message::{Message, say};
 use stats::{Unit, computed};
 
 /// Share of the time that a host may be kept from running and not be slow for it.
@@ -53,12 +53,8 @@ pub(super) fn kept_from_running(
     let gain = match explains {
         true => seen.gain(),
         false => {
-            let caveat = "at most: that is the time that it would have had besides";
-            Some(computed(
-                1.0 / (1.0 - share),
-                Unit::Ratio,
-                vec![caveat.into()],
-            ))
+            let caveat = say("gain-caveat.stopped-time");
+            Some(computed(1.0 / (1.0 - share), Unit::Ratio, vec![caveat]))
         }
     };
     Finding::counted(text, advice.gains(gain))

@@ -1,5 +1,6 @@
 //! What is worth knowing and no fault.
 
+use locale::{Message, say};
 use record::{Medium, Nic};
 
 use super::evidence::Evidence;
@@ -7,7 +8,6 @@ use super::ladder::{ABOVE_CEILING, DIRECTIONS};
 use super::network::has_no_line;
 use super::senders::{Sender, alternative, in_subnet, is_cable, ports, senders, tunnel_name};
 use super::{copies, improve, segment};
-use crate::message::{Message, say};
 use crate::sequential::{Loss, MATTERS};
 use crate::{Cause, RungName, Trust};
 

@@ -3,11 +3,11 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use locale::{Message, say};
 use record::{HostFacts, Level, NeighbourLook, Nic, Route, System};
 
 use super::evidence::Evidence;
 use super::network::{Pair, is_link_local};
-use crate::message::{Message, say};
 use crate::{Cause, Fix, Trust};
 
 /// MTU of jumbo frames.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use analysis::{Argument, Message};
+use locale::{Argument, Message};
 use record::{
     Arm, BitsPerSecond, Bytes, ConnectionUse, Demands, Direction, Failure, FailureKind, Header,
     HostFacts, HostName, Identity, InterfaceAddress, Job, JobFile, JobWorkload, Level, LinkState,
@@ -351,6 +351,11 @@ pub(crate) fn phase_records(experiment: &str, phase: Phase, ratios: &[f64]) -> V
     records
 }
 
+/// Which messages these are.
+pub(crate) fn message_ids(messages: &[Message]) -> Vec<&str> {
+    messages.iter().map(|message| message.id).collect()
+}
+
 /// A message as `id name=value name=value`, for what its arguments are.
 pub(crate) fn flat(message: &Message) -> String {
     let mut text = message.id.to_owned();
@@ -358,8 +363,8 @@ pub(crate) fn flat(message: &Message) -> String {
         let value = match argument {
             Argument::Text(text) => text.clone(),
             Argument::Names(names) => names.join(","),
+            Argument::List(things) => format!("{things:?}"),
             Argument::Message(message) => format!("({})", flat(message)),
-            Argument::Direction(direction) => format!("{direction:?}"),
             Argument::Bits(count) | Argument::Bytes(count) | Argument::Count(count) => {
                 count.to_string()
             }

@@ -5,7 +5,9 @@ use record::{
     Setting, Storage, Target, Value, Workload,
 };
 
-use crate::build::{failed_rung, flat, host, lab, lab_nic, ladder, ladder_of, real_nic, run, rung};
+use crate::build::{
+    failed_rung, flat, host, lab, lab_nic, ladder, ladder_of, message_ids, real_nic, run, rung,
+};
 
 fn said(facts: Vec<HostFacts>, records: Vec<Record>) -> (RunAnalysis, Diagnosis) {
     let analysis = analyze(&run(facts, records));
@@ -151,11 +153,11 @@ fn the_demo_has_one_full_link_of_two_and_two_fixes() {
     let (direction, ceiling) = &analysis.ceilings[0];
     assert_eq!(*direction, Direction::Read);
     assert_eq!(
-        ceiling.because,
-        "`a0` to `b0`: a line of 1 Gbit/s at MTU 1500 carries 1448 bytes of payload in 1538"
+        flat(&ceiling.because),
+        "ceiling-because.line pair=`a0` to `b0` rate=1000000000 mtu=1500 payload=1448 whole=1538"
     );
     assert!((ceiling.rate.value - 125e6 * 1448.0 / 1538.0).abs() < 1.0);
-    assert_eq!(ceiling.rate.caveats, Vec::<String>::new());
+    assert_eq!(ceiling.rate.caveats, []);
 
     let share = &analysis.ladder[2];
     assert_eq!(
@@ -216,7 +218,10 @@ fn the_first_rung_that_loses_is_named() {
         slow_network.first_loss,
         Some((RungName::Tcp, Direction::Write))
     );
-    assert!(flat(&slow_network.headline).contains("loss.tcp direction=Write rate=70000000.000"));
+    assert!(
+        flat(&slow_network.headline)
+            .contains("loss.tcp direction=(direction.write) rate=70000000.000")
+    );
     assert!(causes(&slow_network).contains(&"tcp-slower-than-ceiling"));
 
     let (_, slow_share) = said(lab(), ladder([117.5, 117.5, 80.0, 60.0]));
@@ -224,14 +229,14 @@ fn the_first_rung_that_loses_is_named() {
         slow_share.first_loss,
         Some((RungName::Share, Direction::Write))
     );
-    assert!(flat(&slow_share.headline).contains("loss.share direction=Write rate=60000000.000"));
+    assert!(
+        flat(&slow_share.headline)
+            .contains("loss.share direction=(direction.write) rate=60000000.000")
+    );
     assert!(causes(&slow_share).contains(&"share-slower-than-tcp"));
     assert_eq!(remarks(&slow_share), ["one-link-of-two"]);
     let caveats = &predicted(fix(&slow_share, "channels-2")).caveats;
-    assert_eq!(
-        *caveats,
-        ["the share does not fill the link today, so it may gain less"]
-    );
+    assert_eq!(message_ids(caveats), ["gain-caveat.slow-share"]);
 }
 
 #[test]
@@ -308,8 +313,8 @@ fn a_server_that_nobody_can_set_gets_advice_instead() {
     let blocked = jumbo.blocked.as_ref().expect("it is blocked");
     assert_eq!(blocked.id, "blocked.both-ends");
     assert_eq!(
-        analysis.ceilings[0].1.rate.caveats,
-        ["the far end's NIC is not known; its MTU is taken to be ours"]
+        message_ids(&analysis.ceilings[0].1.rate.caveats),
+        ["ceiling-caveat.far-mtu"]
     );
 }
 
@@ -401,8 +406,8 @@ fn what_was_not_measured_says_why_and_nothing_is_made_up() {
     let one = share.rate.as_ref().expect("one trial");
     assert_eq!((one.n, one.interval), (1, None));
     assert_eq!(
-        one.caveats,
-        ["too few trials for any interval: 1 of the 6 that are needed"]
+        one.caveats.iter().map(flat).collect::<Vec<_>>(),
+        ["few-trials.for-any n=1 least=6"]
     );
 }
 

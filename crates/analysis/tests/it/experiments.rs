@@ -7,7 +7,8 @@ use record::{
 use stats::{Unit, Verdict};
 
 use crate::build::{
-    arm_trial, failed, lab, phase_records, result, run, schedule, session, share_workload, trial,
+    arm_trial, failed, flat, lab, message_ids, phase_records, result, run, schedule, session,
+    share_workload, trial,
 };
 
 const BETTER: [f64; 6] = [1.05, 1.06, 1.055, 1.045, 1.05, 1.052];
@@ -124,8 +125,8 @@ fn a_failed_trial_costs_its_block_and_says_so() {
         ["compare, block 2, B, read: the server went away"]
     );
     assert_eq!(
-        experiment.caveats,
-        ["compare, read: 5 of 6 blocks are complete"]
+        experiment.caveats.iter().map(flat).collect::<Vec<_>>(),
+        ["incomplete-blocks phase=(phase.compare) direction=(direction.read) complete=5 planned=6"]
     );
     assert_eq!(
         analysis.warnings,
@@ -142,8 +143,8 @@ fn when_the_baseline_differs_from_itself_nothing_is_decided() {
     let effect = &analysis.experiments[1].effects[0];
     assert_eq!(effect.verdict, Verdict::Undecided);
     assert_eq!(
-        effect.ratio.caveats,
-        ["the baseline differed from itself, so no difference here can be believed"]
+        message_ids(&effect.ratio.caveats),
+        ["baseline-differs.alarm"]
     );
 }
 
@@ -169,8 +170,8 @@ fn discarded_misplaced_and_stray_trials_do_not_count() {
     let experiment = &analysis.experiments[0];
     assert_eq!(experiment.effects[0].verdict, Verdict::Equivalent);
     assert_eq!(
-        experiment.caveats,
-        ["compare: 2 trials are not where the schedule has them and do not count"]
+        experiment.caveats.iter().map(flat).collect::<Vec<_>>(),
+        ["misplaced-trials phase=(phase.compare) count=2"]
     );
     assert_eq!(
         analysis.warnings,
@@ -189,10 +190,10 @@ fn a_question_that_makes_no_sense_is_answered_with_the_defaults() {
     let experiment = &analysis.experiments[0];
     assert_eq!(experiment.effects[0].verdict, Verdict::Equivalent);
     assert_eq!(
-        experiment.caveats,
+        experiment.caveats.iter().map(flat).collect::<Vec<_>>(),
         [
-            "the band -1 makes no sense; 0.02 is used",
-            "the confidence 17 makes no sense; 0.95 is used"
+            "senseless.band value=-1 default=0.02",
+            "senseless.confidence value=17 default=0.95"
         ]
     );
 }
@@ -472,10 +473,14 @@ fn channels_that_were_to_be_tried_and_did_not_come_up_are_named() {
     }
     let analysis = analyze(&run(lab(), records));
     assert_eq!(
-        analysis.experiments[0].caveats,
+        analysis.experiments[0]
+            .caveats
+            .iter()
+            .map(flat)
+            .collect::<Vec<_>>(),
         [
-            "compare: 2 of 6 trials ran with fewer than the 2 channels that were to be tried: \
-             10.77.2.1 to 10.77.2.2: lost during the trial"
+            "missing-channels phase=(phase.compare) short=2 all=6 channels=2 \
+             why=(plain text=10.77.2.1 to 10.77.2.2: lost during the trial)"
         ]
     );
 }

@@ -1,7 +1,8 @@
 //! No answer contradicts the numbers below it, whatever was measured.
 
 use analysis::sequential::{Loss, MATTERS};
-use analysis::{Argument, Diagnosis, LadderRung, Message, Proof, RungName, State, analyze};
+use analysis::{Diagnosis, LadderRung, Proof, RungName, State, analyze};
+use locale::{Argument, Message};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use record::{

@@ -448,7 +448,8 @@ pub(crate) fn tune_unsteady() -> RunAnalysis {
             Direction::Read => -34.8,
             Direction::Write => -21.4,
         };
-        samples.median.caveats = vec![format!("trial 1 ({share} %) stands apart and is kept")];
+        samples.median.caveats =
+            vec![format!("trial 1 ({share} %) stands apart and is kept").into()];
     }
     channels.effects = vec![
         effect(Direction::Read, Phase::Compare, 0.963, 0.03, Verdict::Worse),
@@ -478,9 +479,11 @@ pub(crate) fn tune_unsteady() -> RunAnalysis {
             vec!["the values rise from trial to trial, by 4.5 % in all".into()];
     }
     for (effect, share) in frames.effects.iter_mut().zip([158.3, 75.2, 158.3, 75.2]) {
-        effect.ratio.caveats = vec![format!(
+        effect.ratio.caveats =
+            vec![format!(
             "it is smaller than what the noise lets so many blocks find reliably ({share} %)"
-        )];
+        )
+        .into()];
     }
     frames.decision = Some((
         Decision::Kept,

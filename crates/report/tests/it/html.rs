@@ -78,8 +78,8 @@ fn the_same_run_gives_the_same_bytes() {
     for ((name, run), (_, again)) in fixtures::all().into_iter().zip(fixtures::all()) {
         let look = report::Look::default();
         assert_eq!(
-            report::text(&run, look),
-            report::text(&again, look),
+            report::page(&run, look),
+            report::page(&again, look),
             "{name}"
         );
         assert_eq!(

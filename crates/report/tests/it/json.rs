@@ -1,5 +1,5 @@
 use record::Arm;
-use report::{Look, demo_summary, html, json, text};
+use report::{Look, demo_summary, html, json, page};
 use serde_json::json as value;
 use stats::{Estimate, Unit};
 
@@ -65,12 +65,12 @@ fn what_the_processors_of_both_ends_pay_is_told_before_and_after() {
         (samples.cpu_per_byte, samples.server_cpu_per_byte) = (cost(0.3, 0.2), cost(0.8, 0.4));
     }
     let paid = "processor of the client 0.30 -> 0.20, of the server 0.80 -> 0.40 s for each GB";
-    let said = text(&run, Look::default());
+    let said = page(&run, Look::default());
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(said.matches(paid).count(), 4, "{said}");
-    let page = html(&run).replace("&gt;", ">");
-    assert_eq!(page.matches(paid).count(), 4);
-    assert!(page.contains("CPU of the server") && page.contains("0.80 CPU s/GB"));
+    let in_html = html(&run).replace("&gt;", ">");
+    assert_eq!(in_html.matches(paid).count(), 4);
+    assert!(in_html.contains("CPU of the server") && in_html.contains("0.80 CPU s/GB"));
     let json = json(&run);
     let samples = json["experiments"][1]["samples"].as_array();
     let cost = &samples.expect("samples")[0]["server_cpu_per_byte"];
@@ -80,7 +80,7 @@ fn what_the_processors_of_both_ends_pay_is_told_before_and_after() {
     // Where nobody could look, nothing is invented.
     let before = fixtures::tune_keeps_knobs();
     assert!(!html(&before).contains("CPU of the server"));
-    assert!(!text(&before, Look::default()).contains("processor of"));
+    assert!(!page(&before, Look::default()).contains("processor of"));
 }
 
 #[test]

@@ -4,7 +4,6 @@ mod design;
 mod fixtures;
 mod html;
 mod json;
-mod message;
 mod runs;
 mod shareable;
 mod terminal;

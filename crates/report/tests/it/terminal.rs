@@ -1,5 +1,5 @@
 use record::{Plan, ShareAddress};
-use report::{Colour, Look, details, html, json, table, text};
+use report::{Colour, Look, details, html, json, page, table};
 use stats::Verdict;
 
 use crate::fixtures;
@@ -20,7 +20,7 @@ fn columns(line: &str) -> usize {
 #[test]
 fn pages_at_a_hundred_columns() {
     for (name, run) in fixtures::all() {
-        insta::assert_snapshot!(format!("{name}-100"), text(&run, Look::default()));
+        insta::assert_snapshot!(format!("{name}-100"), page(&run, Look::default()));
     }
 }
 
@@ -33,7 +33,7 @@ fn pages_on_a_narrow_terminal() {
     ] {
         insta::assert_snapshot!(
             format!("{name}-50"),
-            text(&run, Look::new(50, Colour::Plain))
+            page(&run, Look::new(50, Colour::Plain))
         );
     }
 }
@@ -43,7 +43,7 @@ fn what_each_channel_carried_is_told_and_an_idle_one_on_the_first_page() {
     let run = fixtures::check_two_channels();
     let words = |page: String| page.split_whitespace().collect::<Vec<_>>().join(" ");
     let idle = "of 2 channels at once (read): `a1` to `10.77.2.2` carried 11.7 MB/s; its NICs are 9.9 % full";
-    let page = words(text(&run, Look::default()));
+    let page = words(page(&run, Look::default()));
     assert!(page.contains(idle), "{page}");
     assert!(!page.contains("`a0` to `10.77.1.2` carried"), "{page}");
     let said = words(details(&run, Look::default()));
@@ -68,7 +68,7 @@ fn what_each_channel_carried_is_told_and_an_idle_one_on_the_first_page() {
 fn a_sweep_says_median_interval_and_cost_as_far_as_there_is_room() {
     let run = fixtures::sweep();
     let row = |columns| {
-        let page = text(&run, Look::new(columns, Colour::Plain));
+        let page = page(&run, Look::new(columns, Colour::Plain));
         let mut rows = page.lines().filter(|line| line.contains('█'));
         let row = rows.find(|line| line.contains("115.0 MB/s"));
         row.unwrap_or_else(|| panic!("{page}"))
@@ -81,7 +81,7 @@ fn a_sweep_says_median_interval_and_cost_as_far_as_there_is_room() {
     assert!(middle.contains(known) && !middle.contains(cost), "{middle}");
     assert!(!narrow.contains(known), "{narrow}");
     assert!([wide, middle, narrow].iter().all(|row| row.contains('█')));
-    let page = text(&run, Look::default());
+    let page = page(&run, Look::default());
     let words: Vec<&str> = page.split_whitespace().collect();
     let page = words.join(" ");
     assert!(
@@ -94,7 +94,7 @@ fn a_sweep_says_median_interval_and_cost_as_far_as_there_is_room() {
 fn what_no_link_can_have_carried_is_marked_and_no_headline() {
     let mut run = fixtures::sweep();
     run.bench[3].exceeded = Some(106e6);
-    let page = text(&run, Look::default());
+    let page = page(&run, Look::default());
     let words: Vec<&str> = page.split_whitespace().collect();
     let page = words.join(" ");
     assert!(
@@ -118,7 +118,7 @@ fn no_line_of_any_page_is_wider_than_asked() {
     for (name, run) in fixtures::all() {
         for width in [0, 40, 47, 64, 78, 80, 99, 100, 250] {
             let look = Look::new(width, Colour::Plain);
-            for line in text(&run, look).lines() {
+            for line in page(&run, look).lines() {
                 assert!(
                     columns(line) <= width.clamp(40, 100),
                     "{name} at {width}: `{line}`"
@@ -131,7 +131,7 @@ fn no_line_of_any_page_is_wider_than_asked() {
 #[test]
 fn no_name_can_steer_the_terminal() {
     let run = fixtures::check_hostile();
-    let plain = text(&run, Look::default());
+    let plain = page(&run, Look::default());
     assert!(
         plain
             .chars()
@@ -144,7 +144,7 @@ fn no_name_can_steer_the_terminal() {
             .any(|line| line.starts_with("# fake") || line.starts_with("verdict:"))
     );
 
-    let coloured = text(&run, Look::new(100, Colour::Ansi));
+    let coloured = page(&run, Look::new(100, Colour::Ansi));
     for after in coloured.split('\u{1b}').skip(1) {
         let (code, _) = after
             .split_once('m')
@@ -162,9 +162,9 @@ fn no_name_can_steer_the_terminal() {
 #[test]
 fn colour_changes_no_word() {
     for (name, run) in fixtures::all() {
-        let plain = text(&run, Look::default());
+        let plain = page(&run, Look::default());
         let mut stripped = String::new();
-        let coloured = text(&run, Look::new(100, Colour::Ansi));
+        let coloured = page(&run, Look::new(100, Colour::Ansi));
         let mut pieces = coloured.split('\u{1b}');
         stripped.push_str(pieces.next().unwrap_or_default());
         for piece in pieces {
@@ -178,7 +178,7 @@ fn colour_changes_no_word() {
 #[test]
 fn no_page_prints_what_is_no_number() {
     for (name, run) in fixtures::all() {
-        let page = text(&run, Look::default());
+        let page = page(&run, Look::default());
         for word in page.split(|character: char| !character.is_alphanumeric()) {
             assert!(
                 !["NaN", "inf", "nan", "infinity"].contains(&word),
@@ -225,7 +225,7 @@ fn below<'a>(page: &'a str, heading: &str) -> Vec<&'a str> {
 #[test]
 fn a_busy_person_gets_six_things_to_know_and_the_report_all_of_them() {
     let mut run = fixtures::tune_unsteady();
-    let page = text(&run, Look::default());
+    let page = page(&run, Look::default());
     let items = |page: &str| {
         let lines = below(page, "to know");
         let items = lines.into_iter().filter(|line| line.starts_with("  - "));
@@ -262,7 +262,7 @@ fn a_busy_person_gets_six_things_to_know_and_the_report_all_of_them() {
     for effect in &mut run.experiments[0].effects {
         effect.ratio.caveats.clear();
     }
-    let page = text(&run, Look::default());
+    let page = report::page(&run, Look::default());
     assert_eq!(items(&page), ["  - 3 details are in the report"]);
 }
 
@@ -309,7 +309,7 @@ fn a_change_that_did_not_go_back_is_an_alert() {
     let mut run = fixtures::tune_unsteady();
     run.changes[0].restored = Some(false);
     let alert = "change `1-fbd0` was undone, but the hosts do not read back";
-    assert!(text(&run, Look::default()).contains(alert));
+    assert!(page(&run, Look::default()).contains(alert));
     assert!(report::html(&run).contains("role=\"note\">change <code>1-fbd0</code>"));
 }
 
@@ -366,7 +366,7 @@ fn suggested_commands_repeat_how_one_logged_in() {
         share: "data".into(),
         path: "big files".into(),
     });
-    let words: Vec<String> = text(&run, Look::default())
+    let words: Vec<String> = page(&run, Look::default())
         .split_whitespace()
         .map(str::to_owned)
         .collect();

@@ -1,5 +1,6 @@
 //! Ratios of blocks, medians and verdicts: by hand, and on simulated experiments.
 
+use locale::Message;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use stats::{
@@ -10,6 +11,10 @@ use stats::{
 use crate::standard_normal_draw;
 
 const SEED: u64 = 20_261_121;
+
+fn said(caveats: &[Message]) -> Vec<String> {
+    caveats.iter().map(locale::said).collect()
+}
 
 proptest::proptest! {
     /// A over B is B over A turned round, whatever the numbers: nothing favours an arm.
@@ -91,7 +96,7 @@ fn seven_blocks_by_hand() {
     assert!((high.ln() - 0.031).abs() < 1e-9, "{high}");
     close(ratio.confidence.expect("a confidence"), 1.0 - 6.0 / 128.0);
     assert_eq!((ratio.n, ratio.unit), (7, Unit::Ratio));
-    assert_eq!(ratio.caveats, Vec::<String>::new());
+    assert_eq!(ratio.caveats, []);
 }
 
 /// One block of ten has somebody else on the link: that trial tells nothing, and the others still
@@ -172,7 +177,7 @@ fn too_few_blocks_give_their_widest_interval_and_no_verdict() {
     close(low.ln(), 0.10);
     close(high.ln(), 0.14);
     assert_eq!(
-        ratio.caveats,
+        said(&ratio.caveats),
         ["5 blocks reach 93.8 % confidence at most; 95 % needs 6"]
     );
     assert_eq!(verdict(&ratio, 0.02, 0.95), Verdict::Undecided);
@@ -273,21 +278,21 @@ fn outliers_and_drift_are_named_and_kept() {
     let ratio = ratios(&logs).ratio(0.02, 0.95).expect("seven blocks");
     assert_eq!(ratio.n, 7);
     assert_eq!(
-        ratio.caveats,
+        said(&ratio.caveats),
         ["block 5 (-13.9 %) stands apart and is kept"]
     );
     // Median 0.03, Theil-Sen slope 0.01, so exp(6 * 0.01) - 1 = 6.18 %.
     let rising = [0.00, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06];
     let ratio = ratios(&rising).ratio(0.02, 0.95).expect("seven blocks");
     assert_eq!(
-        ratio.caveats,
+        said(&ratio.caveats),
         ["the ratio rises from block to block, by 6.2 % in all; it may depend on time"]
     );
     // 5 of 97.5.
     let falling = [100.0, 99.0, 98.0, 97.0, 96.0, 95.0];
     let median = median(&falling, 0.02, 0.95, Unit::BytesPerSecond).expect("six values");
     assert_eq!(
-        median.caveats,
+        said(&median.caveats),
         ["the values fall from trial to trial, by 5.1 % in all"]
     );
 }
@@ -300,7 +305,7 @@ fn many_that_stand_apart_are_counted() {
     }
     let found = median(&values, 0.02, 0.95, Unit::BytesPerSecond).expect("twenty values");
     assert_eq!(
-        found.caveats,
+        said(&found.caveats),
         [
             "trials 1 (-50.0 %), 4 (-47.0 %), 7 (-44.0 %), 10 (-41.0 %), 13 (-38.0 %) and \
              2 more stand apart and are kept"
@@ -329,20 +334,20 @@ fn what_is_inside_the_band_is_not_named_however_quiet_the_others_are() {
     }
     let rates = quiet(0.0002).map(|log| 117.4e6 * log.exp());
     let median = |band| median(&rates, band, 0.95, Unit::BytesPerSecond).expect("rates");
-    assert_eq!(median(0.02).caveats, Vec::<String>::new());
+    assert_eq!(median(0.02).caveats, []);
     assert_eq!(
-        median(0.0).caveats,
+        said(&median(0.0).caveats),
         ["trial 5 (+0.0 %) stands apart and is kept"]
     );
     // Each block a tenth of a percent more: certain, and 0.9 % in all.
     let slow: Vec<f64> = (0..10).map(|block| 0.001 * f64::from(block)).collect();
     let drifting = |band| ratios(&slow).ratio(band, 0.95).expect("ten blocks").caveats;
-    assert_eq!(drifting(0.02), Vec::<String>::new());
+    assert_eq!(drifting(0.02), []);
     assert_eq!(drifting(0.005).len(), 1);
     // Noise as wide as the values is no outlier, however large it is.
     let loud = [-0.3, 0.2, -0.1, 0.35, 0.0, -0.2, 0.25, 0.1];
     let loud = ratios(&loud).ratio(0.02, 0.95).expect("eight blocks");
-    assert_eq!(loud.caveats, Vec::<String>::new());
+    assert_eq!(loud.caveats, []);
 }
 
 #[test]
@@ -350,7 +355,7 @@ fn a_rate_of_nothing_stands_apart() {
     let rates = [100.0, 100.1, 99.9, 0.0, 100.0, 100.2];
     let found = median(&rates, 0.02, 0.95, Unit::BytesPerSecond).expect("six values");
     assert_eq!(
-        found.caveats,
+        said(&found.caveats),
         ["trial 4 (-100.0 %) stands apart and is kept"]
     );
 }

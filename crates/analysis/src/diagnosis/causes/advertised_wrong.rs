@@ -1,11 +1,11 @@
 //! A list of interfaces that is not what they are: clients choose their channels by it.
 
+use locale::{Message, say};
 use record::{InterfaceAddress, Nic, ServerInterface};
 
 use super::{Advice, Basis, Evidence, FASTER, Finding};
 use crate::diagnosis::network::{Network, is_link_local};
 use crate::diagnosis::trials::beyond_told;
-use crate::message::{Message, say};
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let listed = seen.network.advertised;

@@ -1,9 +1,9 @@
 //! Something else than the file server works at the server whenever files are read or written.
 
+use locale::say;
 use record::System;
 
 use super::{Advice, Decider, Evidence, Finding, median_of};
-use crate::message::say;
 
 /// Share of a processor that others than the file server must take.
 const OTHERS: f64 = 0.5;

@@ -1,9 +1,9 @@
 //! A server that does one thing at a time.
 
+use locale::say;
 use record::{Target, Value};
 
 use super::{Advice, Decider, Evidence, Finding, setting};
-use crate::message::say;
 
 const KNOBS: [&str; 2] = ["smb.server.aio_read", "smb.server.aio_write"];
 

@@ -2,7 +2,7 @@
 
 use super::{Advice, Evidence, Finding};
 use crate::diagnosis::processors::{may_be_filled_by_segments, throttled};
-use crate::message::say;
+use locale::say;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let limited = seen.network.client.and_then(|host| throttled(seen, host));

@@ -2,7 +2,7 @@
 
 use super::{Advice, Evidence, Finding, median_of};
 use crate::diagnosis::processors::kept_from_running;
-use crate::message::say;
+use locale::say;
 
 /// Share of the time from which it matters.
 const STOLEN: f64 = 0.05;

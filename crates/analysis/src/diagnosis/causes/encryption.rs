@@ -1,9 +1,9 @@
 //! Encryption by a cipher that costs more than another one that protects as well.
 
+use locale::say;
 use record::ProbeKind;
 
 use super::{Advice, Basis, Decider, Evidence, Finding};
-use crate::message::say;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let cipher = seen.session?.encryption.as_deref()?;

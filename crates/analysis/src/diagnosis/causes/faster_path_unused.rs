@@ -1,11 +1,11 @@
 //! A pair of NICs that is faster than the one in use.
 
+use locale::say;
 use record::{ProbeKind, Rung, Target, Value};
 
 use super::{Advice, Decider, Evidence, FASTER, Finding, PairRate, setting};
 use crate::RungName;
 use crate::diagnosis::network::Pair;
-use crate::message::say;
 use crate::sequential::Loss;
 use stats::Unit;
 use stats::computed;

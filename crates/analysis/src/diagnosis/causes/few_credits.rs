@@ -1,11 +1,11 @@
 //! A server that lets too few requests be under way.
 
+use locale::say;
 use record::{Direction, Target, Value};
 
 use super::{Advice, DIRECTIONS, Decider, Evidence, Finding, setting};
 use crate::RungName;
 use crate::diagnosis::transfer;
-use crate::message::say;
 
 /// Payload that one credit is worth.
 const CREDIT_BYTES: u64 = 64 << 10;

@@ -1,11 +1,11 @@
 //! A bond, or routers with several paths, that send each connection by one of several links.
 
+use locale::say;
 use record::{HostFacts, Nic, ProbeKind, Rung};
 
 use super::{Advice, DIRECTIONS, Decider, Evidence, Finding};
 use crate::RungName;
 use crate::diagnosis::probe;
-use crate::message::say;
 use crate::sequential::Loss;
 
 /// What a port must move of all at least to be used.

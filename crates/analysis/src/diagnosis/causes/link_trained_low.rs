@@ -1,9 +1,9 @@
 //! A NIC that negotiated less than both ends of its cable can.
 
+use locale::say;
 use record::Nic;
 
 use super::{Advice, Evidence, FASTER, Finding};
-use crate::message::say;
 use stats::Unit;
 use stats::computed;
 

@@ -1,11 +1,11 @@
 //! The client's disk, to which a copy goes.
 
+use locale::say;
 use record::Direction;
 
 use super::{Advice, Evidence, Finding};
 use crate::RungName;
 use crate::diagnosis::copies;
-use crate::message::say;
 use crate::sequential::Loss;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {

@@ -2,7 +2,7 @@
 
 use super::{Advice, Evidence, Finding};
 use crate::RungName;
-use crate::message::say;
+use locale::say;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let rung = seen.above_ceiling()?;

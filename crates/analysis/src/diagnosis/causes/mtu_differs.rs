@@ -2,12 +2,12 @@
 
 use std::net::IpAddr;
 
+use locale::say;
 use record::{MtuProof, Nic};
 
 use super::{Advice, Evidence, Finding, nic_mtu, remote_name};
 use crate::diagnosis::network::{Pair, has_no_line};
 use crate::diagnosis::segment::{names, short_neighbours};
-use crate::message::say;
 
 /// Two ends of a link that differ in MTU.
 struct Ends {

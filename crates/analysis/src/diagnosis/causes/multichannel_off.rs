@@ -1,9 +1,9 @@
 //! Several links, and a server that offers to use one.
 
+use locale::say;
 use record::{Target, Value};
 
 use super::{Advice, Basis, Decider, Evidence, Finding, setting};
-use crate::message::say;
 use stats::Unit;
 use stats::computed;
 
@@ -21,8 +21,8 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     if links < 2 {
         return perhaps(seen);
     }
-    let caveat = "the number of links, if they are alike";
-    let gain = computed(links as f64, Unit::Ratio, vec![caveat.into()]);
+    let caveat = say("gain-caveat.alike-links");
+    let gain = computed(links as f64, Unit::Ratio, vec![caveat]);
     let advice = Advice::of("fix.multichannel-on")
         .gains(Some(gain))
         .sets(setting(

@@ -1,11 +1,11 @@
 //! Segmentation or joining in software on a fast link with small frames.
 
+use locale::say;
 use record::{ProbeKind, Rung, Target, Value};
 
 use super::{Advice, Decider, Evidence, Finding, setting};
 use crate::RungName;
 use crate::diagnosis::processors::{offloads_matter, offloads_off};
-use crate::message::say;
 use crate::sequential::Loss;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {

@@ -1,7 +1,7 @@
 //! A server that speaks SMB 2 only.
 
 use super::{Advice, Evidence, Finding};
-use crate::message::say;
+use locale::say;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let session = seen.session?;

@@ -1,10 +1,10 @@
 //! A link that has what it takes and at which nothing answers, so that it lies idle for everybody. (One that only the
 //! client's one connection leaves idle is no fault, see `improve::idle`.)
 
+use locale::say;
 use record::Rung;
 
 use super::{Advice, Evidence, Finding};
-use crate::message::say;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let first = seen.used_proof()?;

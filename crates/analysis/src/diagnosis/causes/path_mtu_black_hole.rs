@@ -3,10 +3,10 @@
 
 use std::net::IpAddr;
 
+use locale::{Message, say};
 use record::{HostFacts, LinkState, MtuProof, Nic, PathLook};
 
 use super::{Advice, Evidence, Finding, nic_mtu, remote_name};
-use crate::message::{Message, say};
 
 /// What a bridge lets through beyond the MTU of a port: the tag of a VLAN.
 const TAG_BYTES: u32 = 4;

@@ -1,7 +1,7 @@
 //! A receiver or a switch that stops the sender by pause frames (IEEE 802.3x).
 
 use super::{Advice, Evidence, Finding, median_of};
-use crate::message::say;
+use locale::say;
 
 /// Pause frames per second that are no accident.
 const FREQUENT: f64 = 10.0;

@@ -1,10 +1,10 @@
 //! An address that the server offers for a channel and that answers, but not at the port of the share.
 
+use locale::say;
 use record::Rung;
 
 use super::{Advice, Evidence, Finding, remote_name};
 use crate::diagnosis::network::Pair;
-use crate::message::say;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let listed = seen.network.advertised;

@@ -1,9 +1,9 @@
 //! A processor that clocks down between packets.
 
+use locale::say;
 use record::{ProbeKind, Rung};
 
 use super::{Advice, Decider, Evidence, Finding, median_of};
-use crate::message::say;
 use crate::sequential::Loss;
 
 /// A clock in MHz that no processor of a server or desktop keeps to under load unless it is told to.

@@ -1,10 +1,10 @@
 //! A rate that a shaper sets, or that looks like one: steady, and no line's.
 
+use locale::say;
 use record::{Direction, ProbeKind, Rung, Workload};
 
 use super::{Advice, DIRECTIONS, Decider, Evidence, FASTER, Finding, median_of};
 use crate::RungName;
-use crate::message::say;
 use crate::sequential::Loss;
 use stats::Unit;
 use stats::computed;

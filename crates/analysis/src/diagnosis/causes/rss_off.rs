@@ -1,9 +1,9 @@
 //! One processor handles all packets of a NIC, and is full.
 
+use locale::say;
 use record::{HostFacts, LinkState, Nic};
 
 use super::{Advice, Evidence, Finding, median_of};
-use crate::message::say;
 
 /// Share of a processor at which its work for the network fills it.
 const FULL: f64 = 0.97;

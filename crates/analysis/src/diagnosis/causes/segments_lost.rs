@@ -1,12 +1,12 @@
 //! Packets that are lost, on the path in use or on another channel.
 
+use locale::{Message, say};
 use record::{Direction, Rung};
 
 use super::{Advice, DIRECTIONS, Decider, Evidence, Finding};
 use crate::RungName;
 use crate::diagnosis::buffers::waits_for_receiver;
 use crate::diagnosis::trials::Measured;
-use crate::message::{Message, say};
 
 /// Segments sent again, as a share of all, that no full queue explains.
 const RESENT: f64 = 0.006;
@@ -16,6 +16,10 @@ const RESENT_SLOW: f64 = 0.001;
 const RESENT_SINGLE_MIN: u64 = 6;
 /// Segments out of order, as a share of all, that a loss explains where TCP is slow.
 const OVERTAKEN: f64 = 0.01;
+/// Segments out of order for each that was lost, at most about: those behind it, until it is there.
+const OVERTAKEN_BY_ONE: f64 = 10.0;
+/// Of the rate that TCP keeps at a share p of lost segments, MSS / RTT * C / sqrt(p) (Mathis and others 1997).
+const MATHIS: f64 = 1.22;
 /// How much of one channel must be sent again where another one loses nothing.
 const RESENT_OF_CHANNEL: f64 = 0.002;
 /// The part of what is sent again that came to the end of the path, where a host had no time for it.
@@ -100,17 +104,28 @@ fn without_a_queue(seen: &Evidence) -> Option<Finding> {
 /// What a receiver sees of loss, where the sender's counters are out of sight: a segment that is missing makes those
 /// behind it come out of order.
 fn overtaken(seen: &Evidence) -> Option<Finding> {
-    let unseen = seen.network.server.is_none();
-    if !unseen || !seen.may_lose_in(RungName::Share, Direction::Read) {
+    if seen.network.server.is_some() || seen.foreign_share().is_some() {
         return None;
     }
     let share = seen.overtaken(Rung::Share)?;
-    if share < OVERTAKEN || seen.foreign_share().is_some() {
+    let is_lost = seen.may_lose_in(RungName::Share, Direction::Read) && share >= OVERTAKEN;
+    let seems_lost = seen.seems_to_lose_in(RungName::Share, Direction::Read)
+        && limits(seen, share).unwrap_or(false);
+    if !is_lost && !seems_lost {
         return None;
     }
     let text = say("segments-lost.overtaken").share("share", share);
     // Packets may have taken two paths as well.
     Some(Finding::suspected(text, Decider::Server, look_for_it(seen)))
+}
+
+/// Whether TCP cannot fill the link with what is lost, if so many segments are out of order: over a long path very few
+/// losses are enough.
+fn limits(seen: &Evidence, overtaken: f64) -> Option<bool> {
+    let round_trip = seen.round_trip_min()? as f64 / 1e9;
+    let lost = overtaken / OVERTAKEN_BY_ONE;
+    let kept = SEGMENT_BYTES / round_trip * MATHIS / lost.sqrt();
+    Some(kept < seen.ceiling(Direction::Read)?)
 }
 
 /// A channel of several that loses packets while the one alone does not.

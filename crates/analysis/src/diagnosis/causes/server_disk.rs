@@ -1,10 +1,10 @@
 //! The server's disk does not keep up.
 
+use locale::say;
 use record::{Direction, Job, ProbeKind, Rung, ServerCache, Workload};
 
 use super::{Advice, Decider, Evidence, Finding, asynchronous_io, sync_writes};
 use crate::RungName;
-use crate::message::say;
 use crate::sequential::Loss;
 use stats::Unit;
 use stats::computed;

@@ -1,12 +1,12 @@
 //! The server's processor is full, or one process of its serves all requests of a session.
 
+use locale::{Message, say};
 use record::{Direction, ProbeKind, Rung};
 
 use super::{Advice, Basis, DIRECTIONS, Decider, Evidence, Finding, median_of};
 use crate::RungName;
 use crate::diagnosis::processors::throttled;
 use crate::diagnosis::trials;
-use crate::message::{Message, say};
 use crate::sequential::Loss;
 
 /// A round trip so short that no buffer of usual size holds a connection back.

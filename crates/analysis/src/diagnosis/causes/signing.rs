@@ -1,9 +1,9 @@
 //! Signatures by an algorithm that costs more than another one that protects as well.
 
+use locale::say;
 use record::{ProbeKind, Rung};
 
 use super::{Advice, Basis, Decider, Evidence, Finding};
-use crate::message::say;
 use crate::sequential::Loss;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {

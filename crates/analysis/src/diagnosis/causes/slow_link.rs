@@ -1,11 +1,11 @@
 //! A line that is slower than its ends, or far slower than the others between the same hosts.
 
+use locale::say;
 use record::{HostFacts, Nic, ProbeKind, Rung};
 
 use super::{Advice, DIRECTIONS, Decider, Evidence, Finding, GOOD_BITS, PairRate, SLOW_BITS};
 use crate::RungName;
 use crate::diagnosis::network::{FarEnd, Pair};
-use crate::message::say;
 use crate::sequential::Loss;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {

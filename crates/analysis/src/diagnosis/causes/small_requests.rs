@@ -1,10 +1,10 @@
 //! A server that takes small requests only.
 
+use locale::say;
 use record::{Direction, Target, Value};
 
 use super::{Advice, Decider, Evidence, Finding, setting};
 use crate::RungName;
-use crate::message::say;
 
 /// Requests that are smaller cost more in asking than in bytes.
 const REQUEST_BYTES_MIN: u64 = 256 << 10;

@@ -1,11 +1,11 @@
 //! A server that has every write on its disk before it answers.
 
+use locale::say;
 use record::{Direction, ProbeKind, Rung, Target, Value};
 
 use super::{Advice, Decider, Evidence, Finding};
 use crate::RungName;
 use crate::diagnosis::copies::small_files;
-use crate::message::say;
 
 /// A small file that is written waits for a disk where it takes so many times as long as a small request, and as one
 /// that is read, and so long in seconds.

@@ -2,7 +2,7 @@
 
 use super::{Advice, DIRECTIONS, Evidence, Finding};
 use crate::RungName;
-use crate::message::say;
+use locale::say;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let mut directions = DIRECTIONS.into_iter();

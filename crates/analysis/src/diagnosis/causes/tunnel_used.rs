@@ -2,11 +2,11 @@
 
 use std::net::IpAddr;
 
+use locale::say;
 use record::{HostFacts, Medium, Nic, System};
 
 use super::{Advice, Decider, Evidence, Finding};
 use crate::diagnosis::senders::{needless, sends_over, tunnel_name};
-use crate::message::say;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let sender = sends_over(seen, Medium::Tunnel)?;

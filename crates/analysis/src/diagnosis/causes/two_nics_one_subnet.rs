@@ -2,11 +2,11 @@
 
 use std::net::IpAddr;
 
+use locale::say;
 use record::{HostFacts, InterfaceAddress, LinkState, Medium, Nic, Rung};
 
 use super::{Advice, DIRECTIONS, Decider, Evidence, Finding};
 use crate::diagnosis::network::is_link_local;
-use crate::message::say;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let current = seen.used.first()?;

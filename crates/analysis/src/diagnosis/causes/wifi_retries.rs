@@ -1,10 +1,10 @@
 //! Frames that Wi-Fi sends again: the air is busy or far.
 
+use locale::say;
 use record::{Medium, Rung};
 
 use super::{Advice, DIRECTIONS, Decider, Evidence, Finding};
 use crate::diagnosis::senders::sends_over;
-use crate::message::say;
 
 /// How much the rates of a path may differ that nothing disturbs.
 const UNSTEADY: f64 = 1.25;

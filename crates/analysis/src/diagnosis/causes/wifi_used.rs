@@ -1,5 +1,6 @@
 //! Wi-Fi is used, and a faster cable is there or something may be lost on it.
 
+use locale::say;
 use record::{Medium, Nic};
 
 use super::{Advice, Decider, Evidence, FASTER, Finding};
@@ -7,7 +8,6 @@ use crate::diagnosis::network::line_bits;
 use crate::diagnosis::senders::{
     Sender, alternative, is_cable, measured_bits, sends_over, wifi_off,
 };
-use crate::message::say;
 use stats::Unit;
 use stats::computed;
 
@@ -28,8 +28,8 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
         .with("cable", &cable.name)
         .bits("rate", bits);
     let ratio = measured_bits(seen).map(|moved| {
-        let caveat = "the line rate of the cable against what was moved over Wi-Fi";
-        computed(bits as f64 / moved, Unit::Ratio, vec![caveat.into()])
+        let caveat = say("gain-caveat.cable");
+        computed(bits as f64 / moved, Unit::Ratio, vec![caveat])
     });
     let advice = say("fix.cable-for-wifi")
         .with("host", host)

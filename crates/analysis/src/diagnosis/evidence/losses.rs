@@ -74,7 +74,9 @@ impl Evidence<'_> {
         let share = rung.of_above.as_ref()?;
         match rung.loss? {
             Loss::CannotTell { more_blocks } => {
-                let is_far = share.interval.is_some() && share.value < FAR_BELOW;
+                let [low, _] = share.interval?;
+                // Where no number of trials would tell, some of them are as slow as that.
+                let is_far = share.value < FAR_BELOW || (more_blocks.is_none() && low < FAR_BELOW);
                 is_far.then_some(more_blocks)
             }
             Loss::Loses | Loss::DoesNotLose => None,

@@ -2,11 +2,12 @@
 
 use std::net::IpAddr;
 
-use record::Direction;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-/// Something to say.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+use crate::Language;
+
+/// Something to say. In JSON it is its English text.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Message {
     /// Stable id of the sentence.
     pub id: &'static str,
@@ -15,8 +16,7 @@ pub struct Message {
 }
 
 /// What a sentence speaks of.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
     /// A name, or a text of a program or a person.
     Text(String),
@@ -34,19 +34,20 @@ pub enum Argument {
     Count(u64),
     /// Bytes of a buffer or a request.
     Bytes(u64),
-    /// Which direction the data goes.
-    Direction(Direction),
     /// Another sentence.
     Message(Message),
     /// Names.
     Names(Vec<String>),
+    /// Several things, the last of them behind an "and".
+    List(Vec<Argument>),
 }
 
 /// The id of a text that is said as it is.
 pub const PLAIN: &str = "plain";
 
 /// The sentence of this id.
-pub(crate) const fn say(id: &'static str) -> Message {
+#[must_use]
+pub const fn say(id: &'static str) -> Message {
     Message {
         id,
         arguments: Vec::new(),
@@ -68,33 +69,53 @@ impl Message {
         arguments.find(|(of, _)| *of == name).map(|(_, it)| it)
     }
 
-    pub(crate) fn rate(self, name: &'static str, rate: f64) -> Self {
+    /// A rate of payload, in bytes per second.
+    #[must_use]
+    pub fn rate(self, name: &'static str, rate: f64) -> Self {
         self.with(name, Argument::Rate(rate))
     }
 
-    pub(crate) fn bits(self, name: &'static str, bits: u64) -> Self {
+    /// The rate of a line, in bits per second.
+    #[must_use]
+    pub fn bits(self, name: &'static str, bits: u64) -> Self {
         self.with(name, Argument::Bits(bits))
     }
 
-    pub(crate) fn share(self, name: &'static str, share: f64) -> Self {
+    /// A part of 1.
+    #[must_use]
+    pub fn share(self, name: &'static str, share: f64) -> Self {
         self.with(name, Argument::Share(share))
     }
 
-    pub(crate) fn ratio(self, name: &'static str, ratio: f64) -> Self {
+    /// A ratio; above 1 is faster.
+    #[must_use]
+    pub fn ratio(self, name: &'static str, ratio: f64) -> Self {
         self.with(name, Argument::Ratio(ratio))
     }
 
-    pub(crate) fn seconds(self, name: &'static str, seconds: f64) -> Self {
+    /// A time, in seconds.
+    #[must_use]
+    pub fn seconds(self, name: &'static str, seconds: f64) -> Self {
         self.with(name, Argument::Seconds(seconds))
     }
 
-    pub(crate) fn bytes(self, name: &'static str, bytes: u64) -> Self {
+    /// A size, in bytes.
+    #[must_use]
+    pub fn bytes(self, name: &'static str, bytes: u64) -> Self {
         self.with(name, Argument::Bytes(bytes))
     }
 
-    pub(crate) fn count(self, name: &'static str, count: impl TryInto<u64>) -> Self {
+    /// A number of things.
+    #[must_use]
+    pub fn count(self, name: &'static str, count: impl TryInto<u64>) -> Self {
         let count = count.try_into().unwrap_or(u64::MAX);
         self.with(name, Argument::Count(count))
+    }
+}
+
+impl Serialize for Message {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&Language::English.say(self))
     }
 }
 
@@ -128,21 +149,9 @@ impl From<&String> for Argument {
     }
 }
 
-impl From<&record::HostName> for Argument {
-    fn from(name: &record::HostName) -> Self {
-        Self::Text(name.to_string())
-    }
-}
-
 impl From<IpAddr> for Argument {
     fn from(address: IpAddr) -> Self {
         Self::Text(address.to_string())
-    }
-}
-
-impl From<Direction> for Argument {
-    fn from(direction: Direction) -> Self {
-        Self::Direction(direction)
     }
 }
 

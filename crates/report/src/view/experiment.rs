@@ -1,0 +1,520 @@
+//! Experiments in words: effects, decisions, and what is left changed.
+
+use std::collections::BTreeMap;
+
+use analysis::{ArmSamples, Effect, ExperimentResult, NoiseFloor, RunAnalysis, quoted};
+use locale::{counted, list, said, say, text};
+use record::{Arm, Decision, Direction, Level, Phase, Setting};
+use stats::{Estimate, Verdict};
+
+use super::{DIRECTIONS, Said, Tone, direction};
+use crate::quantity;
+
+/// The baselines against themselves with the band of what they were asked for.
+pub(crate) fn noises(analysis: &RunAnalysis) -> impl Iterator<Item = (f64, &NoiseFloor)> {
+    analysis.experiments.iter().flat_map(|experiment| {
+        let band = experiment.question.band;
+        experiment.noise.iter().map(move |noise| (band, noise))
+    })
+}
+
+/// Whether differences that matter would be missed, most of the time, in noise like this.
+pub(crate) fn is_unsteady(noise: &NoiseFloor, band: f64) -> bool {
+    noise.smallest_detectable.is_some_and(|share| share > band)
+}
+
+/// `12 %`, or what stands for it where percents are no longer understood.
+fn as_difference(share: f64) -> String {
+    match share {
+        share if share >= 1.0 => {
+            let factor = format!("{:.1}", 1.0 + share);
+            said(&say("difference.factor").with("factor", factor))
+        }
+        share => quantity::rough_share(share),
+    }
+}
+
+/// The effects that count: of the confirmation where there is one, else of the comparison.
+pub(crate) fn final_effects(experiment: &ExperimentResult) -> Vec<&Effect> {
+    DIRECTIONS
+        .into_iter()
+        .filter_map(|response| final_effect(experiment, response))
+        .collect()
+}
+
+pub(crate) fn final_effect(experiment: &ExperimentResult, response: Direction) -> Option<&Effect> {
+    [Phase::Confirm, Phase::Compare]
+        .into_iter()
+        .find_map(|phase| {
+            experiment
+                .effects
+                .iter()
+                .find(|effect| effect.response == response && effect.phase == phase)
+        })
+}
+
+/// The trials of an arm in one phase.
+fn arm_samples(
+    experiment: &ExperimentResult,
+    arm: Arm,
+    response: Direction,
+    phase: Phase,
+) -> Option<&ArmSamples> {
+    let mut samples = experiment.samples.iter();
+    samples.find(|one| one.arm == arm && one.response == response && one.phase == phase)
+}
+
+/// Median of an arm in one phase.
+pub(crate) fn arm_median(
+    experiment: &ExperimentResult,
+    arm: Arm,
+    response: Direction,
+    phase: Phase,
+) -> Option<&Estimate> {
+    arm_samples(experiment, arm, response, phase).map(|samples| &samples.median)
+}
+
+/// A verdict in words: what it is, and how much.
+pub(crate) struct EffectWords {
+    pub(crate) verdict: String,
+    pub(crate) how_much: String,
+}
+
+pub(crate) fn effect_words(effect: &Effect, band: f64) -> EffectWords {
+    let ratio = &effect.ratio;
+    let is_large = ratio.value.is_finite() && !(0.34..=3.0).contains(&ratio.value);
+    let by = || match is_large {
+        true => say("effect.by-factor").with("ratio", quantity::estimate_with_interval(ratio)),
+        false => say("effect.by").with("difference", quantity::difference(ratio)),
+    };
+    let (verdict, how_much) = match effect.verdict {
+        Verdict::Better => ("effect.better", said(&by())),
+        Verdict::Worse => ("effect.worse", said(&by())),
+        Verdict::Equivalent => ("effect.equivalent", quantity::signed_difference(ratio)),
+        Verdict::Undecided => {
+            let mut sentence = say("effect.matters-from")
+                .with("difference", quantity::signed_difference(ratio))
+                .with("band", quantity::round_share(band));
+            if let Some(blocks) = blocks_that_tell(effect) {
+                sentence = sentence.count("blocks", blocks);
+            }
+            ("effect.undecided", said(&sentence))
+        }
+    };
+    EffectWords {
+        verdict: text(verdict),
+        how_much,
+    }
+}
+
+/// How many more blocks would tell, where that is known.
+fn blocks_that_tell(effect: &Effect) -> Option<usize> {
+    let more = effect.blocks_to_settle?.checked_sub(effect.ratio.n)?;
+    (more > 0).then_some(more)
+}
+
+/// Whether it is the baseline against itself, which tries nothing.
+pub(crate) fn is_baseline(experiment: &ExperimentResult) -> bool {
+    experiment.question.a == experiment.question.b
+}
+
+/// Whether it is the proof of all that a search keeps, against the start.
+pub(super) fn is_together(experiment: &ExperimentResult) -> bool {
+    experiment.experiment == "together"
+}
+
+/// The experiments that try something, in their order.
+pub(crate) fn candidates(analysis: &RunAnalysis) -> impl Iterator<Item = &ExperimentResult> {
+    analysis
+        .experiments
+        .iter()
+        .filter(|experiment| !is_baseline(experiment))
+}
+
+/// The settings that B has and A has not.
+pub(crate) fn changed_settings(experiment: &ExperimentResult) -> Level {
+    let question = &experiment.question;
+    let settings = question.b.settings.iter();
+    Level {
+        name: question.change(),
+        settings: settings
+            .filter(|setting| !question.a.settings.contains(setting))
+            .cloned()
+            .collect(),
+    }
+}
+
+/// The question of an experiment in words.
+pub(crate) fn question(experiment: &ExperimentResult) -> String {
+    let (a, change) = (&experiment.question.a.name, experiment.question.change());
+    said(&if is_baseline(experiment) {
+        say("question.baseline")
+    } else if change == experiment.question.b.name {
+        say("question.faster").with("a", a).with("change", change)
+    } else {
+        say("question.faster-with")
+            .with("a", a)
+            .with("change", change)
+    })
+}
+
+/// What the reason of a candidate begins with that a search has kept beside others.
+const WITHOUT_IT: &str = "against all the rest without it: ";
+/// And of one that is kept alone.
+const ALL_KEPT: &str = "all that is kept against the start: ";
+
+/// What was done about a candidate, and why, in one sentence that leaves the numbers to the effects
+/// above it.
+pub(crate) fn decision(experiment: &ExperimentResult) -> Said {
+    let Some((decision, reason)) = &experiment.decision else {
+        let won = final_effects(experiment)
+            .iter()
+            .any(|effect| effect.verdict == Verdict::Better);
+        let (tone, id) = match (is_together(experiment), won) {
+            (true, true) => (Tone::Good, "decision.together"),
+            (true, false) => (Tone::Neutral, "decision.together-not-proven"),
+            (false, _) => (Tone::Doubtful, "decision.none"),
+        };
+        return Said::new(tone, text(id));
+    };
+    let is_settling_said = final_effects(experiment)
+        .into_iter()
+        .any(|effect| blocks_that_tell(effect).is_some());
+    let short = without_numbers(reason, is_settling_said);
+    let because = |id, reason: &str| said(&say(id).with("reason", reason));
+    match decision {
+        Decision::Kept if reason.starts_with(WITHOUT_IT) => {
+            Said::new(Tone::Good, text("decision.kept-in-the-rest"))
+        }
+        Decision::Kept if reason.starts_with(ALL_KEPT) => {
+            Said::new(Tone::Good, text("decision.kept-alone"))
+        }
+        Decision::Kept if short.is_empty() => {
+            Said::new(Tone::Good, because("decision.kept", &won(experiment)))
+        }
+        Decision::Kept => Said::new(Tone::Good, because("decision.kept", &short)),
+        Decision::Returned if short.is_empty() => {
+            Said::new(Tone::Neutral, because("decision.returned", reason))
+        }
+        Decision::Returned => Said::new(Tone::Neutral, because("decision.returned", &short)),
+    }
+}
+
+/// The whole reason of a decision, where the short one leaves something out.
+pub(crate) fn full_reason(experiment: &ExperimentResult) -> Option<&str> {
+    let (_, reason) = experiment.decision.as_ref()?;
+    (!decision(experiment).text.ends_with(reason.as_str())).then_some(reason)
+}
+
+/// `read and write are better in 6 blocks, and again in 6 fresh ones`.
+fn won(experiment: &ExperimentResult) -> String {
+    let effects = final_effects(experiment);
+    let better: Vec<String> = effects
+        .iter()
+        .filter(|effect| effect.verdict == Verdict::Better)
+        .map(|effect| direction(effect.response))
+        .collect();
+    let is_joint = experiment.effects.iter().any(|effect| effect.joint);
+    let blocks = |phase: Phase| {
+        let of_phase = experiment.effects.iter();
+        of_phase
+            .filter(|effect| effect.phase == phase)
+            .map(|effect| effect.ratio.n)
+            .min()
+    };
+    let what = match better.is_empty() {
+        true => say("won.proven"),
+        false => say("won.better")
+            .count("count", better.len())
+            .with("directions", list(&better)),
+    };
+    said(&match (blocks(Phase::Compare), blocks(Phase::Confirm)) {
+        (Some(first), Some(all)) if is_joint && all > first => say("won.of-which-fresh")
+            .with("what", what)
+            .with("blocks", counted("count.blocks", all))
+            .count("fresh", all - first),
+        (Some(first), Some(again)) => say("won.again")
+            .with("what", what)
+            .with("blocks", counted("count.blocks", first))
+            .count("again", again),
+        _ => what,
+    })
+}
+
+/// A reason without the effects that it repeats as numbers, `read 1.054 [1.045, 1.073] better`, and
+/// without how many blocks would settle it where that is said already.
+fn without_numbers(reason: &str, is_settling_said: bool) -> String {
+    let is_effect = |text: &str| {
+        let number = text
+            .strip_prefix("read ")
+            .or_else(|| text.strip_prefix("write "));
+        number.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+    };
+    let mut clauses: Vec<&str> = Vec::new();
+    for clause in reason.split("; ") {
+        // The parts before the first effect: `not confirmed: it costs something`.
+        let mut end = 0;
+        let mut has_effect = false;
+        for part in clause.split_inclusive(": ") {
+            if is_effect(part) {
+                has_effect = true;
+                break;
+            }
+            end += part.len();
+        }
+        let kept = if has_effect {
+            clause[..end].trim_end_matches(": ")
+        } else {
+            clause
+        };
+        let phases = ["compare", "confirm", "all blocks", "before that: compare"];
+        let is_phase = has_effect && phases.contains(&kept);
+        let settles = is_settling_said && kept.ends_with(" blocks would settle it");
+        if kept.is_empty() || is_phase || settles {
+            continue;
+        }
+        // `not better in the same response twice: compare`
+        clauses.push(match has_effect {
+            true => kept.trim_end_matches(": compare"),
+            false => kept,
+        });
+    }
+    clauses.join("; ")
+}
+
+/// What the reason of a candidate begins with that a search has not found worth a proof.
+const SCREENED_OUT: &str = "screened out: ";
+
+/// Candidates that were measured together with others and not found worth a proof, with the numbers.
+pub(crate) fn screened_out(analysis: &RunAnalysis) -> Vec<String> {
+    let lines = analysis.untried.iter().filter_map(|one| {
+        let why = one.reason.strip_prefix(SCREENED_OUT)?;
+        let level = one.level.as_ref().map(|level| &level.name);
+        Some(format!("`{}`: {why}", level.unwrap_or(&one.experiment)))
+    });
+    lines.collect()
+}
+
+/// Candidates that no trial was run of, those with the same reason together.
+pub(crate) fn not_tried(analysis: &RunAnalysis) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    let tried = |reason: &str| reason.starts_with(SCREENED_OUT);
+    for one in analysis.untried.iter().filter(|one| !tried(&one.reason)) {
+        let level = one.level.as_ref().map(|level| &level.name);
+        let name = format!("`{}`", level.unwrap_or(&one.experiment));
+        match reasons.iter_mut().find(|(reason, _)| *reason == one.reason) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((&one.reason, vec![name])),
+        }
+    }
+    let line = |(reason, names): (&str, Vec<String>)| format!("{}: {reason}", list(&names));
+    reasons.into_iter().map(line).collect()
+}
+
+pub(crate) fn kept(analysis: &RunAnalysis) -> impl Iterator<Item = &ExperimentResult> {
+    candidates(analysis)
+        .filter(|experiment| matches!(experiment.decision, Some((Decision::Kept, _))))
+}
+
+/// What the run left changed, and how to put it back.
+pub(crate) fn left_changed(analysis: &RunAnalysis) -> Vec<String> {
+    let levels: Vec<Level> = kept(analysis).map(changed_settings).collect();
+    let knobs: Vec<String> = levels.iter().flat_map(knob_lines).collect();
+    let mut lines = Vec::new();
+    for level in &levels {
+        for setting in &level.settings {
+            if let Setting::Workload { field, value } = setting {
+                let sentence = say("left.advice")
+                    .with("name", &level.name)
+                    .with("field", field.to_string())
+                    .with("value", value.to_string());
+                lines.push(said(&sentence));
+            }
+        }
+    }
+    if !analysis.finished {
+        lines.extend(knobs);
+        lines.push(text("left.unknown"));
+    } else if knobs.is_empty() {
+        lines.push(text("left.nothing"));
+    } else {
+        lines.extend(knobs);
+        let open = analysis.changes.iter();
+        let open: Vec<_> = open.filter(|change| change.restored.is_none()).collect();
+        let open = match open[..] {
+            [change] => format!(" {}", quoted(&change.id)),
+            _ => String::new(),
+        };
+        let undo = format!("`linerate undo{open}`");
+        lines.push(said(&say(how_long(&levels)).with("undo", undo)));
+    }
+    lines
+}
+
+/// How long what is changed stays.
+fn how_long(levels: &[Level]) -> &'static str {
+    let of_samba = |setting: &Setting| matches!(setting, Setting::Knob { id, .. } if id.as_str().starts_with("smb."));
+    let knobs = levels.iter().flat_map(|level| &level.settings);
+    let knobs = knobs.filter(|setting| matches!(setting, Setting::Knob { .. }));
+    let (samba, others): (Vec<_>, Vec<_>) = knobs.partition(|setting| of_samba(setting));
+    match (samba.is_empty(), others.is_empty()) {
+        (false, true) => "left.stays-samba",
+        (false, false) => "left.stays-both",
+        _ => "left.stays",
+    }
+}
+
+/// What the processors of both ends pay for a response, before and after, as far as it is known:
+/// `processor of the client 0.52 -> 0.31, of the server 0.80 -> 0.44 s for each GB`.
+pub(crate) fn processor_time(experiment: &ExperimentResult, effect: &Effect) -> Option<String> {
+    let of = |arm| arm_samples(experiment, arm, effect.response, effect.phase);
+    let (a, b) = (of(Arm::A)?, of(Arm::B)?);
+    let paid = |cost: fn(&ArmSamples) -> Option<&Estimate>| {
+        let (a, b) = (cost(a)?.value * 1e9, cost(b)?.value * 1e9);
+        Some(format!("{a:.2} -> {b:.2}"))
+    };
+    let client = paid(|samples| samples.cpu_per_byte.as_ref());
+    let server = paid(|samples| samples.server_cpu_per_byte.as_ref());
+    let sentence = match (client, server) {
+        (Some(client), Some(server)) => say("processor-cost")
+            .with("client", client)
+            .with("server", server),
+        (Some(client), None) => say("processor-cost.of-client").with("client", client),
+        (None, Some(server)) => say("processor-cost.of-server").with("server", server),
+        (None, None) => return None,
+    };
+    Some(said(&sentence))
+}
+
+/// The knobs of a level, a line for each value and host: ``` `nic.mtu` 9000 on `host`: a0, a1 ```.
+fn knob_lines(level: &Level) -> Vec<String> {
+    let mut targets: BTreeMap<(String, String, String), Vec<String>> = BTreeMap::new();
+    for setting in &level.settings {
+        if let Setting::Knob {
+            host,
+            target,
+            id,
+            value,
+        } = setting
+        {
+            targets
+                .entry((host.to_string(), id.to_string(), value.to_string()))
+                .or_default()
+                .push(target.to_string());
+        }
+    }
+    targets
+        .into_iter()
+        .map(|((host, id, value), targets)| {
+            let sentence = say("knob-line")
+                .with("id", id)
+                .with("value", value)
+                .with("host", host)
+                .with("targets", targets.join(", "));
+            said(&sentence)
+        })
+        .collect()
+}
+
+/// Everything a level sets, a line for each value and host.
+pub(crate) fn setting_lines(level: &Level) -> Vec<String> {
+    let workload = level.settings.iter().filter_map(|setting| match setting {
+        Setting::Workload { field, value } => {
+            let sentence = say("workload-line")
+                .with("field", field.to_string())
+                .with("value", value.to_string());
+            Some(said(&sentence))
+        }
+        Setting::Knob { .. } => None,
+    });
+    workload.chain(knob_lines(level)).collect()
+}
+
+/// `117.6 MB/s -> 231.9 MB/s`, where both arms were measured; of many small files, `1240 -> 1870
+/// files/s` as well.
+pub(crate) fn medians(experiment: &ExperimentResult, effect: &Effect) -> Option<String> {
+    let of = |arm| arm_samples(experiment, arm, effect.response, effect.phase);
+    let (a, b) = (of(Arm::A)?, of(Arm::B)?);
+    let [from, to] = [a, b].map(|samples| quantity::estimate(&samples.median));
+    let files = match (files_per_second(a), files_per_second(b)) {
+        (Some(a), Some(b)) => format!(", {a:.0} -> {b:.0} files/s"),
+        _ => String::new(),
+    };
+    Some(format!("{from} -> {to}{files}"))
+}
+
+/// Files in a second, median of trials that copied many files of one size.
+pub(crate) fn files_per_second(samples: &ArmSamples) -> Option<f64> {
+    let size = samples.file_size?.get() as f64;
+    Some(samples.median.value / size).filter(|files| files.is_finite())
+}
+
+/// Of how much of the noise a reader must know.
+pub(crate) fn noise(noise: &NoiseFloor, band: f64) -> String {
+    let floor = match noise.smallest_detectable {
+        _ if noise.alarm => Some(say("noise-floor.alarm")),
+        Some(share) if !share.is_finite() => Some(say("noise-floor.finds-nothing")),
+        Some(share) if is_unsteady(noise, band) => {
+            Some(say("noise-floor.unsteady").with("difference", as_difference(share)))
+        }
+        Some(share) => Some(say("noise-floor.steady").with("difference", as_difference(share))),
+        None => None,
+    };
+    let mut sentence = say("noise-floor").with("ratio", quantity::signed_difference(&noise.ratio));
+    if let Some(floor) = floor {
+        sentence = sentence.with("floor", floor);
+    }
+    said(&sentence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reasons as `tune` writes them.
+    #[test]
+    fn reasons_without_the_numbers_that_stand_above_them() {
+        let effects = "read 0.963 [0.767, 1.000] worse, write 0.716 [0.473, 1.000] undecided";
+        let cases = [
+            (
+                format!("it costs something: {effects}; about 8 blocks would settle it"),
+                "it costs something; about 8 blocks would settle it",
+            ),
+            (
+                format!("it makes no difference that matters: {effects}; 2 trials failed"),
+                "it makes no difference that matters; 2 trials failed",
+            ),
+            (format!("compare: {effects}; confirm: {effects}"), ""),
+            (format!("compare: {effects}; all blocks: {effects}"), ""),
+            (
+                format!("compare: {effects}; not confirmed: not proven: {effects}"),
+                "not confirmed: not proven",
+            ),
+            (
+                format!(
+                    "not better in the same response twice: compare: {effects}; confirm: {effects}"
+                ),
+                "not better in the same response twice",
+            ),
+            (
+                format!("put back because tune was stopped; before that: compare: {effects}"),
+                "put back because tune was stopped",
+            ),
+            (
+                "3 trials failed; the last: cannot read: it timed out".into(),
+                "3 trials failed; the last: cannot read: it timed out",
+            ),
+            (
+                "undecided: the baseline differed from itself (read 1.06 [1.03, 1.09]), so nothing"
+                    .into(),
+                "undecided: the baseline differed from itself (read 1.06 [1.03, 1.09]), so nothing",
+            ),
+            (String::new(), ""),
+        ];
+        for (reason, short) in cases {
+            assert_eq!(without_numbers(&reason, false), short);
+        }
+        let settled = format!("not proven: {effects}; about 8 blocks would settle it");
+        assert_eq!(without_numbers(&settled, true), "not proven");
+    }
+}

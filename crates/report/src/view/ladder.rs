@@ -1,0 +1,198 @@
+//! The ladder in words: rungs, ceilings, channels, and what was not measured.
+
+use std::net::IpAddr;
+
+use analysis::{ChannelUse, LadderRung, RunAnalysis, RungName};
+use locale::{Message, list, said, say, text};
+use record::{Direction, Plan};
+use stats::Estimate;
+
+use super::experiment::candidates;
+use super::{DIRECTIONS, direction, rung};
+use crate::quantity;
+
+/// The rungs of one direction.
+pub(crate) struct Ladder<'a> {
+    pub(crate) direction: Direction,
+    pub(crate) rungs: Vec<&'a LadderRung>,
+}
+
+pub(crate) fn ladders(analysis: &RunAnalysis) -> Vec<Ladder<'_>> {
+    DIRECTIONS
+        .into_iter()
+        .filter_map(|direction| {
+            let rungs: Vec<_> = analysis
+                .ladder
+                .iter()
+                .filter(|rung| rung.direction == direction)
+                .collect();
+            (!rungs.is_empty()).then_some(Ladder { direction, rungs })
+        })
+        .collect()
+}
+
+/// Confidence of an interval below which it is not shown beside a verdict: that of two trials is 50 %.
+const SHOWN_CONFIDENCE: f64 = 0.8;
+
+/// The interval of a rate, where it says something.
+pub(crate) fn interval_of(rate: &Estimate) -> Option<String> {
+    let confidence = rate.confidence.unwrap_or(1.0);
+    quantity::interval(rate).filter(|_| confidence >= SHOWN_CONFIDENCE)
+}
+
+/// The confidence that every interval of a ladder that is shown reaches: `interval, 95.7 %`.
+pub(crate) fn interval_heading(ladder: &Ladder<'_>) -> String {
+    let rates = ladder.rungs.iter().filter_map(|rung| rung.rate.as_ref());
+    let low = rates
+        .filter(|rate| interval_of(rate).is_some())
+        .filter_map(|rate| rate.confidence)
+        .fold(f64::INFINITY, f64::min);
+    match low.is_finite() {
+        true => said(&say("interval.at").with("confidence", quantity::share(low))),
+        false => text("interval"),
+    }
+}
+
+/// What the rates of disks are the rates of, and what small files take.
+pub(crate) fn files(analysis: &RunAnalysis) -> Vec<String> {
+    let Some(diagnosis) = &analysis.diagnosis else {
+        return Vec::new();
+    };
+    let ways = diagnosis.small_files.iter().map(|files| {
+        let mut sentence = say("small-files")
+            .with("direction", files.direction)
+            .with("each", quantity::estimate_with_interval(&files.each))
+            .with("files", format!("{:.0}", 1.0 / files.each.value));
+        if let Some(requests) = files.requests {
+            sentence = sentence.with("requests", format!("{requests:.1}"));
+        }
+        said(&sentence)
+    });
+    diagnosis.notes.iter().map(said).chain(ways).collect()
+}
+
+/// A NIC of ours, where it is known, and an address of the server.
+pub(crate) fn ends(nic: Option<&str>, address: IpAddr) -> String {
+    said(&match nic {
+        Some(nic) => say("ends").with("nic", nic).with("address", address),
+        None => say("ends.address").with("address", address),
+    })
+}
+
+/// Which channel, by its two ends and its number where there are several between these.
+pub(crate) fn channel(channel: &ChannelUse) -> String {
+    let ends = ends(channel.nic.as_deref(), channel.address);
+    match channel.number {
+        1 => ends,
+        number => said(
+            &say("ends.numbered")
+                .with("ends", ends)
+                .count("number", number),
+        ),
+    }
+}
+
+/// How full a channel's NICs are of all that goes over them.
+pub(crate) fn filled(channel: &ChannelUse) -> Option<String> {
+    let full = channel.of_line.as_ref()?;
+    Some(quantity::share(full.value))
+}
+
+/// The channels that carried far less than their NICs could.
+pub(crate) fn idle_channels(analysis: &RunAnalysis) -> Vec<String> {
+    let ways = analysis.diagnosis.iter();
+    ways.flat_map(|found| &found.multichannel)
+        .filter_map(|several| {
+            let idle = several.channels.iter();
+            let idle = idle.filter(|one| one.is_far_below_its_line()).map(|one| {
+                let mut sentence = say("idle-channels.one")
+                    .with("channel", channel(one))
+                    .with("rate", quantity::estimate(&one.rate));
+                if let Some(full) = filled(one) {
+                    sentence = sentence.with("full", full);
+                }
+                said(&sentence)
+            });
+            let idle: Vec<String> = idle.collect();
+            let sentence = say("idle-channels")
+                .count("count", several.channels.len())
+                .with("direction", several.direction)
+                .with("idle", idle.join(", "));
+            (!idle.is_empty()).then(|| said(&sentence))
+        })
+        .collect()
+}
+
+/// What was not measured, and why; the same reason in both directions is said once.
+pub(crate) fn not_measured(analysis: &RunAnalysis) -> Vec<String> {
+    let mut rungs: Vec<(RungName, &str, Vec<String>)> = Vec::new();
+    for one in &analysis.ladder {
+        let Some(reason) = &one.not_measured else {
+            continue;
+        };
+        let same = rungs
+            .iter_mut()
+            .find(|(name, why, _)| *name == one.rung && why == reason);
+        match same {
+            Some((_, _, directions)) => directions.push(direction(one.direction)),
+            None => rungs.push((one.rung, reason, vec![direction(one.direction)])),
+        }
+    }
+    let mut lines: Vec<String> = rungs
+        .into_iter()
+        .map(|(name, reason, directions)| {
+            let sentence = say("not-measured.rung")
+                .with("rung", rung(name))
+                .with("directions", list(&directions))
+                .with("reason", reason);
+            said(&sentence)
+        })
+        .collect();
+    for experiment in &analysis.experiments {
+        for failure in &experiment.failures {
+            lines.push(format!("`{}`: {failure}", experiment.question.change()));
+        }
+    }
+    if let Plan::Tune {
+        candidates: planned,
+        ..
+    } = &analysis.plan
+    {
+        for level in planned {
+            let is_tried = candidates(analysis).any(|tried| tried.question.change() == level.name);
+            let mut untried = analysis.untried.iter();
+            let is_said = untried.any(|one| one.level.as_ref() == Some(level));
+            if !is_tried && !is_said {
+                lines.push(said(
+                    &say("not-measured.candidate").with("name", &level.name),
+                ));
+            }
+        }
+    }
+    lines
+}
+
+/// How the ceilings were computed; the same for both directions is said once.
+pub(crate) fn ceiling_reasons(analysis: &RunAnalysis) -> Vec<String> {
+    let mut reasons: Vec<(&Message, Vec<String>)> = Vec::new();
+    for (way, ceiling) in &analysis.ceilings {
+        match reasons
+            .iter_mut()
+            .find(|(because, _)| **because == ceiling.because)
+        {
+            Some((_, ways)) => ways.push(direction(*way)),
+            None => reasons.push((&ceiling.because, vec![direction(*way)])),
+        }
+    }
+    let is_same = reasons.len() == 1;
+    reasons
+        .into_iter()
+        .map(|(because, ways)| {
+            let sentence = say("ceiling").with("because", because.clone());
+            said(&match is_same {
+                true => sentence,
+                false => sentence.with("directions", list(&ways)),
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,325 @@
+//! What every form of report says in the same words: sentences and rows made from an analysis, once.
+
+mod caveats;
+mod experiment;
+mod headline;
+mod ladder;
+mod workload;
+
+use analysis::{
+    BenchSamples, Cause, Diagnosis, Effect, Fix, Proof, RunAnalysis, RungName, State, Trust, quoted,
+};
+use locale::{counted, said, say, text};
+use record::{Direction, Identity, Phase, Plan, SmbSession};
+use stats::Verdict;
+
+use crate::quantity;
+
+pub(crate) use caveats::to_know;
+pub(crate) use experiment::{
+    arm_median, candidates, changed_settings, decision, effect_words, files_per_second,
+    final_effect, final_effects, full_reason, is_baseline, is_unsteady, kept, left_changed,
+    medians, noise, noises, not_tried, processor_time, question, screened_out, setting_lines,
+};
+pub(crate) use headline::{alerts, headline};
+pub(crate) use ladder::{
+    Ladder, ceiling_reasons, channel, ends, files, filled, idle_channels, interval_heading,
+    interval_of, ladders, not_measured,
+};
+pub use workload::task;
+pub(crate) use workload::{method, rate_list, workload, workload_short};
+
+/// Directions in the order in which they are shown.
+pub(crate) const DIRECTIONS: [Direction; 2] = [Direction::Read, Direction::Write];
+
+/// How a sentence should strike the reader. The words alone must be enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Good,
+    Bad,
+    Doubtful,
+    Neutral,
+}
+
+/// A sentence and how it should strike the reader.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) tone: Tone,
+    pub(crate) text: String,
+}
+
+impl Said {
+    pub(crate) fn new(tone: Tone, text: impl Into<String>) -> Self {
+        Self {
+            tone,
+            text: text.into(),
+        }
+    }
+}
+
+pub(crate) fn direction(direction: Direction) -> String {
+    text(match direction {
+        Direction::Read => "direction.read",
+        Direction::Write => "direction.write",
+    })
+}
+
+pub(crate) fn direction_explained(direction: Direction) -> String {
+    text(match direction {
+        Direction::Read => "direction.read-explained",
+        Direction::Write => "direction.write-explained",
+    })
+}
+
+pub(crate) fn rung(rung: RungName) -> String {
+    text(match rung {
+        RungName::Ceiling => "rung.ceiling",
+        RungName::Tcp => "rung.tcp",
+        RungName::Streams => "rung.streams",
+        RungName::Share => "rung.share",
+        RungName::Channels => "rung.channels",
+        RungName::Disk => "rung.disk",
+        RungName::Copy => "rung.copy",
+    })
+}
+
+/// A rung and a direction: `share read`.
+pub(crate) fn rung_in(name: RungName, way: Direction) -> String {
+    said(
+        &say("rung.in-direction")
+            .with("rung", rung(name))
+            .with("direction", way),
+    )
+}
+
+pub(crate) fn phase(phase: Phase) -> String {
+    text(match phase {
+        Phase::SameAgainstSame => "phase.same",
+        Phase::Compare => "phase.compare",
+        Phase::Confirm => "phase.confirm",
+    })
+}
+
+/// The blocks that an effect is judged by.
+pub(crate) fn judged(effect: &Effect) -> String {
+    match effect.joint {
+        true => text("phase.all"),
+        false => phase(effect.phase),
+    }
+}
+
+/// A verdict's id, as it stands in JSON.
+pub(crate) const fn verdict_id(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Equivalent => "equivalent",
+        Verdict::Undecided => "undecided",
+    }
+}
+
+pub(crate) fn verdict(verdict: Verdict) -> String {
+    text(match verdict {
+        Verdict::Better => "verdict.better",
+        Verdict::Worse => "verdict.worse",
+        Verdict::Equivalent => "verdict.equivalent",
+        Verdict::Undecided => "verdict.undecided",
+    })
+}
+
+pub(crate) const fn verdict_tone(verdict: Verdict) -> Tone {
+    match verdict {
+        Verdict::Better => Tone::Good,
+        Verdict::Worse => Tone::Bad,
+        Verdict::Equivalent => Tone::Neutral,
+        Verdict::Undecided => Tone::Doubtful,
+    }
+}
+
+fn trust(trust: Trust) -> String {
+    text(match trust {
+        Trust::Computed => "cause-state.computed",
+        Trust::Measured => "cause-state.measured",
+    })
+}
+
+/// What is said where no cause is named.
+pub(crate) fn no_cause(diagnosis: &Diagnosis) -> String {
+    text(match diagnosis.complete {
+        true => "no-cause.complete",
+        false => "no-cause",
+    })
+}
+
+/// What is known of a cause, in a few words.
+pub(crate) fn state(cause: &Cause) -> String {
+    let about = cause.decides.as_ref().or(cause.needs.as_ref()).cloned();
+    let gain = cause.gain.as_ref().map(quantity::estimate_with_interval);
+    match (cause.state, gain, about) {
+        (State::Proven(Proof::Relieved), Some(gain), _) => {
+            said(&say("cause-state.relieved").with("gain", gain))
+        }
+        (State::Proven(Proof::Binding), ..) => text("cause-state.binding"),
+        (State::Proven(_), ..) => trust(cause.trust),
+        (State::Suspected, _, Some(decides)) => {
+            said(&say("cause-state.suspected").with("decides", decides))
+        }
+        (State::Suspected, ..) => trust(cause.trust),
+        (State::Unknowable, _, Some(needs)) => {
+            said(&say("cause-state.unknowable").with("needs", needs))
+        }
+        (State::Unknowable, ..) => text("cause-state.unknowable-so-far"),
+        (State::RuledOut, ..) => text("cause-state.ruled-out"),
+    }
+}
+
+pub(crate) const fn command(plan: &Plan) -> &'static str {
+    match plan {
+        Plan::Check { .. } => "check",
+        Plan::Bench { .. } => "bench",
+        Plan::Experiment { .. } => "experiment",
+        Plan::Tune { .. } => "tune",
+    }
+}
+
+/// What the run was about: the share or the host.
+pub(crate) fn subject(plan: &Plan) -> String {
+    match plan {
+        Plan::Check { share } | Plan::Tune { share, .. } => share.to_string(),
+        Plan::Bench { target, .. } | Plan::Experiment { target, .. } => target.clone(),
+    }
+}
+
+/// When the run began, to the minute.
+pub(crate) fn date(analysis: &RunAnalysis) -> String {
+    match analysis.started.get(..16) {
+        Some(minute) => format!("{} UTC", minute.replace('T', " ")),
+        None => analysis.started.clone(),
+    }
+}
+
+/// The command that measures the same again.
+pub(crate) fn repeat_command(analysis: &RunAnalysis) -> String {
+    let subject = subject(&analysis.plan);
+    match &analysis.plan {
+        Plan::Experiment { .. } => on_target(
+            &["experiment", "run", "PLAN", "--target"],
+            &subject,
+            analysis,
+        ),
+        plan => on_target(&[command(plan)], &subject, analysis),
+    }
+}
+
+/// A command on the same share and hosts, in a session of the same kind.
+pub(crate) fn command_line(command: &str, analysis: &RunAnalysis) -> String {
+    on_target(&[command], &subject(&analysis.plan), analysis)
+}
+
+/// A command on this target from the same hosts, with all that says how to log in but a password.
+fn on_target(command: &[&str], target: &str, analysis: &RunAnalysis) -> String {
+    let target = record::with_user(target, analysis.user.as_deref());
+    let hosts = analysis.facts.iter().map(|host| host.name.as_str());
+    let hosts = ["--client", "--server"].into_iter().zip(hosts);
+    let words = command.iter().copied().chain([target.as_str()]);
+    let words = words.chain(hosts.flat_map(|(option, host)| [option, host]));
+    own_command(words.chain(analysis.login_options.iter().map(String::as_str)))
+}
+
+/// A command of linerate as a POSIX shell takes it.
+pub fn own_command<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    let words = words.into_iter().map(quoted);
+    std::iter::once("linerate".to_owned())
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// What proves a fix, or helps with it.
+pub(crate) fn fix_commands(fix: &Fix, analysis: &RunAnalysis) -> Vec<String> {
+    let proves = fix.blocked.is_none().then(|| {
+        format!(
+            "{} --only {}",
+            command_line("tune", analysis),
+            quoted(&fix.id)
+        )
+    });
+    let elsewhere = fix.elsewhere.as_ref();
+    let shows = elsewhere.map(|share| on_target(&["check"], &share.to_string(), analysis));
+    proves
+        .into_iter()
+        .chain(fix.commands.clone())
+        .chain(shows)
+        .collect()
+}
+
+/// Why nothing can be done about it here, not even by hand.
+pub(crate) fn cannot_be_tried(fix: &Fix) -> Option<String> {
+    let by_hand = !fix.commands.is_empty() || fix.elsewhere.is_some();
+    fix.blocked.as_ref().filter(|_| !by_hand).map(said)
+}
+
+/// A prediction as people weigh it: `1.97x predicted`.
+pub(crate) fn prediction(fix: &Fix) -> String {
+    match &fix.predicted {
+        Some(ratio) => {
+            let ratio = quantity::estimate_with_interval(ratio);
+            said(&say("prediction").with("ratio", ratio))
+        }
+        None => text("prediction.none"),
+    }
+}
+
+/// What was agreed with the server, a sentence for each kind of session.
+pub(crate) fn sessions(analysis: &RunAnalysis) -> Vec<String> {
+    let kinds = analysis.sessions.iter();
+    let mut sentences: Vec<String> = Vec::new();
+    for kind in kinds {
+        let agreed = session(&kind.agreed, kind.channels);
+        let sentence = said(&say("session.of-share").with("session", agreed));
+        // They may differ in limits, which others tell.
+        if !sentences.contains(&sentence) {
+            sentences.push(sentence);
+        }
+    }
+    sentences
+}
+
+/// A session in one line: `SMB 3.1.1 as a user, signed with AES-128-GMAC, 2 channels`.
+#[must_use]
+pub fn session(agreed: &SmbSession, channels: usize) -> String {
+    let identity = text(match agreed.identity {
+        Identity::User => "identity.user",
+        Identity::Guest => "identity.guest",
+        Identity::Anonymous => "identity.anonymous",
+    });
+    let protection = match (&agreed.encryption, &agreed.signing_algorithm) {
+        (Some(cipher), _) => say("protection.encrypted").with("algorithm", cipher.to_string()),
+        (None, Some(algorithm)) if agreed.data_signed => {
+            say("protection.signed").with("algorithm", algorithm.to_string())
+        }
+        (None, Some(algorithm)) => {
+            say("protection.signed-but-data").with("algorithm", algorithm.to_string())
+        }
+        (None, None) => say("protection.none"),
+    };
+    let sentence = say("session")
+        .with("dialect", agreed.dialect.to_string())
+        .with("identity", identity)
+        .with("protection", protection)
+        .with("channels", counted("count.channels", channels));
+    said(&sentence)
+}
+
+/// What a byte costs the processors of the client, and of the server where somebody looked there.
+pub(crate) fn processors(bench: &BenchSamples) -> String {
+    let server = bench.server_cpu_per_byte.as_ref();
+    let server =
+        server.map(|cpu| said(&say("processor-cost.server").with("cost", quantity::estimate(cpu))));
+    let client = bench.cpu_per_byte.as_ref().map(quantity::estimate);
+    client
+        .into_iter()
+        .chain(server)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
