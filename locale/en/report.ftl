@@ -163,6 +163,7 @@ small-files = a small file ({ $direction }): { $each }{ $requests ->
         [absent] {""}
        *[other] , as long as { $requests } small requests
     }; { $files } files/s one after the other
+line-at-mtu = { $rate } at MTU { $mtu }
 ends = `{ $nic }` to `{ $address }`
     .address = the one to `{ $address }`
     .numbered = { $ends } (number { $number } there)

@@ -17,7 +17,7 @@ plot-rung = { $rung } { $rate }{ $share ->
        *[other] 、{ $share }
     }
     .not-measured = { $rung } 未測定
-    .loses = { $rung }: ここで損失
+    .loses = { $rung }: ここで速度低下
 
 ## Trials
 

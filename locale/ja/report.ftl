@@ -124,6 +124,7 @@ small-files = 小さなファイル ({ $direction }): { $each }{ $requests ->
         [absent] {""}
        *[other] {" "}(小さな要求 { $requests } 回分)
     }、1 つずつ処理して毎秒 { $files } ファイル
+line-at-mtu = { $rate } (MTU { $mtu })
 ends = `{ $nic }` → `{ $address }`
     .address = `{ $address }` へのチャネル
     .numbered = { $ends } ({ $number } 本目)
@@ -150,7 +151,7 @@ protection =
 ## Causes and remedies
 
 no-cause = 原因は不明です
-    .complete = どの段階にも損失はありません
+    .complete = どの段階にも速度低下はありません
 cause-state =
     .computed = 構成情報から計算
     .measured = 今回の測定で確認

@@ -6,7 +6,7 @@ use record::{Direction, Plan};
 use stats::Estimate;
 
 use crate::page::{Ink, Look, Page, bar, left, right};
-use crate::text::{clean, shorten};
+use crate::text::{clean, shorten, width};
 use crate::view::{self, Ladder, Tone};
 use crate::{columns, design, quantity, recipe};
 
@@ -16,8 +16,8 @@ const CAUSES_MAX: usize = 3;
 const FIXES_MAX: usize = 3;
 /// Repetitions of one workload that get a row each; the others are in the run file.
 const REPETITIONS_MAX: usize = 20;
-/// Columns of a response's name in the pages of `tune`.
-const RESPONSE_COLUMNS: usize = 8;
+/// Columns of a response's name in the pages of `tune`, at least.
+const RESPONSE_COLUMNS_MIN: usize = 8;
 /// Lines of a list that is read in passing; the others are in the report.
 const LINES_MAX: usize = 6;
 /// Columns of a cell of a table; a longer text ends in an ellipsis.
@@ -349,7 +349,7 @@ fn tune(page: &mut Page, analysis: &RunAnalysis) {
             let response = format!(" {}", view::direction(noise.response));
             page.labelled(
                 &response,
-                RESPONSE_COLUMNS,
+                response_columns(),
                 &[(Ink::Plain, &view::noise(noise, band))],
             );
         }
@@ -409,6 +409,12 @@ fn candidate(page: &mut Page, number: usize, experiment: &ExperimentResult) {
     );
 }
 
+/// Columns of a response's name, with what is around it.
+fn response_columns() -> usize {
+    let names = view::DIRECTIONS.map(|direction| width(&view::direction(direction)) + 2);
+    names.into_iter().fold(RESPONSE_COLUMNS_MIN, usize::max)
+}
+
 fn one_effect(page: &mut Page, experiment: &ExperimentResult, effect: &Effect) {
     let words = view::effect_words(effect, experiment.question.band);
     let tone = view::verdict_tone(effect.verdict);
@@ -416,7 +422,7 @@ fn one_effect(page: &mut Page, experiment: &ExperimentResult, effect: &Effect) {
     let medians = view::medians(experiment, effect).map(|medians| format!("({medians})"));
     page.labelled(
         &response,
-        RESPONSE_COLUMNS,
+        response_columns(),
         &[
             (Ink::StrongToned(tone), &words.verdict),
             (Ink::Plain, &words.how_much),
@@ -424,7 +430,7 @@ fn one_effect(page: &mut Page, experiment: &ExperimentResult, effect: &Effect) {
         ],
     );
     if let Some(paid) = view::processor_time(experiment, effect) {
-        page.labelled("", RESPONSE_COLUMNS, &[(Ink::Faint, &paid)]);
+        page.labelled("", response_columns(), &[(Ink::Faint, &paid)]);
     }
 }
 

@@ -167,12 +167,11 @@ impl<'a> Pair<'a> {
         }
     }
 
-    pub(super) fn name(&self) -> String {
+    pub(super) fn name(&self) -> Message {
+        let ends = say("ends").with("nic", &self.near.name);
         match self.far {
-            FarEnd::Nic(nic) => format!("`{}` to `{}`", self.near.name, nic.name),
-            FarEnd::Advertised(_) | FarEnd::Address => {
-                format!("`{}` to `{}`", self.near.name, self.remote)
-            }
+            FarEnd::Nic(nic) => ends.with("address", &nic.name),
+            FarEnd::Advertised(_) | FarEnd::Address => ends.with("address", self.remote),
         }
     }
 }
@@ -247,13 +246,13 @@ impl<'a> Network<'a> {
     }
 
     /// The line that limits a pair, as people know it: `1 Gbit/s at MTU 1500`.
-    pub(super) fn line_name(&self, pair: &Pair<'_>, direction: Direction) -> Option<String> {
+    pub(super) fn line_name(&self, pair: &Pair<'_>, direction: Direction) -> Option<Message> {
         let (mtu, headers) = (pair.mtu(), self.headers(pair.remote));
         let lines = self.lines(pair, direction).into_iter();
         let line = lines.min_by(|one, two| {
             f64::total_cmp(&one.payload(mtu, headers), &two.payload(mtu, headers))
         })?;
-        Some(format!("{} at MTU {mtu}", bit_rate(line.bits)))
+        Some(say("line-at-mtu").bits("rate", line.bits).count("mtu", mtu))
     }
 
     /// What a line of a rate would carry between a pair, in payload bytes per second.
@@ -861,7 +860,11 @@ mod tests {
         ];
         let (client, server) = (host("client", near), host("server", far));
         let network = between(&client, &server);
-        let names: Vec<String> = network.usable_pairs(&[]).iter().map(Pair::name).collect();
+        let pairs = network.usable_pairs(&[]);
+        let names: Vec<String> = pairs
+            .iter()
+            .map(|pair| locale::said(&pair.name()))
+            .collect();
         assert_eq!(names, ["`a0` to `b1`", "`a1` to `b0`"]);
     }
 }

@@ -132,6 +132,43 @@ fn rates_that_differ_from_trial_to_trial_are_no_loss_of_some_five_per_cent() {
     let open = causes.find(|cause| cause.id == "other-traffic");
     assert_eq!(open.expect("it may be").state, State::Unknowable);
     assert_ne!(said(109.0).headline.id, "headline.varies");
+    // Mostly well, and now and then far from it.
+    let now_and_then = without_tcp([117.6, 117.6], |well| {
+        let rates: Vec<f64> = [117.6, 112.0, 107.0, 60.0]
+            .into_iter()
+            .cycle()
+            .take(LOOKS[3])
+            .collect();
+        well.measure_again(Rung::Share, Direction::Write, &rates);
+    });
+    assert_eq!(now_and_then.headline.id, "headline.varies");
+}
+
+/// Over 10 ms one lost segment in ten thousand takes most of the rate, and a receiver sees few of them out of order.
+#[test]
+fn few_segments_out_of_order_are_a_loss_where_the_path_is_long() {
+    let said = |round_trip: u64, overtaken: u64| {
+        without_tcp([117.6, 117.6], |well| {
+            let rates: Vec<f64> = [117.6, 60.0].into_iter().cycle().take(LOOKS[3]).collect();
+            well.measure_again(Rung::Share, Direction::Read, &rates);
+            well.look.mtus[0].round_trip = Some(Nanoseconds::new(round_trip));
+            well.trials(|trial| {
+                if let Outcome::Measured(result) = &mut trial.outcome {
+                    result.connections[0].tcp = Some(TcpDetail {
+                        round_trip_min: Nanoseconds::new(round_trip),
+                        out_of_order: Some(overtaken),
+                        ..TcpDetail::default()
+                    });
+                }
+            });
+        })
+    };
+    let lossy = said(10_000_000, 50);
+    assert_eq!(first(&lossy), ("segments-lost", State::Suspected));
+    assert_eq!(lossy.causes[0].text.id, "segments-lost.overtaken");
+    for other in [said(200_000, 50), said(10_000_000, 0)] {
+        assert!(!ids(&other.causes).contains(&"segments-lost"), "{other:#?}");
+    }
 }
 
 #[test]

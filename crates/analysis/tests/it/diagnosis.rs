@@ -141,7 +141,7 @@ fn the_demo_has_one_full_link_of_two_and_two_fixes() {
     let (analysis, diagnosis) = said(lab(), ladder([117.5, 117.4, 116.9, 116.5]));
     assert_eq!(
         flat(&diagnosis.headline),
-        "headline.full read=116900000.000 write=116500000.000 share=0.990 line=1 Gbit/s at MTU 1500 \
+        "headline.full read=116900000.000 write=116500000.000 share=0.990 line=(line-at-mtu rate=1000000000 mtu=1500) \
          unused=(links-unused links=1)"
     );
     assert_eq!((diagnosis.first_loss, diagnosis.complete), (None, true));
@@ -154,7 +154,7 @@ fn the_demo_has_one_full_link_of_two_and_two_fixes() {
     assert_eq!(*direction, Direction::Read);
     assert_eq!(
         flat(&ceiling.because),
-        "ceiling-because.line pair=`a0` to `b0` rate=1000000000 mtu=1500 payload=1448 whole=1538"
+        "ceiling-because.line pair=(ends nic=a0 address=b0) rate=1000000000 mtu=1500 payload=1448 whole=1538"
     );
     assert!((ceiling.rate.value - 125e6 * 1448.0 / 1538.0).abs() < 1.0);
     assert_eq!(ceiling.rate.caveats, []);

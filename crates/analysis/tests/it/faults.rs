@@ -1317,7 +1317,7 @@ fn an_idle_link_is_the_segment_for_large_frames() {
     let plan = said.fixes.iter().find(|fix| fix.id == "jumbo-segment");
     let plan = plan.expect("there is a plan");
     assert!(
-        flat(&plan.text).contains("segment.idle-link pair=`a1` to `b1`"),
+        flat(&plan.text).contains("segment.idle-link pair=(ends nic=a1 address=b1)"),
         "{:?}",
         plan.text
     );
@@ -2063,7 +2063,10 @@ fn what_a_link_carried_stands_for_a_rate_that_nobody_tells() {
     let said = idle.said(true);
     assert_eq!(said.causes[0].id, "faster-path-unused", "{said:#?}");
     let text = flat(&said.causes[0].text);
-    assert!(text.contains("pair=`a1` to `b1` rate=23"), "{text}");
+    assert!(
+        text.contains("pair=(ends nic=a1 address=b1) rate=23"),
+        "{text}"
+    );
 
     // Raw TCP moved what the used one carries, and the other one tells more.
     let mut used = Well::new();
@@ -2423,7 +2426,10 @@ fn one_connection_has_one_port_of_a_bond_or_a_bridge() {
         inject(&mut well);
         let said = well.said(true);
         assert_eq!(said.causes, [], "{said:#?}");
-        assert!(flat(&said.headline).contains("line=1 Gbit/s"), "{said:#?}");
+        assert!(
+            flat(&said.headline).contains("rate=1000000000 "),
+            "{said:#?}"
+        );
     }
     // A port that came up slow is found behind its bridge.
     let mut well = Well::new();
@@ -2453,7 +2459,10 @@ fn more_than_a_port_carries_is_no_contradiction() {
         inject(&mut well);
         let said = well.said(true);
         assert_eq!(said.causes, [], "{said:#?}");
-        assert!(flat(&said.headline).contains("line=2 Gbit/s"), "{said:#?}");
+        assert!(
+            flat(&said.headline).contains("rate=2000000000 "),
+            "{said:#?}"
+        );
     }
 }
 

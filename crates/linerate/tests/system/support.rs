@@ -29,6 +29,7 @@ pub fn linerate() -> assert_cmd::Command {
     let mut command = assert_cmd::Command::new(path());
     command
         .env_remove("LINERATE_PASSWORD")
+        .env("LC_ALL", "C")
         .env("LINERATE_STATE_DIR", state_of_this_process());
     command
 }

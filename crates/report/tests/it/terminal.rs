@@ -1,3 +1,4 @@
+use locale::Language;
 use record::{Plan, ShareAddress};
 use report::{Colour, Look, details, html, json, page, table};
 use stats::Verdict;
@@ -15,6 +16,30 @@ fn columns(line: &str) -> usize {
             }
         })
         .sum()
+}
+
+/// Read as a whole by somebody who knows the words of the field there.
+#[test]
+fn pages_in_japanese() {
+    Language::Japanese.within(|| {
+        for (name, run) in [
+            ("check-share-slow", fixtures::check_share_slow()),
+            ("check-one-link-of-two", fixtures::check_one_link_of_two()),
+            ("check-two-channels", fixtures::check_two_channels()),
+            ("tune-demo", fixtures::tune_demo()),
+            ("tune-undecided", fixtures::tune_undecided()),
+        ] {
+            let page = page(&run, Look::default()) + &details(&run, Look::default());
+            for line in page.lines() {
+                let columns: usize = line
+                    .chars()
+                    .map(|one| 1 + usize::from(one > '\u{2e7f}'))
+                    .sum();
+                assert!(columns <= Look::COLUMNS_MAX, "{line}");
+            }
+            insta::assert_snapshot!(format!("{name}-ja"), page);
+        }
+    });
 }
 
 #[test]

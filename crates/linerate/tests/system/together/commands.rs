@@ -52,6 +52,50 @@ fn help_names_every_command_and_the_exit_codes() {
     support::linerate().arg("no-such-command").assert().code(64);
 }
 
+/// People are spoken to in their language, and programs get the same in each.
+#[test]
+fn the_locale_or_an_option_choose_the_language_and_json_has_one() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/tests/fixtures");
+    let run = fixtures.join("demo-check.jsonl");
+    let said = |arguments: &[&str], locale: [&str; 2]| {
+        let mut command = support::linerate();
+        command.args(arguments).arg(&run);
+        command.env("LC_ALL", locale[0]).env("LANG", locale[1]);
+        let output = command.output().expect("it starts");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    let is_japanese = |text: &str| text.contains("読み取り") && !text.contains("server to client");
+    let english = said(&["analyze"], ["C", "ja_JP.UTF-8"]);
+    assert!(english.contains("server to client"), "{english}");
+    assert_eq!(said(&["analyze"], ["", "de_DE.UTF-8"]), english);
+    let japanese = said(&["analyze"], ["", "ja_JP.UTF-8"]);
+    assert!(is_japanese(&japanese), "{japanese}");
+    assert_eq!(said(&["--lang", "ja", "analyze"], ["C", "C"]), japanese);
+    assert_eq!(
+        said(&["analyze", "--lang", "en"], ["ja_JP", "ja_JP"]),
+        english
+    );
+    let json = said(&["analyze", "--json"], ["C", "C"]);
+    assert_eq!(said(&["analyze", "--json"], ["ja_JP", "ja_JP"]), json);
+    // What draws the page is another process.
+    let page = folder.path().join("page.html");
+    let mut report = support::linerate();
+    report
+        .args(["--lang", "ja", "report"])
+        .arg(&run);
+    report.arg("--html").arg(&page).assert().success();
+    let page = fs::read_to_string(page).expect("a page");
+    assert!(
+        page.contains("<html lang=\"ja\">") && is_japanese(&page),
+        "{page}"
+    );
+    support::linerate()
+        .args(["--lang", "tlh", "changes"])
+        .assert()
+        .code(64);
+}
+
 /// Two factors that are both settled, and their interaction, which these rows do not tell.
 #[test]
 fn an_interaction_that_nobody_named_leaves_nothing_open() {
