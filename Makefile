@@ -53,7 +53,7 @@ test-experiment-kills: setup-test
 
 # 1000 bits changed on the path of a signed copy; `make test` changes 200 (as root).
 test-flips: setup-test
-	LINERATE_FLIPS=1000 $(CARGO) test -p smb --test system -- --nocapture flips::
+	LINERATE_FLIPS=1000 $(CARGO) test -p smb --test system -- --nocapture bit_errors::
 
 # 10 000 short sessions, all threads on one processor that others want too; `make test` has 100 (as root).
 test-sessions: setup-test

@@ -17,15 +17,15 @@ fuzz_target!(|data: &[u8]| {
     }
     let lines = data.split(|byte| *byte == b'\n').count();
     assert!(fuzzing::trial_lines(data) <= lines);
-    for other_way_percent in [0, 30] {
-        drop(fuzzing::fio(data, &workload(other_way_percent)));
+    for opposite_percent in [0, 30] {
+        drop(fuzzing::fio(data, &workload(opposite_percent)));
     }
     let text = String::from_utf8_lossy(data);
     let half = text.len() / 2;
     let half = (half..).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let host = HostName::new("fuzzed");
     for [before, after] in [[&text[..], &text], [&text[..half], &text[half..]]] {
-        let (load, _) = fuzzing::looks(before, after, &host);
+        let (load, _) = fuzzing::load_between(before, after, &host);
         for processor in load.processors {
             assert!((0.0..=1.0).contains(&processor.busy));
             assert!((0.0..=1.0).contains(&processor.softirq));
@@ -33,7 +33,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-fn workload(other_way_percent: u32) -> FolderWorkload {
+fn workload(opposite_percent: u32) -> FolderWorkload {
     let second = Nanoseconds::new(1_000_000_000);
     FolderWorkload {
         folder: "/mnt/media".to_owned(),
@@ -45,7 +45,7 @@ fn workload(other_way_percent: u32) -> FolderWorkload {
         operations: Operations {
             pattern: Pattern::default(),
             threads: 1,
-            other_way_percent,
+            opposite_percent,
             data: Data::default(),
             cache: Cache::default(),
             write_through: false,

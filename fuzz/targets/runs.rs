@@ -6,7 +6,7 @@ use std::io::Write;
 
 use libfuzzer_sys::fuzz_target;
 use record::Run;
-use report::{Colour, Look, Shareable};
+use report::{Colour, Style, Shareable};
 
 fuzz_target!(|data: &[u8]| {
     let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
@@ -15,10 +15,10 @@ fuzz_target!(|data: &[u8]| {
         return;
     };
     let analysis = analysis::analyze(&run);
-    let look = Look::new(80, Colour::Plain);
+    let style = Style::new(80, Colour::Plain);
     drop((
-        report::text(&analysis, look),
-        report::details(&analysis, look),
+        report::text(&analysis, style),
+        report::details(&analysis, style),
         report::html(&analysis),
     ));
     assert!(report::json(&analysis).is_object());

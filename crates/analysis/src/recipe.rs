@@ -102,7 +102,7 @@ fn mark(workload: &Workload, pass: &TrialResult, facts: &[HostFacts]) -> Option<
         Workload::Share(share) => Some(of_server(share.file_size, facts)),
         Workload::Task(work) => match (&work.place, &pass.storage) {
             (Place::Folder { .. }, storage) => storage.as_ref().map(of_storage),
-            (Place::Share { .. }, _) => Some(of_server(work.task.room(), facts)),
+            (Place::Share { .. }, _) => Some(of_server(work.task.space_needed(), facts)),
         },
     }
 }

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use locale::Message;
 use record::{
-    Arm, Bytes, Decision, Direction, HostFacts, Latency, Level, Nanoseconds, PathLook, Phase, Plan,
-    Playback, Question, Rung, ShareAddress, SmbSession, Workload,
+    Arm, Bytes, Decision, Direction, HostFacts, Latency, Level, Nanoseconds, PathFacts, Phase,
+    Plan, Playback, Question, Rung, ShareAddress, SmbSession, Workload,
 };
 use serde::Serialize;
 
@@ -564,7 +564,8 @@ pub struct RunAnalysis {
     /// What was agreed with the server, each kind once: what a share's rate is the rate of.
     pub sessions: Vec<SessionKind>,
     /// What the path looked like.
-    pub look: Option<PathLook>,
+    #[serde(rename = "look")]
+    pub path: Option<PathFacts>,
     /// Causes and fixes.
     pub diagnosis: Option<Diagnosis>,
     /// The experiment over several factors.

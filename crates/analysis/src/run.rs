@@ -34,21 +34,21 @@ pub fn analyze(run: &Run) -> RunAnalysis {
             Record::Schedule(_)
             | Record::Design(_)
             | Record::Round(_)
-            | Record::Look(_)
+            | Record::Path(_)
             | Record::Event { .. } => None,
         })
         .collect();
     let experiments = experiments(run, &trials, &mut warnings);
-    let looks = run.records.iter().filter_map(|record| match record {
-        Record::Look(look) => Some(look.as_ref()),
+    let paths = run.records.iter().filter_map(|record| match record {
+        Record::Path(path) => Some(path.as_ref()),
         Record::Schedule(_)
         | Record::Design(_)
         | Record::Round(_)
         | Record::Trial(_)
         | Record::Event { .. } => None,
     });
-    let look = looks.fold(None, |_, look| Some(look));
-    let ladder = diagnosis::ladder(&run.header.facts, look, &trials);
+    let path = paths.fold(None, |_, path| Some(path));
+    let ladder = diagnosis::ladder(&run.header.facts, path, &trials);
     let bench = bench(run, &trials, &mut warnings);
     let finished = events(run).any(|event| *event == Event::Finished);
     if !finished {
@@ -67,7 +67,7 @@ pub fn analyze(run: &Run) -> RunAnalysis {
         bench,
         sessions: sessions(&trials),
         diagnosis: ladder.diagnosis,
-        look: look.cloned(),
+        path: path.cloned(),
         untried: untried(run, &experiments),
         design: design_of(run, &trials),
         experiments,
@@ -112,7 +112,7 @@ fn exceeded(run: &Run, workload: &Workload, measured: &[&TrialResult]) -> Option
         _ => None,
     };
     // A line carries as much again the other way.
-    if operations.is_some_and(|operations| operations.other_way_percent > 0) {
+    if operations.is_some_and(|operations| operations.opposite_percent > 0) {
         return None;
     }
     let facts = &run.header.facts;
@@ -161,7 +161,7 @@ fn events(run: &Run) -> impl Iterator<Item = &Event> {
         Record::Schedule(_)
         | Record::Design(_)
         | Record::Round(_)
-        | Record::Look(_)
+        | Record::Path(_)
         | Record::Trial(_) => None,
     })
 }

@@ -7,21 +7,21 @@ pub use stats::sequential::{Judged as Sequential, Loss};
 
 /// What counts as a loss: the part that is missing of the rate below makes it this much slower.
 pub const MATTERS: f64 = 1.05;
-/// Blocks at each look; before the first one there is no verdict.
-pub const LOOKS: [usize; 4] = [
-    PROBE.looks[0].blocks,
-    PROBE.looks[1].blocks,
-    PROBE.looks[2].blocks,
-    PROBE.looks[3].blocks,
+/// Blocks at each analysis; before the first one there is no verdict.
+pub const ANALYSIS_BLOCKS: [usize; 4] = [
+    PROBE.analyses[0].blocks,
+    PROBE.analyses[1].blocks,
+    PROBE.analyses[2].blocks,
+    PROBE.analyses[3].blocks,
 ];
 
 /// Judges blocks of (slower, faster) in their order; `None` without any. What cannot be told has the blocks that
-/// are missing to the next look, and none where the rule ends without a verdict.
+/// are missing to the next analysis, and none where the rule ends without a verdict.
 #[must_use]
 pub fn judge(blocks: &[(f64, f64)]) -> Option<Sequential> {
     let numbered = (0..).zip(blocks);
     let pairs = numbered.map(|(block, (part, whole))| (block, *part, *whole));
-    let mut judged = PROBE.look(&PairedRatios::new(pairs), MATTERS)?;
+    let mut judged = PROBE.judge(&PairedRatios::new(pairs), MATTERS)?;
     if let Loss::CannotTell { more_blocks } = &mut judged.loss {
         let next = judged.next;
         *more_blocks = next.map(|next| next.saturating_sub(blocks.len()).max(1));
@@ -41,7 +41,7 @@ pub fn of_interval([low, high]: [f64; 2], more_blocks: Option<usize>) -> Loss {
     }
 }
 
-/// Whether so many blocks may be followed by more: before the first look, or where a later one may decide.
+/// Whether so many blocks may be followed by more: before the first analysis, or where a later one may decide.
 #[must_use]
 pub fn goes_on(judged: Option<&Sequential>) -> bool {
     judged.is_none_or(|judged| judged.next.is_some())

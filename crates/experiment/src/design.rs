@@ -13,7 +13,7 @@ use record::{
 
 use crate::error::{Error, text};
 use crate::phase::Sink;
-use crate::rig::{SwitchCost, check, lasted, rate, switch_cost};
+use crate::testbed::{SwitchCost, check, lasted, rate, switch_cost};
 
 /// The most arms of a design.
 pub const ARMS_MAX: usize = 256;
@@ -337,7 +337,7 @@ pub trait Stand {
     ///
     /// # Errors
     /// When something could not be put back.
-    fn put_back(&mut self) -> Result<(), Failure>;
+    fn restore(&mut self) -> Result<(), Failure>;
 
     /// The time since the start of the run, over all times it was taken up.
     fn now(&self) -> Nanoseconds;
@@ -439,7 +439,7 @@ pub fn run_design(
     };
     let ended = running.blocks();
     // Whatever happened: first the hosts, then the words.
-    match (running.stand.put_back(), ended) {
+    match (running.stand.restore(), ended) {
         (Ok(()), ended) => ended,
         (Err(failure), Err(Error::Record { source })) => Err(Error::NotRestored {
             failure,

@@ -2,16 +2,16 @@
 //!
 //! The order of every phase is random in blocks, comes from one recorded seed and is written to the
 //! run file before the phase's first trial. Everything that touches machines is behind one trait,
-//! [`Rig`]; a simulated one makes the stop rule, restoring and tuning a matter of milliseconds.
+//! [`Testbed`]; a simulated one makes the stop rule, restoring and tuning a matter of milliseconds.
 
 mod design;
 mod error;
 mod model;
 mod phase;
 mod plan;
-mod rig;
 mod schedule;
 mod search;
+mod testbed;
 mod tune;
 
 pub use design::{
@@ -23,6 +23,6 @@ pub use phase::{Hooks, Progress, Sink};
 pub use plan::{
     BASELINE, BLOCKS_DEFAULT, BLOCKS_MAX, Candidate, Durations, PhasePreview, Preview, TunePlan,
 };
-pub use rig::{Rig, SwitchCost, TrialLength, switch_cost};
 pub use search::{CANDIDATES_MAX, SCREENED_OUT, SearchPlan, TOGETHER, search};
+pub use testbed::{SwitchCost, Testbed, TrialLength, switch_cost};
 pub use tune::{Decided, Ended, TuneOutcome, tune};

@@ -8,7 +8,7 @@ use record::{
 use stats::PairedRatios;
 
 use crate::error::text;
-use crate::rig::{Rig, TrialLength, check, lasted, rate};
+use crate::testbed::{Testbed, TrialLength, check, lasted, rate};
 
 /// Where records go. What `append` has taken is safe.
 pub trait Sink {
@@ -89,7 +89,7 @@ pub enum Progress {
         reason: String,
     },
     /// Everything is being put back.
-    PuttingBack,
+    Restoring,
 }
 
 /// What an experiment needs from its surroundings.
@@ -109,7 +109,7 @@ pub(crate) enum Interruption {
     Stopped,
     /// The time of a search is over.
     TimeOver,
-    /// The rig cannot go on.
+    /// The testbed cannot go on.
     Failed(Failure),
     /// The run file cannot be written.
     Sink(record::Error),
@@ -123,9 +123,9 @@ pub(crate) enum PhaseEnd {
     TooManyFailures { failed: usize, last: Failure },
 }
 
-/// A rig, and the trials that were run on it.
+/// A testbed, and the trials that were run on it.
 pub(crate) struct Bench<'a, 'b> {
-    pub(crate) rig: &'a mut dyn Rig,
+    pub(crate) testbed: &'a mut dyn Testbed,
     pub(crate) hooks: &'a mut Hooks<'b>,
     pub(crate) next_trial_id: u64,
     /// Trials so far that count.
@@ -269,7 +269,7 @@ impl Bench<'_, '_> {
 
     /// Adds an event to the run file.
     pub(crate) fn event(&mut self, event: Event) -> Result<(), Interruption> {
-        let at = self.rig.now();
+        let at = self.testbed.now();
         self.record(&Record::Event { at, event })
     }
 
@@ -292,7 +292,9 @@ impl Bench<'_, '_> {
     pub(crate) fn go_on(&self) -> Result<(), Interruption> {
         self.stop_if_asked()?;
         match self.deadline {
-            Some(deadline) if self.rig.now().get() >= deadline.get() => Err(Interruption::TimeOver),
+            Some(deadline) if self.testbed.now().get() >= deadline.get() => {
+                Err(Interruption::TimeOver)
+            }
             _ => Ok(()),
         }
     }
@@ -351,7 +353,7 @@ impl Bench<'_, '_> {
         (self.hooks.progress)(Progress::Setting {
             level: visit.level.name.clone(),
         });
-        let set = self.rig.set(visit.level);
+        let set = self.testbed.set(visit.level);
         self.visited = set.is_ok().then(|| visit.level.clone());
         if let Some(first) = visit.order.first().filter(|_| wash_out && set.is_ok()) {
             self.trial(running, visit, (*first, TrialLength::WashOut))?;
@@ -384,16 +386,16 @@ impl Bench<'_, '_> {
             });
         }
         let level = visit.level;
-        let started = self.rig.now();
-        let workload = self.rig.workload(level, response, length);
-        let read = self.rig.read(level);
+        let started = self.testbed.now();
+        let workload = self.testbed.workload(level, response, length);
+        let read = self.testbed.read(level);
         let checked = read.as_ref().map_err(Clone::clone);
         let outcome = match checked.and_then(|settings| check(level, settings)) {
-            Ok(()) => self.rig.trial(&workload),
+            Ok(()) => self.testbed.trial(&workload),
             Err(failure) => Outcome::Failed(failure),
         };
-        let ended = self.rig.now();
-        let outcome = lasted(outcome, level, || self.rig.read(level));
+        let ended = self.testbed.now();
+        let outcome = lasted(outcome, level, || self.testbed.read(level));
         let record = TrialRecord {
             id: self.next_trial_id,
             stage: visit.place.stage(length),
@@ -402,7 +404,7 @@ impl Bench<'_, '_> {
             started,
             ended,
             outcome,
-            loads: self.rig.loads(),
+            loads: self.testbed.loads(),
         };
         self.take(running, record)
     }
@@ -414,12 +416,12 @@ impl Bench<'_, '_> {
         visit: &Visit<'_>,
         (response, failure): (Direction, &Failure),
     ) -> Result<(), Interruption> {
-        let now = self.rig.now();
+        let now = self.testbed.now();
         let length = TrialLength::Counted;
         let record = TrialRecord {
             id: self.next_trial_id,
             stage: visit.place.stage(length),
-            workload: self.rig.workload(visit.level, response, length),
+            workload: self.testbed.workload(visit.level, response, length),
             settings: Vec::new(),
             started: now,
             ended: now,

@@ -6,8 +6,8 @@ use record::{Direction, Level, Phase, Question, Schedule};
 use stats::blocks_min;
 
 use crate::Error;
-use crate::rig::{SwitchCost, same_place, switch_cost};
 use crate::schedule::{schedule, switches};
+use crate::testbed::{SwitchCost, same_place, switch_cost};
 
 /// Blocks of a phase where nobody says otherwise: the fewest that can reach 95 %.
 pub const BLOCKS_DEFAULT: usize = 6;

@@ -25,7 +25,7 @@ use crate::error::text;
 use crate::model::{Model, Observation};
 use crate::phase::{Hooks, Interruption, PhaseEnd, Progress};
 use crate::plan::{Candidate, TunePlan};
-use crate::rig::{Rig, same_place};
+use crate::testbed::{Testbed, same_place};
 use crate::tune::{
     Judged, NO_TIME, TuneOutcome, Tuning, effects_text, lost, merged, needs_wash_out,
 };
@@ -167,13 +167,13 @@ impl SearchPlan {
 /// # Errors
 /// [`Error::NotRestored`] is the one that leaves something changed.
 pub fn search(
-    rig: &mut dyn Rig,
+    testbed: &mut dyn Testbed,
     plan: &SearchPlan,
     hooks: &mut Hooks<'_>,
 ) -> Result<TuneOutcome, Error> {
     plan.check()?;
-    let began = rig.now();
-    let mut tuning = Tuning::begin(rig, &plan.tune, hooks)?;
+    let began = testbed.now();
+    let mut tuning = Tuning::begin(testbed, &plan.tune, hooks)?;
     tuning.bench.deadline = plan.budget.map(|budget| {
         let budget = Nanoseconds::from(budget);
         Nanoseconds::new(began.get().saturating_add(budget.get()))
@@ -289,7 +289,7 @@ impl Search<'_, '_> {
     /// Sets each candidate once. What cannot be set is returned: a screening would meet it in half of
     /// its settings, and would fail by it.
     fn return_refused(&mut self) -> Result<(), Interruption> {
-        let began = self.tuning.bench.rig.now().get();
+        let began = self.tuning.bench.testbed.now().get();
         let start = self.tuning.start.clone();
         let mut touches_links = false;
         let mut switches = 1;
@@ -304,7 +304,7 @@ impl Search<'_, '_> {
                 level: level.name.clone(),
             });
             touches_links |= needs_wash_out(&start, &level);
-            match self.tuning.back_to(&level) {
+            match self.tuning.revert_to(&level) {
                 Ok(()) => {}
                 Err(Interruption::Failed(failure)) if failure.kind != FailureKind::Interrupted => {
                     let reason = format!("it cannot be set: {}", text(&failure));
@@ -317,11 +317,11 @@ impl Search<'_, '_> {
             }
         }
         self.factors.retain(|factor| !factor.is_empty());
-        self.tuning.back_to(&start)?;
+        self.tuning.revert_to(&start)?;
         if touches_links {
             self.tuning.bench.visited = None;
         }
-        let took = self.tuning.bench.rig.now().get().saturating_sub(began);
+        let took = self.tuning.bench.testbed.now().get().saturating_sub(began);
         self.preparation = Duration::from_nanos(took);
         self.switch = self.preparation / switches;
         Ok(())
@@ -912,7 +912,7 @@ impl Search<'_, '_> {
     }
 
     fn elapsed(&self) -> Duration {
-        let now = self.tuning.bench.rig.now().get();
+        let now = self.tuning.bench.testbed.now().get();
         Duration::from_nanos(now.saturating_sub(self.began.get()))
     }
 

@@ -9,7 +9,7 @@ use crate::Error;
 use crate::error::text;
 use crate::phase::{Bench, Hooks, Interruption, PhaseEnd, Progress};
 use crate::plan::{BASELINE, Candidate, START_NAME, TunePlan, ordinal};
-use crate::rig::{Rig, SwitchCost, check, same_place, switch_cost};
+use crate::testbed::{SwitchCost, Testbed, check, same_place, switch_cost};
 
 /// Why a candidate is returned that the time of a search did not reach.
 pub(crate) const NO_TIME: &str = "no time was left";
@@ -56,7 +56,7 @@ pub struct TuneOutcome {
 /// candidate against the best so far, in two stages ([`stats::two_stage`]): one that could still be shown
 /// to be better is measured again on fresh trials against the same start. It is kept if all blocks
 /// together say that it is better in a response and worse in none, and the fresh ones bear that out.
-/// The error is split over the candidates, and what is kept passes its share on. What is kept belongs to the baseline of the next candidate; it is marked as kept on the rig at the very end,
+/// The error is split over the candidates, and what is kept passes its share on. What is kept belongs to the baseline of the next candidate; it is marked as kept on the testbed at the very end,
 /// so that a stop or a failure leaves everything as at the start.
 ///
 /// The caller writes [`Event::Finished`], because the run may go on.
@@ -64,12 +64,12 @@ pub struct TuneOutcome {
 /// # Errors
 /// [`Error::NotRestored`] is the one that leaves something changed.
 pub fn tune(
-    rig: &mut dyn Rig,
+    testbed: &mut dyn Testbed,
     plan: &TunePlan,
     hooks: &mut Hooks<'_>,
 ) -> Result<TuneOutcome, Error> {
     plan.check()?;
-    let mut tuning = Tuning::begin(rig, plan, hooks)?;
+    let mut tuning = Tuning::begin(testbed, plan, hooks)?;
     let end = tuning.candidates();
     tuning.end(end)
 }
@@ -78,7 +78,7 @@ pub(crate) struct Tuning<'a, 'b> {
     pub(crate) bench: Bench<'a, 'b>,
     plan: &'a TunePlan,
     pub(crate) start: Level,
-    /// Judgements in order; those that say `Kept` hold only if the rig keeps them.
+    /// Judgements in order; those that say `Kept` hold only if the testbed keeps them.
     verdicts: Vec<Decided>,
 }
 
@@ -100,14 +100,14 @@ enum Judgement {
 impl<'a, 'b> Tuning<'a, 'b> {
     /// Reads the start; nothing is touched.
     pub(crate) fn begin(
-        rig: &'a mut dyn Rig,
+        testbed: &'a mut dyn Testbed,
         plan: &'a TunePlan,
         hooks: &'a mut Hooks<'b>,
     ) -> Result<Self, Error> {
-        let start = read_start(rig, plan)?;
+        let start = read_start(testbed, plan)?;
         Ok(Self {
             bench: Bench {
-                rig,
+                testbed,
                 hooks,
                 next_trial_id: plan.first_trial_id,
                 counted: 0,
@@ -157,7 +157,7 @@ impl Tuning<'_, '_> {
                 }
                 Err(reason) => {
                     self.decide(candidate, Decision::Returned, reason)?;
-                    self.back_to(&best)?;
+                    self.revert_to(&best)?;
                 }
             }
         }
@@ -340,11 +340,11 @@ impl Tuning<'_, '_> {
     }
 
     /// Sets a level and makes sure that it holds.
-    pub(crate) fn back_to(&mut self, level: &Level) -> Result<(), Interruption> {
+    pub(crate) fn revert_to(&mut self, level: &Level) -> Result<(), Interruption> {
         self.bench
-            .rig
+            .testbed
             .set(level)
-            .and_then(|()| self.bench.rig.read(level))
+            .and_then(|()| self.bench.testbed.read(level))
             .and_then(|settings| check(level, &settings))
             .map_err(Interruption::Failed)
     }
@@ -384,7 +384,7 @@ impl Tuning<'_, '_> {
         match end {
             Err(interruption) => self.interrupted(interruption),
             Ok(best) if best.settings == self.start.settings => {
-                self.put_back()
+                self.restore()
                     .map_err(|failure| self.not_restored(failure, None))?;
                 Ok(self.outcome(Ended::Finished, best))
             }
@@ -397,13 +397,13 @@ impl Tuning<'_, '_> {
 
     fn keep(&mut self, best: &Level) -> Result<(), Interruption> {
         self.bench.stop_if_asked()?;
-        self.back_to(best)?;
-        // Written down first: if that fails, nothing is kept. If the rig then refuses to keep it, the
+        self.revert_to(best)?;
+        // Written down first: if that fails, nothing is kept. If the testbed then refuses to keep it, the
         // decision is taken back, and the last decision holds.
         for kept in self.kept() {
             self.bench.event(decided_event(kept))?;
         }
-        self.bench.rig.keep(best).map_err(Interruption::Failed)
+        self.bench.testbed.keep(best).map_err(Interruption::Failed)
     }
 
     fn kept(&self) -> Vec<Decided> {
@@ -415,7 +415,7 @@ impl Tuning<'_, '_> {
 
     /// Puts everything back first, then writes down what happened.
     fn interrupted(mut self, interruption: Interruption) -> Result<TuneOutcome, Error> {
-        let restored = self.put_back();
+        let restored = self.restore();
         let (ended, why) = match interruption {
             Interruption::Stopped => (Ended::Stopped, "tune was stopped".to_owned()),
             Interruption::TimeOver => (Ended::Finished, NO_TIME.to_owned()),
@@ -464,16 +464,16 @@ impl Tuning<'_, '_> {
 
     /// Writes an event when everything is back already.
     fn write_after(&mut self, event: Event) -> Result<(), Error> {
-        let at = self.bench.rig.now();
+        let at = self.bench.testbed.now();
         let record = record::Record::Event { at, event };
         Ok(self.bench.hooks.sink.append(&record)?)
     }
 
     /// Puts everything back and reads it back.
-    fn put_back(&mut self) -> Result<(), Failure> {
-        (self.bench.hooks.progress)(Progress::PuttingBack);
-        self.bench.rig.put_back(&self.start)?;
-        let settings = self.bench.rig.read(&self.start)?;
+    fn restore(&mut self) -> Result<(), Failure> {
+        (self.bench.hooks.progress)(Progress::Restoring);
+        self.bench.testbed.restore(&self.start)?;
+        let settings = self.bench.testbed.read(&self.start)?;
         check(&self.start, &settings)
     }
 
@@ -519,7 +519,7 @@ fn has(result: &PhaseResult, verdict: Verdict) -> bool {
 }
 
 /// Reads the present value of everything that any candidate sets.
-fn read_start(rig: &mut dyn Rig, plan: &TunePlan) -> Result<Level, Error> {
+fn read_start(testbed: &mut dyn Testbed, plan: &TunePlan) -> Result<Level, Error> {
     let mut places = Level {
         name: START_NAME.into(),
         settings: Vec::new(),
@@ -537,10 +537,10 @@ fn read_start(rig: &mut dyn Rig, plan: &TunePlan) -> Result<Level, Error> {
             places.settings.push(setting.clone());
         }
     }
-    let read = rig
+    let read = testbed
         .read(&places)
         .map_err(|failure| Error::Start { failure })?;
-    // In the order of the places, whatever order the rig reads them in.
+    // In the order of the places, whatever order the testbed reads them in.
     let ordered: Option<Vec<Setting>> = places
         .settings
         .iter()

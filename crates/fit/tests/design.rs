@@ -126,7 +126,7 @@ fn design(factors: &[(&str, &[&str])], responses: usize, blocks: usize) -> Desig
             .collect(),
         blocks: vec![row; blocks],
         arms,
-        again: None,
+        baseline_replicate: None,
         whole_plots: Vec::new(),
         stop: StopRule {
             budget_seconds: None,
@@ -286,7 +286,7 @@ fn what_nothing_tests_is_not_settled_by_more_blocks() {
 fn gate(responses: usize, blocks: usize, off: impl Fn(usize) -> f64) -> DesignResult {
     let mut design = design(&CHANNELS, responses, blocks);
     design.arms.push(vec![0]);
-    design.again = Some(2);
+    design.baseline_replicate = Some(2);
     design.blocks = vec![vec![0, 1, 2]; blocks];
     analysed(&design, |response, block, arm| {
         let rate = [100.0, 140.0, 100.0 * (1.0 + off(response))][arm as usize];

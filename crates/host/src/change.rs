@@ -211,12 +211,12 @@ pub fn kept(hosts: &[Host], settings: &[Setting]) -> Result<Vec<Setting>, Error>
         if knob.survives_reboot {
             continue;
         }
-        let keeper = knob::keeper_of(knob)
+        let persistent = knob::persistent_of(knob)
             .map_err(|refusal| refused(host, target, knob, Some(value), refusal))?;
         kept.push(Setting::Knob {
             host: name.clone(),
             target: target.clone(),
-            id: KnobId::new(keeper.id),
+            id: KnobId::new(persistent.id),
             value: match value {
                 Value::Unset => Value::Unset,
                 value => Value::Text(value.to_string()),
@@ -290,7 +290,7 @@ impl Change {
                 continue;
             };
             if !seen.insert((host, target, id)) {
-                return Err(Error::SetTwice {
+                return Err(Error::DuplicateSetting {
                     id: id.clone(),
                     target: target.clone(),
                 });
@@ -343,7 +343,7 @@ impl Change {
                 knob.moves_with_others() || ids.iter().any(|id| id.as_str() == knob.id)
             };
             knob::of_target(host.system, &target)
-                .chain(knob::keepers_of_target(host.system, &target))
+                .chain(knob::persistent_of_target(host.system, &target))
                 .filter(own)
                 .map(|knob| (target.clone(), knob))
                 .collect::<Vec<Spot>>()

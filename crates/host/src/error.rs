@@ -130,7 +130,7 @@ pub enum Error {
     },
     /// Two settings of one change set the same knob.
     #[error("`{id}` of `{target}` is set twice")]
-    SetTwice {
+    DuplicateSetting {
         /// The knob.
         id: KnobId,
         /// The part of the host.
@@ -410,7 +410,7 @@ impl Error {
             },
             Self::UnknownHost { .. }
             | Self::UnknownKnob { .. }
-            | Self::SetTwice { .. }
+            | Self::DuplicateSetting { .. }
             | Self::NoSuchProfile { .. }
             | Self::Profile { .. }
             | Self::ProfileRule { .. }

@@ -81,7 +81,7 @@ fn linux_facts(host: &Host) -> Result<HostFacts, Error> {
 ///
 /// # Errors
 /// When the host cannot be reached.
-pub fn for_one_look(host: &Host) -> Result<Host, Error> {
+pub fn prefetch(host: &Host) -> Result<Host, Error> {
     let exec = Arc::new(Once::new(host.exec.clone()));
     let host = Host {
         exec,

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use record::{HostName, System};
 
 pub use error::{Error, Place};
-pub use facts::{facts, for_one_look, mounts, shares};
+pub use facts::{facts, mounts, prefetch, shares};
 
 use exec::{Command, Exec, Local, STATUS_NO_PROGRAM};
 

@@ -150,8 +150,8 @@ impl OpenChange {
                 let knob = find(host, &item.knob).ok();
                 let steps = item.steps.iter().rev();
                 Undo {
-                    look: knob.and_then(|knob| knob.look(&item.target)),
-                    back: steps.map(|step| step.undo.clone()).collect(),
+                    print_value: knob.and_then(|knob| knob.print_value(&item.target)),
+                    restore: steps.map(|step| step.undo.clone()).collect(),
                 }
             });
             let undo: Vec<Undo> = undo.collect();

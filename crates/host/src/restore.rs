@@ -348,9 +348,9 @@ impl<'a> Restore<'a> {
 
     /// Whether the system was told to set it at its start.
     fn is_kept(&self, entry: &Entry) -> bool {
-        let keeper = knob::keeper_id(entry.knob.as_str());
+        let persistent = knob::persistent_id(entry.knob.as_str());
         self.kept.iter().any(|(host, target, knob)| {
-            *host == entry.host && *target == entry.target && knob.as_str() == keeper
+            *host == entry.host && *target == entry.target && knob.as_str() == persistent
         })
     }
 
@@ -397,7 +397,7 @@ impl<'a> Restore<'a> {
                 _ => None,
             }),
         };
-        knob.take_back(&entry.target, state, to, &before)
+        knob.restore(&entry.target, state, to, &before)
     }
 }
 

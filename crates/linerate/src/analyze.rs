@@ -11,7 +11,7 @@ use record::{Run, input};
 use stats::Verdict;
 
 use crate::args::{AnalyzeArguments, BetterArgument};
-use crate::changes::look;
+use crate::changes::style;
 use crate::exit::Exit;
 use crate::failure::{CommandError, Kind};
 use crate::{confine, runs, terminal};
@@ -69,7 +69,7 @@ pub fn run(arguments: &AnalyzeArguments) -> Result<ExitCode, CommandError> {
             several => terminal::print_json(&several),
         }
     } else {
-        terminal::print_drawn(&report::table::text(&results, look()));
+        terminal::print_drawn(&report::table::text(&results, style()));
     }
     let mut effects = results.iter().flat_map(|result| &result.effects);
     let is_open =

@@ -16,7 +16,7 @@ use crate::args::GoalArgument;
 use crate::failure::CommandError;
 use crate::path::SharePath;
 use crate::profiles::{self, Judged};
-use crate::rig::{BLOCK_FIELD, DEPTH_FIELD};
+use crate::testbed::{BLOCK_FIELD, DEPTH_FIELD};
 
 /// Something to try, and what keeping it would mean.
 pub struct Proposal {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use host::journal::{self, Journal, Listing, UndoMode, UndoOutcome, Undone};
 use host::knob;
-use report::Look;
+use report::Style;
 use serde_json::json;
 
 use crate::args::{JsonArguments, UndoArguments};
@@ -72,7 +72,7 @@ pub fn list(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
             "run",
             "since (UTC)",
         ];
-        terminal::print_drawn(&report::table(&headers, &rows, look()));
+        terminal::print_drawn(&report::table(&headers, &rows, style()));
         terminal::print(
             "hint: `linerate undo` puts everything back, `linerate undo CHANGE` one change",
         );
@@ -85,13 +85,13 @@ pub fn list(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
 }
 
 /// How tables look on standard output.
-pub fn look() -> Look {
+pub fn style() -> Style {
     let colour = if terminal::colour() {
         report::Colour::Ansi
     } else {
         report::Colour::Plain
     };
-    Look::new(terminal::columns(), colour)
+    Style::new(terminal::columns(), colour)
 }
 
 /// Puts back one change, or all open ones. Exit code 1 where something is left.
@@ -275,7 +275,7 @@ pub const HEADINGS: [&str; 5] = [
 
 /// What was put back, as a table, and the commands of a dry run.
 pub fn text(undone: &[Undone]) -> String {
-    let mut text = report::table(&HEADINGS, &rows(undone), look());
+    let mut text = report::table(&HEADINGS, &rows(undone), style());
     let commands = undone
         .iter()
         .flat_map(|change| &change.reports)

@@ -8,7 +8,7 @@ use std::time::Instant;
 use analysis::{Budget, CheckBase, Mode, Next, Purpose};
 use measure::{Executor, IPERF3_PORT, Setup, Stop};
 use record::{
-    Bytes, Direction, Event, FailureKind, HostFacts, Job, PathLook, Plan, Record, Rung,
+    Bytes, Direction, Event, FailureKind, HostFacts, Job, PathFacts, Plan, Record, Rung,
     ShareWorkload, SocketOptions, TcpWorkload, TrialRecord, TrialResult, Workload,
 };
 
@@ -17,7 +17,7 @@ use crate::failure::CommandError;
 use crate::path::{SharePath, folder, resolve, timing};
 use crate::runs::{self, Recorder};
 use crate::terminal::Progress;
-use crate::{changes, look, share, stop, tune};
+use crate::{changes, path_facts, share, stop, tune};
 
 /// Most trials of one check, whatever would still change what can be said.
 const TRIALS_MAX: usize = 1000;
@@ -85,7 +85,7 @@ pub fn measure(
         seed,
         seen.facts.clone(),
     )?;
-    recorder.append_record(&Record::Look(Box::new(seen.looked.clone())))?;
+    recorder.append_record(&Record::Path(Box::new(seen.looked.clone())))?;
     if seen.is_dead_end {
         // What the look says is the whole answer: whoever sends data there waits for ever.
         return finish(recorder);
@@ -233,10 +233,10 @@ impl Check<'_> {
             spent: self.begun.elapsed(),
         };
         let trials: Vec<&TrialRecord> = trials.iter().collect();
-        let look = Some(&self.seen.looked);
+        let path = Some(&self.seen.looked);
         analysis::next(
             &self.seen.facts,
-            look,
+            path,
             &trials,
             &self.base,
             &budget,
@@ -250,7 +250,7 @@ struct Seen {
     /// The server's address that raw TCP is measured to.
     address: IpAddr,
     facts: Vec<HostFacts>,
-    looked: PathLook,
+    looked: PathFacts,
     /// About how many bytes a second the share moves, where that is known.
     pace: Option<f64>,
     /// Whether nothing can be measured, because large packets vanish on the way.
@@ -260,7 +260,7 @@ struct Seen {
 fn see(path: &SharePath, stop: &Stop) -> Result<Seen, CommandError> {
     let mut address = resolve(&path.client, &path.share.address.server)?;
     let (facts, missing) = path.facts()?;
-    let mut looked = look::at_path(path, &facts, None, stop)?;
+    let mut looked = path_facts::gather(path, &facts, None, stop)?;
     let mut is_dead_end = is_black_hole(&looked);
     let mut pace = None;
     if !is_dead_end {
@@ -272,18 +272,18 @@ fn see(path: &SharePath, stop: &Stop) -> Result<Seen, CommandError> {
                     && looked.addresses.iter().any(|way| way.address == used)
                 {
                     // Nobody answers at the first address, which is where all was looked at.
-                    looked = look::at_path(path, &facts, Some(used), stop)?;
+                    looked = path_facts::gather(path, &facts, Some(used), stop)?;
                     address = used;
                 }
                 let listed = answer.session.as_ref();
                 let listed = listed.map_or(&[][..], |session| &session.server_interfaces);
-                look::at_other_pairs(path, &facts, listed, &mut looked, stop);
+                path_facts::gather_other_pairs(path, &facts, listed, &mut looked, stop);
                 looked.session = answer.session;
                 pace = path.pace(stop);
             }
             // Large packets that vanish stop a session just so: what could not be proven before may be now.
             Err(error) if error.kind() == FailureKind::Unreachable => {
-                looked = look::at_path(path, &facts, None, stop)?;
+                looked = path_facts::gather(path, &facts, None, stop)?;
                 is_dead_end = is_black_hole(&looked);
                 if !is_dead_end {
                     return Err(error);
@@ -326,7 +326,7 @@ fn fitting(share: ShareWorkload, pace: f64) -> ShareWorkload {
     }
 }
 
-fn is_black_hole(looked: &PathLook) -> bool {
+fn is_black_hole(looked: &PathFacts) -> bool {
     looked.mtus.iter().any(record::MtuProof::is_black_hole)
 }
 

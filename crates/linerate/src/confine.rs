@@ -36,7 +36,7 @@ pub fn for_login_alone(login: &LoginArguments) -> Rules {
     let has_tickets = tickets.as_ref().is_some_and(|cache| cache.is_current);
     Rules {
         user: match files.all(|file| is_for_all(file)) && !has_tickets {
-            true => User::NobodyLater,
+            true => User::UnprivilegedLater,
             false => User::Kept,
         },
         ..with_tickets(tickets.as_ref())
@@ -91,7 +91,7 @@ pub fn to(rules: &Rules, verbose: bool) -> Result<Held, CommandError> {
     stop::end_cleanly()?;
     Ok(Held {
         confined,
-        later: rules.user == User::NobodyLater,
+        later: rules.user == User::UnprivilegedLater,
         verbose,
     })
 }
@@ -117,7 +117,7 @@ impl Held {
 /// Gives up all but reading these files, for good.
 pub fn to_files(reads: &[&Path], verbose: bool) -> Result<Held, CommandError> {
     let rules = Rules {
-        user: User::NobodyLater,
+        user: User::UnprivilegedLater,
         network: false,
         keyrings: false,
         reads: reads.iter().map(|path| (*path).to_owned()).collect(),

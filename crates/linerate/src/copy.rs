@@ -83,7 +83,7 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
     // Of a single file, what is wrong with it is wrong with the command.
     let alone = match job.sources.as_slice() {
         [source] => {
-            let found = source.place.look().map_err(told)?;
+            let found = source.place.stat().map_err(explain)?;
             found.is_some_and(|found| found.kind == EntryKind::File)
         }
         _ => false,
@@ -108,7 +108,7 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
     });
     let seconds = began.elapsed().as_secs_f64();
     if alone && let Some(failure) = summary.failures.pop() {
-        return Err(told(failure.error));
+        return Err(explain(failure.error));
     }
     show_failures(&summary, job.options.names);
     show_without(&summary, arguments.verbose);
@@ -124,7 +124,7 @@ pub fn run(arguments: &CopyArguments) -> Result<ExitCode, CommandError> {
             show_before_the_end(&summary, progress.files_total());
         }
         let lost = matches!(error, smb::Error::ConnectionLost { .. });
-        let error = told(error);
+        let error = explain(error);
         return Err(if lost { error.hint(GOES_ON) } else { error });
     }
     if arguments.json {
@@ -169,7 +169,7 @@ fn written(destination: &Path) -> PathBuf {
 }
 
 fn end(typed: &str) -> Result<End, CommandError> {
-    if share::looks_like_share(typed) {
+    if share::is_share_address(typed) {
         share::parse(typed).map(End::Share)
     } else {
         let path = PathBuf::from(typed);
@@ -223,7 +223,7 @@ fn options(arguments: &CopyArguments) -> Result<Options, CommandError> {
                 .hint("what one source does not have, another one may; copy them one by one"),
         );
     }
-    let filter = Filter::new(&arguments.include, &arguments.exclude).map_err(told)?;
+    let filter = Filter::new(&arguments.include, &arguments.exclude).map_err(explain)?;
     Ok(Options {
         existing: if arguments.update {
             Existing::Update
@@ -331,9 +331,9 @@ fn news_of_connection(
 }
 
 /// The same hints as for trials, but of a copy.
-pub fn told(error: smb::Error) -> CommandError {
+pub fn explain(error: smb::Error) -> CommandError {
     let hint = match &error {
-        smb::Error::AlreadyExists { .. } | smb::Error::InTheWay { .. } => {
+        smb::Error::AlreadyExists { .. } | smb::Error::Obstructed { .. } => {
             Some("`--force` replaces it, `--update` does where the source is newer")
         }
         smb::Error::NotFound { .. } => Some("check the path; names on a share begin below its top"),

@@ -12,7 +12,7 @@ use report::quantity;
 use serde_json::json;
 
 use crate::args::InspectArguments;
-use crate::changes::look;
+use crate::changes::style;
 use crate::exit::Exit;
 use crate::failure::{CommandError, Kind};
 use crate::{hosts, terminal};
@@ -49,7 +49,7 @@ pub fn run(arguments: &InspectArguments) -> Result<ExitCode, CommandError> {
     let looked = thread::scope(|scope| {
         let looks: Vec<_> = named
             .iter()
-            .map(|named| scope.spawn(|| look_at(&hosts::open(named)?)))
+            .map(|named| scope.spawn(|| read_host(&hosts::open(named)?)))
             .collect();
         let ends = looks.into_iter().map(|look| match look.join() {
             Ok(looked) => looked,
@@ -107,8 +107,8 @@ fn explain(id: &str, json: bool) -> Result<ExitCode, CommandError> {
 }
 
 /// Looks at a host and at all of its settings.
-pub fn look_at(host: &Host) -> Result<Looked, CommandError> {
-    let host = host::for_one_look(host)?;
+pub fn read_host(host: &Host) -> Result<Looked, CommandError> {
+    let host = host::prefetch(host)?;
     let facts = host::facts(&host)?;
     let found = states_of(&host, &facts, &[Part::Samba, Part::Rest])?;
     Ok(Looked { facts, found })
@@ -278,7 +278,7 @@ fn alone(host: &Looked, target: &Target, title: &str) {
     }
     terminal::print(&format!("\n{title}"));
     let headings = ["setting", "is", "could be", "rule of thumb"];
-    terminal::print_drawn(&report::table(&headings, &rows, look()));
+    terminal::print_drawn(&report::table(&headings, &rows, style()));
     not_there(host, target);
 }
 
@@ -373,7 +373,7 @@ fn compare(near: &Looked, far: &Looked, targets: (&Target, &Target), title: &str
     terminal::print(&format!("\n{title}"));
     let names = [&near.facts.name, &far.facts.name].map(ToString::to_string);
     let headings = ["setting", &names[0], &names[1], "", "rule of thumb"];
-    terminal::print_drawn(&report::table(&headings, &rows, look()));
+    terminal::print_drawn(&report::table(&headings, &rows, style()));
 }
 
 fn setting_name(knob: &Knob) -> String {

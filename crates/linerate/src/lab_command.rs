@@ -7,7 +7,7 @@ use lab::{Launcher, Ran, Topology};
 use serde_json::json;
 
 use crate::args::{JsonArguments, LabCommand};
-use crate::changes::look;
+use crate::changes::style;
 use crate::failure::{CommandError, Kind};
 use crate::{hosts, stop, terminal};
 
@@ -85,7 +85,7 @@ fn scenarios(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
     let rows: Vec<_> = lessons
         .map(|(name, lesson)| vec![name.to_owned(), lesson.title.clone()])
         .collect();
-    terminal::print_drawn(&report::table(&["name", "what is wrong"], &rows, look()));
+    terminal::print_drawn(&report::table(&["name", "what is wrong"], &rows, style()));
     terminal::print("hint: `linerate lab up --scenario NAME` builds one");
     Ok(ExitCode::SUCCESS)
 }
@@ -134,7 +134,7 @@ fn describe(name: &str, topology: &Topology, json: bool, dry_run: bool) {
     terminal::print_drawn(&report::table(
         &["one end", "other end", "rate"],
         &rows,
-        look(),
+        style(),
     ));
     for share in topology.shares() {
         terminal::print(&format!("share {share}"));
@@ -205,7 +205,7 @@ fn list(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
         terminal::print_drawn(&report::table(
             &["lab", "state", "hosts and switches", "troubles"],
             &rows,
-            look(),
+            style(),
         ));
     }
     Ok(ExitCode::SUCCESS)

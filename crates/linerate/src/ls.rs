@@ -11,7 +11,7 @@ use smb::copy::{Reparse, printable};
 use smb::{DirectoryEntry, Referrals, Session, ShareEntry, ShareKind};
 
 use crate::args::LsArguments;
-use crate::copy::{connect, told};
+use crate::copy::{connect, explain};
 use crate::credentials::{Client, OfFile};
 use crate::failure::CommandError;
 use crate::share::{self, TypedShare};
@@ -54,7 +54,7 @@ pub fn run(arguments: &LsArguments) -> Result<ExitCode, CommandError> {
 }
 
 fn list_shares(session: &Session, arguments: &LsArguments) -> Result<(), CommandError> {
-    let mut shares = session.shares().map_err(told)?;
+    let mut shares = session.shares().map_err(explain)?;
     shares.sort_by(|one, other| one.name.cmp(&other.name));
     if arguments.json {
         let shares: Vec<Value> = shares.iter().map(share_as_json).collect();
@@ -71,7 +71,7 @@ fn list_shares(session: &Session, arguments: &LsArguments) -> Result<(), Command
         })
         .collect();
     let headers = ["share", "kind", "comment"];
-    terminal::print_drawn(&report::table(&headers, &rows, changes::look()));
+    terminal::print_drawn(&report::table(&headers, &rows, changes::style()));
     Ok(())
 }
 
@@ -98,8 +98,8 @@ fn list_folder(
 ) -> Result<(), CommandError> {
     let ShareAddress { share, path, .. } = &place.address;
     let found = session.locate(share, path, Referrals::Follow);
-    let (tree, path) = &found.map_err(told)?;
-    let status = tree.status(path).map_err(told)?;
+    let (tree, path) = &found.map_err(explain)?;
+    let status = tree.status(path).map_err(explain)?;
     if arguments.verbose.verbose && tree.is_posix() {
         terminal::say(
             "the share has the POSIX extensions of SMB 3.1.1: names and modes are those of Unix",
@@ -107,7 +107,7 @@ fn list_folder(
     }
     let mut listing = Listing::new(arguments.json, tree.is_posix());
     if status.attributes & ATTRIBUTE_FOLDER != 0 {
-        list_entries(tree.entries(path).map_err(told)?, &mut listing)?;
+        list_entries(tree.entries(path).map_err(explain)?, &mut listing)?;
     } else {
         let name = path.rsplit('/').next().unwrap_or_default();
         listing.add(&Listed::Entry(DirectoryEntry {
@@ -177,7 +177,7 @@ fn listed(entry: Result<DirectoryEntry, smb::Error>) -> Result<Listed, CommandEr
     match entry {
         Ok(entry) => Ok(Listed::Entry(entry)),
         Err(smb::Error::Name { name, reason }) => Ok(Listed::Odd { name, reason }),
-        Err(error) => Err(told(error)),
+        Err(error) => Err(explain(error)),
     }
 }
 

@@ -2,7 +2,6 @@
 
 mod analyze;
 mod args;
-mod back;
 mod bench;
 mod candidates;
 mod changes;
@@ -17,18 +16,18 @@ mod doctor;
 mod exit;
 mod experiment;
 mod failure;
+mod host_knobs;
 mod hosts;
 mod inspect;
 mod lab_command;
-mod levers;
-mod look;
 mod ls;
 mod manual;
 mod meter;
 mod page;
 mod path;
+mod path_facts;
 mod profiles;
-mod rig;
+mod reverse_path;
 mod runs;
 mod session;
 mod set;
@@ -36,6 +35,7 @@ mod share;
 mod status;
 mod stop;
 mod terminal;
+mod testbed;
 mod trial;
 mod tune;
 mod version;
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
         }
         Err(error) => said_by_clap(&error),
     };
-    stop::give_way();
+    stop::park_if_leaving();
     let code = match result.and_then(unless_lost) {
         Ok(code) => code,
         Err(error) => {

@@ -114,7 +114,7 @@ pub fn draw(arguments: &PageArguments) -> Result<ExitCode, CommandError> {
     let file = io::stdin().as_fd().try_clone_to_owned();
     let file = file.map_err(|error| failed("cannot take up the run file", &error))?;
     let rules = Rules {
-        user: User::Nobody,
+        user: User::Unprivileged,
         ..Rules::default()
     };
     confine::for_parent(&rules, arguments.verbose.verbose)?;

@@ -47,7 +47,7 @@ const WARM_UP_MAX: Duration = Duration::from_millis(300);
 const ONE_AT_A_TIME: Operations = Operations {
     pattern: Pattern::Sequential,
     threads: 1,
-    other_way_percent: 0,
+    opposite_percent: 0,
     data: Data::Random,
     cache: Cache::Direct,
     file: None,
@@ -242,7 +242,7 @@ impl SharePath {
                 file_size: Bytes::new(KNOCK_BLOCK.get() * u64::from(DEPTH)),
                 // As many each way, so that the slower way slows both.
                 operations: Some(Operations {
-                    other_way_percent: 50,
+                    opposite_percent: 50,
                     ..ONE_AT_A_TIME
                 }),
                 ..self.workload(Direction::Read, 1, timing)

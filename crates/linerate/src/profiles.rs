@@ -12,7 +12,7 @@ use host::Host;
 use host::change::read_states;
 use host::exec::{Command, Output};
 use host::profile::{
-    self, Profile, Proposal, Protections, Role, Rule, Situation, Verdict, When, Wish,
+    self, Profile, Proposal, Protections, Role, Rule, RuleValue, Situation, Verdict, When,
 };
 use os::file::{Folder, Readers};
 use record::text::clean;
@@ -35,7 +35,7 @@ pub fn run(arguments: &ProfilesArguments) -> Result<ExitCode, CommandError> {
     let profile = profile::find(name, folder.as_deref(), Protections::Meant)?;
     if arguments.json {
         let rules = profile.rules.iter().map(|rule| {
-            let (verb, value) = wish(rule);
+            let (verb, value) = verb_and_value(rule);
             json!({ "knob": rule.knob, verb: value, "when": conditions(&rule.when),
                 "why": rule.why, "source": rule.source })
         });
@@ -49,7 +49,7 @@ pub fn run(arguments: &ProfilesArguments) -> Result<ExitCode, CommandError> {
         clean(&profile.meaning)
     ));
     for rule in &profile.rules {
-        let (verb, value) = wish(rule);
+        let (verb, value) = verb_and_value(rule);
         let verb = match verb {
             "set" => String::new(),
             verb => verb.replace('_', " ") + " ",
@@ -124,11 +124,11 @@ fn config_folder() -> Option<PathBuf> {
     Some(config.join("linerate/profiles"))
 }
 
-fn wish(rule: &Rule) -> (&'static str, &str) {
-    match &rule.wish {
-        Wish::Set(value) => ("set", value),
-        Wish::AtLeast(value) => ("at_least", value),
-        Wish::AtMost(value) => ("at_most", value),
+fn verb_and_value(rule: &Rule) -> (&'static str, &str) {
+    match &rule.value {
+        RuleValue::Set(value) => ("set", value),
+        RuleValue::AtLeast(value) => ("at_least", value),
+        RuleValue::AtMost(value) => ("at_most", value),
     }
 }
 

@@ -14,7 +14,7 @@ use serde_json::json;
 use stats::Verdict;
 
 use crate::args::{LoginArguments, OutputArguments};
-use crate::changes::look;
+use crate::changes::style;
 use crate::exit::Exit;
 use crate::failure::{CommandError, Kind};
 use crate::{confine, credentials, share, terminal};
@@ -85,7 +85,7 @@ impl Recorder {
         let ends = run.records.iter().map(|record| match record {
             Record::Trial(trial) => trial.ended,
             Record::Event { at, .. } => *at,
-            Record::Schedule(_) | Record::Design(_) | Record::Round(_) | Record::Look(_) => {
+            Record::Schedule(_) | Record::Design(_) | Record::Round(_) | Record::Path(_) => {
                 Nanoseconds::new(0)
             }
         });
@@ -184,9 +184,9 @@ pub fn show(path: &Path, output: &OutputArguments) -> Result<RunAnalysis, Comman
         value["run_file"] = json!(path);
         terminal::print_json(&value);
     } else {
-        terminal::print_drawn(&report::page(&analysis, look()));
+        terminal::print_drawn(&report::page(&analysis, style()));
         if output.verbose {
-            terminal::print_drawn(&report::details(&analysis, look()));
+            terminal::print_drawn(&report::details(&analysis, style()));
         }
         terminal::say(&format!("run file: {}", path.display()));
     }
@@ -205,7 +205,7 @@ pub fn print(analysis: &RunAnalysis, json: bool) {
     if json {
         terminal::print_json(&report::json(analysis));
     } else {
-        terminal::print_drawn(&report::page(analysis, look()));
+        terminal::print_drawn(&report::page(analysis, style()));
     }
 }
 

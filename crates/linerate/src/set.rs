@@ -11,7 +11,7 @@ use record::{HostName, KnobId, Target};
 use serde_json::{Value, json};
 
 use crate::args::SetArguments;
-use crate::changes::look;
+use crate::changes::style;
 use crate::failure::{CommandError, Kind};
 use crate::hosts::Named;
 use crate::profiles::{self, Judged};
@@ -179,7 +179,7 @@ fn show(
     let rows: Vec<Vec<String>> = rows.collect();
     let now = if arguments.dry_run { "would be" } else { "now" };
     let headings = ["host", "setting", "before", now];
-    terminal::print_drawn(&report::table(&headings, &rows, look()));
+    terminal::print_drawn(&report::table(&headings, &rows, style()));
     match change {
         Some((id, true)) => terminal::print(&format!(
             "hint: it stays, also after a restart, until `linerate undo {id}`"

@@ -16,7 +16,7 @@ pub struct TypedShare {
 const PORT_DEFAULT: u16 = 445;
 
 /// Whether a word of the command line means a share rather than a file or a host.
-pub fn looks_like_share(text: &str) -> bool {
+pub fn is_share_address(text: &str) -> bool {
     text.starts_with("smb://") || text.starts_with("//") || text.starts_with("\\\\")
 }
 

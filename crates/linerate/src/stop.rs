@@ -125,7 +125,7 @@ pub fn unless_asked<T: Send + 'static>(
 
 /// Before a result is told: where the program is being left, why and with which code is said already, and
 /// this never returns. Connections that are ended for it must not be what a command says it failed by.
-pub fn give_way() {
+pub fn park_if_leaving() {
     while IS_LEAVING.load(Ordering::SeqCst) {
         thread::park();
     }

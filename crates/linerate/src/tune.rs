@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use analysis::Fix;
 use experiment::{
-    Candidate, Durations, Ended, Hooks, Progress, Rig, SearchPlan, TuneOutcome, TunePlan,
+    Candidate, Durations, Ended, Hooks, Progress, SearchPlan, Testbed, TuneOutcome, TunePlan,
 };
 use host::change::{self, Change};
 use host::exec::Command;
@@ -22,13 +22,13 @@ use serde_json::json;
 
 use crate::args::{CheckArguments, GoalArgument, OutputArguments, TuneArguments};
 use crate::candidates::Proposal;
-use crate::changes::look;
+use crate::changes::style;
 use crate::failure::{CommandError, Kind};
-use crate::levers::SharedRecorder;
+use crate::host_knobs::SharedRecorder;
 use crate::path::{SharePath, timing};
 use crate::profiles::{self, Judged};
-use crate::rig::{Load, PathRig};
 use crate::runs::{self, Recorder};
+use crate::testbed::{Load, ShareTestbed};
 use crate::{candidates, changes, check, share, stop, terminal};
 
 /// Time around the counted time of a trial: process, session, test file, warm-up.
@@ -215,9 +215,13 @@ fn search(
         left_out: &left_out,
     };
     let state = journal::state_folder()?;
-    let file = carry_out((arguments, &state), path, &job, stop, &mut |rig, hooks| {
-        experiment::search(rig, &plan, hooks)
-    })?;
+    let file = carry_out(
+        (arguments, &state),
+        path,
+        &job,
+        stop,
+        &mut |testbed, hooks| experiment::search(testbed, &plan, hooks),
+    )?;
     let analysis = runs::show(&file, &arguments.output)?;
     Ok(runs::exit_code(&analysis))
 }
@@ -503,7 +507,7 @@ fn dry_run(
     terminal::print_drawn(&report::table(
         &["experiment", "phase", "order", "trials", "takes"],
         &rows,
-        look(),
+        style(),
     ));
     for (candidate, commands) in &commands {
         print_commands(&candidate.id, commands);
@@ -549,9 +553,13 @@ pub fn experiment(
         warnings: &[],
         left_out: &[],
     };
-    carry_out((arguments, state), path, &job, stop, &mut |rig, hooks| {
-        experiment::tune(rig, plan, hooks)
-    })
+    carry_out(
+        (arguments, state),
+        path,
+        &job,
+        stop,
+        &mut |testbed, hooks| experiment::tune(testbed, plan, hooks),
+    )
 }
 
 /// What `tune` is about to do.
@@ -567,9 +575,9 @@ struct Job<'a> {
 }
 
 type Run<'a> =
-    dyn FnMut(&mut dyn Rig, &mut Hooks<'_>) -> Result<TuneOutcome, experiment::Error> + 'a;
+    dyn FnMut(&mut dyn Testbed, &mut Hooks<'_>) -> Result<TuneOutcome, experiment::Error> + 'a;
 
-/// Makes the run file, the journal and the rig, and runs it.
+/// Makes the run file, the journal and the testbed, and runs it.
 fn carry_out(
     (arguments, state): (&TuneArguments, &Path),
     path: &SharePath,
@@ -603,7 +611,7 @@ fn carry_out(
         false => None,
     };
     let recorder = SharedRecorder(Rc::new(RefCell::new(recorder)));
-    let mut rig = PathRig::new(path, journal, recorder.clone(), stop.clone(), counted)
+    let mut testbed = ShareTestbed::new(path, journal, recorder.clone(), stop.clone(), counted)
         .persistent(arguments.persist)
         .moving(job.load);
     let trials = u64::try_from(job.trials).unwrap_or(0);
@@ -616,7 +624,7 @@ fn carry_out(
         stop: &|| stop.is_asked(),
         progress: &mut tell,
     };
-    let outcome = run(&mut rig, &mut hooks);
+    let outcome = run(&mut testbed, &mut hooks);
     drop(progress);
     let outcome = outcome.map_err(|error| {
         CommandError::from_error(Kind::Refused, &error).hint(format!(
@@ -698,7 +706,7 @@ fn tell(progress: &mut terminal::Progress, stage: &mut String, event: Progress) 
         } => {
             progress.note(&format!("{experiment}: {decision:?}: {reason}").to_lowercase());
         }
-        Progress::PuttingBack => progress.detail("putting everything back"),
+        Progress::Restoring => progress.detail("putting everything back"),
     }
 }
 

@@ -23,7 +23,7 @@ use serde_json::Value;
 
 use crate::counters::Spans;
 use crate::share::{POOL_BYTES, TestData, check_space, test_name};
-use crate::stop::STOP_LOOK;
+use crate::stop::STOP_POLL;
 use crate::{Error, Stop, operations};
 
 /// Bytes of one operation that make sense.
@@ -147,7 +147,7 @@ pub(crate) fn check(workload: &FolderWorkload) -> Result<(), Error> {
     if !Path::new(&workload.folder).is_absolute() {
         return usage(format!("`{}` is not a whole path", workload.folder));
     }
-    operations::under_way(&workload.operations, workload.depth).map(drop)
+    operations::in_flight(&workload.operations, workload.depth).map(drop)
 }
 
 /// The job as `fio` is asked for it; anybody may run it by hand.
@@ -157,7 +157,7 @@ pub fn fio_command(workload: &FolderWorkload, file: &Path, direct: bool) -> Comm
     let way = match (
         operations.pattern,
         workload.direction,
-        operations.other_way_percent,
+        operations.opposite_percent,
     ) {
         (Pattern::Sequential, Direction::Read, 0) => "read",
         (Pattern::Sequential, Direction::Write, 0) => "write",
@@ -193,10 +193,10 @@ pub fn fio_command(workload: &FolderWorkload, file: &Path, direct: bool) -> Comm
         "--clat_percentiles=0".to_owned(),
         "--percentile_list=50:95:99:99.9".to_owned(),
     ];
-    if operations.other_way_percent > 0 {
+    if operations.opposite_percent > 0 {
         let reads = match workload.direction {
-            Direction::Read => 100 - operations.other_way_percent,
-            Direction::Write => operations.other_way_percent,
+            Direction::Read => 100 - operations.opposite_percent,
+            Direction::Write => operations.opposite_percent,
         };
         argv.push(format!("--rwmixread={reads}"));
     }
@@ -206,7 +206,7 @@ pub fn fio_command(workload: &FolderWorkload, file: &Path, direct: bool) -> Comm
             milliseconds(workload.timing.warm_up)
         ));
     }
-    let writes = workload.direction == Direction::Write || operations.other_way_percent > 0;
+    let writes = workload.direction == Direction::Write || operations.opposite_percent > 0;
     if operations.write_through && writes {
         argv.push("--sync=dsync".to_owned());
     }
@@ -254,7 +254,7 @@ fn fio(command: &Command, spans: &Spans, stop: &Stop) -> Result<Vec<u8>, Error> 
                 reason: format!("it did not end within {:?}", spans.whole() + FIO_OVERHEAD),
             });
         }
-        match heard.recv_timeout(STOP_LOOK) {
+        match heard.recv_timeout(STOP_POLL) {
             Ok(output) => break output,
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
             Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break Vec::new(),
@@ -286,7 +286,7 @@ pub(crate) fn parse(output: &[u8], workload: &FolderWorkload) -> Option<(Sample,
     };
     let number = |value: &Value, key: &str| value.get(key).and_then(Value::as_f64);
     let whole = |value: &Value, key: &str| value.get(key).and_then(Value::as_u64);
-    let mixed = workload.operations.other_way_percent > 0;
+    let mixed = workload.operations.opposite_percent > 0;
     let others = if mixed { whole(other, "io_bytes")? } else { 0 };
     let bytes = whole(main, "io_bytes")?.checked_add(others)?;
     let milliseconds = number(main, "runtime").filter(|time| time.is_finite() && *time > 0.0)?;
@@ -392,7 +392,7 @@ impl TestFile {
         stop: &Stop,
     ) -> Result<Self, Error> {
         check_kind(folder, kind)?;
-        check_room(folder, size)?;
+        check_free_space(folder, size)?;
         // Its path is not looked up again: another user may have put a link there.
         let held = Shared::open(folder).map_err(|source| not_made(folder, source))?;
         remove_leftovers(&held);
@@ -502,7 +502,7 @@ pub(crate) fn no_disk(folder: &Path, file_system: &str) -> Error {
 }
 
 /// Refuses to fill somebody's disk.
-pub(crate) fn check_room(folder: &Path, size: u64) -> Result<(), Error> {
+pub(crate) fn check_free_space(folder: &Path, size: u64) -> Result<(), Error> {
     let found = statvfs(folder).map_err(|error| system("ask for free space", error))?;
     let available = found.f_bavail.saturating_mul(found.f_frsize);
     check_space(&whole(folder).display(), available, size)

@@ -31,7 +31,7 @@ pub fn fio(output: &[u8], workload: &FolderWorkload) -> Option<(Sample, Latency)
 
 /// What a host did between two looks at its counters, and how many of its threads served in both.
 #[must_use]
-pub fn looks(before: &str, after: &str, host: &HostName) -> (HostLoad, bool) {
+pub fn load_between(before: &str, after: &str, host: &HostName) -> (HostLoad, bool) {
     let now = Instant::now();
     let [first, last] = [before, after].map(|text| load::parse(text, now));
     let [served, serving] = [before, after].map(serving::parse);

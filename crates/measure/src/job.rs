@@ -1,7 +1,7 @@
 //! Work on a share that is done once: a file that is read from begin to end, one that is copied to a
 //! disk, small files.
 //!
-//! Nothing of it stays: what it makes is in a folder of its own ([`Site`]).
+//! Nothing of it stays: what it makes is in a folder of its own ([`ScratchFolder`]).
 
 use std::fs::{self, File};
 use std::ops::RangeInclusive;
@@ -17,11 +17,11 @@ use smb::copy::{Place, Progress, download};
 use smb::{Access, FileTimes, Login, OpenOptions, Policy, Replace, SmallFile, Tree};
 
 use crate::counters::cpu;
-use crate::folder::check_room;
+use crate::folder::check_free_space;
 use crate::near::{self, no_near};
+use crate::scratch::ScratchFolder;
 use crate::share::{Connected, TestData, agreed, connections, joined, pieces, unbroken};
-use crate::site::Site;
-use crate::stop::{STOP_LOOK, stoppable};
+use crate::stop::{STOP_POLL, stoppable};
 use crate::{Error, Stop, fill_random};
 
 /// Samples of one job, beside the first part of it, which is for getting under way.
@@ -45,7 +45,7 @@ const NOT_HERE: u32 = 0x400 | 0x1000 | 0x0004_0000 | 0x0040_0000;
 pub(crate) fn run(
     workload: &JobWorkload,
     login: &Login,
-    near: Option<&Site>,
+    near: Option<&ScratchFolder>,
     stop: &Stop,
     emit: &mut dyn FnMut(&TrialLine),
 ) -> Result<TrialResult, Error> {
@@ -112,7 +112,7 @@ struct Work<'a> {
     workload: &'a JobWorkload,
     connected: &'a Connected,
     /// The folder of this machine that a file is copied to.
-    near: Option<&'a Site>,
+    near: Option<&'a ScratchFolder>,
     stop: &'a Stop,
     emit: &'a mut dyn FnMut(&TrialLine),
     samples: Vec<Sample>,
@@ -248,16 +248,19 @@ impl Work<'_> {
     }
 
     fn copy(&mut self, path: &str, size: u64, asked: bool, times: u32) -> Result<(), Error> {
-        let near = self.near.and_then(Site::local).ok_or_else(no_near)?;
+        let near = self
+            .near
+            .and_then(ScratchFolder::local)
+            .ok_or_else(no_near)?;
         self.storage = Some(near::storage(near, asked)?);
-        check_room(near, size)?;
+        check_free_space(near, size)?;
         let copy = near.join("copy");
         // The first one is for getting under way, unless there is no time for another.
         for turn in 0..=times {
             let (begun, cpu_begun) = (Instant::now(), cpu());
             let copied = stoppable(
                 self.stop,
-                STOP_LOOK,
+                STOP_POLL,
                 || {},
                 |halt| {
                     let (tree, progress) = (&self.connected.tree, Progress::default());
@@ -281,8 +284,9 @@ impl Work<'_> {
 
     fn small_files(&mut self, count: u32, size: usize) -> Result<(), Error> {
         let parent = self.connected.folder(&self.workload.share);
-        let site = Site::make(parent, u64::from(count) * size as u64, count, self.stop)?;
-        let Place::Share { tree, path } = site.top() else {
+        let scratch =
+            ScratchFolder::make(parent, u64::from(count) * size as u64, count, self.stop)?;
+        let Place::Share { tree, path } = scratch.top() else {
             // It was made on the share.
             return Ok(());
         };

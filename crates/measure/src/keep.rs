@@ -9,7 +9,7 @@ use smb::Login;
 
 use crate::folder::{TestFile, direct_bytes};
 use crate::share;
-use crate::stop::STOP_LOOK;
+use crate::stop::STOP_POLL;
 use crate::{Error, Stop};
 
 /// Makes the file, says that it is there, and removes it once `stop` is asked for.
@@ -24,7 +24,7 @@ pub(crate) fn run(
         let direct = direct.map(Bytes::new);
         emit(&TrialLine::Kept { file, direct });
         while !stop.is_asked() {
-            thread::sleep(STOP_LOOK);
+            thread::sleep(STOP_POLL);
         }
     };
     match &keep.place {

@@ -9,8 +9,8 @@ use rustix::fs::statvfs;
 use smb::copy::Place;
 
 use crate::folder::{file_system, no_disk, whole};
+use crate::scratch::ScratchFolder;
 use crate::share::SPARE_SHARE;
-use crate::site::Site;
 use crate::{Error, Stop};
 
 /// Where files are in memory.
@@ -26,7 +26,7 @@ pub(crate) fn is_needed(workload: &Workload) -> bool {
 }
 
 /// Makes the folder, where the trial needs one.
-pub(crate) fn make(workload: &Workload, stop: &Stop) -> Result<Option<Site>, Error> {
+pub(crate) fn make(workload: &Workload, stop: &Stop) -> Result<Option<ScratchFolder>, Error> {
     match workload {
         Workload::Task(workload) => {
             let Task::Copy(task) = &workload.task else {
@@ -34,7 +34,7 @@ pub(crate) fn make(workload: &Workload, stop: &Stop) -> Result<Option<Site>, Err
             };
             let bytes = task.bytes().get();
             let parent = Place::Local(in_memory(bytes));
-            Site::make(parent, bytes, task.files, stop).map(Some)
+            ScratchFolder::make(parent, bytes, task.files, stop).map(Some)
         }
         Workload::Job(JobWorkload {
             job: Job::Copy {
@@ -70,12 +70,12 @@ fn memory_available(text: &str) -> Bytes {
 
 /// In the folder that was asked for, or else in the first that will do. How large the file is that comes there
 /// is not known yet: only the first choice depends on it.
-fn on_a_disk(asked: Option<&str>, bytes_max: u64, stop: &Stop) -> Result<Site, Error> {
+fn on_a_disk(asked: Option<&str>, bytes_max: u64, stop: &Stop) -> Result<ScratchFolder, Error> {
     let within = |folder: &Path, bytes: u64| {
         let (file_system, network) = file_system(folder)?;
         match network {
             true => Err(no_disk(folder, &file_system)),
-            false => Site::make(Place::Local(folder.to_owned()), bytes, 1, stop),
+            false => ScratchFolder::make(Place::Local(folder.to_owned()), bytes, 1, stop),
         }
     };
     if let Some(asked) = asked {
@@ -89,7 +89,7 @@ fn on_a_disk(asked: Option<&str>, bytes_max: u64, stop: &Stop) -> Result<Site, E
     for bytes in [bytes_max, 0] {
         for folder in &folders {
             match within(folder, bytes) {
-                Ok(site) => return Ok(site),
+                Ok(scratch) => return Ok(scratch),
                 Err(error) => failure = error,
             }
         }

@@ -26,7 +26,7 @@ const BUCKETS: usize = (64 - PRECISION_BITS as usize + 1) << PRECISION_BITS;
 ///
 /// # Errors
 /// [`Error::Usage`] where that makes no sense.
-pub(crate) fn under_way(operations: &Operations, depth: u32) -> Result<u32, Error> {
+pub(crate) fn in_flight(operations: &Operations, depth: u32) -> Result<u32, Error> {
     let usage = |reason: String| Err(Error::Usage { reason });
     if !(1..=THREADS_MAX).contains(&operations.threads) {
         let threads = operations.threads;
@@ -34,16 +34,16 @@ pub(crate) fn under_way(operations: &Operations, depth: u32) -> Result<u32, Erro
             "{threads} threads; 1 to {THREADS_MAX} are possible"
         ));
     }
-    let under_way = operations.threads.saturating_mul(depth);
-    if !(1..=UNDER_WAY_MAX).contains(&under_way) {
+    let in_flight = operations.threads.saturating_mul(depth);
+    if !(1..=UNDER_WAY_MAX).contains(&in_flight) {
         return usage(format!(
-            "{under_way} operations under way; 1 to {UNDER_WAY_MAX} are possible"
+            "{in_flight} operations under way; 1 to {UNDER_WAY_MAX} are possible"
         ));
     }
-    if operations.other_way_percent > 99 {
+    if operations.opposite_percent > 99 {
         return usage("100 of a hundred operations the other way is the other way".to_owned());
     }
-    Ok(under_way)
+    Ok(in_flight)
 }
 
 /// Operations on one file, while they run.
@@ -53,7 +53,7 @@ pub(crate) struct Workers<'a> {
     pub(crate) direction: Direction,
     pub(crate) block: u64,
     pub(crate) file_size: u64,
-    pub(crate) under_way: u32,
+    pub(crate) in_flight: u32,
     pub(crate) stop: &'a smb::Stop,
     pub(crate) clock: &'a Clock,
     pub(crate) fill: &'a (dyn Fn(u64, &mut [u8]) + Sync),
@@ -94,7 +94,7 @@ impl Workers<'_> {
     /// Runs them until they are stopped or one of them fails.
     pub(crate) fn run(&self, begun: &(dyn Fn() + Sync)) -> Result<(), Error> {
         let next = AtomicU64::new(0);
-        let mut seeds = vec![0; 8 * self.under_way as usize];
+        let mut seeds = vec![0; 8 * self.in_flight as usize];
         fill_random(&mut seeds)?;
         let mut result = Ok(());
         thread::scope(|scope| {
@@ -137,7 +137,7 @@ impl Workers<'_> {
         let mut result = Ok(());
         while !self.stop.is_stopped() {
             let range = self.place(&mut random, next);
-            let other_way = random.below(100) < u64::from(self.operations.other_way_percent);
+            let other_way = random.below(100) < u64::from(self.operations.opposite_percent);
             let begin = Instant::now();
             let done = match (self.direction, other_way) {
                 (Direction::Read, false) | (Direction::Write, true) => self.read(range),
@@ -326,16 +326,16 @@ mod tests {
 
     #[test]
     fn what_is_under_way_is_bounded() {
-        let operations = |threads, other_way_percent| Operations {
+        let operations = |threads, opposite_percent| Operations {
             pattern: Pattern::Random,
             threads,
-            other_way_percent,
+            opposite_percent,
             data: record::Data::Random,
             cache: record::Cache::Direct,
             write_through: false,
             file: None,
         };
-        assert_eq!(under_way(&operations(16, 30), 32).ok(), Some(512));
+        assert_eq!(in_flight(&operations(16, 30), 32).ok(), Some(512));
         for (threads, depth, other) in [
             (0, 1, 0),
             (65, 1, 0),
@@ -344,7 +344,7 @@ mod tests {
             (64, u32::MAX, 0),
             (1, 1, 100),
         ] {
-            let refused = under_way(&operations(threads, other), depth);
+            let refused = in_flight(&operations(threads, other), depth);
             assert!(
                 matches!(refused, Err(Error::Usage { .. })),
                 "{threads} {depth} {other}"

@@ -207,7 +207,7 @@ mod tests {
             "{sizes:?}"
         );
         let large = preset("copy-10gb").unwrap().unwrap();
-        let room = large.tests[0].task.as_ref().map(Task::room);
+        let room = large.tests[0].task.as_ref().map(Task::space_needed);
         assert_eq!(room, Some(Bytes::new(10_000_000_000)));
     }
 

@@ -14,7 +14,7 @@ use record::{
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-use crate::stop::{STOP_LOOK, meanwhile};
+use crate::stop::{STOP_POLL, meanwhile};
 use crate::{Error, MtuTarget, Stop};
 
 /// What a trial may take beside its warm-up and counted time: start, login, the exchange at the end.
@@ -284,7 +284,10 @@ fn moved(task: &record::Task) -> u64 {
         task => u64::from(task.files()),
     };
     let steps = steps.saturating_mul(3 * STEP_BYTES);
-    task.room().get().saturating_mul(3).saturating_add(steps)
+    task.space_needed()
+        .get()
+        .saturating_mul(3)
+        .saturating_add(steps)
 }
 
 fn feed(stdin: &mut dyn Write, input: &impl Serialize) -> io::Result<()> {
@@ -311,7 +314,7 @@ fn wait_unless_asked(process: Process, limit: Duration, stop: &Stop) -> Result<O
             ender.end();
         }
     };
-    let output = meanwhile(STOP_LOOK, look, || process.wait(limit));
+    let output = meanwhile(STOP_POLL, look, || process.wait(limit));
     output
         .and_then(|output| Ok(output?))
         .map_err(|error| error.failure())
@@ -332,7 +335,7 @@ fn wait(
         if left.is_zero() {
             return Waited::Late;
         }
-        match heard.recv_timeout(left.min(STOP_LOOK)) {
+        match heard.recv_timeout(left.min(STOP_POLL)) {
             Ok(Ok(TrialLine::Sample(sample))) => progress(&sample),
             Ok(Ok(line)) => return Waited::Line(line),
             Ok(Err(reason)) => return Waited::Nonsense(reason),

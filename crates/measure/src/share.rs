@@ -27,7 +27,7 @@ use zeroize::Zeroizing;
 
 use crate::counters::{self, Spans};
 use crate::operations::{self, Clock, Workers};
-use crate::stop::{STOP_LOOK, spawn, stoppable};
+use crate::stop::{STOP_POLL, spawn, stoppable};
 use crate::{Error, Stop, clock, fill_random, job, socket};
 
 /// Bytes of one request that make sense: a sector, and what servers take at most.
@@ -205,7 +205,7 @@ fn measure(
         mut rejected,
     } = Connected::connect_from(share, login, &policy, workload)?;
     check_agreed(&session, &tree, workload)?;
-    let more = (1..workload.sessions).map(|_| Session::beside(&tree));
+    let more = (1..workload.sessions).map(|_| Session::open_parallel(&tree));
     let more: Vec<(Session, Tree)> = more.collect::<Result<_, _>>()?;
     let opened = match there {
         Some(path) => Opened::prepared(&tree, workload, path)?,
@@ -310,7 +310,7 @@ pub(crate) fn policy(workload: &ShareWorkload) -> Result<Policy, Error> {
         Some(operations) => {
             let request = block.min(REQUEST_BYTES);
             let requests =
-                u64::from(operations::under_way(operations, depth)?) * block.div_ceil(request);
+                u64::from(operations::in_flight(operations, depth)?) * block.div_ceil(request);
             (
                 request,
                 u32::try_from(requests).unwrap_or(DEPTH_MAX).min(DEPTH_MAX),
@@ -563,7 +563,7 @@ impl Opened {
 
     fn new(tree: &Tree, workload: &ShareWorkload) -> Result<Self, Error> {
         let path = test_path(&workload.share.path)?;
-        check_room(tree, workload)?;
+        check_free_space(tree, workload)?;
         let file = tree.open(&path, &as_test_file(workload))?;
         Ok(Self {
             file,
@@ -605,7 +605,7 @@ impl Opened {
     }
 }
 
-fn check_room(tree: &Tree, workload: &ShareWorkload) -> Result<(), Error> {
+fn check_free_space(tree: &Tree, workload: &ShareWorkload) -> Result<(), Error> {
     let available = tree.free_space()?.available_bytes;
     check_space(&workload.share, available, workload.file_size.get())
 }
@@ -615,7 +615,7 @@ pub(crate) fn check_space(place: &dyn Display, available: u64, size: u64) -> Res
     let needed = size.saturating_add(size / SPARE_SHARE);
     match available < needed {
         false => Ok(()),
-        true => Err(Error::NoRoom {
+        true => Err(Error::NoSpace {
             share: place.to_string(),
             needed,
             available,
@@ -646,7 +646,7 @@ pub(crate) fn test_name() -> Result<String, Error> {
 /// Whether nothing is written while it is measured.
 fn only_reads(workload: &ShareWorkload) -> bool {
     let operations = workload.operations.as_ref();
-    let mixed = operations.is_some_and(|operations| operations.other_way_percent > 0);
+    let mixed = operations.is_some_and(|operations| operations.opposite_percent > 0);
     workload.direction == Direction::Read && !mixed
 }
 
@@ -671,7 +671,7 @@ pub(crate) fn keep(
     let data = TestData::new(contents)?;
     let share = &workload.share;
     let Connected { session, tree, .. } = Connected::connect(share, login, &policy, 1)?;
-    check_room(&tree, workload)?;
+    check_free_space(&tree, workload)?;
     let path = test_path(&share.path)?;
     let options = OpenOptions {
         share_write: true,
@@ -835,7 +835,7 @@ struct Transfer {
     samples: Vec<Sample>,
     /// From its begin to its first byte of payload.
     first: Option<Duration>,
-    ways: Ways,
+    directions: Directions,
     before: Vec<ChannelStatus>,
     after: Vec<ChannelStatus>,
 }
@@ -863,7 +863,7 @@ impl Test<'_> {
         let ranges = pieces(0..size, block);
         let written = stoppable(
             self.stop,
-            STOP_LOOK,
+            STOP_POLL,
             || {},
             |halt| {
                 file.write_ranges(ranges, halt, |offset, room| {
@@ -912,7 +912,7 @@ impl Test<'_> {
                 direction: self.workload.direction,
                 block: self.workload.block.get(),
                 file_size: self.workload.file_size.get(),
-                under_way: operations::under_way(operations, self.workload.depth)?,
+                in_flight: operations::in_flight(operations, self.workload.depth)?,
                 stop,
                 clock: &self.clock,
                 fill: &|offset, room| self.data.fill(offset, room),
@@ -949,7 +949,7 @@ impl Test<'_> {
         heard: &Receiver<Result<(), Error>>,
         emit: &mut dyn FnMut(&TrialLine),
     ) -> Result<Transfer, Error> {
-        let ways = Ways::of(self.workload);
+        let directions = Directions::of(self.workload);
         let (mut before, mut after) = (Vec::new(), Vec::new());
         let patience = spans.alignment();
         let mut payload = || {
@@ -958,7 +958,7 @@ impl Test<'_> {
                 before.clone_from(&after);
                 self.clock.count(true);
             }
-            total(&after, ways)
+            total(&after, directions)
         };
         let mut wait = |until| self.wait(heard, until);
         let samples = counters::count(spans, begin, &mut payload, &mut wait, emit)?;
@@ -973,7 +973,7 @@ impl Test<'_> {
         Ok(Transfer {
             samples,
             first: None,
-            ways,
+            directions,
             before,
             after,
         })
@@ -987,11 +987,11 @@ impl Test<'_> {
     /// not. Where none comes for some time, the moment is as good as any.
     fn channels_at_an_answer(&self, patience: Duration) -> Vec<ChannelStatus> {
         let deadline = Instant::now() + patience;
-        let ways = Ways::of(self.workload);
-        let before = total(&self.session.channels(), ways);
+        let directions = Directions::of(self.workload);
+        let before = total(&self.session.channels(), directions);
         loop {
             let channels = self.session.channels();
-            let answered = total(&channels, ways) != before;
+            let answered = total(&channels, directions) != before;
             if answered || Instant::now() >= deadline {
                 return channels;
             }
@@ -1008,7 +1008,7 @@ impl Test<'_> {
             if left.is_zero() {
                 return Ok(());
             }
-            match heard.recv_timeout(left.min(STOP_LOOK)) {
+            match heard.recv_timeout(left.min(STOP_POLL)) {
                 Ok(Err(error)) => return Err(error),
                 Ok(Ok(())) => {
                     let server = self.workload.share.server.clone();
@@ -1027,7 +1027,7 @@ impl Transfer {
     /// What each connection moved in the counted time, and what TCP did in it; by the last look, what it moved in its
     /// whole life.
     fn connections(&self, counted: Duration, last: &[ChannelStatus]) -> Vec<ConnectionUse> {
-        let mut used = connections(&self.before, &self.after, self.ways);
+        let mut used = connections(&self.before, &self.after, self.directions);
         for (used, after) in used.iter_mut().zip(&self.after) {
             let whole = clock::same(last, after).and_then(|last| last.tcp);
             if let (Some(tcp), Some(whole)) = (&mut used.tcp, whole) {
@@ -1077,12 +1077,12 @@ impl Transfer {
 pub(crate) fn connections(
     before: &[ChannelStatus],
     after: &[ChannelStatus],
-    ways: Ways,
+    directions: Directions,
 ) -> Vec<ConnectionUse> {
     let used = |channel: &ChannelStatus| {
         let before = clock::same(before, channel);
-        let before = before.map_or(0, |before| payload_of(before, ways));
-        let bytes = payload_of(channel, ways).saturating_sub(before);
+        let before = before.map_or(0, |before| payload_of(before, directions));
+        let bytes = payload_of(channel, directions).saturating_sub(before);
         ConnectionUse {
             local: channel.local,
             remote: channel.remote,
@@ -1100,23 +1100,23 @@ pub(crate) fn connections(
 
 /// Which payload counts.
 #[derive(Clone, Copy)]
-pub(crate) enum Ways {
+pub(crate) enum Directions {
     One(Direction),
     Both,
 }
 
-impl From<Direction> for Ways {
+impl From<Direction> for Directions {
     fn from(direction: Direction) -> Self {
         Self::One(direction)
     }
 }
 
-impl Ways {
+impl Directions {
     fn of(workload: &ShareWorkload) -> Self {
         let mixed = workload
             .operations
             .iter()
-            .any(|operations| operations.other_way_percent > 0);
+            .any(|operations| operations.opposite_percent > 0);
         match mixed {
             true => Self::Both,
             false => Self::One(workload.direction),
@@ -1124,18 +1124,18 @@ impl Ways {
     }
 }
 
-fn total(channels: &[ChannelStatus], ways: Ways) -> u64 {
+fn total(channels: &[ChannelStatus], directions: Directions) -> u64 {
     channels
         .iter()
-        .map(|channel| payload_of(channel, ways))
+        .map(|channel| payload_of(channel, directions))
         .sum()
 }
 
-fn payload_of(channel: &ChannelStatus, ways: Ways) -> u64 {
-    match ways {
-        Ways::One(Direction::Read) => channel.bytes_received,
-        Ways::One(Direction::Write) => channel.bytes_sent,
-        Ways::Both => channel.bytes_received.saturating_add(channel.bytes_sent),
+fn payload_of(channel: &ChannelStatus, directions: Directions) -> u64 {
+    match directions {
+        Directions::One(Direction::Read) => channel.bytes_received,
+        Directions::One(Direction::Write) => channel.bytes_sent,
+        Directions::Both => channel.bytes_received.saturating_add(channel.bytes_sent),
     }
 }
 
@@ -1265,7 +1265,7 @@ mod tests {
         record::Operations {
             pattern: record::Pattern::Sequential,
             threads: 1,
-            other_way_percent: 0,
+            opposite_percent: 0,
             data: Contents::Random,
             cache: record::Cache::Direct,
             write_through,

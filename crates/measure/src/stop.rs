@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::Error;
 
 /// How often somebody who waits for something else looks whether to stop.
-pub(crate) const STOP_LOOK: Duration = Duration::from_millis(50);
+pub(crate) const STOP_POLL: Duration = Duration::from_millis(50);
 
 /// A flag that anybody may raise and that everything that lasts looks at. Clones share it.
 #[derive(Clone, Debug, Default)]

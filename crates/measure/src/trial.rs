@@ -15,8 +15,8 @@ use smb::Login;
 use zeroize::Zeroizing;
 
 use crate::counters::Spans;
-use crate::site::Site;
-use crate::stop::STOP_LOOK;
+use crate::scratch::ScratchFolder;
+use crate::stop::STOP_POLL;
 use crate::worker::Worker;
 use crate::{Error, Stop, folder, job, keep, near, share, task, tcp};
 
@@ -42,7 +42,7 @@ pub fn trial(
 fn run(
     workload: &Workload,
     login: &Login,
-    near: Option<&Site>,
+    near: Option<&ScratchFolder>,
     stop: &Stop,
     emit: &mut dyn FnMut(&TrialLine),
 ) -> Result<TrialResult, Error> {
@@ -159,7 +159,7 @@ impl Watched {
         self.stop.ask();
         let deadline = Instant::now() + TIDY_LIMIT;
         while self.tidies && Instant::now() < deadline && !self.over.load(Ordering::Acquire) {
-            thread::sleep(STOP_LOOK);
+            thread::sleep(STOP_POLL);
         }
         if !self.over.load(Ordering::Acquire) {
             orphaned();
@@ -188,7 +188,7 @@ pub(crate) fn when_ended(
 pub(crate) struct Performer<'a> {
     pub(crate) login: &'a Login,
     /// The folder of this machine that it copies from or to.
-    pub(crate) near: Option<&'a Site>,
+    pub(crate) near: Option<&'a ScratchFolder>,
     /// How far it is confined.
     pub(crate) sandbox: Option<Sandbox>,
 }
@@ -282,7 +282,7 @@ impl Input {
     }
 
     /// Makes the folder that it copies from or to.
-    pub(crate) fn near(&self, stop: &Stop) -> Result<Option<Site>, Error> {
+    pub(crate) fn near(&self, stop: &Stop) -> Result<Option<ScratchFolder>, Error> {
         match self {
             Self::Trial(input) => near::make(&input.workload, stop),
             Self::Keep(_) => Ok(None),
@@ -290,10 +290,10 @@ impl Input {
     }
 
     /// The same folder, for the process that was started in it.
-    pub(crate) fn given(&self) -> Result<Option<Site>, Error> {
+    pub(crate) fn given(&self) -> Result<Option<ScratchFolder>, Error> {
         match self {
             Self::Trial(input) => near::is_needed(&input.workload)
-                .then(Site::given)
+                .then(ScratchFolder::given)
                 .transpose(),
             Self::Keep(_) => Ok(None),
         }

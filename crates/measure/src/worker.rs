@@ -18,7 +18,7 @@ mod imp {
 
     use super::Worker;
     use crate::error::login_hint;
-    use crate::site::Site;
+    use crate::scratch::ScratchFolder;
     use crate::trial::{Failed, Input, Performer, Watched, fail, perform, read_input, when_ended};
     use crate::{Error, share};
 
@@ -41,7 +41,12 @@ mod imp {
             // Gone with this, once the process is.
             let near = input.near(watched.stop())?;
             let mut process = Command::new(&self.program);
-            if let Some(entrance) = near.as_ref().map(Site::give).transpose()?.flatten() {
+            if let Some(entrance) = near
+                .as_ref()
+                .map(ScratchFolder::give)
+                .transpose()?
+                .flatten()
+            {
                 process.current_dir(entrance);
             }
             let mut process = process
@@ -110,14 +115,14 @@ mod imp {
     ) -> Result<Result<(), Failed>, Error> {
         let input = read_input(&mut &*socket)?;
         let near = input.given()?;
-        let given = near.as_ref().and_then(Site::local);
+        let given = near.as_ref().and_then(ScratchFolder::local);
         let folder = input.folder();
         // Where there are no owners, root stays root.
         let is_given =
             given.is_none() || can_work_here().map_err(system("look at the folder of"))?;
         let rules = Rules {
             user: match folder.is_none() && is_given {
-                true => User::Nobody,
+                true => User::Unprivileged,
                 false => User::Kept,
             },
             network: folder.is_none(),

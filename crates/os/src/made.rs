@@ -120,7 +120,7 @@ impl Shared {
     ///
     /// # Errors
     /// When it cannot be listed, or something in it cannot be looked at.
-    pub fn look(&self) -> io::Result<usize> {
+    pub fn stat_entries(&self) -> io::Result<usize> {
         let mut count = 0;
         for entry in Dir::read_from(&self.descriptor)? {
             let entry = entry?;

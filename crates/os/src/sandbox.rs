@@ -38,11 +38,11 @@ pub struct Rules {
 /// Which user a process is, where it was root.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum User {
-    /// Nobody.
+    /// The user `nobody`, without a right of root.
     #[default]
-    Nobody,
+    Unprivileged,
     /// Root until [`drop_root`], so that it can open first what root alone may open.
-    NobodyLater,
+    UnprivilegedLater,
     /// Root.
     Kept,
 }
@@ -102,7 +102,7 @@ pub fn confine(rules: &Rules) -> io::Result<Confined> {
     imp::confine(rules)
 }
 
-/// Makes nobody of root in a process that [`User::NobodyLater`] let it be until now; says whether it has none of
+/// Makes nobody of root in a process that [`User::UnprivilegedLater`] let it be until now; says whether it has none of
 /// root's rights by then.
 ///
 /// # Errors

@@ -63,7 +63,8 @@ pub struct Design {
     /// The arms: for each factor the place of its level.
     pub arms: Vec<Vec<u32>>,
     /// The arm that is the baseline once more, if there is one: what differs between the two is noise.
-    pub again: Option<u32>,
+    #[serde(rename = "again")]
+    pub baseline_replicate: Option<u32>,
     /// Factors whose switch resets links: they are switched seldom, and have an error of their own.
     pub whole_plots: Vec<u32>,
     /// The order of the arms, a row for each block.

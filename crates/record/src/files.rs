@@ -47,8 +47,8 @@ pub struct Operations {
     /// Threads, 1 to 64.
     pub threads: u32,
     /// Of a hundred operations, so many go the other way than the workload's direction, 0 to 99.
-    #[serde(default)]
-    pub other_way_percent: u32,
+    #[serde(default, rename = "other_way_percent")]
+    pub opposite_percent: u32,
     /// What is written.
     #[serde(default)]
     pub data: Data,

@@ -9,8 +9,8 @@ mod facts;
 mod files;
 pub mod input;
 mod job;
-mod look;
 pub mod mistake;
+mod path;
 mod plan_file;
 mod probe;
 mod recipe;
@@ -34,8 +34,10 @@ pub use files::{
     Storage,
 };
 pub use job::{Job, JobFile, JobWorkload, SHARE_IN_MEMORY, ServerCache};
-pub use look::{AddressLook, HostLoad, MtuProof, NeighbourLook, PathLook, ProcessorLoad, Vanished};
 pub use mistake::Mistake;
+pub use path::{
+    AddressRoute, HostLoad, MtuProof, NeighbourMtu, PathFacts, ProcessorLoad, Vanished,
+};
 pub use plan_file::{
     DesignKind, PlanFactor, PlanFile, PlanLevel, PlanWorkload, PublishedLevel, PublishedTest,
 };

@@ -123,8 +123,8 @@ pub struct RecipeTest {
     #[serde(default = "one")]
     pub threads: u32,
     /// Of a hundred operations, so many go the other way.
-    #[serde(default)]
-    pub other_way_percent: u32,
+    #[serde(default, rename = "other_way_percent")]
+    pub opposite_percent: u32,
     /// Work on whole files instead of operations on the test file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<Task>,
@@ -190,7 +190,7 @@ impl Recipe {
             let reason = format!("`{name}` needs `read`, `write` or both, each once");
             return wrong("directions", reason);
         }
-        if test.other_way_percent > 99 {
+        if test.opposite_percent > 99 {
             let reason = format!("`other_way_percent` of `{name}` must be 0 to 99");
             return wrong("other_way_percent", reason);
         }
@@ -238,7 +238,7 @@ impl Recipe {
             let mistake = mistake.within("task");
             mistake.because(|reason| format!("the task of `{name}`: {reason}"))
         })?;
-        match task.way() {
+        match task.required_direction() {
             Some(way) if test.directions != [way] => {
                 let way = format!("{way:?}").to_lowercase();
                 let reason = format!("`{name}` needs `directions = [\"{way}\"]`");
@@ -340,7 +340,7 @@ mod tests {
             block: Bytes::new(4096),
             depth: 1,
             threads: 1,
-            other_way_percent: 0,
+            opposite_percent: 0,
             task: None,
         };
         Recipe {
@@ -404,7 +404,7 @@ mod tests {
             |recipe| recipe.pause_seconds = -1.0,
             |recipe| recipe.tests[1].name = "one".into(),
             |recipe| recipe.tests[0].directions.push(Direction::Read),
-            |recipe| recipe.tests[0].other_way_percent = 100,
+            |recipe| recipe.tests[0].opposite_percent = 100,
             |recipe| recipe.tests[0].block = Bytes::new(2 << 30),
             |recipe| recipe.tests[0].task = Some(Task::Create(5)),
             |recipe| recipe.tests[0].task = Some(Task::Lock(0)),

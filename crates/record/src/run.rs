@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Arm, Design, Direction, HostFacts, Level, Nanoseconds, PathLook, Phase, Recipe, ShareAddress,
+    Arm, Design, Direction, HostFacts, Level, Nanoseconds, PathFacts, Phase, Recipe, ShareAddress,
     TrialRecord,
 };
 
@@ -207,7 +207,8 @@ pub enum Record {
     /// A trial is over.
     Trial(Box<TrialRecord>),
     /// What the path looks like; the last one counts.
-    Look(Box<PathLook>),
+    #[serde(rename = "look")]
+    Path(Box<PathFacts>),
     /// Something else happened.
     Event {
         /// When, since the start of the run.

@@ -14,7 +14,7 @@ use crate::input::{self, Lines};
 use crate::text::{EXCERPT_CHARS_MAX, excerpt, of_a_line};
 use crate::weight::{elements, weight};
 use crate::{
-    Design, Event, Header, Nanoseconds, Outcome, PathLook, RUN_FORMAT, RUN_VERSION, Record, Round,
+    Design, Event, Header, Nanoseconds, Outcome, PathFacts, RUN_FORMAT, RUN_VERSION, Record, Round,
     Run, Sample, Schedule, Stage, TrialRecord,
 };
 
@@ -215,7 +215,7 @@ impl Held {
                 self.schedules += 1;
                 self.others_weight += own;
             }
-            Record::Look(_) | Record::Event { .. } => self.others_weight += own,
+            Record::Path(_) | Record::Event { .. } => self.others_weight += own,
         }
         self.check()
     }
@@ -338,7 +338,7 @@ fn parse_record(line: &[u8]) -> Result<Result<Record, String>, String> {
             Record::Design(Box::new(design))
         }
         Some("round") => Record::Round(parse::<Round>(line)?),
-        Some("look") => Record::Look(Box::new(parse::<PathLook>(line)?)),
+        Some("look") => Record::Path(Box::new(parse::<PathFacts>(line)?)),
         Some("event") => {
             let EventLine { at, event } = parse(line)?;
             Record::Event { at, event }

@@ -144,7 +144,7 @@ impl CopyTask {
 impl Task {
     /// What it moves or has to be there before, at most: the room that it needs.
     #[must_use]
-    pub fn room(&self) -> Bytes {
+    pub fn space_needed(&self) -> Bytes {
         match self {
             Self::Copy(copy) => copy.bytes(),
             Self::Play(play) => Bytes::new(play.frame.get().saturating_mul(play.frames.into())),
@@ -168,7 +168,7 @@ impl Task {
 
     /// The way it goes; none where it can go either way.
     #[must_use]
-    pub const fn way(&self) -> Option<Direction> {
+    pub const fn required_direction(&self) -> Option<Direction> {
         match self {
             Self::Copy(_) => None,
             Self::Create(_) | Self::Remove(_) | Self::Lock(_) => Some(Direction::Write),
@@ -223,7 +223,7 @@ impl Task {
             Self::Play(play) => play.check()?,
             _ => {}
         }
-        match self.room().get() > BYTES_MAX {
+        match self.space_needed().get() > BYTES_MAX {
             true => Err(Mistake::at("", too_much())),
             false => Ok(()),
         }

@@ -20,8 +20,11 @@ fn main() -> std::io::Result<()> {
     }
     for (name, run) in runs {
         std::fs::write(folder.join(format!("{name}.html")), report::html(&run))?;
-        let look = report::Look::new(100, report::Colour::Ansi);
-        std::fs::write(folder.join(format!("{name}.txt")), report::page(&run, look))?;
+        let style = report::Style::new(100, report::Colour::Ansi);
+        std::fs::write(
+            folder.join(format!("{name}.txt")),
+            report::page(&run, style),
+        )?;
     }
     let (check, tune) = (fixtures::check_one_link_of_two(), fixtures::tune_demo());
     let story = report::html_story("two links, one share", &fixtures::story(&check, &tune));

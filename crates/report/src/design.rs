@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use record::Design;
 use stats::{Estimate, Unit, Verdict};
 
-use crate::page::{Ink, Look, Page, left, right};
+use crate::page::{Ink, Page, Style, left, right};
 use crate::text::width;
 use crate::view::{self, Said, Tone};
 use crate::{plot, quantity, table};
@@ -329,7 +329,7 @@ fn progress(result: &DesignResult) -> String {
 }
 
 /// The part of the page on a terminal.
-pub(crate) fn terminal(page: &mut Page, result: &DesignResult, look: Look) -> String {
+pub(crate) fn terminal(page: &mut Page, result: &DesignResult, style: Style) -> String {
     let design = &result.design;
     page.gap();
     page.row(&[
@@ -420,13 +420,13 @@ pub(crate) fn terminal(page: &mut Page, result: &DesignResult, look: Look) -> St
     if result.rates.is_empty() {
         return String::new();
     }
-    format!("\n{}", table::text(&result.rates, look))
+    format!("\n{}", table::text(&result.rates, style))
 }
 
 /// An arm by its levels, and whether it is the baseline once more.
 fn arm_name(samples: &DesignSamples, design: &Design) -> String {
     let name = level_names(samples, design);
-    match Some(samples.arm) == design.again {
+    match Some(samples.arm) == design.baseline_replicate {
         true => said(&say("design-arm.again").with("arm", name)),
         false => name,
     }

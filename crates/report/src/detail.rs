@@ -6,12 +6,12 @@ use analysis::{
 };
 use locale::{Argument, Message, counted, said, say, text};
 use record::{
-    AddressLook, Bytes, HostFacts, MtuProof, Nanoseconds, NeighbourLook, Nic, Rung, SmbSession,
+    AddressRoute, Bytes, HostFacts, MtuProof, Nanoseconds, NeighbourMtu, Nic, Rung, SmbSession,
     Vanished,
 };
 use stats::Verdict;
 
-use crate::page::{Ink, Look, Page};
+use crate::page::{Ink, Page, Style};
 use crate::{quantity, view};
 
 /// Several lines under a title.
@@ -22,8 +22,8 @@ pub(crate) struct Detail {
 
 /// The details of a run for the terminal; empty where there are none.
 #[must_use]
-pub fn details(analysis: &RunAnalysis, look: Look) -> String {
-    let mut page = Page::new(look);
+pub fn details(analysis: &RunAnalysis, style: Style) -> String {
+    let mut page = Page::new(style);
     for detail in all(analysis) {
         page.heading(&detail.title);
         for line in &detail.lines {
@@ -68,17 +68,17 @@ fn with_known(
 }
 
 fn routes(analysis: &RunAnalysis) -> Vec<String> {
-    let Some(look) = &analysis.look else {
+    let Some(path) = &analysis.path else {
         return Vec::new();
     };
-    let mut lines: Vec<String> = look.addresses.iter().map(route).collect();
+    let mut lines: Vec<String> = path.addresses.iter().map(route).collect();
     for host in &analysis.facts {
         lines.extend(host.nics.iter().map(|nic| interface(host, nic)));
     }
     lines
 }
 
-fn route(route: &AddressLook) -> String {
+fn route(route: &AddressRoute) -> String {
     let sentence = say("detail-route").with("address", route.address);
     let sentence = with_known(sentence, "nic", route.nic.as_ref());
     said(&with_known(sentence, "router", route.gateway))
@@ -95,25 +95,25 @@ fn interface(host: &HostFacts, nic: &Nic) -> String {
 }
 
 fn packets(analysis: &RunAnalysis) -> Vec<String> {
-    let proofs = analysis.look.iter().flat_map(|look| &look.mtus);
+    let proofs = analysis.path.iter().flat_map(|path| &path.mtus);
     proofs.map(packet).collect()
 }
 
 fn neighbours(analysis: &RunAnalysis) -> Vec<String> {
-    let neighbours = analysis.look.iter().flat_map(|look| &look.neighbours);
+    let neighbours = analysis.path.iter().flat_map(|path| &path.neighbours);
     neighbours.map(neighbour).collect()
 }
 
-fn neighbour(look: &NeighbourLook) -> String {
-    let sentence = match look.answered {
+fn neighbour(neighbour: &NeighbourMtu) -> String {
+    let sentence = match neighbour.answered {
         None => say("detail-neighbour.silent"),
-        Some(answered) if look.takes_less() => say("detail-neighbour.takes-less")
+        Some(answered) if neighbour.takes_less() => say("detail-neighbour.takes-less")
             .with("answered", answered.to_string())
-            .with("tried", look.tried.to_string()),
+            .with("tried", neighbour.tried.to_string()),
         Some(answered) => say("detail-neighbour.takes-all").with("answered", answered.to_string()),
     };
-    let sentence = sentence.with("address", look.address);
-    said(&sentence.with("nic", &look.nic))
+    let sentence = sentence.with("address", neighbour.address);
+    said(&sentence.with("nic", &neighbour.nic))
 }
 
 fn packet(proof: &MtuProof) -> String {
@@ -124,14 +124,14 @@ fn packet(proof: &MtuProof) -> String {
     let Some(most) = proof.path_mtu() else {
         return said(&say("detail-packet.unproven").with("pair", pair));
     };
-    let back = match proof.back {
+    let back = match proof.reverse_mtu {
         Some(back) => Some(say("detail-packet.back").with("most", back.to_string())),
-        None if proof.one_way => Some(say("detail-packet.one-way")),
+        None if proof.forward_only => Some(say("detail-packet.one-way")),
         None => None,
     };
     let larger = if proof.is_black_hole() {
         Some(say("detail-packet.vanish"))
-    } else if proof.told && most < proof.wanted() {
+    } else if proof.too_big_reported && most < proof.wanted() {
         Some(say("detail-packet.told"))
     } else {
         None
@@ -150,8 +150,8 @@ fn packet(proof: &MtuProof) -> String {
 /// Who still saw packets that vanish.
 fn who_saw(vanished: Vanished) -> Option<String> {
     let counts = [
-        ("detail-vanished.there", vanished.there),
-        ("detail-vanished.back", vanished.back),
+        ("detail-vanished.there", vanished.seen_by_server),
+        ("detail-vanished.back", vanished.seen_by_client),
         ("detail-vanished.near-refused", vanished.near_refused),
         ("detail-vanished.far-refused", vanished.far_refused),
     ];
@@ -160,7 +160,7 @@ fn who_saw(vanished: Vanished) -> Option<String> {
         Some(said(&say(id).with("count", count)))
     });
     let counts: Vec<String> = counts.collect();
-    let sentence = match vanished.back {
+    let sentence = match vanished.seen_by_client {
         Some(_) => say("detail-vanished.each-end"),
         None => say("detail-vanished.our-end"),
     };
@@ -175,9 +175,9 @@ fn sessions(analysis: &RunAnalysis) -> Vec<String> {
     let mut lines = view::sessions(analysis);
     let last = analysis.sessions.last().map(|kind| &kind.agreed);
     let agreed = last.or(analysis
-        .look
+        .path
         .as_ref()
-        .and_then(|look| look.session.as_ref()));
+        .and_then(|path| path.session.as_ref()));
     lines.extend(agreed.into_iter().flat_map(session));
     if let Some(request) = analysis
         .diagnosis
@@ -409,8 +409,8 @@ mod tests {
             Some("of 5 of 9000 bytes that our end sent, 0 were refused as faulty by our NIC")
         );
         let both = Vanished {
-            there: Some(0),
-            back: Some(5),
+            seen_by_server: Some(0),
+            seen_by_client: Some(5),
             ..one_end
         };
         assert_eq!(

@@ -48,7 +48,7 @@ fn run(analysis: &RunAnalysis) -> Value {
         "ladder": analysis.ladder.iter().map(rung).collect::<Vec<_>>(),
         "sessions": analysis.sessions.iter().map(|kind| session(&kind.agreed, kind.channels)).collect::<Vec<_>>(),
         "diagnosis": analysis.diagnosis.as_ref().map(|found| diagnosis(found, analysis)),
-        "look": analysis.look.as_ref().map(word),
+        "look": analysis.path.as_ref().map(word),
         "experiments": analysis.experiments.iter().map(experiment).collect::<Vec<_>>(),
         "untried": analysis.untried.iter().map(|one| json!({
             "experiment": one.experiment,

@@ -21,7 +21,7 @@ pub use columns::wrap;
 pub use detail::details;
 pub use html::{Content, Section, html, html_story};
 pub use json::{demo_summary, json, session as session_json};
-pub use page::{Colour, Look};
+pub use page::{Colour, Style};
 pub use picture::picture;
 pub use shareable::Shareable;
 pub use terminal::{page, table};

@@ -16,12 +16,12 @@ pub enum Colour {
 
 /// How wide and how coloured terminal text is.
 #[derive(Clone, Copy, Debug)]
-pub struct Look {
+pub struct Style {
     columns: usize,
     colour: Colour,
 }
 
-impl Look {
+impl Style {
     /// The widest page: longer lines are harder to read.
     pub const COLUMNS_MAX: usize = 100;
     /// The narrowest page that is still a page.
@@ -43,7 +43,7 @@ impl Look {
     }
 }
 
-impl Default for Look {
+impl Default for Style {
     fn default() -> Self {
         Self::new(Self::COLUMNS_MAX, Colour::Plain)
     }
@@ -76,20 +76,20 @@ impl Ink {
 }
 
 pub(crate) struct Page {
-    look: Look,
+    style: Style,
     text: String,
 }
 
 impl Page {
-    pub(crate) const fn new(look: Look) -> Self {
+    pub(crate) const fn new(style: Style) -> Self {
         Self {
-            look,
+            style,
             text: String::new(),
         }
     }
 
     pub(crate) const fn columns(&self) -> usize {
-        self.look.columns
+        self.style.columns
     }
 
     pub(crate) fn finish(self) -> String {
@@ -110,7 +110,7 @@ impl Page {
 
     /// One line; what does not fit ends in an ellipsis.
     pub(crate) fn row(&mut self, pieces: &[(Ink, &str)]) {
-        let mut left = self.look.columns;
+        let mut left = self.style.columns;
         let mut line = Vec::new();
         for (ink, text) in pieces {
             let text = shorten(&clean(text), left);
@@ -140,10 +140,10 @@ impl Page {
         let mut used = indent;
         let mut is_empty = true;
         for Word { ink, text, joined } in pieces.iter().flat_map(|(ink, text)| words(*ink, text)) {
-            let room = self.look.columns.saturating_sub(hang.max(indent)).max(8);
+            let room = self.style.columns.saturating_sub(hang.max(indent)).max(8);
             let word = shorten(&text, room);
             let space = usize::from(!is_empty && !joined);
-            if !is_empty && used + space + width(&word) > self.look.columns {
+            if !is_empty && used + space + width(&word) > self.style.columns {
                 self.emit(&line);
                 line = vec![(Ink::Plain, " ".repeat(hang))];
                 used = hang;
@@ -169,7 +169,7 @@ impl Page {
             } else {
                 *ink
             };
-            if self.look.colour == Colour::Ansi && ink != current {
+            if self.style.colour == Colour::Ansi && ink != current {
                 if !current.code().is_empty() {
                     line.push_str("\u{1b}[0m");
                 }
@@ -182,7 +182,7 @@ impl Page {
         }
         let line = line.trim_end_matches(' ');
         self.text.push_str(line);
-        if self.look.colour == Colour::Ansi && !current.code().is_empty() {
+        if self.style.colour == Colour::Ansi && !current.code().is_empty() {
             self.text.push_str("\u{1b}[0m");
         }
         self.text.push('\n');
@@ -291,7 +291,7 @@ mod tests {
     use super::*;
 
     fn lines(columns: usize, text: &str) -> Vec<String> {
-        let mut page = Page::new(Look::new(columns, Colour::Plain));
+        let mut page = Page::new(Style::new(columns, Colour::Plain));
         page.paragraph(2, 4, &[(Ink::Plain, text)]);
         page.finish().lines().map(str::to_owned).collect()
     }
@@ -357,10 +357,10 @@ mod tests {
 
     #[test]
     fn without_colour_there_is_no_escape_sequence() {
-        let mut plain = Page::new(Look::new(80, Colour::Plain));
+        let mut plain = Page::new(Style::new(80, Colour::Plain));
         plain.row(&[(Ink::Strong, "a\u{1b}[2J")]);
         assert!(!plain.finish().contains('\u{1b}'));
-        let mut coloured = Page::new(Look::new(80, Colour::Ansi));
+        let mut coloured = Page::new(Style::new(80, Colour::Ansi));
         coloured.row(&[(Ink::Strong, "a\u{1b}[2J")]);
         assert_eq!(coloured.finish(), "\u{1b}[1ma\u{fffd}[2J\u{1b}[0m\n");
     }

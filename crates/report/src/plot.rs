@@ -438,7 +438,7 @@ pub(crate) fn interaction(
         let mut samples = result.samples.iter();
         samples
             .by_ref()
-            .filter(|one| one.response == response && Some(one.arm) != design.again)
+            .filter(|one| one.response == response && Some(one.arm) != design.baseline_replicate)
             .collect::<Vec<_>>()
     };
     let mean = |along_level: &str, by_level: Option<&str>| -> Option<f64> {

@@ -218,7 +218,7 @@ fn of_task(bench: &BenchSamples, test: &TestFigures) -> Option<String> {
     let first = test.first_byte?;
     let time = match &bench.workload {
         Workload::Task(work) => {
-            let seconds = work.task.room().get() as f64 / test.figure?;
+            let seconds = work.task.space_needed().get() as f64 / test.figure?;
             Nanoseconds::new((seconds * 1e9) as u64)
         }
         _ => return None,

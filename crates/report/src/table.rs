@@ -5,7 +5,7 @@ use fit::table::{TableEffect, TableResult, TableTest, TableWarning};
 use locale::{Message, counted, said, say};
 use stats::Verdict;
 
-use crate::page::{Ink, Look, Page};
+use crate::page::{Ink, Page, Style};
 use crate::quantity;
 use crate::view::{self, Tone};
 
@@ -29,13 +29,13 @@ const HEADERS: [&str; 7] = [
 
 /// The page, one part per response.
 #[must_use]
-pub fn text(results: &[TableResult], look: Look) -> String {
+pub fn text(results: &[TableResult], style: Style) -> String {
     let mut pages = String::new();
     for result in results {
         if !pages.is_empty() {
             pages.push('\n');
         }
-        let mut page = Page::new(look);
+        let mut page = Page::new(style);
         heading(&mut page, result);
         page.gap();
         for (tone, sentence) in sentences(result) {
@@ -43,8 +43,8 @@ pub fn text(results: &[TableResult], look: Look) -> String {
         }
         page.gap();
         pages.push_str(&page.finish());
-        pages.push_str(&numbers(result, look));
-        let mut page = Page::new(look);
+        pages.push_str(&numbers(result, style));
+        let mut page = Page::new(style);
         for test in &result.tests {
             page.paragraph(2, 4, &[(Ink::Plain, &test_words(test))]);
         }
@@ -213,7 +213,7 @@ pub(crate) fn compared(effect: &TableEffect) -> String {
     }
 }
 
-fn numbers(result: &TableResult, look: Look) -> String {
+fn numbers(result: &TableResult, style: Style) -> String {
     let rows: Vec<Vec<String>> = result
         .effects
         .iter()
@@ -231,7 +231,7 @@ fn numbers(result: &TableResult, look: Look) -> String {
         })
         .collect();
     let headers = HEADERS.map(locale::text);
-    crate::terminal::table(&headers.each_ref().map(String::as_str), &rows, look)
+    crate::terminal::table(&headers.each_ref().map(String::as_str), &rows, style)
 }
 
 fn test_words(test: &TableTest) -> String {
@@ -402,7 +402,7 @@ mod tests {
 
     fn page(text: &str, request: &Request, columns: usize) -> String {
         let results = analyze(&Table::from_csv(text).unwrap(), request).unwrap();
-        super::text(&results, Look::new(columns, Colour::Plain))
+        super::text(&results, Style::new(columns, Colour::Plain))
     }
 
     fn nic() -> Request {

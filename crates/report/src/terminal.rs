@@ -5,7 +5,7 @@ use locale::{counted, said, say, text};
 use record::{Direction, Plan};
 use stats::Estimate;
 
-use crate::page::{Ink, Look, Page, bar, left, right};
+use crate::page::{Ink, Page, Style, bar, left, right};
 use crate::text::{clean, shorten, width};
 use crate::view::{self, Ladder, Tone};
 use crate::{columns, design, quantity, recipe};
@@ -25,8 +25,8 @@ const CELL_COLUMNS_MAX: usize = 60;
 
 /// The page of a run, by the command that made it.
 #[must_use]
-pub fn page(analysis: &RunAnalysis, look: Look) -> String {
-    let mut page = Page::new(look);
+pub fn page(analysis: &RunAnalysis, style: Style) -> String {
+    let mut page = Page::new(style);
     title(&mut page, analysis);
     let headline = view::headline(analysis);
     page.gap();
@@ -49,7 +49,7 @@ pub fn page(analysis: &RunAnalysis, look: Look) -> String {
         Plan::Experiment { .. } => {}
     }
     let tables = match &analysis.design {
-        Some(result) => design::terminal(&mut page, result, look),
+        Some(result) => design::terminal(&mut page, result, style),
         None => String::new(),
     };
     foot(&mut page, analysis);
@@ -62,13 +62,13 @@ const AROUND: usize = 2;
 
 /// A table for lists such as those of `linerate changes` and `linerate undo`.
 #[must_use]
-pub fn table(headers: &[&str], rows: &[Vec<String>], look: Look) -> String {
+pub fn table(headers: &[&str], rows: &[Vec<String>], style: Style) -> String {
     let cell = |text: &str| shorten(&clean(text), CELL_COLUMNS_MAX);
     let line = comfy_table::LineStyle::none().fill('─').junction('─');
-    let style = comfy_table::TableStyle::new().header_separator(line);
+    let borders = comfy_table::TableStyle::new().header_separator(line);
     let mut table = comfy_table::Table::new();
     table
-        .load_style(style)
+        .load_style(borders)
         .set_content_arrangement(comfy_table::ContentArrangement::Disabled);
     let headers: Vec<String> = headers.iter().map(|text| cell(text)).collect();
     let rows = rows
@@ -77,7 +77,7 @@ pub fn table(headers: &[&str], rows: &[Vec<String>], look: Look) -> String {
     let all: Vec<Vec<String>> = std::iter::once(headers).chain(rows).collect();
     let count = all.iter().map(Vec::len).max().unwrap_or(0);
     let lost = BETWEEN * count.saturating_sub(1) + AROUND;
-    let widths = columns::widths(&all, look.columns().saturating_sub(lost));
+    let widths = columns::widths(&all, style.columns().saturating_sub(lost));
     let mut lines = all.iter().map(|row| {
         let cells = row.iter().zip(&widths);
         cells

@@ -14,9 +14,9 @@ use std::task::Waker;
 use crate::sync::{Mutex, MutexGuard};
 
 /// Bytes before the payload: frame prefix, transform header, header and body of a WRITE.
-pub(crate) const HEAD_ROOM: usize = 256;
+pub(crate) const HEADROOM_BYTES: usize = 256;
 /// Bytes behind the payload: a peer may put its data up to 175 bytes later than asked.
-pub(crate) const TAIL_ROOM: usize = 256;
+pub(crate) const TAILROOM_BYTES: usize = 256;
 /// Payload starts at a multiple of this.
 const ALIGNMENT: usize = 4096;
 
@@ -129,10 +129,11 @@ impl Reservation {
     pub(crate) fn into_block(self) -> Block {
         let capacity = self.capacity();
         let free = self.pool.lock().free.pop();
-        let bytes = free.unwrap_or_else(|| vec![0; HEAD_ROOM + capacity + TAIL_ROOM + ALIGNMENT]);
-        let to_payload = bytes[HEAD_ROOM..].as_ptr().align_offset(ALIGNMENT);
+        let bytes =
+            free.unwrap_or_else(|| vec![0; HEADROOM_BYTES + capacity + TAILROOM_BYTES + ALIGNMENT]);
+        let to_payload = bytes[HEADROOM_BYTES..].as_ptr().align_offset(ALIGNMENT);
         // `align_offset` may decline; the payload is then merely not aligned
-        let start = HEAD_ROOM
+        let start = HEADROOM_BYTES
             + if to_payload < ALIGNMENT {
                 to_payload
             } else {
@@ -187,7 +188,7 @@ impl Block {
     }
 
     /// The room for payload, with whatever it last held: put a WRITE's data here.
-    pub fn room(&mut self) -> &mut [u8] {
+    pub fn buffer(&mut self) -> &mut [u8] {
         let end = self.start + self.capacity;
         &mut self.bytes[self.start..end]
     }
@@ -302,8 +303,8 @@ mod tests {
         let pool = BlockPool::new(2, 1000);
         let mut first = pool.take(Waker::noop()).expect("a new pool has blocks");
         let second = pool.take(Waker::noop()).expect("the limit is two");
-        first.room().fill(7);
-        let address = first.room().as_ptr();
+        first.buffer().fill(7);
+        let address = first.buffer().as_ptr();
         assert_eq!(address.align_offset(ALIGNMENT), 0);
 
         let count = Arc::new(Count::default());
@@ -320,8 +321,8 @@ mod tests {
         assert!(
             again
                 .into_iter()
-                .any(|mut block| block.room().as_ptr() == address
-                    && block.room().iter().all(|byte| *byte == 7)),
+                .any(|mut block| block.buffer().as_ptr() == address
+                    && block.buffer().iter().all(|byte| *byte == 7)),
             "the same memory, not zeroed again"
         );
     }
@@ -335,7 +336,7 @@ mod tests {
         assert_eq!(pool.shared.lock().free.len(), 0, "there is no memory yet");
         let mut addresses = std::iter::from_fn(|| {
             let mut block = reserved.pop()?.into_block();
-            Some(block.room().as_ptr())
+            Some(block.buffer().as_ptr())
         });
         let first = addresses.next().expect("one of three");
         assert!(addresses.all(|address| address == first));
@@ -343,10 +344,10 @@ mod tests {
 
         let mut one = pool.take(Waker::noop()).expect("none is in use");
         let other = pool.take(Waker::noop()).expect("one is in use");
-        let address = one.room().as_ptr();
+        let address = one.buffer().as_ptr();
         let reservation = one.release().expect("it is in use");
         assert_eq!((pool.in_use(), pool.shared.lock().free.len()), (2, 1));
-        assert_eq!(reservation.into_block().room().as_ptr(), address);
+        assert_eq!(reservation.into_block().buffer().as_ptr(), address);
         drop(other);
         assert_eq!((pool.in_use(), pool.shared.lock().free.len()), (0, 2));
     }
@@ -356,6 +357,6 @@ mod tests {
         let pool = BlockPool::new(1, 8);
         let payload = pool.take(Waker::noop()).expect("a block").into_payload(100);
         assert_eq!((payload.len(), payload.is_empty()), (8, false));
-        assert_eq!(payload.into_block().room().len(), 8);
+        assert_eq!(payload.into_block().buffer().len(), 8);
     }
 }

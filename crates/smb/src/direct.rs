@@ -12,7 +12,7 @@ use smb_proto::session::Reply;
 use smb_proto::{Payload, Sink, TransferKey};
 
 use crate::error::Error;
-use crate::file::{File, freest_way};
+use crate::file::{File, least_loaded};
 use crate::signal::{Signal, Stop, lock};
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering};
@@ -92,7 +92,7 @@ impl File {
         stop: &Stop,
         mut progress: impl FnMut(u64),
     ) -> Result<u64, Error> {
-        let moving = Arc::new(Moving::new(end, self.ways()));
+        let moving = Arc::new(Moving::new(end, self.handles()));
         let _registration = stop.register(Waker::from(Arc::clone(&moving.signal)));
         let enough = self.enough();
         let mut ranges = self.portions(ranges);
@@ -104,7 +104,7 @@ impl File {
                 under_way.remove(&number);
             }
             let (done, failed) = (state.done, state.has_failed());
-            let free = freest_way(&state.missing, &enough);
+            let free = least_loaded(&state.missing, &enough);
             if under_way.is_empty() && (failed || !more) {
                 let failure = state.failure.take();
                 let refusal = state.refusal.take();
@@ -112,8 +112,8 @@ impl File {
                 progress(done - told);
                 return match (failure, refusal) {
                     (Some(failure), _) => Err(failure),
-                    (None, Some((way, refusal))) => {
-                        Err(self.way(way).shared().error(refusal, self.path()))
+                    (None, Some((handle, refusal))) => {
+                        Err(self.handle(handle).shared().error(refusal, self.path()))
                     }
                     (None, None) => Ok(done),
                 };
@@ -126,15 +126,16 @@ impl File {
             }
             if failed {
                 self.cancel(&under_way);
-            } else if let Some(way) = free
+            } else if let Some(handle) = free
                 && more
                 && under_way.len() < RANGES_MAX
             {
                 match ranges.next() {
                     None => more = false,
                     Some(range) => {
-                        lock(&moving.state).missing[way] += range.end - range.start;
-                        under_way.insert(begun, (way, self.begin(begun, way, range, &moving)));
+                        lock(&moving.state).missing[handle] += range.end - range.start;
+                        under_way
+                            .insert(begun, (handle, self.begin(begun, handle, range, &moving)));
                         begun += 1;
                     }
                 }
@@ -147,17 +148,17 @@ impl File {
     fn begin(
         &self,
         number: u64,
-        way: usize,
+        handle: usize,
         range: Range<u64>,
         moving: &Arc<Moving>,
     ) -> TransferKey {
         let part = Arc::new(Part {
             number,
-            way,
+            handle,
             missing: AtomicU64::new(range.end - range.start),
             moving: Arc::clone(moving),
         });
-        let file = self.way(way);
+        let file = self.handle(handle);
         let protocol = &file.shared().protocol;
         match moving.end {
             End::Target(_) => protocol.read(file.key(), range, part),
@@ -169,8 +170,8 @@ impl File {
     }
 
     fn cancel(&self, under_way: &BTreeMap<u64, (usize, TransferKey)>) {
-        for (way, key) in under_way.values() {
-            self.way(*way).shared().protocol.cancel(*key);
+        for (handle, key) in under_way.values() {
+            self.handle(*handle).shared().protocol.cancel(*key);
         }
     }
 }
@@ -212,7 +213,7 @@ impl State {
 /// One range.
 struct Part {
     number: u64,
-    way: usize,
+    handle: usize,
     /// Bytes of it that are not done.
     missing: AtomicU64,
     moving: Arc<Moving>,
@@ -227,7 +228,7 @@ impl Part {
         let bytes = bytes.min(missing);
         self.missing.store(missing - bytes, Ordering::Relaxed);
         state.done += bytes;
-        state.missing[self.way] -= bytes;
+        state.missing[self.handle] -= bytes;
         if state.done - state.woken_for >= WAKE_BYTES {
             state.woken_for = state.done;
             drop(state);
@@ -237,9 +238,9 @@ impl Part {
 }
 
 impl Moving {
-    fn new(end: End, ways: usize) -> Self {
+    fn new(end: End, handles: usize) -> Self {
         let state = State {
-            missing: vec![0; ways],
+            missing: vec![0; handles],
             ..State::default()
         };
         Self {
@@ -277,9 +278,9 @@ impl Sink for Part {
     fn done(&self, outcome: smb_proto::error::Result<Reply>) {
         let mut state = lock(&self.moving.state);
         state.over.push(self.number);
-        state.missing[self.way] -= self.missing.swap(0, Ordering::Relaxed);
+        state.missing[self.handle] -= self.missing.swap(0, Ordering::Relaxed);
         if let Err(refusal) = outcome {
-            state.refusal.get_or_insert((self.way, refusal));
+            state.refusal.get_or_insert((self.handle, refusal));
         }
         drop(state);
         self.moving.signal.tell();

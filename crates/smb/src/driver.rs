@@ -75,7 +75,7 @@ pub(crate) struct Link {
     stage_changed: Condvar,
     connection: Mutex<Facts>,
     /// Who wants to know when it is over.
-    keeper: Arc<Signal>,
+    reconnect: Arc<Signal>,
 }
 
 enum Stage {
@@ -222,7 +222,7 @@ impl Link {
             stream.shut_down();
         }
         self.enter(Stage::Closed(cause));
-        self.keeper.tell();
+        self.reconnect.tell();
     }
 }
 
@@ -280,7 +280,7 @@ impl Driver {
         nic: Option<String>,
         not_bound_because: Option<String>,
         epoch: Instant,
-        keeper: Arc<Signal>,
+        reconnect: Arc<Signal>,
         authenticate: Authenticate,
     ) -> io::Result<Self> {
         let stream = &readiness.stream;
@@ -300,7 +300,7 @@ impl Driver {
                 stream: Some(stream.handle()?),
                 last: None,
             }),
-            keeper,
+            reconnect,
         };
         Ok(Self {
             channel,
@@ -347,7 +347,7 @@ impl Driver {
                     Event::Expired => match (self.authenticate)() {
                         Ok(exchange) => {
                             let now = self.now();
-                            self.channel.authenticate_again(Box::new(exchange), now);
+                            self.channel.reauthenticate(Box::new(exchange), now);
                             again = true;
                         }
                         Err(error) => self.channel.transport_failed(error.into()),
@@ -435,7 +435,7 @@ impl Driver {
                 Ok(count) => self.channel.transmitted(count, now),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.readiness.stream.wait_for_room()?;
+                    self.readiness.stream.wait_writable()?;
                     return Ok(more);
                 }
                 Err(error) => return Err(error),

@@ -209,7 +209,7 @@ pub enum Error {
     },
     /// All connections were lost, and none came back in time.
     #[error("reconnecting was given up after {seconds} s")]
-    NoWayBack {
+    NotReconnected {
         /// How long it was tried.
         seconds: u64,
         /// Why the last attempt failed.
@@ -269,7 +269,7 @@ pub enum Error {
     },
     /// A file or folder is in the way of a copy, which was not asked to replace it.
     #[error("`{}` exists already", printable(object))]
-    InTheWay {
+    Obstructed {
         /// Where the copy should go.
         object: String,
     },

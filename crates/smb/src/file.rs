@@ -37,7 +37,7 @@ pub struct File {
     created: Created,
     closed: bool,
     /// The same file over other sessions.
-    beside: Vec<Self>,
+    others: Vec<Self>,
 }
 
 /// Bytes that were read, in the block they arrived in. Dropping the payload gives the block back;
@@ -66,19 +66,19 @@ impl File {
             key,
             created,
             closed: false,
-            beside: Vec::new(),
+            others: Vec::new(),
         }
     }
 
     /// Takes another handle of this file, open over another session
-    /// ([`Session::beside`](crate::Session::beside)): what is read and written from now on goes over both.
+    /// ([`Session::open_parallel`](crate::Session::open_parallel)): what is read and written from now on goes over both.
     /// A server that has one processor at a time work on what comes over one session then uses one more.
     /// Whether it is the same file; else it is closed.
     ///
     /// To compare them, both must have been opened with
     /// [`OpenOptions::disk_id`](crate::OpenOptions::disk_id). Where the server has no such numbers, times and
     /// size must have been the same when they were opened.
-    pub fn add_way(&mut self, other: Self) -> bool {
+    pub fn add_handle(&mut self, other: Self) -> bool {
         let known = |file: &Self| file.created.disk_id.filter(|(number, _)| *number != 0);
         let looks = |file: &Self| {
             let Created { times, size, .. } = file.created;
@@ -89,19 +89,21 @@ impl File {
             _ => looks(self) == looks(&other),
         };
         if same {
-            self.beside.push(other);
+            self.others.push(other);
         }
         same
     }
 
-    /// Hears something of each session that [`Self::add_way`] brought: then none of them is lost.
-    pub(crate) fn hear_ways(&self) -> Result<(), Error> {
-        self.beside.iter().try_for_each(|way| way.size().map(drop))
+    /// Hears something of each session that [`Self::add_handle`] brought: then none of them is lost.
+    pub(crate) fn probe_handles(&self) -> Result<(), Error> {
+        self.others
+            .iter()
+            .try_for_each(|handle| handle.size().map(drop))
     }
 
-    /// Closes what [`Self::add_way`] took, and waits for it.
-    pub(crate) fn close_ways(&mut self) -> Result<(), Error> {
-        self.beside.drain(..).try_for_each(Self::close)
+    /// Closes what [`Self::add_handle`] took, and waits for it.
+    pub(crate) fn close_handles(&mut self) -> Result<(), Error> {
+        self.others.drain(..).try_for_each(Self::close)
     }
 
     /// Most bytes that go in one WRITE.
@@ -109,21 +111,21 @@ impl File {
         self.shared().protocol.write_bytes_max().max(1).into()
     }
 
-    pub(crate) const fn ways(&self) -> usize {
-        1 + self.beside.len()
+    pub(crate) const fn handles(&self) -> usize {
+        1 + self.others.len()
     }
 
     /// This file over one of its sessions.
-    pub(crate) fn way(&self, number: usize) -> &Self {
+    pub(crate) fn handle(&self, number: usize) -> &Self {
         let other = number.checked_sub(1);
-        other.map_or(self, |other| &self.beside[other])
+        other.map_or(self, |other| &self.others[other])
     }
 
     /// How many bytes are worth having under way, by session. It asks the sessions, so nobody calls it
     /// with a lock that what they tell needs.
     pub(crate) fn enough(&self) -> Vec<u64> {
-        let enough = |way| AHEAD_FACTOR * self.way(way).shared().bytes_in_flight_max();
-        (0..self.ways()).map(enough).collect()
+        let enough = |handle| AHEAD_FACTOR * self.handle(handle).shared().bytes_in_flight_max();
+        (0..self.handles()).map(enough).collect()
     }
 
     /// Cuts ranges so that all sessions can share in them.
@@ -131,7 +133,7 @@ impl File {
         Portions {
             ranges,
             rest: 0..0,
-            bytes_max: match self.ways() {
+            bytes_max: match self.handles() {
                 1 => u64::MAX,
                 _ => PORTION_BYTES,
             },
@@ -259,7 +261,7 @@ impl File {
         R: Iterator<Item = Range<u64>>,
     {
         let arrivals = Arc::new(Arrivals::default());
-        lock(&arrivals.state).bytes_awaited = vec![0; self.ways()];
+        lock(&arrivals.state).bytes_awaited = vec![0; self.handles()];
         let registration = stop.register(Waker::from(Arc::clone(&arrivals.signal)));
         Pieces {
             file: self,
@@ -295,17 +297,17 @@ impl File {
                 (range.start..range.end).step_by(usize::try_from(chunk_bytes).unwrap_or(1))
             {
                 let bytes = chunk_bytes.min(range.end - offset);
-                let Some((way, mut block)) = writing.next_block()? else {
+                let Some((handle, mut block)) = writing.next_block()? else {
                     break 'ranges;
                 };
                 let count = usize::try_from(bytes)
                     .unwrap_or(usize::MAX)
                     .min(block.capacity());
-                filled = fill(offset, &mut block.room()[..count]);
+                filled = fill(offset, &mut block.buffer()[..count]);
                 if filled.is_err() {
                     break 'ranges;
                 }
-                writing.begin(way, offset, block.into_payload(count));
+                writing.begin(handle, offset, block.into_payload(count));
             }
         }
         let written = writing.finish()?;
@@ -334,10 +336,10 @@ impl File {
                     break;
                 }
             };
-            let Some(way) = writing.next_way()? else {
+            let Some(handle) = writing.next_handle()? else {
                 break;
             };
-            writing.begin(way, offset, payload);
+            writing.begin(handle, offset, payload);
         }
         let written = writing.finish()?;
         arrived.map(|()| written)
@@ -440,9 +442,9 @@ impl File {
     /// server did not keep the file open: it may have failed, and lost that.
     pub fn flush(&self) -> Result<(), Error> {
         // Each session answers for what was written over it.
-        (0..self.ways()).try_for_each(|way| {
-            let way = self.way(way);
-            way.done(Request::Flush { file: way.key })
+        (0..self.handles()).try_for_each(|handle| {
+            let handle = self.handle(handle);
+            handle.done(Request::Flush { file: handle.key })
         })
     }
 
@@ -548,7 +550,7 @@ impl File {
     /// # Errors
     /// When the server says no; the file is closed then as well.
     pub fn close(mut self) -> Result<(), Error> {
-        self.close_ways()?;
+        self.close_handles()?;
         self.close_now()
     }
 
@@ -600,7 +602,7 @@ struct Writing<'a> {
 impl<'a> Writing<'a> {
     fn new(file: &'a File, stop: &'a Stop) -> Self {
         let writes = Arc::new(Writes::default());
-        lock(&writes.state).bytes_in_flight = vec![0; file.ways()];
+        lock(&writes.state).bytes_in_flight = vec![0; file.handles()];
         let waker = Waker::from(Arc::clone(&writes.signal));
         let registration = stop.register(waker.clone());
         Self {
@@ -615,7 +617,7 @@ impl<'a> Writing<'a> {
 
     /// The session that the next write goes over, once fewer bytes than are worth it are in flight there.
     /// None after a failure.
-    fn next_way(&self) -> Result<Option<usize>, Error> {
+    fn next_handle(&self) -> Result<Option<usize>, Error> {
         loop {
             if self.stop.is_stopped() {
                 return Err(Error::Stopped);
@@ -625,8 +627,8 @@ impl<'a> Writing<'a> {
             if state.failure.is_some() {
                 return Ok(None);
             }
-            if let Some(way) = freest_way(&state.bytes_in_flight, &enough) {
-                return Ok(Some(way));
+            if let Some(handle) = least_loaded(&state.bytes_in_flight, &enough) {
+                return Ok(Some(handle));
             }
             drop(state);
             self.writes.signal.wait();
@@ -635,24 +637,24 @@ impl<'a> Writing<'a> {
 
     /// The same, with a block of that session to fill.
     fn next_block(&self) -> Result<Option<(usize, Block)>, Error> {
-        while let Some(way) = self.next_way()? {
-            if let Some(block) = self.file.way(way).shared().pool.take(&self.waker) {
-                return Ok(Some((way, block)));
+        while let Some(handle) = self.next_handle()? {
+            if let Some(block) = self.file.handle(handle).shared().pool.take(&self.waker) {
+                return Ok(Some((handle, block)));
             }
             self.writes.signal.wait();
         }
         Ok(None)
     }
 
-    fn begin(&mut self, way: usize, offset: u64, payload: Payload) {
+    fn begin(&mut self, handle: usize, offset: u64, payload: Payload) {
         let bytes = payload.len() as u64;
-        lock(&self.writes.state).bytes_in_flight[way] += bytes;
+        lock(&self.writes.state).bytes_in_flight[handle] += bytes;
         let sink = Arc::new(Write {
             writes: Arc::clone(&self.writes),
-            way,
+            handle,
             bytes,
         });
-        let file = self.file.way(way);
+        let file = self.file.handle(handle);
         file.shared()
             .protocol
             .write(file.key, offset, payload, sink);
@@ -663,9 +665,9 @@ impl<'a> Writing<'a> {
     fn finish(self) -> Result<u64, Error> {
         loop {
             let mut state = lock(&self.writes.state);
-            if let Some((way, source)) = state.failure.take() {
+            if let Some((handle, source)) = state.failure.take() {
                 drop(state);
-                let shared = self.file.way(way).shared();
+                let shared = self.file.handle(handle).shared();
                 return Err(shared.error(source, &self.file.path));
             }
             if state.bytes_in_flight.iter().all(|bytes| *bytes == 0) {
@@ -697,7 +699,7 @@ struct WritesState {
 
 struct Write {
     writes: Arc<Writes>,
-    way: usize,
+    handle: usize,
     bytes: u64,
 }
 
@@ -706,10 +708,10 @@ impl Sink for Write {
         // The reply holds the block: it goes home first, so that the writer finds it.
         let failure = outcome.err();
         let mut state = lock(&self.writes.state);
-        let in_flight = &mut state.bytes_in_flight[self.way];
+        let in_flight = &mut state.bytes_in_flight[self.handle];
         *in_flight = in_flight.saturating_sub(self.bytes);
         if state.failure.is_none() {
-            state.failure = failure.map(|failure| (self.way, failure));
+            state.failure = failure.map(|failure| (self.handle, failure));
         }
         drop(state);
         self.writes.signal.tell();
@@ -737,18 +739,18 @@ struct ArrivalsState {
 }
 
 impl ArrivalsState {
-    fn arrived(&mut self, way: usize, bytes: u64) {
-        let awaited = &mut self.bytes_awaited[way];
+    fn arrived(&mut self, handle: usize, bytes: u64) {
+        let awaited = &mut self.bytes_awaited[handle];
         *awaited = awaited.saturating_sub(bytes);
     }
 }
 
 /// Of the sessions that have too few bytes under way the one that has the fewest.
-pub(crate) fn freest_way(under_way: &[u64], enough: &[u64]) -> Option<usize> {
-    let ways = under_way.iter().zip(enough).enumerate();
-    let free = ways.filter(|(_, (bytes, enough))| bytes < enough);
+pub(crate) fn least_loaded(under_way: &[u64], enough: &[u64]) -> Option<usize> {
+    let handles = under_way.iter().zip(enough).enumerate();
+    let free = handles.filter(|(_, (bytes, enough))| bytes < enough);
     free.min_by_key(|(_, (bytes, _))| **bytes)
-        .map(|(way, _)| way)
+        .map(|(handle, _)| handle)
 }
 
 /// Ranges, cut.
@@ -774,7 +776,7 @@ impl<R: Iterator<Item = Range<u64>>> Iterator for Portions<R> {
 /// The read of one range.
 struct Read {
     number: u64,
-    way: usize,
+    handle: usize,
     /// What has not come of it yet.
     awaited: Mutex<u64>,
     arrivals: Arc<Arrivals>,
@@ -791,7 +793,7 @@ impl Sink for Read {
         if state.abandoned {
             return;
         }
-        state.arrived(self.way, bytes);
+        state.arrived(self.handle, bytes);
         state.pieces.push_back(Piece { offset, payload });
         drop(state);
         self.arrivals.signal.tell();
@@ -800,10 +802,10 @@ impl Sink for Read {
     fn done(&self, outcome: smb_proto::error::Result<Reply>) {
         let missing = *lock(&self.awaited);
         let mut state = lock(&self.arrivals.state);
-        state.arrived(self.way, missing);
+        state.arrived(self.handle, missing);
         state.over.push(self.number);
         if let (Err(failure), None) = (outcome, &state.failure) {
-            state.failure = Some((self.way, failure));
+            state.failure = Some((self.handle, failure));
         }
         drop(state);
         self.arrivals.signal.tell();
@@ -836,10 +838,10 @@ impl<R: Iterator<Item = Range<u64>>> Iterator for Pieces<'_, R> {
             if let Some(piece) = state.pieces.pop_front() {
                 return Some(Ok(piece));
             }
-            if let Some((way, source)) = state.failure.take() {
+            if let Some((handle, source)) = state.failure.take() {
                 drop(state);
                 self.end();
-                let shared = self.file.way(way).shared();
+                let shared = self.file.handle(handle).shared();
                 return Some(Err(shared.error(source, &self.file.path)));
             }
             drop(state);
@@ -855,8 +857,8 @@ impl<R> Pieces<'_, R> {
     /// Ends all reads. Whether it was not over already: all that was asked for may be here, and nobody has it yet.
     fn end(&mut self) -> bool {
         let was_under_way = self.ranges.take().is_some() || !self.reads.is_empty();
-        for (_, way, read) in self.reads.drain(..) {
-            self.file.way(way).shared().protocol.cancel(read);
+        for (_, handle, read) in self.reads.drain(..) {
+            self.file.handle(handle).shared().protocol.cancel(read);
         }
         let mut state = lock(&self.arrivals.state);
         let is_first = !std::mem::replace(&mut state.abandoned, true);
@@ -879,7 +881,7 @@ impl<R: Iterator<Item = Range<u64>>> Pieces<'_, R> {
         if state.failure.is_some() {
             return;
         }
-        while let Some(way) = freest_way(&state.bytes_awaited, &enough)
+        while let Some(handle) = least_loaded(&state.bytes_awaited, &enough)
             && let Some(ranges) = &mut self.ranges
         {
             let Some(range) = ranges.next() else {
@@ -887,20 +889,20 @@ impl<R: Iterator<Item = Range<u64>>> Pieces<'_, R> {
                 return;
             };
             let bytes = range.end - range.start;
-            state.bytes_awaited[way] += bytes;
+            state.bytes_awaited[handle] += bytes;
             drop(state);
             let number = self.reads_begun;
             self.reads_begun += 1;
             let arrivals = Arc::clone(&self.arrivals);
             let read = Arc::new(Read {
                 number,
-                way,
+                handle,
                 awaited: Mutex::new(bytes),
                 arrivals,
             });
-            let over = file.way(way);
+            let over = file.handle(handle);
             let key = over.shared().protocol.read(over.key, range, read);
-            self.reads.push((number, way, key));
+            self.reads.push((number, handle, key));
             state = lock(&self.arrivals.state);
         }
     }

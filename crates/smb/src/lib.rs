@@ -28,6 +28,7 @@ pub mod deadline;
 mod der;
 mod dfs;
 mod direct;
+mod discovery;
 mod driver;
 mod entries;
 mod error;
@@ -35,15 +36,14 @@ mod file;
 #[doc(hidden)]
 pub mod fuzzing;
 mod holders;
-mod keeper;
 mod kerberos;
 #[cfg(all(test, feature = "model"))]
 mod model;
 mod ntlm;
 mod operation;
 mod posix;
+mod reconnect;
 mod request;
-mod seeker;
 mod service;
 mod session;
 mod shares;
@@ -60,12 +60,12 @@ pub use auth::{AuthError, Login, Mechanism, NoKerberos, Proof, Refusal};
 pub use broker::{Broker, serve as serve_tokens};
 pub use dfs::Referrals;
 pub use direct::{Source, Target};
+pub use discovery::ChannelsMax;
 pub use entries::Entries;
 pub use error::Error;
 pub use file::{File, Piece, Pieces};
 pub use kerberos::KdcRefusal;
 pub use operation::{Content, Operation, Outcome, SMALL_BYTES_MAX, SmallFile, Status};
-pub use seeker::ChannelsMax;
 pub use session::{
     CHANNELS_MAX, ChannelStatus, Policy, Server, Session, cipher_name, dialect_name, local_nics,
     signing_algorithm_name,

@@ -179,7 +179,7 @@ pub(crate) fn run(tree: &Tree, operation: Operation) -> Result<Outcome, Error> {
             path,
             times,
             attributes,
-        } => again_if_lost(tree, &path, |_| {
+        } => retry_if_lost(tree, &path, |_| {
             let options = CreateOptions {
                 reparse_point: true,
                 ..CreateOptions::open(Access::Mask(SET_RIGHTS))
@@ -197,7 +197,7 @@ pub(crate) fn create_folder(
     mode: Option<u32>,
 ) -> Result<Option<Created>, Error> {
     let mut lost = false;
-    again_if_lost(tree, path, |_| {
+    retry_if_lost(tree, path, |_| {
         let options = CreateOptions {
             folder: Some(true),
             disposition: Disposition::Create,
@@ -305,7 +305,7 @@ pub(crate) fn remove(tree: &Tree, path: &str, folder: bool) -> Result<Outcome, E
 
 fn remove_writable(tree: &Tree, path: &str, folder: bool) -> Result<Outcome, Error> {
     let mut lost = false;
-    again_if_lost(tree, path, |_| {
+    retry_if_lost(tree, path, |_| {
         let options = CreateOptions {
             folder: Some(folder),
             reparse_point: true,
@@ -405,7 +405,7 @@ pub(crate) fn not_done(tree: &Tree, path: &str, reply: smb_proto::error::Result<
 
 /// Begins anew when the channel was lost on which it was under way: nobody knows what of it was
 /// done, so it must be something that may be done twice.
-pub(crate) fn again_if_lost<T>(
+pub(crate) fn retry_if_lost<T>(
     tree: &Tree,
     path: &str,
     mut attempt: impl FnMut(usize) -> Result<T, Error>,

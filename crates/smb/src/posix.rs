@@ -12,7 +12,7 @@ use smb_proto::{FileKey, NtStatus};
 use crate::copy::name::{self, Rules};
 use crate::copy::{Names, joined, printable};
 use crate::error::Error;
-use crate::operation::{again_if_lost, chain, done, not_done, opened};
+use crate::operation::{chain, done, not_done, opened, retry_if_lost};
 use crate::small::NotKept;
 use crate::tree::{Replace, Tree};
 
@@ -123,7 +123,7 @@ impl Tree {
     /// When it may not be made, or something is in the way.
     pub fn make_link(&self, path: &str, target: &str, replace: Replace) -> Result<(), Error> {
         let mut in_doubt = false;
-        again_if_lost(self, path, |_| {
+        retry_if_lost(self, path, |_| {
             let made = match self.make_link_once(path, target) {
                 Err(Error::AlreadyExists { .. }) if replace == Replace::Existing => {
                     self.remove_file(path)?;
@@ -196,7 +196,7 @@ impl Tree {
 
     /// Sets a mode, and says which one the server has then.
     fn set_mode(&self, path: &str, mode: u32) -> Result<u32, Error> {
-        again_if_lost(self, path, |_| {
+        retry_if_lost(self, path, |_| {
             let options = CreateOptions {
                 reparse_point: true,
                 ..CreateOptions::open(Access::Mask(MODE_RIGHTS))

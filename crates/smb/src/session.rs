@@ -15,11 +15,11 @@ use smb_proto::{BlockPool, Channel, ChannelNumber, ChannelSettings};
 
 use crate::auth::{Exchange, Login, NoKerberos, Proof};
 use crate::dfs::{self, Referrals, Referred};
+use crate::discovery::{self, ChannelsMax};
 use crate::driver::{Driver, Link, Readiness, time_since};
 use crate::error::Error;
-use crate::keeper::{self, CONNECT_TIMEOUT_MAX};
+use crate::reconnect::{self, CONNECT_TIMEOUT_MAX};
 use crate::request::ask_briefly;
-use crate::seeker::{self, ChannelsMax};
 use crate::shares::{self, ShareEntry, ShareKind};
 use crate::signal::{Signal, Stop, lock};
 use crate::smb1;
@@ -71,7 +71,7 @@ pub struct Policy {
     /// not wait for it in the end, and one over a long path up to twice as many.
     pub depth_fixed: bool,
     /// Blocks in all: with `block_bytes` the bound of the memory of the session, of those [beside
-    /// it](Session::beside) and of those that it was referred to. Fewer than `depth` times the channels
+    /// it](Session::open_parallel) and of those that it was referred to. Fewer than `depth` times the channels
     /// of all make the channels wait.
     pub blocks: usize,
     /// How the sockets of its channels are made.
@@ -184,13 +184,13 @@ pub(crate) struct Shared {
     /// The ways to the server that are to have a channel.
     routes: Mutex<Vec<Route>>,
     /// Wakes the thread that keeps them.
-    pub(crate) keeper: Arc<Signal>,
+    pub(crate) reconnect: Arc<Signal>,
     /// Wakes the thread that looks for more of them, and how many it looks for, if there is one.
-    pub(crate) seeker: Arc<Signal>,
+    pub(crate) discovery: Arc<Signal>,
     pub(crate) seeks: OnceLock<ChannelsMax>,
     /// The session is being dropped.
     pub(crate) stopping: AtomicBool,
-    /// The keeper found no way back.
+    /// Reconnecting was given up.
     pub(crate) gave_up: AtomicBool,
     /// Since when there has been no channel.
     pub(crate) lost_since: Mutex<Option<Instant>>,
@@ -345,7 +345,7 @@ impl Shared {
             nic,
             connection.not_bound_because,
             self.epoch,
-            Arc::clone(&self.keeper),
+            Arc::clone(&self.reconnect),
             {
                 let (login, server) = (self.login.clone(), server.clone());
                 Box::new(move || Exchange::new(&login, &server))
@@ -485,8 +485,8 @@ impl Session {
             opening: Mutex::default(),
             threads: Mutex::default(),
             routes: Mutex::default(),
-            keeper: Arc::default(),
-            seeker: Arc::default(),
+            reconnect: Arc::default(),
+            discovery: Arc::default(),
             seeks: OnceLock::new(),
             stopping: AtomicBool::new(false),
             gave_up: AtomicBool::new(false),
@@ -510,8 +510,8 @@ impl Session {
         if let Some(limit) = policy.reconnect {
             let shared = Arc::downgrade(&session.shared);
             thread::Builder::new()
-                .name("smb keeper".to_owned())
-                .spawn(move || keeper::run(&shared, limit))
+                .name("smb reconnect".to_owned())
+                .spawn(move || reconnect::run(&shared, limit))
                 .map_err(|source| system("start a thread", source))?;
         }
         Ok(session)
@@ -524,7 +524,7 @@ impl Session {
     ///
     /// # Errors
     /// When the server does not want it, or another one answers.
-    pub fn beside(tree: &Tree) -> Result<(Self, Tree), Error> {
+    pub fn open_parallel(tree: &Tree) -> Result<(Self, Tree), Error> {
         let first = tree.shared();
         // Without a name of the server, nothing would tell that it is the same one. Linux's own has none; and its
         // end of any session ends the further channels of all others.
@@ -620,7 +620,7 @@ impl Session {
     /// # Errors
     /// When the server does not give one, as without multichannel.
     pub fn server_interfaces(&self) -> Result<Vec<ServerInterface>, Error> {
-        seeker::interfaces(&self.shared)
+        discovery::interfaces(&self.shared)
     }
 
     /// Opens one more channel between two addresses.
@@ -655,7 +655,7 @@ impl Session {
             Vec::new()
         });
         let channels_max = most.clamp(1, CHANNELS_MAX);
-        let plan = seeker::plan_of(channels_max, local, &interfaces, primary);
+        let plan = discovery::plan_of(channels_max, local, &interfaces, primary);
         rejected.extend(plan.rejects.iter().map(|reject| {
             let name =
                 |address: Option<IpAddr>| address.map_or("any".to_owned(), |it| it.to_string());
@@ -668,7 +668,7 @@ impl Session {
         }));
         // The first pair of a plan is the channel that is there already.
         for pair in plan.pairs.iter().skip(1) {
-            if let Err(error) = self.add_channel(pair, seeker::nic_of(pair, local)) {
+            if let Err(error) = self.add_channel(pair, discovery::nic_of(pair, local)) {
                 rejected.push(chain(&error));
             }
         }
@@ -689,15 +689,15 @@ impl Session {
             return Ok(());
         }
         let shared = Arc::downgrade(&self.shared);
-        let signal = Arc::clone(&self.shared.seeker);
+        let signal = Arc::clone(&self.shared.discovery);
         thread::Builder::new()
-            .name("smb seeker".to_owned())
-            .spawn(move || seeker::run(&shared, &signal, most))
+            .name("smb discovery".to_owned())
+            .spawn(move || discovery::run(&shared, &signal, most))
             .map(drop)
             .map_err(|source| system("start a thread", source))
     }
 
-    /// All channels there ever were, also those of sessions [beside](Self::beside) this one and with servers that
+    /// All channels there ever were, also those of sessions [parallel](Self::open_parallel) to this one and with servers that
     /// it [referred](Self::locate) to, at this moment. Cheap enough to be asked every few milliseconds.
     #[must_use]
     pub fn channels(&self) -> Vec<ChannelStatus> {
@@ -780,8 +780,8 @@ impl Drop for Session {
             ask_briefly(&self.shared, Request::Logoff, LOGOFF_TIMEOUT);
         }
         self.shared.protocol.end();
-        self.shared.keeper.tell();
-        self.shared.seeker.tell();
+        self.shared.reconnect.tell();
+        self.shared.discovery.tell();
         let threads = std::mem::take(&mut *lock(&self.shared.threads));
         for thread in threads {
             // A driver that panicked has closed its link; there is nothing more to do about it.

@@ -16,7 +16,7 @@ use smb_proto::{FileKey, NtStatus};
 use crate::copy::{is_time_kept, printable};
 use crate::error::Error;
 use crate::operation::{
-    SmallFile, again_if_lost, ask_chain, done, is_loss, not_done, opened, remove, rename, writable,
+    SmallFile, ask_chain, done, is_loss, not_done, opened, remove, rename, retry_if_lost, writable,
 };
 use crate::request::{ask, tell};
 use crate::tree::{Replace, TimesKept, Tree, as_change};
@@ -43,7 +43,7 @@ pub(crate) fn write(tree: &Tree, small: &SmallFile, attempt: Attempt) -> Result<
         return replace(tree, small, Replace::Existing);
     }
     let mut in_doubt = attempt == Attempt::InDoubt;
-    again_if_lost(tree, &small.path, |_| {
+    retry_if_lost(tree, &small.path, |_| {
         if in_doubt {
             match left_behind(tree, small)? {
                 Left::All => {
@@ -272,7 +272,7 @@ struct Part {
 /// Writes one that gets its name when all of it is there, and does so if something has that name.
 fn replace(tree: &Tree, small: &SmallFile, existing: Replace) -> Result<NotKept, Error> {
     let mut lost: Vec<String> = Vec::new();
-    let written = again_if_lost(tree, &small.path, |attempt| {
+    let written = retry_if_lost(tree, &small.path, |attempt| {
         let path = match attempt {
             0 => small.temporary.clone(),
             attempt => format!("{}.{attempt}", small.temporary),

@@ -1,5 +1,5 @@
-//! Group-sequential verdicts: the blocks are judged at a few looks whose levels are fixed before the
-//! first trial, so that stopping early has its price and the confidence holds over all looks
+//! Group-sequential verdicts: the blocks are judged at a few analyses whose levels are fixed before the
+//! first trial, so that stopping early has its price and the confidence holds over all analyses
 //! (Jennison and Turnbull 1999, *Group Sequential Methods*, chapters 2 and 9: repeated confidence
 //! intervals).
 //!
@@ -9,8 +9,8 @@
 //!
 //! // Four blocks of the network without and with the share on top, in MB/s.
 //! let blocks = [(0, 80.2, 117.1), (1, 80.9, 117.6), (2, 79.8, 117.4), (3, 80.5, 117.2)];
-//! let look = PROBE.look(&PairedRatios::new(blocks), 1.05).expect("blocks");
-//! assert_eq!((look.loss, look.next), (Loss::Loses, None));
+//! let verdict = PROBE.judge(&PairedRatios::new(blocks), 1.05).expect("blocks");
+//! assert_eq!((verdict.loss, verdict.next), (Loss::Loses, None));
 //! ```
 
 use serde::Serialize;
@@ -27,7 +27,7 @@ pub enum Loss {
     Loses,
     /// The whole interval is below it.
     DoesNotLose,
-    /// The interval holds the threshold, or there was no look yet.
+    /// The interval holds the threshold, or there was no analysis yet.
     CannotTell {
         /// Further blocks that would probably settle it, if the estimate and the scatter stay as they
         /// are; `None` where that is more than [`BLOCKS_TO_SETTLE_MAX`] in all or nothing can be said.
@@ -35,7 +35,7 @@ pub enum Loss {
     },
 }
 
-/// The interval of an interim or last look.
+/// The interval of an interim or last analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// Student's: mean of the log ratios, as so few blocks can be counted to no small error. It
@@ -45,9 +45,9 @@ pub enum Method {
     Permutation,
 }
 
-/// One look of a [`Plan`].
+/// One analysis of a [`Plan`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Look {
+pub struct Analysis {
     /// Blocks in all.
     pub blocks: usize,
     /// Nominal two-sided error of its interval, 0 to 1.
@@ -56,35 +56,35 @@ pub struct Look {
     pub method: Method,
 }
 
-/// Looks and their levels, fixed before the first block.
+/// Analyses and their levels, fixed before the first block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
-    /// The looks, by ascending number of blocks.
-    pub looks: &'static [Look],
-    /// Confidence over all looks, 0 to 1.
+    /// The analyses, by ascending number of blocks.
+    pub analyses: &'static [Analysis],
+    /// Confidence over all analyses, 0 to 1.
     pub confidence: f64,
     /// The least standard deviation of a block's log ratio that is believed: a few blocks that agree by
     /// chance do not show that there is no noise.
     pub deviation_min: f64,
-    /// From this look on (counted from 0) the plan ends early where the last look would hardly settle
+    /// From this analysis on (counted from 0) the plan ends early where the last analysis would hardly settle
     /// it.
     pub gives_up_from: usize,
 }
 
-/// What the blocks say at the last look that they have reached.
+/// What the blocks say at the last analysis that they have reached.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
-    /// The ratio with its interval, whose confidence holds over all looks; without an interval before
-    /// the first look.
+    /// The ratio with its interval, whose confidence holds over all analyses; without an interval before
+    /// the first analysis.
     pub ratio: Estimate,
     /// Whether it is above the threshold.
     pub loss: Loss,
-    /// Blocks in all at the next look; `None` where the plan ends here.
+    /// Blocks in all at the next analysis; `None` where the plan ends here.
     pub next: Option<usize>,
 }
 
-const fn look(blocks: usize, method: Method) -> Look {
-    Look {
+const fn analysis(blocks: usize, method: Method) -> Analysis {
+    Analysis {
         blocks,
         error: 0.015,
         method,
@@ -92,14 +92,14 @@ const fn look(blocks: usize, method: Method) -> Look {
 }
 
 /// The plan of a probe and of a rung of the ladder: at most 14 blocks, nominal level 0.015 at each of
-/// four looks. That is Pocock's constant boundary (1977), which for four equal steps of information
+/// four analyses. That is Pocock's constant boundary (1977), which for four equal steps of information
 /// may spend 0.0182 at each; the steps here are unequal and the first blocks few.
 pub const PROBE: Plan = Plan {
-    looks: &[
-        look(4, Method::Student),
-        look(6, Method::Student),
-        look(9, Method::Permutation),
-        look(14, Method::Permutation),
+    analyses: &[
+        analysis(4, Method::Student),
+        analysis(6, Method::Student),
+        analysis(9, Method::Permutation),
+        analysis(14, Method::Permutation),
     ],
     confidence: 0.95,
     deviation_min: 0.005,
@@ -107,32 +107,32 @@ pub const PROBE: Plan = Plan {
 };
 
 impl Plan {
-    /// Judges all blocks at the last look that they have reached: `ratios` of those up to there. Blocks
-    /// beyond a look wait for the next one. `threshold` is a ratio above 0, such as 1.05. `None` without
+    /// Judges all blocks at the last analysis that they have reached: `ratios` of those up to there. Blocks
+    /// beyond an analysis wait for the next one. `threshold` is a ratio above 0, such as 1.05. `None` without
     /// any block, and for a threshold that is no ratio.
     #[must_use]
-    pub fn look(&self, ratios: &PairedRatios, threshold: f64) -> Option<Judged> {
+    pub fn judge(&self, ratios: &PairedRatios, threshold: f64) -> Option<Judged> {
         let threshold = (threshold.is_finite() && threshold > 0.0).then(|| threshold.ln())?;
         let reached = self
-            .looks
+            .analyses
             .iter()
-            .rposition(|look| look.blocks <= ratios.len());
+            .rposition(|analysis| analysis.blocks <= ratios.len());
         let Some(place) = reached else {
             return self.before_any(ratios);
         };
-        let look = self.looks[place];
-        let ratios = ratios.first(look.blocks);
-        let (ratio, [low, high]) = self.estimate(&ratios, look)?;
+        let analysis = self.analyses[place];
+        let ratios = ratios.first(analysis.blocks);
+        let (ratio, [low, high]) = self.estimate(&ratios, analysis)?;
         let loss = if low > threshold {
             Loss::Loses
         } else if high < threshold {
             Loss::DoesNotLose
         } else {
             Loss::CannotTell {
-                more_blocks: self.more_blocks(&ratios, ratio.value.ln(), look, threshold),
+                more_blocks: self.more_blocks(&ratios, ratio.value.ln(), analysis, threshold),
             }
         };
-        let later = self.looks.get(place + 1).map(|later| later.blocks);
+        let later = self.analyses.get(place + 1).map(|later| later.blocks);
         let is_settled = !matches!(loss, Loss::CannotTell { .. });
         let gives_up = place >= self.gives_up_from
             && self.is_hopeless(&ratios, ratio.value.ln(), threshold)?;
@@ -141,7 +141,7 @@ impl Plan {
     }
 
     fn before_any(&self, ratios: &PairedRatios) -> Option<Judged> {
-        let first = self.looks.first()?.blocks;
+        let first = self.analyses.first()?.blocks;
         let mean = ratios.mean()?;
         Some(Judged {
             ratio: Estimate {
@@ -159,20 +159,20 @@ impl Plan {
         })
     }
 
-    /// The ratio at a look, and its interval as logarithms.
-    fn estimate(&self, ratios: &PairedRatios, look: Look) -> Option<(Estimate, [f64; 2])> {
-        let nominal = sane(1.0 - look.error);
-        let (value, [low, high], caveats) = match look.method {
+    /// The ratio at an analysis, and its interval as logarithms.
+    fn estimate(&self, ratios: &PairedRatios, analysis: Analysis) -> Option<(Estimate, [f64; 2])> {
+        let nominal = sane(1.0 - analysis.error);
+        let (value, [low, high], caveats) = match analysis.method {
             Method::Student => {
                 let mean = ratios.mean()?;
-                let half = self.half_width(ratios.standard_deviation()?, nominal, look.blocks);
+                let half = self.half_width(ratios.standard_deviation()?, nominal, analysis.blocks);
                 (mean, [mean - half, mean + half], Vec::new())
             }
             Method::Permutation => {
                 let found = ratios.ratio(0.0, nominal)?;
                 let centre = found.value.ln();
                 let [low, high] = found.defended(nominal)?.map(f64::ln);
-                let least = self.half_width(0.0, nominal, look.blocks);
+                let least = self.half_width(0.0, nominal, analysis.blocks);
                 let interval = [low.min(centre - least), high.max(centre + least)];
                 (centre, interval, found.caveats)
             }
@@ -181,7 +181,7 @@ impl Plan {
             value: value.exp(),
             interval: Some([low.exp(), high.exp()]),
             confidence: Some(self.confidence),
-            n: look.blocks,
+            n: analysis.blocks,
             unit: Unit::Ratio,
             caveats,
         };
@@ -193,10 +193,10 @@ impl Plan {
         student(confidence, blocks) * deviation.max(self.deviation_min) / (blocks as f64).sqrt()
     }
 
-    /// Whether the last look would not settle it even if the truth were one standard error further
+    /// Whether the last analysis would not settle it even if the truth were one standard error further
     /// from the threshold than the estimate is. Giving up costs power and never makes a false verdict.
     fn is_hopeless(&self, ratios: &PairedRatios, centre: f64, threshold: f64) -> Option<bool> {
-        let last = self.looks.last()?;
+        let last = self.analyses.last()?;
         let deviation = ratios.deviation()?;
         let error = deviation / (ratios.len() as f64).sqrt();
         let half = self.half_width(deviation, sane(1.0 - last.error), last.blocks);
@@ -208,16 +208,16 @@ impl Plan {
         &self,
         ratios: &PairedRatios,
         centre: f64,
-        look: Look,
+        analysis: Analysis,
         threshold: f64,
     ) -> Option<usize> {
         let deviation = ratios.deviation()?;
-        let confidence = sane(1.0 - look.error);
+        let confidence = sane(1.0 - analysis.error);
         let settles = |blocks: usize| {
             let half = self.half_width(deviation, confidence, blocks) * SIGNED_RANK_WIDENING;
             (centre - threshold).abs() > half
         };
-        let now = look.blocks;
+        let now = analysis.blocks;
         (1..=BLOCKS_TO_SETTLE_MAX.saturating_sub(now)).find(|more| settles(now + more))
     }
 }

@@ -10,7 +10,7 @@ use record::{ConnectionUse, Direction, Rung, Workload};
 
 use super::evidence::Evidence;
 use super::ladder::{DIRECTIONS, of_several};
-use super::network::{has_no_line, is_only_told};
+use super::network::{has_no_line, is_only_advertised};
 use super::trials::{Measured, bytes_of, rate_of};
 use crate::sequential::MATTERS;
 use crate::{Alone, ChannelUse, Multichannel};
@@ -125,7 +125,7 @@ fn of_line(seen: &Evidence, trials: &[&Measured], used: &ConnectionUse) -> Optio
     }
     let direction = trials.first()?.direction;
     let fits = of_several(&seen.network).ceiling(direction, &[vec![pair]], None)?;
-    let fits = Some(fits.rate).filter(|fits| !is_only_told(fits))?;
+    let fits = Some(fits.rate).filter(|fits| !is_only_advertised(fits))?;
     let bits = trials.iter().map(|trial| trial.carried(&pair));
     let rates: Vec<f64> = bits.map(|bits| bits.unwrap_or(0.0) / 8.0).collect();
     quotient(&estimate(&rates, Unit::BytesPerSecond)?, &fits)

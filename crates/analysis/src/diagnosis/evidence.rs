@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use hosts::is_steady;
 use locale::say;
 use record::{
-    Direction, Failure, HostFacts, HostName, LinkState, MtuProof, Nic, Outcome, PathLook,
+    Direction, Failure, HostFacts, HostName, LinkState, MtuProof, Nic, Outcome, PathFacts,
     ProbeKind, Rung, ServerInterface, Setting, ShareAddress, ShareWorkload, SmbSession, TcpClock,
     TrialRecord, TrialResult, Value, Workload,
 };
@@ -19,11 +19,11 @@ use super::ladder::{
     ABOVE_CEILING, DIRECTIONS, ceilings, is_beyond_one_port, is_far_beyond, rungs,
 };
 use super::network::{
-    FarEnd, Network, Pair, Ports, has_no_line, is_link_local, is_only_told, line_bits,
+    FarEnd, Network, Pair, Ports, has_no_line, is_link_local, is_only_advertised, line_bits,
 };
 use super::probe;
 use super::trials::{
-    FOREIGN_SHARE, Measured, ProbeTrial, beyond_told, measured, of_ladder, probes,
+    FOREIGN_SHARE, Measured, ProbeTrial, above_advertised, measured, of_ladder, probes,
 };
 use crate::sequential::{Loss, MATTERS, Sequential};
 use crate::{Ceiling, LadderRung, RungName};
@@ -52,7 +52,7 @@ pub(super) struct Evidence<'a> {
     /// The pairs that could be used at once.
     pub(super) usable: Vec<Pair<'a>>,
     /// What the path looked like before.
-    pub(super) look: Option<&'a PathLook>,
+    pub(super) path: Option<&'a PathFacts>,
     /// The ladder's trials as they stand in the file, measured or not.
     pub(super) records: Vec<(Rung, &'a TrialRecord)>,
 }
@@ -61,7 +61,7 @@ impl<'a> Evidence<'a> {
     /// Reads a run: facts of the client and, where it was looked at, of the server.
     pub(super) fn new(
         facts: &'a [HostFacts],
-        look: Option<&'a PathLook>,
+        path: Option<&'a PathFacts>,
         trials: &[&'a TrialRecord],
     ) -> Self {
         let records = of_ladder(trials);
@@ -71,7 +71,7 @@ impl<'a> Evidence<'a> {
             };
             result.session.as_ref()
         });
-        let session = session.or_else(|| look?.session.as_ref());
+        let session = session.or_else(|| path?.session.as_ref());
         // What several channels or small requests did is another workload; the rungs of a round stand in any order.
         let share = records
             .iter()
@@ -98,7 +98,7 @@ impl<'a> Evidence<'a> {
             all.any(|trial| is_far_beyond(&network, trial) && !is_far_beyond(&one_way, trial));
         let network = if is_one_way { one_way } else { network };
         let mut all = trials_of_ladder.iter();
-        let believed = all.all(|trial| beyond_told(&network, trial).is_none());
+        let believed = all.all(|trial| above_advertised(&network, trial).is_none());
         let mut all = trials_of_ladder.iter();
         let ports = match all.any(|trial| is_beyond_one_port(&network, trial)) {
             true => Ports::Unknown,
@@ -122,7 +122,7 @@ impl<'a> Evidence<'a> {
             ceilings,
             rungs,
             used,
-            look,
+            path,
             records,
         }
     }
@@ -140,7 +140,10 @@ impl<'a> Evidence<'a> {
     /// Payload that is believed to fit through the path.
     pub(super) fn ceiling(&self, direction: Direction) -> Option<f64> {
         let rung = self.rung(RungName::Ceiling, direction)?;
-        let rate = rung.rate.as_ref().filter(|rate| !is_only_told(rate))?;
+        let rate = rung
+            .rate
+            .as_ref()
+            .filter(|rate| !is_only_advertised(rate))?;
         Some(rate.value)
     }
 
@@ -280,7 +283,7 @@ impl<'a> Evidence<'a> {
     fn is_plain_path(&self) -> bool {
         let is_plain = |pair: &Pair| {
             let [near, far] = self.network.end_bits(pair);
-            let far = far.or_else(|| self.network.told_bits(pair));
+            let far = far.or_else(|| self.network.advertised_bits(pair));
             let has_lines = !has_no_line(pair.near) && !pair.far_nic().is_some_and(has_no_line);
             let is_routed = self.is_routed(pair.near, pair.remote);
             near.is_some() && far.is_some() && has_lines && !is_routed
@@ -382,12 +385,12 @@ impl<'a> Evidence<'a> {
 
     /// The proof for the pair that the share uses.
     pub(super) fn used_proof(&self) -> Option<&'a MtuProof> {
-        self.look?.mtus.first()
+        self.path?.mtus.first()
     }
 
     /// Whether anything answers at an address by a NIC; nothing where the look did not try.
     pub(super) fn has_answered(&self, nic: &Nic, remote: IpAddr) -> Option<bool> {
-        let mut proofs = self.look?.mtus.iter();
+        let mut proofs = self.path?.mtus.iter();
         let proof = proofs.find(|proof| proof.nic == nic.name && proof.remote == Some(remote))?;
         Some(proof.answered.is_some() || proof.far_mtu.is_some())
     }
@@ -403,7 +406,7 @@ impl<'a> Evidence<'a> {
         host: &'a HostName,
         id: &'a str,
     ) -> impl Iterator<Item = (&'a record::Target, &'a Value)> {
-        let settings = self.look.into_iter().flat_map(|look| &look.settings);
+        let settings = self.path.into_iter().flat_map(|path| &path.settings);
         settings.filter_map(move |setting| match setting {
             Setting::Knob {
                 host: of,
@@ -423,7 +426,7 @@ impl<'a> Evidence<'a> {
 
     /// Whether a router is between a NIC of ours and an address of the server.
     pub(super) fn is_routed(&self, near: &Nic, remote: IpAddr) -> bool {
-        let mut ways = self.look.into_iter().flat_map(|look| &look.addresses);
+        let mut ways = self.path.into_iter().flat_map(|path| &path.addresses);
         let way = ways.find(|way| way.address == remote && way.nic.is_some());
         match way {
             Some(way) => way.gateway.is_some(),
@@ -469,7 +472,7 @@ impl<'a> Evidence<'a> {
             .iter()
             .flat_map(|trial| &trial.result.connections)
             .filter_map(|connection| Some(connection.tcp?.round_trip_min.get()));
-        let by_probe = self.look.into_iter().flat_map(|look| &look.mtus);
+        let by_probe = self.path.into_iter().flat_map(|path| &path.mtus);
         let by_probe = by_probe.filter_map(|proof| Some(proof.round_trip?.get()));
         by_tcp.filter(|time| *time > 0).chain(by_probe).min()
     }
@@ -504,13 +507,13 @@ impl<'a> Evidence<'a> {
             self.used.iter().all(|pair| pair.remote != remote)
                 && nic.addresses.iter().any(|entry| entry.contains(remote))
         };
-        self.look.is_some_and(|look| {
+        self.path.is_some_and(|path| {
             let answers = |proof: &MtuProof| {
                 proof.nic == nic.name
                     && (proof.answered.is_some() || proof.far_mtu.is_some())
                     && proof.remote.is_some_and(is_other)
             };
-            look.addresses.iter().any(|way| is_other(way.address)) || look.mtus.iter().any(answers)
+            path.addresses.iter().any(|way| is_other(way.address)) || path.mtus.iter().any(answers)
         })
     }
 
@@ -521,7 +524,7 @@ impl<'a> Evidence<'a> {
             .client
             .into_iter()
             .flat_map(|host| &host.routes);
-        let mut neighbours = self.look.into_iter().flat_map(|look| &look.neighbours);
+        let mut neighbours = self.path.into_iter().flat_map(|path| &path.neighbours);
         routes.any(|route| route.nic == nic.name && leads_on(route))
             || neighbours.any(|neighbour| neighbour.nic == nic.name)
     }

@@ -2,7 +2,7 @@
 
 use record::{Direction, Rung, TrialRecord};
 
-use super::network::{Network, Pair, Ports, is_only_told};
+use super::network::{Network, Pair, Ports, is_only_advertised};
 use super::trials::{Measured, fair, pairs_of, rate_of};
 use crate::comparison::{direction_name, failure};
 use crate::sequential::{Loss, Sequential, judge, of_interval};
@@ -125,8 +125,11 @@ pub(super) fn rungs<'a>(
             of_ceiling: None,
             loss: None,
         });
-        let is_told = ceiling.as_ref().is_some_and(is_only_told);
-        let mut above = ceiling.clone().filter(|_| !is_told).map(Above::Computed);
+        let is_advertised = ceiling.as_ref().is_some_and(is_only_advertised);
+        let mut above = ceiling
+            .clone()
+            .filter(|_| !is_advertised)
+            .map(Above::Computed);
         for (rung, name) in RUNGS {
             let further = matches!(rung, Rung::Streams | Rung::Channels);
             let once = matches!(rung, Rung::Disk | Rung::Copy);
@@ -152,7 +155,7 @@ pub(super) fn rungs<'a>(
                 direction,
                 loss: judged.as_ref().map(|judged| judged.loss),
                 of_above: judged.map(|judged| inverse(&judged.ratio)),
-                of_ceiling: of_ceiling.filter(|_| !is_told),
+                of_ceiling: of_ceiling.filter(|_| !is_advertised),
                 not_measured: rate
                     .is_none()
                     .then(|| why_not_measured(of_ladder, rung, direction)),

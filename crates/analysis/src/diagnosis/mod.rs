@@ -25,7 +25,7 @@ mod senders;
 mod transfer;
 mod trials;
 
-use record::{Direction, HostFacts, PathLook, TrialRecord, TrialResult};
+use record::{Direction, HostFacts, PathFacts, TrialRecord, TrialResult};
 
 use crate::comparison::rate;
 use crate::{Ceiling, Diagnosis, LadderRung};
@@ -49,11 +49,11 @@ pub(crate) struct LadderResult {
 /// Reads a check out of a run. Without any trial of it there is nothing to say.
 pub(crate) fn ladder(
     facts: &[HostFacts],
-    look: Option<&PathLook>,
+    path: Option<&PathFacts>,
     trials: &[&TrialRecord],
 ) -> LadderResult {
-    let evidence = Evidence::new(facts, look, trials);
-    if evidence.records.is_empty() && look.is_none() {
+    let evidence = Evidence::new(facts, path, trials);
+    if evidence.records.is_empty() && path.is_none() {
         return LadderResult {
             ceilings: Vec::new(),
             rungs: Vec::new(),

@@ -59,7 +59,7 @@ const INVENTING_DRIVERS: [&str; 12] = [
 ];
 /// What is said of a rate that only the server reports: more than it cannot be had, and whether as much can be had is
 /// not known.
-const ONLY_TOLD: &str = "ceiling-caveat.only-advertised";
+const ONLY_ADVERTISED: &str = "ceiling-caveat.only-advertised";
 /// Kinds of links that tell the sum of their ports' speeds, and send each connection by one port.
 const SUMS: [&str; 2] = ["bond", "team"];
 /// Kinds of links that pass on the speed of the real ones under them.
@@ -301,7 +301,7 @@ impl<'a> Network<'a> {
             let sane = self.advertisement(pair.remote).and_then(sane_speed);
             // Behind Wi-Fi or a tunnel something is lost for sure.
             let caveat = match lines.is_empty() && !has_no_line {
-                true => ONLY_TOLD,
+                true => ONLY_ADVERTISED,
                 false => "ceiling-caveat.advertised",
             };
             lines.extend(sane.map(|bits| wire(bits, Some(caveat))));
@@ -337,7 +337,7 @@ impl<'a> Network<'a> {
     }
 
     /// What a server that nobody can look at tells of its end, as far as it can be believed.
-    pub(super) fn told_bits(&self, pair: &Pair<'_>) -> Option<u64> {
+    pub(super) fn advertised_bits(&self, pair: &Pair<'_>) -> Option<u64> {
         match pair.far {
             FarEnd::Advertised(entry) if self.server.is_none() && self.believed => {
                 sane_speed(entry)
@@ -514,8 +514,11 @@ impl<'a> Network<'a> {
 }
 
 /// Whether a ceiling is only what the server told, so that nothing loses for being below it.
-pub(super) fn is_only_told(ceiling: &Estimate) -> bool {
-    ceiling.caveats.iter().any(|caveat| caveat.id == ONLY_TOLD)
+pub(super) fn is_only_advertised(ceiling: &Estimate) -> bool {
+    ceiling
+        .caveats
+        .iter()
+        .any(|caveat| caveat.id == ONLY_ADVERTISED)
 }
 
 fn augment<'a>(

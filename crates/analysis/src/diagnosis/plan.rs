@@ -8,7 +8,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use record::{
-    Direction, HostFacts, Outcome, PathLook, ProbeKind, Rung, ShareWorkload, Stage, TcpWorkload,
+    Direction, HostFacts, Outcome, PathFacts, ProbeKind, Rung, ShareWorkload, Stage, TcpWorkload,
     TrialRecord, Workload,
 };
 
@@ -16,7 +16,7 @@ use super::cause::{CAUSES, CauseId, Judged, Layer, Prove, judge, rung_of, says};
 use super::evidence::Evidence;
 use super::ladder::DIRECTIONS;
 use super::{finding::Reach, probe};
-use crate::sequential::{LOOKS, Loss, Sequential, goes_on};
+use crate::sequential::{ANALYSIS_BLOCKS, Loss, Sequential, goes_on};
 use crate::{RungName, State};
 
 /// How thorough a check is.
@@ -101,21 +101,21 @@ const ARMS: usize = 3;
 #[must_use]
 pub fn next(
     facts: &[HostFacts],
-    look: Option<&PathLook>,
+    path: Option<&PathFacts>,
     trials: &[&TrialRecord],
     base: &CheckBase,
     budget: &Budget,
     seed: u64,
 ) -> Option<Next> {
     // Through a black hole nothing can be measured.
-    if look.is_some_and(|look| {
-        look.mtus
+    if path.is_some_and(|path| {
+        path.mtus
             .first()
             .is_some_and(record::MtuProof::is_black_hole)
     }) {
         return None;
     }
-    let seen = Evidence::new(facts, look, trials);
+    let seen = Evidence::new(facts, path, trials);
     let round = seen.records.iter().map(|(_, trial)| match trial.stage {
         Stage::Ladder { repetition, .. } => repetition + 1,
         _ => 0,
@@ -186,12 +186,12 @@ impl Plan<'_, '_> {
     /// takes its time; the further rungs follow.
     fn ladder(&self) -> Option<Block> {
         let round = self.round as usize;
-        let last = LOOKS[LOOKS.len() - 1];
+        let last = ANALYSIS_BLOCKS[ANALYSIS_BLOCKS.len() - 1];
         let last = self
             .base
             .rounds
             .map_or(last, |rounds| last.min(rounds as usize));
-        let first = LOOKS[0].min(last);
+        let first = ANALYSIS_BLOCKS[0].min(last);
         let decisive = match round < last {
             true => self.decisive_arms(),
             false => Vec::new(),
@@ -223,7 +223,7 @@ impl Plan<'_, '_> {
             let share = is_open(Rung::Share, RungName::Share);
             let channels = self.base.more.contains(&Rung::Channels)
                 && self.can_run(Rung::Channels, direction)
-                && self.rounds_of(Rung::Channels) < LOOKS[0];
+                && self.rounds_of(Rung::Channels) < ANALYSIS_BLOCKS[0];
             // The share is held against raw TCP of the same round, and several channels against one.
             let tcp =
                 self.can_run(Rung::Tcp, direction) && (is_open(Rung::Tcp, RungName::Tcp) || share);
@@ -264,7 +264,7 @@ impl Plan<'_, '_> {
 
     /// Whether more rounds may decide a rung: before the first look, or where a later one would.
     fn is_open(&self, name: RungName, direction: Direction) -> bool {
-        if (self.round as usize) < LOOKS[0] {
+        if (self.round as usize) < ANALYSIS_BLOCKS[0] {
             return true;
         }
         let rung = self.seen.rung(name, direction);
@@ -437,7 +437,7 @@ impl Plan<'_, '_> {
         match prove {
             // What costs something is decided where it costs enough, and not only where it gains nothing.
             Some((_, prove @ Prove::Burden(_))) => {
-                says(*prove, &found).is_none() && found.ratio.n < LOOKS[1]
+                says(*prove, &found).is_none() && found.ratio.n < ANALYSIS_BLOCKS[1]
             }
             _ => goes_on(Some(&found)),
         }

@@ -31,7 +31,7 @@ pub(super) fn remarks(seen: &Evidence, headline: &Message) -> Vec<Cause> {
 
 /// Facts that could not be had, so that what follows from them stays open.
 fn missing(seen: &Evidence) -> Option<Cause> {
-    let missing = &seen.look?.missing;
+    let missing = &seen.path?.missing;
     let names = missing
         .iter()
         .map(|one| format!("`{}` ({})", one.fact, one.host));
@@ -44,8 +44,8 @@ fn missing(seen: &Evidence) -> Option<Cause> {
 
 /// Addresses at which nothing answers are tried by whoever connects, and waited for each time.
 fn silent_addresses(seen: &Evidence) -> Option<Cause> {
-    let look = seen.look.filter(|look| !look.silent.is_empty())?;
-    let silent = look.silent.iter().map(|address| format!("`{address}`"));
+    let path = seen.path.filter(|path| !path.silent.is_empty())?;
+    let silent = path.silent.iter().map(|address| format!("`{address}`"));
     let text = say("silent-address").with("addresses", silent.collect::<Vec<_>>());
     Some(Cause::seen("silent-address", text, Trust::Measured))
 }

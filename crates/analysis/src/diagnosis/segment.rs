@@ -4,7 +4,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use locale::{Message, say};
-use record::{HostFacts, Level, NeighbourLook, Nic, Route, System};
+use record::{HostFacts, Level, NeighbourMtu, Nic, Route, System};
 
 use super::evidence::Evidence;
 use super::network::{Pair, is_link_local};
@@ -19,7 +19,7 @@ const STANDARD_MTU: u32 = 1500;
 const NAMED_MAX: usize = 4;
 
 /// The neighbours on a pair's segment that do not take what its NIC sends.
-pub(super) fn short_neighbours<'a>(seen: &Evidence<'a>, pairs: &[Pair]) -> Vec<&'a NeighbourLook> {
+pub(super) fn short_neighbours<'a>(seen: &Evidence<'a>, pairs: &[Pair]) -> Vec<&'a NeighbourMtu> {
     on_segments(seen, pairs)
         .filter(|neighbour| neighbour.takes_less())
         .collect()
@@ -29,7 +29,7 @@ pub(super) fn short_neighbours<'a>(seen: &Evidence<'a>, pairs: &[Pair]) -> Vec<&
 pub(super) fn unproven_neighbours<'a>(
     seen: &Evidence<'a>,
     pairs: &[Pair],
-) -> Vec<&'a NeighbourLook> {
+) -> Vec<&'a NeighbourMtu> {
     on_segments(seen, pairs)
         .filter(|neighbour| {
             neighbour
@@ -39,13 +39,13 @@ pub(super) fn unproven_neighbours<'a>(
         .collect()
 }
 
-fn on_segments<'a>(seen: &Evidence<'a>, pairs: &[Pair]) -> impl Iterator<Item = &'a NeighbourLook> {
-    let neighbours = seen.look.into_iter().flat_map(|look| &look.neighbours);
+fn on_segments<'a>(seen: &Evidence<'a>, pairs: &[Pair]) -> impl Iterator<Item = &'a NeighbourMtu> {
+    let neighbours = seen.path.into_iter().flat_map(|path| &path.neighbours);
     neighbours.filter(|neighbour| pairs.iter().any(|pair| pair.near.name == neighbour.nic))
 }
 
 /// The first of them, and how many more there are.
-pub(super) fn names(neighbours: &[&NeighbourLook]) -> Vec<String> {
+pub(super) fn names(neighbours: &[&NeighbourMtu]) -> Vec<String> {
     let named = neighbours.iter().take(NAMED_MAX);
     let mut named: Vec<String> = named
         .map(|neighbour| format!("`{}`", neighbour.address))

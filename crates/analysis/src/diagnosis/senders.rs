@@ -31,7 +31,7 @@ pub(super) fn sends_over<'a>(seen: &Evidence<'a>, medium: Medium) -> Option<Send
 /// By which NICs the two send to each other, as far as it is known: the client's first.
 pub(super) fn senders<'a>(seen: &Evidence<'a>) -> Vec<Sender<'a>> {
     let pair = seen.used.first();
-    let way = seen.look.and_then(|look| look.addresses.first());
+    let way = seen.path.and_then(|path| path.addresses.first());
     let remote = pair
         .map(|pair| pair.remote)
         .or_else(|| way.map(|way| way.address));

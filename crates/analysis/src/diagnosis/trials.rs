@@ -13,9 +13,9 @@ use stats::Unit;
 use stats::median;
 
 /// More than this over what a server tells of its NIC is no noise of the clock.
-const ABOVE_TOLD: f64 = 1.1;
+const ABOVE_ADVERTISED: f64 = 1.1;
 /// The same where a trial used several: what each moved is known of its connections' whole life only.
-const ABOVE_TOLD_OF_SEVERAL: f64 = 1.25;
+const ABOVE_ADVERTISED_OF_SEVERAL: f64 = 1.25;
 /// Bytes of other programs on a NIC, as a share of all, from which a trial is no fair one. Headers are among them.
 pub(super) const FOREIGN_SHARE: f64 = 0.1;
 /// What frames of Ethernet are at most for each byte of payload that TCP moves in full segments at MTU 1500, with what
@@ -247,13 +247,13 @@ where
 }
 
 /// The entry of the server's list that a trial proves to be too low.
-pub(super) fn beyond_told<'a>(
+pub(super) fn above_advertised<'a>(
     network: &Network<'a>,
     trial: &Measured<'a>,
 ) -> Option<&'a ServerInterface> {
     let noise = match trial.pairs.len() {
-        1 => ABOVE_TOLD,
-        _ => ABOVE_TOLD_OF_SEVERAL,
+        1 => ABOVE_ADVERTISED,
+        _ => ABOVE_ADVERTISED_OF_SEVERAL,
     };
     trial.pairs.iter().find_map(|pair| {
         let entry = network.advertisement(pair.remote)?;

@@ -1,6 +1,6 @@
 //! What one end can tell of a path where nobody starts iperf3 at the other, and what it cannot.
 
-use analysis::sequential::LOOKS;
+use analysis::sequential::ANALYSIS_BLOCKS;
 use analysis::{Cause, Diagnosis, Proof, State};
 use record::{
     BitsPerSecond, Bytes, Direction, EngineClock, Nanoseconds, Offload, Outcome, ProbeKind, Record,
@@ -121,8 +121,12 @@ fn a_server_that_says_it_runs_at_a_tenth_is_believed_where_the_rates_agree() {
 fn rates_that_differ_from_trial_to_trial_are_no_loss_of_some_five_per_cent() {
     let said = |low: f64| {
         without_tcp([117.6, 117.6], |well| {
-            let rates: Vec<f64> = [117.6, low].into_iter().cycle().take(LOOKS[3]).collect();
-            well.measure_again(Rung::Share, Direction::Write, &rates);
+            let rates: Vec<f64> = [117.6, low]
+                .into_iter()
+                .cycle()
+                .take(ANALYSIS_BLOCKS[3])
+                .collect();
+            well.replace_rates(Rung::Share, Direction::Write, &rates);
         })
     };
     let varies = said(70.0);
@@ -137,9 +141,9 @@ fn rates_that_differ_from_trial_to_trial_are_no_loss_of_some_five_per_cent() {
         let rates: Vec<f64> = [117.6, 112.0, 107.0, 60.0]
             .into_iter()
             .cycle()
-            .take(LOOKS[3])
+            .take(ANALYSIS_BLOCKS[3])
             .collect();
-        well.measure_again(Rung::Share, Direction::Write, &rates);
+        well.replace_rates(Rung::Share, Direction::Write, &rates);
     });
     assert_eq!(now_and_then.headline.id, "headline.varies");
 }
@@ -149,9 +153,13 @@ fn rates_that_differ_from_trial_to_trial_are_no_loss_of_some_five_per_cent() {
 fn few_segments_out_of_order_are_a_loss_where_the_path_is_long() {
     let said = |round_trip: u64, overtaken: u64| {
         without_tcp([117.6, 117.6], |well| {
-            let rates: Vec<f64> = [117.6, 60.0].into_iter().cycle().take(LOOKS[3]).collect();
-            well.measure_again(Rung::Share, Direction::Read, &rates);
-            well.look.mtus[0].round_trip = Some(Nanoseconds::new(round_trip));
+            let rates: Vec<f64> = [117.6, 60.0]
+                .into_iter()
+                .cycle()
+                .take(ANALYSIS_BLOCKS[3])
+                .collect();
+            well.replace_rates(Rung::Share, Direction::Read, &rates);
+            well.path.mtus[0].round_trip = Some(Nanoseconds::new(round_trip));
             well.trials(|trial| {
                 if let Outcome::Measured(result) = &mut trial.outcome {
                     result.connections[0].tcp = Some(TcpDetail {
@@ -197,7 +205,7 @@ fn two_sessions_that_gain_on_a_short_path_are_one_process_at_the_server() {
 fn a_full_buffer_on_a_short_path_is_a_queue_of_the_network() {
     let said = |round_trip: u64| {
         without_tcp([70.6, 70.6], |well| {
-            well.look.mtus[0].round_trip = Some(Nanoseconds::new(round_trip));
+            well.path.mtus[0].round_trip = Some(Nanoseconds::new(round_trip));
             well.trials(|trial| {
                 if let Outcome::Measured(result) = &mut trial.outcome {
                     result.connections[0].clock = Some(TcpClock {
@@ -330,7 +338,7 @@ fn small_files_that_wait_for_a_disk_are_told_from_those_that_do_not() {
 fn a_buffer_that_a_program_may_ask_for_and_the_system_does_not_give_is_proven_by_its_gain() {
     let said = |gain: f64| {
         without_tcp([7.1, 117.5], |well| {
-            well.look.mtus[0].round_trip = Some(Nanoseconds::new(10_000_000));
+            well.path.mtus[0].round_trip = Some(Nanoseconds::new(10_000_000));
             well.facts[0].tcp.receive_buffer = Some([4096, 65_536, 131_072]);
             well.probes(Direction::Read, ProbeKind::ReceiveBuffer, 7.1, &[gain; 6]);
         })
@@ -377,7 +385,7 @@ fn a_server_that_stops_and_goes_on_is_told_from_a_hop() {
 fn buffers_that_the_file_server_sets_are_no_full_process() {
     let said = |round_trip: u64| {
         let mut well = Well::new();
-        well.look.mtus[0].round_trip = Some(Nanoseconds::new(round_trip));
+        well.path.mtus[0].round_trip = Some(Nanoseconds::new(round_trip));
         well.records = ladder([117.5, 117.5, 117.0, 8.1]);
         well.probes(Direction::Write, ProbeKind::Sessions, 8.1, &[2.0; 6]);
         let said = well.said(true);

@@ -268,7 +268,7 @@ fn more_than_fits_through_the_nics_is_marked() {
         operations: Some(Operations {
             pattern: Pattern::Random,
             threads: 1,
-            other_way_percent: 50,
+            opposite_percent: 50,
             data: Data::Random,
             cache: Cache::Direct,
             write_through: false,
@@ -289,7 +289,7 @@ fn more_than_fits_through_the_nics_is_marked() {
             workload: read.clone(),
         }],
         arms: vec![Vec::new()],
-        again: None,
+        baseline_replicate: None,
         whole_plots: Vec::new(),
         blocks: vec![vec![0]],
         stop: StopRule {

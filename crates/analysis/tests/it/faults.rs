@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use analysis::{CAUSES, Cause, CauseId, Diagnosis, Layer, Means, Proof, State, analyze};
 use record::{
-    AddressLook, BitsPerSecond, Bytes, Direction, EngineClock, FailureKind, HostFacts, HostLoad,
-    HostName, KnobId, LinkModes, Medium, MtuProof, Nanoseconds, NeighbourLook, NicLoad, Offload,
-    Outcome, PathLook, ProbeKind, ProcessorLoad, Record, Route, Rung, SHARE_IN_MEMORY,
+    AddressRoute, BitsPerSecond, Bytes, Direction, EngineClock, FailureKind, HostFacts, HostLoad,
+    HostName, KnobId, LinkModes, Medium, MtuProof, Nanoseconds, NeighbourMtu, NicLoad, Offload,
+    Outcome, PathFacts, ProbeKind, ProcessorLoad, Record, Route, Rung, SHARE_IN_MEMORY,
     ServerInterface, Setting, Stage, Target, TcpClock, TcpDetail, TrialRecord, Value, Vanished,
     Workload,
 };
@@ -21,7 +21,7 @@ use crate::diagnosis::with_disks;
 /// A run that is well: one link of 1 Gbit/s between two hosts.
 pub(crate) struct Well {
     pub(crate) facts: Vec<HostFacts>,
-    pub(crate) look: PathLook,
+    pub(crate) path: PathFacts,
     pub(crate) records: Vec<Record>,
 }
 
@@ -31,10 +31,10 @@ impl Well {
         let far = vec![real_nic("b0", 2, "10.77.1.2")];
         let mut well = Self {
             facts: vec![host("client", near), host("server", far)],
-            look: PathLook::default(),
+            path: PathFacts::default(),
             records: ladder([117.5, 117.4, 116.9, 116.5]),
         };
-        well.look.mtus = vec![MtuProof {
+        well.path.mtus = vec![MtuProof {
             nic: "a0".into(),
             remote: Some("10.77.1.2".parse().unwrap()),
             near_mtu: 1500,
@@ -61,7 +61,7 @@ impl Well {
     }
 
     /// Other rates of a rung, a trial for each, in place of those that there are.
-    pub(crate) fn measure_again(&mut self, of: Rung, direction: Direction, rates: &[f64]) {
+    pub(crate) fn replace_rates(&mut self, of: Rung, direction: Direction, rates: &[f64]) {
         self.records.retain(|record| {
             let Record::Trial(trial) = record else {
                 return true;
@@ -273,7 +273,7 @@ impl Well {
     }
 
     pub(crate) fn said(&self, with_server: bool) -> Diagnosis {
-        let mut records = vec![Record::Look(Box::new(self.look.clone()))];
+        let mut records = vec![Record::Path(Box::new(self.path.clone()))];
         records.extend(self.records.clone());
         let facts = self.facts[..if with_server { 2 } else { 1 }].to_vec();
         analyze(&run(facts, records)).diagnosis.unwrap()
@@ -285,7 +285,7 @@ type Inject = fn(&mut Well);
 /// What is wrong, whether it can be told without the server, and how it gets into a run.
 const FAULTS: [(&str, bool, Inject); 55] = [
     ("path-mtu-black-hole", true, |well| {
-        let proof = &mut well.look.mtus[0];
+        let proof = &mut well.path.mtus[0];
         (proof.near_mtu, proof.far_mtu) = (9000, Some(9000));
         proof.unanswered = Some(1501);
         well.records.clear();
@@ -295,7 +295,7 @@ const FAULTS: [(&str, bool, Inject); 55] = [
     }),
     ("mtu-differs", true, |well| {
         well.facts[0].nics[0].mtu = 9000;
-        well.look.mtus[0].near_mtu = 9000;
+        well.path.mtus[0].near_mtu = 9000;
     }),
     ("slow-link", true, |well| well.second_link(GIGABIT / 10)),
     ("slow-link", true, |well| {
@@ -353,7 +353,7 @@ const FAULTS: [(&str, bool, Inject); 55] = [
         // The server's name stands for both of its addresses.
         well.second_link(GIGABIT);
         well.advertise(&[]);
-        well.look.addresses = vec![way("10.77.1.2"), way("10.77.2.2")];
+        well.path.addresses = vec![way("10.77.1.2"), way("10.77.2.2")];
     }),
     ("advertised-wrong", true, |well| {
         well.second_link(GIGABIT);
@@ -398,12 +398,12 @@ const FAULTS: [(&str, bool, Inject); 55] = [
     }),
     ("receive-buffer-small", true, |well| {
         well.records = ladder([6.6, 117.0, 6.5, 116.0]);
-        well.look.mtus[0].round_trip = Some(Nanoseconds::new(10_000_000));
+        well.path.mtus[0].round_trip = Some(Nanoseconds::new(10_000_000));
         well.facts[0].tcp.receive_buffer = Some([4096, 65_536, 131_072]);
     }),
     ("receive-buffer-small", true, |well| {
         well.records = ladder([117.0, 6.6, 116.0, 6.5]);
-        well.look.mtus[0].round_trip = Some(Nanoseconds::new(10_000_000));
+        well.path.mtus[0].round_trip = Some(Nanoseconds::new(10_000_000));
         well.facts[1].tcp.receive_buffer = Some([4096, 65_536, 131_072]);
         well.trials(|trial| {
             if let Outcome::Measured(result) = &mut trial.outcome {
@@ -419,7 +419,7 @@ const FAULTS: [(&str, bool, Inject); 55] = [
     ("receive-buffer-small", true, |well| {
         // A short way, which 16 KiB do not fill all the same.
         well.records = ladder([30.0, 117.0, 29.0, 116.0]);
-        well.look.mtus[0].round_trip = Some(Nanoseconds::new(600_000));
+        well.path.mtus[0].round_trip = Some(Nanoseconds::new(600_000));
         well.facts[0].tcp.receive_buffer = Some([4096, 16_384, 32_768]);
     }),
     ("segments-lost", true, |well| well.retransmits(800)),
@@ -442,7 +442,7 @@ const FAULTS: [(&str, bool, Inject); 55] = [
         well.sessions(|session| session.credits = Some(4));
     }),
     ("asynchronous-io", false, |well| {
-        well.look.settings.push(Setting::Knob {
+        well.path.settings.push(Setting::Knob {
             host: HostName::new("server"),
             target: Target::Share("media".into()),
             id: KnobId::new("smb.server.aio_read"),
@@ -451,7 +451,7 @@ const FAULTS: [(&str, bool, Inject); 55] = [
     }),
     ("send-buffer-small", true, |well| {
         well.records = ladder([6.6, 117.0, 6.5, 116.0]);
-        well.look.mtus[0].round_trip = Some(Nanoseconds::new(10_000_000));
+        well.path.mtus[0].round_trip = Some(Nanoseconds::new(10_000_000));
         well.facts[1].tcp.send_buffer = Some([4096, 16_384, 65_536]);
         // A small request takes hardly longer than the way there and back.
         let mut request = well.trial_of(Rung::Share);
@@ -471,18 +471,18 @@ const FAULTS: [(&str, bool, Inject); 55] = [
     }),
     ("send-buffer-small", false, |well| {
         well.records = ladder([117.0, 117.0, 80.0, 116.0]);
-        well.look.settings.push(socket_options("SO_SNDBUF=8192"));
+        well.path.settings.push(socket_options("SO_SNDBUF=8192"));
     }),
     ("receive-buffer-small", false, |well| {
         well.records = ladder([117.0, 117.0, 116.0, 40.0]);
-        well.look
+        well.path
             .settings
             .push(socket_options("SO_KEEPALIVE SO_RCVBUF=8192"));
     }),
     ("receive-buffer-small", false, |well| {
         well.records = ladder([6.6, 6.5, 6.5, 6.4]);
-        well.look.mtus[0].round_trip = Some(Nanoseconds::new(10_000_000));
-        well.look.settings.push(Setting::Knob {
+        well.path.mtus[0].round_trip = Some(Nanoseconds::new(10_000_000));
+        well.path.settings.push(Setting::Knob {
             host: HostName::new("server"),
             target: Target::Host,
             id: KnobId::new("tcp.window_scaling"),
@@ -491,9 +491,9 @@ const FAULTS: [(&str, bool, Inject); 55] = [
     }),
     ("receive-buffer-small", false, |well| {
         well.records = ladder([30.0, 117.0, 29.0, 116.0]);
-        well.look.mtus[0].round_trip = Some(Nanoseconds::new(4_000_000));
+        well.path.mtus[0].round_trip = Some(Nanoseconds::new(4_000_000));
         well.facts[0].tcp.receive_buffer = Some([4096, 131_072, 6_291_456]);
-        well.look.settings.push(Setting::Knob {
+        well.path.settings.push(Setting::Knob {
             host: HostName::new("client"),
             target: Target::Host,
             id: KnobId::new("tcp.window_autotuning"),
@@ -502,7 +502,7 @@ const FAULTS: [(&str, bool, Inject); 55] = [
     }),
     ("path-mtu-black-hole", false, |well| {
         // Nobody could connect, and the facts tell what the far end would send.
-        let proof = &mut well.look.mtus[0];
+        let proof = &mut well.path.mtus[0];
         (proof.near_mtu, proof.far_mtu) = (9000, None);
         (proof.answered, proof.unanswered) = (Some(4000), Some(4001));
         well.records.clear();
@@ -518,10 +518,10 @@ const FAULTS: [(&str, bool, Inject); 55] = [
     }),
     ("port-blocked", true, |well| {
         well.second_link(GIGABIT);
-        let mut proof = well.look.mtus[0].clone();
+        let mut proof = well.path.mtus[0].clone();
         (proof.nic, proof.far_mtu) = ("a1".into(), None);
         proof.remote = Some("10.77.2.2".parse().unwrap());
-        well.look.mtus.push(proof);
+        well.path.mtus.push(proof);
     }),
     ("advertised-wrong", false, |well| {
         well.second_link(GIGABIT);
@@ -614,11 +614,11 @@ const FAULTS: [(&str, bool, Inject); 55] = [
     ("sync-writes", false, |well| {
         well.records = ladder([117.5, 117.4, 117.0, 9.0]);
         well.loads(0.0, 0.0, 0.6);
-        well.look.settings.push(sync_always());
+        well.path.settings.push(sync_always());
     }),
     ("one-link-idle", true, |well| {
         well.second_link(GIGABIT);
-        well.look.mtus.push(MtuProof {
+        well.path.mtus.push(MtuProof {
             nic: "a1".into(),
             remote: Some("10.77.2.2".parse().unwrap()),
             near_mtu: 1500,
@@ -650,8 +650,8 @@ fn route(destination: &str, nic: &str, metric: u32) -> Route {
     }
 }
 
-fn way(address: &str) -> AddressLook {
-    AddressLook {
+fn way(address: &str) -> AddressRoute {
+    AddressRoute {
         address: address.parse().unwrap(),
         nic: None,
         source: None,
@@ -723,7 +723,7 @@ fn a_buffer_is_blamed_for_what_it_takes_and_not_for_more() {
     let mut well = Well::new();
     well.records = ladder([95.0, 95.0, 88.0, 50.0]);
     well.loads(0.0, 0.0, 0.2);
-    well.look.mtus[0].round_trip = Some(Nanoseconds::new(40_000_000));
+    well.path.mtus[0].round_trip = Some(Nanoseconds::new(40_000_000));
     for host in &mut well.facts {
         host.tcp.send_buffer = Some([4096, 16_384, 4 << 20]);
         host.tcp.receive_buffer = Some([4096, 131_072, 32 << 20]);
@@ -761,7 +761,7 @@ fn a_large_window_that_a_slow_server_keeps_full_is_no_small_buffer() {
                 });
             }
         });
-        well.look.mtus[0].round_trip = Some(Nanoseconds::new(10_000_000));
+        well.path.mtus[0].round_trip = Some(Nanoseconds::new(10_000_000));
         well.said(false).causes[0].id.clone()
     };
     // The path holds 1.2 MB.
@@ -882,7 +882,7 @@ fn time_that_a_host_could_not_run_is_blamed_for_no_more_than_it_can_cost() {
 fn a_share_that_lets_nobody_in_has_not_lost_by_what_protects_it() {
     let named = |kind: FailureKind| {
         let mut well = Well::new();
-        well.look.session = Some(record::SmbSession {
+        well.path.session = Some(record::SmbSession {
             data_signed: true,
             signing_algorithm: Some("AES-128-CMAC".into()),
             ..session()
@@ -908,7 +908,7 @@ fn a_share_that_lets_nobody_in_has_not_lost_by_what_protects_it() {
 #[test]
 fn what_looks_like_a_fault_and_is_none() {
     let mut well = Well::new();
-    well.look.mtus[0].answered = Some(1504);
+    well.path.mtus[0].answered = Some(1504);
     let mut nic = lab_nic("a0", 2, "10.77.1.1");
     nic.shaped = Some(BitsPerSecond::new(9_843_950_000));
     let off = Offload {
@@ -931,7 +931,7 @@ pub(crate) fn ids(causes: &[Cause]) -> Vec<&str> {
 #[test]
 fn an_address_that_is_tried_in_vain_is_no_fault_and_is_told() {
     let mut well = Well::new();
-    well.look.silent = vec!["10.77.9.9".parse().unwrap()];
+    well.path.silent = vec!["10.77.9.9".parse().unwrap()];
     let said = well.said(false);
     assert_eq!(said.causes, [], "{said:#?}");
     assert_eq!(ids(&said.remarks), ["link-saturated", "silent-address"]);
@@ -986,7 +986,7 @@ fn wifi_is_no_fault_where_no_cable_would_be_faster() {
         ""
     );
     let dead = fast(|well| {
-        well.look.mtus.push(MtuProof {
+        well.path.mtus.push(MtuProof {
             nic: "a1".into(),
             remote: Some("10.77.1.2".parse().unwrap()),
             near_mtu: 1500,
@@ -1004,9 +1004,9 @@ fn wifi_is_no_fault_where_no_cable_would_be_faster() {
     assert_eq!(behind_router, "wifi-used");
     let answered = fast(|well| {
         lead_out(well);
-        let mut proof = well.look.mtus[0].clone();
+        let mut proof = well.path.mtus[0].clone();
         proof.nic = "a1".into();
-        well.look.mtus.push(proof);
+        well.path.mtus.push(proof);
     });
     assert_eq!(answered, "wifi-used");
 }
@@ -1019,7 +1019,7 @@ fn the_way_that_the_routes_choose_counts_and_not_the_address() {
     tunnel.kind = Some("wireguard".into());
     tunnel.mtu = 1420;
     well.facts[0].nics.push(tunnel);
-    well.look.addresses = vec![AddressLook {
+    well.path.addresses = vec![AddressRoute {
         nic: Some("wg0".into()),
         ..way("10.77.1.2")
     }];
@@ -1207,8 +1207,8 @@ fn what_protects_is_never_the_first_thing_to_try() {
     assert!(ids.len() > 1 && diagnosis.fixes.last().unwrap().predicted.is_some());
 }
 
-fn neighbour(address: &str, tried: u32, answered: Option<u32>) -> NeighbourLook {
-    NeighbourLook {
+fn neighbour(address: &str, tried: u32, answered: Option<u32>) -> NeighbourMtu {
+    NeighbourMtu {
         nic: "a0".into(),
         address: address.parse().unwrap(),
         tried,
@@ -1222,8 +1222,8 @@ fn neighbours_that_take_no_large_frames_are_named_with_a_plan_for_a_segment_of_t
     for host in &mut well.facts {
         host.nics[0].mtu = 9000;
     }
-    well.look.mtus[0].near_mtu = 9000;
-    (well.look.mtus[0].far_mtu, well.look.mtus[0].answered) = (Some(9000), Some(9000));
+    well.path.mtus[0].near_mtu = 9000;
+    (well.path.mtus[0].far_mtu, well.path.mtus[0].answered) = (Some(9000), Some(9000));
     // The first network that the plan would take is in use.
     well.facts[1].nics.push(real_nic("b7", 7, "10.9.0.77"));
     let name = &well.facts[0].nics[0].name;
@@ -1241,11 +1241,11 @@ fn neighbours_that_take_no_large_frames_are_named_with_a_plan_for_a_segment_of_t
     ];
     well.facts[0].routes = routes;
     let all_take_it = [neighbour("10.77.1.3", 9000, Some(9000))];
-    well.look.neighbours = all_take_it.to_vec();
+    well.path.neighbours = all_take_it.to_vec();
     let said = well.said(true);
     assert!(said.fixes.iter().all(|fix| fix.id != "jumbo-segment"));
 
-    well.look.neighbours.extend([
+    well.path.neighbours.extend([
         neighbour("10.77.1.4", 9000, Some(1500)),
         neighbour("10.77.1.5", 9000, None),
         neighbour("fd00::6", 9000, Some(1500)),
@@ -1281,8 +1281,8 @@ fn neighbours_that_take_no_large_frames_are_named_with_a_plan_for_a_segment_of_t
 fn neighbours_at_one_end_of_different_mtus_decide_for_the_smaller_one() {
     let mut well = Well::new();
     well.facts[0].nics[0].mtu = 9000;
-    well.look.mtus[0].near_mtu = 9000;
-    well.look.neighbours = vec![neighbour("10.77.1.4", 9000, Some(1500))];
+    well.path.mtus[0].near_mtu = 9000;
+    well.path.neighbours = vec![neighbour("10.77.1.4", 9000, Some(1500))];
     let said = well.said(true);
     assert_eq!(said.causes[0].id, "mtu-differs");
     let ids: Vec<&str> = said.fixes.iter().map(|fix| fix.id.as_str()).collect();
@@ -1294,7 +1294,7 @@ fn neighbours_at_one_end_of_different_mtus_decide_for_the_smaller_one() {
 fn neighbours_that_could_not_be_asked_are_named_and_nothing_is_claimed_of_them() {
     let mut well = Well::new();
     let before = well.said(true);
-    well.look.neighbours = vec![neighbour("10.77.1.4", 1500, Some(1500))];
+    well.path.neighbours = vec![neighbour("10.77.1.4", 1500, Some(1500))];
     let said = well.said(true);
     let text = |said: &Diagnosis| {
         let mut fixes = said.fixes.iter();
@@ -1311,8 +1311,8 @@ fn an_idle_link_is_the_segment_for_large_frames() {
     let mut well = Well::new();
     well.second_link(GIGABIT);
     well.facts[0].nics[0].mtu = 9000;
-    well.look.mtus[0].near_mtu = 9000;
-    well.look.neighbours = vec![neighbour("10.77.1.4", 9000, Some(1500))];
+    well.path.mtus[0].near_mtu = 9000;
+    well.path.neighbours = vec![neighbour("10.77.1.4", 9000, Some(1500))];
     let said = well.said(true);
     let plan = said.fixes.iter().find(|fix| fix.id == "jumbo-segment");
     let plan = plan.expect("there is a plan");
@@ -1356,12 +1356,12 @@ fn what_costs_is_named_before_what_does_not() {
         }),
         ("mtu-differs", "jumbo frames at one end", |well| {
             well.facts[0].nics[0].mtu = 9000;
-            well.look.mtus[0].near_mtu = 9000;
+            well.path.mtus[0].near_mtu = 9000;
         }),
         ("multichannel-off", "two links and one channel", |well| {
             well.second_link(GIGABIT);
             well.advertise(&[]);
-            well.look.addresses = vec![way("10.77.1.2"), way("10.77.2.2")];
+            well.path.addresses = vec![way("10.77.1.2"), way("10.77.2.2")];
         }),
         (
             "advertised-wrong",
@@ -1374,10 +1374,10 @@ fn what_costs_is_named_before_what_does_not() {
         ),
         ("port-blocked", "a firewall before the other link", |well| {
             well.second_link(GIGABIT);
-            let mut proof = well.look.mtus[0].clone();
+            let mut proof = well.path.mtus[0].clone();
             (proof.nic, proof.far_mtu) = ("a1".into(), None);
             proof.remote = Some("10.77.2.2".parse().unwrap());
-            well.look.mtus.push(proof);
+            well.path.mtus.push(proof);
         }),
         (
             "old-dialect",
@@ -1586,7 +1586,7 @@ fn swallowed() -> Well {
     for host in &mut well.facts {
         host.nics[0].mtu = 9000;
     }
-    let proof = &mut well.look.mtus[0];
+    let proof = &mut well.path.mtus[0];
     (proof.near_mtu, proof.far_mtu) = (9000, Some(9000));
     (proof.answered, proof.unanswered) = (Some(1500), Some(1501));
     well
@@ -1595,11 +1595,11 @@ fn swallowed() -> Well {
 /// What each end counted of five packets each way.
 fn counted(well: &mut Well, counts: [u64; 4]) {
     let [there, back, near, far] = counts.map(Some);
-    well.look.mtus[0].vanished = Some(Vanished {
+    well.path.mtus[0].vanished = Some(Vanished {
         size: 9000,
         sent: 5,
-        there,
-        back,
+        seen_by_server: there,
+        seen_by_client: back,
         near_refused: near,
         far_refused: far,
     });
@@ -1616,14 +1616,14 @@ fn port_below(well: &mut Well, host: usize, mtu: u32) {
 
 /// A pair on which the same were tried.
 fn other_pair(well: &mut Well, nic: &str, remote: &str, answered: u32) {
-    let mut proof = well.look.mtus[0].clone();
+    let mut proof = well.path.mtus[0].clone();
     (proof.nic, proof.remote) = (nic.into(), Some(remote.parse().unwrap()));
     (proof.answered, proof.unanswered) = (Some(answered), None);
-    well.look.mtus.push(proof);
+    well.path.mtus.push(proof);
 }
 
 fn neighbour_answers(well: &mut Well, answered: Option<u32>) {
-    well.look.neighbours.push(NeighbourLook {
+    well.path.neighbours.push(NeighbourMtu {
         nic: "a0".into(),
         address: "10.77.1.3".parse().unwrap(),
         tried: 9000,
@@ -1769,9 +1769,9 @@ fn what_is_no_proof_clears_nobody() {
     let mut well = swallowed();
     other_pair(&mut well, "a0", "10.77.1.9", 9000);
     assert!(flat(&well.said(true).causes[0].text).contains("hole.nic-passes nic=a0 bytes=9000"));
-    well.look.mtus[1].one_way = true;
+    well.path.mtus[1].forward_only = true;
     assert!(!flat(&well.said(true).causes[0].text).contains("bytes=9000"));
-    well.look.mtus[0].one_way = true;
+    well.path.mtus[0].forward_only = true;
     assert!(flat(&well.said(true).causes[0].text).contains("hole.nic-passes nic=a0 bytes=9000"));
 
     let mut well = swallowed();
@@ -1790,11 +1790,11 @@ fn a_black_hole_beside_the_way_comes_after_what_costs() {
     for host in &mut well.facts {
         host.nics[1].mtu = 9000;
     }
-    let mut proof = well.look.mtus[0].clone();
+    let mut proof = well.path.mtus[0].clone();
     (proof.nic, proof.near_mtu, proof.far_mtu) = ("a1".into(), 9000, Some(9000));
     (proof.answered, proof.unanswered) = (Some(1500), Some(1501));
     proof.remote = Some("10.77.2.2".parse().unwrap());
-    well.look.mtus.push(proof);
+    well.path.mtus.push(proof);
     for with_server in [true, false] {
         let said = well.said(with_server);
         assert_eq!(
@@ -1911,10 +1911,10 @@ fn twins_and_different_mtus_are_found_on_links_that_are_not_used() {
     );
     let proven: Inject = |well| {
         well.facts[0].nics[1].mtu = 9000;
-        let mut proof = well.look.mtus[0].clone();
+        let mut proof = well.path.mtus[0].clone();
         (proof.nic, proof.near_mtu) = ("a1".into(), 9000);
         proof.remote = Some("10.77.2.2".parse().unwrap());
-        well.look.mtus.push(proof);
+        well.path.mtus.push(proof);
     };
     let (named, text) = with(proven, false);
     assert_eq!(named, ["mtu-differs"]);
@@ -1932,7 +1932,7 @@ fn twins_and_different_mtus_are_found_on_links_that_are_not_used() {
     // Nobody answers at the other end: that is no link.
     let dead: Inject = |well| {
         well.facts[0].nics[1].mtu = 9000;
-        well.look.mtus.push(MtuProof {
+        well.path.mtus.push(MtuProof {
             nic: "a1".into(),
             remote: Some("10.77.2.2".parse().unwrap()),
             near_mtu: 9000,
@@ -1988,7 +1988,7 @@ fn a_second_nic_that_leads_who_knows_where_does_not_prove_that_multichannel_is_o
     let mut way_out = route("default", "a1", 100);
     way_out.gateway = Some("10.77.2.254".parse().unwrap());
     routed.facts[0].routes = vec![way_out];
-    well.look.neighbours = vec![NeighbourLook {
+    well.path.neighbours = vec![NeighbourMtu {
         nic: "a1".into(),
         ..neighbour("10.77.2.9", 1500, Some(1500))
     }];
@@ -2329,7 +2329,7 @@ fn what_the_network_may_lose_is_not_the_servers_where_nobody_measured_raw_tcp() 
     };
     let routed: Inject = |well| {
         signed(well);
-        well.look.addresses = vec![routed_way()];
+        well.path.addresses = vec![routed_way()];
     };
     for (shares, change) in [([112.0, 110.0], unknown_end), ([5.5, 5.4], routed)] {
         let (causes, headline) = named(shares, change);
@@ -2358,8 +2358,8 @@ fn a_share_that_fills_its_link_needs_no_raw_tcp() {
     assert_eq!((said.complete, said.first_loss), (false, None));
 }
 
-fn routed_way() -> AddressLook {
-    AddressLook {
+fn routed_way() -> AddressRoute {
+    AddressRoute {
         nic: Some("a0".into()),
         gateway: Some("10.77.1.254".parse().unwrap()),
         ..way("10.77.1.2")
@@ -2369,12 +2369,12 @@ fn routed_way() -> AddressLook {
 #[test]
 fn what_a_router_makes_of_an_mtu_is_no_fault_of_a_link() {
     let mut well = Well::new();
-    let proof = &mut well.look.mtus[0];
+    let proof = &mut well.path.mtus[0];
     (proof.far_mtu, proof.answered) = (Some(1420), Some(1420));
     for with_server in [true, false] {
         assert_eq!(ids(&well.said(with_server).causes), ["mtu-differs"]);
     }
-    well.look.addresses = vec![routed_way()];
+    well.path.addresses = vec![routed_way()];
     for far in [1500, 1420] {
         well.facts[1].nics[0].mtu = far;
         for with_server in [true, false] {
@@ -2384,7 +2384,7 @@ fn what_a_router_makes_of_an_mtu_is_no_fault_of_a_link() {
         }
     }
     // What a tunnel leaves to a packet is none either.
-    well.look.addresses.clear();
+    well.path.addresses.clear();
     well.facts[1].nics[0].mtu = 1500;
     well.medium(0, Medium::Tunnel);
     assert!(!ids(&well.said(false).causes).contains(&"mtu-differs"));
@@ -2653,7 +2653,7 @@ fn a_few_dropped_frames_do_not_acquit_a_path_whose_sender_nobody_looked_at() {
 fn segments_that_are_lost_where_rates_differ_are_suspected() {
     let named = |rates: [f64; 4]| {
         let mut well = Well::new();
-        well.measure_again(Rung::Tcp, Direction::Write, &rates);
+        well.replace_rates(Rung::Tcp, Direction::Write, &rates);
         // Three segments of a thousand, which a full queue may drop as well.
         well.retransmits(240);
         let said = well.said(true);
@@ -2687,7 +2687,7 @@ fn a_disk_that_is_waited_for_while_it_is_written_to_is_proven() {
             load.duration = Nanoseconds::new(2 * moving);
             load.disk_waited = Some(Nanoseconds::new((share * moving as f64) as u64));
         });
-        well.look.settings.extend(is_sync.then(sync_always));
+        well.path.settings.extend(is_sync.then(sync_always));
         let said = well.said(true);
         let disk = said.causes.iter().find(|it| it.id == "server-disk");
         disk.expect("a suspect at least").state
@@ -2741,7 +2741,7 @@ fn a_setting_that_small_files_are_seen_to_wait_for_is_proven() {
             well.records.extend(rung(kind, direction, &[rate; 4]));
         }
         waits_for_disk(&mut well, waited, waited);
-        well.look.settings.extend(is_sync.then(sync_always));
+        well.path.settings.extend(is_sync.then(sync_always));
         sync_writes_of(&well)
     };
     assert_eq!(named(0.4, true), State::Proven(Proof::Counter));
@@ -2755,7 +2755,7 @@ fn a_setting_that_writes_are_seen_to_wait_for_and_reads_not_is_proven() {
         let mut well = Well::new();
         well.records = ladder([117.5, 117.4, 117.0, 76.0]);
         waits_for_disk(&mut well, writing, reading);
-        well.look.settings.push(sync_always());
+        well.path.settings.push(sync_always());
         sync_writes_of(&well)
     };
     assert_eq!(named(0.8, 0.1), State::Proven(Proof::Counter));

@@ -78,7 +78,7 @@ fn design(blocks: usize) -> Design {
             response("write", Direction::Write),
         ],
         blocks: order(&arms, &[0], blocks, 7),
-        again: Some(4),
+        baseline_replicate: Some(4),
         arms,
         stop: StopRule {
             budget_seconds: None,
@@ -101,7 +101,7 @@ struct Simulated<'a> {
     then: FailureKind,
     refuses: bool,
     /// Whether the host puts itself back in the middle of each trial.
-    puts_itself_back: bool,
+    restores_itself: bool,
     /// The server worked half of the time of the last trial.
     loads: Vec<HostLoad>,
     /// Whether it cannot be put back in the end.
@@ -120,7 +120,7 @@ impl<'a> Simulated<'a> {
             left,
             then: FailureKind::Interrupted,
             refuses: false,
-            puts_itself_back: false,
+            restores_itself: false,
             loads: Vec::new(),
             is_lost: false,
             sets: 0,
@@ -182,7 +182,7 @@ impl Stand for Simulated<'_> {
         if workload.direction() == Direction::Write {
             rate /= 2;
         }
-        if self.puts_itself_back {
+        if self.restores_itself {
             self.settings.clone_from(&self.start);
         }
         measured(TIMING.measured, rate)
@@ -192,7 +192,7 @@ impl Stand for Simulated<'_> {
         std::mem::take(&mut self.loads)
     }
 
-    fn put_back(&mut self) -> Result<(), Failure> {
+    fn restore(&mut self) -> Result<(), Failure> {
         if self.is_lost {
             return Err(refused(FailureKind::Unreachable));
         }
@@ -427,7 +427,7 @@ fn an_arm_that_cannot_be_set_is_told_and_ends_it_in_time() {
 fn a_trial_in_which_the_host_puts_itself_back_does_not_count() {
     let forever = Cell::new(usize::MAX);
     let mut stand = Simulated::new(&forever);
-    stand.puts_itself_back = true;
+    stand.restores_itself = true;
     let mut records = Vec::new();
     run(&mut stand, &design(1), Vec::new(), &mut records);
     let trials = trials(&records);

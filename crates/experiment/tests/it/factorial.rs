@@ -160,7 +160,7 @@ fn design(
         left_out: Vec::new(),
         responses: (0..responses).map(response).collect(),
         blocks: order(&arms, &whole_plots, blocks, seed),
-        again: second.and_then(|arm| u32::try_from(arm).ok()),
+        baseline_replicate: second.and_then(|arm| u32::try_from(arm).ok()),
         arms,
         whole_plots,
         stop: StopRule {

@@ -1,7 +1,7 @@
 //! Simulated machines with seven knobs of two levels, whose best of 128 settings is known.
 
 use experiment::{
-    Candidate, Ended, Hooks, Rig, SearchPlan, TrialLength, TuneOutcome, TunePlan, search,
+    Candidate, Ended, Hooks, SearchPlan, Testbed, TrialLength, TuneOutcome, TunePlan, search,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -124,7 +124,7 @@ fn bits(level: &Level) -> impl Iterator<Item = (usize, bool)> + '_ {
     })
 }
 
-impl Rig for Machine {
+impl Testbed for Machine {
     fn read(&mut self, level: &Level) -> Result<Vec<Setting>, Failure> {
         let read = bits(level).map(|(place, _)| knob(place, self.setting >> place & 1 == 1));
         Ok(read.collect())
@@ -153,7 +153,7 @@ impl Rig for Machine {
         Ok(())
     }
 
-    fn put_back(&mut self, _: &Level) -> Result<(), Failure> {
+    fn restore(&mut self, _: &Level) -> Result<(), Failure> {
         self.setting = 0;
         Ok(())
     }

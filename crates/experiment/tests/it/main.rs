@@ -1,4 +1,4 @@
-//! Experiments on a simulated rig: whole tunings in milliseconds.
+//! Experiments on a simulated testbed: whole tunings in milliseconds.
 
 mod coverage;
 mod design;
@@ -6,6 +6,6 @@ mod factorial;
 mod landscape;
 mod noise;
 mod plan;
-mod rig;
 mod search;
+mod testbed;
 mod tune;

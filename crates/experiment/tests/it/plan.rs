@@ -3,7 +3,7 @@ use std::time::Duration;
 use experiment::{Durations, Error, TunePlan};
 use record::{Arm, Direction, Phase, Record, Schedule};
 
-use crate::rig::{SimulatedRig, as_predicted, jumbo, plan, tune, two_channels};
+use crate::testbed::{SimulatedTestbed, as_predicted, jumbo, plan, tune, two_channels};
 
 const DURATIONS: Durations = Durations {
     trial: Duration::from_secs(2),
@@ -41,7 +41,7 @@ fn order(schedule: &Schedule) -> Schedule {
 #[test]
 fn the_same_seed_gives_the_same_schedule_and_the_forecast_shows_it() {
     let forecast = plan().preview(&DURATIONS).expect("a plan");
-    let (records, outcome) = tune(&mut SimulatedRig::new(as_predicted), &plan());
+    let (records, outcome) = tune(&mut SimulatedTestbed::new(as_predicted), &plan());
     outcome.expect("it runs through");
     let run = schedules(&records);
     let seen = forecast.phases.iter().map(|phase| order(&phase.schedule));
@@ -65,8 +65,8 @@ fn the_same_seed_gives_the_same_schedule_and_the_forecast_shows_it() {
 /// The order of a phase does not depend on what became of the phases before it.
 #[test]
 fn a_phase_has_its_order_whatever_went_before() {
-    let (all, _) = tune(&mut SimulatedRig::new(as_predicted), &plan());
-    let (few, _) = tune(&mut SimulatedRig::new(|_, _| 1.0), &plan());
+    let (all, _) = tune(&mut SimulatedTestbed::new(as_predicted), &plan());
+    let (few, _) = tune(&mut SimulatedTestbed::new(|_, _| 1.0), &plan());
     let (all, few) = (schedules(&all), schedules(&few));
     assert_eq!((all.len(), few.len()), (5, 3));
     assert_eq!(order(few[2]), order(all[3]));
@@ -160,11 +160,11 @@ fn plans_that_make_no_sense_are_refused_before_anything_is_touched() {
     for (change, says) in changes {
         let mut wrong = plan();
         change(&mut wrong);
-        let mut rig = SimulatedRig::new(as_predicted);
-        let (records, outcome) = tune(&mut rig, &wrong);
+        let mut testbed = SimulatedTestbed::new(as_predicted);
+        let (records, outcome) = tune(&mut testbed, &wrong);
         let error = outcome.expect_err("a plan that makes no sense");
         assert!(matches!(error, Error::Plan { .. }));
         assert!(error.to_string().contains(says), "{error}");
-        assert!(records.is_empty() && rig.calls.is_empty());
+        assert!(records.is_empty() && testbed.calls.is_empty());
     }
 }

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use experiment::{
-    Candidate, Ended, Error, Hooks, Progress, Rig, SCREENED_OUT, SearchPlan, TrialLength,
+    Candidate, Ended, Error, Hooks, Progress, SCREENED_OUT, SearchPlan, Testbed, TrialLength,
     TuneOutcome, TunePlan, search,
 };
 use rand::SeedableRng;
@@ -15,7 +15,7 @@ use record::{
 
 use crate::landscape::{KNOBS, Landscape, Machine, find, knob, plan};
 use crate::noise::Noise;
-use crate::rig::{self, Call, SimulatedRig, as_predicted, failure, mtu};
+use crate::testbed::{self, Call, SimulatedTestbed, as_predicted, failure, mtu};
 
 /// The long version is `make tuning`.
 #[test]
@@ -221,7 +221,7 @@ impl Line {
     }
 }
 
-impl Rig for Line {
+impl Testbed for Line {
     fn read(&mut self, level: &Level) -> Result<Vec<Setting>, Failure> {
         self.works()?;
         self.machine.read(level)
@@ -248,12 +248,12 @@ impl Rig for Line {
         self.machine.keep(level)
     }
 
-    fn put_back(&mut self, level: &Level) -> Result<(), Failure> {
+    fn restore(&mut self, level: &Level) -> Result<(), Failure> {
         if self.comes_back {
             self.works_for = usize::MAX;
         }
         self.works()?;
-        self.machine.put_back(level)
+        self.machine.restore(level)
     }
 
     fn now(&self) -> Nanoseconds {
@@ -360,8 +360,8 @@ fn what_won_beside_something_that_was_put_back_is_measured_again() {
         },
     };
     let [first, second]: [Setting; 2] = mtu(9000).try_into().expect("two hosts");
-    let third = rig::channels(2);
-    let mut rig = SimulatedRig::new(|settings, _| {
+    let third = testbed::channels(2);
+    let mut testbed = SimulatedTestbed::new(|settings, _| {
         let is = |setting: &Setting| settings.contains(setting);
         let factors = [
             (is(&first) && is(&second), 1.05),
@@ -400,7 +400,7 @@ fn what_won_beside_something_that_was_put_back_is_measured_again() {
         stop: &|| false,
         progress: &mut progress,
     };
-    let outcome = search(&mut rig, &plan, &mut hooks).expect("it can be put back");
+    let outcome = search(&mut testbed, &plan, &mut hooks).expect("it can be put back");
     assert_eq!(kept(&outcome), ["third"], "{:#?}", outcome.decisions);
     let phases = ["baseline", "first", "second", "first", "third"];
     assert_eq!(compared, phases, "{:#?}", outcome.decisions);
@@ -432,15 +432,15 @@ fn too_few_trials_are_refused_before_anything_is_touched() {
 
 #[test]
 fn a_candidate_that_cannot_be_set_is_returned_and_the_others_are_tried() {
-    let mut rig = SimulatedRig::new(as_predicted);
-    rig.fault = Box::new(|call, _| match call {
+    let mut testbed = SimulatedTestbed::new(as_predicted);
+    testbed.fault = Box::new(|call, _| match call {
         Call::Set(level) if level.settings.iter().any(|one| mtu(9000).contains(one)) => {
             Some(failure("the driver makes 9014 of it"))
         }
         _ => None,
     });
     let plan = SearchPlan {
-        tune: rig::plan(),
+        tune: testbed::plan(),
         elsewhere: Vec::new(),
         trials_max: 400,
         budget: None,
@@ -451,7 +451,7 @@ fn a_candidate_that_cannot_be_set_is_returned_and_the_others_are_tried() {
         stop: &|| false,
         progress: &mut |_| {},
     };
-    let outcome = search(&mut rig, &plan, &mut hooks).unwrap();
+    let outcome = search(&mut testbed, &plan, &mut hooks).unwrap();
     assert_eq!(outcome.ended, Ended::Finished);
     let decision = |id: &str| {
         let mut decisions = outcome.decisions.iter();

@@ -9,8 +9,9 @@ use record::{
 };
 use stats::Verdict;
 
-use crate::rig::{
-    Call, SimulatedRig, Stage, as_predicted, channels, failure, jumbo, mtu, plan, tune, tune_with,
+use crate::testbed::{
+    Call, SimulatedTestbed, Stage, as_predicted, channels, failure, jumbo, mtu, plan, tune,
+    tune_with,
 };
 
 fn trials(records: &[Record]) -> Vec<&TrialRecord> {
@@ -46,14 +47,14 @@ fn only_jumbo() -> TunePlan {
     TunePlan::new(vec![jumbo()], 7)
 }
 
-fn at_start(rig: &SimulatedRig<'_>) -> bool {
-    rig.settings == rig.start
+fn at_start(testbed: &SimulatedTestbed<'_>) -> bool {
+    testbed.settings == testbed.start
 }
 
 #[test]
 fn what_is_proven_is_kept_and_belongs_to_the_next_baseline() {
-    let mut rig = SimulatedRig::new(as_predicted);
-    let (records, outcome) = tune(&mut rig, &plan());
+    let mut testbed = SimulatedTestbed::new(as_predicted);
+    let (records, outcome) = tune(&mut testbed, &plan());
     let outcome = outcome.expect("it runs through");
     assert_eq!(outcome.ended, Ended::Finished);
     assert_eq!(
@@ -67,10 +68,13 @@ fn what_is_proven_is_kept_and_belongs_to_the_next_baseline() {
 
     let mut kept = mtu(9000);
     kept.push(channels(2));
-    assert_eq!(rig.settings, kept);
+    assert_eq!(testbed.settings, kept);
     assert_eq!(outcome.left.name, "2 channels + MTU 9000");
-    assert_eq!(rig.calls.last(), Some(&Call::Keep(outcome.left.clone())));
-    assert_eq!(rig.count(|call| *call == Call::PutBack), 0);
+    assert_eq!(
+        testbed.calls.last(),
+        Some(&Call::Keep(outcome.left.clone()))
+    );
+    assert_eq!(testbed.count(|call| *call == Call::Restore), 0);
     // The second candidate was compared with both channels in either arm.
     let in_jumbo = trials(&records).into_iter().filter(|trial| {
         matches!(&trial.stage, record::Stage::Experiment { experiment, .. } if experiment == "mtu-9000")
@@ -83,9 +87,9 @@ fn what_is_proven_is_kept_and_belongs_to_the_next_baseline() {
 
 #[test]
 fn what_makes_no_difference_is_returned() {
-    let mut rig = SimulatedRig::new(|_, _| 1.0);
-    rig.noise = 0.002;
-    let (records, outcome) = tune(&mut rig, &plan());
+    let mut testbed = SimulatedTestbed::new(|_, _| 1.0);
+    testbed.noise = 0.002;
+    let (records, outcome) = tune(&mut testbed, &plan());
     let outcome = outcome.expect("it runs through");
     for decided in &outcome.decisions {
         assert_eq!(decided.decision, Decision::Returned);
@@ -93,23 +97,23 @@ fn what_makes_no_difference_is_returned() {
         assert!(reason.starts_with("it makes no difference that matters: read "));
         assert_eq!(reason.matches(" equivalent").count(), 2, "{reason}");
     }
-    assert!(at_start(&rig));
+    assert!(at_start(&testbed));
     assert_eq!(outcome.left, outcome.start);
-    assert_eq!(rig.count(|call| matches!(call, Call::Keep(_))), 0);
-    assert_eq!(rig.count(|call| *call == Call::PutBack), 1);
+    assert_eq!(testbed.count(|call| matches!(call, Call::Keep(_))), 0);
+    assert_eq!(testbed.count(|call| *call == Call::Restore), 1);
     assert_eq!(decided(&records).len(), 2);
 }
 
 #[test]
 fn what_wins_one_response_and_costs_the_other_is_returned() {
-    let mut rig = SimulatedRig::new(|settings: &[Setting], direction| {
+    let mut testbed = SimulatedTestbed::new(|settings: &[Setting], direction| {
         match (settings.contains(&channels(2)), direction) {
             (true, Direction::Read) => 1.9,
             (true, Direction::Write) => 0.9,
             (false, _) => 1.0,
         }
     });
-    let (_, outcome) = tune(&mut rig, &plan());
+    let (_, outcome) = tune(&mut testbed, &plan());
     let outcome = outcome.expect("it runs through");
     let reason = &outcome.decisions[0].reason;
     assert!(
@@ -117,18 +121,18 @@ fn what_wins_one_response_and_costs_the_other_is_returned() {
         "{reason}"
     );
     assert!(reason.ends_with(" worse"), "{reason}");
-    assert!(at_start(&rig));
+    assert!(at_start(&testbed));
 }
 
 #[test]
 fn what_was_luck_is_not_confirmed() {
     let stage = Stage::default();
-    let mut rig = SimulatedRig::new(|settings: &[Setting], _| {
+    let mut testbed = SimulatedTestbed::new(|settings: &[Setting], _| {
         let lucky = stage.phase.get() == Some(Phase::Compare) && settings.contains(&channels(2));
         if lucky { 1.1 } else { 1.0 }
     });
     let mut records = Vec::new();
-    let outcome = tune_with(&mut rig, &plan(), &mut records, &|| false, &stage);
+    let outcome = tune_with(&mut testbed, &plan(), &mut records, &|| false, &stage);
     let outcome = outcome.expect("it runs through");
     assert_eq!(outcome.decisions[0].decision, Decision::Returned);
     let reason = &outcome.decisions[0].reason;
@@ -137,14 +141,14 @@ fn what_was_luck_is_not_confirmed() {
         "{reason}"
     );
     drop(records);
-    assert!(at_start(&rig));
+    assert!(at_start(&testbed));
 }
 
 #[test]
 fn when_the_baseline_differs_from_itself_nothing_is_tried() {
     let stage = Stage::default();
     // Something that follows the arm without being set by it.
-    let mut rig = SimulatedRig::new(|settings: &[Setting], direction| {
+    let mut testbed = SimulatedTestbed::new(|settings: &[Setting], direction| {
         let bias = if stage.arm.get() == Some(Arm::B) {
             1.1
         } else {
@@ -153,7 +157,7 @@ fn when_the_baseline_differs_from_itself_nothing_is_tried() {
         bias * as_predicted(settings, direction)
     });
     let mut records = Vec::new();
-    let outcome = tune_with(&mut rig, &plan(), &mut records, &|| false, &stage);
+    let outcome = tune_with(&mut testbed, &plan(), &mut records, &|| false, &stage);
     let outcome = outcome.expect("it runs through");
     assert_eq!(outcome.ended, Ended::Finished);
     assert_eq!(
@@ -166,24 +170,24 @@ fn when_the_baseline_differs_from_itself_nothing_is_tried() {
     let reason = &outcome.decisions[0].reason;
     assert!(reason.starts_with("undecided: the baseline differed from itself (read 1.1"));
     // Only the baseline was ever set.
-    assert!(rig.calls.iter().all(|call| match call {
+    assert!(testbed.calls.iter().all(|call| match call {
         Call::Set(level) => level.settings == outcome.start.settings,
         _ => true,
     }));
-    assert!(at_start(&rig));
+    assert!(at_start(&testbed));
 }
 
 /// A response in which the baseline differs from itself is told, and the other one judged.
 #[test]
 fn an_alarm_of_one_response_leaves_the_other_to_judge_by() {
     let stage = Stage::default();
-    let mut rig = SimulatedRig::new(|settings: &[Setting], direction| {
+    let mut testbed = SimulatedTestbed::new(|settings: &[Setting], direction| {
         let is_off = direction == Direction::Write && stage.arm.get() == Some(Arm::B);
         let bias = if is_off { 1.1 } else { 1.0 };
         bias * as_predicted(settings, direction)
     });
     let mut records = Vec::new();
-    let outcome = tune_with(&mut rig, &plan(), &mut records, &|| false, &stage);
+    let outcome = tune_with(&mut testbed, &plan(), &mut records, &|| false, &stage);
     let outcome = outcome.expect("it runs through");
     assert_eq!(
         decided(&records),
@@ -212,22 +216,22 @@ fn an_alarm_of_one_response_leaves_the_other_to_judge_by() {
 
 #[test]
 fn what_is_so_already_is_not_tried() {
-    let mut rig = SimulatedRig::new(as_predicted);
-    rig.settings = [mtu(9000), vec![channels(1)]].concat();
-    rig.start = rig.settings.clone();
-    let (_, outcome) = tune(&mut rig, &only_jumbo());
+    let mut testbed = SimulatedTestbed::new(as_predicted);
+    testbed.settings = [mtu(9000), vec![channels(1)]].concat();
+    testbed.start = testbed.settings.clone();
+    let (_, outcome) = tune(&mut testbed, &only_jumbo());
     let outcome = outcome.expect("it runs through");
     assert_eq!(
         outcome.decisions[0].reason,
         "nothing to try: it is so already"
     );
-    assert!(at_start(&rig));
+    assert!(at_start(&testbed));
 }
 
 #[test]
 fn wash_out_follows_each_switch_of_links_and_never_counts() {
-    let mut rig = SimulatedRig::new(as_predicted);
-    let (records, outcome) = tune(&mut rig, &plan());
+    let mut testbed = SimulatedTestbed::new(as_predicted);
+    let (records, outcome) = tune(&mut testbed, &plan());
     outcome.expect("it runs through");
     let mut discarded = 0;
     let mut before = None;
@@ -263,9 +267,9 @@ fn wash_out_follows_each_switch_of_links_and_never_counts() {
 
 #[test]
 fn a_setting_that_does_not_read_back_makes_a_failed_trial() {
-    let mut rig = SimulatedRig::new(as_predicted);
-    rig.ignores_mtu = true;
-    let (records, outcome) = tune(&mut rig, &only_jumbo());
+    let mut testbed = SimulatedTestbed::new(as_predicted);
+    testbed.ignores_mtu = true;
+    let (records, outcome) = tune(&mut testbed, &only_jumbo());
     let outcome = outcome.expect("it runs through");
     assert_eq!(outcome.ended, Ended::Finished);
     let failed: Vec<&TrialRecord> = trials(&records)
@@ -292,14 +296,14 @@ fn a_setting_that_does_not_read_back_makes_a_failed_trial() {
         reason.contains("trials failed; the last: `MTU 9000` is not set"),
         "{reason}"
     );
-    assert!(at_start(&rig));
+    assert!(at_start(&testbed));
 }
 
 #[test]
 fn a_trial_in_which_the_hosts_put_themselves_back_does_not_count() {
-    let mut rig = SimulatedRig::new(as_predicted);
-    rig.puts_itself_back = true;
-    let (records, outcome) = tune(&mut rig, &only_jumbo());
+    let mut testbed = SimulatedTestbed::new(as_predicted);
+    testbed.restores_itself = true;
+    let (records, outcome) = tune(&mut testbed, &only_jumbo());
     let decisions = outcome.expect("it runs through").decisions;
     assert_eq!(decisions[0].decision, Decision::Returned);
     let failed = trials(&records)
@@ -322,9 +326,9 @@ fn a_trial_in_which_the_hosts_put_themselves_back_does_not_count() {
 
 #[test]
 fn a_few_failed_trials_are_borne_and_recorded() {
-    let mut rig = SimulatedRig::new(as_predicted);
+    let mut testbed = SimulatedTestbed::new(as_predicted);
     let mut left = 2_u32;
-    rig.fault = Box::new(move |call, settings| {
+    testbed.fault = Box::new(move |call, settings| {
         let hits = matches!(call, Call::Trial(_)) && settings.contains(&mtu(9000)[0]);
         let hiccup = hits && left > 0;
         left -= u32::from(hiccup);
@@ -334,7 +338,7 @@ fn a_few_failed_trials_are_borne_and_recorded() {
         blocks: 8,
         ..only_jumbo()
     };
-    let (records, outcome) = tune(&mut rig, &spare);
+    let (records, outcome) = tune(&mut testbed, &spare);
     let outcome = outcome.expect("it runs through");
     assert_eq!(outcome.decisions[0].decision, Decision::Kept);
     let analysis = analyze(&run_of(records));
@@ -347,24 +351,24 @@ fn a_few_failed_trials_are_borne_and_recorded() {
 #[test]
 fn a_rig_that_breaks_at_any_point_is_put_back() {
     let whole = {
-        let mut rig = SimulatedRig::new(as_predicted);
-        tune(&mut rig, &plan()).1.expect("it runs through");
-        rig.calls.len()
+        let mut testbed = SimulatedTestbed::new(as_predicted);
+        tune(&mut testbed, &plan()).1.expect("it runs through");
+        testbed.calls.len()
     };
     assert!(whole > 300, "{whole}");
     for broken_from in 1..whole {
-        let mut rig = SimulatedRig::new(as_predicted);
+        let mut testbed = SimulatedTestbed::new(as_predicted);
         let mut calls = 0;
         let mut putting_back = false;
-        rig.fault = Box::new(move |call, _| {
+        testbed.fault = Box::new(move |call, _| {
             // Only putting back, and reading afterwards, still works.
-            putting_back |= *call == Call::PutBack;
+            putting_back |= *call == Call::Restore;
             calls += 1;
             (calls > broken_from && !putting_back).then(|| failure("the wire is cut"))
         });
-        let (records, outcome) = tune(&mut rig, &plan());
+        let (records, outcome) = tune(&mut testbed, &plan());
         let outcome = outcome.expect("it is put back");
-        assert!(at_start(&rig), "broken from call {broken_from}");
+        assert!(at_start(&testbed), "broken from call {broken_from}");
         assert_eq!(outcome.left, outcome.start);
         match &outcome.ended {
             Ended::Failed(failure) => assert!(failure.chain.concat().contains("cut")),
@@ -396,11 +400,17 @@ fn a_rig_that_breaks_at_any_point_is_put_back() {
 #[test]
 fn a_stop_at_any_point_puts_everything_back() {
     for stopped_at in 0_usize.. {
-        let mut rig = SimulatedRig::new(as_predicted);
+        let mut testbed = SimulatedTestbed::new(as_predicted);
         let asked = Cell::new(0);
         let stop = || asked.replace(asked.get() + 1) >= stopped_at;
         let mut records = Vec::new();
-        let outcome = tune_with(&mut rig, &plan(), &mut records, &stop, &Stage::default());
+        let outcome = tune_with(
+            &mut testbed,
+            &plan(),
+            &mut records,
+            &stop,
+            &Stage::default(),
+        );
         let outcome = outcome.expect("it is put back");
         if asked.get() <= stopped_at {
             assert_eq!(outcome.ended, Ended::Finished);
@@ -409,10 +419,10 @@ fn a_stop_at_any_point_puts_everything_back() {
         }
         assert_eq!(asked.get(), stopped_at + 1, "nobody asks twice");
         assert_eq!(outcome.ended, Ended::Stopped);
-        assert!(at_start(&rig), "stopped at {stopped_at}");
+        assert!(at_start(&testbed), "stopped at {stopped_at}");
         assert_eq!(
-            rig.calls[rig.calls.len() - 2..],
-            [Call::PutBack, Call::Read]
+            testbed.calls[testbed.calls.len() - 2..],
+            [Call::Restore, Call::Read]
         );
         let noted = matches!(
             records.last(),
@@ -429,9 +439,9 @@ fn a_stop_at_any_point_puts_everything_back() {
 
 #[test]
 fn a_trial_that_was_interrupted_stops_everything() {
-    let mut rig = SimulatedRig::new(as_predicted);
+    let mut testbed = SimulatedTestbed::new(as_predicted);
     let mut count = 0;
-    rig.fault = Box::new(move |call, _| {
+    testbed.fault = Box::new(move |call, _| {
         let is_trial = matches!(call, Call::Trial(_));
         count += u32::from(is_trial);
         (count == 30 && is_trial).then(|| record::Failure {
@@ -439,17 +449,17 @@ fn a_trial_that_was_interrupted_stops_everything() {
             ..failure("stopped by the user")
         })
     });
-    let (records, outcome) = tune(&mut rig, &plan());
+    let (records, outcome) = tune(&mut testbed, &plan());
     assert_eq!(outcome.expect("it is put back").ended, Ended::Stopped);
     assert_eq!(trials(&records).len(), 30);
-    assert!(at_start(&rig));
+    assert!(at_start(&testbed));
 }
 
 #[test]
 fn a_password_that_is_wrong_from_some_trial_on_is_tried_once() {
-    let mut rig = SimulatedRig::new(as_predicted);
+    let mut testbed = SimulatedTestbed::new(as_predicted);
     let mut count = 0;
-    rig.fault = Box::new(move |call, _| {
+    testbed.fault = Box::new(move |call, _| {
         let is_trial = matches!(call, Call::Trial(_));
         count += u32::from(is_trial);
         (count >= 30 && is_trial).then(|| record::Failure {
@@ -457,14 +467,14 @@ fn a_password_that_is_wrong_from_some_trial_on_is_tried_once() {
             ..failure("`nas` does not let `user` log in")
         })
     });
-    let (records, outcome) = tune(&mut rig, &plan());
+    let (records, outcome) = tune(&mut testbed, &plan());
     let ended = outcome.expect("it is put back").ended;
     assert!(
         matches!(&ended, Ended::Failed(failure) if failure.kind == FailureKind::LoginRefused),
         "{ended:?}"
     );
     assert_eq!(trials(&records).len(), 30);
-    assert!(at_start(&rig));
+    assert!(at_start(&testbed));
 }
 
 /// A run file on a disk that is full after some records.
@@ -490,27 +500,34 @@ impl Sink for FullDisk {
 #[test]
 fn a_run_file_that_cannot_be_written_ends_it_with_everything_put_back() {
     for room in 0.. {
-        let mut rig = SimulatedRig::new(as_predicted);
+        let mut testbed = SimulatedTestbed::new(as_predicted);
         let mut sink = FullDisk {
             records: Vec::new(),
             room,
         };
-        let outcome = tune_with(&mut rig, &plan(), &mut sink, &|| false, &Stage::default());
+        let outcome = tune_with(
+            &mut testbed,
+            &plan(),
+            &mut sink,
+            &|| false,
+            &Stage::default(),
+        );
         if let Ok(outcome) = outcome {
             assert_eq!((outcome.ended, room > 100), (Ended::Finished, true));
             return;
         }
         assert!(matches!(outcome, Err(Error::Record { .. })), "{outcome:?}");
-        assert!(at_start(&rig), "room for {room}");
-        assert_eq!(rig.count(|call| matches!(call, Call::Keep(_))), 0);
+        assert!(at_start(&testbed), "room for {room}");
+        assert_eq!(testbed.count(|call| matches!(call, Call::Keep(_))), 0);
     }
 }
 
 #[test]
 fn what_cannot_be_put_back_is_an_error_of_its_own() {
-    let mut rig = SimulatedRig::new(|_, _| 1.0);
-    rig.fault = Box::new(|call, _| (*call == Call::PutBack).then(|| failure("the host is gone")));
-    let (records, outcome) = tune(&mut rig, &only_jumbo());
+    let mut testbed = SimulatedTestbed::new(|_, _| 1.0);
+    testbed.fault =
+        Box::new(|call, _| (*call == Call::Restore).then(|| failure("the host is gone")));
+    let (records, outcome) = tune(&mut testbed, &only_jumbo());
     let error = outcome.expect_err("it cannot be put back");
     assert!(matches!(error, Error::NotRestored { before: None, .. }));
     assert_eq!(
@@ -525,10 +542,10 @@ fn what_cannot_be_put_back_is_an_error_of_its_own() {
 
 #[test]
 fn what_the_rig_refuses_to_keep_is_returned() {
-    let mut rig = SimulatedRig::new(as_predicted);
-    rig.fault =
+    let mut testbed = SimulatedTestbed::new(as_predicted);
+    testbed.fault =
         Box::new(|call, _| matches!(call, Call::Keep(_)).then(|| failure("the lease is lost")));
-    let (records, outcome) = tune(&mut rig, &only_jumbo());
+    let (records, outcome) = tune(&mut testbed, &only_jumbo());
     let outcome = outcome.expect("it is put back");
     assert_eq!(outcome.ended, Ended::Failed(failure("the lease is lost")));
     assert_eq!(
@@ -545,16 +562,16 @@ fn what_the_rig_refuses_to_keep_is_returned() {
         ),
         "{reason}"
     );
-    assert!(at_start(&rig));
+    assert!(at_start(&testbed));
 }
 
 #[test]
 fn settings_that_cannot_be_read_at_the_start_end_it_untouched() {
-    let mut rig = SimulatedRig::new(as_predicted);
-    rig.fault = Box::new(|_, _| Some(failure("permission denied")));
-    let (records, outcome) = tune(&mut rig, &plan());
+    let mut testbed = SimulatedTestbed::new(as_predicted);
+    testbed.fault = Box::new(|_, _| Some(failure("permission denied")));
+    let (records, outcome) = tune(&mut testbed, &plan());
     assert!(matches!(outcome, Err(Error::Start { .. })));
-    assert_eq!((records.len(), rig.calls.len()), (0, 1));
+    assert_eq!((records.len(), testbed.calls.len()), (0, 1));
 }
 
 fn header() -> Header {
@@ -594,14 +611,20 @@ fn the_run_file_gives_what_tune_decided_by() {
     let path = folder.path().join("run.jsonl");
     let file = std::fs::File::create_new(&path).expect("a new file");
     let mut writer = RunWriter::create(file, &path, &header()).expect("room on the disk");
-    let mut rig = SimulatedRig::new(|settings: &[Setting], _| {
+    let mut testbed = SimulatedTestbed::new(|settings: &[Setting], _| {
         if settings.contains(&channels(2)) {
             1.95
         } else {
             1.0
         }
     });
-    let outcome = tune_with(&mut rig, &plan(), &mut writer, &|| false, &Stage::default());
+    let outcome = tune_with(
+        &mut testbed,
+        &plan(),
+        &mut writer,
+        &|| false,
+        &Stage::default(),
+    );
     let outcome = outcome.expect("it runs through");
     let run = Run::read(&path).expect("a whole file");
     let analysis = analyze(&run);
@@ -635,7 +658,7 @@ fn over_many_tunings_the_right_things_are_kept() {
     let (mut kept_nothing, mut kept_gain) = (0, 0);
     let tunings = 200;
     for seed in 0..tunings {
-        let mut rig = SimulatedRig::new(|settings: &[Setting], _| {
+        let mut testbed = SimulatedTestbed::new(|settings: &[Setting], _| {
             if settings.contains(&mtu(9000)[0]) {
                 1.05
             } else {
@@ -644,11 +667,11 @@ fn over_many_tunings_the_right_things_are_kept() {
         });
         // The noise, too, must differ from tuning to tuning.
         for _ in 0..seed {
-            experiment::Rig::trial(&mut rig, &warm_up());
+            experiment::Testbed::trial(&mut testbed, &warm_up());
         }
-        rig.noise = 0.01;
+        testbed.noise = 0.01;
         let plan = TunePlan { seed, ..plan() };
-        let (_, outcome) = tune(&mut rig, &plan);
+        let (_, outcome) = tune(&mut testbed, &plan);
         let outcome = outcome.expect("it runs through");
         let is_kept = |index: usize| outcome.decisions[index].decision == Decision::Kept;
         kept_nothing += u32::from(is_kept(0));
@@ -663,7 +686,7 @@ fn over_many_tunings_the_right_things_are_kept() {
 fn tunings(gain: f64, count: u64) -> (f64, f64) {
     let (mut kept, mut trials_run) = (0.0, 0.0);
     for seed in 0..count {
-        let mut rig = SimulatedRig::new(|settings: &[Setting], _| {
+        let mut testbed = SimulatedTestbed::new(|settings: &[Setting], _| {
             if settings.contains(&mtu(9000)[0]) {
                 1.0 + gain
             } else {
@@ -671,15 +694,15 @@ fn tunings(gain: f64, count: u64) -> (f64, f64) {
             }
         });
         for _ in 0..seed {
-            experiment::Rig::trial(&mut rig, &warm_up());
+            experiment::Testbed::trial(&mut testbed, &warm_up());
         }
-        rig.noise = 0.02;
+        testbed.noise = 0.02;
         let plan = TunePlan {
             seed,
             responses: vec![Direction::Read],
             ..only_jumbo()
         };
-        let (records, outcome) = tune(&mut rig, &plan);
+        let (records, outcome) = tune(&mut testbed, &plan);
         let outcome = outcome.expect("it runs through");
         let share = 1.0 / count as f64;
         kept += share * f64::from(u8::from(outcome.decisions[0].decision == Decision::Kept));
@@ -704,8 +727,8 @@ fn tune_finds_small_gains_and_keeps_nothing_that_gains_nothing() {
 }
 
 fn warm_up() -> record::Workload {
-    let rig = SimulatedRig::new(as_predicted);
+    let testbed = SimulatedTestbed::new(as_predicted);
     let level = jumbo().level;
     let length = experiment::TrialLength::Counted;
-    experiment::Rig::workload(&rig, &level, Direction::Read, length)
+    experiment::Testbed::workload(&testbed, &level, Direction::Read, length)
 }

@@ -376,7 +376,7 @@ fn tables(
         .collect();
     let rows = seen
         .iter()
-        .filter(|one| Some(one.arm) != design.again)
+        .filter(|one| Some(one.arm) != design.baseline_replicate)
         .map(|one| {
             let levels =
                 (0..factors.len()).map(|factor| level_name(design, one.arm, factor).to_owned());
@@ -477,7 +477,7 @@ fn cost_tables(design: &Design, seen: &[Seen<'_>]) -> Vec<TableResult> {
 
 /// The gate: of many responses one is wrong by chance, so that each is judged by a share of the error.
 fn noise(design: &Design, seen: &[Seen<'_>], caveats: &mut Vec<String>) -> Vec<DesignNoise> {
-    let Some(again) = design.again else {
+    let Some(again) = design.baseline_replicate else {
         return Vec::new();
     };
     let responses = design.responses.iter();

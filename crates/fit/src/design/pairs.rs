@@ -91,7 +91,7 @@ impl Together {
 fn partners(design: &Design, factor: usize, level: u32) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for (to, arm) in (0..).zip(&design.arms) {
-        if Some(to) == design.again || arm.get(factor) != Some(&level) {
+        if Some(to) == design.baseline_replicate || arm.get(factor) != Some(&level) {
             continue;
         }
         let from = (0..).zip(&design.arms).find(|(index, other)| {
@@ -100,7 +100,7 @@ fn partners(design: &Design, factor: usize, level: u32) -> Vec<Pair> {
                 true => *two == 0,
                 false => one == two,
             });
-            Some(*index) != design.again && same.all(|same| same)
+            Some(*index) != design.baseline_replicate && same.all(|same| same)
         });
         pairs.extend(from.map(|(from, _)| (from, to)));
     }

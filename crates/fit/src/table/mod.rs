@@ -264,9 +264,9 @@ pub fn analyze(table: &Table, request: &Request) -> Result<Vec<TableResult>, Err
             .warnings
             .iter()
             .any(|one| one.kind == suspect::NO_RATE);
-        let held_back = runs.held_back || suspicion.is_some() || is_no_rate;
+        let is_inconclusive = runs.is_inconclusive || suspicion.is_some() || is_no_rate;
         result.warnings.extend(suspicion);
-        if held_back {
+        if is_inconclusive {
             for effect in &mut result.effects {
                 effect.verdict = Verdict::Undecided;
             }

@@ -50,14 +50,14 @@ pub(super) struct Runs<'t> {
     pub(super) table: Cow<'t, Table>,
     pub(super) warnings: Vec<TableWarning>,
     /// Nothing may be concluded: the rows are probably parts of one run each.
-    pub(super) held_back: bool,
+    pub(super) is_inconclusive: bool,
 }
 
 /// Makes one row of each run: the mean of each response.
 pub(super) fn by_run<'t>(table: &'t Table, request: &Request) -> Result<Runs<'t>, Error> {
     let unchanged = |warnings: Vec<TableWarning>| Runs {
         table: Cow::Borrowed(table),
-        held_back: !warnings.is_empty(),
+        is_inconclusive: !warnings.is_empty(),
         warnings,
     };
     // What is wrong with the question is said where it is answered.
@@ -201,8 +201,8 @@ fn collapsed<'t>(
     let of_key = |key: &&str| places.keys().filter(|(own, _)| own == key).count();
     let known: BTreeSet<&str> = places.keys().map(|(key, _)| *key).collect();
     let fewest = known.iter().map(of_key).min().unwrap_or(0);
-    let held_back = fewest < 2 && rows.len() == known.len();
-    let text = match held_back {
+    let is_inconclusive = fewest < 2 && rows.len() == known.len();
+    let text = match is_inconclusive {
         true => format!(
             "the {} rows are of {} runs, one of each level, by `{}`: one run is one measurement, whatever \
              its rows say; measure each level in several runs, in turn, 6 or more of each",
@@ -223,7 +223,7 @@ fn collapsed<'t>(
     };
     Ok(Runs {
         table: Cow::Owned(collapsed),
-        held_back: held_back && !warnings.is_empty(),
+        is_inconclusive: is_inconclusive && !warnings.is_empty(),
         warnings,
     })
 }

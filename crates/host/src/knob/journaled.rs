@@ -63,19 +63,19 @@ impl Knob {
 
     /// Whether the knob could ever have had this value and been given another one.
     pub(crate) fn could_be(&self, value: &Value) -> bool {
-        self.way().could_be(value)
+        self.backend().could_be(value)
     }
 
     /// What must be written down besides the value.
     pub(crate) fn remember(&self, state: &State) -> Option<Remembered> {
-        self.way().remember(state)
+        self.backend().remember(state)
     }
 
     /// Whether version 1 of the journal could hold this command for it.
     pub(crate) fn wrote(&self, target: &Target, argv: &[String]) -> bool {
         let argv: Vec<&str> = argv.iter().map(String::as_str).collect();
         self.name(target)
-            .is_ok_and(|name| self.way().wrote(name, &argv))
+            .is_ok_and(|name| self.backend().wrote(name, &argv))
     }
 
     /// The commands that put back a value that a journal holds; none where it is so. Other than for
@@ -83,7 +83,7 @@ impl Knob {
     ///
     /// # Errors
     /// When it could never have had this value.
-    pub(crate) fn take_back(
+    pub(crate) fn restore(
         &self,
         target: &Target,
         state: &State,
@@ -97,7 +97,7 @@ impl Knob {
         if !self.could_be(to) {
             return Err(Refusal::new("it can never have had that value"));
         }
-        let command = self.way().back(name, state, to, before)?;
+        let command = self.backend().restore(name, state, to, before)?;
         Ok(vec![Command {
             privilege: self.needs,
             ..command

@@ -4,8 +4,8 @@ use record::Value;
 
 use super::value::is_count;
 use super::{
-    Allowed, Disturbance, Kind, Knob, Limit, Refusal, State, TargetKind, Way, answer, command,
-    range,
+    Allowed, Disturbance, Kind, Knob, KnobBackend, Limit, Refusal, State, TargetKind, answer,
+    command, range,
 };
 use crate::exec::{Command, Output};
 use crate::tool::ip;
@@ -39,7 +39,7 @@ pub(super) const fn link(link: Link) -> Knob {
     }
 }
 
-impl Way for Link {
+impl KnobBackend for Link {
     fn read(&self, _: &str) -> Vec<Command> {
         vec![command(&["ip", "-j", "-d", "addr", "show"])]
     }
@@ -52,7 +52,7 @@ impl Way for Link {
         }
     }
 
-    fn look(&self, name: &str) -> Option<Command> {
+    fn print_value(&self, name: &str) -> Option<Command> {
         let file = match self {
             Self::Mtu => "mtu",
             Self::QueueLength => "tx_queue_len",

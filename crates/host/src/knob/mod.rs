@@ -30,7 +30,9 @@ use crate::{Error, Place};
 
 pub use catalogue::KNOBS;
 pub(crate) use journaled::{Before, Remembered, find_journaled};
-pub(crate) use keep::{id_of as keeper_id, keeper_of, keeps, of_target as keepers_of_target};
+pub(crate) use keep::{
+    id_of as persistent_id, keeps, of_target as persistent_of_target, persistent_of,
+};
 pub(crate) use macos::{mounts_in as mac_mounts_in, show_mounts as show_mac_mounts};
 pub(crate) use mount::{mounts_in, show_mounts};
 pub use page::{page, reference};
@@ -96,7 +98,7 @@ enum Seen {
     },
     /// Who sets the interface up, and the file of ours that has the setting.
     Kept {
-        keeper: Option<keep::Keeper>,
+        manager: Option<keep::ConfigManager>,
         file: Option<String>,
     },
     /// What a link could agree on, and whether it is offered to the other end.
@@ -274,13 +276,13 @@ enum Kind {
 }
 
 /// How one kind of knob is read and set. `name` is the target's, empty for the host.
-trait Way {
+trait KnobBackend {
     fn read(&self, name: &str) -> Vec<Command>;
 
     fn parse(&self, name: &str, outputs: &[Output]) -> Result<State, Refusal>;
 
-    /// See [`Knob::look`].
-    fn look(&self, _: &str) -> Option<Command> {
+    /// See [`Knob::print_value`].
+    fn print_value(&self, _: &str) -> Option<Command> {
         None
     }
 
@@ -315,14 +317,14 @@ trait Way {
 
     /// The command that sets it to what it was before a change, where the host would not let people set
     /// that as well.
-    fn back(
+    fn restore(
         &self,
         name: &str,
         state: &State,
         to: &Value,
         _: &Before<'_>,
     ) -> Result<Command, Refusal> {
-        usual_back(self, name, state, to)
+        usual_restore(self, name, state, to)
     }
 
     /// The value to put back, where ours is a part of the whole.
@@ -336,15 +338,15 @@ trait Way {
 }
 
 /// The command that puts back a value beyond which nothing counts: what the system chose is left to it.
-fn usual_back<W: Way + ?Sized>(
-    way: &W,
+fn usual_restore<W: KnobBackend + ?Sized>(
+    backend: &W,
     name: &str,
     state: &State,
     to: &Value,
 ) -> Result<Command, Refusal> {
     match state.unset.as_ref() == Some(to) {
-        true => way.leave(name, state),
-        false => Ok(way.plan(name, state, to)?.0),
+        true => backend.leave(name, state),
+        false => Ok(backend.plan(name, state, to)?.0),
     }
 }
 
@@ -404,7 +406,7 @@ impl Knob {
     /// # Errors
     /// When the target is none for this knob.
     pub fn read(&self, target: &Target) -> Result<Vec<Command>, Refusal> {
-        Ok(self.way().read(self.name(target)?))
+        Ok(self.backend().read(self.name(target)?))
     }
 
     /// Understands the outputs of [`Knob::read`]'s commands.
@@ -413,16 +415,16 @@ impl Knob {
     /// When the host has no such knob.
     pub fn parse(&self, target: &Target, outputs: &[Output]) -> Result<State, Refusal> {
         let name = self.name(target)?;
-        if outputs.len() < self.way().read(name).len() {
+        if outputs.len() < self.backend().read(name).len() {
             return Err(Refusal::new("the host did not answer"));
         }
-        self.way().parse(name, outputs)
+        self.backend().parse(name, outputs)
     }
 
     /// The command that prints its value and nothing that others could change, where there is one that
     /// prints the same for the same value.
-    pub(crate) fn look(&self, target: &Target) -> Option<Command> {
-        self.way().look(self.name(target).ok()?)
+    pub(crate) fn print_value(&self, target: &Target) -> Option<Command> {
+        self.backend().print_value(self.name(target).ok()?)
     }
 
     /// The steps that set it to a value; none where it has that value.
@@ -444,9 +446,9 @@ impl Knob {
         if goal != Value::Unset {
             check_allowed(&state.allowed, &goal)?;
         }
-        let (mut run, undo) = self.way().plan(nic, state, &goal)?;
+        let (mut run, undo) = self.backend().plan(nic, state, &goal)?;
         if *to == Value::Unset {
-            run = self.way().leave(nic, state)?;
+            run = self.backend().leave(nic, state)?;
         }
         let command = |command: Command| Command {
             privilege: self.needs,
@@ -462,7 +464,7 @@ impl Knob {
     /// The value to put back: ours is what the change moved, and only that. Without the value with
     /// the change, everything that differs is taken for ours.
     pub(crate) fn merge(&self, before: &Value, after: Option<&Value>, found: &Value) -> Value {
-        self.way().merge(before, after, found)
+        self.backend().merge(before, after, found)
     }
 
     /// Whether setting another knob of the same target can move it.
@@ -474,20 +476,20 @@ impl Knob {
         )
     }
 
-    fn way(&self) -> &dyn Way {
+    fn backend(&self) -> &dyn KnobBackend {
         match &self.kind {
-            Kind::Link(way) => way,
-            Kind::Ethtool(way) => way,
-            Kind::Sysctl(way) => way,
-            Kind::File(way) => way,
-            Kind::Queue(way) => way,
-            Kind::Route(way) => way,
-            Kind::Mount(way) => way,
-            Kind::Samba(way) => way,
-            Kind::Ksmbd(way) => way,
-            Kind::Windows(way) => way,
-            Kind::Keep(way) => way,
-            Kind::Mac(way) => way,
+            Kind::Link(backend) => backend,
+            Kind::Ethtool(backend) => backend,
+            Kind::Sysctl(backend) => backend,
+            Kind::File(backend) => backend,
+            Kind::Queue(backend) => backend,
+            Kind::Route(backend) => backend,
+            Kind::Mount(backend) => backend,
+            Kind::Samba(backend) => backend,
+            Kind::Ksmbd(backend) => backend,
+            Kind::Windows(backend) => backend,
+            Kind::Keep(backend) => backend,
+            Kind::Mac(backend) => backend,
         }
     }
 

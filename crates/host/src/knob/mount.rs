@@ -2,7 +2,9 @@
 
 use record::Value;
 
-use super::{Disturbance, Kind, Knob, Refusal, State, TargetKind, Way, answer, command, words};
+use super::{
+    Disturbance, Kind, Knob, KnobBackend, Refusal, State, TargetKind, answer, command, words,
+};
 use crate::exec::{Command, Output};
 
 /// Where the kernel tells what is mounted, with the options that hold.
@@ -45,7 +47,7 @@ pub(crate) fn mounts_in(output: &Output) -> Vec<String> {
     rows(&said).map(|(folder, _)| folder).collect()
 }
 
-impl Way for Mount {
+impl KnobBackend for Mount {
     fn read(&self, _: &str) -> Vec<Command> {
         vec![show_mounts()]
     }

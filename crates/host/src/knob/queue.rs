@@ -9,7 +9,8 @@ use serde::Deserialize;
 use super::journaled::is_script;
 use super::value::{is_text, is_word};
 use super::{
-    Allowed, Disturbance, Kind, Knob, Refusal, Seen, State, TargetKind, Way, answer, command, words,
+    Allowed, Disturbance, Kind, Knob, KnobBackend, Refusal, Seen, State, TargetKind, answer,
+    command, words,
 };
 use crate::exec::{Command, Output};
 
@@ -81,7 +82,7 @@ pub(super) const fn queue(queue: Queue) -> Knob {
     }
 }
 
-impl Way for Queue {
+impl KnobBackend for Queue {
     fn read(&self, name: &str) -> Vec<Command> {
         let possible = command(&["cat", POSSIBLE]);
         let queues = format!("/sys/class/net/{name}/queues");

@@ -9,7 +9,8 @@ use serde::Deserialize;
 use super::journaled::is_script;
 use super::value::is_count;
 use super::{
-    Allowed, Disturbance, Kind, Knob, Refusal, Seen, State, TargetKind, Way, answer, command, range,
+    Allowed, Disturbance, Kind, Knob, KnobBackend, Refusal, Seen, State, TargetKind, answer,
+    command, range,
 };
 use crate::exec::{Command, Output};
 
@@ -94,7 +95,7 @@ pub(super) struct Connected {
     quick: bool,
 }
 
-impl Way for Route {
+impl KnobBackend for Route {
     fn read(&self, name: &str) -> Vec<Command> {
         match self {
             Self::Number(..) | Self::Switch(_) => {
@@ -135,7 +136,7 @@ impl Way for Route {
         }
     }
 
-    fn look(&self, name: &str) -> Option<Command> {
+    fn print_value(&self, name: &str) -> Option<Command> {
         match self {
             Self::Number(key, _) | Self::Switch(key) => Some(command(&["cat", &path(name, key)])),
             _ => None,

@@ -7,8 +7,8 @@ use record::Value;
 
 use super::journaled::is_script;
 use super::{
-    Allowed, Disturbance, Kind, Knob, Refusal, Seen, State, TargetKind, Way, answer, command,
-    sensible, words,
+    Allowed, Disturbance, Kind, Knob, KnobBackend, Refusal, Seen, State, TargetKind, answer,
+    command, sensible, words,
 };
 use crate::exec::{Command, Output};
 
@@ -129,7 +129,7 @@ const fn of(
         (None, Form::Switch) => "on, off",
         _ => "",
     };
-    let way = Samba {
+    let backend = Samba {
         key,
         form,
         fixed_because,
@@ -139,7 +139,7 @@ const fn of(
         values,
         survives_reboot: true,
         disturbs: Disturbance::NewConnections,
-        ..Knob::linux(on, Kind::Samba(way))
+        ..Knob::linux(on, Kind::Samba(backend))
     }
 }
 
@@ -213,7 +213,7 @@ impl Samba {
     }
 }
 
-impl Way for Samba {
+impl KnobBackend for Samba {
     fn read(&self, _: &str) -> Vec<Command> {
         let without = command(&["sh", "-c", SHOW_WITHOUT_OURS, "sh", SMB_CONF]);
         vec![show(), command(&["cat", SMB_CONF]), without]
@@ -300,16 +300,16 @@ pub(super) struct Ksmbd {
 
 /// A line of `[global]` there; it is off where it is not set.
 pub(super) const fn ksmbd(key: &'static str, fixed_because: &'static str) -> Knob {
-    let way = Ksmbd { key, fixed_because };
+    let backend = Ksmbd { key, fixed_because };
     Knob {
         values: "only looked at",
         survives_reboot: true,
         disturbs: Disturbance::NewConnections,
-        ..Knob::linux(TargetKind::Host, Kind::Ksmbd(way))
+        ..Knob::linux(TargetKind::Host, Kind::Ksmbd(backend))
     }
 }
 
-impl Way for Ksmbd {
+impl KnobBackend for Ksmbd {
     fn read(&self, _: &str) -> Vec<Command> {
         vec![command(&["cat", KSMBD_CONF])]
     }

@@ -7,7 +7,7 @@ use record::Value;
 use super::journaled::is_assignment;
 use super::value::{is_text, is_word};
 use super::{
-    Allowed, Disturbance, KNOBS, Kind, Knob, Refusal, Seen, State, TargetKind, Way, answer,
+    Allowed, Disturbance, KNOBS, Kind, Knob, KnobBackend, Refusal, Seen, State, TargetKind, answer,
     command, is_sizes, queue, sensible, words,
 };
 use crate::exec::{Command, Output};
@@ -90,7 +90,7 @@ impl Sysctl {
     }
 }
 
-impl Way for Sysctl {
+impl KnobBackend for Sysctl {
     /// One command for all keys.
     fn read(&self, _: &str) -> Vec<Command> {
         let mut command = command(&["sysctl", "-e"]);
@@ -134,7 +134,7 @@ impl Way for Sysctl {
         Ok(State::new(value, self.allowed(&values, now)).fixed_if(because))
     }
 
-    fn look(&self, _: &str) -> Option<Command> {
+    fn print_value(&self, _: &str) -> Option<Command> {
         Some(command(&["sysctl", "-n", self.key]))
     }
 
@@ -207,7 +207,7 @@ impl File {
     }
 }
 
-impl Way for File {
+impl KnobBackend for File {
     fn read(&self, name: &str) -> Vec<Command> {
         let cat = |path: &str| command(&["cat", path]);
         let mut commands = vec![cat(&self.path(name))];

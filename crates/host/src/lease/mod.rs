@@ -31,9 +31,9 @@ pub const LENGTH: RangeInclusive<Duration> = Duration::from_secs(2)..=Duration::
 #[derive(Clone, Debug)]
 pub(crate) struct Undo {
     /// Prints what there is to see of it, and of nothing else.
-    pub(crate) look: Option<Command>,
+    pub(crate) print_value: Option<Command>,
     /// Takes it back.
-    pub(crate) back: Vec<Command>,
+    pub(crate) restore: Vec<Command>,
 }
 
 /// What a system can do.

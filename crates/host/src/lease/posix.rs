@@ -122,10 +122,10 @@ fn undo_script(undo: &[Undo]) -> String {
     let mut script =
         "PATH=$PATH:/usr/sbin:/sbin:/usr/bin:/bin LC_ALL=C; export PATH LC_ALL\ncd /\n".to_owned();
     for (at, setting) in undo.iter().enumerate() {
-        let look = setting.look.as_ref();
+        let look = setting.print_value.as_ref();
         let look = look.map_or_else(|| "false".to_owned(), |look| posix_line("env", look));
         let back = setting
-            .back
+            .restore
             .iter()
             .map(|command| posix_line("env", command));
         let back: Vec<String> = back.collect();

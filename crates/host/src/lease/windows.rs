@@ -147,9 +147,9 @@ pub(super) fn disarm(id: &str) -> Command {
 fn undo_script(undo: &[Undo]) -> String {
     let mut script = "$ErrorActionPreference = 'Stop'\n".to_owned();
     for (at, setting) in undo.iter().enumerate() {
-        let look = setting.look.as_ref();
+        let look = setting.print_value.as_ref();
         let look = look.map_or_else(|| "throw".to_owned(), powershell_line);
-        let back = setting.back.iter();
+        let back = setting.restore.iter();
         let back =
             back.map(|command| format!("try {{ {} }} catch {{ }}", powershell_line(command)));
         let back: Vec<String> = back.collect();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use record::{BitsPerSecond, HostFacts, HostName, KnobId, Nic, Setting, Target, Value};
 use serde::{Deserialize, Serialize};
 
-use super::{Profile, Rule, When, Wish};
+use super::{Profile, Rule, RuleValue, When};
 use crate::change::Spot;
 use crate::knob::{self, Allowed, Knob, Refusal, State, TargetKind};
 
@@ -292,7 +292,7 @@ fn judge(
         Some(Err(refusal)) => return not_here(refusal.reason.clone()),
         None => return not_here("it was not read".into()),
     };
-    let to = match wanted(&rule.wish, state) {
+    let to = match wanted(&rule.value, state) {
         Ok(to) => to,
         Err(because) => return not_here(because),
     };
@@ -304,11 +304,11 @@ fn judge(
 }
 
 /// The value that the wish comes to.
-fn wanted(wish: &Wish, state: &State) -> Result<Value, String> {
-    let (text, is_least) = match wish {
-        Wish::Set(text) => return Ok(state.allowed.value_of(text)),
-        Wish::AtLeast(text) => (text, true),
-        Wish::AtMost(text) => (text, false),
+fn wanted(bound: &RuleValue, state: &State) -> Result<Value, String> {
+    let (text, is_least) = match bound {
+        RuleValue::Set(text) => return Ok(state.allowed.value_of(text)),
+        RuleValue::AtLeast(text) => (text, true),
+        RuleValue::AtMost(text) => (text, false),
     };
     let better = |now: i64, wished: i64| {
         if is_least {
@@ -353,7 +353,7 @@ pub fn settings(host: &HostName, proposals: &[Proposal<'_>]) -> Vec<Setting> {
         let (Some(target), Verdict::Change { to }) = (&proposal.target, &proposal.verdict) else {
             continue;
         };
-        let is_most = matches!(proposal.rule.wish, Wish::AtMost(_));
+        let is_most = matches!(proposal.rule.value, RuleValue::AtMost(_));
         let known = found
             .entry((target, &proposal.rule.knob))
             .or_insert((at, to));

@@ -7,7 +7,7 @@ use record::mistake::wrong_with;
 use record::{BitsPerSecond, Mistake};
 use serde::Deserialize;
 
-use super::{Profile, Protections, Role, Rule, When, Wish};
+use super::{Profile, Protections, Role, Rule, RuleValue, When};
 use crate::Error;
 use crate::knob::KNOBS;
 
@@ -162,10 +162,10 @@ fn rule(raw: RawRule) -> Result<Rule, Mistake> {
         let reason = "there is no such knob; `docs/knobs.md` lists them";
         return Err(Mistake::at("knob", reason));
     }
-    let wish = match (raw.set, raw.at_least, raw.at_most) {
-        (Some(value), None, None) => Wish::Set(value.to_string()),
-        (None, Some(value), None) => Wish::AtLeast(value.to_string()),
-        (None, None, Some(value)) => Wish::AtMost(value.to_string()),
+    let value = match (raw.set, raw.at_least, raw.at_most) {
+        (Some(value), None, None) => RuleValue::Set(value.to_string()),
+        (None, Some(value), None) => RuleValue::AtLeast(value.to_string()),
+        (None, None, Some(value)) => RuleValue::AtMost(value.to_string()),
         (_, at_least, at_most) => {
             let key = match (at_least, at_most) {
                 (_, Some(_)) => "at_most",
@@ -182,7 +182,7 @@ fn rule(raw: RawRule) -> Result<Rule, Mistake> {
     }
     Ok(Rule {
         knob: raw.knob,
-        wish,
+        value,
         when,
         why: raw.why,
         source: raw.source,
@@ -245,8 +245,9 @@ fn quantity(text: &str, units: &[(&str, u64)]) -> Option<u64> {
 /// Whether two rules want different things of a knob in a situation in which both hold. Several
 /// `at_least` are one: the largest.
 fn contradict(one: &Rule, other: &Rule) -> bool {
-    let agree = match (&one.wish, &other.wish) {
-        (Wish::AtLeast(_), Wish::AtLeast(_)) | (Wish::AtMost(_), Wish::AtMost(_)) => true,
+    let agree = match (&one.value, &other.value) {
+        (RuleValue::AtLeast(_), RuleValue::AtLeast(_))
+        | (RuleValue::AtMost(_), RuleValue::AtMost(_)) => true,
         (one, other) => one == other,
     };
     one.knob == other.knob && !agree && overlap(&one.when, &other.when)

@@ -51,7 +51,7 @@ pub struct Rule {
     /// The knob's id.
     pub knob: String,
     /// Its value.
-    pub wish: Wish,
+    pub value: RuleValue,
     /// When the rule holds.
     pub when: When,
     /// Why it is a good idea.
@@ -62,7 +62,7 @@ pub struct Rule {
 
 /// The value that a rule wishes for, as somebody would type it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum RuleValue {
     /// This one.
     Set(String),
     /// No less; the most there is where that is less.

@@ -40,7 +40,7 @@ fn file(folder: &TempDir, id: &str) -> PathBuf {
 }
 
 /// Makes a change and puts it back from what its file says, in a journal that was opened anew.
-pub(crate) fn put_back_from_the_journal(host: &Host, settings: &[Setting]) {
+pub(crate) fn restore_from_journal(host: &Host, settings: &[Setting]) {
     let folder = tempfile::tempdir().unwrap();
     let change = Change::plan(std::slice::from_ref(host), settings, "test").unwrap();
     let journal = Journal::open(folder.path(), "test").unwrap();
@@ -54,7 +54,7 @@ pub(crate) fn put_back_from_the_journal(host: &Host, settings: &[Setting]) {
 }
 
 /// Makes the settings of a file of an earlier version, and puts them back from that file.
-pub(crate) fn put_back_from_version_1(host: &Host, name: &str) {
+pub(crate) fn restore_from_version_1(host: &Host, name: &str) {
     let text = fs::read(tests().join(format!("journals/{name}.jsonl"))).unwrap();
     let written: serde_json::Value = serde_json::from_slice(&text).unwrap();
     assert_eq!(written["version"], 1);
@@ -105,7 +105,7 @@ fn journals_of_the_first_version_put_back_what_they_hold() {
             };
         });
         let before = model.now();
-        put_back_from_version_1(&model.host(), &format!("linux-{manager}"));
+        restore_from_version_1(&model.host(), &format!("linux-{manager}"));
         assert_eq!(model.now(), before, "{manager}");
     }
 }

@@ -8,7 +8,7 @@ use host::journal::{Journal, UndoMode};
 use host::knob::{self, Allowed, Disturbance, KNOBS, Knob, Refusal, State, TargetKind};
 use record::{KnobId, Setting, System, Target, Value};
 
-use crate::journals::put_back_from_the_journal;
+use crate::journals::restore_from_journal;
 use crate::model::Model;
 
 fn target(knob: &Knob) -> Target {
@@ -163,7 +163,7 @@ fn every_knob_is_put_back_from_what_the_journal_says_of_it() {
                         false => Value::Text(to.to_string()),
                     },
                 };
-                put_back_from_the_journal(&host, &[setting]);
+                restore_from_journal(&host, &[setting]);
                 assert_eq!(model.now(), before, "{} with {manager}", own.id);
                 count += 1;
             }

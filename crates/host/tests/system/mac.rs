@@ -12,7 +12,7 @@ use host::knob::{self, Allowed, KNOBS, Knob, Refusal, State, TargetKind};
 use host::{Host, facts, mounts};
 use record::{HostName, KnobId, LinkState, Setting, System, Target, Value};
 
-use crate::journals::{put_back_from_the_journal, put_back_from_version_1};
+use crate::journals::{restore_from_journal, restore_from_version_1};
 
 fn fixture(name: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -361,12 +361,12 @@ fn every_knob_of_a_mac_is_put_back_from_what_the_journal_says_of_it() {
         if let Ok(kept) = host::change::kept(std::slice::from_ref(&host), &settings) {
             settings.extend(kept);
         }
-        put_back_from_the_journal(&host, &settings);
+        restore_from_journal(&host, &settings);
         assert_eq!(model.now(), before, "{}", knob.id);
     }
     let model = Model::new();
     let before = model.now();
-    put_back_from_version_1(&model.host(), "macos");
+    restore_from_version_1(&model.host(), "macos");
     assert_eq!(model.now(), before);
 }
 

@@ -11,7 +11,7 @@ use record::HostName;
 
 mod paths;
 
-use paths::Ways;
+use paths::PacketPaths;
 
 /// A row of `ethtool -k` with its short name, group and what must be on for it.
 struct Row {
@@ -279,7 +279,7 @@ pub(crate) struct Machine {
     sysctls: BTreeMap<String, String>,
     governors: [String; 2],
     preferences: [String; 2],
-    pub(crate) ways: Ways,
+    pub(crate) paths: PacketPaths,
     /// Our own lines at the end of `smb.conf`: mark, section and line.
     smb_conf: Vec<[String; 3]>,
     /// Files that say what is set at the start, with their texts.
@@ -315,7 +315,7 @@ impl Model {
                 .into(),
             governors: ["powersave", "powersave"].map(str::to_owned),
             preferences: ["power", "power"].map(str::to_owned),
-            ways: Ways::new(&["a0", "a1"]),
+            paths: PacketPaths::new(&["a0", "a1"]),
             smb_conf: Vec::new(),
             kept: BTreeMap::new(),
             properties: BTreeMap::new(),
@@ -412,7 +412,7 @@ fn failed(status: i32, stderr: &str) -> Output {
 }
 
 fn answer(machine: &mut Machine, argv: &[&str], stdin: &[u8]) -> Output {
-    if let Some(output) = machine.ways.answer(argv, stdin) {
+    if let Some(output) = machine.paths.answer(argv, stdin) {
         return output;
     }
     match argv {

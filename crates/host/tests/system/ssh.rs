@@ -431,7 +431,7 @@ fn one_look_is_two_batches_and_finds_the_same() {
             host::mounts(host).unwrap(),
         )
     };
-    let found = look(&host::for_one_look(&counted).unwrap());
+    let found = look(&host::prefetch(&counted).unwrap());
     assert_eq!(counting.batches.load(Ordering::Relaxed), 2);
     let (facts, states, shares, mounts) = look(&host);
     assert_eq!((found.1, found.2, found.3), (states, shares, mounts));

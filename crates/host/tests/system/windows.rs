@@ -10,7 +10,7 @@ use host::knob::{self, Allowed, KNOBS, Knob, Refusal, State, TargetKind};
 use record::{HostName, KnobId, LinkState, Setting, System, Target, Value};
 use serde_json::json;
 
-use crate::journals::{put_back_from_the_journal, put_back_from_version_1};
+use crate::journals::{restore_from_journal, restore_from_version_1};
 use crate::windows_model::{Model, failed, fixture, listed, said};
 
 const NIC: &str = "イーサネット 5";
@@ -139,13 +139,13 @@ fn every_knob_is_put_back_from_what_the_journal_says_of_it() {
                 id: KnobId::new(knob.id),
                 value: to.clone(),
             };
-            put_back_from_the_journal(&host, &[setting]);
+            restore_from_journal(&host, &[setting]);
             assert!(model.now() == before, "{} {to}", knob.id);
         }
     }
     let model = Model::new(NIC);
     let before = model.now();
-    put_back_from_version_1(&model.host(), "windows");
+    restore_from_version_1(&model.host(), "windows");
     assert!(model.now() == before);
 }
 

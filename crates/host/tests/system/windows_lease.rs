@@ -78,7 +78,7 @@ impl Far {
             .expect("it is armed");
         let noted = self.with(|waiting| waiting.noted.clone());
         for (at, (look, back)) in Self::settings(&undo).into_iter().enumerate() {
-            let now = self.model.with(|machine| machine.look(&look));
+            let now = self.model.with(|machine| machine.print_value(&look));
             if noted.get(at).is_none_or(|noted| *noted == now) {
                 for script in back {
                     self.model.with(|machine| machine.set(&script));
@@ -139,7 +139,7 @@ impl Far {
                 let settings = Self::settings(waiting.undo.as_deref().unwrap_or_default());
                 let looks = settings
                     .iter()
-                    .map(|(look, _)| self.model.with(|machine| machine.look(look)));
+                    .map(|(look, _)| self.model.with(|machine| machine.print_value(look)));
                 waiting.noted = looks.collect();
                 return said("noted\r\n");
             }

@@ -259,7 +259,7 @@ impl Machine {
     }
 
     /// What a script that looks at one setting prints.
-    pub fn look(&self, script: &str) -> String {
+    pub fn print_value(&self, script: &str) -> String {
         let keyword = literals(script, "Where-Object { ").into_iter().next();
         let property = keyword.and_then(|keyword| self.properties.get(keyword.as_str()));
         let mut seen: Vec<String> = property.map(|own| own.value.clone()).into_iter().collect();

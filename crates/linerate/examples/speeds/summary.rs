@@ -1,6 +1,6 @@
 //! From single runs to the figures that people and programs read.
 
-use report::Look;
+use report::Style;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -216,5 +216,5 @@ pub fn table(workloads: &[&Workload], runs: &[Run]) -> String {
         ]
     };
     let rows: Vec<Vec<String>> = lines(workloads, runs).into_iter().map(row).collect();
-    report::table(&headers, &rows, Look::default())
+    report::table(&headers, &rows, Style::default())
 }

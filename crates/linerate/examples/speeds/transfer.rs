@@ -56,7 +56,7 @@ pub fn run(order: &str) -> Result<Done> {
     let begin = Instant::now();
     let mut beside = Vec::new();
     for _ in 1..order.sessions {
-        beside.push(Session::beside(&tree)?);
+        beside.push(Session::open_parallel(&tree)?);
     }
     let trees = iter::once(&tree).chain(beside.iter().map(|(_, tree)| tree));
     let bytes = match order.direction {
@@ -204,7 +204,7 @@ fn open<'a>(
         ..options
     };
     for tree in trees {
-        if !file.add_way(tree.open(&order.remote, &again)?) {
+        if !file.add_handle(tree.open(&order.remote, &again)?) {
             return Err("another session found another file".into());
         }
     }

@@ -18,7 +18,7 @@ use serde_json::json;
 
 use super::{outcome, tcp_address};
 use crate::args::{BenchArguments, PathArguments};
-use crate::changes::look;
+use crate::changes::style;
 use crate::failure::{CommandError, Kind};
 use crate::path::{SharePath, ends, run_served};
 use crate::runs::{self, Recorder};
@@ -259,7 +259,7 @@ impl Target {
         let operations = Operations {
             pattern: test.pattern,
             threads: test.threads,
-            other_way_percent: test.other_way_percent,
+            opposite_percent: test.opposite_percent,
             data: recipe.data,
             cache: recipe.cache,
             write_through: recipe.write_through,
@@ -440,7 +440,7 @@ fn dry_run(arguments: &BenchArguments, recipe: &Recipe, target: &Target) {
     terminal::print_drawn(&report::table(
         &["test", "way", "passes", "each"],
         &rows,
-        look(),
+        style(),
     ));
     for command in commands.iter().flatten() {
         terminal::print(&format!("  {}", command.join(" ")));
@@ -502,7 +502,7 @@ pub fn trial_seconds(workload: &Workload) -> f64 {
 /// How long a task takes, about, with what is prepared for it, where a timed one lasts so long.
 fn task_seconds(task: &Task, timed: f64) -> f64 {
     let files = f64::from(task.files()) / USUAL_FILES_PER_SECOND;
-    let moved = task.room().get() as f64 / USUAL_BYTES_PER_SECOND;
+    let moved = task.space_needed().get() as f64 / USUAL_BYTES_PER_SECOND;
     let steps = match task {
         Task::Lock(times) => f64::from(*times) / USUAL_FILES_PER_SECOND,
         Task::Copy(_) => moved,
@@ -515,7 +515,7 @@ fn task_seconds(task: &Task, timed: f64) -> f64 {
 /// The most that there is of our files at one time.
 fn room(recipe: &Recipe) -> Bytes {
     let tasks = recipe.tests.iter().filter_map(|test| test.task.as_ref());
-    let tasks = tasks.map(Task::room).max().unwrap_or(Bytes::new(0));
+    let tasks = tasks.map(Task::space_needed).max().unwrap_or(Bytes::new(0));
     match recipe.needs_file() {
         true => recipe.file_size.max(tasks) + recipe.file_size.min(tasks),
         false => tasks,

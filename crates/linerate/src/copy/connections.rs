@@ -6,7 +6,7 @@ use smb::{
     ChannelStatus, ChannelsMax, NoKerberos, Policy, Proof, Referrals, Server, Session, Stop,
 };
 
-use super::{End, told};
+use super::{End, explain};
 use crate::args::CopyArguments;
 use crate::credentials::{Client, Found, OfFile};
 use crate::failure::CommandError;
@@ -87,7 +87,7 @@ impl<'a> Connections<'a> {
                     share: name, path, ..
                 } = &share.address;
                 let found = connected.session.locate(name, path, Referrals::Follow);
-                let (tree, path) = found.map_err(told)?;
+                let (tree, path) = found.map_err(explain)?;
                 if let Some(rejected) = connected.rejected.take() {
                     connected.agreed = measure::agreed(&connected.session, &tree, rejected);
                 }
@@ -212,7 +212,7 @@ pub fn connect(
         port: share.address.port,
     };
     let login = measure::login(Some(&found.credentials));
-    let session = Session::connect(&server, None, &login, policy).map_err(told)?;
+    let session = Session::connect(&server, None, &login, policy).map_err(explain)?;
     if session.proof() == Proof::Ntlm
         && let Some(text) = without_ticket(session.no_kerberos(), &server.name, found)
     {
@@ -261,7 +261,7 @@ fn add_channels(
     session: &Session,
     wanted: Option<u32>,
 ) -> Result<(usize, Vec<String>), CommandError> {
-    let nics = smb::local_nics().map_err(told)?;
+    let nics = smb::local_nics().map_err(explain)?;
     let (most, enough) = match wanted.map(usize::try_from) {
         Some(count) => {
             let count = count.unwrap_or(usize::MAX);
@@ -271,6 +271,6 @@ fn add_channels(
         None => (ChannelsMax::Automatic, nics.len().max(1)),
     };
     let rejected = session.add_channels(most.of(&nics), &nics);
-    session.seek_channels(most).map_err(told)?;
+    session.seek_channels(most).map_err(explain)?;
     Ok((enough, rejected))
 }

@@ -142,7 +142,7 @@ struct State {
 /// Runs `doctor`.
 pub fn run(arguments: &JsonArguments) -> Result<ExitCode, CommandError> {
     let host = Host::local()?;
-    let looked = Part::from(inspect::look_at(&host));
+    let looked = Part::from(inspect::read_host(&host));
     let report = Report {
         build: version::OWN,
         system: looked.and(|looked| system(&looked.facts)),

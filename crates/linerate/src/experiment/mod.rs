@@ -27,11 +27,11 @@ use crate::args::{
     ResumeArguments,
 };
 use crate::bench::recipe::{Target, trial_seconds};
-use crate::changes::{self, look, undo_all};
+use crate::changes::{self, style, undo_all};
 use crate::failure::{CommandError, Kind};
-use crate::levers::{Levers, SharedRecorder};
-use crate::rig::missing_channels;
+use crate::host_knobs::{HostKnobs, SharedRecorder};
 use crate::runs::{self, Recorder};
+use crate::testbed::missing_channels;
 use crate::{credentials, stop, terminal, tune};
 
 /// Setting an arm and waiting until it has settled.
@@ -147,7 +147,7 @@ fn resume(arguments: &ResumeArguments) -> Result<ExitCode, CommandError> {
         server: names.next(),
         login: arguments.login.clone(),
     };
-    put_back_what_was_left(&mut recorder)?;
+    restore_what_was_left(&mut recorder)?;
     let engine = match design.responses.first().map(|response| &response.workload) {
         Some(Workload::Tcp(_)) => RecipeEngine::Tcp,
         _ => RecipeEngine::File,
@@ -185,7 +185,7 @@ fn same_machines(then: &[HostFacts], now: &[HostFacts]) -> Result<(), CommandErr
 }
 
 /// What an experiment that was killed had set goes back first: every arm is set from the start.
-fn put_back_what_was_left(recorder: &mut Recorder) -> Result<(), CommandError> {
+fn restore_what_was_left(recorder: &mut Recorder) -> Result<(), CommandError> {
     let state = journal::state_folder()?;
     let listing = journal::list_open(&state)?;
     let open = listing.open.into_iter().rev();
@@ -230,7 +230,7 @@ fn shown(rows: &[Vec<String>]) -> String {
 /// The real stand.
 struct HostStand<'a> {
     target: Target,
-    levers: Levers,
+    knobs: HostKnobs,
     began: Instant,
     stop: &'a Stop,
     /// What the server had to do in the last trial.
@@ -239,12 +239,12 @@ struct HostStand<'a> {
 
 impl Stand for HostStand<'_> {
     fn read(&mut self, level: &Level) -> Result<Vec<Setting>, Failure> {
-        let found = change::read_back(&self.levers.hosts, &level.settings);
+        let found = change::read_back(&self.knobs.hosts, &level.settings);
         Ok(found.map_err(CommandError::from)?)
     }
 
     fn set(&mut self, level: &Level) -> Result<(), Failure> {
-        Ok(self.levers.set(level)?)
+        Ok(self.knobs.set(level)?)
     }
 
     fn workload(&self, workload: &Workload, level: &Level) -> Result<Workload, Failure> {
@@ -271,8 +271,8 @@ impl Stand for HostStand<'_> {
         std::mem::take(&mut self.loads)
     }
 
-    fn put_back(&mut self) -> Result<(), Failure> {
-        self.levers.put_back()
+    fn restore(&mut self) -> Result<(), Failure> {
+        self.knobs.restore()
     }
 
     fn now(&self) -> Nanoseconds {
@@ -301,7 +301,7 @@ fn carry_out(
     let recorder = SharedRecorder(Rc::new(RefCell::new(recorder)));
     let mut stand = HostStand {
         target,
-        levers: Levers::new(hosts, journal, recorder.clone(), stop.clone()),
+        knobs: HostKnobs::new(hosts, journal, recorder.clone(), stop.clone()),
         began,
         stop,
         loads: Vec::new(),
@@ -444,7 +444,7 @@ fn dry_run(
         .flat_map(|(block, row)| {
             let names = &names;
             (1..).zip(row).map(move |(place, arm): (usize, &u32)| {
-                let again = if Some(*arm) == design.again {
+                let again = if Some(*arm) == design.baseline_replicate {
                     " (baseline once more)"
                 } else {
                     ""
@@ -458,7 +458,7 @@ fn dry_run(
             })
         })
         .collect();
-    terminal::print_drawn(&report::table(&["block", "place", "arm"], &rows, look()));
+    terminal::print_drawn(&report::table(&["block", "place", "arm"], &rows, style()));
     let responses: Vec<&str> = design
         .responses
         .iter()
@@ -549,7 +549,7 @@ mod tests {
             operations: Some(Operations {
                 pattern: record::Pattern::Sequential,
                 threads: 1,
-                other_way_percent: 0,
+                opposite_percent: 0,
                 data: Data::default(),
                 cache: record::Cache::Direct,
                 write_through: false,
@@ -624,7 +624,7 @@ mod tests {
             }],
             blocks: order(&found.arms, &[], blocks, 7),
             arms: found.arms,
-            again: None,
+            baseline_replicate: None,
             whole_plots: Vec::new(),
             stop: StopRule {
                 budget_seconds: None,

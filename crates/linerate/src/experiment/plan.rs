@@ -199,7 +199,7 @@ pub fn design(
         _ => plan.at("design", error),
     })?;
     let mut arms = found.arms;
-    let again = file
+    let baseline_replicate = file
         .noise
         .then(|| u32::try_from(arms.len()).unwrap_or(u32::MAX));
     if file.noise {
@@ -219,7 +219,7 @@ pub fn design(
         responses,
         blocks: Vec::new(),
         arms,
-        again,
+        baseline_replicate,
         whole_plots,
         stop: StopRule {
             budget_seconds: file

@@ -249,7 +249,7 @@ pub const JOBS: &[Job] = &[
     of_posix(
         "links on the way",
         "a path that is given is followed, `--links follow` follows all, `--no-posix` sees none",
-        posix::ways,
+        posix::followed_links,
     ),
     Job {
         name: "two links",
@@ -281,7 +281,7 @@ fn down(stage: &Stage<'_>, bytes: usize) -> Outcome {
 }
 
 /// A folder of this machine to the share, and from there to another one here.
-pub fn there_and_back(stage: &Stage<'_>, words: &[&str]) -> Outcome {
+pub fn round_trip(stage: &Stage<'_>, words: &[&str]) -> Outcome {
     let source = stage.here("source");
     let up = stage.copy(&[&[&*stage.at("source/"), &stage.url("copy")], words].concat());
     let (code, failures) = (up.code, up.failures());
@@ -402,7 +402,7 @@ fn small_files(stage: &Stage<'_>) -> Outcome {
         let path = format!("source/写真 {}/{number}.jpg", number % 30);
         tree::write(&stage.here(&path), number * 37 % 9000, number as u64);
     }
-    there_and_back(stage, &[])
+    round_trip(stage, &[])
 }
 
 fn deep(stage: &Stage<'_>) -> Outcome {
@@ -415,7 +415,7 @@ fn deep(stage: &Stage<'_>) -> Outcome {
             depth as u64,
         );
     }
-    there_and_back(stage, &[])
+    round_trip(stage, &[])
 }
 
 /// Trees whose names are put together of what is odd, always the same ones; with `LINERATE_TREES` so many, all but the
@@ -483,7 +483,7 @@ fn random_tree(stage: &Stage<'_>, seed: u64, files: u64, parts: &[&str]) -> Outc
             tree::write(&stage.here(&path), bytes, number);
         }
     }
-    there_and_back(stage, if is_hostile { &["--map-names"] } else { &[] })
+    round_trip(stage, if is_hostile { &["--map-names"] } else { &[] })
 }
 
 fn sparse(stage: &Stage<'_>, size: u64, data: &[(u64, usize)]) -> Outcome {
@@ -558,7 +558,7 @@ fn read_only(stage: &Stage<'_>) -> Outcome {
         tree::write(&stage.here(name), bytes, 1);
         fs::set_permissions(stage.here(name), fs::Permissions::from_mode(0o444)).expect("our own");
     }
-    there_and_back(stage, &[])
+    round_trip(stage, &[])
 }
 
 fn names(stage: &Stage<'_>, names: &[&[u8]]) -> Outcome {
@@ -566,7 +566,7 @@ fn names(stage: &Stage<'_>, names: &[&[u8]]) -> Outcome {
         let path = stage.here("source").join(named(name));
         tree::write(&path, 10 + number, number as u64);
     }
-    there_and_back(stage, &["--map-names"])
+    round_trip(stage, &["--map-names"])
 }
 
 fn names_windows(stage: &Stage<'_>) -> Outcome {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::jobs::there_and_back;
+use super::jobs::round_trip;
 use super::stage::{Outcome, Said, Stage};
 use super::tree::{self, Node, named};
 
@@ -36,7 +36,7 @@ pub fn names(stage: &Stage<'_>) -> Outcome {
         }
     }
     let source = tree::read(&stage.here("source"));
-    let back = there_and_back(stage, &[]);
+    let back = round_trip(stage, &[]);
     let there = tree::read(&stage.there("copy"));
     back.and(|| {
         let lost = source
@@ -114,7 +114,7 @@ pub fn modes(stage: &Stage<'_>) -> Outcome {
         let wrong = wrong.find_map(|it| it).unwrap_or_default();
         Outcome::of(wrong.is_empty(), || wrong.clone())
     };
-    there_and_back(stage, &[])
+    round_trip(stage, &[])
         .and(|| wrong(&|path| stage.there("copy").join(path), 0))
         .and(|| wrong(&|path| stage.here("back").join(path), umask))
         .and(|| {
@@ -248,7 +248,7 @@ pub fn links(stage: &Stage<'_>) -> Outcome {
 }
 
 /// Links on the path that is given, and those that are to be followed.
-pub fn ways(stage: &Stage<'_>) -> Outcome {
+pub fn followed_links(stage: &Stage<'_>) -> Outcome {
     tree::write(&stage.there("v1/file"), 5, 1);
     tree::write(&stage.there("v1/a:b"), 6, 1);
     tree::set_mode(&stage.there("v1"), 0o777);

@@ -354,7 +354,7 @@ impl Running {
     }
 
     /// What it said of itself since it was started, in this file of its folder.
-    pub fn told(&self, file: &str) -> String {
+    pub fn read_file(&self, file: &str) -> String {
         fs::read_to_string(self.folder.path().join(file)).unwrap_or_default()
     }
 
@@ -374,7 +374,7 @@ impl Running {
         let begun = Instant::now();
         let wait = |running: &mut Self| {
             let ended = running.process.try_wait().expect("our own child");
-            let log = || running.told("log");
+            let log = || running.read_file("log");
             assert!(ended.is_none(), "the server ended: {}", log());
             assert!(
                 begun.elapsed() < START_LIMIT,

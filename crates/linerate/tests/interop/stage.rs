@@ -115,7 +115,7 @@ impl<'a> Stage<'a> {
 
     /// Whether the server is a guest that no processor helps to run.
     pub fn is_slow(&self) -> bool {
-        self.running.told("accelerator").trim() == "tcg"
+        self.running.read_file("accelerator").trim() == "tcg"
     }
 
     /// Where the server listens.

@@ -272,7 +272,7 @@ fn the_largest_packet_is_exact_where_nobody_answers_echo_requests() {
     for mtus in mtu::topologies(7, 4) {
         let proof = mtu::prove(&running, &support::path(), mtus);
         let proof = proof.unwrap_or_else(|wrong| panic!("{wrong}"));
-        assert!(proof.one_way, "{proof:?}");
+        assert!(proof.forward_only, "{proof:?}");
         assert!(proof.round_trip.is_some_and(|time| time.get() > 0));
     }
 }

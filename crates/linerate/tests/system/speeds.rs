@@ -63,14 +63,14 @@ fn a_server_that_is_not_the_limit_gives_and_takes_all_of_a_file() {
 
     let session = Session::connect(&address, None, &Login::Anonymous, &Policy::default()).unwrap();
     let tree = session.tree("media").unwrap();
-    let (_beside, again) = Session::beside(&tree).unwrap();
+    let (_beside, again) = Session::open_parallel(&tree).unwrap();
     let options = OpenOptions {
         disk_id: true,
         ..OpenOptions::open(Access::Read)
     };
     let mut file = tree.open("source.bin", &options).unwrap();
     assert_eq!(file.created().size, BYTES);
-    assert!(file.add_way(again.open("source.bin", &options).unwrap()));
+    assert!(file.add_handle(again.open("source.bin", &options).unwrap()));
     let counter = Arc::new(Counter::default());
     let target = Arc::clone(&counter);
     let beyond_the_end = iter::once(0..BYTES + (1 << 20));

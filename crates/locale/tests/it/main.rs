@@ -164,8 +164,10 @@ fn no_sentence_is_missing_and_none_is_unused() {
             .split_once('.')
             .filter(|(name, _)| names.contains(name));
         of_message.is_some_and(|(_, rest)| {
-            rest.chars()
-                .all(|one| one.is_ascii_lowercase() || one.is_ascii_digit() || one == '-')
+            !rest.is_empty()
+                && rest
+                    .chars()
+                    .all(|one| one.is_ascii_lowercase() || one.is_ascii_digit() || one == '-')
         })
     });
     let said: BTreeSet<String> = said(&sources).into_iter().chain(chosen.cloned()).collect();

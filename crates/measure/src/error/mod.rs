@@ -147,7 +147,7 @@ pub enum Error {
         "there is no room for the test file on `{share}`: it takes {needed} bytes with some to \
          spare, and {available} are free"
     )]
-    NoRoom {
+    NoSpace {
         /// The share.
         share: String,
         /// Bytes that have to be free.
@@ -233,7 +233,7 @@ impl Error {
             }
             Self::FarServer { .. }
             | Self::NotAgreed { .. }
-            | Self::NoRoom { .. }
+            | Self::NoSpace { .. }
             | Self::NoFile { .. }
             | Self::NothingToRead { .. }
             | Self::NoFio
@@ -252,7 +252,7 @@ impl Error {
     pub(crate) fn is_of_writing(&self) -> bool {
         matches!(
             self,
-            Self::NoRoom { .. }
+            Self::NoSpace { .. }
                 | Self::Share(smb::Error::AccessDenied { .. } | smb::Error::DiskFull { .. })
         )
     }
@@ -267,7 +267,7 @@ impl Error {
             Self::Recipe { .. } => {
                 "the recipes in `plans/recipes/` are examples; `linerate bench --help` lists the presets"
             }
-            Self::NoRoom { .. } => "make room there, or ask for a smaller test file",
+            Self::NoSpace { .. } => "make room there, or ask for a smaller test file",
             Self::Nic { nic, .. } => {
                 return Some(format!(
                     "`ip link show {nic}` on the client shows whether it is there and up"
@@ -385,7 +385,7 @@ fn share_kind(error: &smb::Error) -> FailureKind {
         | smb::Error::Unreachable { .. }
         | smb::Error::ConnectionLost { .. }
         | smb::Error::Interrupted { .. } => FailureKind::Unreachable,
-        smb::Error::NoWayBack { source, .. } | smb::Error::NoTarget { source, .. } => {
+        smb::Error::NotReconnected { source, .. } | smb::Error::NoTarget { source, .. } => {
             share_kind(source)
         }
         smb::Error::System { source, .. } => system_kind(source),
@@ -405,7 +405,7 @@ fn share_kind(error: &smb::Error) -> FailureKind {
         | smb::Error::Elsewhere { .. }
         | smb::Error::EndlessReferrals
         | smb::Error::ReferredHere { .. }
-        | smb::Error::InTheWay { .. }
+        | smb::Error::Obstructed { .. }
         | smb::Error::Name { .. }
         | smb::Error::NotCopied { .. }
         | smb::Error::Changed { .. }

@@ -19,7 +19,7 @@ pub(super) struct Echoes {
     next: u16,
     /// Size of each probe that was sent, by its number in the sequence.
     sent: BTreeMap<u16, u32>,
-    told: bool,
+    saw_too_big: bool,
 }
 
 impl Probes for Echoes {
@@ -43,14 +43,14 @@ impl Probes for Echoes {
                     waiting -= 1;
                 }
                 Ok(None) => {}
-                Err(error) => self.told |= is_too_big(&error),
+                Err(error) => self.saw_too_big |= is_too_big(&error),
             }
         }
         heard
     }
 
-    fn was_told(&self) -> bool {
-        self.told
+    fn saw_too_big(&self) -> bool {
+        self.saw_too_big
     }
 }
 
@@ -77,7 +77,7 @@ impl Echoes {
             number: u16::from_ne_bytes(number),
             next: 0,
             sent: BTreeMap::new(),
-            told: false,
+            saw_too_big: false,
         })
     }
 
@@ -100,7 +100,7 @@ impl Echoes {
                     return true;
                 }
                 // The news of an earlier probe, or our own interface; the second time it is that.
-                Err(error) => self.told |= is_too_big(&error),
+                Err(error) => self.saw_too_big |= is_too_big(&error),
             }
         }
         false

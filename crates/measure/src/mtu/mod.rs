@@ -144,7 +144,7 @@ fn of_pair(target: &MtuTarget, echoes: Option<Echoes>) -> MtuProof {
         let mtu = mtu.min(segments.far_mtu);
         search(segments, FIRST_WAIT, mtu, &mut shown);
         if shown.answered > proof.answered {
-            shown.one_way = true;
+            shown.forward_only = true;
             shown.round_trip = proof.round_trip.or(round_trip.map(Into::into));
             proof = shown;
         }
@@ -174,7 +174,7 @@ trait Probes {
     fn round(&mut self, sizes: &[u32], wait: Duration) -> BTreeSet<u32>;
 
     /// Whether anybody on the way said of any of them that it is too big.
-    fn was_told(&self) -> bool;
+    fn saw_too_big(&self) -> bool;
 }
 
 /// Finds the largest size up to `mtu` that arrives.
@@ -214,7 +214,7 @@ fn search<P: Probes>(probes: &mut P, first_wait: Duration, mtu: u32, proof: &mut
         }
     }
     proof.answered = Some(answered);
-    proof.told = probes.was_told();
+    proof.too_big_reported = probes.saw_too_big();
 }
 
 /// Asks at three sizes, [`TRIES`] times, and gives up after less than two seconds.
@@ -230,7 +230,7 @@ fn ask_briefly<P: Probes>(probes: &mut P, mtu: u32, proof: &mut MtuProof) {
         }
     }
     proof.unanswered = sizes.first().copied().filter(|_| proof.answered.is_some());
-    proof.told = probes.was_told();
+    proof.too_big_reported = probes.saw_too_big();
 }
 
 /// Sizes between two others, evenly spread.

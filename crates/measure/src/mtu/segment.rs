@@ -33,7 +33,7 @@ pub(super) struct Segments {
     /// Connections on which all was acknowledged.
     idle: Vec<Connection>,
     message: Vec<u8>,
-    told: bool,
+    saw_too_big: bool,
 }
 
 /// A connection and how much of the message it has carried.
@@ -73,7 +73,7 @@ impl Segments {
             round_trip: Duration::ZERO,
             idle: Vec::new(),
             message: message(),
-            told: false,
+            saw_too_big: false,
         };
         let first = segments.connect()?;
         let facts = smb::tcp_facts(&first.socket)?;
@@ -141,7 +141,7 @@ impl Probes for Segments {
                         heard.insert(one.size);
                         self.idle.push(one.connection);
                     }
-                    State::Cut => self.told = true,
+                    State::Cut => self.saw_too_big = true,
                     State::Lost => {}
                 }
             }
@@ -153,8 +153,8 @@ impl Probes for Segments {
         }
     }
 
-    fn was_told(&self) -> bool {
-        self.told
+    fn saw_too_big(&self) -> bool {
+        self.saw_too_big
     }
 }
 

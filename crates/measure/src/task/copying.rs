@@ -9,7 +9,7 @@ use super::{Done, Reached, Work};
 use crate::Error;
 use crate::counters::Meter;
 use crate::near::no_near;
-use crate::site::Site;
+use crate::scratch::ScratchFolder;
 use crate::stop::stoppable;
 
 /// What is copied, in the folder of our own.
@@ -25,9 +25,9 @@ impl Work<'_> {
         self.make(task, near)?;
         let what = if task.folders == 0 { FILE } else { TREE };
         if self.is_read() {
-            self.carry(near.top(), self.site.top(), what, &mut None)?;
-            self.site.sync(self.site.top(), None)?;
-            self.site.forget();
+            self.carry(near.top(), self.scratch.top(), what, &mut None)?;
+            self.scratch.sync(self.scratch.top(), None)?;
+            self.scratch.forget();
             // For its copy to have its room.
             match task.folders {
                 0 => near.remove_file(FILE)?,
@@ -38,7 +38,7 @@ impl Work<'_> {
         let meter = Meter::start();
         let begin = Instant::now();
         let reached = Reached::connect(self.workload, self.login)?;
-        let far = match (self.site.top(), reached.place(self.workload)?) {
+        let far = match (self.scratch.top(), reached.place(self.workload)?) {
             (Place::Share { path, .. }, Place::Share { tree, .. }) => Place::Share {
                 tree,
                 path: path.clone(),
@@ -52,7 +52,7 @@ impl Work<'_> {
         let connected = begin.elapsed();
         let mut first = None;
         self.carry(from, to, what, &mut first)?;
-        let target = if self.is_read() { near } else { self.site };
+        let target = if self.is_read() { near } else { self.scratch };
         target.sync(to, (task.folders == 0).then_some(FILE))?;
         let sample = meter.finish(task.bytes());
         Ok(Done {
@@ -66,7 +66,7 @@ impl Work<'_> {
     }
 
     /// Makes the files.
-    fn make(&self, task: &CopyTask, near: &Site) -> Result<(), Error> {
+    fn make(&self, task: &CopyTask, near: &ScratchFolder) -> Result<(), Error> {
         if task.folders > 0 {
             near.make_folder(TREE)?;
         }

@@ -1,7 +1,7 @@
 //! Work on whole files, of a share by our own client or in a folder through the system.
 //!
 //! Each trial makes what it needs in a folder of its own at the target, and removes that folder
-//! whatever comes of it ([`Site`]).
+//! whatever comes of it ([`ScratchFolder`]).
 
 mod copying;
 mod play;
@@ -19,8 +19,8 @@ use smb::{ChannelStatus, Login};
 
 use crate::counters::{Meter, Spans};
 use crate::operations::Histogram;
+use crate::scratch::ScratchFolder;
 use crate::share::{self, Connected, TestData, unbroken};
-use crate::site::Site;
 use crate::{Error, Stop, folder};
 
 /// Bytes of a range that is locked.
@@ -40,9 +40,9 @@ struct Done {
 struct Work<'a> {
     workload: &'a TaskWorkload,
     login: &'a Login,
-    site: &'a Site,
+    scratch: &'a ScratchFolder,
     /// The folder of this machine that files are copied from or to.
-    near: Option<&'a Site>,
+    near: Option<&'a ScratchFolder>,
     data: TestData,
     spans: Spans,
     stop: &'a Stop,
@@ -94,19 +94,19 @@ impl Reached {
 pub(crate) fn run(
     workload: &TaskWorkload,
     login: &Login,
-    near: Option<&Site>,
+    near: Option<&ScratchFolder>,
     stop: &Stop,
     emit: &mut dyn FnMut(&TrialLine),
 ) -> Result<TrialResult, Error> {
     let spans = Spans::new(&workload.timing)?;
     check(workload)?;
     let reached = Reached::connect(workload, login)?;
-    let (bytes, files) = (workload.task.room().get(), workload.task.files());
-    let site = Site::make(reached.place(workload)?, bytes, files, stop)?;
+    let (bytes, files) = (workload.task.space_needed().get(), workload.task.files());
+    let scratch = ScratchFolder::make(reached.place(workload)?, bytes, files, stop)?;
     let work = Work {
         workload,
         login,
-        site: &site,
+        scratch: &scratch,
         near,
         data: TestData::new(workload.data)?,
         spans,
@@ -118,7 +118,7 @@ pub(crate) fn run(
         task => work.one_by_one(task, &reached),
     }?;
     let storage = work.storage()?;
-    site.remove()?;
+    scratch.remove()?;
     emit(&TrialLine::Sample(done.sample.clone()));
     Ok(TrialResult {
         samples: vec![done.sample],
@@ -139,7 +139,7 @@ pub(crate) fn check(workload: &TaskWorkload) -> Result<(), Error> {
     if let Err(mistake) = workload.task.check() {
         return usage(mistake.to_string());
     }
-    if let Some(way) = workload.task.way()
+    if let Some(way) = workload.task.required_direction()
         && way != workload.direction
     {
         return usage(format!("this task goes one way only, {way:?}"));
@@ -154,7 +154,7 @@ pub(crate) fn check(workload: &TaskWorkload) -> Result<(), Error> {
 impl Work<'_> {
     /// What holds the files of a folder.
     fn storage(&self) -> Result<Option<Storage>, Error> {
-        let Some(path) = self.site.local() else {
+        let Some(path) = self.scratch.local() else {
             return Ok(None);
         };
         let (file_system, network) = folder::file_system(path)?;
@@ -170,7 +170,7 @@ impl Work<'_> {
 
     /// One operation after the other, and how long each takes.
     fn one_by_one(&self, task: &Task, reached: &Reached) -> Result<Done, Error> {
-        let site = self.site;
+        let scratch = self.scratch;
         let name = |file: u32| format!("file-{file:06}");
         let (count, files_before) = match task {
             Task::Open(files) | Task::Remove(files) => (*files, *files),
@@ -182,10 +182,10 @@ impl Work<'_> {
         };
         for file in 0..files_before {
             self.go_on()?;
-            site.create(&name(file))?;
+            scratch.create(&name(file))?;
         }
         let locked = match task {
-            Task::Lock(_) => Some(site.open_to_lock(&name(0))?),
+            Task::Lock(_) => Some(scratch.open_to_lock(&name(0))?),
             _ => None,
         };
         let before = reached.channels();
@@ -195,10 +195,10 @@ impl Work<'_> {
             self.go_on()?;
             let begin = Instant::now();
             match (task, &locked) {
-                (Task::Create(_), _) => site.create(&name(number))?,
-                (Task::Open(_), _) => site.open(&name(number))?,
-                (Task::Remove(_), _) => site.remove_file(&name(number))?,
-                (Task::List(list), _) => site.list(list.entries)?,
+                (Task::Create(_), _) => scratch.create(&name(number))?,
+                (Task::Open(_), _) => scratch.open(&name(number))?,
+                (Task::Remove(_), _) => scratch.remove_file(&name(number))?,
+                (Task::List(list), _) => scratch.list(list.entries)?,
                 (_, Some(locked)) => locked.lock(u64::from(number) * LOCK_BYTES, LOCK_BYTES)?,
                 (_, None) => {}
             }
@@ -223,10 +223,16 @@ impl Work<'_> {
     }
 
     /// Writes a file near or far; no two files have a piece in common.
-    fn write(&self, site: &Site, name: &str, number: u32, size: u64) -> Result<(), Error> {
+    fn write(
+        &self,
+        scratch: &ScratchFolder,
+        name: &str,
+        number: u32,
+        size: u64,
+    ) -> Result<(), Error> {
         let begin = u64::from(number) << 40;
         let fill = |offset: u64, room: &mut [u8]| self.data.fill(begin + offset, room);
-        site.write(name, size, &fill, &|| match self.stop.is_asked() {
+        scratch.write(name, size, &fill, &|| match self.stop.is_asked() {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         })

@@ -37,11 +37,11 @@ impl Work<'_> {
     /// Plays them for the counted time.
     pub(super) fn play(&self, task: &PlayTask, reached: &Reached) -> Result<Done, Error> {
         for frame in 0..task.frames {
-            self.write(self.site, &name(frame), frame, task.frame.get())?;
+            self.write(self.scratch, &name(frame), frame, task.frame.get())?;
         }
-        if self.site.local().is_some() {
-            self.site.sync(self.site.top(), None)?;
-            self.site.forget();
+        if self.scratch.local().is_some() {
+            self.scratch.sync(self.scratch.top(), None)?;
+            self.scratch.forget();
         }
         let before = reached.channels();
         let players = Players {
@@ -132,8 +132,8 @@ impl Players<'_> {
             }
             let frame = u32::try_from((first + number) % u64::from(task.frames)).unwrap_or(0);
             let begin = Instant::now();
-            let site = self.work.site;
-            site.read(&name(frame), task.frame.get(), &self.reading)?;
+            let scratch = self.work.scratch;
+            scratch.read(&name(frame), task.frame.get(), &self.reading)?;
             self.work.go_on()?;
             played.push((Instant::now(), begin.elapsed()));
         }

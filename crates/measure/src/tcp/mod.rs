@@ -21,7 +21,7 @@ use record::{
 use smb::TcpFacts;
 
 use crate::counters::{self, Spans};
-use crate::stop::STOP_LOOK;
+use crate::stop::STOP_POLL;
 use crate::{Error, Stop, clock, fill_random};
 pub(crate) use control::FarResults;
 use control::{Control, Patience, state};
@@ -301,7 +301,7 @@ impl Test<'_> {
             if left.is_zero() {
                 return Ok(());
             }
-            if let Ok(news) = heard.recv_timeout(left.min(STOP_LOOK)) {
+            if let Ok(news) = heard.recv_timeout(left.min(STOP_POLL)) {
                 return Err(self.broken(news, heard));
             }
         }

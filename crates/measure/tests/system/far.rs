@@ -272,7 +272,7 @@ fn a_file_for_short_requests_is_soon_written_over_a_long_way() {
     let through = Operations {
         pattern: Pattern::Random,
         threads: 1,
-        other_way_percent: 0,
+        opposite_percent: 0,
         data: Data::Random,
         cache: Cache::Direct,
         write_through: true,
@@ -659,7 +659,7 @@ fn files_hold_what_was_asked_for() {
         operations: Some(Operations {
             pattern: Pattern::Sequential,
             threads: 1,
-            other_way_percent: 50,
+            opposite_percent: 50,
             data: Data::Random,
             cache: Cache::Direct,
             write_through: false,

@@ -39,7 +39,7 @@ fn workload(folder: &Path, direction: Direction, pattern: Pattern) -> FolderWork
         operations: Operations {
             pattern,
             threads: 2,
-            other_way_percent: 0,
+            opposite_percent: 0,
             data: Data::Random,
             cache: Cache::Direct,
             write_through: false,
@@ -123,7 +123,7 @@ fn a_colon_in_a_path_is_a_part_of_it() {
 fn operations_both_ways_are_counted_together() {
     let folder = folder();
     let mut mixed = workload(folder.path(), Direction::Read, Pattern::Random);
-    mixed.operations.other_way_percent = 50;
+    mixed.operations.opposite_percent = 50;
     let result = run(mixed).unwrap();
     let reads = result.latency.unwrap().operations * 4096;
     let share = reads as f64 / result.bytes().get() as f64;
@@ -136,7 +136,7 @@ fn a_test_file_that_would_nearly_fill_the_disk_is_refused() {
     let mut huge = workload(folder.path(), Direction::Read, Pattern::Random);
     huge.file_size = Bytes::new(1 << 50);
     let error = run(huge).unwrap_err();
-    assert!(matches!(error, Error::NoRoom { .. }), "{error}");
+    assert!(matches!(error, Error::NoSpace { .. }), "{error}");
     assert_eq!(error.kind(), FailureKind::Refused);
     assert_eq!(names(folder.path()), Vec::<String>::new());
 }

@@ -55,7 +55,7 @@ impl Held {
 
     /// Such a path to another name in the folder of one that was entered.
     #[must_use]
-    pub fn beside(&self, name: impl AsRef<OsStr>) -> PathBuf {
+    pub fn sibling(&self, name: impl AsRef<OsStr>) -> PathBuf {
         self.path.with_file_name(name)
     }
 }
@@ -144,7 +144,7 @@ mod tests {
         symlink("evil", at("a")).expect("our own folder");
 
         fs::write(file.path(), "content").expect("it is held");
-        fs::write(file.beside("other"), "content").expect("it is held");
+        fs::write(file.sibling("other"), "content").expect("it is held");
         let mut names: Vec<_> = (fs::read_dir(inside.path()).expect("it is held"))
             .map(|entry| entry.expect("an entry").file_name())
             .collect();

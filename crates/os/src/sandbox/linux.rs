@@ -107,7 +107,7 @@ pub(super) fn confine(rules: &Rules) -> io::Result<Confined> {
     prctl::set_no_new_privs()?;
     confine_signals()?;
     let files = confine_files(rules)?;
-    if rules.user == User::Nobody {
+    if rules.user == User::Unprivileged {
         drop_root()?;
     }
     drop_capabilities(rules.user)?;
@@ -190,8 +190,8 @@ pub(super) fn can_work_here() -> io::Result<bool> {
 /// gain others.
 fn drop_capabilities(user: User) -> io::Result<()> {
     let kept = match user {
-        User::Nobody | User::Kept => TO_COPY,
-        User::NobodyLater => TO_COPY | CapabilitySet::SETUID | CapabilitySet::SETGID,
+        User::Unprivileged | User::Kept => TO_COPY,
+        User::UnprivilegedLater => TO_COPY | CapabilitySet::SETUID | CapabilitySet::SETGID,
     };
     let now = capabilities(None)?;
     let left = CapabilitySets {
@@ -249,8 +249,8 @@ fn filter_system_calls(asked: &Rules) -> io::Result<bool> {
     };
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     let later: &[i64] = match asked.user {
-        User::NobodyLater => &TO_DROP_ROOT,
-        User::Nobody | User::Kept => &[],
+        User::UnprivilegedLater => &TO_DROP_ROOT,
+        User::Unprivileged | User::Kept => &[],
     };
     let keyrings: &[i64] = match asked.keyrings {
         true => &OF_KEYRINGS,

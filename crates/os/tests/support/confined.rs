@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     while let Some(word) = arguments.next() {
         match word.as_str() {
             "--keeps-user" => rules.user = User::Kept,
-            "--nobody-later" => rules.user = User::NobodyLater,
+            "--nobody-later" => rules.user = User::UnprivilegedLater,
             "--network" => rules.network = true,
             "--reads" => rules.reads.extend(arguments.next().map(Into::into)),
             "--writes" => rules.writes.extend(arguments.next().map(Into::into)),

@@ -257,7 +257,7 @@ fn a_file_that_is_gone_on_with_keeps_its_whole_lines_and_takes_a_design() {
         left_out: Vec::new(),
         responses: Vec::new(),
         arms: vec![vec![0], vec![1]],
-        again: None,
+        baseline_replicate: None,
         whole_plots: Vec::new(),
         blocks: vec![vec![1, 0]],
         stop: record::StopRule {

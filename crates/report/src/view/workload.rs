@@ -116,7 +116,7 @@ pub fn task(task: &Task) -> String {
             .with("frame", quantity::size(play.frame))
             .with("players", counted("count.players", play.streams as usize))
             .with("ahead", play.ahead.to_string())
-            .with("all", quantity::size(task.room())),
+            .with("all", quantity::size(task.space_needed())),
     };
     said(&sentence)
 }

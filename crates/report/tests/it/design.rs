@@ -7,7 +7,7 @@ use record::{
     Place, Plan, PublishedFigure, Response, Sample, Stage, StopRule, Task, TaskWorkload, Timing,
     TrialRecord, TrialResult, Workload,
 };
-use report::{Look, html, json, page};
+use report::{Style, html, json, page};
 
 use crate::fixtures;
 
@@ -31,7 +31,7 @@ fn big_file() -> Workload {
         operations: Operations {
             pattern: Pattern::Sequential,
             threads: 1,
-            other_way_percent: 0,
+            opposite_percent: 0,
             data: Data::default(),
             cache: Cache::default(),
             write_through: false,
@@ -83,7 +83,7 @@ fn design() -> Design {
             response("open read", opened_files()),
         ],
         arms: vec![vec![0], vec![1]],
-        again: None,
+        baseline_replicate: None,
         whole_plots: Vec::new(),
         blocks: (0..BLOCKS).map(|_| vec![0, 1]).collect(),
         stop: StopRule {
@@ -181,7 +181,7 @@ fn analysed(design: &Design, trials: &[TrialRecord]) -> RunAnalysis {
 fn what_was_published_stands_beside_ours_in_text_page_and_json() {
     let run = run();
     // Lines of the terminal are wrapped.
-    let said = page(&run, Look::default());
+    let said = page(&run, Style::default());
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     let ours = "channels 2 instead of 1: +100";
     for whole in [said, html(&run)] {
@@ -228,7 +228,7 @@ fn work_that_moves_no_bytes_is_told_in_operations() {
     assert_eq!(table["effects"][0]["verdict"], "better");
     // Trials of the other response are not missing here.
     assert!(!table["warnings"].to_string().contains("left out"));
-    assert!(page(&run, Look::default()).contains("1502 /s"));
+    assert!(page(&run, Style::default()).contains("1502 /s"));
     assert!(html(&run).contains("samples in operations/s"));
 }
 
@@ -260,7 +260,7 @@ fn look_at_the_server(trial: &mut TrialRecord) {
 #[test]
 fn what_serving_cost_stands_beside_the_client_in_text_page_and_json() {
     let run = run_with(look_at_the_server);
-    let said = page(&run, Look::default());
+    let said = page(&run, Style::default());
     let rows: Vec<Vec<&str>> = said
         .lines()
         .map(|line| line.split_whitespace().collect())
@@ -290,7 +290,7 @@ fn what_serving_cost_stands_beside_the_client_in_text_page_and_json() {
     assert_eq!(effects[0]["verdict"], "better", "{effects}");
 
     let blind = self::run();
-    let said = page(&blind, Look::default());
+    let said = page(&blind, Style::default());
     assert!(
         said.contains("client\n") && !said.contains("  server"),
         "{said}"
@@ -306,7 +306,7 @@ fn two_factors(rate: impl Fn(u32, u32) -> Option<f64>) -> RunAnalysis {
     design.factors = ["f0", "f1"].map(|name| factor(name, &["off", "on"])).into();
     design.responses.truncate(1);
     design.arms = vec![vec![0, 0], vec![1, 0], vec![0, 1], vec![1, 1], vec![0, 0]];
-    design.again = Some(4);
+    design.baseline_replicate = Some(4);
     design.blocks = (0..BLOCKS).map(|_| vec![0, 1, 2, 3, 4]).collect();
     design.figures.clear();
     let mut trials = Vec::new();
@@ -336,7 +336,7 @@ fn noisy(block: u32, arm: u32) -> f64 {
 }
 
 fn words(run: &RunAnalysis) -> String {
-    let said = page(run, Look::default());
+    let said = page(run, Style::default());
     said.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -566,7 +566,7 @@ fn of_many_arms_a_terminal_lists_the_fastest_by_what_is_changed() {
     let places = (0..blocks).flat_map(|block| arms.clone().map(move |arm| (block, arm)));
     let trials: Vec<TrialRecord> = places.map(|place| trial(&design, place, 0)).collect();
     let run = analysed(&design, &trials);
-    let said = page(&run, Look::default());
+    let said = page(&run, Style::default());
     let lines = said.lines().count();
     assert!(lines < 160, "{lines} lines");
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -609,7 +609,7 @@ fn long_names_of_levels_are_told_whole() {
     let trials = (0..BLOCKS).flat_map(|block| [(block, 0), (block, 1)]);
     let trials: Vec<TrialRecord> = trials.map(|place| trial(&design, place, 0)).collect();
     let run = analysed(&design, &trials);
-    let said = page(&run, Look::default());
+    let said = page(&run, Style::default());
     let page = html(&run);
     for name in names {
         assert!(said.contains(&format!("  {name}\n")), "{said}");

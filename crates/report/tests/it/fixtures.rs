@@ -741,7 +741,7 @@ pub(crate) fn empty(plan: Plan) -> RunAnalysis {
         ladder: vec![],
         bench: vec![],
         sessions: vec![],
-        look: None,
+        path: None,
         diagnosis: None,
         design: None,
         experiments: vec![],

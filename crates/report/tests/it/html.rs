@@ -76,10 +76,10 @@ fn skeletons_of_pages() {
 fn the_same_run_gives_the_same_bytes() {
     assert_eq!(pages(), pages());
     for ((name, run), (_, again)) in fixtures::all().into_iter().zip(fixtures::all()) {
-        let look = report::Look::default();
+        let style = report::Style::default();
         assert_eq!(
-            report::page(&run, look),
-            report::page(&again, look),
+            report::page(&run, style),
+            report::page(&again, style),
             "{name}"
         );
         assert_eq!(

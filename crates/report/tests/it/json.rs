@@ -1,5 +1,5 @@
 use record::Arm;
-use report::{Look, demo_summary, html, json, page};
+use report::{Style, demo_summary, html, json, page};
 use serde_json::json as value;
 use stats::{Estimate, Unit};
 
@@ -65,7 +65,7 @@ fn what_the_processors_of_both_ends_pay_is_told_before_and_after() {
         (samples.cpu_per_byte, samples.server_cpu_per_byte) = (cost(0.3, 0.2), cost(0.8, 0.4));
     }
     let paid = "processor of the client 0.30 -> 0.20, of the server 0.80 -> 0.40 s for each GB";
-    let said = page(&run, Look::default());
+    let said = page(&run, Style::default());
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(said.matches(paid).count(), 4, "{said}");
     let in_html = html(&run).replace("&gt;", ">");
@@ -80,7 +80,7 @@ fn what_the_processors_of_both_ends_pay_is_told_before_and_after() {
     // Where nobody could look, nothing is invented.
     let before = fixtures::tune_keeps_knobs();
     assert!(!html(&before).contains("CPU of the server"));
-    assert!(!page(&before, Look::default()).contains("processor of"));
+    assert!(!page(&before, Style::default()).contains("processor of"));
 }
 
 #[test]

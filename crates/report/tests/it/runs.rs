@@ -4,7 +4,7 @@ use std::path::Path;
 
 use analysis::{RunAnalysis, analyze};
 use record::Run;
-use report::{Look, html, json, page};
+use report::{Style, html, json, page};
 
 const RUNS: [&str; 4] = ["demo-check", "demo-tune", "busy-check", "busy-tune"];
 
@@ -18,7 +18,7 @@ fn real(name: &str) -> RunAnalysis {
 #[test]
 fn real_runs_on_the_terminal() {
     for name in RUNS {
-        insta::assert_snapshot!(format!("{name}-100"), page(&real(name), Look::default()));
+        insta::assert_snapshot!(format!("{name}-100"), page(&real(name), Style::default()));
     }
 }
 
@@ -38,8 +38,8 @@ fn a_real_run_gives_the_same_bytes_each_time_it_is_read() {
         let (one, two) = (real(name), real(name));
         assert_eq!(html(&one), html(&two), "{name}");
         assert_eq!(json(&one).to_string(), json(&two).to_string(), "{name}");
-        let look = Look::default();
-        assert_eq!(page(&one, look), page(&two, look), "{name}");
+        let style = Style::default();
+        assert_eq!(page(&one, style), page(&two, style), "{name}");
     }
 }
 
@@ -47,7 +47,7 @@ fn a_real_run_gives_the_same_bytes_each_time_it_is_read() {
 #[test]
 fn a_real_run_is_read_in_ten_seconds() {
     for name in RUNS {
-        let page = page(&real(name), Look::default());
+        let page = page(&real(name), Style::default());
         let lines = page.lines().count();
         assert!(lines <= 45, "{name} has {lines} lines");
         let known = page.split("\nto know\n").nth(1).unwrap_or_default();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use analysis::{RunAnalysis, analyze};
 use record::{Header, HostName, Record, Run};
-use report::{Look, Shareable, details, html, json, page};
+use report::{Shareable, Style, details, html, json, page};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -122,8 +122,8 @@ fn said(analysis: &RunAnalysis, page: &str) -> String {
         .replace("&gt;", ">")
         .replace("&quot;", "\"")
         .replace("&#39;", "'");
-    let look = Look::default();
-    let lines = report::page(analysis, look) + &details(analysis, look);
+    let style = Style::default();
+    let lines = report::page(analysis, style) + &details(analysis, style);
     let one_line = lines.split_whitespace().collect::<Vec<_>>().join(" ");
     let all = [page, &plain, &lines, &one_line, &json(analysis).to_string()].join("\n");
     all.to_lowercase()
@@ -186,15 +186,15 @@ fn what_is_shared_is_said_as_before_but_for_the_names() {
         let shareable = Shareable::of(run.clone()).expect("a run");
         let [before, after] = [&run, shareable.run()].map(analyze);
         assert_eq!(all_numbers(&after), all_numbers(&before), "{name}");
-        let look = Look::default();
-        let expected = page(&before, look)
+        let style = Style::default();
+        let expected = page(&before, style)
             .replace("10.77.1.", "192.0.2.")
             .replace("10.77.2.", "198.51.100.");
         let words = |text: &str| -> Vec<String> {
             let words = text.split_whitespace().filter(|word| !word.contains("://"));
             words.map(str::to_owned).collect()
         };
-        assert_eq!(words(&page(&after, look)), words(&expected), "{name}");
+        assert_eq!(words(&page(&after, style)), words(&expected), "{name}");
         assert_eq!(shareable.page(&html(&after)), html(&after), "{name}");
     }
 }

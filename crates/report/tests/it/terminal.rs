@@ -1,6 +1,6 @@
 use locale::Language;
 use record::{Plan, ShareAddress};
-use report::{Colour, Look, details, html, json, page, table};
+use report::{Colour, Style, details, html, json, page, table};
 use stats::Verdict;
 
 use crate::fixtures;
@@ -29,13 +29,13 @@ fn pages_in_japanese() {
             ("tune-demo", fixtures::tune_demo()),
             ("tune-undecided", fixtures::tune_undecided()),
         ] {
-            let page = page(&run, Look::default()) + &details(&run, Look::default());
+            let page = page(&run, Style::default()) + &details(&run, Style::default());
             for line in page.lines() {
                 let columns: usize = line
                     .chars()
                     .map(|one| 1 + usize::from(one > '\u{2e7f}'))
                     .sum();
-                assert!(columns <= Look::COLUMNS_MAX, "{line}");
+                assert!(columns <= Style::COLUMNS_MAX, "{line}");
             }
             insta::assert_snapshot!(format!("{name}-ja"), page);
         }
@@ -45,7 +45,7 @@ fn pages_in_japanese() {
 #[test]
 fn pages_at_a_hundred_columns() {
     for (name, run) in fixtures::all() {
-        insta::assert_snapshot!(format!("{name}-100"), page(&run, Look::default()));
+        insta::assert_snapshot!(format!("{name}-100"), page(&run, Style::default()));
     }
 }
 
@@ -58,7 +58,7 @@ fn pages_on_a_narrow_terminal() {
     ] {
         insta::assert_snapshot!(
             format!("{name}-50"),
-            page(&run, Look::new(50, Colour::Plain))
+            page(&run, Style::new(50, Colour::Plain))
         );
     }
 }
@@ -68,10 +68,10 @@ fn what_each_channel_carried_is_told_and_an_idle_one_on_the_first_page() {
     let run = fixtures::check_two_channels();
     let words = |page: String| page.split_whitespace().collect::<Vec<_>>().join(" ");
     let idle = "of 2 channels at once (read): `a1` to `10.77.2.2` carried 11.7 MB/s; its NICs are 9.9 % full";
-    let page = words(page(&run, Look::default()));
+    let page = words(page(&run, Style::default()));
     assert!(page.contains(idle), "{page}");
     assert!(!page.contains("`a0` to `10.77.1.2` carried"), "{page}");
-    let said = words(details(&run, Look::default()));
+    let said = words(details(&run, Style::default()));
     for line in [
         "read: all 2 together 128.7 MB/s [128.6, 128.8] in 2 trials, 1.101x [1.100, 1.102] at 46.9 % of one alone (`a0` to \
          `10.77.1.2`, 116.9 MB/s): the same within a tenth",
@@ -93,7 +93,7 @@ fn what_each_channel_carried_is_told_and_an_idle_one_on_the_first_page() {
 fn a_sweep_says_median_interval_and_cost_as_far_as_there_is_room() {
     let run = fixtures::sweep();
     let row = |columns| {
-        let page = page(&run, Look::new(columns, Colour::Plain));
+        let page = page(&run, Style::new(columns, Colour::Plain));
         let mut rows = page.lines().filter(|line| line.contains('█'));
         let row = rows.find(|line| line.contains("115.0 MB/s"));
         row.unwrap_or_else(|| panic!("{page}"))
@@ -106,7 +106,7 @@ fn a_sweep_says_median_interval_and_cost_as_far_as_there_is_room() {
     assert!(middle.contains(known) && !middle.contains(cost), "{middle}");
     assert!(!narrow.contains(known), "{narrow}");
     assert!([wide, middle, narrow].iter().all(|row| row.contains('█')));
-    let page = page(&run, Look::default());
+    let page = page(&run, Style::default());
     let words: Vec<&str> = page.split_whitespace().collect();
     let page = words.join(" ");
     assert!(
@@ -119,7 +119,7 @@ fn a_sweep_says_median_interval_and_cost_as_far_as_there_is_room() {
 fn what_no_link_can_have_carried_is_marked_and_no_headline() {
     let mut run = fixtures::sweep();
     run.bench[3].exceeded = Some(106e6);
-    let page = page(&run, Look::default());
+    let page = page(&run, Style::default());
     let words: Vec<&str> = page.split_whitespace().collect();
     let page = words.join(" ");
     assert!(
@@ -142,8 +142,8 @@ fn what_no_link_can_have_carried_is_marked_and_no_headline() {
 fn no_line_of_any_page_is_wider_than_asked() {
     for (name, run) in fixtures::all() {
         for width in [0, 40, 47, 64, 78, 80, 99, 100, 250] {
-            let look = Look::new(width, Colour::Plain);
-            for line in page(&run, look).lines() {
+            let style = Style::new(width, Colour::Plain);
+            for line in page(&run, style).lines() {
                 assert!(
                     columns(line) <= width.clamp(40, 100),
                     "{name} at {width}: `{line}`"
@@ -156,7 +156,7 @@ fn no_line_of_any_page_is_wider_than_asked() {
 #[test]
 fn no_name_can_steer_the_terminal() {
     let run = fixtures::check_hostile();
-    let plain = page(&run, Look::default());
+    let plain = page(&run, Style::default());
     assert!(
         plain
             .chars()
@@ -169,7 +169,7 @@ fn no_name_can_steer_the_terminal() {
             .any(|line| line.starts_with("# fake") || line.starts_with("verdict:"))
     );
 
-    let coloured = page(&run, Look::new(100, Colour::Ansi));
+    let coloured = page(&run, Style::new(100, Colour::Ansi));
     for after in coloured.split('\u{1b}').skip(1) {
         let (code, _) = after
             .split_once('m')
@@ -187,9 +187,9 @@ fn no_name_can_steer_the_terminal() {
 #[test]
 fn colour_changes_no_word() {
     for (name, run) in fixtures::all() {
-        let plain = page(&run, Look::default());
+        let plain = page(&run, Style::default());
         let mut stripped = String::new();
-        let coloured = page(&run, Look::new(100, Colour::Ansi));
+        let coloured = page(&run, Style::new(100, Colour::Ansi));
         let mut pieces = coloured.split('\u{1b}');
         stripped.push_str(pieces.next().unwrap_or_default());
         for piece in pieces {
@@ -203,7 +203,7 @@ fn colour_changes_no_word() {
 #[test]
 fn no_page_prints_what_is_no_number() {
     for (name, run) in fixtures::all() {
-        let page = page(&run, Look::default());
+        let page = page(&run, Style::default());
         for word in page.split(|character: char| !character.is_alphanumeric()) {
             assert!(
                 !["NaN", "inf", "nan", "infinity"].contains(&word),
@@ -232,13 +232,13 @@ fn tables_keep_the_width_and_clean_their_cells() {
     ];
     let headers = ["change", "host", "what", "state"];
     for width in [40, 60, 80, 100] {
-        let text = table(&headers, &rows, Look::new(width, Colour::Plain));
+        let text = table(&headers, &rows, Style::new(width, Colour::Plain));
         assert!(!text.contains('\u{1b}'));
         for line in text.lines() {
             assert!(columns(line) <= width, "at {width}: `{line}`");
         }
     }
-    insta::assert_snapshot!("table-100", table(&headers, &rows, Look::default()));
+    insta::assert_snapshot!("table-100", table(&headers, &rows, Style::default()));
 }
 
 /// The lines below a heading, up to the next empty line.
@@ -250,7 +250,7 @@ fn below<'a>(page: &'a str, heading: &str) -> Vec<&'a str> {
 #[test]
 fn a_busy_person_gets_six_things_to_know_and_the_report_all_of_them() {
     let mut run = fixtures::tune_unsteady();
-    let page = page(&run, Look::default());
+    let page = page(&run, Style::default());
     let items = |page: &str| {
         let lines = below(page, "to know");
         let items = lines.into_iter().filter(|line| line.starts_with("  - "));
@@ -287,7 +287,7 @@ fn a_busy_person_gets_six_things_to_know_and_the_report_all_of_them() {
     for effect in &mut run.experiments[0].effects {
         effect.ratio.caveats.clear();
     }
-    let page = report::page(&run, Look::default());
+    let page = report::page(&run, Style::default());
     assert_eq!(items(&page), ["  - 3 details are in the report"]);
 }
 
@@ -334,7 +334,7 @@ fn a_change_that_did_not_go_back_is_an_alert() {
     let mut run = fixtures::tune_unsteady();
     run.changes[0].restored = Some(false);
     let alert = "change `1-fbd0` was undone, but the hosts do not read back";
-    assert!(page(&run, Look::default()).contains(alert));
+    assert!(page(&run, Style::default()).contains(alert));
     assert!(report::html(&run).contains("role=\"note\">change <code>1-fbd0</code>"));
 }
 
@@ -367,7 +367,7 @@ fn ids_and_short_texts_stay_whole_in_tables_as_long_as_they_can() {
         .map(|row| row.map(str::to_owned).to_vec())
         .collect();
     let at = |columns| {
-        let text = table(&headers, &rows, Look::new(columns, Colour::Plain));
+        let text = table(&headers, &rows, Style::new(columns, Colour::Plain));
         for line in text.lines() {
             assert!(line.chars().count() <= columns, "{line}");
         }
@@ -391,7 +391,7 @@ fn suggested_commands_repeat_how_one_logged_in() {
         share: "data".into(),
         path: "big files".into(),
     });
-    let words: Vec<String> = page(&run, Look::default())
+    let words: Vec<String> = page(&run, Style::default())
         .split_whitespace()
         .map(str::to_owned)
         .collect();

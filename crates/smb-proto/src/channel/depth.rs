@@ -21,8 +21,8 @@ pub(super) struct Depth {
     bytes: u64,
     requests_max: usize,
     /// READs and WRITEs under way.
-    under_way_bytes: u64,
-    under_way: usize,
+    in_flight_bytes: u64,
+    in_flight: usize,
     /// What it delivers, in bytes per second.
     rate: Option<u64>,
     /// The least time from a request to its answer.
@@ -38,8 +38,8 @@ impl Depth {
             fixed: settings.depth_fixed,
             bytes: settings.depth_bytes_max,
             requests_max: settings.depth_requests_max,
-            under_way_bytes: 0,
-            under_way: 0,
+            in_flight_bytes: 0,
+            in_flight: 0,
             rate: None,
             round_trip: None,
             measured_bytes: 0,
@@ -49,18 +49,18 @@ impl Depth {
 
     /// READs and WRITEs under way.
     pub(super) fn requests(&self) -> usize {
-        self.under_way
+        self.in_flight
     }
 
     /// Their payload.
-    pub(super) fn under_way_bytes(&self) -> u64 {
-        self.under_way_bytes
+    pub(super) fn in_flight_bytes(&self) -> u64 {
+        self.in_flight_bytes
     }
 
     /// Whether as much is under way as may be.
     pub(super) fn is_reached(&self) -> bool {
         let (bytes, times) = self.limit();
-        self.under_way_bytes >= bytes || self.under_way >= self.requests_max * times
+        self.in_flight_bytes >= bytes || self.in_flight >= self.requests_max * times
     }
 
     /// Most bytes under way, and how many times the number of requests that were asked for.
@@ -103,12 +103,12 @@ impl Depth {
         if bytes == 0 {
             return;
         }
-        if self.under_way == 0 {
+        if self.in_flight == 0 {
             self.measured_bytes = 0;
             self.measured_since = Some(now);
         }
-        self.under_way_bytes += u64::from(bytes);
-        self.under_way += 1;
+        self.in_flight_bytes += u64::from(bytes);
+        self.in_flight += 1;
     }
 
     /// The same request was answered.
@@ -118,8 +118,8 @@ impl Depth {
         }
         if bytes > 0 {
             self.delivered(bytes.into(), now);
-            self.under_way_bytes -= u64::from(bytes);
-            self.under_way -= 1;
+            self.in_flight_bytes -= u64::from(bytes);
+            self.in_flight -= 1;
         }
     }
 

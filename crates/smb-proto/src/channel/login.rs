@@ -508,7 +508,7 @@ impl Channel {
     }
 
     /// Says again who we are, after [`Event::Expired`].
-    pub fn authenticate_again(&mut self, authenticator: Box<dyn Authenticator>, now: Time) {
+    pub fn reauthenticate(&mut self, authenticator: Box<dyn Authenticator>, now: Time) {
         if !matches!(self.phase, Phase::Up) {
             return;
         }

@@ -118,7 +118,7 @@ pub enum Transmission<'a> {
 pub enum Event {
     /// Logged in (first channel) or bound (further ones): it takes work from now on.
     Up,
-    /// The server wants to hear again who we are: the driver calls [`Channel::authenticate_again`].
+    /// The server wants to hear again who we are: the driver calls [`Channel::reauthenticate`].
     Expired,
     /// It is over; the driver closes the socket. `None`: as wished, after a log-off or
     /// [`Session::end`].
@@ -406,7 +406,7 @@ impl Channel {
             Phase::Handshake(handshake) => Some(handshake.deadline),
             Phase::Up => {
                 let silence = self.silence_due().map(|(due, _)| due);
-                let later = self.session.look_again_at();
+                let later = self.session.next_due();
                 [silence, later].into_iter().flatten().min()
             }
             Phase::Closed => return None,
@@ -417,10 +417,8 @@ impl Channel {
     /// Does what is due.
     pub fn handle_timeout(&mut self, now: Time) {
         self.notice_end();
-        if matches!(self.phase, Phase::Up)
-            && self.session.look_again_at().is_some_and(|at| now >= at)
-        {
-            self.session.look_again(now);
+        if matches!(self.phase, Phase::Up) && self.session.next_due().is_some_and(|at| now >= at) {
+            self.session.handle_due(now);
         }
         if let Some(late) = self.late_first().filter(|late| now >= late.at) {
             let waiting_for = late.waiting_for;
@@ -476,7 +474,7 @@ impl Channel {
         ChannelStatistics {
             credits: self.credits.balance(),
             outstanding: u32::try_from(self.outstanding.len()).unwrap_or(u32::MAX),
-            outstanding_bytes: self.depth.under_way_bytes(),
+            outstanding_bytes: self.depth.in_flight_bytes(),
             ..self.statistics
         }
     }

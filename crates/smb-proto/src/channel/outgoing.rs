@@ -280,7 +280,7 @@ impl Channel {
         let mut payload = None;
         if let Some(reservation) = block {
             let mut block = reservation.into_block();
-            let room = &mut block.room()[..length as usize];
+            let room = &mut block.buffer()[..length as usize];
             if let Err(error) = source.fill(piece.range.start, room) {
                 let error = Error::Source(Arc::new(error));
                 self.session.source_failed(self.number, &piece, error);

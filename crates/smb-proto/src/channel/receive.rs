@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::block::{Block, HEAD_ROOM, Reservation, TAIL_ROOM};
+use crate::block::{Block, HEADROOM_BYTES, Reservation, TAILROOM_BYTES};
 use crate::error::{Malformed, Result};
 use crate::wire::{
     HEADER_LENGTH, Header, Message as _, PREFIX_LENGTH, READ_DATA_OFFSET, TransformHeader,
@@ -14,7 +14,7 @@ const HEAD: usize = PREFIX_LENGTH + HEADER_LENGTH;
 const BODY_MIN: usize = 2;
 /// How much later than asked a server may put the data of a READ: its offset is one byte.
 const LATER_MAX: usize = u8::MAX as usize - READ_DATA_OFFSET as usize;
-const _: () = assert!(LATER_MAX <= TAIL_ROOM && HEAD_ROOM >= READ_DATA_OFFSET as usize);
+const _: () = assert!(LATER_MAX <= TAILROOM_BYTES && HEADROOM_BYTES >= READ_DATA_OFFSET as usize);
 
 /// What stood first in a frame.
 #[derive(Clone, Copy)]

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use super::control::{self, Control, Prepared};
 use super::request::{Access, CreateOptions, Created, Reply, Request};
 use super::state::{Appetite, Calls, FileRecord, State};
-use super::{ChannelNumber, FileKey, Session, Sink, again, state};
+use super::{ChannelNumber, FileKey, Session, Sink, retry, state};
 use crate::error::{Error, NtStatus, Result};
 use crate::sync::Mutex;
 use crate::time::Time;
@@ -73,7 +73,7 @@ impl Request {
             | Self::Allocated { .. }
             | Self::Transceive { .. }
             | Self::ReadPipe { .. }
-            | Self::GiveBack { .. }
+            | Self::AcknowledgeBreak { .. }
             | Self::Echo
             | Self::Logoff => None,
         }
@@ -166,7 +166,7 @@ fn conclude(
             mut header,
             mut message,
         } = answer;
-        if replay && again::was_done(link, header.status) {
+        if replay && retry::was_done(link, header.status) {
             header.status = NtStatus::SUCCESS;
         }
         let reply = match (link, header.status) {
@@ -276,7 +276,7 @@ impl Session {
         };
         self.with_calls(|state| {
             state.one_less(number);
-            state.put_off(now.after(wait), again::Lost::Control(control));
+            state.put_off(now.after(wait), retry::Lost::Control(control));
             Calls::new()
         });
         None

@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::again::Tries;
 use super::request::{
     Access, CreateOptions, Created, Disposition, Durable, FsSize, Information, Lease, Listing,
     Posix, QueryInformation, Reply, Request, SetInformation, Share, TreeInformation,
 };
 use super::restore::Restores;
+use super::retry::Tries;
 use super::state::{FileRecord, State, TreeId, TreeRecord};
 use super::{FileKey, Sink, TreeKey};
 use crate::error::{Error, NtStatus, Result};
@@ -147,7 +147,7 @@ pub(crate) fn prepare(
         | Request::MakeLink { .. }
         | Request::Transceive { .. }
         | Request::ReadPipe { .. } => file_control_of(state, request)?,
-        Request::GiveBack {
+        Request::AcknowledgeBreak {
             tree,
             key,
             state: left,
@@ -658,7 +658,7 @@ pub(super) fn describe(state: &State, request: &Request) -> String {
         Request::Transceive { pipe, .. } | Request::ReadPipe { pipe, .. } => {
             format!("talking to the pipe `{}`", state.path(*pipe))
         }
-        Request::GiveBack { .. } => "giving a lease back".into(),
+        Request::AcknowledgeBreak { .. } => "giving a lease back".into(),
         Request::Echo => "a sign of life".into(),
         Request::Logoff => "logging off".into(),
     }

@@ -3,13 +3,13 @@
 //! A session is shared: clone the handle. Every method takes a short lock, never waits and never
 //! sees payload. What becomes of a request arrives at its [`Sink`].
 
-mod again;
 mod chain;
 mod control;
+mod hedge;
 mod request;
 mod restore;
+mod retry;
 mod state;
-mod twice;
 
 use std::any::Any;
 use std::ops::Range;
@@ -23,9 +23,9 @@ pub use request::{
     TreeInformation,
 };
 
-pub(crate) use again::{Lost, Tries, loss, says_replay};
 pub(crate) use chain::{Answer, Carried};
 pub(crate) use control::{Control, LISTING_BYTES_MAX, Prepared};
+pub(crate) use retry::{Lost, Tries, loss, says_replay};
 pub(crate) use state::{Appetite, Joins, Login, Pull, ReadPiece, TreeId, Waited, Work, Write};
 use state::{Calls, Phase, State};
 
@@ -320,7 +320,7 @@ struct Shared {
     channel_sequence: AtomicU16,
     /// When a channel has to look for work that was put off, in nanoseconds; readable without the
     /// lock.
-    look_again_at: AtomicU64,
+    next_due: AtomicU64,
 }
 
 impl Shared {
@@ -352,7 +352,7 @@ impl Session {
             ended: AtomicBool::new(false),
             cannot_be_renewed: AtomicBool::new(false),
             channel_sequence: AtomicU16::new(0),
-            look_again_at: AtomicU64::new(u64::MAX),
+            next_due: AtomicU64::new(u64::MAX),
         };
         Ok(Self {
             shared: Arc::new(shared),
@@ -563,15 +563,15 @@ impl Session {
         self.shared.lock().avoids_chains
     }
 
-    /// When to call [`Self::look_again`].
-    pub(crate) fn look_again_at(&self) -> Option<Time> {
-        let at = self.shared.look_again_at.load(Ordering::Relaxed);
+    /// When to call [`Self::handle_due`].
+    pub(crate) fn next_due(&self) -> Option<Time> {
+        let at = self.shared.next_due.load(Ordering::Relaxed);
         (at != u64::MAX).then(|| Time::from_nanos(at))
     }
 
     /// Lets go what was put off until now.
-    pub(crate) fn look_again(&self, now: Time) {
-        self.with_calls(|state| state.look_again(now));
+    pub(crate) fn handle_due(&self, now: Time) {
+        self.with_calls(|state| state.handle_due(now));
     }
 
     /// Whether there are READs or WRITEs that no channel has taken.
@@ -587,8 +587,8 @@ impl Session {
             let mut state = shared.lock();
             let pull = state.pull(number, appetite, &shared.pool, server, &mut calls);
             let unaffordable = std::mem::take(&mut state.unaffordable);
-            let look_again_at = state.look_again_at().map_or(u64::MAX, Time::as_nanos);
-            shared.look_again_at.store(look_again_at, Ordering::Relaxed);
+            let next_due = state.next_due().map_or(u64::MAX, Time::as_nanos);
+            shared.next_due.store(next_due, Ordering::Relaxed);
             drop(state);
             state::call(calls);
             let again = !unaffordable.is_empty() && !matches!(pull, Pull::Work(_));
@@ -723,10 +723,8 @@ impl Session {
         self.shared
             .cannot_be_renewed
             .store(state.cannot_be_renewed(), Ordering::Release);
-        let look_again_at = state.look_again_at().map_or(u64::MAX, Time::as_nanos);
-        self.shared
-            .look_again_at
-            .store(look_again_at, Ordering::Relaxed);
+        let next_due = state.next_due().map_or(u64::MAX, Time::as_nanos);
+        self.shared.next_due.store(next_due, Ordering::Relaxed);
         drop(state);
         state::call(calls);
         result

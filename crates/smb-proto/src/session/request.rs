@@ -189,7 +189,7 @@ pub enum Request {
         bytes_max: u32,
     },
     /// Agree that the server takes a lease back: [`Reply::Done`]. The session does so by itself.
-    GiveBack {
+    AcknowledgeBreak {
         /// The share of its file.
         tree: TreeKey,
         /// Its key.

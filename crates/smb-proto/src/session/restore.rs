@@ -11,11 +11,11 @@
 
 use std::sync::Arc;
 
-use super::again::{self, Lost, Tries};
 use super::control::{self, Control};
 use super::request::{
     Access, CreateOptions, Created, Disposition, Durable, Lease, Reply, Request, SetInformation,
 };
+use super::retry::{self, Lost, Tries};
 use super::state::{Calls, FileRecord, Login, Phase, State, TreeId, TreeRecord};
 use super::{ChannelNumber, Dialect, FileKey, Sink, TreeKey};
 use crate::error::{Error, NtStatus, Result};
@@ -81,7 +81,7 @@ impl Restoring {
     }
 
     /// The time has come for something that the server was not ready for.
-    pub(crate) fn again(&mut self, control: Control) {
+    pub(crate) fn requeue(&mut self, control: Control) {
         self.put_off = self.put_off.saturating_sub(1);
         self.again.push(control);
     }
@@ -141,7 +141,7 @@ impl State {
                 self.trees.remove(&tree.0);
                 Some(Reply::Done)
             }
-            Request::GiveBack { .. } | Request::Echo => Some(Reply::Done),
+            Request::AcknowledgeBreak { .. } | Request::Echo => Some(Reply::Done),
             _ => None,
         }
     }
@@ -314,7 +314,7 @@ impl State {
             }
             // it may not have noticed yet that the old handle is gone
             Restores::File(_) if status == NtStatus::SHARING_VIOLATION => true,
-            _ => again::is_not_ready(status),
+            _ => retry::is_not_ready(status),
         }
     }
 
@@ -575,7 +575,7 @@ impl State {
         if notice.flags & LeaseBreakNotice::ACKNOWLEDGE != 0 {
             let mut waiting = self.control.iter_mut();
             let waiting = waiting.find_map(|control| match &mut control.request {
-                Request::GiveBack { key, state, .. } if *key == notice.key => Some(state),
+                Request::AcknowledgeBreak { key, state, .. } if *key == notice.key => Some(state),
                 _ => None,
             });
             // one that waits says all there is to say, however often the server asks for it
@@ -583,7 +583,7 @@ impl State {
                 *state = notice.new;
                 return;
             }
-            let request = Request::GiveBack {
+            let request = Request::AcknowledgeBreak {
                 tree,
                 key: notice.key,
                 state: notice.new,
@@ -692,7 +692,7 @@ mod tests {
         assert_eq!(state.control.len(), 1);
         let request = &state.control[0].request;
         assert!(
-            matches!(request, Request::GiveBack { state: 0, .. }),
+            matches!(request, Request::AcknowledgeBreak { state: 0, .. }),
             "{request:?}"
         );
     }

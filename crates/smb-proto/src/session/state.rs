@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
-use super::again::{self, Lost, Tries};
 use super::chain;
 use super::control::{self, Control, Prepared};
+use super::hedge::{Copies, InFlightRead};
 use super::request::{CreateOptions, Created, Reply, Request};
 use super::restore::{self, LeaseRecord, Restoring};
-use super::twice::{Copies, UnderWay};
+use super::retry::{self, Lost, Tries};
 use super::{ChannelNumber, FileKey, Negotiated, SessionSettings, Sink, Source, TreeKey};
 use crate::block::{BlockPool, Payload, Reservation};
 use crate::crypto::Signer;
@@ -72,7 +72,7 @@ enum Renewal {
     /// This channel shall do it.
     Wanted(ChannelNumber),
     /// It does.
-    UnderWay(ChannelNumber),
+    InProgress(ChannelNumber),
     /// No channel can; all of them end, and the session is made anew.
     Impossible,
 }
@@ -169,7 +169,7 @@ pub(super) struct TransferRecord {
     /// Pieces that are asked for.
     under_way: usize,
     /// Which of them another channel might ask for as well.
-    pub(super) asked: Vec<UnderWay>,
+    pub(super) asked: Vec<InFlightRead>,
     bytes: u64,
     trickle: Trickle,
     /// When it was answered last.
@@ -452,7 +452,7 @@ impl State {
         let last = !self.channels.values().any(|channel| channel.up);
         self.login_channel.take_if(|login| *login == number);
         self.renewal.take_if(|renewal| match renewal {
-            Renewal::Wanted(by) | Renewal::UnderWay(by) => *by == number,
+            Renewal::Wanted(by) | Renewal::InProgress(by) => *by == number,
             Renewal::Impossible => last,
         });
         let mut calls = Calls::new();
@@ -470,7 +470,7 @@ impl State {
         }
         if last && (was_up || matches!(self.phase, Phase::Fresh)) && self.check_open().is_ok() {
             for lost in lost {
-                let error = again::loss(number, lost.doing(), cause.as_ref());
+                let error = retry::loss(number, lost.doing(), cause.as_ref());
                 calls.extend(self.give_up(lost, error));
             }
             calls.extend(self.end(cause));
@@ -503,10 +503,10 @@ impl State {
             return Calls::new();
         }
         let error = match self.check_open() {
-            Ok(()) => again::loss(number, lost.doing(), cause),
+            Ok(()) => retry::loss(number, lost.doing(), cause),
             Err(ended) => ended,
         };
-        if self.check_open().is_err() || !lost.may_go_again() {
+        if self.check_open().is_err() || !lost.may_retry() {
             return self.give_up(lost, error);
         }
         match lost {
@@ -608,7 +608,7 @@ impl State {
     fn claims_renewal(&mut self, number: ChannelNumber) -> bool {
         let claims = self.renewal == Some(Renewal::Wanted(number));
         if claims {
-            self.renewal = Some(Renewal::UnderWay(number));
+            self.renewal = Some(Renewal::InProgress(number));
         }
         claims
     }
@@ -624,13 +624,13 @@ impl State {
     }
 
     /// When something that was put off is due.
-    pub(crate) fn look_again_at(&self) -> Option<Time> {
+    pub(crate) fn next_due(&self) -> Option<Time> {
         let later = self.later.iter().map(|(due, _)| *due).min();
         [later, self.slow_at].into_iter().flatten().min()
     }
 
     /// Lets go what was put off until now.
-    pub(crate) fn look_again(&mut self, now: Time) -> Calls {
+    pub(crate) fn handle_due(&mut self, now: Time) -> Calls {
         let mut calls = Calls::new();
         self.slow_at.take_if(|at| *at <= now);
         let (due, later) = std::mem::take(&mut self.later)
@@ -641,7 +641,7 @@ impl State {
         for (_, work) in due {
             match work {
                 Lost::Control(control) if control.restores.is_some() => {
-                    self.restoring.again(control);
+                    self.restoring.requeue(control);
                     self.wake_idlest();
                 }
                 Lost::Control(control) => {
@@ -930,7 +930,7 @@ impl State {
             }
             self.read_work(number, appetite, pool, calls)
                 .or_else(|| self.write_work(appetite, calls))
-                .or_else(|| self.read_twice(number, appetite, pool))
+                .or_else(|| self.hedge_read(number, appetite, pool))
         });
         let data_waits = self.data_waits();
         if let Some(channel) = self.channels.get_mut(&number) {
@@ -1084,7 +1084,7 @@ impl State {
             if source.is_none() {
                 record
                     .asked
-                    .push(UnderWay::new(&piece, number, appetite.now));
+                    .push(InFlightRead::new(&piece, number, appetite.now));
             }
             if !record.has_ranges() {
                 self.reads.pop_front();
@@ -1161,7 +1161,7 @@ impl State {
             return Ok(None);
         }
         let mut header = *header;
-        if control.tries.is_replay() && again::was_done(&control.request, header.status) {
+        if control.tries.is_replay() && retry::was_done(&control.request, header.status) {
             header.status = NtStatus::SUCCESS;
         }
         let outcome = control::conclude(self, &control.request, &header, message)?;
@@ -1220,7 +1220,7 @@ impl State {
         now: Time,
     ) -> Calls {
         self.one_less(number);
-        if again::is_not_ready(status)
+        if retry::is_not_ready(status)
             && self.check_open().is_ok()
             && let Some(wait) = work.tries().refused()
         {
@@ -1261,7 +1261,7 @@ impl State {
         now: Time,
     ) -> Calls {
         self.one_less(number);
-        if again::is_not_ready(status)
+        if retry::is_not_ready(status)
             && self.check_open().is_ok()
             && let Some(wait) = piece.tries.refused()
         {

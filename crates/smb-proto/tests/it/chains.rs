@@ -330,7 +330,7 @@ fn a_server_that_lies_about_chains_is_caught() {
         (Lie::LinkAtOnce, true),
         (Lie::LinkCutOff, true),
         (Lie::LinkSignatureWrong, false),
-        (Lie::LinkTwice, false),
+        (Lie::LinkRepeated, false),
         (Lie::LinkUnknown, false),
         (Lie::LinkOther, false),
     ] {

@@ -139,7 +139,7 @@ fn encryption_is_demanded_and_checked() {
         assert!(matches!(cause, Error::Misbehaving(_)), "{lie:?}: {cause}");
         assert!(outcome.is_ok(), "{lie:?}: {outcome:?}");
     }
-    for lie in [Lie::SealedTwice, Lie::SealedLonger] {
+    for lie in [Lie::SealNested, Lie::SealedLonger] {
         let (cause, _) = caught(lie);
         assert!(matches!(cause, Error::Malformed(_)), "{lie:?}: {cause}");
     }
@@ -164,7 +164,7 @@ fn a_listing_of_nothing_is_caught() {
 #[test]
 fn a_replayed_reply_is_caught() {
     // the first copy was right, so the transfer may or may not have lost something
-    let (cause, _) = caught(Lie::AnsweredTwice, true);
+    let (cause, _) = caught(Lie::AnswerRepeated, true);
     assert!(matches!(cause, Error::Misbehaving(_)), "{cause}");
 }
 

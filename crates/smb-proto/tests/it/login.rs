@@ -9,7 +9,7 @@ use smb_proto::{Error, NtStatus, Reply, Request};
 use crate::server::Behaviour;
 use crate::world::World;
 
-pub(crate) const WAYS: &[(Dialect, Option<SigningAlgorithm>)] = &[
+pub(crate) const SIGNING_CASES: &[(Dialect, Option<SigningAlgorithm>)] = &[
     (Dialect::Smb311, Some(SigningAlgorithm::AesGmac)),
     (Dialect::Smb311, Some(SigningAlgorithm::AesCmac)),
     (Dialect::Smb311, Some(SigningAlgorithm::HmacSha256)),
@@ -55,7 +55,7 @@ fn failed_login_with(
 
 #[test]
 fn logs_in_and_binds_in_every_way() {
-    for (dialect, algorithm) in WAYS {
+    for (dialect, algorithm) in SIGNING_CASES {
         for signing_required in [false, true] {
             let behaviour = Behaviour {
                 dialect: *dialect,

@@ -106,7 +106,7 @@ fn all_channels_may_die_at_every_step_of_a_copy() {
             assert!(world.server.stored == after, "{case}: the bytes differ");
             assert_eq!(world.pool.in_use(), 0, "{case}: all blocks came home");
             taken_up += world.server.taken_up;
-            opened_again += world.server.opened_again;
+            opened_again += world.server.reopened;
         }
     }
     assert!(
@@ -365,14 +365,14 @@ fn loses_what_it_confirmed(done: impl FnOnce(&mut World, FileKey) -> Result<Repl
 #[test]
 fn a_file_that_cannot_be_opened_again_says_so() {
     let behaviour = Behaviour {
-        again_status: Some(NtStatus::OBJECT_NAME_NOT_FOUND),
+        reopen_status: Some(NtStatus::OBJECT_NAME_NOT_FOUND),
         ..Behaviour::default()
     };
     let (_, error) = lose(behaviour, |_| {});
     assert_eq!(error.status(), Some(NtStatus::OBJECT_NAME_NOT_FOUND));
     // a handle that the server has not given up yet is waited for
     let behaviour = Behaviour {
-        again_status: Some(NtStatus::SHARING_VIOLATION),
+        reopen_status: Some(NtStatus::SHARING_VIOLATION),
         ..Behaviour::default()
     };
     let (world, error) = lose(behaviour, |_| {});
@@ -447,7 +447,7 @@ fn a_rename_that_nobody_heard_of_is_found() {
     world.kill_all(Death::Late);
     world.run_until(|_| ear.is_done());
     assert!(matches!(ear.outcome(), Ok(Reply::Done)));
-    assert_eq!(world.server.opened_again, 1);
+    assert_eq!(world.server.reopened, 1);
 }
 
 /// Loses every connection while something is read; the one that is opened then closes, and says why.
@@ -531,7 +531,7 @@ fn what_was_closed_meanwhile_stays_closed() {
         }
         other => panic!("{other:?}"),
     }
-    assert_eq!(world.server.opened_again, 1, "only once, by us");
+    assert_eq!(world.server.reopened, 1, "only once, by us");
 }
 
 #[test]
@@ -567,18 +567,18 @@ fn leases_are_given_back_once_on_any_channel() {
             world.break_lease(number, key, 7, 1);
         }
         world.break_lease(victim, [9; 16], 1, 0);
-        world.run_until(|world| !world.server.given_back.is_empty());
+        world.run_until(|world| !world.server.breaks_acknowledged.is_empty());
         let (outcome, _) = world.read(file, 0..10);
         assert!(outcome.is_ok());
-        assert_eq!(world.server.given_back, [(key, 1)]);
+        assert_eq!(world.server.breaks_acknowledged, [(key, 1)]);
         world.break_lease(victim, key, 8, 0);
-        world.run_until(|world| world.server.given_back.len() > 1);
+        world.run_until(|world| world.server.breaks_acknowledged.len() > 1);
         assert!((0..CHANNELS).all(|number| world.closed(number).is_none()));
         // without the right to keep the handle, there is none to take up
         world.kill_all(Death::Early);
         let (outcome, _) = world.read(file, 0..BLOCK as u64);
         assert!(outcome.is_ok());
-        assert_eq!((world.server.taken_up, world.server.opened_again), (0, 1));
+        assert_eq!((world.server.taken_up, world.server.reopened), (0, 1));
     }
 }
 
@@ -595,7 +595,7 @@ fn what_should_have_been_encrypted_takes_no_lease_back() {
     of_a_session[4 + 40] = 1;
     world.say(0, of_a_session);
     world.run_out();
-    assert_eq!(world.server.given_back, []);
+    assert_eq!(world.server.breaks_acknowledged, []);
     assert!(world.is_up(0), "{:?}", world.closed(0));
 }
 

@@ -41,7 +41,7 @@ pub(crate) enum Lie {
     FrameRequest,
     SignatureWrong,
     SignatureMissing,
-    AnsweredTwice,
+    AnswerRepeated,
     MessageIdUnknown,
     CommandOther,
     Chained,
@@ -53,7 +53,7 @@ pub(crate) enum Lie {
     SealedNot,
     SealedWrong,
     SealedForAnother,
-    SealedTwice,
+    SealNested,
     SealedLonger,
     /// What stands behind the first reply of a chain: not at a multiple of eight, nowhere, where
     /// the first one is, not whole, with a wrong signature, the first one again, for a request that
@@ -63,7 +63,7 @@ pub(crate) enum Lie {
     LinkAtOnce,
     LinkCutOff,
     LinkSignatureWrong,
-    LinkTwice,
+    LinkRepeated,
     LinkUnknown,
     LinkOther,
     /// The first reply of a chain, alone, for a session that is gone, with the distance to a next one.
@@ -121,7 +121,7 @@ pub(crate) struct Behaviour {
     /// It keeps handles when connections are lost.
     pub(crate) durable: bool,
     /// What a file that is opened again is refused with.
-    pub(crate) again_status: Option<NtStatus>,
+    pub(crate) reopen_status: Option<NtStatus>,
     /// Whoever logs in again finds the session expired at once.
     pub(crate) expires_always: bool,
     /// It signs each reply of a chain before it adds the padding to the next one, as go-smb2 does.
@@ -169,7 +169,7 @@ impl Default for Behaviour {
             lie: None,
             size_max: 8 * MIB,
             durable: false,
-            again_status: None,
+            reopen_status: None,
             expires_always: false,
             chains_unpadded: false,
             refusals_behind: false,
@@ -234,12 +234,12 @@ pub(crate) struct Server {
     pub(crate) renewals: usize,
     /// So many requests with this command are refused so before one is done.
     pub(crate) not_yet: Option<(Command, NtStatus, usize)>,
-    pub(crate) opened_again: usize,
+    pub(crate) reopened: usize,
     /// The number of the file in its file system.
     pub(crate) file_number: u64,
     pub(crate) file_times: FileTimes,
     /// Leases given back: key and what is left.
-    pub(crate) given_back: Vec<([u8; 16], u32)>,
+    pub(crate) breaks_acknowledged: Vec<([u8; 16], u32)>,
     pub(crate) replays: usize,
     pub(crate) put_off: usize,
     /// How many handles there are.
@@ -312,10 +312,10 @@ impl Server {
             expired: false,
             renewals: 0,
             not_yet: None,
-            opened_again: 0,
+            reopened: 0,
             file_number: 77,
             file_times: FileTimes::default(),
-            given_back: Vec::new(),
+            breaks_acknowledged: Vec::new(),
             replays: 0,
             put_off: 0,
             opens: 0,
@@ -795,7 +795,7 @@ impl Server {
                 let back = LeaseBreakAcknowledgement::decode(body).expect("a lease given back");
                 // Samba takes one without its share for none, and lets others wait for it.
                 assert_eq!(header.tree_id(), self.tree_id(), "the share of the lease");
-                self.given_back.push((back.key, back.state));
+                self.breaks_acknowledged.push((back.key, back.state));
                 back.encode(&mut out);
             }
             Command::READ => {
@@ -1079,10 +1079,10 @@ impl Server {
             self.taken_up += 1;
         } else if again {
             assert_eq!(request.disposition, wire::CreateRequest::OPEN);
-            if let Some(status) = self.behaviour.again_status {
+            if let Some(status) = self.behaviour.reopen_status {
                 return status;
             }
-            self.opened_again += 1;
+            self.reopened += 1;
         }
         if let Some(data) = find(context::DURABLE_REQUEST)
             && self.behaviour.durable
@@ -1430,7 +1430,7 @@ impl Server {
             Lie::FrameRequest => frame[4 + 16] &= !1,
             Lie::SignatureWrong => frame[4 + 50] ^= 1,
             Lie::SignatureMissing => frame[4 + 16] &= !8,
-            Lie::AnsweredTwice => sent.push((delay, Some(frame.clone()))),
+            Lie::AnswerRepeated => sent.push((delay, Some(frame.clone()))),
             Lie::MessageIdUnknown => frame[4 + 24 + 5] ^= 1,
             Lie::CommandOther => frame[4 + 12] = Command::ECHO.0 as u8,
             Lie::Chained => frame[4 + 20] = 80,
@@ -1443,13 +1443,13 @@ impl Server {
             | Lie::LinkAtOnce
             | Lie::LinkCutOff
             | Lie::LinkSignatureWrong
-            | Lie::LinkTwice
+            | Lie::LinkRepeated
             | Lie::LinkUnknown
             | Lie::LinkOther
             | Lie::LinkOfNoSession => {}
             Lie::SealedWrong => frame[BODY] ^= 4,
             Lie::SealedForAnother => frame[4 + 44] ^= 1,
-            Lie::SealedTwice => frame = self.seal(frame, true),
+            Lie::SealNested => frame = self.seal(frame, true),
             Lie::SealedLonger => frame[4 + 36] ^= 1,
             Lie::Silence => {
                 self.connections[number].silent = true;
@@ -1493,7 +1493,7 @@ fn lie_about_chain(lie: Lie, frame: &mut Vec<u8>) {
             frame[..4].copy_from_slice(&frame_prefix(length));
         }
         Lie::LinkSignatureWrong => frame[second + 50] ^= 1,
-        Lie::LinkTwice => frame.copy_within(4 + 24..4 + 32, second + 24),
+        Lie::LinkRepeated => frame.copy_within(4 + 24..4 + 32, second + 24),
         Lie::LinkUnknown => frame[second + 24 + 5] ^= 1,
         Lie::LinkOther => frame[second + 12] = Command::ECHO.0 as u8,
         Lie::LinkOfNoSession => {

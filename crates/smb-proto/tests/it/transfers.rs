@@ -7,7 +7,7 @@ use std::task::Waker;
 use smb_proto::session::{Cipher, Dialect};
 use smb_proto::{Error, NtStatus, Reply, Request, Time};
 
-use crate::login::{WAYS, channels};
+use crate::login::{SIGNING_CASES, channels};
 use crate::random::Random;
 use crate::server::{Behaviour, Encrypts};
 use crate::world::{BLOCK, Ear, Spring, World};
@@ -19,7 +19,7 @@ fn content(seed: u64) -> Vec<u8> {
 }
 
 fn odd_but_lawful(seed: u64) -> Behaviour {
-    let (dialect, algorithm) = WAYS[seed as usize % WAYS.len()];
+    let (dialect, algorithm) = SIGNING_CASES[seed as usize % SIGNING_CASES.len()];
     Behaviour {
         dialect,
         algorithm,
@@ -201,7 +201,7 @@ fn what_is_encrypted_arrives_whole_both_ways() {
                 Ok(Reply::Written { mut block }) => {
                     let behaviour = &world.server.behaviour;
                     let whole = !behaviour.short && behaviour.credits_max > 7;
-                    assert!(!whole || *block.room() == other, "it is still readable");
+                    assert!(!whole || *block.buffer() == other, "it is still readable");
                 }
                 other => panic!("{other:?}"),
             }
@@ -222,7 +222,7 @@ fn a_written_block_keeps_its_content() {
         .write(file, 0, world.block(&content), ear.clone());
     world.run_until(|_| ear.is_done());
     match ear.outcome() {
-        Ok(Reply::Written { mut block }) => assert!(*block.room() == content),
+        Ok(Reply::Written { mut block }) => assert!(*block.buffer() == content),
         other => panic!("{other:?}"),
     }
 }

@@ -360,7 +360,7 @@ impl World {
     /// A block with this content.
     pub(crate) fn block(&self, content: &[u8]) -> Payload {
         let mut block: Block = self.pool.take(Waker::noop()).expect("a block is free");
-        block.room()[..content.len()].copy_from_slice(content);
+        block.buffer()[..content.len()].copy_from_slice(content);
         block.into_payload(content.len())
     }
 
@@ -552,7 +552,7 @@ impl World {
                         round: 0,
                         fails: false,
                     };
-                    channel.authenticate_again(Box::new(login), Time::from_nanos(self.now));
+                    channel.reauthenticate(Box::new(login), Time::from_nanos(self.now));
                     driver.alarm.0.store(true, Ordering::Relaxed);
                 }
                 Event::Closed(cause) => {

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
+use super::extra_sessions::ExtraSessions;
 use super::held;
-use super::lanes::Lanes;
 use super::part::Finish;
 use super::place::{
     self, DEPTH_MAX, Entry, Kind, Links, ObjectId, OfFolder, Place, Removal, Staying,
@@ -48,7 +48,7 @@ const LET_GO_PAUSE: Duration = Duration::from_millis(500);
 /// Letters of the path of a failure, of which a thousand are kept.
 const FAILURE_LETTERS_MAX: usize = 4096;
 /// So many small files that wait are worth one more login.
-const WAITING_FOR_LANES: usize = 256;
+const WAITING_FOR_SESSIONS: usize = 256;
 
 /// Copies, and tells what is done as it is done. Errors of single files do not end it.
 pub fn run(
@@ -66,7 +66,7 @@ pub fn run(
         kept: Kept::default(),
         small: Queue::new(WAITING_MAX),
         large: Queue::new(WAITING_MAX),
-        lanes: Lanes::new(job.options.sessions),
+        sessions: ExtraSessions::new(job.options.sessions),
         summary: Mutex::default(),
         tops: Mutex::default(),
         cleaning: Mutex::default(),
@@ -93,7 +93,7 @@ pub(super) fn copy_file(
     stop: &Stop,
 ) -> Result<u64, Error> {
     progress.begin();
-    let found = from.look()?;
+    let found = from.stat()?;
     let found = found.ok_or_else(|| nothing_there(&from))?;
     progress.found(found.size);
     let replace = if options.existing == Existing::Refuse {
@@ -101,24 +101,24 @@ pub(super) fn copy_file(
     } else {
         Replace::Existing
     };
-    if replace == Replace::Never && to.look()?.is_some() {
+    if replace == Replace::Never && to.stat()?.is_some() {
         return Err(in_the_way(&to));
     }
-    let lanes = Lanes::new(options.sessions);
+    let sessions = ExtraSessions::new(options.sessions);
     let places = [&from, &to];
     let transfer = Transfer {
         from: &from,
         to: &to,
         found: &found,
-        lanes: lanes.of_large(found.size, places),
+        sessions: sessions.of_large(found.size, places),
         replace,
         resume: options.resume,
         verify: options.verify,
     };
     let progress = FileProgress::new(progress);
     let mut copied = transfer.run(&progress, stop);
-    if !transfer.lanes.is_empty() {
-        copied = lanes.or_first(copied, stop, || {
+    if !transfer.sessions.is_empty() {
+        copied = sessions.or_first(copied, stop, || {
             transfer.over_first(places).run(&progress, stop)
         });
     }
@@ -136,7 +136,7 @@ struct Engine<'a> {
     kept: Kept,
     small: Queue<FileJob>,
     large: Queue<FileJob>,
-    lanes: Lanes,
+    sessions: ExtraSessions,
     summary: Mutex<Summary>,
     /// The folders at the destination that sources are copied to, as their server knows them.
     tops: Mutex<Vec<ObjectId>>,
@@ -174,7 +174,7 @@ impl Cleaning {
     fn is_copied_to(&mut self, number: u64, creation: u64) {
         if let Some(known) = self.stays(number) {
             // File systems below each other may count alike.
-            known.is_twice |= known.creation == Some(creation);
+            known.has_two_names |= known.creation == Some(creation);
             known.creation.get_or_insert(creation);
         }
     }
@@ -244,7 +244,7 @@ enum Decision {
     },
     Unchanged,
     Newer,
-    InTheWay,
+    Obstructed,
     /// No file, so that none may replace it.
     NoFile,
 }
@@ -254,14 +254,14 @@ impl Engine<'_> {
     /// given back.
     fn begin(&self, job: &Job) -> Result<Vec<FileJob>, Error> {
         let destination = &job.destination;
-        let there = destination.look()?;
+        let there = destination.stat()?;
         let mut into = job.into || job.sources.len() > 1;
         if let Some(there) = &there {
             into |= there.kind == Kind::Folder;
         }
         let mut files = Vec::new();
         for source in &job.sources {
-            let found = source.place.look()?;
+            let found = source.place.stat()?;
             let found = found.ok_or_else(|| nothing_there(&source.place))?;
             let is_folder = found.kind == Kind::Folder;
             if (into || is_folder)
@@ -416,7 +416,7 @@ impl Engine<'_> {
         // What keeps nothing has nothing to lose.
         let there = match file.to.is_nowhere() {
             true => Ok(None),
-            false => file.to.look(),
+            false => file.to.stat(),
         };
         match there {
             Ok(there) => self.decided(file, there.as_ref()),
@@ -432,7 +432,7 @@ impl Engine<'_> {
             }
             Decision::Unchanged => lock(&self.summary).unchanged += 1,
             Decision::Newer => lock(&self.summary).newer += 1,
-            Decision::InTheWay => self.failed(&file.path, in_the_way(&file.to)),
+            Decision::Obstructed => self.failed(&file.path, in_the_way(&file.to)),
             Decision::NoFile => self.failed(&file.path, no_file(&file.to)),
         }
     }
@@ -726,7 +726,7 @@ impl Engine<'_> {
     /// would was refused where it could be seen from the paths; a server's own links hide it.
     fn note_top(&self, folder: &Folder) {
         if folder.parent.is_none()
-            && folder.from.is_beside(&folder.to)
+            && folder.from.is_on_same_server(&folder.to)
             && let Some(id) = folder.to.id()
         {
             lock(&self.tops).push(id);
@@ -824,7 +824,7 @@ impl Engine<'_> {
         if folder.to.is_share() || !was_there {
             return Ok(None);
         }
-        folder.to.join(name).look()
+        folder.to.join(name).stat()
     }
 
     /// Copies one entry of a folder, unless something speaks against it.
@@ -1106,7 +1106,7 @@ impl Engine<'_> {
         };
         let number = folder.there.as_ref().map_or(0, |there| there.id);
         // What one of two sources does not have may be the other's.
-        if stay.get(&number).is_some_and(|known| known.is_twice) {
+        if stay.get(&number).is_some_and(|known| known.has_two_names) {
             self.left(&folder.path);
             return false;
         }
@@ -1274,32 +1274,32 @@ impl Engine<'_> {
         progress: &FileProgress<'_>,
     ) -> Result<Transferred, Error> {
         let places = [&file.from, &file.to];
-        let lanes = self.lanes.of_large(file.found.size, places);
-        let mut lane = None;
+        let sessions = self.sessions.of_large(file.found.size, places);
+        let mut session = None;
         // What the server may copy by itself stays on one session.
         let passes = places.map(|end| matches!(end, Place::Local(_)));
-        if lanes.is_empty() && passes.contains(&true) {
+        if sessions.is_empty() && passes.contains(&true) {
             if self.large.waiting() >= LARGE_FILES {
-                self.lanes.open_once(places);
+                self.sessions.open_once(places);
             }
-            lane = self.lanes.of_worker(worker);
+            session = self.sessions.of_worker(worker);
         }
-        let over_lane = places.map(|place| lane.map(|lane| lane.place(place)));
-        let [from, to] = [0, 1].map(|end| over_lane[end].as_ref().unwrap_or(places[end]));
+        let over_session = places.map(|place| session.map(|session| session.place(place)));
+        let [from, to] = [0, 1].map(|end| over_session[end].as_ref().unwrap_or(places[end]));
         let transfer = Transfer {
             from,
             to,
             found: &file.found,
-            lanes,
+            sessions,
             replace: file.replace(),
             resume: self.options.resume || attempt == Attempt::InDoubt,
             verify: self.options.verify,
         };
         let copied = transfer.run(progress, self.stop);
-        if lane.is_none() && lanes.is_empty() {
+        if session.is_none() && sessions.is_empty() {
             return copied;
         }
-        self.lanes.or_first(copied, self.stop, || {
+        self.sessions.or_first(copied, self.stop, || {
             transfer.over_first(places).run(progress, self.stop)
         })
     }
@@ -1314,15 +1314,15 @@ impl Engine<'_> {
         progress: &FileProgress<'_>,
     ) -> Result<Transferred, Error> {
         let (from, to) = (&file.from, &file.to);
-        if self.small.waiting() >= WAITING_FOR_LANES {
-            self.lanes.open_once([from, to]);
+        if self.small.waiting() >= WAITING_FOR_SESSIONS {
+            self.sessions.open_once([from, to]);
         }
-        let Some(lane) = self.lanes.of_worker(worker) else {
+        let Some(session) = self.sessions.of_worker(worker) else {
             return self.copy_whole(file, worker, [from, to], attempt, progress);
         };
-        let places = [&lane.place(from), &lane.place(to)];
+        let places = [&session.place(from), &session.place(to)];
         let copied = self.copy_whole(file, worker, places, attempt, progress);
-        self.lanes.or_first(copied, self.stop, || {
+        self.sessions.or_first(copied, self.stop, || {
             self.copy_whole(file, worker, [from, to], Attempt::InDoubt, progress)
         })
     }
@@ -1493,7 +1493,7 @@ fn decide(source: &Entry, there: Option<&Entry>, options: &Options) -> Decision 
     match options.existing {
         Existing::Update if same => Decision::Unchanged,
         _ if options.resume && same => Decision::Unchanged,
-        Existing::Refuse => Decision::InTheWay,
+        Existing::Refuse => Decision::Obstructed,
         Existing::Update if !kept && source.times.write < there.times.write => Decision::Newer,
         Existing::Update | Existing::Replace => Decision::Copy { replaces: true },
     }
@@ -1607,7 +1607,7 @@ fn no_folder(place: &Place) -> Error {
 }
 
 fn in_the_way(place: &Place) -> Error {
-    Error::InTheWay {
+    Error::Obstructed {
         object: place.shown(),
     }
 }
@@ -1645,7 +1645,7 @@ mod tests {
             Decision::Copy { replaces: false } => "copy",
             Decision::Unchanged => "unchanged",
             Decision::Newer => "newer",
-            Decision::InTheWay => "in the way",
+            Decision::Obstructed => "in the way",
             Decision::NoFile => "no file",
         }
     }

@@ -50,7 +50,7 @@ impl Place {
                 .and_then(|()| tree.make_link(path, target, replace)),
         };
         made.map_err(|error| match error {
-            Error::AlreadyExists { .. } => Error::InTheWay {
+            Error::AlreadyExists { .. } => Error::Obstructed {
                 object: self.shown(),
             },
             error => error,
@@ -64,7 +64,7 @@ impl Place {
             Self::Share { tree, path } => (tree, path),
             Self::Local(path) => {
                 let followed = Self::local(path)?;
-                let found = followed.look()?;
+                let found = followed.stat()?;
                 return Ok(found.map(|found| (followed, found)));
             }
         };
@@ -72,7 +72,7 @@ impl Place {
             tree: tree.as_windows(),
             path: path.clone(),
         };
-        match share::look_behind(&tree.as_windows(), path) {
+        match share::stat_target(&tree.as_windows(), path) {
             Err(error) if place::is_absent(&error) => Ok(None),
             found => found.map(|found| Some((followed, found))),
         }

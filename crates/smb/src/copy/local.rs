@@ -28,7 +28,7 @@ pub(super) fn resolve(path: &Path) -> Result<PathBuf, Error> {
     system::resolve(path).map_err(|source| failed("follow", path, source))
 }
 
-pub(super) fn look(path: &Path) -> Result<Entry, Error> {
+pub(super) fn stat(path: &Path) -> Result<Entry, Error> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let metadata = Held::enter(path).and_then(|at| at.path().symlink_metadata());
     let metadata = metadata.map_err(|source| failed("look at", path, source))?;
@@ -113,7 +113,7 @@ pub(super) fn make_link(path: &Path, target: &str, replace: Replace) -> Result<(
         return system::symlink(target, at.path()).map_err(failed);
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let part = at.beside(name::of_part(&name));
+    let part = at.sibling(name::of_part(&name));
     // What an earlier run left.
     let _ = fs::remove_file(&part);
     system::symlink(target, &part).map_err(failed)?;
@@ -261,7 +261,7 @@ impl Source {
     }
 
     /// Whether some of it is a hole. One that is compressed takes less space than it holds too.
-    pub(super) fn has_holes(&self) -> bool {
+    pub(super) fn is_sparse(&self) -> bool {
         self.next_data(0) != (self.entry.size > 0).then_some(0..self.entry.size)
     }
 
@@ -270,7 +270,7 @@ impl Source {
         if from >= self.entry.size {
             return None;
         }
-        if self.entry.may_have_holes() {
+        if self.entry.may_be_sparse() {
             return system::next_data(&self.file, from, self.entry.size);
         }
         Some(from..self.entry.size)
@@ -319,7 +319,7 @@ pub(super) struct Part {
     to: PathBuf,
     /// What the records say it is a copy of.
     source: Identity,
-    has_holes: bool,
+    is_sparse: bool,
     fate: Mutex<Fate>,
 }
 
@@ -340,8 +340,8 @@ impl Part {
         })?;
         let path = to.with_file_name(name::of_part(name));
         let at = Held::enter(to).map_err(|source| failed("create", &path, source))?;
-        let part = at.beside(name::of_part(name));
-        let record = at.beside(name::of_record(name));
+        let part = at.sibling(name::of_part(name));
+        let record = at.sibling(name::of_record(name));
         let (file, length) = open_part(&part, &path)?;
         let start = if begin.resume {
             let known = read_record(&record);
@@ -357,7 +357,7 @@ impl Part {
             path,
             to: to.to_owned(),
             source: begin.source,
-            has_holes: begin.has_holes,
+            is_sparse: begin.is_sparse,
             fate: Mutex::new(Fate::Remove),
         };
         if start == 0 {
@@ -374,7 +374,7 @@ impl Part {
     }
 
     pub(super) fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
-        let written = if self.has_holes {
+        let written = if self.is_sparse {
             self.write_around_holes(offset, bytes)
         } else {
             system::write_all_at(&self.file, offset, bytes)
@@ -558,7 +558,7 @@ fn read_record(path: &Path) -> Option<Record> {
 }
 
 fn in_the_way(path: &Path) -> Error {
-    Error::InTheWay {
+    Error::Obstructed {
         object: name::printable(&path.to_string_lossy()),
     }
 }

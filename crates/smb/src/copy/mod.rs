@@ -7,12 +7,12 @@
 //! spread over all channels, a few at a time. Many files and very large ones use a second session. What waits between them is bounded, so that memory
 //! does not grow with the tree.
 
+mod allocated;
 mod engine;
+mod extra_sessions;
 mod filter;
 mod hash;
 mod held;
-mod holes;
-mod lanes;
 pub(crate) mod link;
 mod local;
 pub(crate) mod name;

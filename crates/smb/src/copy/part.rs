@@ -6,7 +6,7 @@ use std::sync::Arc;
 use blake3::Hash;
 use smb_proto::session::FileTimes;
 
-use super::lanes::Lane;
+use super::extra_sessions::ExtraSession;
 use super::local;
 use super::place::{Entry, Place};
 use super::record::Identity;
@@ -23,7 +23,7 @@ pub(super) struct Begin {
     /// Whether to go on with a part of an earlier run.
     pub resume: bool,
     /// Whether the copy is to have holes.
-    pub has_holes: bool,
+    pub is_sparse: bool,
     /// Whether it is to be written over several sessions.
     pub several: bool,
     /// The mode that it gets in the end; none: that of a new file.
@@ -40,7 +40,7 @@ impl Begin {
                 id: 0,
             },
             resume: false,
-            has_holes: false,
+            is_sparse: false,
             several: false,
             mode: finish.mode,
         }
@@ -110,19 +110,19 @@ impl Source {
     }
 
     /// Whether the copy is to have holes.
-    pub(super) fn has_holes(&self) -> bool {
+    pub(super) fn is_sparse(&self) -> bool {
         match self {
-            Self::Local(source) => source.has_holes(),
-            Self::Share(source) => source.entry.may_have_holes(),
+            Self::Local(source) => source.is_sparse(),
+            Self::Share(source) => source.entry.may_be_sparse(),
         }
     }
 
     /// Finds out where the holes behind `from` are, and gives up to where that is known now: some
     /// bytes further, unless `from` is the end.
-    pub(super) fn look_ahead(&self, from: u64) -> Result<u64, Error> {
+    pub(super) fn query_allocated(&self, from: u64) -> Result<u64, Error> {
         match self {
             Self::Local(source) => Ok(source.entry.size),
-            Self::Share(source) => source.look_ahead(from),
+            Self::Share(source) => source.query_allocated(from),
         }
     }
 
@@ -135,9 +135,9 @@ impl Source {
     }
 
     /// Goes over one more session, if it is on a share and that can be.
-    pub(super) fn add_lane(&mut self, lane: &Lane) {
+    pub(super) fn add_session(&mut self, session: &ExtraSession) {
         if let Self::Share(source) = self {
-            source.add_lane(lane);
+            source.add_session(session);
         }
     }
 
@@ -179,9 +179,9 @@ impl Part {
     }
 
     /// Goes over one more session, if it is on a share, was begun for that, and that can be.
-    pub(super) fn add_lane(&mut self, lane: &Lane) {
+    pub(super) fn add_session(&mut self, session: &ExtraSession) {
         if let Self::Share(part) = self {
-            part.add_lane(lane);
+            part.add_session(session);
         }
     }
 

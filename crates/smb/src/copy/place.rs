@@ -108,7 +108,7 @@ impl From<&Entry> for OfFolder {
 
 impl Entry {
     /// Whether some of it may be a hole, which takes no space.
-    pub(super) const fn may_have_holes(&self) -> bool {
+    pub(super) const fn may_be_sparse(&self) -> bool {
         let takes_less = self.allocation < self.size;
         self.attributes & ATTRIBUTE_SPARSE != 0
             || (takes_less && self.attributes & ATTRIBUTE_COMPRESSED == 0)
@@ -220,10 +220,10 @@ impl Place {
     ///
     /// # Errors
     /// When it cannot be looked at.
-    pub fn look(&self) -> Result<Option<Entry>, Error> {
+    pub fn stat(&self) -> Result<Option<Entry>, Error> {
         let found = match self {
-            Self::Local(path) => local::look(path),
-            Self::Share { tree, path } => share::look(tree, path),
+            Self::Local(path) => local::stat(path),
+            Self::Share { tree, path } => share::stat(tree, path),
         };
         match found {
             Ok(entry) => Ok(Some(entry)),
@@ -255,7 +255,7 @@ impl Place {
         let Some((tree, path)) = tree_and_path else {
             return Ok((self.clone(), shown));
         };
-        let there = share::look(&tree, &path)?;
+        let there = share::stat(&tree, &path)?;
         let name = shown.name;
         Ok((Self::Share { tree, path }, Entry { name, ..there }))
     }
@@ -493,7 +493,7 @@ impl Place {
     }
 
     /// Whether both are on one server.
-    pub(super) fn is_beside(&self, other: &Self) -> bool {
+    pub(super) fn is_on_same_server(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Share { tree, .. }, Self::Share { tree: to, .. }) => tree.is_same_server(to),
             _ => false,
@@ -534,7 +534,7 @@ pub(super) struct Staying {
     /// Of one that something is copied to.
     pub creation: Option<u64>,
     /// It is copied to under two names, so that one of them must be a link.
-    pub is_twice: bool,
+    pub has_two_names: bool,
 }
 
 /// What is known and told where something is removed.

@@ -8,9 +8,9 @@ use blake3::Hash;
 use smb_proto::NtStatus;
 use smb_proto::session::{Access, CreateOptions, Disposition, FileTimes, Posix, SetInformation};
 
+use super::allocated::AllocatedRanges;
+use super::extra_sessions::ExtraSession;
 use super::hash::FileHash;
-use super::holes::Holes;
-use super::lanes::Lane;
 use super::name;
 use super::part::{Begin, Finish};
 use super::place::{
@@ -52,13 +52,13 @@ pub(super) fn split<'a>(tree: &Tree, path: &'a str) -> (&'a str, &'a str) {
     }
 }
 
-pub(super) fn look(tree: &Tree, path: &str) -> Result<Entry, Error> {
+pub(super) fn stat(tree: &Tree, path: &str) -> Result<Entry, Error> {
     let status = tree.status(path)?;
     Ok(entry(tree, path, &status, status.file_id))
 }
 
 /// The same of what a link leads to, where its server follows it.
-pub(super) fn look_behind(tree: &Tree, path: &str) -> Result<Entry, Error> {
+pub(super) fn stat_target(tree: &Tree, path: &str) -> Result<Entry, Error> {
     let options = CreateOptions {
         disk_id: true,
         ..CreateOptions::open(Access::Attributes)
@@ -117,9 +117,9 @@ pub(super) fn make_folder(
     tree.check_new_name(path)?;
     match tree.create_folder_as(path, mode.or(NEW_FOLDER_MODE)) {
         Ok(not_kept) => Ok(Some(not_kept.filter(|_| mode.is_some()))),
-        Err(Error::AlreadyExists { object, .. }) => match look(tree, path)?.kind {
+        Err(Error::AlreadyExists { object, .. }) => match stat(tree, path)?.kind {
             Kind::Folder => Ok(None),
-            _ => Err(Error::InTheWay {
+            _ => Err(Error::Obstructed {
                 object: name::printable(&object),
             }),
         },
@@ -197,7 +197,7 @@ fn write_in_one_go(
         mode: finish.mode,
     };
     small::write(tree, &small, attempt).map_err(|error| match error {
-        Error::AlreadyExists { .. } => Error::InTheWay {
+        Error::AlreadyExists { .. } => Error::Obstructed {
             object: name::printable(path),
         },
         error => busy_or(error, &temporary),
@@ -272,7 +272,7 @@ pub(super) struct Source {
     path: String,
     pub(super) entry: Entry,
     tree: Tree,
-    holes: RefCell<Holes>,
+    allocated: RefCell<AllocatedRanges>,
 }
 
 impl Source {
@@ -283,17 +283,17 @@ impl Source {
     pub(super) fn open(tree: &Tree, path: &str, found: &Entry) -> Result<Self, Error> {
         let file = tree.open(path, &Self::options())?;
         let entry = entry(tree, path, &operation::status(&file.created()), found.id);
-        let holes = if entry.attributes & ATTRIBUTE_SPARSE != 0 {
-            Holes::default()
+        let allocated = if entry.attributes & ATTRIBUTE_SPARSE != 0 {
+            AllocatedRanges::default()
         } else {
-            Holes::none(entry.size)
+            AllocatedRanges::none(entry.size)
         };
         Ok(Self {
             file,
             path: path.to_owned(),
             entry,
             tree: tree.clone(),
-            holes: RefCell::new(holes),
+            allocated: RefCell::new(allocated),
         })
     }
 
@@ -306,29 +306,29 @@ impl Source {
         }
     }
 
-    pub(super) fn add_lane(&mut self, lane: &Lane) {
+    pub(super) fn add_session(&mut self, session: &ExtraSession) {
         // Without it the copy is slower, and no other.
-        if let Ok(file) = lane.tree(&self.tree).open(&self.path, &Self::options()) {
-            self.file.add_way(file);
+        if let Ok(file) = session.tree(&self.tree).open(&self.path, &Self::options()) {
+            self.file.add_handle(file);
         }
     }
 
     /// Asks the server for what is not known; one that does not tell has no holes.
-    pub(super) fn look_ahead(&self, from: u64) -> Result<u64, Error> {
+    pub(super) fn query_allocated(&self, from: u64) -> Result<u64, Error> {
         let size = self.entry.size;
-        let mut holes = self.holes.borrow_mut();
-        if from >= holes.known && from < size {
-            *holes = match self.file.allocated(from..size) {
-                Ok((ranges, more)) => Holes::of_server(from..size, &ranges, more),
-                Err(error) if error.is_missing_fact() => Holes::none(size),
+        let mut allocated = self.allocated.borrow_mut();
+        if from >= allocated.known && from < size {
+            *allocated = match self.file.allocated(from..size) {
+                Ok((ranges, more)) => AllocatedRanges::of_server(from..size, &ranges, more),
+                Err(error) if error.is_missing_fact() => AllocatedRanges::none(size),
                 Err(error) => return Err(error),
             };
         }
-        Ok(holes.known)
+        Ok(allocated.known)
     }
 
     pub(super) fn next_data(&self, from: u64) -> Option<Range<u64>> {
-        self.holes.borrow().next_data(from)
+        self.allocated.borrow().next_data(from)
     }
 
     pub(super) fn check_unchanged(&self) -> Result<(), Error> {
@@ -367,7 +367,7 @@ pub(super) struct Part {
     record: String,
     /// What the records say it is a copy of.
     source: Identity,
-    has_holes: bool,
+    is_sparse: bool,
     /// What is written beyond the end of the file may be lost: one piece goes after the other, holes as zeros.
     in_order: bool,
     fate: AtomicU8,
@@ -417,7 +417,7 @@ impl Part {
             // Its owner can go on with it later.
             posix: Some(begin.mode.unwrap_or(NEW_FILE_MODE) | PART_MODE_MIN),
             // A server that lacks the room can say so before anything is sent.
-            allocation_bytes: Some(begin.source.size).filter(|_| !begin.has_holes),
+            allocation_bytes: Some(begin.source.size).filter(|_| !begin.is_sparse),
             ..CreateOptions::open(Access::Mask(PART_RIGHTS))
         };
         let open = |options: &CreateOptions| {
@@ -429,7 +429,7 @@ impl Part {
         let mut start = known.map_or(0, |known| known.resume_at(&begin.source, length));
         // What follows may be anything, and where nothing is written zeros are expected. All else is
         // written over.
-        let is_too_long = length > start && (begin.has_holes || length > begin.source.size);
+        let is_too_long = length > start && (begin.is_sparse || length > begin.source.size);
         if is_too_long && !has_length(&file, start)? {
             file.close()?;
             file = open(&CreateOptions {
@@ -444,7 +444,7 @@ impl Part {
             to: to.to_owned(),
             record,
             source: begin.source,
-            has_holes: begin.has_holes,
+            is_sparse: begin.is_sparse,
             in_order: tree.loses_writes(),
             // What can be gone on with is not lost because this time it cannot.
             fate: AtomicU8::new(if start > 0 { KEEP } else { REMOVE }),
@@ -454,7 +454,7 @@ impl Part {
         if start == 0 {
             part.forget_record()?;
         }
-        if begin.has_holes {
+        if begin.is_sparse {
             match part.file.set_sparse() {
                 Err(error) if error.status().is_none() => return Err(error),
                 // Many file systems need no asking, or have no holes; the bytes are the same.
@@ -501,7 +501,7 @@ impl Part {
         }
     }
 
-    pub(super) fn add_lane(&mut self, lane: &Lane) {
+    pub(super) fn add_session(&mut self, session: &ExtraSession) {
         let options = CreateOptions {
             folder: Some(false),
             sequential: true,
@@ -511,9 +511,9 @@ impl Part {
         };
         // Without it the copy is slower, and no other.
         if self.guard.is_some()
-            && let Ok(file) = lane.tree(&self.tree).open(self.file.path(), &options)
+            && let Ok(file) = session.tree(&self.tree).open(self.file.path(), &options)
         {
-            self.file.add_way(file);
+            self.file.add_handle(file);
         }
     }
 
@@ -610,8 +610,8 @@ impl Part {
         }
         // A server sets the time of a file when a handle goes that has written. Of a session that is
         // lost at this moment we would not hear whether it has gone.
-        self.file.hear_ways()?;
-        self.file.close_ways()?;
+        self.file.probe_handles()?;
+        self.file.close_handles()?;
         if let Some(guard) = &self.guard {
             // Without it, somebody else may have begun to write this.
             let guarded = guard.size();
@@ -645,7 +645,7 @@ impl Part {
         self.file
             .rename(&self.to, finish.replace)
             .map_err(|error| match error {
-                Error::AlreadyExists { .. } => Error::InTheWay {
+                Error::AlreadyExists { .. } => Error::Obstructed {
                     object: name::printable(&self.to),
                 },
                 error => error,
@@ -657,7 +657,7 @@ impl Part {
                 set => set?,
             }
         }
-        if self.has_holes {
+        if self.is_sparse {
             // Samba forgets it when attributes or names are set; the file is whole all the same.
             let _ = self.file.set_sparse();
         }
@@ -679,7 +679,7 @@ impl Drop for Part {
     fn drop(&mut self) {
         let fate = self.fate.load(Ordering::Relaxed);
         // What another session still writes must not meet what the next attempt writes.
-        let _ = self.file.close_ways();
+        let _ = self.file.close_handles();
         // As far as the server still listens; the error that brought us here says more.
         if fate == REMOVE {
             let _ = self.file.set(SetInformation::DeleteOnClose(true));

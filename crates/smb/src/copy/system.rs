@@ -6,7 +6,7 @@ use std::{fs, io};
 pub(super) use imp::*;
 
 /// Gives a file a name that nothing has, as far as can be seen a moment before.
-pub(super) fn look_and_rename(from: &Path, to: &Path) -> io::Result<()> {
+pub(super) fn check_and_rename(from: &Path, to: &Path) -> io::Result<()> {
     match to.symlink_metadata() {
         Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
         Err(_) => fs::rename(from, to),
@@ -74,14 +74,16 @@ mod imp {
 
         match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
             // The file system cannot, or not even the system.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => super::look_and_rename(from, to),
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                super::check_and_rename(from, to)
+            }
             renamed => Ok(renamed?),
         }
     }
 
     #[cfg(not(target_os = "linux"))]
     pub(in crate::copy) fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
-        super::look_and_rename(from, to)
+        super::check_and_rename(from, to)
     }
 
     /// Whether it may take bytes, lose them later, and tell only those who sync.
@@ -232,7 +234,7 @@ mod imp {
             &self.0
         }
 
-        pub(in crate::copy) fn beside(&self, name: impl AsRef<OsStr>) -> PathBuf {
+        pub(in crate::copy) fn sibling(&self, name: impl AsRef<OsStr>) -> PathBuf {
             self.0.with_file_name(name)
         }
     }
@@ -269,7 +271,7 @@ mod imp {
     }
 
     pub(in crate::copy) fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
-        super::look_and_rename(from, to)
+        super::check_and_rename(from, to)
     }
 
     pub(in crate::copy) fn tells_late(_: &File) -> bool {

@@ -7,8 +7,8 @@ use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::extra_sessions::{ExtraSession, is_written_over_all};
 use super::hash::FileHash;
-use super::lanes::{Lane, is_written_over_all};
 use super::name;
 use super::on_server::{self, OnServer};
 use super::part::{Begin, Finish, Part, Source};
@@ -38,7 +38,7 @@ pub(super) struct Transfer<'a> {
     /// The source as its folder shows it.
     pub found: &'a Entry,
     /// Sessions that it can use beside its own.
-    pub lanes: &'a [Lane],
+    pub sessions: &'a [ExtraSession],
     pub replace: Replace,
     pub resume: bool,
     pub verify: bool,
@@ -68,7 +68,7 @@ impl<'a> Transfer<'a> {
         Self {
             from,
             to,
-            lanes: &[],
+            sessions: &[],
             resume: true,
             ..*self
         }
@@ -85,7 +85,7 @@ impl<'a> Transfer<'a> {
             Err(lost @ Error::Lost { .. }) => {
                 let anew = Self {
                     resume: false,
-                    lanes: &[],
+                    sessions: &[],
                     ..*self
                 };
                 let copied = anew.run_once(progress, stop)?;
@@ -104,17 +104,17 @@ impl<'a> Transfer<'a> {
         let begin = Begin {
             source: source.identity(),
             resume: self.resume,
-            has_holes: source.has_holes(),
-            several: !self.lanes.is_empty() && is_written_over_all(self.to),
+            is_sparse: source.is_sparse(),
+            several: !self.sessions.is_empty() && is_written_over_all(self.to),
             mode: source.entry().mode,
         };
         let (mut part, start) = Part::begin(self.to, &begin)?;
         progress.begin(start);
         let (on_server, not_on_server) = self.on_server(&source, &part);
         if on_server.is_none() && !part.is_written_in_order() {
-            for lane in self.lanes {
-                source.add_lane(lane);
-                part.add_lane(lane);
+            for session in self.sessions {
+                source.add_session(session);
+                part.add_session(session);
             }
         }
         // What does not pass through this machine is read once more to be hashed.
@@ -336,7 +336,7 @@ impl Bytes<'_> {
         }
         let until = Instant::now() + SEGMENT;
         let keeps_record = self.keeps_record;
-        let known = self.source.look_ahead(start)?;
+        let known = self.source.query_allocated(start)?;
         let mut from = start;
         let end = RefCell::new(start);
         let ranges = iter::from_fn(|| {
@@ -399,7 +399,7 @@ impl Bytes<'_> {
             if self.stop.is_stopped() {
                 return Err(Error::Stopped);
             }
-            let known = self.source.look_ahead(end)?;
+            let known = self.source.query_allocated(end)?;
             let data = self.source.next_data(end).unwrap_or(known..known);
             if data.start > end {
                 self.pass_hole(end..data.start);

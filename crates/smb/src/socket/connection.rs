@@ -62,7 +62,7 @@ pub(crate) struct Watched {
     poll: Poll,
     events: Events,
     /// A send had to wait once, so that we are told when there is room.
-    waits_for_room: bool,
+    wants_writable: bool,
     /// Nothing more will arrive than what is there.
     is_over: bool,
 }
@@ -89,7 +89,7 @@ impl Watched {
             stream,
             poll,
             events: Events::with_capacity(4),
-            waits_for_room: false,
+            wants_writable: false,
             is_over: false,
         };
         Ok((watched, alarm))
@@ -128,8 +128,8 @@ impl Watched {
     }
 
     /// From now on also tells when there is room to send. If there is by now, it says so at once.
-    pub(crate) fn wait_for_room(&mut self) -> io::Result<()> {
-        if std::mem::replace(&mut self.waits_for_room, true) {
+    pub(crate) fn wait_writable(&mut self) -> io::Result<()> {
+        if std::mem::replace(&mut self.wants_writable, true) {
             return Ok(());
         }
         let both = Interest::READABLE | Interest::WRITABLE;

@@ -49,7 +49,7 @@ struct State {
     has_news: bool,
     alarm_rings: bool,
     wake_at: usize,
-    waits_for_room: bool,
+    wants_writable: bool,
 }
 
 impl Wire {
@@ -179,10 +179,10 @@ impl Watched {
         });
     }
 
-    pub(crate) fn wait_for_room(&mut self) -> io::Result<()> {
+    pub(crate) fn wait_writable(&mut self) -> io::Result<()> {
         self.stream.wire.change(|state| {
-            state.has_news |= !state.waits_for_room && state.to_server.len() < ROOM_BYTES;
-            state.waits_for_room = true;
+            state.has_news |= !state.wants_writable && state.to_server.len() < ROOM_BYTES;
+            state.wants_writable = true;
         });
         Ok(())
     }
@@ -253,7 +253,7 @@ impl FarEnd {
             state = self.0.for_server.wait(state).expect("no panic");
         }
         let bytes = std::mem::take(&mut state.to_server);
-        state.has_news |= state.waits_for_room && !bytes.is_empty();
+        state.has_news |= state.wants_writable && !bytes.is_empty();
         let is_over = state.is_over;
         drop(state);
         self.0.for_client.notify_all();

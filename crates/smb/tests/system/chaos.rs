@@ -195,7 +195,7 @@ fn a_changed_password_is_said() {
 fn a_link_that_is_cut_for_good_is_said() {
     let given_up = |error: &Error| {
         let text = format!("{error:?}");
-        matches!(error, Error::ConnectionLost { .. }) && text.contains("NoWayBack")
+        matches!(error, Error::ConnectionLost { .. }) && text.contains("NotReconnected")
     };
     let policy = Policy {
         reconnect: Some(Duration::from_secs(2)),
@@ -380,7 +380,10 @@ fn a_server_that_stays_away_is_given_up() {
     let Error::ConnectionLost { source, .. } = &given_up else {
         panic!("{given_up:?}")
     };
-    assert!(format!("{source:?}").contains("NoWayBack"), "{source:?}");
+    assert!(
+        format!("{source:?}").contains("NotReconnected"),
+        "{source:?}"
+    );
     // and one that is stopped does not wait
     let stop = Stop::new();
     let lan = Lan::new("");

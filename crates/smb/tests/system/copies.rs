@@ -141,7 +141,7 @@ fn what_a_disk_loses_in_the_middle_ends_the_copy() {
             }
         };
         let is_lost = || log.tells_of_a_loss();
-        let summary = copied_after(enter, &job, is_lost, |_| lan.make_room());
+        let summary = copied_after(enter, &job, is_lost, |_| lan.free_space());
         assert_eq!((summary.files, summary.failed), (0, 0), "{up}: {summary:?}");
         let ended_by = summary.ended_by;
         match &ended_by {

@@ -64,7 +64,7 @@ impl Lan {
     }
 
     /// With a folder `disk` on the share whose file system thinks that it has more room than
-    /// [`Self::make_room`] gives it: it loses some of what was written, and finds out later.
+    /// [`Self::free_space`] gives it: it loses some of what was written, and finds out later.
     pub(crate) fn on_a_disk_that_loses() -> Self {
         let share = format!(
             "mount -t tmpfs -o size={SHARE_SIZE},mode=0777 tmpfs share && mkdir room share/disk && \
@@ -96,7 +96,7 @@ impl Lan {
     }
 
     /// Lets that disk keep what is written from now on.
-    pub(crate) fn make_room(&self) {
+    pub(crate) fn free_space(&self) {
         fs::remove_file(self.on_server("../room/ballast")).expect("it is there");
     }
 

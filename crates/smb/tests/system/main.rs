@@ -1,21 +1,21 @@
 //! The client against real servers and against impostors.
 
-mod beside;
+mod bit_errors;
 mod capture;
 mod chaos;
 mod clone;
 mod copies;
 mod dfs;
-mod flips;
 mod held;
-mod holes;
 mod impostor;
 mod lan;
 mod matrix;
 mod mirror;
+mod parallel_sessions;
 mod pattern;
 mod resets;
 mod samba;
 mod second;
 mod short;
 mod small;
+mod sparse;

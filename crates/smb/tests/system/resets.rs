@@ -103,7 +103,7 @@ fn a_server_that_lets_nothing_through_is_asked_a_few_times_and_given_up() {
     assert!(
         matches!(
             error,
-            Error::ConnectionLost { .. } | Error::NoWayBack { .. }
+            Error::ConnectionLost { .. } | Error::NotReconnected { .. }
         ),
         "{error:?}"
     );

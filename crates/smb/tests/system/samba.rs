@@ -862,7 +862,7 @@ fn a_copy_keeps_bytes_and_time() {
         &Progress::default(),
         &Stop::new(),
     );
-    assert!(matches!(taken, Err(Error::InTheWay { .. })), "{taken:?}");
+    assert!(matches!(taken, Err(Error::Obstructed { .. })), "{taken:?}");
     let names = |entries: Vec<smb::DirectoryEntry>| -> Vec<String> {
         entries.into_iter().map(|entry| entry.name).collect()
     };

@@ -95,7 +95,7 @@ fn exchanges_of_arms_agree_with_r() {
             );
         }
         if logs.len() == 4 {
-            let found = PROBE.look(&blocks, 1.05).expect("four blocks").ratio;
+            let found = PROBE.judge(&blocks, 1.05).expect("four blocks").ratio;
             let ends = found.interval.expect("an interval").map(f64::ln);
             near(ends[0], student_low, &format!("Student, row {count}"));
             near(ends[1], student_high, &format!("Student, row {count}"));

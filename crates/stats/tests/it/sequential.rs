@@ -12,7 +12,7 @@ fn ratios(logs: &[f64]) -> PairedRatios {
 }
 
 fn look(logs: &[f64]) -> Judged {
-    PROBE.look(&ratios(logs), 1.05).expect("blocks")
+    PROBE.judge(&ratios(logs), 1.05).expect("blocks")
 }
 
 /// Mean 0.1, deviation 0.02 * (4/3)^0.5 = 0.023094; t of 3 degrees at 0.015 is 5.0473
@@ -35,9 +35,9 @@ fn four_blocks_by_hand() {
 
 #[test]
 fn blocks_wait_for_the_next_look() {
-    assert_eq!(PROBE.look(&ratios(&[]), 1.05), None);
-    assert_eq!(PROBE.look(&ratios(&[0.1; 6]), f64::NAN), None);
-    assert_eq!(PROBE.look(&ratios(&[0.1; 6]), 0.0), None);
+    assert_eq!(PROBE.judge(&ratios(&[]), 1.05), None);
+    assert_eq!(PROBE.judge(&ratios(&[0.1; 6]), f64::NAN), None);
+    assert_eq!(PROBE.judge(&ratios(&[0.1; 6]), 0.0), None);
     let three = look(&[0.2, 0.2, 0.2]);
     assert_eq!(
         three.loss,
@@ -111,7 +111,7 @@ fn simulate(gain: f64, noise: f64, lost_one_in: Option<u32>, count: u32) -> Tall
                 pairs.push((u32::try_from(pairs.len()).expect("few"), a, b));
             }
             let judged = PROBE
-                .look(&PairedRatios::new(pairs.iter().copied()), 1.05)
+                .judge(&PairedRatios::new(pairs.iter().copied()), 1.05)
                 .expect("blocks");
             match judged.next {
                 Some(next) => wanted = next,

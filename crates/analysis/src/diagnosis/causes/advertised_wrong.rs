@@ -5,11 +5,11 @@ use record::{InterfaceAddress, Nic, ServerInterface};
 
 use super::{Advice, Basis, Evidence, FASTER, Finding};
 use crate::diagnosis::network::{Network, is_link_local};
-use crate::diagnosis::trials::beyond_told;
+use crate::diagnosis::trials::above_advertised;
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let listed = seen.network.advertised;
-    let beyond = |trial| beyond_told(&seen.network, trial);
+    let beyond = |trial| above_advertised(&seen.network, trial);
     // What is more than the NICs themselves can move took another path.
     let possible = seen.above_ceiling().is_none();
     if let Some(entry) = seen.trials.iter().find_map(beyond).filter(|_| possible) {

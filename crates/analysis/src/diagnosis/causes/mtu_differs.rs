@@ -95,7 +95,7 @@ fn differing_ends(seen: &Evidence) -> Option<Ends> {
                 .find_map(|pair| by_facts(&pair))
         })
         .or_else(|| {
-            let proofs = seen.look?.mtus.iter();
+            let proofs = seen.path?.mtus.iter();
             proofs
                 .filter(|proof| proof.remote.is_some_and(same))
                 .find_map(by_probe)

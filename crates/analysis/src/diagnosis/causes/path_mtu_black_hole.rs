@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 
 use locale::{Message, say};
-use record::{HostFacts, LinkState, MtuProof, Nic, PathLook};
+use record::{HostFacts, LinkState, MtuProof, Nic, PathFacts};
 
 use super::{Advice, Evidence, Finding, nic_mtu, remote_name};
 
@@ -40,16 +40,16 @@ impl End {
 }
 
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
-    let look = seen.look?;
-    let hole = look.mtus.iter().find_map(|proof| Hole::of(seen, proof))?;
+    let path = seen.path?;
+    let hole = path.mtus.iter().find_map(|proof| Hole::of(seen, proof))?;
     let Hole {
         proof,
         most,
         wanted,
         ..
     } = hole;
-    let (who, what) = hole.blame(look, seen);
-    let text = say(match proof.one_way {
+    let (who, what) = hole.blame(path, seen);
+    let text = say(match proof.forward_only {
         true => "path-mtu-black-hole.one-way",
         false => "path-mtu-black-hole",
     })
@@ -94,9 +94,9 @@ impl<'a> Hole<'a> {
     }
 
     /// What drops them, and what to do about it.
-    fn blame(&self, look: &PathLook, seen: &Evidence) -> (Message, Message) {
+    fn blame(&self, path: &PathFacts, seen: &Evidence) -> (Message, Message) {
         let switch = say("fix.switch-mtu").count("wanted", self.wanted);
-        let ends = [self.near_end(look), self.far_end(look, seen)];
+        let ends = [self.near_end(path), self.far_end(path, seen)];
         let [near, far] = &ends;
         for (end, id) in [(near, "hole.this-end"), (far, "hole.far-end")] {
             if let End::Guilty(why, what) = end {
@@ -143,18 +143,18 @@ impl<'a> Hole<'a> {
         (who, say("fix.switch-or-nic").with("switch", switch))
     }
 
-    fn near_end(&self, look: &PathLook) -> End {
+    fn near_end(&self, path: &PathFacts) -> End {
         let refused = self.proof.vanished.and_then(|counted| counted.near_refused);
         let passes = || {
             // Of several ports another one may be what was used.
             let (host, nic) = self.near?;
             (ports(host, nic).count() < 2).then_some(())?;
-            let proofs = look.mtus.iter();
+            let proofs = path.mtus.iter();
             let proofs = proofs
                 .filter(|other| other.nic == self.proof.nic && other.remote != self.proof.remote)
                 .filter(|other| self.tells_as_much(other))
                 .map(|other| (other.remote, other.answered));
-            let neighbours = look.neighbours.iter();
+            let neighbours = path.neighbours.iter();
             let neighbours = neighbours
                 .filter(|other| other.nic == self.proof.nic)
                 .map(|other| (Some(other.address), other.answered));
@@ -167,7 +167,7 @@ impl<'a> Hole<'a> {
         self.end(self.near, refused, passes)
     }
 
-    fn far_end(&self, look: &PathLook, seen: &Evidence) -> End {
+    fn far_end(&self, path: &PathFacts, seen: &Evidence) -> End {
         let refused = self.proof.vanished.and_then(|counted| counted.far_refused);
         let passes = || {
             let remote = self.proof.remote?;
@@ -175,7 +175,7 @@ impl<'a> Hole<'a> {
             if let Some((host, nic)) = self.far {
                 (ports(host, nic).count() < 2).then_some(())?;
             }
-            let other = look.mtus.iter().find(|other| {
+            let other = path.mtus.iter().find(|other| {
                 other.remote == Some(remote)
                     && other.nic != self.proof.nic
                     && self.tells_as_much(other)
@@ -253,7 +253,7 @@ impl<'a> Hole<'a> {
     /// Whether another proof shows as much of an end as this one asks: what only went there says nothing
     /// of what comes back.
     const fn tells_as_much(&self, other: &MtuProof) -> bool {
-        !other.one_way || self.proof.one_way
+        !other.forward_only || self.proof.forward_only
     }
 
     /// Whether packets passed elsewhere of the size that vanishes here.
@@ -265,15 +265,15 @@ impl<'a> Hole<'a> {
     fn is_counted_both_ways(&self) -> bool {
         self.proof
             .vanished
-            .is_some_and(|counted| counted.is_both_ways())
+            .is_some_and(|counted| counted.is_bidirectional())
     }
 
     /// Where they are known to vanish on one of the two ways only.
     fn only_way(&self) -> Option<&'static str> {
         let counted = self.proof.vanished?;
-        if counted.are_all(counted.back) {
+        if counted.are_all(counted.seen_by_client) {
             Some("hole.to-server-only")
-        } else if counted.are_all(counted.there) {
+        } else if counted.are_all(counted.seen_by_server) {
             Some("hole.to-client-only")
         } else {
             None

@@ -9,7 +9,7 @@ use crate::diagnosis::network::Pair;
 pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     let listed = seen.network.advertised;
     let first = seen.used_proof()?;
-    let proof = seen.look?.mtus.iter().find(|proof| {
+    let proof = seen.path?.mtus.iter().find(|proof| {
         let offered = listed
             .iter()
             .any(|entry| Some(entry.address) == proof.remote);

@@ -27,8 +27,8 @@ pub(in crate::diagnosis) fn find(seen: &Evidence) -> Option<Finding> {
     })?;
     let is_client = |client: &HostFacts| client.name == host.name;
     let sender = seen
-        .look
-        .and_then(|look| look.addresses.first())
+        .path
+        .and_then(|path| path.addresses.first())
         .filter(|path| path.address == remote)
         .and_then(|path| path.nic.clone())
         .filter(|_| seen.network.client.is_some_and(is_client));

@@ -10,8 +10,8 @@ use record::Value;
 
 use super::value::{is_bytes, is_count, is_text, is_word};
 use super::{
-    Allowed, Before, Disturbance, Kind, Knob, Refusal, Remembered, Seen, State, TargetKind, Way,
-    answer, command, on_or_off, range, usual_back,
+    Allowed, Before, Disturbance, Kind, Knob, KnobBackend, Refusal, Remembered, Seen, State,
+    TargetKind, answer, command, on_or_off, range, usual_restore,
 };
 use crate::exec::{Command, Output};
 use crate::tool::ethtool::Feature;
@@ -66,8 +66,8 @@ pub(super) enum Ethtool {
     Modes,
 }
 
-pub(super) const fn ethtool(way: Ethtool) -> Knob {
-    let disturbs = match way {
+pub(super) const fn ethtool(backend: Ethtool) -> Knob {
+    let disturbs = match backend {
         Ethtool::Pause
         | Ethtool::Channels
         | Ethtool::RingRx
@@ -76,14 +76,14 @@ pub(super) const fn ethtool(way: Ethtool) -> Knob {
         | Ethtool::Modes => Disturbance::LinkReset,
         _ => Disturbance::Nothing,
     };
-    let values = match way {
+    let values = match backend {
         Ethtool::Feature { .. } | Ethtool::Adaptive(_) | Ethtool::Eee => "on, off",
         _ => "",
     };
     Knob {
         disturbs,
         values,
-        ..Knob::linux(TargetKind::Nic, Kind::Ethtool(way))
+        ..Knob::linux(TargetKind::Nic, Kind::Ethtool(backend))
     }
 }
 
@@ -99,7 +99,7 @@ pub(super) const fn feature(
     })
 }
 
-impl Way for Ethtool {
+impl KnobBackend for Ethtool {
     fn read(&self, name: &str) -> Vec<Command> {
         let option = match self {
             Self::Feature { .. } | Self::Features => "-k",
@@ -143,7 +143,7 @@ impl Way for Ethtool {
         }
     }
 
-    fn look(&self, name: &str) -> Option<Command> {
+    fn print_value(&self, name: &str) -> Option<Command> {
         let Self::Feature { row, .. } = self else {
             return None;
         };
@@ -201,7 +201,7 @@ impl Way for Ethtool {
         Some(Remembered::Offered(offered.collect()))
     }
 
-    fn back(
+    fn restore(
         &self,
         name: &str,
         state: &State,
@@ -233,7 +233,7 @@ impl Way for Ethtool {
                 let modes = modes.iter().map(|(mode, _)| (mode.clone(), was(mode)));
                 Ok(set_modes(name, &Seen::Modes(modes.collect()), mode))
             }
-            _ => usual_back(self, name, state, to),
+            _ => usual_restore(self, name, state, to),
         }
     }
 
@@ -372,7 +372,7 @@ fn set_pause(nic: &str, pause: &str) -> Command {
         Some(pause) => (true, pause),
         None => (false, pause),
     };
-    let has = |way: &str| on_or_off(pause.split('+').any(|part| part == way));
+    let has = |direction: &str| on_or_off(pause.split('+').any(|part| part == direction));
     let auto = on_or_off(auto);
     command(&[
         "ethtool",

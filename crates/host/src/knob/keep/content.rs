@@ -2,18 +2,18 @@
 
 use record::Value;
 
-use super::{KEEPS, Keep, Keeper, NOTE};
+use super::{ConfigManager, KEEPS, Keep, NOTE};
 use crate::exec::shell::posix_words;
 use crate::knob::ethtool::Ethtool;
 use crate::knob::link::Link;
 use crate::knob::route::Route;
-use crate::knob::{Allowed, Kind, Refusal, State, Way, on_or_off};
+use crate::knob::{Allowed, Kind, KnobBackend, Refusal, State, on_or_off};
 
 impl Keep {
-    pub(super) fn mode(&self, keeper: &Keeper) -> &'static str {
-        match keeper {
-            Keeper::Netplan => "600",
-            Keeper::Ifupdown | Keeper::NetworkManager(_) => "755",
+    pub(super) fn mode(&self, manager: &ConfigManager) -> &'static str {
+        match manager {
+            ConfigManager::Netplan => "600",
+            ConfigManager::Ifupdown | ConfigManager::NetworkManager(_) => "755",
             _ => "644",
         }
     }
@@ -21,7 +21,7 @@ impl Keep {
     pub(super) fn content(
         &self,
         nic: &str,
-        keeper: &Keeper,
+        manager: &ConfigManager,
         value: &str,
     ) -> Result<String, Refusal> {
         let head = format!("{KEEPS}{} = {value}\n{NOTE}", self.place(nic));
@@ -30,9 +30,11 @@ impl Keep {
             lines.collect::<String>()
         };
         let missing = Refusal::none_such;
-        Ok(match keeper {
-            Keeper::Sysctl => format!("{head}{} = {}\n", self.sysctl_key(nic), number(value)),
-            Keeper::Launchd => {
+        Ok(match manager {
+            ConfigManager::Sysctl => {
+                format!("{head}{} = {}\n", self.sysctl_key(nic), number(value))
+            }
+            ConfigManager::Launchd => {
                 let argv = self.mac_command(nic, value).ok_or_else(missing)?;
                 let words = argv
                     .iter()
@@ -46,7 +48,7 @@ impl Keep {
                      \x20 <key>RunAtLoad</key>\n  <true/>\n</dict>\n</plist>\n"
                 )
             }
-            Keeper::Netplan => {
+            ConfigManager::Netplan => {
                 let keys = self.netplan().ok_or_else(missing)?;
                 let rows = keys.iter().map(|key| {
                     let value = value.replace("on", "true").replace("off", "false");
@@ -56,15 +58,15 @@ impl Keep {
                 let nic = serde_json::to_string(nic).map_err(|_error| missing())?;
                 format!("{head}network:\n  version: 2\n  ethernets:\n    {nic}:\n{rows}")
             }
-            Keeper::Udev { .. } => {
+            ConfigManager::Udev { .. } => {
                 format!(
                     "{head}[Link]\n{}",
                     lines(self.link(value).ok_or_else(missing)?)
                 )
             }
-            Keeper::Ifupdown | Keeper::NetworkManager(_) => {
-                let variable = match keeper {
-                    Keeper::Ifupdown => "[ \"$IFACE\" = ",
+            ConfigManager::Ifupdown | ConfigManager::NetworkManager(_) => {
+                let variable = match manager {
+                    ConfigManager::Ifupdown => "[ \"$IFACE\" = ",
                     _ => "[ \"$2\" = up ] && [ \"$1\" = ",
                 };
                 let own = posix_words(&[nic.to_owned()]);
@@ -102,19 +104,19 @@ impl Keep {
                 let two = words(&["ethtool", "-L", nic, "rx", value, "tx", value]);
                 format!("{one} || {two}")
             }
-            Kind::Ethtool(way) => posix_words(&way.set(nic, &nothing_seen, &typed)?.argv),
-            Kind::Link(way) => posix_words(&way.set(nic, &nothing_seen, &typed)?.argv),
+            Kind::Ethtool(backend) => posix_words(&backend.set(nic, &nothing_seen, &typed)?.argv),
+            Kind::Link(backend) => posix_words(&backend.set(nic, &nothing_seen, &typed)?.argv),
             _ => return Err(Refusal::none_such()),
         })
     }
 
     /// The same on a Mac.
     fn mac_command(&self, nic: &str, value: &str) -> Option<Vec<String>> {
-        let Kind::Mac(way) = &self.of.kind else {
+        let Kind::Mac(backend) = &self.of.kind else {
             return None;
         };
         let own = |words: &[&str]| Some(words.iter().map(|&word| word.to_owned()).collect());
-        match (way.assignment(value), way.capability(value)) {
+        match (backend.assignment(value), backend.capability(value)) {
             (Some(assignment), _) => own(&["/usr/sbin/sysctl", "-w", &assignment]),
             (_, Some(word)) => own(&["/sbin/ifconfig", nic, &word]),
             _ => None,
@@ -155,7 +157,7 @@ impl Keep {
         match &self.of.kind {
             Kind::Link(Link::Mtu) => one("MTUBytes"),
             Kind::Link(Link::QueueLength) => one("TransmitQueueLength"),
-            Kind::Ethtool(way) => match way {
+            Kind::Ethtool(backend) => match backend {
                 Ethtool::Feature { short, .. } => match *short {
                     "tso" => {
                         let keys = ["TCPSegmentationOffload", "TCP6SegmentationOffload"];
@@ -199,7 +201,7 @@ impl Keep {
     pub(super) fn property(&self) -> Option<String> {
         Some(match &self.of.kind {
             Kind::Link(Link::Mtu) => "802-3-ethernet.mtu".to_owned(),
-            Kind::Ethtool(way) => match way {
+            Kind::Ethtool(backend) => match backend {
                 Ethtool::Feature { short, .. } => format!("ethtool.feature-{short}"),
                 Ethtool::RingRx => "ethtool.ring-rx".to_owned(),
                 Ethtool::RingTx => "ethtool.ring-tx".to_owned(),
@@ -281,7 +283,7 @@ fn pause(value: &str) -> [String; 3] {
         Some(ways) => (true, ways),
         None => (false, value),
     };
-    let has = |way: &str| ways.split('+').any(|part| part == way);
+    let has = |direction: &str| ways.split('+').any(|part| part == direction);
     [auto, has("rx"), has("tx")].map(|on| on_or_off(on).to_owned())
 }
 

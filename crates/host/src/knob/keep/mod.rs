@@ -17,8 +17,8 @@ use super::macos::Mac;
 use super::route::Route;
 use super::value::{is_text, is_word};
 use super::{
-    Allowed, Before, Disturbance, KNOBS, Kind, Knob, Refusal, Seen, State, TargetKind, Way, answer,
-    command, usual_back,
+    Allowed, Before, Disturbance, KNOBS, Kind, Knob, KnobBackend, Refusal, Seen, State, TargetKind,
+    answer, command, usual_restore,
 };
 use crate::exec::{Command, Output};
 use content::properties;
@@ -113,7 +113,7 @@ pub(super) struct Keep {
 
 /// Who sets an interface up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Keeper {
+pub(super) enum ConfigManager {
     /// `sysctl`, for what is no interface's.
     Sysctl,
     /// `launchd`, for all of a Mac.
@@ -163,7 +163,7 @@ pub(crate) fn of_target(system: System, target: &Target) -> impl Iterator<Item =
 ///
 /// # Errors
 /// When there is no way to keep it.
-pub(crate) fn keeper_of(knob: &Knob) -> Result<&'static Knob, Refusal> {
+pub(crate) fn persistent_of(knob: &Knob) -> Result<&'static Knob, Refusal> {
     find(knob.system, &id_of(knob.id)).ok_or_else(|| {
         Refusal::new("linerate knows no place where the system would set it at its start")
             .hint("leave out `--persist`")
@@ -204,8 +204,8 @@ pub(super) fn shown(argv: &[String]) -> Option<String> {
 
 fn can_be_kept(knob: &Knob) -> bool {
     use Ethtool::{Adaptive, Channels, Coalesce, Eee, Feature, Pause, RingRx, RingTx};
-    if let Kind::Mac(way) = &knob.kind {
-        return match way {
+    if let Kind::Mac(backend) = &knob.kind {
+        return match backend {
             // They are there only while a share is mounted.
             Mac::Sysctl(key, _) => !key.starts_with("net.smb."),
             Mac::Capability(..) => true,
@@ -215,9 +215,9 @@ fn can_be_kept(knob: &Knob) -> bool {
     knob.system == System::Linux
         && match &knob.kind {
             Kind::Sysctl(_) | Kind::Link(_) => true,
-            Kind::Route(way) => matches!(way, Route::Number(..) | Route::Switch(_)),
-            Kind::Ethtool(way) => matches!(
-                way,
+            Kind::Route(backend) => matches!(backend, Route::Number(..) | Route::Switch(_)),
+            Kind::Ethtool(backend) => matches!(
+                backend,
                 Adaptive(_)
                     | Channels
                     | Coalesce(_)
@@ -231,7 +231,7 @@ fn can_be_kept(knob: &Knob) -> bool {
         }
 }
 
-impl Way for Keep {
+impl KnobBackend for Keep {
     fn read(&self, name: &str) -> Vec<Command> {
         let look = match self.of.system {
             System::Macos => LOOK_ON_A_MAC,
@@ -257,21 +257,21 @@ impl Way for Keep {
         let (file, value) = kept.next().unzip();
         let file = file.map(str::to_owned);
         let mut value = value.map_or(Value::Unset, |value| Value::Text(value.to_owned()));
-        let keeper = self.keeper(name, &said);
-        let because = match &keeper {
+        let manager = self.manager(name, &said);
+        let because = match &manager {
             Err(refusal) => Some(refusal.reason.clone()),
-            Ok(keeper) => self.why_not(keeper, &said),
+            Ok(manager) => self.why_not(manager, &said),
         };
-        if let (Ok(Keeper::NetworkManager(_)), Value::Unset) = (&keeper, &value) {
+        if let (Ok(ConfigManager::NetworkManager(_)), Value::Unset) = (&manager, &value) {
             value = self.property_value(&said);
         }
         let state = State::new(value, Allowed::AsRead).unset(Value::Unset);
-        let keeper = keeper.ok();
-        Ok(state.seen(Seen::Kept { keeper, file }).fixed_if(because))
+        let manager = manager.ok();
+        Ok(state.seen(Seen::Kept { manager, file }).fixed_if(because))
     }
 
     fn could_be(&self, value: &Value) -> bool {
-        let of = self.of.way();
+        let of = self.of.backend();
         *value == Value::Unset
             || is_text(value, |text| {
                 let number = text.parse().ok().map(Value::Integer);
@@ -296,7 +296,7 @@ impl Way for Keep {
     }
 
     /// What sets up the interface may be another program by now: the file goes from where it is.
-    fn back(
+    fn restore(
         &self,
         name: &str,
         state: &State,
@@ -316,13 +316,13 @@ impl Way for Keep {
                 drop.argv.extend(main.map(str::to_owned));
                 Ok(drop)
             }
-            _ => usual_back(self, name, state, to),
+            _ => usual_restore(self, name, state, to),
         }
     }
 
     fn set(&self, name: &str, state: &State, to: &Value) -> Result<Command, Refusal> {
         let Seen::Kept {
-            keeper: Some(keeper),
+            manager: Some(manager),
             ..
         } = &state.seen
         else {
@@ -333,7 +333,7 @@ impl Way for Keep {
             Value::Text(text) => Some(text.as_str()),
             _ => return Err(Refusal::none_such()),
         };
-        if let (Keeper::NetworkManager(uuid), Some(property)) = (keeper, self.property()) {
+        if let (ConfigManager::NetworkManager(uuid), Some(property)) = (manager, self.property()) {
             let pairs = properties(property, text).ok_or_else(Refusal::none_such)?;
             let mut modify = command(&["nmcli", "connection", "modify", "uuid", uuid]);
             modify
@@ -341,9 +341,9 @@ impl Way for Keep {
                 .extend(pairs.into_iter().flat_map(|(key, value)| [key, value]));
             return Ok(modify);
         }
-        let path = self.path(name, keeper);
-        let main = match keeper {
-            Keeper::Udev { file, text } => Some((file, text)),
+        let path = self.path(name, manager);
+        let main = match manager {
+            ConfigManager::Udev { file, text } => Some((file, text)),
             _ => None,
         };
         let Some(text) = text else {
@@ -351,8 +351,8 @@ impl Way for Keep {
             drop.argv.extend(main.map(|(file, _)| file.clone()));
             return Ok(drop);
         };
-        let content = self.content(name, keeper, text)?;
-        let mut keep = command(&["sh", "-c", KEEP, "sh", &path, self.mode(keeper), &content]);
+        let content = self.content(name, manager, text)?;
+        let mut keep = command(&["sh", "-c", KEEP, "sh", &path, self.mode(manager), &content]);
         if let Some((file, text)) = main {
             keep.argv.extend([file.clone(), text.clone()]);
         }
@@ -373,19 +373,19 @@ impl Keep {
         }
     }
 
-    fn keeper(&self, nic: &str, said: &str) -> Result<Keeper, Refusal> {
+    fn manager(&self, nic: &str, said: &str) -> Result<ConfigManager, Refusal> {
         if self.is_sysctl() {
-            return Ok(Keeper::Sysctl);
+            return Ok(ConfigManager::Sysctl);
         }
         if self.of.system == System::Macos {
-            return Ok(Keeper::Launchd);
+            return Ok(ConfigManager::Launchd);
         }
         let word = |name: &str| said.lines().find_map(|line| line.strip_prefix(name));
         let manager = word("manager ").unwrap_or_default();
         match manager.split_once(' ').unwrap_or((manager, "")) {
-            ("netplan", _) => Ok(Keeper::Netplan),
-            ("networkmanager", uuid) => Ok(Keeper::NetworkManager(uuid.to_owned())),
-            ("ifupdown", _) => Ok(Keeper::Ifupdown),
+            ("netplan", _) => Ok(ConfigManager::Netplan),
+            ("networkmanager", uuid) => Ok(ConfigManager::NetworkManager(uuid.to_owned())),
+            ("ifupdown", _) => Ok(ConfigManager::Ifupdown),
             ("udev", _) => udev(nic, word("path "), word("link "), said),
             _ => Err(Refusal::new(
                 "nothing that linerate knows sets up the interface there: netplan, NetworkManager, \
@@ -394,8 +394,8 @@ impl Keep {
         }
     }
 
-    /// Why the keeper cannot, or would not have the last word.
-    fn why_not(&self, keeper: &Keeper, said: &str) -> Option<String> {
+    /// Why the manager cannot, or would not have the last word.
+    fn why_not(&self, manager: &ConfigManager, said: &str) -> Option<String> {
         let late = |key: &str| {
             let mut keys = said.lines().filter_map(|line| {
                 let key = line.strip_prefix("late ")?.split('=').next()?;
@@ -403,62 +403,66 @@ impl Keep {
             });
             keys.any(|other| other == key)
         };
-        match (keeper, &self.of.kind) {
-            (Keeper::Sysctl, Kind::Sysctl(sysctl)) if late(sysctl.key()) => {
+        match (manager, &self.of.kind) {
+            (ConfigManager::Sysctl, Kind::Sysctl(sysctl)) if late(sysctl.key()) => {
                 Some("`/etc/sysctl.conf` sets it, and has the last word".to_owned())
             }
-            (Keeper::Netplan, _) if self.netplan().is_none() => {
+            (ConfigManager::Netplan, _) if self.netplan().is_none() => {
                 Some("`netplan`, which sets up the interface, has no such setting".to_owned())
             }
-            (Keeper::Udev { .. }, Kind::Link(Link::Mtu)) => {
+            (ConfigManager::Udev { .. }, Kind::Link(Link::Mtu)) => {
                 let file = said.lines().find_map(|line| line.strip_prefix("mtu "))?;
                 Some(format!("`{file}` sets it, and has the last word"))
             }
-            (Keeper::Udev { .. }, _) if self.link("on").is_none() && self.link("1").is_none() => {
+            (ConfigManager::Udev { .. }, _)
+                if self.link("on").is_none() && self.link("1").is_none() =>
+            {
                 Some("`udev`, which sets up the interface, has no such setting".to_owned())
             }
             _ => None,
         }
     }
 
-    /// Whether a file is where one of the keepers has this setting.
+    /// Whether a file is where one of the managers has this setting.
     fn is_own(&self, nic: &str, file: &str) -> bool {
         let fixed = [
-            Keeper::Sysctl,
-            Keeper::Launchd,
-            Keeper::Netplan,
-            Keeper::NetworkManager(String::new()),
-            Keeper::Ifupdown,
+            ConfigManager::Sysctl,
+            ConfigManager::Launchd,
+            ConfigManager::Netplan,
+            ConfigManager::NetworkManager(String::new()),
+            ConfigManager::Ifupdown,
         ];
         let folder = file
             .strip_prefix(UDEV)
             .and_then(|rest| rest.split_once(".d/"))
             .map(|(main, _)| main)
             .filter(|main| main.ends_with(".link") && !main.contains('/'));
-        let udev = folder.map(|main| Keeper::Udev {
+        let udev = folder.map(|main| ConfigManager::Udev {
             file: format!("{UDEV}{main}"),
             text: String::new(),
         });
         let mut all = fixed.iter().chain(&udev);
-        all.any(|keeper| self.path(nic, keeper) == file)
+        all.any(|manager| self.path(nic, manager) == file)
     }
 
-    fn path(&self, nic: &str, keeper: &Keeper) -> String {
+    fn path(&self, nic: &str, manager: &ConfigManager) -> String {
         let nic = plain(nic);
         let name = match nic.as_str() {
             "" => self.of.id.to_owned(),
             nic => format!("{}-{nic}", self.of.id),
         };
-        match keeper {
-            Keeper::Sysctl => format!("/etc/sysctl.d/99-zz-linerate-{name}.conf"),
-            Keeper::Launchd => format!("/Library/LaunchDaemons/linerate.{name}.plist"),
-            Keeper::Netplan => format!("/etc/netplan/90-linerate-{name}.yaml"),
-            Keeper::NetworkManager(_) => {
+        match manager {
+            ConfigManager::Sysctl => format!("/etc/sysctl.d/99-zz-linerate-{name}.conf"),
+            ConfigManager::Launchd => format!("/Library/LaunchDaemons/linerate.{name}.plist"),
+            ConfigManager::Netplan => format!("/etc/netplan/90-linerate-{name}.yaml"),
+            ConfigManager::NetworkManager(_) => {
                 format!("/etc/NetworkManager/dispatcher.d/90-linerate-{name}")
             }
             // `run-parts` passes over names with dots.
-            Keeper::Ifupdown => format!("/etc/network/if-up.d/linerate-{}", name.replace('.', "-")),
-            Keeper::Udev { file, .. } => {
+            ConfigManager::Ifupdown => {
+                format!("/etc/network/if-up.d/linerate-{}", name.replace('.', "-"))
+            }
+            ConfigManager::Udev { file, .. } => {
                 let file = file.rsplit('/').next().unwrap_or_default();
                 format!("{UDEV}{file}.d/90-linerate-{name}.conf")
             }
@@ -477,7 +481,12 @@ fn plain(nic: &str) -> String {
 
 /// A file of the interface's own: what `udev` reads for it may count for others as well, so what stands
 /// there is said again.
-fn udev(nic: &str, path: Option<&str>, link: Option<&str>, said: &str) -> Result<Keeper, Refusal> {
+fn udev(
+    nic: &str,
+    path: Option<&str>,
+    link: Option<&str>,
+    said: &str,
+) -> Result<ConfigManager, Refusal> {
     let name = format!("10-linerate-{}.link", plain(nic));
     let file = format!("{UDEV}{name}");
     let link = link.unwrap_or_default();
@@ -503,5 +512,5 @@ fn udev(nic: &str, path: Option<&str>, link: Option<&str>, said: &str) -> Result
         "# Written by linerate for what is in `{file}.d`; `linerate undo` takes it away.\n\
          [Match]\n{which}\n\n[Link]\n{options}"
     );
-    Ok(Keeper::Udev { file, text })
+    Ok(ConfigManager::Udev { file, text })
 }

@@ -9,8 +9,8 @@ use record::{System, Value};
 use super::journaled::is_assignment;
 use super::value::{is_count, is_text, is_word};
 use super::{
-    Allowed, Disturbance, Kind, Knob, Refusal, State, TargetKind, Way, answer, command, range,
-    sensible, words,
+    Allowed, Disturbance, Kind, Knob, KnobBackend, Refusal, State, TargetKind, answer, command,
+    range, sensible, words,
 };
 use crate::exec::{Command, Output};
 use crate::tool::macos::{self, Interface};
@@ -65,14 +65,14 @@ pub(super) enum Form {
     Choice(&'static [&'static str]),
 }
 
-const fn mac(on: TargetKind, way: Mac) -> Knob {
-    let survives = !matches!(way, Mac::Sysctl(..) | Mac::Capability(..));
-    let disturbs = match way {
+const fn mac(on: TargetKind, backend: Mac) -> Knob {
+    let survives = !matches!(backend, Mac::Sysctl(..) | Mac::Capability(..));
+    let disturbs = match backend {
         Mac::Mtu | Mac::Medium | Mac::Order => Disturbance::LinkReset,
         Mac::Sysctl(..) | Mac::Nsmb(..) => Disturbance::NewConnections,
         _ => Disturbance::Nothing,
     };
-    let values = match way {
+    let values = match backend {
         Mac::Nsmb(_, _, Some(_))
         | Mac::Speed
         | Mac::MediumOption(_)
@@ -88,7 +88,7 @@ const fn mac(on: TargetKind, way: Mac) -> Knob {
         survives_reboot: survives,
         disturbs,
         values,
-        ..Knob::of(System::Macos, on, Kind::Mac(way))
+        ..Knob::of(System::Macos, on, Kind::Mac(backend))
     }
 }
 
@@ -169,7 +169,7 @@ impl Mac {
     }
 }
 
-impl Way for Mac {
+impl KnobBackend for Mac {
     fn read(&self, name: &str) -> Vec<Command> {
         let ifconfig = || vec![command(&["ifconfig", "-m", name])];
         let setup = |what: &str| command(&["networksetup", what, name]);
@@ -182,7 +182,7 @@ impl Way for Mac {
             Self::Order => vec![command(&["networksetup", "-listnetworkserviceorder"])],
             Self::Power => vec![command(&["pmset", "-g", "custom"])],
             Self::Server(..) => vec![command(&["defaults", "read", SERVER])],
-            Self::Session(way) => way.read(name),
+            Self::Session(backend) => backend.read(name),
             Self::Nothing(_) => Vec::new(),
         }
     }
@@ -212,12 +212,12 @@ impl Way for Mac {
                 let said = outputs.first().and_then(Output::text).unwrap_or_default();
                 Ok(parse_server(&said, key).fixed_if(Some(*because)))
             }
-            Self::Session(way) => way.parse(outputs),
+            Self::Session(backend) => backend.parse(outputs),
             Self::Nothing(because) => Err(Refusal::new(*because)),
         }
     }
 
-    fn look(&self, _: &str) -> Option<Command> {
+    fn print_value(&self, _: &str) -> Option<Command> {
         match self {
             Self::Sysctl(key, _) => Some(command(&["sysctl", "-n", key])),
             _ => None,

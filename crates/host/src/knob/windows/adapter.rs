@@ -195,7 +195,7 @@ impl Adapter {
     }
 
     /// Prints its value and nothing else. A driver with a keyword of its own tells nothing here.
-    pub(super) fn look(&self, nic: &str) -> Option<Command> {
+    pub(super) fn print_value(&self, nic: &str) -> Option<Command> {
         let each = |cmdlet: &str, key: &str, what: &str| {
             let own = of_nic(cmdlet, key, nic);
             format!("{own} | ForEach-Object {{ {what} }}")

@@ -2,7 +2,7 @@
 
 use super::super::{Disturbance, Knob, TargetKind};
 use super::adapter::{Adapter, Codes, Property};
-use super::look::Look;
+use super::status::SmbStatus;
 use super::system::{Form, Offload, Registry, SERVER_KEY, Setting, Side, Smb, TCP_KEY, Tcp};
 use super::{Windows, adapter, setting, windows};
 use crate::exec::Privilege;
@@ -956,7 +956,7 @@ pub(in super::super) const KNOBS: &[Knob] = &[
         default: "none",
         rule_of_thumb: "3.1.1",
         source: "Microsoft, `Get-SmbConnection`",
-        ..look(Look::Sessions)
+        ..status(SmbStatus::Sessions)
     },
     Knob {
         id: "check.smb_sockets",
@@ -966,7 +966,7 @@ pub(in super::super) const KNOBS: &[Knob] = &[
         default: "none",
         rule_of_thumb: "more than one where multichannel is at work; it begins with traffic",
         source: "Microsoft, `Get-NetTCPConnection`",
-        ..look(Look::Connections)
+        ..status(SmbStatus::Connections)
     },
     Knob {
         id: "check.smb_multichannel",
@@ -976,19 +976,19 @@ pub(in super::super) const KNOBS: &[Knob] = &[
         default: "none",
         rule_of_thumb: "4 over a NIC with RSS at both ends",
         source: "Microsoft, `Get-SmbMultichannelConnection`",
-        ..look(Look::Channels)
+        ..status(SmbStatus::Channels)
     },
 ];
 
 /// What belongs to an adapter and does not restart it.
-const fn interface(way: Adapter) -> Knob {
+const fn interface(backend: Adapter) -> Knob {
     Knob {
         disturbs: Disturbance::Nothing,
-        ..windows(TargetKind::Nic, Windows::Adapter(way))
+        ..windows(TargetKind::Nic, Windows::Adapter(backend))
     }
 }
 
 /// What can only be looked at, by an administrator.
-const fn look(look: Look) -> Knob {
-    windows(TargetKind::Host, Windows::Look(look))
+const fn status(status: SmbStatus) -> Knob {
+    windows(TargetKind::Host, Windows::Status(status))
 }

@@ -23,7 +23,7 @@ pub(super) fn remember(state: &State) -> Option<Remembered> {
 
 impl Adapter {
     /// The command that puts back what it was before a change.
-    pub(super) fn back(
+    pub(super) fn restore(
         &self,
         nic: &str,
         state: &State,

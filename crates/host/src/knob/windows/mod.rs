@@ -8,12 +8,14 @@
 mod adapter;
 mod catalogue;
 mod journaled;
-mod look;
+mod status;
 mod system;
 
 use record::{System, Value};
 
-use super::{Before, Disturbance, Kind, Knob, Refusal, Remembered, State, TargetKind, Way, answer};
+use super::{
+    Before, Disturbance, Kind, Knob, KnobBackend, Refusal, Remembered, State, TargetKind, answer,
+};
 use crate::exec::shell::powershell_literal;
 use crate::exec::{Command, Output, POWERSHELL};
 use crate::tool::windows::{self, Object};
@@ -29,7 +31,7 @@ pub(super) enum Windows {
     /// A setting of the system.
     System(system::Setting),
     /// What can only be looked at.
-    Look(look::Look),
+    Status(status::SmbStatus),
 }
 
 const fn windows(on: TargetKind, kind: Windows) -> Knob {
@@ -40,51 +42,51 @@ const fn windows(on: TargetKind, kind: Windows) -> Knob {
 }
 
 /// A property of an adapter; nearly all of them restart it.
-const fn adapter(way: adapter::Adapter) -> Knob {
+const fn adapter(backend: adapter::Adapter) -> Knob {
     Knob {
         disturbs: Disturbance::LinkReset,
-        ..windows(TargetKind::Nic, Windows::Adapter(way))
+        ..windows(TargetKind::Nic, Windows::Adapter(backend))
     }
 }
 
 /// A setting of the system, which connections see that are made from then on.
-const fn setting(way: system::Setting) -> Knob {
+const fn setting(backend: system::Setting) -> Knob {
     Knob {
         disturbs: Disturbance::NewConnections,
-        ..windows(TargetKind::Host, Windows::System(way))
+        ..windows(TargetKind::Host, Windows::System(backend))
     }
 }
 
-impl Way for Windows {
+impl KnobBackend for Windows {
     fn read(&self, name: &str) -> Vec<Command> {
         match self {
-            Self::Adapter(way) => way.read(name),
-            Self::System(way) => way.read(),
-            Self::Look(look) => look.read(),
+            Self::Adapter(backend) => backend.read(name),
+            Self::System(backend) => backend.read(),
+            Self::Status(status) => status.read(),
         }
     }
 
     fn parse(&self, name: &str, outputs: &[Output]) -> Result<State, Refusal> {
         match self {
-            Self::Adapter(way) => way.parse(name, outputs),
-            Self::System(way) => way.parse(outputs),
-            Self::Look(look) => look.parse(outputs),
+            Self::Adapter(backend) => backend.parse(name, outputs),
+            Self::System(backend) => backend.parse(outputs),
+            Self::Status(status) => status.parse(outputs),
         }
     }
 
-    fn look(&self, name: &str) -> Option<Command> {
+    fn print_value(&self, name: &str) -> Option<Command> {
         match self {
-            Self::Adapter(way) => way.look(name),
-            Self::System(way) => Some(way.look()),
-            Self::Look(_) => None,
+            Self::Adapter(backend) => backend.print_value(name),
+            Self::System(backend) => Some(backend.print_value()),
+            Self::Status(_) => None,
         }
     }
 
     fn could_be(&self, value: &Value) -> bool {
         match self {
-            Self::Adapter(way) => way.could_be(value),
-            Self::System(way) => way.could_be(value),
-            Self::Look(_) => false,
+            Self::Adapter(backend) => backend.could_be(value),
+            Self::System(backend) => backend.could_be(value),
+            Self::Status(_) => false,
         }
     }
 
@@ -94,20 +96,20 @@ impl Way for Windows {
         };
         program == POWERSHELL
             && match self {
-                Self::Adapter(way) => way.wrote(name, script),
-                Self::System(way) => way.wrote(script),
-                Self::Look(_) => false,
+                Self::Adapter(backend) => backend.wrote(name, script),
+                Self::System(backend) => backend.wrote(script),
+                Self::Status(_) => false,
             }
     }
 
     fn remember(&self, state: &State) -> Option<Remembered> {
         match self {
             Self::Adapter(_) => journaled::remember(state),
-            Self::System(_) | Self::Look(_) => None,
+            Self::System(_) | Self::Status(_) => None,
         }
     }
 
-    fn back(
+    fn restore(
         &self,
         name: &str,
         state: &State,
@@ -115,24 +117,24 @@ impl Way for Windows {
         before: &Before<'_>,
     ) -> Result<Command, Refusal> {
         match self {
-            Self::Adapter(way) => way.back(name, state, to, before),
-            Self::System(_) | Self::Look(_) => self.set(name, state, to),
+            Self::Adapter(backend) => backend.restore(name, state, to, before),
+            Self::System(_) | Self::Status(_) => self.set(name, state, to),
         }
     }
 
     fn set(&self, name: &str, state: &State, to: &Value) -> Result<Command, Refusal> {
         match self {
-            Self::Adapter(way) => way.set(name, state, to),
-            Self::System(way) => way.set(to),
-            Self::Look(_) => Err(Refusal::none_such()),
+            Self::Adapter(backend) => backend.set(name, state, to),
+            Self::System(backend) => backend.set(to),
+            Self::Status(_) => Err(Refusal::none_such()),
         }
     }
 
     fn plan(&self, name: &str, state: &State, to: &Value) -> Result<(Command, Command), Refusal> {
         match self {
-            Self::Adapter(way) => way.plan(name, state, to),
-            Self::System(way) => Ok((way.set(to)?, way.set(&state.value)?)),
-            Self::Look(_) => Err(Refusal::none_such()),
+            Self::Adapter(backend) => backend.plan(name, state, to),
+            Self::System(backend) => Ok((backend.set(to)?, backend.set(&state.value)?)),
+            Self::Status(_) => Err(Refusal::none_such()),
         }
     }
 }

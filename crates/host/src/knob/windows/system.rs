@@ -198,7 +198,7 @@ impl Setting {
     }
 
     /// Prints its value and nothing else.
-    pub(super) fn look(&self) -> Command {
+    pub(super) fn print_value(&self) -> Command {
         windows::script(match self {
             Self::Tcp(tcp) => {
                 format!(

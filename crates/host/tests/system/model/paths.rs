@@ -25,14 +25,14 @@ struct Paths {
 
 /// What can be written into files, and what is set for each NIC.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Ways {
+pub(crate) struct PacketPaths {
     files: BTreeMap<String, String>,
     nics: BTreeMap<String, Paths>,
 }
 
 const QUEUES: u32 = 4;
 
-impl Ways {
+impl PacketPaths {
     pub(super) fn new(nics: &[&str]) -> Self {
         let mut files = BTreeMap::new();
         for nic in nics.iter().chain(&["all"]) {

@@ -81,9 +81,7 @@ fn the_locale_or_an_option_choose_the_language_and_json_has_one() {
     // What draws the page is another process.
     let page = folder.path().join("page.html");
     let mut report = support::linerate();
-    report
-        .args(["--lang", "ja", "report"])
-        .arg(&run);
+    report.args(["--lang", "ja", "report"]).arg(&run);
     report.arg("--html").arg(&page).assert().success();
     let page = fs::read_to_string(page).expect("a page");
     assert!(

@@ -43,7 +43,7 @@ fn a_name_that_something_has_is_not_taken() {
     let exists = |renamed: io::Result<()>| {
         renamed.is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
     };
-    for rename in [system::rename_to_new, system::look_and_rename] {
+    for rename in [system::rename_to_new, system::check_and_rename] {
         fs::write(&from, "new").expect("room on the disk");
         fs::write(&to, "old").expect("room on the disk");
         assert!(exists(rename(&from, &to)));
@@ -144,7 +144,7 @@ fn a_record_that_another_laid_out_is_not_written_to() {
             id: 0,
         },
         resume: false,
-        has_holes: false,
+        is_sparse: false,
         several: false,
         mode: None,
     };
@@ -262,7 +262,7 @@ fn a_link_takes_the_place_of_another_at_once_or_of_nothing() {
     let target = || read_link(&link).expect("it is a link");
     make_link(&link, "one", Replace::Never).expect("nothing has the name");
     let taken = make_link(&link, "two", Replace::Never);
-    assert!(matches!(taken, Err(Error::InTheWay { .. })), "{taken:?}");
+    assert!(matches!(taken, Err(Error::Obstructed { .. })), "{taken:?}");
     assert_eq!(target().as_deref(), Some("one"));
     make_link(&link, "two", Replace::Existing).expect("it may be replaced");
     assert_eq!(target().as_deref(), Some("two"));
@@ -404,7 +404,7 @@ fn nothing_is_written_or_removed_through_a_name_that_is_exchanged_while_it_is_co
         let content = fs::read_to_string(dear.join("dear")).expect("it is there");
         assert_eq!(content, DEAR);
         let tree = Place::Local(to.join("tree"));
-        let surplus = look(&to.join("tree/dear")).ok();
+        let surplus = stat(&to.join("tree/dear")).ok();
         if let Some(surplus) = surplus {
             let stay = HashMap::new();
             let batches = AtomicUsize::default();
@@ -466,7 +466,7 @@ fn no_device_is_replaced_by_a_file() {
     };
     let refused = write_small(&pipe, b"a", &finish);
     assert!(
-        matches!(refused, Err(Error::InTheWay { .. })),
+        matches!(refused, Err(Error::Obstructed { .. })),
         "{refused:?}"
     );
     let left = fs::read_dir(folder.path()).expect("our own").count();

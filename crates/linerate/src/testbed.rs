@@ -1,8 +1,8 @@
-//! The real rig: knobs through the journal of changes, trials as child processes on the client.
+//! The real testbed: knobs through the journal of changes, trials as child processes on the client.
 
 use std::time::Instant;
 
-use experiment::{Rig, TrialLength};
+use experiment::{Testbed, TrialLength};
 use host::change;
 use host::journal::Journal;
 use measure::Stop;
@@ -13,7 +13,7 @@ use record::{
 };
 
 use crate::failure::CommandError;
-use crate::levers::{Levers, SharedRecorder};
+use crate::host_knobs::{HostKnobs, SharedRecorder};
 use crate::path::SharePath;
 
 /// The fields of the workload that an experiment may set.
@@ -50,9 +50,9 @@ pub enum Load {
 }
 
 /// A path to a share with its settings.
-pub struct PathRig<'a> {
+pub struct ShareTestbed<'a> {
     path: &'a SharePath,
-    levers: Levers,
+    knobs: HostKnobs,
     began: Instant,
     stop: Stop,
     counted: Timing,
@@ -65,8 +65,8 @@ pub struct PathRig<'a> {
     loads: Vec<HostLoad>,
 }
 
-impl<'a> PathRig<'a> {
-    /// A rig where nothing has been touched yet.
+impl<'a> ShareTestbed<'a> {
+    /// A testbed where nothing has been touched yet.
     pub fn new(
         path: &'a SharePath,
         journal: Option<Journal>,
@@ -78,7 +78,7 @@ impl<'a> PathRig<'a> {
         let short = Nanoseconds::new(counted.measured.get() / 4);
         Self {
             path,
-            levers: Levers::new(
+            knobs: HostKnobs::new(
                 path.hosts().into_iter().cloned().collect(),
                 journal,
                 recorder,
@@ -196,10 +196,10 @@ pub fn missing_channels(workload: &Workload, result: &TrialResult) -> Option<Fai
     })
 }
 
-impl Rig for PathRig<'_> {
+impl Testbed for ShareTestbed<'_> {
     fn read(&mut self, level: &Level) -> Result<Vec<Setting>, Failure> {
         let mut found =
-            change::read_back(&self.levers.hosts, &level.settings).map_err(CommandError::from)?;
+            change::read_back(&self.knobs.hosts, &level.settings).map_err(CommandError::from)?;
         let used = self.share_workload(&self.level, Direction::Read, self.counted);
         for setting in &mut found {
             let Setting::Workload { field, value } = setting else {
@@ -217,7 +217,7 @@ impl Rig for PathRig<'_> {
     }
 
     fn set(&mut self, level: &Level) -> Result<(), Failure> {
-        self.levers.set(level)?;
+        self.knobs.set(level)?;
         self.level = level.clone();
         Ok(())
     }
@@ -251,11 +251,11 @@ impl Rig for PathRig<'_> {
     }
 
     fn keep(&mut self, level: &Level) -> Result<(), Failure> {
-        self.levers.keep(level, self.persist)
+        self.knobs.keep(level, self.persist)
     }
 
-    fn put_back(&mut self, level: &Level) -> Result<(), Failure> {
-        let done = self.levers.put_back();
+    fn restore(&mut self, level: &Level) -> Result<(), Failure> {
+        let done = self.knobs.restore();
         self.level = level.clone();
         done
     }

@@ -13,9 +13,9 @@ const BECAUSE: &str = "it is what there is now, not a setting";
 /// Most entries that a value names.
 const ENTRIES_MAX: usize = 16;
 
-/// One look.
+/// What the SMB client of Windows shows.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Look {
+pub(crate) enum SmbStatus {
     /// What the SMB client agreed on with its servers.
     Sessions,
     /// TCP connections to SMB servers.
@@ -24,7 +24,7 @@ pub(crate) enum Look {
     Channels,
 }
 
-impl Look {
+impl SmbStatus {
     pub(super) fn read(self) -> Vec<Command> {
         let (cmdlet, names) = match self {
             Self::Sessions => (

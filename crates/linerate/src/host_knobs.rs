@@ -20,9 +20,9 @@ use crate::runs::Recorder;
 /// How long links may take to come back after a knob was set; drivers that train anew need seconds.
 const SETTLE_LIMIT: Duration = Duration::from_secs(20);
 /// How often links are looked at meanwhile.
-const SETTLE_LOOK: Duration = Duration::from_millis(100);
+const SETTLE_POLL: Duration = Duration::from_millis(100);
 
-/// The run file, shared between the experiment and the rig.
+/// The run file, shared between the experiment and the testbed.
 #[derive(Clone, Debug)]
 pub struct SharedRecorder(pub Rc<RefCell<Recorder>>);
 
@@ -33,7 +33,7 @@ impl Sink for SharedRecorder {
 }
 
 /// The knobs of some hosts, and what was changed of them.
-pub struct Levers {
+pub struct HostKnobs {
     /// The hosts.
     pub hosts: Vec<Host>,
     /// None where nothing sets a knob.
@@ -42,20 +42,20 @@ pub struct Levers {
     pub recorder: SharedRecorder,
     /// Asked while links settle.
     pub stop: Stop,
-    changes: Vec<Lever>,
+    changes: Vec<KnobChange>,
     /// The changes that were kept, in their order.
     kept: Vec<String>,
 }
 
 /// A change in the journal that is made and taken back as the arms want it.
-struct Lever {
+struct KnobChange {
     change: OpenChange,
     made: bool,
     /// It is about what the hosts set at their next start, and no level names that.
     keeps: bool,
 }
 
-impl Lever {
+impl KnobChange {
     /// Whether it is made, and a level wants it so.
     fn holds_in(&self, level: &Level) -> bool {
         self.made && (self.keeps || self.is_wanted(level))
@@ -76,8 +76,8 @@ impl Lever {
     }
 }
 
-impl Levers {
-    /// Levers that nobody has touched yet.
+impl HostKnobs {
+    /// Knobs of which none is changed yet.
     pub fn new(
         hosts: Vec<Host>,
         journal: Option<Journal>,
@@ -103,16 +103,17 @@ impl Levers {
     }
 
     /// Leaves what a level sets, and puts back everything else. With `persist` the hosts set at their
-    /// next start as well what was changed for it. Whatever fails, [`Self::put_back`] undoes all of it.
+    /// next start as well what was changed for it. Whatever fails, [`Self::restore`] undoes all of it.
     pub fn keep(&mut self, level: &Level, persist: bool) -> Result<(), Failure> {
         if persist {
             // What is refused here is refused before anything stays.
             self.keep_over_restarts(level)?;
         }
         let all = std::mem::take(&mut self.changes).into_iter();
-        let (stays, goes): (Vec<Lever>, Vec<Lever>) = all.partition(|lever| lever.holds_in(level));
+        let (stays, goes): (Vec<KnobChange>, Vec<KnobChange>) =
+            all.partition(|moved_knob| moved_knob.holds_in(level));
         self.changes = stays;
-        self.put_back_these(goes)?;
+        self.restore_these(goes)?;
         while !self.changes.is_empty() {
             let kept = self.changes.remove(0).change.keep();
             self.kept.push(kept.map_err(CommandError::from)?);
@@ -126,8 +127,11 @@ impl Levers {
             .settings
             .iter()
             .filter(|setting| {
-                let mut stays = self.changes.iter().filter(|lever| lever.holds_in(level));
-                stays.any(|lever| lever.changes(setting))
+                let mut stays = self
+                    .changes
+                    .iter()
+                    .filter(|moved_knob| moved_knob.holds_in(level));
+                stays.any(|moved_knob| moved_knob.changes(setting))
             })
             .cloned()
             .collect();
@@ -138,8 +142,8 @@ impl Levers {
         };
         let change = journal.begin(planned)?;
         let id = change.id().to_owned();
-        // Another lever, which is put back with the others and before them.
-        self.changes.push(Lever {
+        // Another change, which is put back with the others and before them.
+        self.changes.push(KnobChange {
             change,
             made: true,
             keeps: true,
@@ -147,15 +151,15 @@ impl Levers {
         let opened = Event::ChangeOpened { change: id };
         self.recorder.0.borrow_mut().event(opened)?;
         match self.changes.last_mut() {
-            Some(lever) => Ok(lever.change.apply()?),
+            Some(moved_knob) => Ok(moved_knob.change.apply()?),
             None => Ok(()),
         }
     }
 
     /// Puts back everything, also what has been kept.
-    pub fn put_back(&mut self) -> Result<(), Failure> {
+    pub fn restore(&mut self) -> Result<(), Failure> {
         let open = std::mem::take(&mut self.changes);
-        let mut left = self.put_back_these(open).err();
+        let mut left = self.restore_these(open).err();
         for id in std::mem::take(&mut self.kept).into_iter().rev() {
             let undone = self.undo(&id);
             self.note_undone(id, undone.is_ok());
@@ -164,9 +168,9 @@ impl Levers {
         left.map_or(Ok(()), Err)
     }
 
-    fn put_back_these(&self, levers: Vec<Lever>) -> Result<(), Failure> {
+    fn restore_these(&self, knobs: Vec<KnobChange>) -> Result<(), Failure> {
         let mut left = None;
-        for Lever { change, .. } in levers.into_iter().rev() {
+        for KnobChange { change, .. } in knobs.into_iter().rev() {
             let id = change.id().to_owned();
             let closed = change.close();
             self.note_undone(id, closed.is_ok());
@@ -214,19 +218,24 @@ impl Levers {
         let mut moved = false;
         // What must go back goes first: two changes may be of the same knob. The last one first, for a
         // driver may give one feature back only with another.
-        for lever in self.changes.iter_mut().rev().filter(|lever| lever.made) {
-            if !lever.is_wanted(level) {
-                lever.change.revert()?;
-                lever.made = false;
+        for moved_knob in self
+            .changes
+            .iter_mut()
+            .rev()
+            .filter(|moved_knob| moved_knob.made)
+        {
+            if !moved_knob.is_wanted(level) {
+                moved_knob.change.revert()?;
+                moved_knob.made = false;
                 moved = true;
             }
         }
-        for lever in &mut self.changes {
+        for moved_knob in &mut self.changes {
             // A host that was silent for too long has put itself back.
-            let is_to_be_made = !lever.made || lever.change.may_be_lost();
-            if is_to_be_made && lever.is_wanted(level) {
-                lever.change.apply()?;
-                lever.made = true;
+            let is_to_be_made = !moved_knob.made || moved_knob.change.may_be_lost();
+            if is_to_be_made && moved_knob.is_wanted(level) {
+                moved_knob.change.apply()?;
+                moved_knob.made = true;
                 moved = true;
             }
         }
@@ -263,7 +272,7 @@ impl Levers {
                 change: change.id().to_owned(),
             })?;
             change.apply()?;
-            self.changes.push(Lever {
+            self.changes.push(KnobChange {
                 change,
                 made: true,
                 keeps: false,
@@ -291,7 +300,7 @@ impl Levers {
                 match down {
                     None => break,
                     Some(_) if Instant::now() < deadline && !self.stop.is_asked() => {
-                        thread::sleep(SETTLE_LOOK)
+                        thread::sleep(SETTLE_POLL)
                     }
                     Some(nic) => {
                         let text = format!("`{}` on {} has no carrier", nic.name, host.name);
@@ -435,7 +444,7 @@ mod tests {
         }
     }
 
-    fn levers(scene: &Arc<Scene>, folder: &Path) -> Levers {
+    fn knobs(scene: &Arc<Scene>, folder: &Path) -> HostKnobs {
         let output = OutputArguments {
             json: false,
             run: Some(folder.join("run.jsonl")),
@@ -456,7 +465,7 @@ mod tests {
         let recorder = SharedRecorder(Rc::new(RefCell::new(recorder.unwrap())));
         let host = Host::new(HostName::new("nas"), Arc::<Scene>::clone(scene)).unwrap();
         let journal = Journal::open(folder, "run").unwrap();
-        Levers::new(vec![host], Some(journal), recorder, Stop::default())
+        HostKnobs::new(vec![host], Some(journal), recorder, Stop::default())
     }
 
     /// Two settings, each on or off.
@@ -477,23 +486,23 @@ mod tests {
     #[test]
     fn what_was_made_last_goes_back_first() {
         let (scene, folder) = (Scene::with(false, true), tempfile::tempdir().unwrap());
-        let mut levers = levers(&scene, folder.path());
+        let mut knobs = knobs(&scene, folder.path());
         for on in [false, true, false, true] {
-            levers.set(&level(on, on)).unwrap();
+            knobs.set(&level(on, on)).unwrap();
             assert_eq!(scene.values(), [if on { "1" } else { "0" }; 2]);
         }
-        levers.put_back().unwrap();
+        knobs.restore().unwrap();
     }
 
     #[test]
     fn only_what_was_changed_is_kept_over_restarts() {
         let (scene, folder) = (Scene::new(false), tempfile::tempdir().unwrap());
-        let mut levers = levers(&scene, folder.path());
+        let mut knobs = knobs(&scene, folder.path());
         // Both are tried, and one of them is worth it.
-        levers.set(&level(false, false)).unwrap();
-        levers.set(&level(true, false)).unwrap();
-        levers.keep(&level(true, false), true).unwrap();
-        drop(levers);
+        knobs.set(&level(false, false)).unwrap();
+        knobs.set(&level(true, false)).unwrap();
+        knobs.keep(&level(true, false), true).unwrap();
+        drop(knobs);
         assert_eq!(scene.values(), ["1", "0"]);
         let files = scene.files();
         assert!(
@@ -505,10 +514,10 @@ mod tests {
     #[test]
     fn what_cannot_be_kept_over_restarts_is_put_back_as_a_whole() {
         let (scene, folder) = (Scene::new(true), tempfile::tempdir().unwrap());
-        let mut levers = levers(&scene, folder.path());
-        levers.set(&level(false, false)).unwrap();
-        levers.keep(&level(false, false), true).unwrap_err();
-        levers.put_back().unwrap();
+        let mut knobs = knobs(&scene, folder.path());
+        knobs.set(&level(false, false)).unwrap();
+        knobs.keep(&level(false, false), true).unwrap_err();
+        knobs.restore().unwrap();
         assert_eq!(scene.values(), ["1", "1"]);
         let open = host::journal::list_open(folder.path()).unwrap().open;
         assert_eq!(open, Vec::new());
@@ -517,14 +526,14 @@ mod tests {
     #[test]
     fn what_was_kept_is_put_back_where_more_cannot_be_kept() {
         let (scene, folder) = (Scene::new(false), tempfile::tempdir().unwrap());
-        let mut levers = levers(&scene, folder.path());
-        levers.set(&level(false, false)).unwrap();
-        levers.keep(&level(false, false), true).unwrap();
+        let mut knobs = knobs(&scene, folder.path());
+        knobs.set(&level(false, false)).unwrap();
+        knobs.keep(&level(false, false), true).unwrap();
         assert_eq!(
             (scene.values().concat(), scene.files().len()),
             ("00".into(), 2)
         );
-        levers.put_back().unwrap();
+        knobs.restore().unwrap();
         assert_eq!(
             (scene.values().concat(), scene.files().len()),
             ("11".into(), 0)

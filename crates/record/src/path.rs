@@ -9,17 +9,17 @@ use crate::{HostName, MissingFact, Nanoseconds, NicLoad, Setting, SmbSession};
 /// The path between a client and a server as it looks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct PathLook {
+pub struct PathFacts {
     /// The addresses that the server's name stands for, in the order in which they are tried, but the one
     /// first that answers.
-    pub addresses: Vec<AddressLook>,
+    pub addresses: Vec<AddressRoute>,
     /// Those that are tried before it, in vain.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub silent: Vec<IpAddr>,
     /// The largest packets that pass, for each pair of NICs that was tried.
     pub mtus: Vec<MtuProof>,
     /// The other machines on the segments of the client's interfaces, as far as its kernel knew them.
-    pub neighbours: Vec<NeighbourLook>,
+    pub neighbours: Vec<NeighbourMtu>,
     /// The settings of the hosts, as far as they can be read.
     pub settings: Vec<Setting>,
     /// What was agreed with the server when somebody first knocked.
@@ -31,7 +31,7 @@ pub struct PathLook {
 
 /// One address of the server, seen from the client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AddressLook {
+pub struct AddressRoute {
     /// The address.
     pub address: IpAddr,
     /// The client's interface that the routes choose for it.
@@ -44,7 +44,7 @@ pub struct AddressLook {
 
 /// What a machine on the same segment takes, which is neither the client nor the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NeighbourLook {
+pub struct NeighbourMtu {
     /// The client's interface on that segment.
     pub nic: String,
     /// The machine's address.
@@ -55,7 +55,7 @@ pub struct NeighbourLook {
     pub answered: Option<u32>,
 }
 
-impl NeighbourLook {
+impl NeighbourMtu {
     /// Whether it answers, and not at the size that the interface sends.
     #[must_use]
     pub fn takes_less(&self) -> bool {
@@ -81,12 +81,15 @@ pub struct MtuProof {
     /// The smallest packet that had no answer, however often it was sent.
     pub unanswered: Option<u32>,
     /// Whether anybody on the way said of any of them that it is too big.
-    pub told: bool,
+    #[serde(rename = "told")]
+    pub too_big_reported: bool,
     /// Whether the answers are those of the server's TCP, because it answers no echo requests, or none
     /// of that size: then only the way there is proven.
-    pub one_way: bool,
+    #[serde(rename = "one_way")]
+    pub forward_only: bool,
     /// The largest packet that the server was seen to send us, where it can be asked to.
-    pub back: Option<u32>,
+    #[serde(rename = "back")]
+    pub reverse_mtu: Option<u32>,
     /// Where larger ones vanish: what the two ends counted of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vanished: Option<Vanished>,
@@ -114,7 +117,7 @@ impl MtuProof {
     #[must_use]
     pub fn is_black_hole(&self) -> bool {
         // What the far end would send must be known: its NIC takes nothing larger than that anyway.
-        !self.told
+        !self.too_big_reported
             && self.far_mtu.is_some()
             && self.path_mtu().is_some_and(|most| most < self.wanted())
     }
@@ -129,9 +132,11 @@ pub struct Vanished {
     /// How many were sent, each way.
     pub sent: u64,
     /// How many of ours the server's system saw; none where nobody can look there.
-    pub there: Option<u64>,
+    #[serde(rename = "there")]
+    pub seen_by_server: Option<u64>,
     /// How many of the server's our system saw; none where the server cannot be asked to send any.
-    pub back: Option<u64>,
+    #[serde(rename = "back")]
+    pub seen_by_client: Option<u64>,
     /// Packets that our NIC refused as faulty meanwhile.
     pub near_refused: Option<u64>,
     /// The same of the server's NIC.
@@ -147,8 +152,8 @@ impl Vanished {
 
     /// Whether they were lost each way, each for itself.
     #[must_use]
-    pub fn is_both_ways(&self) -> bool {
-        self.sent > 0 && self.there == Some(0) && self.back == Some(0)
+    pub fn is_bidirectional(&self) -> bool {
+        self.sent > 0 && self.seen_by_server == Some(0) && self.seen_by_client == Some(0)
     }
 }
 

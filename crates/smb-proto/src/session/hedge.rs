@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::ChannelNumber;
-use super::again::Tries;
+use super::retry::Tries;
 use super::state::{Appetite, ReadPiece, State, Work};
 use crate::block::BlockPool;
 use crate::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -18,14 +18,14 @@ const PATIENCE: Duration = Duration::from_millis(400);
 
 /// How often a READ is under way, and whether it was answered.
 pub(crate) struct Copies {
-    under_way: AtomicU8,
+    in_flight: AtomicU8,
     answered: AtomicBool,
 }
 
 impl Default for Copies {
     fn default() -> Self {
         Self {
-            under_way: AtomicU8::new(1),
+            in_flight: AtomicU8::new(1),
             answered: AtomicBool::new(false),
         }
     }
@@ -39,13 +39,13 @@ impl Copies {
 
     /// One of them will not be answered; tells whether that leaves none.
     pub(crate) fn lose(&self) -> bool {
-        let last = self.under_way.fetch_sub(1, Ordering::AcqRel) == 1;
+        let last = self.in_flight.fetch_sub(1, Ordering::AcqRel) == 1;
         last && !self.answered.load(Ordering::Acquire)
     }
 }
 
 /// A READ of a transfer that is under way.
-pub(crate) struct UnderWay {
+pub(crate) struct InFlightRead {
     channel: ChannelNumber,
     since: Time,
     range: Range<u64>,
@@ -53,7 +53,7 @@ pub(crate) struct UnderWay {
     copies: Arc<Copies>,
 }
 
-impl UnderWay {
+impl InFlightRead {
     pub(crate) fn new(piece: &ReadPiece, channel: ChannelNumber, since: Time) -> Self {
         Self {
             channel,
@@ -70,7 +70,7 @@ impl UnderWay {
 
     /// Whether a channel may ask for it as well.
     fn is_for(&self, number: ChannelNumber, most: u32) -> bool {
-        let once = self.copies.under_way.load(Ordering::Acquire) == 1;
+        let once = self.copies.in_flight.load(Ordering::Acquire) == 1;
         let fits = self.range.end - self.range.start <= u64::from(most);
         once && fits && self.channel != number && !self.copies.answered.load(Ordering::Acquire)
     }
@@ -78,7 +78,7 @@ impl UnderWay {
 
 impl State {
     /// The oldest READ that another channel is slow with, for one that has nothing else to do.
-    pub(super) fn read_twice(
+    pub(super) fn hedge_read(
         &mut self,
         number: ChannelNumber,
         appetite: Appetite,
@@ -107,7 +107,7 @@ impl State {
         let record = self.transfers.get_mut(&key)?;
         let asked = record.asked.get_mut(index)?;
         (asked.channel, asked.since) = (number, appetite.now);
-        asked.copies.under_way.fetch_add(1, Ordering::AcqRel);
+        asked.copies.in_flight.fetch_add(1, Ordering::AcqRel);
         let piece = ReadPiece {
             transfer: Arc::clone(&record.transfer),
             place,

@@ -54,13 +54,13 @@ pub(crate) fn run(shared: &Weak<Shared>, limit: Duration) {
             return;
         }
         // A channel may have been lost because its way is another one by now.
-        shared.seeker.tell();
+        shared.discovery.tell();
         let due = open_what_is_due(&shared);
-        let keeper = Arc::clone(&shared.keeper);
+        let reconnect = Arc::clone(&shared.reconnect);
         drop(shared);
         match due {
-            Some(due) => keeper.wait_until(due),
-            None => keeper.wait(),
+            Some(due) => reconnect.wait_until(due),
+            None => reconnect.wait(),
         }
     }
 }
@@ -90,7 +90,7 @@ fn come_back(shared: &Arc<Shared>, limit: Duration, before: Option<Return>) -> R
     let limit = stuck.map_or(limit, |_| limit.min(THROWN_OUT_MAX));
     let mut wait = WAIT_FIRST;
     let stop = lock(&shared.stop).clone();
-    let _registration = stop.register(Waker::from(Arc::clone(&shared.keeper)));
+    let _registration = stop.register(Waker::from(Arc::clone(&shared.reconnect)));
     let mut failure = None;
     // Who hears us and does nothing would do so again: once more only where something was done.
     if before.map_or(0, |before| before.moved) == moved && is_stalled(shared) {
@@ -116,7 +116,7 @@ fn come_back(shared: &Arc<Shared>, limit: Duration, before: Option<Return>) -> R
         if left.is_zero() {
             let source = failure.unwrap_or(Error::Stopped).into();
             let seconds = (now() - stuck_since).as_secs();
-            break Some(Error::NoWayBack { seconds, source });
+            break Some(Error::NotReconnected { seconds, source });
         }
         let mut routes = shared.routes();
         // first the one that led there longest
@@ -158,7 +158,7 @@ fn pause(shared: &Shared, stop: &Stop, wait: Duration) {
     let until = now() + wait;
     let over = || stop.is_stopped() || shared.stopping.load(Ordering::SeqCst);
     while now() < until && !over() {
-        shared.keeper.wait_until(until);
+        shared.reconnect.wait_until(until);
     }
 }
 

@@ -84,7 +84,7 @@ pub(crate) enum Lost {
 
 impl Lost {
     /// Counts the loss; tells whether it may be sent again.
-    pub(crate) fn may_go_again(&mut self) -> bool {
+    pub(crate) fn may_retry(&mut self) -> bool {
         let repeatable = match self {
             Self::Control(control) => can_repeat(&control.request),
             Self::Write(_) | Self::Read(_) => true,
@@ -152,7 +152,7 @@ fn name(request: &Request) -> &'static str {
         Request::Fetch { .. } => Command::READ.name(),
         Request::Store { .. } => Command::WRITE.name(),
         Request::Chain(links) => links.first().map_or("a chain", name),
-        Request::GiveBack { .. } => Command::OPLOCK_BREAK.name(),
+        Request::AcknowledgeBreak { .. } => Command::OPLOCK_BREAK.name(),
         Request::Echo => Command::ECHO.name(),
         Request::Logoff => Command::LOGOFF.name(),
     }
@@ -195,7 +195,7 @@ pub(crate) fn can_repeat(request: &Request) -> bool {
         | Request::Allocated { .. }
         | Request::ReadLink { .. }
         | Request::MakeLink { .. }
-        | Request::GiveBack { .. }
+        | Request::AcknowledgeBreak { .. }
         | Request::Echo
         | Request::Logoff => true,
     }

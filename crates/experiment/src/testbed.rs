@@ -16,7 +16,7 @@ pub enum TrialLength {
 
 /// Something that can be set and measured. Every level that an experiment hands out names the same
 /// settings, each with its value, so nothing is ever left to what a level does not say.
-pub trait Rig {
+pub trait Testbed {
     /// The present values of the settings that `level` names, read from where they hold; a workload
     /// field reads as it would be used without a level.
     ///
@@ -31,7 +31,7 @@ pub trait Rig {
     /// When a setting is refused or does not settle.
     fn set(&mut self, level: &Level) -> Result<(), Failure>;
 
-    /// The workload of a trial: the rig's own, with the level's workload fields.
+    /// The workload of a trial: the testbed's own, with the level's workload fields.
     fn workload(&self, level: &Level, direction: Direction, length: TrialLength) -> Workload;
 
     /// Runs one trial in a fresh session. A failure is an outcome too.
@@ -53,7 +53,7 @@ pub trait Rig {
     ///
     /// # Errors
     /// When something could not be put back.
-    fn put_back(&mut self, level: &Level) -> Result<(), Failure>;
+    fn restore(&mut self, level: &Level) -> Result<(), Failure>;
 
     /// The time since the start of the run.
     fn now(&self) -> Nanoseconds;

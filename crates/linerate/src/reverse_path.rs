@@ -50,8 +50,8 @@ pub fn complete(client: Known, server: Option<Known>, proofs: &mut [MtuProof]) {
         if let Some(((near, remote), server)) = near_end(client, proof).zip(server)
             && let Some(size) = proof.path_mtu().filter(|_| in_vain < IN_VAIN_MAX)
         {
-            proof.back = back(server.host, near.address, remote, size);
-            in_vain += u32::from(proof.back.is_none());
+            proof.reverse_mtu = reverse_mtu(server.host, near.address, remote, size);
+            in_vain += u32::from(proof.reverse_mtu.is_none());
         }
     }
     let Some(hole) = proofs.iter_mut().find(|proof| proof.is_black_hole()) else {
@@ -60,7 +60,7 @@ pub fn complete(client: Known, server: Option<Known>, proofs: &mut [MtuProof]) {
     if let Some((near, remote)) = near_end(client, hole) {
         let far = server.and_then(|server| far_end(server, remote));
         // Whoever is not heard with what passes is not heard with more either.
-        let asked = far.filter(|_| hole.back.is_some());
+        let asked = far.filter(|_| hole.reverse_mtu.is_some());
         hole.vanished = vanished(near, remote, far, asked, hole.wanted());
     }
 }
@@ -86,7 +86,7 @@ fn near_end<'a>(client: Known<'a>, proof: &MtuProof) -> Option<(End<'a>, IpAddr)
 }
 
 /// Has the server send a packet of the size that passed on the way there.
-fn back(server: &Host, ours: IpAddr, remote: IpAddr, size: u32) -> Option<u32> {
+fn reverse_mtu(server: &Host, ours: IpAddr, remote: IpAddr, size: u32) -> Option<u32> {
     let outputs = server
         .exec
         .run(&[ping(size, PASSING, &remote.to_string(), ours)?]);
@@ -124,12 +124,13 @@ fn vanished(
         far.sends_in_vain(ping(size, VANISHING, &from, near.address)?)
     });
     let after = counts();
-    let there = grown(before.1, between.1, |far| far.echoes);
+    let seen_by_server = grown(before.1, between.1, |far| far.echoes);
     Some(Vanished {
         size,
         sent: VANISHING,
-        there,
-        back: back.and_then(|()| grown(Some(between.0), Some(after.0), |near| near.echoes)),
+        seen_by_server,
+        seen_by_client: back
+            .and_then(|()| grown(Some(between.0), Some(after.0), |near| near.echoes)),
         near_refused: refused(Some(before.0), Some(after.0)),
         far_refused: refused(before.1, after.1),
     })
@@ -361,7 +362,7 @@ mod tests {
                 ..hole(theirs)
             };
             let proof = completed((&client, ours), Some((&server, None)), proof);
-            assert_eq!((proof.back, proof.vanished), (Some(1500), None));
+            assert_eq!((proof.reverse_mtu, proof.vanished), (Some(1500), None));
             let command = asked.lock().unwrap().join("; ");
             assert!(
                 command.ends_with(&format!("-M do -s {payload} -I {theirs} {ours}")),
@@ -370,7 +371,7 @@ mod tests {
             // Another size is not what comes back.
             let (server, _) = host(&[], "1000");
             let proof = completed((&client, ours), Some((&server, None)), proof);
-            assert_eq!(proof.back, None);
+            assert_eq!(proof.reverse_mtu, None);
         }
     }
 
@@ -389,8 +390,8 @@ mod tests {
             let expected = Vanished {
                 size: 9000,
                 sent: 5,
-                there: Some(0),
-                back: Some(0),
+                seen_by_server: Some(0),
+                seen_by_client: Some(0),
                 near_refused: Some(2),
                 far_refused: Some(0),
             };

@@ -7,14 +7,14 @@ const HOLE_BYTES_MIN: u64 = 64 << 10;
 
 /// What is known about a file, from some place on.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Holes {
+pub(super) struct AllocatedRanges {
     /// Up to where it is known.
     pub(super) known: u64,
     /// What is no hole, in order; everything else before `known` is one.
     data: Vec<Range<u64>>,
 }
 
-impl Holes {
+impl AllocatedRanges {
     /// There are none in a file of this length.
     pub(super) fn none(size: u64) -> Self {
         Self {
@@ -63,10 +63,10 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    fn data(holes: &Holes, from: u64) -> Vec<Range<u64>> {
+    fn data(allocated: &AllocatedRanges, from: u64) -> Vec<Range<u64>> {
         let mut from = from;
         let next = || {
-            let range = holes.next_data(from)?;
+            let range = allocated.next_data(from)?;
             from = range.end;
             Some(range)
         };
@@ -76,21 +76,21 @@ mod tests {
     #[test]
     fn what_is_between_the_ranges_is_a_hole() {
         let ranges = [0..MIB, 3 * MIB..4 * MIB, 4 * MIB + 100..5 * MIB];
-        let holes = Holes::of_server(0..9 * MIB, &ranges, false);
-        assert_eq!(holes.known, 9 * MIB);
-        assert_eq!(data(&holes, 0), [0..MIB, 3 * MIB..5 * MIB]);
-        assert_eq!(data(&holes, MIB / 2)[0], MIB / 2..MIB);
-        assert!(data(&holes, 5 * MIB).is_empty());
-        let whole_hole = Holes::of_server(0..MIB, &[], false);
+        let allocated = AllocatedRanges::of_server(0..9 * MIB, &ranges, false);
+        assert_eq!(allocated.known, 9 * MIB);
+        assert_eq!(data(&allocated, 0), [0..MIB, 3 * MIB..5 * MIB]);
+        assert_eq!(data(&allocated, MIB / 2)[0], MIB / 2..MIB);
+        assert!(data(&allocated, 5 * MIB).is_empty());
+        let whole_hole = AllocatedRanges::of_server(0..MIB, &[], false);
         assert_eq!((whole_hole.known, whole_hole.next_data(0)), (MIB, None));
     }
 
     #[test]
     fn what_the_server_left_out_is_asked_for_later() {
         let ranges = [MIB..2 * MIB, 3 * MIB..4 * MIB];
-        let holes = Holes::of_server(MIB..9 * MIB, &ranges, true);
-        assert_eq!(holes.known, 4 * MIB);
-        assert_eq!(data(&holes, MIB), ranges);
+        let allocated = AllocatedRanges::of_server(MIB..9 * MIB, &ranges, true);
+        assert_eq!(allocated.known, 4 * MIB);
+        assert_eq!(data(&allocated, MIB), ranges);
     }
 
     #[test]
@@ -107,18 +107,18 @@ mod tests {
         ];
         let understood = |answer: &[(u64, u64)], more| {
             let ranges: Vec<_> = answer.iter().map(|(start, end)| *start..*end).collect();
-            Holes::of_server(asked.clone(), &ranges, more)
+            AllocatedRanges::of_server(asked.clone(), &ranges, more)
         };
         for answer in answers {
             for more in [false, true] {
-                let holes = understood(answer, more);
-                assert!(holes.known > asked.start && holes.known <= asked.end);
-                let data = data(&holes, asked.start);
-                let inside = data.iter().all(|range| range.end <= holes.known);
-                assert!(inside, "{answer:?} {more}: {holes:?}");
+                let allocated = understood(answer, more);
+                assert!(allocated.known > asked.start && allocated.known <= asked.end);
+                let data = data(&allocated, asked.start);
+                let inside = data.iter().all(|range| range.end <= allocated.known);
+                assert!(inside, "{answer:?} {more}: {allocated:?}");
             }
         }
-        let none = Holes::none(6 * MIB);
+        let none = AllocatedRanges::none(6 * MIB);
         assert_eq!(understood(answers[5], false), none);
         assert_eq!(understood(answers[6], false), none);
         assert_eq!(understood(answers[0], true), none);

@@ -39,7 +39,7 @@ const FILE_MODE: u32 = 0o666;
 const WRITE_BYTES: usize = 1 << 20;
 
 /// The folder, while it is there.
-pub(crate) struct Site {
+pub(crate) struct ScratchFolder {
     top: Place,
     base: Base,
     /// Given up after the folder.
@@ -158,14 +158,14 @@ fn failed(place: &Place, source: io::Error) -> Error {
     Error::TestFile { folder, source }
 }
 
-impl Site {
+impl ScratchFolder {
     /// Makes a folder at `parent`, unless there is not enough room for so many bytes and files. What
     /// somebody left there who was killed is removed before.
     pub(crate) fn make(parent: Place, bytes: u64, files: u32, stop: &Stop) -> Result<Self, Error> {
         let place = parent;
         let parent = Parent::of(&place)?;
         remove_leftovers(&parent, stop);
-        check_room(
+        check_free_space(
             &place,
             bytes.saturating_add(u64::from(files) * FILE_OVERHEAD),
         )?;
@@ -330,7 +330,9 @@ impl Site {
     pub(crate) fn list(&self, wanted: u32) -> Result<(), Error> {
         let found = match self.at("") {
             At::Share(tree, path) => tree.list(path.trim_end_matches('/'))?.len(),
-            At::Local(folder) => folder.look().map_err(|source| self.failed(source))?,
+            At::Local(folder) => folder
+                .stat_entries()
+                .map_err(|source| self.failed(source))?,
         };
         if found == wanted as usize {
             return Ok(());
@@ -454,7 +456,7 @@ impl Site {
     }
 }
 
-impl Drop for Site {
+impl Drop for ScratchFolder {
     fn drop(&mut self) {
         // Before the hold, and whatever has happened; what cannot be removed now is found by the next.
         self.remove_all().ok();
@@ -498,9 +500,9 @@ impl Lockable {
     }
 }
 
-fn check_room(parent: &Place, size: u64) -> Result<(), Error> {
+fn check_free_space(parent: &Place, size: u64) -> Result<(), Error> {
     match parent {
-        Place::Local(path) => folder::check_room(path, size),
+        Place::Local(path) => folder::check_free_space(path, size),
         Place::Share { tree, path } => check_space(
             &format_args!("{}/{path}", tree.share()),
             tree.free_space()?.available_bytes,

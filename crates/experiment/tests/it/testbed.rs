@@ -1,8 +1,8 @@
-//! A rig in memory: two hosts with two links, whose rates follow from their settings.
+//! A testbed in memory: two hosts with two links, whose rates follow from their settings.
 
 use std::cell::{Cell, RefCell};
 
-use experiment::{Candidate, Hooks, Progress, Rig, Sink, TrialLength, TunePlan};
+use experiment::{Candidate, Hooks, Progress, Sink, Testbed, TrialLength, TunePlan};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use record::{
@@ -17,7 +17,7 @@ pub(crate) const TRIAL_SECONDS: u64 = 2;
 /// Length of a trial that washes out.
 pub(crate) const WASH_OUT_SECONDS: u64 = 1;
 
-/// What the rest of the world knows and the rig must not: arm and phase, for faults that depend on
+/// What the rest of the world knows and the testbed must not: arm and phase, for faults that depend on
 /// them.
 #[derive(Debug, Default)]
 pub(crate) struct Stage {
@@ -28,17 +28,17 @@ pub(crate) struct Stage {
 type Effect<'a> = Box<dyn Fn(&[Setting], Direction) -> f64 + 'a>;
 type Fault<'a> = Box<dyn FnMut(&Call, &[Setting]) -> Option<Failure> + 'a>;
 
-/// What the rig was asked for.
+/// What the testbed was asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Call {
     Read,
     Set(Level),
     Trial(Workload),
     Keep(Level),
-    PutBack,
+    Restore,
 }
 
-pub(crate) struct SimulatedRig<'a> {
+pub(crate) struct SimulatedTestbed<'a> {
     /// What holds.
     pub(crate) settings: Vec<Setting>,
     /// What held at first.
@@ -52,7 +52,7 @@ pub(crate) struct SimulatedRig<'a> {
     /// Whether setting the MTU is taken and does nothing.
     pub(crate) ignores_mtu: bool,
     /// Whether the hosts put themselves back in the middle of each trial that counts.
-    pub(crate) puts_itself_back: bool,
+    pub(crate) restores_itself: bool,
     /// Standard deviation of a trial.
     pub(crate) noise: f64,
     random: ChaCha8Rng,
@@ -118,8 +118,8 @@ pub(crate) fn as_predicted(settings: &[Setting], _: Direction) -> f64 {
     channels * if jumbo { 1.05 } else { 1.0 }
 }
 
-impl<'a> SimulatedRig<'a> {
-    /// A rig at MTU 1500 and one channel with half a percent of noise and no faults.
+impl<'a> SimulatedTestbed<'a> {
+    /// A testbed at MTU 1500 and one channel with half a percent of noise and no faults.
     pub(crate) fn new(effect: impl Fn(&[Setting], Direction) -> f64 + 'a) -> Self {
         let mut settings = mtu(1500);
         settings.push(channels(1));
@@ -130,7 +130,7 @@ impl<'a> SimulatedRig<'a> {
             effect: Box::new(effect),
             fault: Box::new(|_, _| None),
             ignores_mtu: false,
-            puts_itself_back: false,
+            restores_itself: false,
             noise: 0.005,
             random: ChaCha8Rng::seed_from_u64(1),
             now: 0,
@@ -167,7 +167,7 @@ fn same_place(one: &Setting, two: &Setting) -> bool {
     }
 }
 
-impl Rig for SimulatedRig<'_> {
+impl Testbed for SimulatedTestbed<'_> {
     fn read(&mut self, level: &Level) -> Result<Vec<Setting>, Failure> {
         self.asked(Call::Read)?;
         let mut read = self.settings.clone();
@@ -190,7 +190,7 @@ impl Rig for SimulatedRig<'_> {
             self.asked(Call::Set(level.clone()))?;
             let mut places = self.settings.iter_mut();
             let place = places.find(|place| same_place(place, setting));
-            *place.expect("the rig has this place") = setting.clone();
+            *place.expect("the testbed has this place") = setting.clone();
         }
         self.passes(1);
         Ok(())
@@ -225,7 +225,7 @@ impl Rig for SimulatedRig<'_> {
         let normal: f64 = (0..12).map(|_| self.random.random::<f64>()).sum::<f64>() - 6.0;
         let mut rate = 100e6 * (self.effect)(&self.settings, share.direction);
         rate *= (self.noise * normal).exp();
-        if self.puts_itself_back && seconds == TRIAL_SECONDS {
+        if self.restores_itself && seconds == TRIAL_SECONDS {
             self.settings.clone_from(&self.start);
         }
         if seconds == WASH_OUT_SECONDS {
@@ -239,8 +239,8 @@ impl Rig for SimulatedRig<'_> {
         self.asked(Call::Keep(level.clone()))
     }
 
-    fn put_back(&mut self, _: &Level) -> Result<(), Failure> {
-        self.asked(Call::PutBack)?;
+    fn restore(&mut self, _: &Level) -> Result<(), Failure> {
+        self.asked(Call::Restore)?;
         self.settings.clone_from(&self.start);
         Ok(())
     }
@@ -252,20 +252,20 @@ impl Rig for SimulatedRig<'_> {
 
 /// Runs a plan and gives what was recorded with what it came to.
 pub(crate) fn tune(
-    rig: &mut SimulatedRig<'_>,
+    testbed: &mut SimulatedTestbed<'_>,
     plan: &TunePlan,
 ) -> (
     Vec<Record>,
     Result<experiment::TuneOutcome, experiment::Error>,
 ) {
     let mut records = Vec::new();
-    let outcome = tune_with(rig, plan, &mut records, &|| false, &Stage::default());
+    let outcome = tune_with(testbed, plan, &mut records, &|| false, &Stage::default());
     (records, outcome)
 }
 
 /// The same with everything to choose.
 pub(crate) fn tune_with(
-    rig: &mut SimulatedRig<'_>,
+    testbed: &mut SimulatedTestbed<'_>,
     plan: &TunePlan,
     sink: &mut dyn Sink,
     stop: &dyn Fn() -> bool,
@@ -285,5 +285,5 @@ pub(crate) fn tune_with(
         stop,
         progress: &mut progress,
     };
-    experiment::tune(rig, plan, &mut hooks)
+    experiment::tune(testbed, plan, &mut hooks)
 }

@@ -13,7 +13,7 @@ use smb_proto::session::{Reply, Request};
 
 use crate::dfs::is_of_another_machine;
 use crate::error::Error;
-use crate::keeper::{is_final, jittered};
+use crate::reconnect::{is_final, jittered};
 use crate::request::ask;
 use crate::session::{CHANNELS_MAX, Route, Shared, local_nics};
 use crate::shares::IPC_SHARE;

@@ -15,8 +15,8 @@ fn what_another_user_has_laid_out_is_neither_followed_nor_waited_for() {
     let mode = Mode::from_raw_mode(0o666);
     mknodat(CWD, name("1.hold"), FileType::Fifo, mode, 0).unwrap();
     let parent = Place::Local(folder.path().to_owned());
-    let site = Site::make(parent, 1, 1, &Stop::new()).unwrap();
-    assert!(site.local().is_some_and(Path::exists));
+    let scratch = ScratchFolder::make(parent, 1, 1, &Stop::new()).unwrap();
+    assert!(scratch.local().is_some_and(Path::exists));
     assert!(!victim.exists(), "it was made through the link");
 }
 
@@ -50,10 +50,10 @@ fn nothing_of_root_is_given_away_where_another_user_exchanges_folders() {
         for _ in 0..500 {
             // It may be found out, which ends the trial.
             let parent = Place::Local(shared.clone());
-            let Ok(site) = Site::make(parent, 1, 1, &Stop::new()) else {
+            let Ok(scratch) = ScratchFolder::make(parent, 1, 1, &Stop::new()) else {
                 continue;
             };
-            if let Ok(Some(entrance)) = site.give() {
+            if let Ok(Some(entrance)) = scratch.give() {
                 given += 1;
                 fs::write(entrance.join("content"), "x").unwrap();
             }
@@ -78,8 +78,8 @@ fn files_are_made_used_and_removed_in_the_folder_that_was_made_whatever_has_its_
     // Another user exchanges the folder, or one that it is in.
     for exchanged in ["shared/inner", "shared"] {
         let parent = Place::Local(path("shared/inner"));
-        let site = Site::make(parent, 1, 1, &Stop::new()).unwrap();
-        let made = site.local().unwrap().file_name().unwrap().to_owned();
+        let scratch = ScratchFolder::make(parent, 1, 1, &Stop::new()).unwrap();
+        let made = scratch.local().unwrap().file_name().unwrap().to_owned();
         let moved = path("moved");
         let (from, at) = match exchanged {
             "shared" => (path("shared"), moved.join("inner").join(&made)),
@@ -89,20 +89,20 @@ fn files_are_made_used_and_removed_in_the_folder_that_was_made_whatever_has_its_
         std::os::unix::fs::symlink(path("victim"), &from).unwrap();
         let nothing = |_: u64, _: &mut [u8]| {};
         let go_on = || ControlFlow::Continue(());
-        site.create("file").unwrap();
-        site.write("written", 10, &nothing, &go_on).unwrap();
-        site.make_folder("tree").unwrap();
-        site.write("tree/file", 10, &nothing, &go_on).unwrap();
-        site.open("file").unwrap();
-        site.read("written", 10, &smb::Stop::new()).unwrap();
-        site.open_to_lock("file").unwrap().lock(0, 1).unwrap();
-        site.sync(site.top(), None).unwrap();
-        site.forget();
-        site.list(3).unwrap();
-        site.remove_file("file").unwrap();
-        site.remove_folder("tree").unwrap();
+        scratch.create("file").unwrap();
+        scratch.write("written", 10, &nothing, &go_on).unwrap();
+        scratch.make_folder("tree").unwrap();
+        scratch.write("tree/file", 10, &nothing, &go_on).unwrap();
+        scratch.open("file").unwrap();
+        scratch.read("written", 10, &smb::Stop::new()).unwrap();
+        scratch.open_to_lock("file").unwrap().lock(0, 1).unwrap();
+        scratch.sync(scratch.top(), None).unwrap();
+        scratch.forget();
+        scratch.list(3).unwrap();
+        scratch.remove_file("file").unwrap();
+        scratch.remove_folder("tree").unwrap();
         assert!(at.join("written").exists(), "{exchanged}");
-        drop(site);
+        drop(scratch);
         assert!(!at.join("written").exists(), "{exchanged}");
         let left: Vec<_> = fs::read_dir(path("victim")).unwrap().flatten().collect();
         assert_eq!(left.len(), 1, "{exchanged}: {left:?}");
@@ -125,15 +125,15 @@ fn a_folder_that_somebody_left_who_was_killed_goes_with_the_next_one() {
     fs::create_dir(&other).unwrap();
     let make = |bytes| {
         let parent = Place::Local(folder.path().to_owned());
-        Site::make(parent, bytes, 1, &Stop::new())
+        ScratchFolder::make(parent, bytes, 1, &Stop::new())
     };
     let one = make(1).unwrap();
-    let is_there = |site: &Site| site.local().is_some_and(Path::exists);
+    let is_there = |scratch: &ScratchFolder| scratch.local().is_some_and(Path::exists);
     assert!(!left.exists() && other.exists() && is_there(&one));
     // One that is in use stays.
     let two = make(1).unwrap();
     assert!(is_there(&one) && is_there(&two));
     drop((one, two));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-    assert!(matches!(make(u64::MAX / 2), Err(Error::NoRoom { .. })));
+    assert!(matches!(make(u64::MAX / 2), Err(Error::NoSpace { .. })));
 }

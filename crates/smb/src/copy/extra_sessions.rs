@@ -25,32 +25,32 @@ const NOTICE_WAIT: Duration = Duration::from_millis(100);
 
 /// The sessions of one copy beside the one that is there. There are none before [`Self::open_once`], and
 /// where the server does not want more than one.
-pub(super) struct Lanes {
+pub(super) struct ExtraSessions {
     most: usize,
     begun: AtomicBool,
-    lanes: OnceLock<Vec<Lane>>,
+    sessions: OnceLock<Vec<ExtraSession>>,
     /// One was lost.
     over: AtomicBool,
 }
 
 /// One session more for each share.
-pub(super) struct Lane(Vec<Again>);
+pub(super) struct ExtraSession(Vec<ExtraShare>);
 
 /// A share over another session.
-struct Again {
+struct ExtraShare {
     original: Tree,
     tree: Tree,
     /// Ends after the share.
     _session: Session,
 }
 
-impl Lanes {
+impl ExtraSessions {
     /// Not more than so many sessions in all.
     pub(super) fn new(sessions: usize) -> Self {
         Self {
             most: sessions.saturating_sub(1),
             begun: AtomicBool::new(false),
-            lanes: OnceLock::new(),
+            sessions: OnceLock::new(),
             over: AtomicBool::new(false),
         }
     }
@@ -60,19 +60,19 @@ impl Lanes {
         if self.begun.swap(true, Ordering::Relaxed) {
             return;
         }
-        let lanes = (0..self.most).map_while(|_| Lane::open(places));
+        let sessions = (0..self.most).map_while(|_| ExtraSession::open(places));
         // Nobody else gets here.
-        let _ = self.lanes.set(lanes.collect());
+        let _ = self.sessions.set(sessions.collect());
     }
 
-    /// The lane of one of many workers; none: the session that is there anyway.
-    pub(super) fn of_worker(&self, worker: usize) -> Option<&Lane> {
-        let lanes = self.all();
-        lanes.get((worker % (lanes.len() + 1)).checked_sub(1)?)
+    /// The session of one of many workers; none: the session that is there anyway.
+    pub(super) fn of_worker(&self, worker: usize) -> Option<&ExtraSession> {
+        let sessions = self.all();
+        sessions.get((worker % (sessions.len() + 1)).checked_sub(1)?)
     }
 
     /// Those that one file of this size is worth.
-    pub(super) fn of_large(&self, bytes: u64, places: [&Place; 2]) -> &[Lane] {
+    pub(super) fn of_large(&self, bytes: u64, places: [&Place; 2]) -> &[ExtraSession] {
         let [from, to] = places;
         let gains = matches!(from, Place::Share { .. }) || is_written_over_all(to);
         if bytes < LARGE_BYTES_MIN || !gains {
@@ -82,9 +82,9 @@ impl Lanes {
         self.all()
     }
 
-    fn all(&self) -> &[Lane] {
-        match self.lanes.get() {
-            Some(lanes) if !self.over.load(Ordering::Relaxed) => lanes,
+    fn all(&self) -> &[ExtraSession] {
+        match self.sessions.get() {
+            Some(sessions) if !self.over.load(Ordering::Relaxed) => sessions,
             _ => &[],
         }
     }
@@ -137,17 +137,17 @@ pub(super) fn is_written_over_all(to: &Place) -> bool {
     matches!(to, Place::Share { tree, .. } if tree.is_protected())
 }
 
-impl Lane {
+impl ExtraSession {
     /// None where it cannot be had: the copy does without.
     fn open(places: [&Place; 2]) -> Option<Self> {
-        let mut shares: Vec<Again> = Vec::new();
+        let mut shares: Vec<ExtraShare> = Vec::new();
         for place in places {
             let Place::Share { tree, .. } = place else {
                 continue;
             };
             if !shares.iter().any(|share| share.original.is_identical(tree)) {
-                let (session, again) = Session::beside(tree).ok()?;
-                shares.push(Again {
+                let (session, again) = Session::open_parallel(tree).ok()?;
+                shares.push(ExtraShare {
                     original: tree.clone(),
                     tree: again,
                     _session: session,
@@ -157,13 +157,13 @@ impl Lane {
         Some(Self(shares))
     }
 
-    /// The same share over this lane.
+    /// The same share over this session.
     pub(super) fn tree(&self, tree: &Tree) -> Tree {
         let again = self.0.iter().find(|it| it.original.is_identical(tree));
         again.map_or_else(|| tree.clone(), |again| tree.over(&again.tree))
     }
 
-    /// The same place over this lane.
+    /// The same place over this session.
     pub(super) fn place(&self, place: &Place) -> Place {
         match place {
             Place::Local(_) => place.clone(),

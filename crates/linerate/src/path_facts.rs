@@ -5,13 +5,13 @@ use std::net::IpAddr;
 use host::exec::{Command, Output};
 use measure::{MtuTarget, Stop};
 use record::{
-    AddressLook, HostFacts, LinkState, MtuProof, NeighbourLook, Nic, PathLook, ServerInterface,
+    AddressRoute, HostFacts, LinkState, MtuProof, NeighbourMtu, Nic, PathFacts, ServerInterface,
 };
 use serde::Deserialize;
 
 use crate::failure::CommandError;
 use crate::path::{SharePath, addresses};
-use crate::{back, collect};
+use crate::{collect, reverse_path};
 
 /// Addresses of a server that are looked at.
 const ADDRESSES_MAX: usize = 16;
@@ -43,37 +43,37 @@ struct Known {
 
 /// Looks at the way to each address of the server, and proves what passes on the way that is used: to the
 /// address that is known to answer, or else to the first.
-pub fn at_path(
+pub fn gather(
     path: &SharePath,
     facts: &[HostFacts],
     answers: Option<IpAddr>,
     stop: &Stop,
-) -> Result<PathLook, CommandError> {
-    let mut look = PathLook {
-        addresses: ways(path)?,
-        ..PathLook::default()
+) -> Result<PathFacts, CommandError> {
+    let mut observed = PathFacts {
+        addresses: routes(path)?,
+        ..PathFacts::default()
     };
     if let Some(answers) = answers {
-        put_first(&mut look, answers);
+        put_first(&mut observed, answers);
     }
-    let first = look.addresses.first().and_then(|way| {
-        let nic = facts.first()?.nic(way.nic.as_deref()?)?;
-        Some(target(nic, way.address, path))
+    let first = observed.addresses.first().and_then(|route| {
+        let nic = facts.first()?.nic(route.nic.as_deref()?)?;
+        Some(target(nic, route.address, path))
     });
     let first: Vec<MtuTarget> = first.into_iter().collect();
     // Where a black hole is missed every session runs into it, and each is given up after half a minute.
     for _ in 0..TRIES {
-        look.mtus = prove(path, facts, &first, stop);
-        if first.is_empty() || stop.is_asked() || look.mtus.first().is_some_and(is_sure) {
+        observed.mtus = prove(path, facts, &first, stop);
+        if first.is_empty() || stop.is_asked() || observed.mtus.first().is_some_and(is_sure) {
             break;
         }
     }
     for (host, facts) in path.hosts().into_iter().zip(facts) {
         let (settings, missing) = collect::settings(host, facts);
-        look.settings.extend(settings);
-        look.missing.extend(missing);
+        observed.settings.extend(settings);
+        observed.missing.extend(missing);
     }
-    Ok(look)
+    Ok(observed)
 }
 
 /// Whether a proof tells both what passes and what the far end would send.
@@ -82,21 +82,21 @@ fn is_sure(proof: &MtuProof) -> bool {
 }
 
 /// Whoever comes before the one that answers is tried in vain.
-fn put_first(look: &mut PathLook, answers: IpAddr) {
-    let mut tried = look.addresses.iter();
-    if let Some(place) = tried.position(|way| way.address == answers) {
-        let before = look.addresses[..place].iter();
-        look.silent = before.map(|way| way.address).collect();
-        look.addresses[..=place].rotate_right(1);
+fn put_first(observed: &mut PathFacts, answers: IpAddr) {
+    let mut tried = observed.addresses.iter();
+    if let Some(place) = tried.position(|route| route.address == answers) {
+        let before = observed.addresses[..place].iter();
+        observed.silent = before.map(|route| route.address).collect();
+        observed.addresses[..=place].rotate_right(1);
     }
 }
 
 /// Proves what passes between the other pairs of NICs, now that the server has told its addresses.
-pub fn at_other_pairs(
+pub fn gather_other_pairs(
     path: &SharePath,
     facts: &[HostFacts],
     listed: &[ServerInterface],
-    look: &mut PathLook,
+    observed: &mut PathFacts,
     stop: &Stop,
 ) {
     let Some(client) = facts.first() else { return };
@@ -119,7 +119,7 @@ pub fn at_other_pairs(
         let routed = |remote: &&IpAddr| !is_link_local(**remote);
         for remote in remotes.iter().filter(routed).filter(near).filter(other) {
             let target = target(nic, *remote, path);
-            let known = look
+            let known = observed
                 .mtus
                 .iter()
                 .any(|proof| proof.nic == nic.name && proof.remote == Some(*remote));
@@ -128,10 +128,14 @@ pub fn at_other_pairs(
             }
         }
     }
-    look.mtus.extend(prove(path, facts, &targets, stop));
-    let mut known: Vec<IpAddr> = look.addresses.iter().map(|way| way.address).collect();
+    observed.mtus.extend(prove(path, facts, &targets, stop));
+    let mut known: Vec<IpAddr> = observed
+        .addresses
+        .iter()
+        .map(|route| route.address)
+        .collect();
     known.extend(remotes);
-    look.neighbours = neighbours(path, client, &known, &look.mtus, stop);
+    observed.neighbours = neighbours(path, client, &known, &observed.mtus, stop);
 }
 
 /// Asks those on the segments of the pairs' NICs what they take, without looking for anybody whom the
@@ -142,7 +146,7 @@ fn neighbours(
     ends: &[IpAddr],
     proofs: &[MtuProof],
     stop: &Stop,
-) -> Vec<NeighbourLook> {
+) -> Vec<NeighbourMtu> {
     let command = Command::new(["ip", "-j", "neigh", "show"]);
     let outputs = path.client.exec.run(&[command]).unwrap_or_default();
     let is_end = |address: IpAddr| ends.contains(&address) || client.nic_with(address).is_some();
@@ -166,15 +170,15 @@ fn neighbours(
         return Vec::new();
     }
     let proofs = path.runner.prove_mtus(&targets, stop).unwrap_or_default();
-    let looks = proofs.into_iter().filter_map(|proof| {
-        Some(NeighbourLook {
+    let answers = proofs.into_iter().filter_map(|proof| {
+        Some(NeighbourMtu {
             nic: proof.nic,
             address: proof.remote?,
             tried: proof.near_mtu,
             answered: proof.answered,
         })
     });
-    looks.collect()
+    answers.collect()
 }
 
 /// The machines in the kernel's table that were heard of, each with one address on one interface.
@@ -230,7 +234,7 @@ fn prove(
         return Vec::new();
     }
     let mut proofs = path.runner.prove_mtus(targets, stop).unwrap_or_default();
-    let known = |(index, host)| back::Known {
+    let known = |(index, host)| reverse_path::Known {
         host,
         facts: facts.get(index),
     };
@@ -238,13 +242,13 @@ fn prove(
     if let Some(client) = hosts.next().filter(|_| !stop.is_asked()) {
         // A server that did not say what it is does not answer to this either.
         let server = hosts.next().filter(|server| server.facts.is_some());
-        back::complete(client, server, &mut proofs);
+        reverse_path::complete(client, server, &mut proofs);
     }
     proofs
 }
 
 /// The server's addresses and the routes that the client chooses for them.
-fn ways(path: &SharePath) -> Result<Vec<AddressLook>, CommandError> {
+fn routes(path: &SharePath) -> Result<Vec<AddressRoute>, CommandError> {
     let mut addresses = addresses(&path.client, &path.share.address.server)?;
     addresses.truncate(ADDRESSES_MAX);
     let commands: Vec<Command> = addresses
@@ -252,18 +256,18 @@ fn ways(path: &SharePath) -> Result<Vec<AddressLook>, CommandError> {
         .map(|address| Command::new(["ip", "-j", "route", "get", &address.to_string()]))
         .collect();
     let outputs = path.client.exec.run(&commands)?;
-    let ways = addresses.iter().zip(&outputs);
-    Ok(ways
-        .map(|(&address, output)| way(address, output))
+    let routes = addresses.iter().zip(&outputs);
+    Ok(routes
+        .map(|(&address, output)| route(address, output))
         .collect())
 }
 
-fn way(address: IpAddr, output: &Output) -> AddressLook {
+fn route(address: IpAddr, output: &Output) -> AddressRoute {
     let chosen: Option<Vec<Chosen>> = output
         .text()
         .and_then(|text| serde_json::from_str(&text).ok());
     let chosen = chosen.and_then(|mut routes| routes.pop());
-    AddressLook {
+    AddressRoute {
         address,
         nic: chosen.as_ref().and_then(|chosen| chosen.dev.clone()),
         source: chosen.as_ref().and_then(|chosen| chosen.prefsrc),
@@ -278,27 +282,27 @@ mod tests {
     #[test]
     fn the_address_that_answers_comes_first_and_those_before_it_are_told() {
         let address = |last: u8| IpAddr::from([10, 0, 0, last]);
-        let look = |answers| {
+        let observed = |answers| {
             let silence = Output {
                 status: 1,
                 stdout: Vec::new(),
                 stderr: Vec::new(),
             };
-            let mut look = PathLook {
-                addresses: [1, 2, 3].map(|last| way(address(last), &silence)).into(),
-                ..PathLook::default()
+            let mut observed = PathFacts {
+                addresses: [1, 2, 3].map(|last| route(address(last), &silence)).into(),
+                ..PathFacts::default()
             };
-            put_first(&mut look, address(answers));
-            let order = look.addresses.iter().map(|way| way.address);
-            (order.collect::<Vec<_>>(), look.silent)
+            put_first(&mut observed, address(answers));
+            let order = observed.addresses.iter().map(|route| route.address);
+            (order.collect::<Vec<_>>(), observed.silent)
         };
         let said = |first: [u8; 3], silent: &[u8]| {
             let silent = silent.iter().map(|last| address(*last)).collect();
             (first.map(address).to_vec(), silent)
         };
-        assert_eq!(look(1), said([1, 2, 3], &[]));
-        assert_eq!(look(3), said([3, 1, 2], &[1, 2]));
-        assert_eq!(look(9), said([1, 2, 3], &[]));
+        assert_eq!(observed(1), said([1, 2, 3], &[]));
+        assert_eq!(observed(3), said([3, 1, 2], &[1, 2]));
+        assert_eq!(observed(9), said([1, 2, 3], &[]));
     }
 
     #[test]
@@ -342,7 +346,7 @@ mod tests {
     fn a_route_is_read_and_nonsense_is_no_route() {
         let address = "10.0.0.2".parse().unwrap();
         let said = |text: &str| {
-            way(
+            route(
                 address,
                 &Output {
                     status: 0,
