@@ -17,7 +17,7 @@ fuzz_target!(|data: &[u8]| {
     let analysis = analysis::analyze(&run);
     let style = Style::new(80, Colour::Plain);
     drop((
-        report::text(&analysis, style),
+        report::page(&analysis, style),
         report::details(&analysis, style),
         report::html(&analysis),
     ));
