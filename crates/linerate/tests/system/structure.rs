@@ -223,3 +223,81 @@ fn the_glossary_is_short_and_leads_to_files_that_are_there() {
         "{terms:?}"
     );
 }
+
+/// Words that hid what things are, here, when they were names (`docs/glossary.md` has those of the field).
+const HIDING: [&str; 24] = [
+    "way", "ways", "told", "nobody", "somebody", "wish", "lever", "levers", "middle", "beside",
+    "again", "twice", "keeper", "seeker", "lane", "lanes", "rig", "site", "look", "looks", "holes",
+    "flips", "back", "room",
+];
+/// Standard names in which one of them is the field's word.
+const OF_THE_FIELD: [&str; 3] = ["read_back", "rate_back", "write_back"];
+
+/// The names that a source gives to what others see: items, and fields.
+fn public_names(source: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    for line in source.lines().map(str::trim_start) {
+        let Some(rest) = line.strip_prefix("pub") else {
+            continue;
+        };
+        let rest = match rest.strip_prefix('(') {
+            Some(of) => of.split_once(')').map_or("", |(_, rest)| rest),
+            None => rest,
+        };
+        let kinds = [
+            "const", "unsafe", "async", "fn", "struct", "enum", "trait", "type", "static", "mod",
+        ];
+        let mut words = rest
+            .split_whitespace()
+            .skip_while(|word| kinds.contains(word));
+        let name = words.next().unwrap_or_default();
+        let end = name.find(|one: char| !one.is_alphanumeric() && one != '_');
+        names.push(&name[..end.unwrap_or(name.len())]);
+    }
+    names
+}
+
+/// `KnobBackend`, `knob_backend` and `KNOB_BACKEND` are of the same words.
+fn words_of(name: &str) -> Vec<String> {
+    let is_constant = !name.contains(char::is_lowercase);
+    let mut spaced = String::new();
+    for one in name.chars() {
+        if one == '_' || (one.is_uppercase() && !is_constant) {
+            spaced.push(' ');
+        }
+        spaced.extend(one.to_lowercase().filter(|one| *one != '_'));
+    }
+    spaced.split_whitespace().map(str::to_owned).collect()
+}
+
+#[test]
+fn no_public_name_and_no_file_hides_what_it_is() {
+    assert_eq!(words_of("PutBack"), ["put", "back"]);
+    assert_eq!(words_of("look_again"), ["look", "again"]);
+    assert_eq!(words_of("HEAD_ROOM"), ["head", "room"]);
+    let hides = |name: &str| {
+        let words = words_of(name);
+        !OF_THE_FIELD.contains(&name) && words.iter().any(|word| HIDING.contains(&word.as_str()))
+    };
+    let mut found = Vec::new();
+    let mut folders = vec![root().join("crates")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder of the repository") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            if path.is_dir() {
+                folders.push(path.clone());
+            } else if path.extension().is_none_or(|extension| extension != "rs") {
+                continue;
+            } else {
+                let source = fs::read_to_string(&path).expect("UTF-8");
+                let names = public_names(&source).into_iter().filter(|name| hides(name));
+                found.extend(names.map(|name| format!("{}: {name}", path.display())));
+            }
+            if hides(&name) && !path.is_dir() {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
