@@ -311,7 +311,7 @@ pub(super) struct Part {
     file: File,
     /// Where it is to have its name at the end.
     at: Held,
-    /// Where it is, and its record, as [`Held::beside`] has it.
+    /// Where it is, and its record, as [`Held::sibling`] has it.
     part: PathBuf,
     record: PathBuf,
     /// What people call it, and what it is to become.
