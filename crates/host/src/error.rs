@@ -474,7 +474,7 @@ impl Error {
                 "the profiles in `crates/host/profiles/` are examples; `linerate profiles default` shows one".into(),
             ),
             Self::ProfileProtection { .. } => Some(
-                "read the profile, and say `--even-protections` if that is what you want".into(),
+                "read the profile, and say `--allow-security-settings` if that is what you want".into(),
             ),
             Self::Foreign { .. } => {
                 Some("find out who else sets it; `linerate undo` takes back what is ours".into())

@@ -416,8 +416,8 @@ pub struct ProfileArguments {
     #[arg(long, value_name = "ID", value_delimiter = ',', requires = "profile")]
     pub without: Vec<String>,
     /// Take a profile of your own although it is about signing, encryption or other protections
-    #[arg(long, requires = "profile")]
-    pub even_protections: bool,
+    #[arg(long, alias = "even-protections", requires = "profile")]
+    pub allow_security_settings: bool,
 }
 
 /// What a host is on the path.

@@ -167,7 +167,7 @@ pub fn asked(arguments: &ProfileArguments) -> Result<Option<Profile>, CommandErr
     let Some(name) = &arguments.profile else {
         return Ok(None);
     };
-    let protections = match arguments.even_protections {
+    let protections = match arguments.allow_security_settings {
         true => Protections::Meant,
         false => Protections::Refused,
     };

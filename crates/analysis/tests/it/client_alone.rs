@@ -87,6 +87,15 @@ fn a_queue_that_is_never_empty_is_other_traffic() {
         assert_eq!(first(&neighbour), ("other-traffic", State::Suspected));
         assert_eq!(neighbour.causes[0].text.id, "other-traffic.elsewhere");
     }
+    // Others that come and go leave it undecided how much two sessions gain.
+    let undecided = without_tcp([64.5, 64.8], |well| {
+        let waits = [18_743, 19_817, 19_388, 20_423];
+        let trials = waits.map(|it| (0, Nanoseconds::new(it * 1_000)));
+        single_requests(well, &trials);
+        let gains = [1.3, 0.8, 1.35, 1.25, 1.0, 1.3];
+        well.probes(Direction::Read, ProbeKind::Sessions, 64.5, &gains);
+    });
+    assert_eq!(first(&undecided), ("other-traffic", State::Suspected));
     // A far server is as far at each time, and what doubles is a limit of each connection.
     for said in [
         said([17_000, 17_000, 17_000, 17_000], 1.25),

@@ -381,7 +381,7 @@ fn protections_are_refused_unless_they_are_meant() {
             matches!(error, Error::ProfileProtection { line: 3, .. }),
             "{knob}: {error}"
         );
-        assert!(error.hint().unwrap().contains("--even-protections"));
+        assert!(error.hint().unwrap().contains("--allow-security-settings"));
         profile::parse("own", &text, Protections::Meant).unwrap();
     }
     // Meant or not, there are some that linerate never changes.

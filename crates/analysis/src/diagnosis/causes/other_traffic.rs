@@ -60,7 +60,8 @@ fn shares_alike(seen: &Evidence) -> bool {
         let Some(found) = seen.probed(kind, rung) else {
             return false;
         };
-        found.loss == Loss::Loses
+        // Where others come and go, not even that may be decided; it is a suspicion anyway.
+        found.loss != Loss::DoesNotLose
             && DIRECTIONS.into_iter().any(|direction| {
                 let part = seen.rate(name, direction).zip(seen.ceiling(direction));
                 let is_near = part.is_some_and(|(rate, ceiling)| {
