@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use analysis::{Budget, CheckBase, Mode, Next, Purpose};
+use locale::{said, say, text};
 use measure::{Executor, IPERF3_PORT, Setup, Stop};
 use record::{
     Bytes, Direction, Event, FailureKind, HostFacts, Job, PathFacts, Plan, Record, Rung,
@@ -75,7 +76,7 @@ pub fn measure(
     };
     let seed = tune::random_seed()?;
     let mut progress = Progress::new(TRIALS_SHOWN, arguments.output.json);
-    progress.stage("looking at the path");
+    progress.stage(&text("stage.path"));
     let (whole_path, asked) = (path.clone(), stop.clone());
     let seen = stop::unless_asked(stop, move || see(&whole_path, &asked))?;
     let mut recorder = Recorder::with_facts(
@@ -342,28 +343,28 @@ fn channels(pairs: usize) -> u32 {
 
 /// What a block proves.
 fn purpose(why: &Purpose) -> String {
-    match why {
-        Purpose::Ladder => "measuring which rung loses".to_owned(),
-        Purpose::Cause(id) => format!("proving {}", id.as_str()),
-        Purpose::Splitter(_) => "finding out what kind of limit it is".to_owned(),
-        Purpose::Reliefs => "looking for limits that hide each other".to_owned(),
-    }
+    said(&match why {
+        Purpose::Ladder => say("stage.ladder"),
+        Purpose::Cause(id) => say("stage.cause").with("cause", id.as_str()),
+        Purpose::Splitter(_) => say("stage.kind-of-limit"),
+        Purpose::Reliefs => say("stage.hidden-limits"),
+    })
 }
 
 /// What runs at this moment.
 fn detail(workload: &Workload) -> String {
-    let engine = match workload {
-        Workload::Tcp(_) => "raw TCP",
-        Workload::Share(_) => "share",
-        Workload::Folder(_) | Workload::Task(_) => "folder",
+    let step = match workload {
+        Workload::Tcp(_) => "step.tcp",
+        Workload::Share(_) => "step.share",
+        Workload::Folder(_) | Workload::Task(_) => "step.folder",
         Workload::Job(job) => match &job.job {
-            Job::Enter => "login",
-            Job::ReadOnce { .. } => "server's disk",
-            Job::Copy { .. } => "copy to a local disk",
-            Job::SmallFiles { .. } => "small files",
+            Job::Enter => "step.login",
+            Job::ReadOnce { .. } => "step.server-disk",
+            Job::Copy { .. } => "step.copy",
+            Job::SmallFiles { .. } => "step.small-files",
         },
     };
-    format!("{engine} {:?}", workload.direction()).to_lowercase()
+    said(&say(step).with("direction", workload.direction()))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use host::Host;
 use host::exec::Command;
+use locale::{said, say};
 use measure::{Runner, Serving, Stop};
 use record::{
     Bytes, Cache, Credentials, Data, Demands, Direction, HostFacts, HostLoad, Job, JobWorkload,
@@ -218,10 +219,10 @@ impl SharePath {
             }
             Err(error) => {
                 let missing = collect::missing(&server.name, "facts", &error.into());
-                terminal::say(&format!(
-                    "remark: {} tells nothing of itself, so the check goes on without: {}",
-                    server.name, missing.reason
-                ));
+                let sentence = say("server-untold")
+                    .with("server", &server.name)
+                    .with("reason", missing.reason.to_string());
+                terminal::say(&said(&sentence));
                 Ok((facts, Some(missing)))
             }
         }

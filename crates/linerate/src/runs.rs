@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use analysis::RunAnalysis;
 use host::{Host, journal};
+use locale::{said, say};
 use os::file::{Folder, Readers, replace};
 use record::{
     Event, Header, HostFacts, Nanoseconds, Plan, RUN_FORMAT, RUN_VERSION, Record, Run, RunWriter,
@@ -188,14 +189,16 @@ pub fn show(path: &Path, output: &OutputArguments) -> Result<RunAnalysis, Comman
         if output.verbose {
             terminal::print_drawn(&report::details(&analysis, style()));
         }
-        terminal::say(&format!("run file: {}", path.display()));
+        let path = path.display().to_string();
+        terminal::say(&said(&say("written-file.run").with("path", path)));
     }
     if output.verbose {
         sandboxes.iter().for_each(|text| terminal::say(text));
     }
     if let Some(html) = &output.html {
         replace(html, report::html(&analysis).as_bytes())?;
-        terminal::say(&format!("report: {}", html.display()));
+        let html = html.display().to_string();
+        terminal::say(&said(&say("written-file.report").with("path", html)));
     }
     Ok(analysis)
 }

@@ -15,7 +15,7 @@ use host::exec::Command;
 use host::journal::{self, Journal};
 use host::knob;
 use host::profile::Profile;
-use locale::said;
+use locale::{said, say, text};
 use measure::Stop;
 use record::{Arm, Decision, Direction, Event, HostName, Level, Plan, Setting};
 use serde_json::json;
@@ -154,17 +154,16 @@ fn proposals(
             let refused = can_be_kept(path, &one.candidate.level).err();
             if let Some(error) = &refused {
                 let id = &one.candidate.id;
-                terminal::say(&format!(
-                    "not tried: `{id}` cannot be kept: {}",
-                    error.text()
-                ));
+                let sentence = say("candidate-untried.not-kept").with("id", id);
+                terminal::say(&said(&sentence.with("reason", error.text())));
             }
             refused.is_none()
         });
     }
     for one in proposals.iter().skip(experiment::CANDIDATES_MAX) {
         let (id, most) = (&one.candidate.id, experiment::CANDIDATES_MAX);
-        terminal::say(&format!("not tried: `{id}`: there are more than {most}"));
+        let sentence = say("candidate-untried.too-many").with("id", id);
+        terminal::say(&said(&sentence.count("most", most)));
     }
     proposals.truncate(experiment::CANDIDATES_MAX);
     Ok(proposals)
@@ -195,10 +194,8 @@ fn search(
     if !left_out.is_empty() && !arguments.output.json {
         let names: Vec<String> = left_out.iter().map(|one| format!("`{}`", one.id)).collect();
         let budget = arguments.budget.as_secs();
-        terminal::say(&format!(
-            "{budget} s are too short for all: not tried are {}",
-            names.join(", ")
-        ));
+        let sentence = say("candidate-untried.budget").count("seconds", budget);
+        terminal::say(&said(&sentence.with("names", names.join(", "))));
     }
     if arguments.dry_run {
         return dry_search(arguments, path, &plan, &warnings, &left_out);
@@ -391,7 +388,8 @@ pub fn plan(arguments: &TuneArguments, fixes: Vec<Fix>) -> Result<Option<TunePla
         .partition(|fix| fix.blocked.is_none());
     for fix in &blocked {
         let why = fix.blocked.as_ref().map(said).unwrap_or_default();
-        terminal::say(&format!("not tried: {}: {why}", said(&fix.text)));
+        let sentence = say("candidate-untried.blocked").with("text", fix.text.clone());
+        terminal::say(&said(&sentence.with("reason", why)));
     }
     if candidates.is_empty() {
         return Ok(None);
@@ -667,19 +665,26 @@ fn tell(progress: &mut terminal::Progress, stage: &mut String, event: Progress) 
             trials,
         } => {
             let what = match phase {
-                record::Phase::SameAgainstSame => "baseline against itself",
-                record::Phase::Compare => "compare",
-                record::Phase::Confirm => "confirm on fresh trials",
+                record::Phase::SameAgainstSame => "stage.baseline",
+                record::Phase::Compare => "stage.compare",
+                record::Phase::Confirm => "stage.confirm",
             };
-            *stage = format!("{experiment}: {what} ({trials} trials)");
+            let what = say(what).with("experiment", experiment);
+            *stage = said(&what.count("trials", trials));
             progress.stage(stage);
         }
         Progress::RoundBegins { what, trials } => {
-            *stage = format!("{what} ({trials} trials)");
+            *stage = said(
+                &say("stage.round")
+                    .with("what", what)
+                    .count("trials", trials),
+            );
             progress.stage(stage);
         }
         Progress::Found { text } => progress.note(&text),
-        Progress::Setting { level } => progress.detail(&format!("setting {level}")),
+        Progress::Setting { level } => {
+            progress.detail(&said(&say("step.setting").with("level", level)));
+        }
         Progress::TrialBegins {
             block,
             arm,
@@ -687,16 +692,19 @@ fn tell(progress: &mut terminal::Progress, stage: &mut String, event: Progress) 
             discarded,
             ..
         } => {
-            let washes = if discarded { ", washing out" } else { "" };
-            progress.detail(&format!(
-                "block {}, arm {arm:?}, {response:?}{washes}",
-                block + 1
-            ));
+            let mut step = say("step.block")
+                .count("block", u64::from(block) + 1)
+                .with("arm", format!("{arm:?}"))
+                .with("direction", response);
+            if discarded {
+                step = step.with("discarded", "");
+            }
+            progress.detail(&said(&step));
         }
         Progress::TrialEnds { rate } => {
             progress.advance();
             if let Err(reason) = rate {
-                progress.note(&format!("a trial failed: {reason}"));
+                progress.note(&said(&say("trial-failed").with("reason", reason)));
             }
         }
         Progress::Decided {
@@ -706,7 +714,7 @@ fn tell(progress: &mut terminal::Progress, stage: &mut String, event: Progress) 
         } => {
             progress.note(&format!("{experiment}: {decision:?}: {reason}").to_lowercase());
         }
-        Progress::Restoring => progress.detail("putting everything back"),
+        Progress::Restoring => progress.detail(&text("step.restoring")),
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use host::Host;
+use locale::counted;
 use measure::{FarServer, IPERF3_PORT, Stop};
 use record::{
     Direction, Event, HostLoad, Outcome, Plan, Recipe, Record, Stage, Task, TcpWorkload,
@@ -223,7 +224,7 @@ fn repeat(
     let repetitions = arguments.repetitions.unwrap_or(REPETITIONS);
     let steps = u64::from(repetitions) * directions.len() as u64;
     let mut progress = Progress::new(steps, arguments.output.json);
-    progress.stage(&format!("measuring {repetitions} times"));
+    progress.stage(&counted("stage.repetitions", repetitions as usize));
     let mut measured = false;
     let mut last_failure = None;
     let mut id = 0;
