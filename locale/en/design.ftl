@@ -36,12 +36,12 @@ design-row =
     .published = published:
     .combinations = with each combination of the others
 design-arm =
-    .again = { $arm } (once more)
+    .replicate = { $arm } (once more)
     .first = the first level of each
 design-noise =
     .alarm = { $response }: baseline against itself { $ratio }; that is no noise
     .found = { $response }: baseline against itself { $ratio }; differences are found from { $share } on
-    .told-apart = { $response }: baseline against itself { $ratio }; two arms are told apart from { $share } on
+    .distinguished = { $response }: baseline against itself { $ratio }; two arms are told apart from { $share } on
     .few-blocks = { $response }: baseline against itself { $ratio }; too few blocks to say what could be found
 design-pair = { $factor } { $level } instead of { $from }{ $others ->
         [absent] {""}

@@ -36,12 +36,12 @@ design-row =
     .published = 公表値:
     .combinations = ほかの要因の組み合わせごとの比較
 design-arm =
-    .again = { $arm } (再測定)
+    .replicate = { $arm } (再測定)
     .first = すべての要因が最初の水準
 design-noise =
     .alarm = { $response }: 同じ設定どうしの差 { $ratio }。ノイズの範囲を超えています
     .found = { $response }: 同じ設定どうしの差 { $ratio }。{ $share } 以上の差を検出できます
-    .told-apart = { $response }: 同じ設定どうしの差 { $ratio }。2 条件の差は { $share } 以上であれば検出できます
+    .distinguished = { $response }: 同じ設定どうしの差 { $ratio }。2 条件の差は { $share } 以上であれば検出できます
     .few-blocks = { $response }: 同じ設定どうしの差 { $ratio }。ブロックが少なく、検出できる差の大きさは不明です
 design-pair = { $factor } { $from } → { $level }{ $others ->
         [absent] {""}

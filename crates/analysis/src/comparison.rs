@@ -67,7 +67,7 @@ pub fn phase<'a>(
         let planned = schedule.blocks.len();
         if pairs.len() < planned {
             let caveat = say("incomplete-blocks")
-                .with("phase", phase_message(schedule.phase))
+                .with("phase", schedule.phase)
                 .with("direction", response)
                 .count("complete", pairs.len())
                 .count("planned", planned);
@@ -119,29 +119,12 @@ fn joint(schedule: &Schedule, confidence: f64) -> Option<f64> {
     })
 }
 
-/// How a report says a part of an experiment.
-fn phase_message(phase: Phase) -> Message {
-    say(match phase {
-        Phase::SameAgainstSame => "phase.same",
-        Phase::Compare => "phase.compare",
-        Phase::Confirm => "phase.confirm",
-    })
-}
-
 /// How people read a phase.
 pub(crate) const fn phase_name(phase: Phase) -> &'static str {
     match phase {
         Phase::SameAgainstSame => "same against same",
         Phase::Compare => "compare",
         Phase::Confirm => "confirm",
-    }
-}
-
-/// How people read a direction.
-pub(crate) const fn direction_name(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Read => "read",
-        Direction::Write => "write",
     }
 }
 
@@ -251,7 +234,7 @@ fn count<'a>(
                 "{}, block {}, {arm:?}, {}{wash_out}: {reason}",
                 phase_name(*phase),
                 u64::from(*block) + 1,
-                direction_name(response)
+                response.as_str()
             );
             list_failure(&mut result.failures, text);
             continue;
@@ -286,7 +269,7 @@ fn count<'a>(
     }
     if misplaced > 0 {
         let caveat = say("misplaced-trials")
-            .with("phase", phase_message(schedule.phase))
+            .with("phase", schedule.phase)
             .count("count", misplaced);
         result.caveats.push(caveat);
     }
@@ -312,7 +295,7 @@ fn missing_channels(trials: &[Counted], phase: Phase) -> Vec<Message> {
         let why = why.filter(|reasons| !reasons.is_empty());
         let why = why.map_or_else(|| say("no-reason"), |reasons| reasons.join("; ").into());
         let caveat = say("missing-channels")
-            .with("phase", phase_message(phase))
+            .with("phase", phase)
             .count("short", short.len())
             .count("all", all)
             .count("channels", channels)

@@ -187,7 +187,7 @@ impl Tuning<'_, '_> {
             Judged::Apart => alarms.len() == plan.responses.len(),
         };
         let off = alarms.iter().map(|floor| {
-            let response = direction_name(floor.response);
+            let response = floor.response.as_str();
             format!("{response} {}", numbers(&floor.ratio))
         });
         let off = off.collect::<Vec<_>>().join(", ");
@@ -212,7 +212,7 @@ impl Tuning<'_, '_> {
         if let Some(response) = plan.responses.iter().find(|response| !sure(response)) {
             return Ok(Err(format!(
                 "undecided: too few blocks of the baseline against itself were measured ({}) to know the noise: {}",
-                direction_name(*response),
+                response.as_str(),
                 result
                     .failures
                     .last()
@@ -274,7 +274,7 @@ impl Tuning<'_, '_> {
         let unsure = floors.iter().filter(|floor| floor.alarm).map(|floor| {
             format!(
                 "; what it costs in {} is uncertain, because the baseline differed from itself there",
-                direction_name(floor.response)
+                floor.response.as_str()
             )
         });
         Ok(if is_borne_out {
@@ -638,9 +638,9 @@ pub(crate) fn effects_text(effects: &[Effect]) -> String {
         .map(|effect| {
             format!(
                 "{} {} {}",
-                direction_name(effect.response),
+                effect.response.as_str(),
                 numbers(&effect.ratio),
-                verdict_name(effect.verdict)
+                effect.verdict.as_str()
             )
         })
         .collect();
@@ -652,21 +652,5 @@ fn numbers(ratio: &stats::Estimate) -> String {
     match ratio.interval {
         Some([low, high]) => format!("{:.3} [{low:.3}, {high:.3}]", ratio.value),
         None => format!("{:.3} [no interval]", ratio.value),
-    }
-}
-
-const fn direction_name(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Read => "read",
-        Direction::Write => "write",
-    }
-}
-
-const fn verdict_name(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Better => "better",
-        Verdict::Worse => "worse",
-        Verdict::Equivalent => "equivalent",
-        Verdict::Undecided => "undecided",
     }
 }

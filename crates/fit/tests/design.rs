@@ -55,7 +55,6 @@ fn result(megabytes: f64) -> TrialResult {
             cpu: Nanoseconds::new(50_000_000),
             retransmits: Some(1),
         }],
-        first_byte: None,
         connections: vec![ConnectionUse {
             local: "10.77.1.1:40000".parse().expect("an address"),
             remote: "10.77.1.2:445".parse().expect("an address"),
@@ -67,13 +66,8 @@ fn result(megabytes: f64) -> TrialResult {
             congestion_control: None,
             clock: None,
         }],
-        session: None,
         far_retransmits: Some(0),
-        latency: None,
-        storage: None,
-        playback: None,
-        engine: None,
-        sandbox: None,
+        ..TrialResult::default()
     }
 }
 

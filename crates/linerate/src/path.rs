@@ -474,18 +474,7 @@ mod tests {
     }
 
     fn answer() -> String {
-        line(&TrialLine::Result(Box::new(TrialResult {
-            samples: Vec::new(),
-            first_byte: None,
-            connections: Vec::new(),
-            session: None,
-            far_retransmits: None,
-            latency: None,
-            storage: None,
-            playback: None,
-            engine: None,
-            sandbox: None,
-        })))
+        line(&TrialLine::Result(Box::default()))
     }
 
     #[test]

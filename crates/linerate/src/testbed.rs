@@ -311,15 +311,7 @@ mod tests {
         };
         let came_up = |count: usize| TrialResult {
             connections: vec![connection.clone(); count],
-            samples: Vec::new(),
-            first_byte: None,
-            session: None,
-            far_retransmits: None,
-            latency: None,
-            storage: None,
-            playback: None,
-            engine: None,
-            sandbox: None,
+            ..TrialResult::default()
         };
         let task = small_files(share.clone());
         let in_a_folder = TaskWorkload {

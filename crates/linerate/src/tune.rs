@@ -692,13 +692,11 @@ fn tell(progress: &mut terminal::Progress, stage: &mut String, event: Progress) 
             discarded,
             ..
         } => {
-            let mut step = say("step.block")
+            let step = say("step.block")
                 .count("block", u64::from(block) + 1)
                 .with("arm", format!("{arm:?}"))
-                .with("direction", response);
-            if discarded {
-                step = step.with("discarded", "");
-            }
+                .with("direction", response)
+                .with_known("discarded", discarded.then_some(""));
             progress.detail(&said(&step));
         }
         Progress::TrialEnds { rate } => {

@@ -103,6 +103,17 @@ impl Language {
             .unwrap_or_else(|| message.id.to_owned())
     }
 
+    fn list(self, names: &[String]) -> String {
+        match names.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, first)) => {
+                let first = first.join(", ");
+                self.say(&say("list").with("first", first).with("last", last))
+            }
+            None => String::new(),
+        }
+    }
+
     fn formatted(self, message: &Message) -> Option<String> {
         let bundle = self.bundle();
         let pattern = pattern(bundle, message.id)?;
@@ -138,7 +149,7 @@ impl Language {
             Argument::Names(names) => names.join(", "),
             Argument::List(things) => {
                 let things: Vec<String> = things.iter().map(|one| self.argument(one)).collect();
-                self.within(|| list(&things))
+                self.list(&things)
             }
         }
     }
@@ -169,17 +180,10 @@ pub fn counted(id: &'static str, count: usize) -> String {
     said(&say(id).count("count", count))
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// `a`, `a and b`, `a, b and c`, in the language that is spoken.
 #[must_use]
 pub fn list(names: &[String]) -> String {
-    match names.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, first)) => {
-            let first = first.join(", ");
-            said(&say("list").with("first", first).with("last", last))
-        }
-        None => String::new(),
-    }
+    Language::current().list(names)
 }
 
 static SPOKEN: OnceLock<Language> = OnceLock::new();

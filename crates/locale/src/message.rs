@@ -62,6 +62,15 @@ impl Message {
         self
     }
 
+    /// The same with one more argument, where it is known: a sentence has a part for that, or leaves it out.
+    #[must_use]
+    pub fn with_known(self, name: &'static str, argument: Option<impl Into<Argument>>) -> Self {
+        match argument {
+            Some(argument) => self.with(name, argument),
+            None => self,
+        }
+    }
+
     /// An argument by its name.
     #[must_use]
     pub fn argument(&self, name: &str) -> Option<&Argument> {

@@ -22,13 +22,29 @@ pub enum Direction {
     Write,
 }
 
-impl From<Direction> for locale::Argument {
+impl Direction {
+    /// Its name, as files and ids have it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+        }
+    }
+}
+
+impl From<Direction> for locale::Message {
     fn from(direction: Direction) -> Self {
         locale::say(match direction {
             Direction::Read => "direction.read",
             Direction::Write => "direction.write",
         })
-        .into()
+    }
+}
+
+impl From<Direction> for locale::Argument {
+    fn from(direction: Direction) -> Self {
+        locale::Message::from(direction).into()
     }
 }
 
@@ -420,7 +436,7 @@ pub struct ServerInterface {
 }
 
 /// What a trial measured, from the counted time only.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrialResult {
     /// The samples, in order, without gaps.
     pub samples: Vec<Sample>,
@@ -570,6 +586,22 @@ pub enum Phase {
     Compare,
     /// The same again on fresh trials, once the change has won.
     Confirm,
+}
+
+impl From<Phase> for locale::Message {
+    fn from(phase: Phase) -> Self {
+        locale::say(match phase {
+            Phase::SameAgainstSame => "phase.same",
+            Phase::Compare => "phase.compare",
+            Phase::Confirm => "phase.confirm",
+        })
+    }
+}
+
+impl From<Phase> for locale::Argument {
+    fn from(phase: Phase) -> Self {
+        locale::Message::from(phase).into()
+    }
 }
 
 /// Why a trial was run.

@@ -3,7 +3,7 @@
 use analysis::RunAnalysis;
 use fit::table::{TableEffect, TableResult};
 use fit::{DesignPair, DesignResult, DesignSamples};
-use locale::{Message, said, say, text};
+use locale::{Message, list, said, say, text};
 use maud::{Markup, html};
 use record::Design;
 use stats::{Estimate, Unit, Verdict};
@@ -265,12 +265,8 @@ fn acting_together(result: &DesignResult) -> Vec<String> {
 
 /// The factors of `a:b`, as one says them.
 fn both(pair: &str) -> String {
-    let names = pair.split(':').map(str::to_owned);
-    let both = names.reduce(|first, last| {
-        let sentence = say("list").with("first", first).with("last", last);
-        said(&sentence)
-    });
-    both.unwrap_or_default()
+    let names: Vec<String> = pair.split(':').map(str::to_owned).collect();
+    list(&names)
 }
 
 /// What cannot be told yet, and what was never measured.
@@ -427,7 +423,7 @@ pub(crate) fn terminal(page: &mut Page, result: &DesignResult, style: Style) -> 
 fn arm_name(samples: &DesignSamples, design: &Design) -> String {
     let name = level_names(samples, design);
     match Some(samples.arm) == design.baseline_replicate {
-        true => said(&say("design-arm.again").with("arm", name)),
+        true => said(&say("design-arm.replicate").with("arm", name)),
         false => name,
     }
 }
@@ -524,7 +520,7 @@ fn noise_words(noise: &fit::DesignNoise, design: &Design) -> String {
     // An effect of one factor among others is known better: more than two arms tell of it.
     let found = match design.factors.len() {
         1 => "design-noise.found",
-        _ => "design-noise.told-apart",
+        _ => "design-noise.distinguished",
     };
     let sentence = match (noise.alarm, noise.smallest_detectable) {
         (true, _) => say("design-noise.alarm"),
@@ -572,13 +568,13 @@ fn pair_words(pair: &DesignPair) -> String {
 }
 
 fn compared(pair: &DesignPair) -> String {
-    let mut sentence = of_levels(pair).with("difference", quantity::signed_difference(&pair.ratio));
-    if let Some(verdict) = pair.verdict {
-        sentence = sentence.with("verdict", view::verdict(verdict));
-    }
-    if let Some(blocks) = pair.blocks_to_settle {
-        sentence = sentence.with("blocks", blocks.to_string());
-    }
+    let sentence = of_levels(pair)
+        .with("difference", quantity::signed_difference(&pair.ratio))
+        .with_known("verdict", pair.verdict.map(view::verdict))
+        .with_known(
+            "blocks",
+            pair.blocks_to_settle.map(|blocks| blocks.to_string()),
+        );
     said(&sentence)
 }
 

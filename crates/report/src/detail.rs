@@ -4,7 +4,7 @@
 use analysis::{
     Alone, ClientChannels, HostEffort, LimitedBy, Multichannel, RunAnalysis, RungName, Transfer,
 };
-use locale::{Argument, Message, counted, said, say, text};
+use locale::{Message, counted, said, say, text};
 use record::{
     AddressRoute, Bytes, HostFacts, MtuProof, Nanoseconds, NeighbourMtu, Nic, Rung, SmbSession,
     Vanished,
@@ -55,18 +55,6 @@ pub(crate) fn all(analysis: &RunAnalysis) -> Vec<Detail> {
         .collect()
 }
 
-/// The sentence with one more argument, where it is known.
-fn with_known(
-    sentence: Message,
-    name: &'static str,
-    argument: Option<impl Into<Argument>>,
-) -> Message {
-    match argument {
-        Some(argument) => sentence.with(name, argument),
-        None => sentence,
-    }
-}
-
 fn routes(analysis: &RunAnalysis) -> Vec<String> {
     let Some(path) = &analysis.path else {
         return Vec::new();
@@ -80,8 +68,8 @@ fn routes(analysis: &RunAnalysis) -> Vec<String> {
 
 fn route(route: &AddressRoute) -> String {
     let sentence = say("detail-route").with("address", route.address);
-    let sentence = with_known(sentence, "nic", route.nic.as_ref());
-    said(&with_known(sentence, "router", route.gateway))
+    let sentence = sentence.with_known("nic", route.nic.as_ref());
+    said(&sentence.with_known("router", route.gateway))
 }
 
 fn interface(host: &HostFacts, nic: &Nic) -> String {
@@ -90,8 +78,8 @@ fn interface(host: &HostFacts, nic: &Nic) -> String {
         .with("nic", &nic.name)
         .with("mtu", nic.mtu.to_string());
     let speed = nic.shaped.or(nic.speed).map(quantity::line_rate);
-    let sentence = with_known(sentence, "speed", speed);
-    said(&with_known(sentence, "kind", nic.kind.as_ref()))
+    let sentence = sentence.with_known("speed", speed);
+    said(&sentence.with_known("kind", nic.kind.as_ref()))
 }
 
 fn packets(analysis: &RunAnalysis) -> Vec<String> {
@@ -132,7 +120,7 @@ fn packet(proof: &MtuProof) -> String {
     let larger = if proof.is_black_hole() {
         Some(say("detail-packet.vanish"))
     } else if proof.too_big_reported && most < proof.wanted() {
-        Some(say("detail-packet.told"))
+        Some(say("detail-packet.too-big-reported"))
     } else {
         None
     };
@@ -140,11 +128,11 @@ fn packet(proof: &MtuProof) -> String {
         .with("pair", pair)
         .with("most", most.to_string())
         .with("near", proof.near_mtu.to_string());
-    let sentence = with_known(sentence, "back", back);
-    let sentence = with_known(sentence, "far", proof.far_mtu.map(|far| far.to_string()));
-    let sentence = with_known(sentence, "larger", larger);
+    let sentence = sentence.with_known("back", back);
+    let sentence = sentence.with_known("far", proof.far_mtu.map(|far| far.to_string()));
+    let sentence = sentence.with_known("larger", larger);
     let seen = proof.vanished.and_then(who_saw);
-    said(&with_known(sentence, "seen", seen))
+    said(&sentence.with_known("seen", seen))
 }
 
 /// Who still saw packets that vanish.
@@ -228,8 +216,8 @@ fn client(client: &ClientChannels) -> Vec<String> {
     let pairs: Vec<String> = pairs.collect();
     let pairs = (!pairs.is_empty()).then(|| pairs.join(", "));
     let sentence = say("detail-client").with("client", &client.client);
-    let sentence = with_known(sentence, "pairs", pairs);
-    let sentence = with_known(sentence, "remark", client.remark.clone());
+    let sentence = sentence.with_known("pairs", pairs);
+    let sentence = sentence.with_known("remark", client.remark.clone());
     let mut lines = vec![said(&sentence)];
     lines.extend(client.unused.iter().map(|unused| {
         let sentence = say("detail-client.unused")
@@ -261,14 +249,14 @@ fn several(several: &Multichannel) -> Vec<String> {
         .with("rate", quantity::estimate_with_interval(&several.rate))
         .with("trials", counted("count.trials", several.rate.n));
     let alone = several.alone.as_ref().map(against);
-    let mut lines = vec![said(&with_known(together, "against", alone))];
+    let mut lines = vec![said(&together.with_known("against", alone))];
     lines.extend(several.channels.iter().map(|channel| {
         let sentence = say("detail-channels.one")
             .with("direction", several.direction)
             .with("channel", view::channel(channel))
             .with("rate", quantity::estimate_with_interval(&channel.rate))
             .with("share", quantity::share(channel.share.value));
-        said(&with_known(sentence, "full", view::filled(channel)))
+        said(&sentence.with_known("full", view::filled(channel)))
     }));
     lines
 }
@@ -289,7 +277,7 @@ fn against(alone: &Alone) -> Message {
         .with("ends", view::ends(alone.nic.as_deref(), alone.address))
         .with("rate", quantity::estimate(&alone.rate))
         .with("verdict", say(verdict));
-    with_known(sentence, "confidence", reached.map(quantity::share))
+    sentence.with_known("confidence", reached.map(quantity::share))
 }
 
 fn transfers(analysis: &RunAnalysis) -> Vec<String> {

@@ -211,7 +211,7 @@ fn tiles(analysis: &RunAnalysis) -> Markup {
         div.tiles {
             @for rung in rungs {
                 @let name = view::rung_in(rung.rung, rung.direction);
-                @let share = rung.of_ceiling.as_ref().map(|share| of_ceiling(share.value));
+                @let share = rung.of_ceiling.as_ref().map(view::of_ceiling);
                 @let figure = rung.rate.as_ref().map_or_else(|| text("not-measured"), quantity::estimate);
                 (tile("", &name, &figure, &share.unwrap_or_default()))
             }
@@ -240,10 +240,6 @@ fn tile(class: &str, name: &str, figure: &str, beside: &str) -> Markup {
             span.beside { (beside) }
         }
     }
-}
-
-fn of_ceiling(share: f64) -> String {
-    said(&say("of-ceiling.share").with("share", quantity::share(share)))
 }
 
 /// What stands below the figure of a tile: a colour alone would not tell that it is open.
@@ -281,7 +277,7 @@ fn ladder_part(analysis: &RunAnalysis, id: &str) -> Markup {
                     @let loses = loss.filter(|(_, way)| *way == ladder.direction).map(|(rung, _)| rung);
                     figure {
                         figcaption { b { (view::direction_explained(ladder.direction)) } (text("page.rate-and-share")) }
-                        (plot::ladder(ladder, longest, loses, &format!("{id}-ladder-{}", direction_id(ladder.direction))))
+                        (plot::ladder(ladder, longest, loses, &format!("{id}-ladder-{}", ladder.direction.as_str())))
                     }
                 }
             }
@@ -321,7 +317,7 @@ fn ladder_row(rung: &LadderRung) -> Markup {
             td.w { (name) }
             @if let Some(rate) = &rung.rate {
                 td.n { (quantity::estimate(rate)) }
-                td.n { (quantity::interval_with_unit(rate).unwrap_or_else(|| text(if is_computed { "interval.computed" } else { "interval.few-trials" }))) }
+                td.n { (quantity::interval_with_unit(rate).unwrap_or_else(|| view::no_interval(rung))) }
                 td.n { (quantity::bit_rate(rate.value)) }
                 td.n { (share(&rung.of_ceiling).unwrap_or_default()) }
                 td.n { @if !is_computed { (share(&rung.of_above).unwrap_or_default()) } }
@@ -503,11 +499,7 @@ fn trials_part(experiment: &ExperimentResult, id: &str) -> Markup {
         .filter_map(|way| {
             Some((
                 way,
-                plot::trials(
-                    experiment,
-                    way,
-                    &format!("{id}-trials-{}", direction_id(way)),
-                )?,
+                plot::trials(experiment, way, &format!("{id}-trials-{}", way.as_str()))?,
             ))
         })
         .collect();
@@ -717,14 +709,6 @@ fn titled_list(title: &str, lines: &[String]) -> Markup {
 
 fn list(lines: &[String]) -> Markup {
     html! { ul { @for line in lines { li { (prose(line)) } } } }
-}
-
-/// A direction in the ids of a page, which stay as they are in every language.
-const fn direction_id(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Read => "read",
-        Direction::Write => "write",
-    }
 }
 
 fn plain_table(headers: &[String], rows: &[Vec<String>]) -> Markup {

@@ -128,7 +128,7 @@ pub fn demo_summary(check: &RunAnalysis, tune: &RunAnalysis, restored: bool) -> 
         "mtu_9000": {
             "read_ratio": scaled(jumbo.map(|effect| effect.ratio.value), 1.0, 4),
             "interval": interval.map(|ends| ends.map(|end| scaled(Some(end), 1.0, 4))),
-            "verdict": jumbo.map(|effect| view::verdict_id(effect.verdict)),
+            "verdict": jumbo.map(|effect| effect.verdict.as_str()),
         },
         "restored": restored,
     })
@@ -260,7 +260,7 @@ fn multichannel(several: &Multichannel) -> Value {
             "address": word(&alone.address),
             "rate": estimate(&alone.rate),
             "gain": estimate(&alone.gain),
-            "verdict": view::verdict_id(alone.verdict),
+            "verdict": alone.verdict.as_str(),
         })),
         "channels": several.channels.iter().map(|channel| json!({
             "nic": channel.nic,
@@ -328,7 +328,7 @@ fn effect(effect: &Effect) -> Value {
         "response": word(&effect.response),
         "phase": word(&effect.phase),
         "ratio": estimate(&effect.ratio),
-        "verdict": view::verdict_id(effect.verdict),
+        "verdict": effect.verdict.as_str(),
         "blocks_to_settle": effect.blocks_to_settle,
     })
 }

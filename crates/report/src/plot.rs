@@ -195,13 +195,10 @@ fn rung_words(rung: &LadderRung) -> String {
     let Some(rate) = &rung.rate else {
         return said(&say("plot-rung.not-measured").with("rung", name));
     };
-    let mut sentence = say("plot-rung")
+    let sentence = say("plot-rung")
         .with("rung", name)
-        .with("rate", quantity::estimate_with_interval(rate));
-    if let Some(share) = &rung.of_ceiling {
-        let share = say("of-ceiling.share").with("share", quantity::share(share.value));
-        sentence = sentence.with("share", share);
-    }
+        .with("rate", quantity::estimate_with_interval(rate))
+        .with_known("share", rung.of_ceiling.as_ref().map(view::of_ceiling));
     said(&sentence)
 }
 

@@ -285,7 +285,7 @@ fn numbers(page: &mut Page, bench: &BenchSamples, test: &TestFigures) {
     };
     page.row(&[
         (Ink::Strong, &left(name, 20)),
-        (Ink::Plain, &left(way, way_columns() + 1)),
+        (Ink::Plain, &left(way, direction_columns() + 1)),
         (figure_ink(bench), &right(figure, 12)),
         (Ink::Plain, &format!("  {} ", text("column.median"))),
         (Ink::Plain, median),
@@ -311,7 +311,7 @@ fn numbers(page: &mut Page, bench: &BenchSamples, test: &TestFigures) {
 }
 
 /// Columns of a direction, the longer of both.
-fn way_columns() -> usize {
+fn direction_columns() -> usize {
     let ways = [Direction::Read, Direction::Write].map(view::direction);
     ways.iter().map(|way| width(way)).max().unwrap_or(0)
 }
@@ -346,7 +346,7 @@ fn sweep(page: &mut Page, recipe: &Recipe, analysis: &RunAnalysis) {
         .collect();
     let widest = |column: usize| known.iter().map(|texts| width(&texts[column]) + 2).max();
     let widths = [0, 1].map(|column| widest(column).unwrap_or(0));
-    let ways = way_columns();
+    let ways = direction_columns();
     // What is known of each figure, as far as a bar is left that tells sizes apart.
     let room = page
         .columns()

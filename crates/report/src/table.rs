@@ -257,16 +257,14 @@ fn test_words(test: &TableTest) -> String {
         "kruskal_wallis" => "H".to_owned(),
         _ => locale::text("table-test.statistic"),
     };
-    let mut sentence = say("table-test")
+    let sentence = say("table-test")
         .with("what", what_is_tested(test))
         .with("letter", letter)
         .with("degrees", degrees.join(", "))
         .with("statistic", statistic)
         .with("p", p)
-        .with("verdict", verdict);
-    if let Some(p) = test.p_holm {
-        sentence = sentence.with("holm", probability(p));
-    }
+        .with("verdict", verdict)
+        .with_known("holm", test.p_holm.map(probability));
     said(&sentence)
 }
 

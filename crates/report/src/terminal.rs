@@ -211,7 +211,7 @@ fn ladder_rung(page: &mut Page, rung: &LadderRung, longest: f64, ink: Ink) {
     let number = format!(" {}", right(&quantity::estimate(rate), rate_columns));
     let share = rung.of_ceiling.as_ref();
     let share = share.map_or_else(String::new, |share| quantity::share(share.value));
-    let interval = view::interval_of(rate).unwrap_or_else(|| no_interval(rung));
+    let interval = view::interval_of(rate).unwrap_or_else(|| view::no_interval(rung));
     let bits = quantity::bit_rate(rate.value);
     let mut row = vec![
         (Ink::Plain, name.as_str()),
@@ -230,10 +230,8 @@ fn ladder_rung(page: &mut Page, rung: &LadderRung, longest: f64, ink: Ink) {
         page.row(&row);
     } else {
         page.row(&row);
-        let share = match share.is_empty() {
-            true => share,
-            false => said(&say("of-ceiling.share").with("share", share)),
-        };
+        let share = rung.of_ceiling.as_ref().map(view::of_ceiling);
+        let share = share.unwrap_or_default();
         let details = [
             (Ink::Faint, bits.as_str()),
             (Ink::Plain, &share),
@@ -241,13 +239,6 @@ fn ladder_rung(page: &mut Page, rung: &LadderRung, longest: f64, ink: Ink) {
         ];
         page.paragraph(2 + name_columns, 2 + name_columns, &details);
     }
-}
-
-fn no_interval(rung: &LadderRung) -> String {
-    text(match rung.rung {
-        RungName::Ceiling => "interval.computed",
-        _ => "interval.few-trials",
-    })
 }
 
 fn causes(page: &mut Page, analysis: &RunAnalysis) {

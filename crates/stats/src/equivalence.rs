@@ -18,6 +18,19 @@ pub enum Verdict {
     Undecided,
 }
 
+impl Verdict {
+    /// Its name, as files and JSON have it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::Equivalent => "equivalent",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
 /// What a ratio means against the band of practical equivalence `[1 / (1 + band), 1 + band]`.
 ///
 /// The rule is fixed: equivalent when the whole interval is inside the band (two one-sided tests,

@@ -263,13 +263,7 @@ fn well(seen: &Evidence) -> Message {
         (false, _) => "headline.incomplete",
     });
     for (direction, rate) in rates {
-        message = message.rate(
-            match direction {
-                Direction::Read => "read",
-                Direction::Write => "write",
-            },
-            rate,
-        );
+        message = message.rate(direction.as_str(), rate);
     }
     if let Some(share) = lowest_share(seen) {
         message = message.share("share", share);

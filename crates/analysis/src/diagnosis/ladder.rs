@@ -4,7 +4,7 @@ use record::{Direction, Rung, TrialRecord};
 
 use super::network::{Network, Pair, Ports, is_only_advertised};
 use super::trials::{Measured, fair, pairs_of, rate_of};
-use crate::comparison::{direction_name, failure};
+use crate::comparison::failure;
 use crate::sequential::{Loss, Sequential, judge, of_interval};
 use crate::{Ceiling, LadderRung, RungName};
 use stats::quotient;
@@ -234,5 +234,5 @@ pub(super) fn why_not_measured(
         .iter()
         .filter(|(of, trial)| *of == rung && trial.workload.direction() == direction)
         .find_map(|(_, trial)| failure(&trial.outcome))
-        .unwrap_or_else(|| format!("no {} trial was run", direction_name(direction)))
+        .unwrap_or_else(|| format!("no {} trial was run", direction.as_str()))
 }

@@ -191,7 +191,6 @@ pub(crate) fn result(megabytes: f64) -> TrialResult {
             cpu: Nanoseconds::new(50_000_000),
             retransmits: Some(1),
         }],
-        first_byte: None,
         connections: vec![ConnectionUse {
             local: SocketAddr::new(address("10.77.1.1"), 40_000),
             remote: SocketAddr::new(address("10.77.1.2"), 445),
@@ -203,13 +202,8 @@ pub(crate) fn result(megabytes: f64) -> TrialResult {
             congestion_control: None,
             clock: None,
         }],
-        session: None,
         far_retransmits: Some(0),
-        latency: None,
-        storage: None,
-        playback: None,
-        engine: None,
-        sandbox: None,
+        ..TrialResult::default()
     }
 }
 

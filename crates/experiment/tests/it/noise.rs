@@ -330,14 +330,6 @@ pub fn measured(duration: Nanoseconds, bytes: u64) -> Outcome {
             cpu: Nanoseconds::new(1),
             retransmits: None,
         }],
-        first_byte: None,
-        connections: Vec::new(),
-        session: None,
-        far_retransmits: None,
-        latency: None,
-        storage: None,
-        playback: None,
-        engine: None,
-        sandbox: None,
+        ..TrialResult::default()
     }))
 }

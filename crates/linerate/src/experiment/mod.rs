@@ -668,15 +668,7 @@ mod tests {
                     cpu: Nanoseconds::new(1),
                     retransmits: None,
                 }],
-                first_byte: None,
-                connections: Vec::new(),
-                session: None,
-                far_retransmits: None,
-                latency: None,
-                storage: None,
-                playback: None,
-                engine: None,
-                sandbox: None,
+                ..TrialResult::default()
             };
             TrialRecord {
                 id: 0,

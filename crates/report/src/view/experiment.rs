@@ -460,10 +460,9 @@ pub(crate) fn noise(noise: &NoiseFloor, band: f64) -> String {
         Some(share) => Some(say("noise-floor.steady").with("difference", as_difference(share))),
         None => None,
     };
-    let mut sentence = say("noise-floor").with("ratio", quantity::signed_difference(&noise.ratio));
-    if let Some(floor) = floor {
-        sentence = sentence.with("floor", floor);
-    }
+    let sentence = say("noise-floor")
+        .with("ratio", quantity::signed_difference(&noise.ratio))
+        .with_known("floor", floor);
     said(&sentence)
 }
 

@@ -59,13 +59,12 @@ pub(crate) fn files(analysis: &RunAnalysis) -> Vec<String> {
         return Vec::new();
     };
     let ways = diagnosis.small_files.iter().map(|files| {
-        let mut sentence = say("small-files")
+        let requests = files.requests.map(|requests| format!("{requests:.1}"));
+        let sentence = say("small-files")
             .with("direction", files.direction)
             .with("each", quantity::estimate_with_interval(&files.each))
-            .with("files", format!("{:.0}", 1.0 / files.each.value));
-        if let Some(requests) = files.requests {
-            sentence = sentence.with("requests", format!("{requests:.1}"));
-        }
+            .with("files", format!("{:.0}", 1.0 / files.each.value))
+            .with_known("requests", requests);
         said(&sentence)
     });
     diagnosis.notes.iter().map(said).chain(ways).collect()
@@ -105,12 +104,10 @@ pub(crate) fn idle_channels(analysis: &RunAnalysis) -> Vec<String> {
         .filter_map(|several| {
             let idle = several.channels.iter();
             let idle = idle.filter(|one| one.is_far_below_its_line()).map(|one| {
-                let mut sentence = say("idle-channels.one")
+                let sentence = say("idle-channels.one")
                     .with("channel", channel(one))
-                    .with("rate", quantity::estimate(&one.rate));
-                if let Some(full) = filled(one) {
-                    sentence = sentence.with("full", full);
-                }
+                    .with("rate", quantity::estimate(&one.rate))
+                    .with_known("full", filled(one));
                 said(&sentence)
             });
             let idle: Vec<String> = idle.collect();

@@ -7,11 +7,12 @@ mod ladder;
 mod workload;
 
 use analysis::{
-    BenchSamples, Cause, Diagnosis, Effect, Fix, Proof, RunAnalysis, RungName, State, Trust, quoted,
+    BenchSamples, Cause, Diagnosis, Effect, Fix, LadderRung, Proof, RunAnalysis, RungName, State,
+    Trust, quoted,
 };
 use locale::{counted, said, say, text};
 use record::{Direction, Identity, Phase, Plan, SmbSession};
-use stats::Verdict;
+use stats::{Estimate, Verdict};
 
 use crate::quantity;
 
@@ -58,10 +59,7 @@ impl Said {
 }
 
 pub(crate) fn direction(direction: Direction) -> String {
-    text(match direction {
-        Direction::Read => "direction.read",
-        Direction::Write => "direction.write",
-    })
+    said(&direction.into())
 }
 
 pub(crate) fn direction_explained(direction: Direction) -> String {
@@ -93,10 +91,19 @@ pub(crate) fn rung_in(name: RungName, way: Direction) -> String {
 }
 
 pub(crate) fn phase(phase: Phase) -> String {
-    text(match phase {
-        Phase::SameAgainstSame => "phase.same",
-        Phase::Compare => "phase.compare",
-        Phase::Confirm => "phase.confirm",
+    said(&phase.into())
+}
+
+/// `98.7 % of ceiling`.
+pub(crate) fn of_ceiling(share: &Estimate) -> String {
+    said(&say("of-ceiling.share").with("share", quantity::share(share.value)))
+}
+
+/// Why a rung has no interval.
+pub(crate) fn no_interval(rung: &LadderRung) -> String {
+    text(match rung.rung {
+        RungName::Ceiling => "interval.computed",
+        _ => "interval.few-trials",
     })
 }
 
@@ -105,16 +112,6 @@ pub(crate) fn judged(effect: &Effect) -> String {
     match effect.joint {
         true => text("phase.all"),
         false => phase(effect.phase),
-    }
-}
-
-/// A verdict's id, as it stands in JSON.
-pub(crate) const fn verdict_id(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Better => "better",
-        Verdict::Worse => "worse",
-        Verdict::Equivalent => "equivalent",
-        Verdict::Undecided => "undecided",
     }
 }
 

@@ -21,17 +21,12 @@ pub(crate) fn rate_list(rates: &[f64]) -> String {
 
 pub(crate) fn workload(workload: &Workload) -> String {
     let sentence = match workload {
-        Workload::Tcp(tcp) => {
-            let sentence = say("workload.tcp")
-                .with("direction", tcp.direction)
-                .with("streams", counted("count.streams", tcp.streams as usize))
-                .with("server", tcp.server.to_string())
-                .with("port", tcp.port.to_string());
-            match &tcp.nic {
-                Some(nic) => sentence.with("nic", nic),
-                None => sentence,
-            }
-        }
+        Workload::Tcp(tcp) => say("workload.tcp")
+            .with("direction", tcp.direction)
+            .with("streams", counted("count.streams", tcp.streams as usize))
+            .with("server", tcp.server.to_string())
+            .with("port", tcp.port.to_string())
+            .with_known("nic", tcp.nic.as_ref()),
         Workload::Folder(folder) => say("workload.folder")
             .with("kind", folder_name(folder.kind))
             .with("folder", folder.folder.to_string())
@@ -199,11 +194,10 @@ fn blocks_run(experiment: &ExperimentResult) -> String {
         true => text("method.no-block"),
         false => parts.join(", "),
     };
-    let mut sentence = say("method.blocks")
+    let reached = low.is_finite().then(|| quantity::share(low));
+    let sentence = say("method.blocks")
         .with("change", experiment.question.change())
-        .with("parts", parts);
-    if low.is_finite() {
-        sentence = sentence.with("confidence", quantity::share(low));
-    }
+        .with("parts", parts)
+        .with_known("confidence", reached);
     said(&sentence)
 }

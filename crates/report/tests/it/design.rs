@@ -131,10 +131,6 @@ fn trial(design: &Design, place: (u32, u32), response: usize) -> TrialRecord {
                 cpu: Nanoseconds::new(1000 + wobble),
                 retransmits: None,
             }],
-            first_byte: None,
-            connections: Vec::new(),
-            session: None,
-            far_retransmits: None,
             latency: Some(Latency {
                 operations,
                 mean: each,
@@ -144,10 +140,7 @@ fn trial(design: &Design, place: (u32, u32), response: usize) -> TrialRecord {
                 p999: each,
                 max: each,
             }),
-            storage: None,
-            playback: None,
-            engine: None,
-            sandbox: None,
+            ..TrialResult::default()
         })),
         loads: Vec::new(),
     }

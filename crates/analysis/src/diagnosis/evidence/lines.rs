@@ -28,7 +28,7 @@ impl Evidence<'_> {
     }
 
     /// The rate of the line, slower than both ends of a pair, that just fits what moves there in both directions: a
-    /// hop that nobody sees.
+    /// hop that is out of sight.
     pub(in crate::diagnosis) fn line_between(&self, pair: &Pair) -> Option<u64> {
         if has_no_line(pair.near) {
             return None;
